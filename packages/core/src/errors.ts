@@ -1,0 +1,53 @@
+import type { Json } from './json.ts';
+
+/** What `HoldfastError` takes beside code and message. */
+export interface HoldfastErrorOptions {
+  /** Facts for logs and programs, as JSON. */
+  readonly data?: Json;
+  /** What was caught. Never shown to a model. */
+  readonly cause?: unknown;
+}
+
+/**
+ * The one error class of Holdfast. `code` is the contract (dotted, lower case), `message` is for people and models:
+ * the offender in backticks, what was expected, what to do.
+ */
+export class HoldfastError extends Error {
+  override readonly name = 'HoldfastError';
+  readonly code: string;
+  readonly data: Json;
+  readonly '~holdfast' = 'error';
+
+  constructor(code: string, message: string, { data = null, cause }: HoldfastErrorOptions = {}) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.data = data;
+  }
+}
+
+/** Recognises the errors of any copy of this package, which `instanceof` does not. */
+export function isHoldfastError(value: unknown): value is HoldfastError {
+  return value instanceof Error && '~holdfast' in value && value['~holdfast'] === 'error';
+}
+
+/** A reason that is returned rather than thrown: the same code, message and data without the cost of a stack. */
+export interface Problem {
+  readonly code: string;
+  readonly message: string;
+  readonly data?: Json;
+}
+
+/** The text of whatever was thrown, also of `null`, a symbol, or an object whose `message` throws. Never a stack. */
+export function describeThrown(thrown: unknown): string {
+  try {
+    if (typeof thrown === 'string') return thrown;
+    if (typeof thrown === 'object' && thrown !== null && 'message' in thrown) {
+      const { message } = thrown;
+      if (typeof message === 'string' && message !== '') return message;
+    }
+    return `a thrown ${thrown === null ? 'null' : typeof thrown}`;
+  } catch {
+    // A hostile getter or proxy: that it cannot be described is all there is to say.
+    return 'something thrown that cannot be described';
+  }
+}

@@ -1,0 +1,43 @@
+/**
+ * A folder as tools and policies see it. Paths are the caller's spelling; `resolve` gives the one key that all spellings of a
+ * path share: relative to the root, separated by `/`, without a leading one, `''` for the root itself.
+ *
+ * Every method refuses a path that leaves the root: `path.escape`, `path.invalid`, `path.protected`.
+ */
+export interface FilesystemReader {
+  resolve(path: string): Promise<string>;
+  /** `undefined` when there is nothing. */
+  stat(path: string): Promise<FileStat | undefined>;
+  /** @throws HoldfastError `file.missing`, `file.is_directory`, `file.too_large`. */
+  read(path: string): Promise<Uint8Array>;
+  /** @throws HoldfastError as `read`, and `file.binary` when the bytes are not UTF-8 text. */
+  readText(path: string): Promise<string>;
+  /** Entries of one folder in name order. @throws HoldfastError `file.missing`, `file.not_directory`. */
+  list(path: string): Promise<readonly FileEntry[]>;
+  /** Every file under `path`, in path order; skips `.git` and `node_modules`. */
+  walk(path?: string): AsyncIterable<FileEntry>;
+}
+
+/** A folder with staged writes: seen at once by the same call, in the folder itself only after its commit. */
+export interface Filesystem extends FilesystemReader {
+  /** Makes the folders on the way. @throws HoldfastError `file.is_directory`, `file.not_directory`. */
+  write(path: string, content: string | Uint8Array): Promise<void>;
+  /** Removes a file or an empty folder. @throws HoldfastError `file.missing`, `file.not_empty`. */
+  remove(path: string): Promise<void>;
+  makeDirectory(path: string): Promise<void>;
+}
+
+export interface FileStat {
+  readonly type: 'file' | 'directory';
+  /** Bytes; 0 for a folder. */
+  readonly size: number;
+  /** Changes whenever the content does. Compare, never read. */
+  readonly version: string;
+}
+
+export interface FileEntry {
+  /** As `resolve` gives it. */
+  readonly path: string;
+  readonly name: string;
+  readonly type: 'file' | 'directory';
+}

@@ -1,0 +1,77 @@
+export { type Clock, type Deadline, systemClock } from './clock.ts';
+export { type Allow, type Ask, allow, ask, type Decision, type Deny, deny, type PolicyDecision } from './decision.ts';
+export { describeThrown, HoldfastError, type HoldfastErrorOptions, isHoldfastError, type Problem } from './errors.ts';
+export type { FileEntry, FileStat, Filesystem, FilesystemReader } from './filesystem.ts';
+export { deepFreeze, findNonJson, isPlainObject, type Json, type JsonLimits, type JsonObject } from './json.ts';
+export type {
+  FinishReason,
+  Message,
+  Model,
+  ModelEvent,
+  ModelRequest,
+  ModelUsage,
+  ToolCall,
+  ToolDeclaration,
+} from './model.ts';
+export type { ApprovalAnswer, Outcome, OutcomeKind, PendingApproval, RunStatus } from './outcome.ts';
+export {
+  type BoundPolicy,
+  definePolicy,
+  type Policy,
+  type PolicyCheck,
+  type PolicyContext,
+  type PolicyResult,
+  type PolicyStateDefinition,
+  type PolicyUpdate,
+  type PreparedCall,
+} from './policy.ts';
+export type { Prompt, PromptView, RenderedPrompt } from './prompt.ts';
+export { isStagedResource, type ResourceTransaction, type StagedResource, type Touched } from './resource.ts';
+export type {
+  RunEvent,
+  ThrownError,
+  ToolCallEndEvent,
+  ToolCallProgressEvent,
+  ToolCallStartEvent,
+} from './run-event.ts';
+export {
+  type JsonSchemaDefinition,
+  jsonSchema,
+  type Schema,
+  type StandardIssue,
+  type StandardResult,
+  type StandardSchema,
+} from './schema.ts';
+export {
+  append,
+  clear,
+  defineSlice,
+  isOperation,
+  type KeyedState,
+  type ListState,
+  type Operation,
+  type Reducer,
+  remove,
+  replace,
+  type SessionEvent,
+  type SessionReader,
+  type Slice,
+  type SliceDefinition,
+  type SliceKind,
+  upsert,
+} from './slice.ts';
+export {
+  defineTool,
+  type Effects,
+  type ExecutableTool,
+  type Executed,
+  type Repeat,
+  type Tool,
+  type ToolContext,
+  type ToolDefinition,
+  type ToolExample,
+  type ToolOrigin,
+  type ToolSession,
+} from './tool.ts';
+export { checkToolName, findToolNameProblem } from './tool-name.ts';
+export { isToolResult, type ToolResult, toolError, toolOk } from './tool-result.ts';

@@ -1,0 +1,67 @@
+import type { Json, JsonObject } from './json.ts';
+
+/** A tool as a model is offered it. */
+export interface ToolDeclaration {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: JsonObject;
+}
+
+/** What a model asked for. Untrusted. */
+export interface ToolCall {
+  /** Absent when the provider gives none; the executor then makes one. */
+  readonly id?: string;
+  readonly name: string;
+  /** JSON text where the provider gives text, else a decoded value. */
+  readonly arguments: unknown;
+}
+
+export type Message =
+  | { readonly role: 'system'; readonly text: string }
+  | { readonly role: 'user'; readonly text: string }
+  | {
+      readonly role: 'assistant';
+      readonly text: string;
+      readonly calls: readonly (ToolCall & { readonly id: string })[];
+      /** Opaque; sent back verbatim. */
+      readonly providerMetadata?: Json;
+    }
+  | {
+      readonly role: 'tool';
+      readonly callId: string;
+      readonly name: string;
+      readonly success: boolean;
+      readonly text: string;
+    };
+
+export interface ModelRequest {
+  /** The whole conversation. The array grows between requests and its old items never change. */
+  readonly messages: readonly Message[];
+  readonly tools: readonly ToolDeclaration[];
+  readonly signal: AbortSignal;
+}
+
+export interface ModelUsage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+/** Why a message ended. `length`: it was cut, and its calls must not run. */
+export type FinishReason = 'stop' | 'tool-calls' | 'length' | 'content-filter' | 'other';
+
+export type ModelEvent =
+  | { readonly type: 'text-delta'; readonly text: string }
+  | ({ readonly type: 'tool-call' } & ToolCall)
+  | {
+      readonly type: 'finish';
+      readonly reason: FinishReason;
+      readonly usage?: ModelUsage;
+      readonly providerMetadata?: Json;
+    };
+
+/** What is asked for the next message. A stream ends with exactly one `finish`; whatever it throws is a model error. */
+export interface Model {
+  /** For people and logs, `provider:model`. */
+  readonly id: string;
+  stream(request: ModelRequest): AsyncIterable<ModelEvent>;
+}

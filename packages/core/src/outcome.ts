@@ -1,0 +1,49 @@
+import type { PolicyDecision } from './decision.ts';
+import type { Json } from './json.ts';
+
+/** How a tool call ended. Every kind but `ok` has left state and staged resources as they were. */
+export type OutcomeKind =
+  | 'ok'
+  | 'failed'
+  | 'invalid'
+  | 'denied'
+  | 'unknown-tool'
+  | 'truncated'
+  | 'timed-out'
+  | 'cancelled'
+  | 'in-doubt';
+
+export interface Outcome {
+  readonly kind: OutcomeKind;
+  readonly callId: string;
+  /** The name that was asked for. */
+  readonly name: string;
+  /** The stable reason of anything but `ok`, e.g. `arguments.duplicate_key`. */
+  readonly code: string | undefined;
+  /** The tool's message, or what went wrong. */
+  readonly message: string;
+  /** The value of a success, or the payload of a tool's own failure; else null. */
+  readonly value: Json;
+  /** The value alone as text. */
+  readonly rendered: string;
+  /** What the model gets. */
+  readonly text: string;
+}
+
+/** A call that waits for a person. */
+export interface PendingApproval {
+  readonly callId: string;
+  readonly name: string;
+  readonly input: Json;
+  readonly dangerous: boolean;
+  /** Every ask, with its policy. */
+  readonly asks: readonly PolicyDecision[];
+}
+
+/** A person's answer. `grant: true` lets further calls of the same tool pass without asking, for this session. */
+export type ApprovalAnswer =
+  | { readonly type: 'approve'; readonly grant?: boolean }
+  | { readonly type: 'deny'; readonly reason?: string };
+
+/** How a run ended. */
+export type RunStatus = 'completed' | 'suspended' | 'max-rounds' | 'deadline' | 'budget' | 'aborted' | 'model-error';

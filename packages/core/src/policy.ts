@@ -1,0 +1,142 @@
+import type { Deadline } from './clock.ts';
+import type { Decision } from './decision.ts';
+import { HoldfastError } from './errors.ts';
+import type { FilesystemReader } from './filesystem.ts';
+import { deepFreeze, type Json } from './json.ts';
+import type { Touched } from './resource.ts';
+import type { Schema } from './schema.ts';
+import type { KeyedState, ListState, Operation, SessionReader, SliceKind } from './slice.ts';
+import type { Tool } from './tool.ts';
+
+/** A call whose arguments have been parsed and validated. `input` is frozen. */
+export interface PreparedCall {
+  readonly id: string;
+  readonly tool: Tool;
+  readonly input: Json;
+}
+
+/** What a policy sees. Frozen, reading only. */
+export interface PolicyContext<State = unknown> {
+  /** The policy's own state. */
+  readonly state: State;
+  readonly session: SessionReader;
+  /** Committed content of the resource `filesystem`, when the host bound one. */
+  readonly filesystem: FilesystemReader | undefined;
+  readonly deadline: Deadline;
+}
+
+/** A success, as `onResult` sees it, before it is committed. */
+export interface PolicyResult {
+  readonly value: Json;
+  readonly message: string;
+  /** What the call read and wrote, by the name of the resource. */
+  readonly touched: ReadonlyMap<string, Touched>;
+}
+
+export type PolicyCheck<State> = (call: PreparedCall, context: PolicyContext<State>) => Decision | Promise<Decision>;
+
+/** The next state, or operations on it; `undefined` leaves it as it is. Synchronous. Throwing fails the call. */
+export type PolicyUpdate<State> = (
+  call: PreparedCall,
+  result: PolicyResult,
+  context: PolicyContext<State>,
+) => State | Operation | readonly Operation[] | undefined;
+
+interface PolicyDefinitionBase<State> {
+  /** Lower case words joined by `-`. */
+  readonly name: string;
+  /** Replaces the key by which the state is kept, for two policies of one name in one place. */
+  readonly id?: string;
+  /** Tool names that the policy mentions; an unknown one is an error where the policy meets its tools. */
+  readonly tools?: readonly string[];
+  readonly check: PolicyCheck<State>;
+  /** Called after every success of every tool. */
+  readonly onResult?: PolicyUpdate<State>;
+}
+
+/** A guard: answers before a call, and may keep state that changes after successes. */
+export interface Policy<State = unknown> {
+  readonly name: string;
+  readonly id: string;
+  readonly tools: readonly string[];
+  /** `undefined`: the policy keeps no state. */
+  readonly state: PolicyStateDefinition | undefined;
+  // Methods, so that a Policy<number> is a Policy; each only ever gets the state that it made itself.
+  check(call: PreparedCall, context: PolicyContext<State>): Decision | Promise<Decision>;
+  onResult?(
+    call: PreparedCall,
+    result: PolicyResult,
+    context: PolicyContext<State>,
+  ): State | Operation | readonly Operation[] | undefined;
+}
+
+export interface PolicyStateDefinition {
+  readonly kind: SliceKind;
+  readonly initial: Json | undefined;
+  readonly schema: Schema | undefined;
+}
+
+const namePattern = /^[a-z0-9][a-z0-9-]{0,63}$/;
+
+/**
+ * Declares a policy. `initialState` gives it a state of one JSON value; `stateKind` a persistent collection, which stays cheap
+ * however much it holds. Without either it keeps no state.
+ *
+ * @throws HoldfastError `policy.invalid`.
+ */
+export function definePolicy<Item>(
+  definition: PolicyDefinitionBase<KeyedState<Item>> & {
+    readonly stateKind: 'keyed';
+    readonly stateSchema?: Schema<Item>;
+  },
+): Policy<KeyedState<Item>>;
+export function definePolicy<Item>(
+  definition: PolicyDefinitionBase<ListState<Item>> & {
+    readonly stateKind: 'list';
+    readonly stateSchema?: Schema<Item>;
+  },
+): Policy<ListState<Item>>;
+export function definePolicy<State>(
+  definition: PolicyDefinitionBase<State> & { readonly initialState: State; readonly stateSchema?: Schema<State> },
+): Policy<State>;
+export function definePolicy(definition: PolicyDefinitionBase<undefined>): Policy<undefined>;
+export function definePolicy<State>(
+  definition: PolicyDefinitionBase<State> & {
+    readonly stateKind?: 'keyed' | 'list';
+    readonly initialState?: State;
+    readonly stateSchema?: Schema;
+  },
+): Policy<State> {
+  const { name, id = name, tools = [], check, onResult, stateKind, initialState, stateSchema } = definition;
+  if (!namePattern.test(name) || !namePattern.test(id)) {
+    throw new HoldfastError(
+      'policy.invalid',
+      `The policy name \`${name}\` (id \`${id}\`) must match ${namePattern.source}.`,
+    );
+  }
+  if (typeof check !== 'function') {
+    throw new HoldfastError('policy.invalid', `The policy \`${name}\` needs a \`check\` function.`);
+  }
+  const stateful = stateKind !== undefined || initialState !== undefined;
+  return Object.freeze({
+    name,
+    id,
+    tools: Object.freeze([...tools]),
+    state: stateful
+      ? Object.freeze({
+          kind: stateKind ?? 'value',
+          // The session refuses what is not JSON when it meets the slice.
+          initial: stateKind === undefined ? (deepFreeze(structuredClone(initialState)) as Json) : undefined,
+          schema: stateSchema,
+        })
+      : undefined,
+    check,
+    ...(onResult === undefined ? {} : { onResult }),
+  });
+}
+
+/** A policy with the key of its state: `<section path | prompt | host>/<id>`. */
+export interface BoundPolicy {
+  readonly key: string;
+  readonly policy: Policy;
+}

@@ -1,0 +1,173 @@
+import type { Deadline } from './clock.ts';
+import { HoldfastError } from './errors.ts';
+import type { Filesystem } from './filesystem.ts';
+import { deepFreeze, type Json } from './json.ts';
+import type { Schema } from './schema.ts';
+import type { SessionEvent, SessionReader } from './slice.ts';
+import { checkToolName } from './tool-name.ts';
+import type { ToolResult } from './tool-result.ts';
+
+/** `none` only reads; `state` writes session state and staged resources only; `external` touches the world. */
+export type Effects = 'none' | 'state' | 'external';
+
+/** Whether an uncertain or failed call may be run again: always, with the same idempotency key, or never. */
+export type Repeat = 'safe' | 'keyed' | 'never';
+
+/** Where a tool that no person wrote as code came from. */
+export interface ToolOrigin {
+  readonly kind: 'file' | 'plugin' | 'mcp';
+  /** For people: a file path relative to the tools folder, a package, a server. */
+  readonly source: string;
+}
+
+export interface ToolExample<Input = unknown, Output = unknown> {
+  /** 1 to 200 characters. */
+  readonly description: string;
+  readonly input: Input;
+  readonly output: Output;
+}
+
+/** What a tool may do during its call. Frozen, and useless once the call has ended (`context.closed`). */
+export interface ToolContext {
+  readonly callId: string;
+  /** The same for every attempt at the same call. */
+  readonly idempotencyKey: string;
+  readonly signal: AbortSignal;
+  readonly deadline: Deadline;
+  /** Staged: what is dispatched here is seen here at once, and by others when the call succeeds. */
+  readonly session: ToolSession;
+  /** What the host bound, staged where it can be. */
+  readonly resources: ReadonlyMap<string, unknown>;
+  /** The resource `filesystem`, when the host bound one. */
+  readonly filesystem: Filesystem | undefined;
+  /** Tells observers how far the call is. */
+  progress(message: string): void;
+}
+
+export interface ToolSession extends SessionReader {
+  dispatch(event: SessionEvent): void;
+  /** Dispatches to `log` slices: kept whatever becomes of the call. */
+  publish(event: SessionEvent): void;
+}
+
+/** What `execute` may answer: a result, or any JSON as the value of a success. */
+export type Executed<Output> = ToolResult<Output> | Output | Promise<ToolResult<Output> | Output>;
+
+export interface ToolDefinition<Input, Output, RawInput = unknown> {
+  /** Matches `^[a-z0-9_-]{1,64}$`. */
+  readonly name: string;
+  /** 1 to 200 ASCII characters; with an `origin` up to 4,096 of any script. */
+  readonly description: string;
+  /** Absent: the tool takes no arguments. */
+  readonly inputSchema?: Schema<Input, RawInput>;
+  readonly outputSchema?: Schema<Output>;
+  /** Default `external`. */
+  readonly effects?: Effects;
+  /** Default `safe` for effects `none`, else `never`. */
+  readonly repeat?: Repeat;
+  /** Asked for at every call without a grant. Default false. */
+  readonly dangerous?: boolean;
+  /** Default: only the run's deadline. */
+  readonly timeoutMs?: number;
+  readonly examples?: readonly ToolExample<NoInfer<RawInput>, NoInfer<Output>>[];
+  readonly acceptsOverrides?: boolean;
+  readonly origin?: ToolOrigin;
+  execute?(input: Input, context: ToolContext): Executed<Output>;
+  /** Text for the model in place of compact JSON. */
+  renderResult?(value: Output): string;
+}
+
+/** A declared tool. Frozen; every default is filled in. */
+export interface Tool<Input = unknown, Output = unknown> {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: Schema<Input> | undefined;
+  readonly outputSchema: Schema<Output> | undefined;
+  readonly effects: Effects;
+  readonly repeat: Repeat;
+  readonly dangerous: boolean;
+  readonly timeoutMs: number | undefined;
+  readonly examples: readonly ToolExample[];
+  readonly acceptsOverrides: boolean;
+  readonly origin: ToolOrigin | undefined;
+  // Methods, not properties: their parameters are compared loosely, so that a Tool<{ path: string }> is a Tool.
+  // The executor calls them with nothing but what the tool's own schema has let through.
+  execute?(input: Input, context: ToolContext): Executed<Output>;
+  renderResult?(value: Output): string;
+}
+
+/** A tool that has an `execute`. */
+export interface ExecutableTool<Input = unknown, Output = unknown> extends Tool<Input, Output> {
+  execute(input: Input, context: ToolContext): Executed<Output>;
+}
+
+/**
+ * Declares a tool. Effects that are not declared are taken to be `external`, and never to be repeated.
+ *
+ * @throws HoldfastError `tool.name.invalid`, `tool.name.reserved`, `tool.description.invalid`, `tool.timeout.invalid`,
+ * `tool.effects.invalid`, `tool.example.invalid`.
+ */
+export function defineTool<Input = Record<string, never>, Output = Json, RawInput = unknown>(
+  definition: ToolDefinition<Input, Output, RawInput> & Pick<ExecutableTool<Input, Output>, 'execute'>,
+): ExecutableTool<Input, Output>;
+export function defineTool<Input = Record<string, never>, Output = Json, RawInput = unknown>(
+  definition: ToolDefinition<Input, Output, RawInput>,
+): Tool<Input, Output>;
+export function defineTool<Input, Output>(definition: ToolDefinition<Input, Output>): Tool<Input, Output> {
+  const { name, origin, effects = 'external', timeoutMs, execute, renderResult } = definition;
+  checkToolName(name);
+  if (!['none', 'state', 'external'].includes(effects)) {
+    throw new HoldfastError(
+      'tool.effects.invalid',
+      `\`effects\` of \`${name}\` must be none, state or external, got \`${String(effects)}\`.`,
+    );
+  }
+  if (timeoutMs !== undefined && !(timeoutMs > 0 && Number.isFinite(timeoutMs))) {
+    throw new HoldfastError(
+      'tool.timeout.invalid',
+      `\`timeoutMs\` of \`${name}\` must be a positive number of milliseconds.`,
+    );
+  }
+  const examples = definition.examples ?? [];
+  for (const example of examples) {
+    const length = example.description.trim().length;
+    if (length < 1 || length > 200) {
+      throw new HoldfastError(
+        'tool.example.invalid',
+        `An example of \`${name}\` needs a description of 1 to 200 characters.`,
+      );
+    }
+  }
+  return Object.freeze({
+    name,
+    description: checkDescription(name, definition.description, origin),
+    inputSchema: definition.inputSchema,
+    outputSchema: definition.outputSchema,
+    effects,
+    repeat: definition.repeat ?? (effects === 'none' ? 'safe' : 'never'),
+    dangerous: definition.dangerous ?? false,
+    timeoutMs,
+    examples: deepFreeze(structuredClone([...examples])),
+    acceptsOverrides: definition.acceptsOverrides ?? true,
+    origin,
+    ...(execute === undefined ? {} : { execute }),
+    ...(renderResult === undefined ? {} : { renderResult }),
+  });
+}
+
+const ascii = /^[\x20-\x7e\n\t]*$/;
+
+function checkDescription(tool: string, description: string, origin: ToolOrigin | undefined): string {
+  const trimmed = description.trim();
+  const max = origin === undefined ? 200 : 4096;
+  if (trimmed.length < 1 || trimmed.length > max) {
+    throw new HoldfastError(
+      'tool.description.invalid',
+      `The description of \`${tool}\` must have 1 to ${max} characters, got ${trimmed.length}.`,
+    );
+  }
+  if (origin === undefined && !ascii.test(trimmed)) {
+    throw new HoldfastError('tool.description.invalid', `The description of \`${tool}\` must be ASCII.`);
+  }
+  return trimmed;
+}

@@ -1,0 +1,14 @@
+import { defineConfig, type ViteUserConfig } from 'vitest/config';
+
+// Tests run on the sources: nothing has to be built first.
+const conditions = ['holdfast-source'];
+
+const config: ViteUserConfig = defineConfig({
+  resolve: { conditions },
+  ssr: { resolve: { conditions } },
+  test: {
+    include: ['{packages,apps}/*/src/**/*.test.ts', '{tests,bench}/**/*.test.ts'],
+    typecheck: { enabled: false },
+  },
+});
+export default config;
