@@ -7,7 +7,7 @@ const config: ViteUserConfig = defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
-    include: ['{packages,apps}/*/src/**/*.test.ts', '{tests,bench}/**/*.test.ts'],
+    include: ['{packages,apps}/*/src/**/*.test.ts', '{tests,bench,tooling,examples}/**/*.test.ts'],
     typecheck: { enabled: false },
   },
 });

@@ -1,0 +1,83 @@
+// Runs a program of this checkout on the pinned Node.js, after installing what is missing. Plain JavaScript without
+// dependencies, because it is all that runs before the set-up: Node.js 18.17 and npm are enough for it.
+//
+//   node tooling/setup.mjs                          only sets up
+//   node tooling/setup.mjs PROGRAM [ARGUMENT ...]   sets up, then runs PROGRAM in the caller's folder
+//   node tooling/setup.mjs --bin NAME [ARGUMENT ...]  the same for a program of node_modules, in the root
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const pnpm = 'pnpm@12.21.0';
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const windows = process.platform === 'win32';
+const node = join(root, 'node_modules', 'node', 'bin', windows ? 'node.exe' : 'node');
+const stampPath = join(root, 'node_modules', '.holdfast-setup');
+
+function readStamp() {
+  return existsSync(stampPath) && existsSync(node) ? readFileSync(stampPath, 'utf8') : '';
+}
+
+function setUp() {
+  const lockfile = createHash('sha256')
+    .update(readFileSync(join(root, 'pnpm-lock.yaml')))
+    .digest('hex');
+  if (readStamp() === lockfile) return;
+  const startedAtMs = Date.now();
+  console.error('holdfast: installing the pinned dependencies (about a minute the first time) ...');
+  // Everything it prints goes to our stderr: the stdout belongs to the program that is about to run.
+  const { status, error } = spawnSync('npx', ['--yes', pnpm, 'install', '--frozen-lockfile'], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+    shell: windows,
+  });
+  if (error !== undefined || status !== 0 || !existsSync(node)) {
+    console.error(
+      `holdfast: the set-up failed (${error?.message ?? `\`npx ${pnpm} install\` ended with ${status}`}). ` +
+        'It needs npm and a package registry that npm can reach; run the same command again to retry.',
+    );
+    process.exit(1);
+  }
+  mkdirSync(dirname(stampPath), { recursive: true });
+  writeFileSync(stampPath, lockfile);
+  console.error(`holdfast: ready after ${Math.round((Date.now() - startedAtMs) / 1000)} s.\n`);
+}
+
+/** The JavaScript file behind the command `name`, which lets the pinned Node.js run it on every platform. */
+function findBin(name) {
+  const manifestPath = createRequire(join(root, 'package.json')).resolve(`${name}/package.json`);
+  const { bin } = JSON.parse(readFileSync(manifestPath, 'utf8'));
+  return join(dirname(manifestPath), typeof bin === 'string' ? bin : bin[name]);
+}
+
+function run([first, ...rest]) {
+  const isBin = first === '--bin';
+  const program = isBin ? findBin(rest[0]) : resolve(root, first);
+  const child = spawn(node, ['--conditions=holdfast-source', program, ...(isBin ? rest.slice(1) : rest)], {
+    // npm starts its scripts in the root; a path that the user names means the folder where they are.
+    cwd: isBin ? root : (process.env.INIT_CWD ?? process.cwd()),
+    stdio: 'inherit',
+  });
+  // A terminal sends Ctrl-C to the whole group, so the child has it already; a second one would read as impatience.
+  const atTerminal = [process.stdin, process.stdout, process.stderr].some((stream) => stream.isTTY);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.on(signal, () => {
+      if (signal !== 'SIGINT' || !atTerminal) child.kill(signal);
+    });
+  }
+  child.on('error', (error) => {
+    console.error(`holdfast: cannot start \`${program}\`: ${error.message}`);
+    process.exit(1);
+  });
+  child.on('exit', (code, signal) => {
+    if (signal === null) process.exit(code ?? 1);
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  });
+}
+
+setUp();
+if (process.argv.length > 2) run(process.argv.slice(2));
