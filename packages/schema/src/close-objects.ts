@@ -1,0 +1,31 @@
+import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
+
+const schemaKeywords: ReadonlySet<string> = new Set(['additionalProperties', 'unevaluatedProperties', 'items', 'not', 'contains']);
+const schemaListKeywords: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'prefixItems']);
+const schemaMapKeywords: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'definitions']);
+
+/**
+ * A copy of a JSON Schema in which every object schema that leaves `additionalProperties` open to reading says false.
+ * Branches of `allOf` are left alone: closing each of them would refuse the keys of the others.
+ */
+export function closeObjects(schema: JsonObject): JsonObject {
+  const copy: Record<string, Json> = {};
+  for (const [key, value] of Object.entries(schema)) {
+    if (key === '$schema') continue;
+    if (schemaKeywords.has(key) && isPlainObject(value)) copy[key] = closeObjects(value as JsonObject);
+    else if (schemaListKeywords.has(key) && Array.isArray(value)) copy[key] = value.map(closeNested);
+    else if (schemaMapKeywords.has(key) && isPlainObject(value)) {
+      copy[key] = Object.fromEntries(Object.entries(value).map(([name, node]) => [name, closeNested(node as Json)]));
+    } else copy[key] = value;
+  }
+  const composed = ['allOf', 'anyOf', 'oneOf', '$ref'].some((keyword) => Object.hasOwn(schema, keyword));
+  const isObject = schema['type'] === 'object' || isPlainObject(schema['properties']);
+  if (isObject && !composed && schema['additionalProperties'] === undefined && schema['unevaluatedProperties'] === undefined) {
+    copy['additionalProperties'] = false;
+  }
+  return copy;
+}
+
+function closeNested(node: Json): Json {
+  return isPlainObject(node) ? closeObjects(node as JsonObject) : node;
+}

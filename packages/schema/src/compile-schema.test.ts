@@ -1,0 +1,194 @@
+import { isHoldfastError, type JsonObject, jsonSchema, type Schema, type StandardSchema } from '@holdfast/core';
+import fc from 'fast-check';
+import * as v from 'valibot';
+import { expect, test } from 'vitest';
+import { compileSchema, describeIssues } from './index.ts';
+
+const search = v.object({
+  q: v.pipe(v.string(), v.minLength(2), v.description('Query text')),
+  k: v.optional(v.pipe(v.number(), v.integer()), 3),
+  where: v.optional(v.object({ folder: v.string() })),
+});
+
+test('descriptions, defaults, limits and closed objects reach the JSON Schema', () => {
+  expect(compileSchema(search).jsonSchema).toEqual({
+    type: 'object',
+    properties: {
+      q: { type: 'string', minLength: 2, description: 'Query text' },
+      k: { type: 'integer', default: 3 },
+      where: { type: 'object', properties: { folder: { type: 'string' } }, required: ['folder'], additionalProperties: false },
+    },
+    required: ['q'],
+    additionalProperties: false,
+  });
+});
+
+test('a schema is compiled once', () => {
+  expect(compileSchema(search)).toBe(compileSchema(search));
+});
+
+const plainSearch = jsonSchema({
+  type: 'object',
+  properties: {
+    q: { type: 'string', minLength: 2 },
+    k: { type: 'integer', default: 3 },
+    where: { type: 'object', properties: { folder: { type: 'string' } }, required: ['folder'] },
+  },
+  required: ['q'],
+});
+
+const table: { input: unknown; path?: string; value?: unknown }[] = [
+  { input: { q: 'ab' }, value: { q: 'ab', k: 3 } },
+  { input: { q: 'ab', k: 4, where: { folder: 'x' } }, value: { q: 'ab', k: 4, where: { folder: 'x' } } },
+  { input: { q: 'a' }, path: 'q' },
+  { input: { q: null }, path: 'q' },
+  { input: { q: 'ab', k: '7' }, path: 'k' },
+  { input: { q: 'ab', k: 1.7 }, path: 'k' },
+  { input: { q: 'ab', k: true }, path: 'k' },
+  { input: { q: 'ab', extra: 1 }, path: 'extra' },
+  { input: { q: 'ab', toString: 1 }, path: 'toString' },
+  { input: { q: 'ab', where: { folder: 'x', deep: 1 } }, path: 'where.deep' },
+  { input: JSON.parse('{"q":"ab","__proto__":{"admin":true}}'), path: '__proto__' },
+  { input: [], path: '' },
+  { input: null, path: '' },
+];
+
+for (const [kind, schema] of [
+  ['valibot', search],
+  ['plain JSON Schema', plainSearch],
+] as const satisfies readonly (readonly [string, Schema])[]) {
+  test.each(table)(`${kind}: $input`, ({ input, path, value }) => {
+    const before = JSON.stringify(input);
+    const validation = compileSchema<unknown>(schema).validate(input);
+    expect(JSON.stringify(input)).toBe(before);
+    if (path === undefined) expect(validation).toEqual({ ok: true, value });
+    else if (validation.ok) expect.unreachable('accepted');
+    else if (path !== '') expect(validation.issues.map((issue) => issue.path)).toContain(path);
+  });
+}
+
+test('open objects say so, in both kinds of schema', () => {
+  const loose = compileSchema(v.looseObject({ a: v.string(), in: v.object({ b: v.string() }) }));
+  expect(loose.jsonSchema).toMatchObject({ additionalProperties: true });
+  expect(loose.validate({ a: 'x', in: { b: 'y' }, more: 1 })).toMatchObject({ ok: true });
+  expect(loose.validate({ a: 'x', in: { b: 'y', more: 1 } })).toMatchObject({ ok: false });
+  const record = compileSchema(v.record(v.string(), v.number()));
+  expect(record.validate({ anything: 1 })).toMatchObject({ ok: true });
+  const plain = compileSchema(jsonSchema({ type: 'object', properties: {}, additionalProperties: { type: 'string' } }));
+  expect(plain.validate({ more: 'x' })).toMatchObject({ ok: true });
+  expect(plain.validate({ more: 1 })).toMatchObject({ ok: false });
+});
+
+test.each([
+  { keyword: 'allOf', schema: { allOf: [{ properties: { a: {} } }, { properties: { b: {} } }] } },
+  { keyword: 'anyOf', schema: { anyOf: [{ properties: { a: {} } }, { properties: { b: {} } }] } },
+  { keyword: '$ref', schema: { $ref: '#/$defs/x', properties: { a: {} }, $defs: { x: { properties: { b: {} } } } } },
+])('under $keyword a key is declared if any branch declares it', ({ schema }) => {
+  const { validate } = compileSchema(jsonSchema(schema));
+  expect(validate({ a: 1, b: 2 })).toMatchObject({ ok: true });
+  expect(validate({ a: 1, c: 2 })).toMatchObject({ ok: false, issues: [{ path: 'c' }] });
+});
+
+test('valibot intersections and variants keep every key of their branches', () => {
+  const both = compileSchema(v.intersect([v.object({ a: v.string() }), v.object({ b: v.string() })]));
+  expect(both.validate({ a: 'x', b: 'y' })).toMatchObject({ ok: true });
+  expect(both.validate({ a: 'x', b: 'y', c: 'z' })).toMatchObject({ ok: false });
+});
+
+test('a recursive reference is followed as deep as the value goes', () => {
+  const tree = compileSchema(
+    jsonSchema({ type: 'object', properties: { children: { type: 'array', items: { $ref: '#' } } } }),
+  );
+  expect(tree.validate({ children: [{ children: [{}] }] })).toMatchObject({ ok: true });
+  expect(tree.validate({ children: [{ children: [{ x: 1 }] }] })).toMatchObject({
+    ok: false,
+    issues: expect.arrayContaining([{ path: 'children[0].children[0].x', message: 'Unknown key.' }]),
+  });
+});
+
+test.each(['toString', 'constructor', 'hasOwnProperty'])('a required `%s` is not satisfied by the prototype', (key) => {
+  for (const schema of [
+    v.object({ [key]: v.unknown() }),
+    jsonSchema({ type: 'object', properties: { [key]: {} }, required: [key] }),
+  ] satisfies readonly Schema[]) {
+    expect(compileSchema<unknown>(schema).validate({})).toMatchObject({ ok: false });
+  }
+});
+
+test('valibot checks without a JSON Schema word are left out of it and still made', () => {
+  const even = compileSchema(
+    v.pipe(
+      v.number(),
+      v.check((value) => value % 2 === 0, 'must be even'),
+    ),
+  );
+  expect(even.jsonSchema).toEqual({ type: 'number' });
+  expect(even.validate(3)).toEqual({ ok: false, issues: [{ path: '', message: 'must be even' }] });
+});
+
+test('a Standard Schema of another library needs its JSON Schema', () => {
+  const standard = (extra: object): StandardSchema => ({
+    '~standard': { version: 1, vendor: 'other', validate: (value) => ({ value }), ...extra },
+  });
+  const given: JsonObject = { type: 'object', properties: { a: { type: 'string' } } };
+  const compiled = compileSchema(standard({ jsonSchema: { input: () => given } }));
+  expect(compiled.validate({ b: 1 })).toEqual({ ok: false, issues: [{ path: 'b', message: 'Unknown key.' }] });
+  expect(codeOf(() => compileSchema(standard({})))).toBe('schema.unsupported');
+});
+
+test.each([
+  { code: 'schema.invalid', make: () => compileSchema({} as Schema) },
+  { code: 'schema.async', make: () => compileSchema(v.pipeAsync(v.string()) as unknown as Schema) },
+  {
+    code: 'schema.async',
+    make: () =>
+      compileSchema({
+        '~standard': {
+          version: 1,
+          vendor: 'other',
+          validate: () => Promise.reject(new Error('late')),
+          jsonSchema: { input: () => ({}) },
+        },
+      } as Schema).validate(1),
+  },
+  { code: 'schema.unsupported', make: () => compileSchema(v.date()) },
+  { code: 'schema.ref.remote', make: () => compileSchema(jsonSchema({ $ref: 'http://127.0.0.1:9/x.json' })) },
+  { code: 'schema.ref.unknown', make: () => compileSchema(jsonSchema({ $ref: '#/$defs/none' })) },
+  { code: 'schema.pattern.invalid', make: () => compileSchema(jsonSchema({ pattern: '(' })) },
+  { code: 'schema.pattern.invalid', make: () => compileSchema(jsonSchema({ patternProperties: { '(': {} } })) },
+  { code: 'schema.draft.unknown', make: () => compileSchema(jsonSchema({ $schema: 'http://example.com/mine' })) },
+])('$code', ({ code, make }) => {
+  expect(codeOf(make)).toBe(code);
+});
+
+test('a constant that looks like a reference is a constant', () => {
+  expect(compileSchema(jsonSchema({ const: { $ref: 'http://example.com' } })).validate({ $ref: 'http://example.com' })).toMatchObject(
+    { ok: true },
+  );
+});
+
+test('issues read as one line', () => {
+  expect(describeIssues([{ path: 'a', message: 'Bad.' }, { path: '', message: 'Worse.' }])).toBe('`a`: Bad.; Worse.');
+});
+
+test('property: what a closed plain schema accepts has no keys beyond it', () => {
+  const { validate } = compileSchema(plainSearch);
+  const key = fc.constantFrom('q', 'k', 'where', 'folder', '__proto__', 'constructor', 'x');
+  const value = fc.oneof(fc.string(), fc.integer(), fc.dictionary(key, fc.string()));
+  fc.assert(
+    fc.property(fc.dictionary(key, value), (input) => {
+      const validation = validate(input);
+      if (!validation.ok) return;
+      for (const name of Object.keys(Object(validation.value))) expect(['q', 'k', 'where']).toContain(name);
+    }),
+  );
+});
+
+function codeOf(run: () => unknown): string | undefined {
+  try {
+    run();
+  } catch (error) {
+    return isHoldfastError(error) ? error.code : String(error);
+  }
+  return undefined;
+}

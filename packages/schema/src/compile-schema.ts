@@ -1,0 +1,108 @@
+import {
+  deepFreeze,
+  HoldfastError,
+  isPlainObject,
+  type JsonObject,
+  type Schema,
+  type StandardIssue,
+  type StandardSchema,
+} from '@holdfast/core';
+import { toJsonSchema } from '@valibot/to-json-schema';
+import type { GenericSchema } from 'valibot';
+import { closeObjects } from './close-objects.ts';
+import type { CompiledSchema, SchemaIssue } from './compiled.ts';
+import { compileJsonSchema } from './json.ts';
+import { createUndeclaredCheck } from './undeclared.ts';
+
+const compiled = new WeakMap<object, CompiledSchema>();
+
+/**
+ * Makes a schema ready, once for each schema object: a valibot schema, any Standard Schema that gives JSON Schema, or a plain
+ * JSON Schema wrapped by `jsonSchema`.
+ *
+ * @throws HoldfastError `schema.invalid`, `schema.async`, `schema.unsupported` (no JSON Schema can be made of it), and for plain
+ * JSON Schemas what `compileJsonSchema` throws. `validate` throws `schema.async` when the schema answers with a promise.
+ */
+export function compileSchema<Output>(schema: Schema<Output>): CompiledSchema<Output> {
+  let entry = compiled.get(schema);
+  if (entry === undefined) {
+    entry = compile(schema);
+    compiled.set(schema, entry);
+  }
+  // The cache is keyed by the schema object, whose type says what it validates to.
+  return entry as CompiledSchema<Output>;
+}
+
+function compile(schema: Schema): CompiledSchema {
+  if ('type' in schema && schema.type === 'json-schema' && 'schema' in schema) return compileJsonSchema(schema);
+  if (!('~standard' in schema)) {
+    throw new HoldfastError('schema.invalid', 'A schema must be a Standard Schema (valibot, zod, …) or made by `jsonSchema`.');
+  }
+  const raw = readJsonSchema(schema);
+  const findUndeclared = createUndeclaredCheck(raw);
+  const { validate } = schema['~standard'];
+  return {
+    jsonSchema: deepFreeze(closeObjects(raw)),
+    validate(value) {
+      const result = validate(value);
+      if (result instanceof Promise) {
+        void Promise.allSettled([result]); // So that a rejection of what nobody waits for is handled.
+        throw asyncSchema();
+      }
+      const undeclared = findUndeclared(value);
+      if (result.issues === undefined) {
+        return undeclared.length === 0 ? { ok: true, value: result.value } : { ok: false, issues: undeclared };
+      }
+      return { ok: false, issues: [...undeclared, ...result.issues.map(toIssue)] };
+    },
+  };
+}
+
+function readJsonSchema(schema: StandardSchema): JsonObject {
+  const standard: StandardSchema['~standard'] & { readonly jsonSchema?: unknown } = schema['~standard'];
+  if (standard.vendor === 'valibot') return readValibot(schema);
+  const { jsonSchema } = standard;
+  if (isPlainObject(jsonSchema) && typeof jsonSchema['input'] === 'function') {
+    const made: unknown = jsonSchema['input']({ target: 'draft-2020-12' });
+    // Plain JSON by the specification of Standard JSON Schema.
+    if (isPlainObject(made)) return made as JsonObject;
+  }
+  throw new HoldfastError(
+    'schema.unsupported',
+    `A schema of \`${standard.vendor}\` gives no JSON Schema, which a model needs; use a library that implements Standard JSON Schema, or \`jsonSchema\`.`,
+  );
+}
+
+function readValibot(schema: StandardSchema): JsonObject {
+  // `vendor` says that valibot made it.
+  const valibotSchema = schema as unknown as GenericSchema;
+  if ('async' in schema && schema.async === true) throw asyncSchema();
+  try {
+    const made = toJsonSchema(valibotSchema, {
+      typeMode: 'input',
+      target: 'draft-2020-12',
+      overrideSchema: ({ valibotSchema: inner, jsonSchema }) =>
+        inner.type === 'loose_object' ? { ...jsonSchema, additionalProperties: true } : undefined,
+      // Checks that JSON Schema has no word for are still made at every call.
+      overrideAction: ({ jsonSchema, errors }) => (errors === undefined ? undefined : jsonSchema),
+    });
+    return made as JsonObject;
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : 'unknown reason';
+    throw new HoldfastError('schema.unsupported', `No JSON Schema can be made of a valibot schema: ${reason}`, { cause });
+  }
+}
+
+function asyncSchema(): HoldfastError {
+  return new HoldfastError('schema.async', 'Asynchronous schemas are not supported: validation is synchronous.');
+}
+
+function toIssue({ message, path = [] }: StandardIssue): SchemaIssue {
+  let text = '';
+  for (const part of path) {
+    const key = typeof part === 'object' ? part.key : part;
+    if (typeof key === 'number') text += `[${key}]`;
+    else text += text === '' ? String(key) : `.${String(key)}`;
+  }
+  return { path: text, message };
+}

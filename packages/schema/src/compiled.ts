@@ -1,0 +1,24 @@
+import type { JsonObject } from '@holdfast/core';
+
+/** A schema made ready once. */
+export interface CompiledSchema<Output = unknown> {
+  /** Synchronous. Undeclared keys are refused, defaults are filled in; the value given is not changed. */
+  validate(value: unknown): Validation<Output>;
+  /** What a model is shown: closed objects say `additionalProperties: false`. Frozen. */
+  readonly jsonSchema: JsonObject;
+}
+
+export type Validation<Output = unknown> =
+  | { readonly ok: true; readonly value: Output }
+  | { readonly ok: false; readonly issues: readonly SchemaIssue[] };
+
+export interface SchemaIssue {
+  /** `a.b[0]`; empty for the value itself. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** `issues` as one line for people and models. */
+export function describeIssues(issues: readonly SchemaIssue[]): string {
+  return issues.map(({ path, message }) => (path === '' ? message : `\`${path}\`: ${message}`)).join('; ');
+}

@@ -1,0 +1,106 @@
+import { type Schema as CfworkerSchema, type SchemaDraft, Validator } from '@cfworker/json-schema';
+import { deepFreeze, HoldfastError, isPlainObject, type Json, type JsonObject, type JsonSchemaDefinition } from '@holdfast/core';
+import { closeObjects } from './close-objects.ts';
+import type { CompiledSchema, SchemaIssue } from './compiled.ts';
+import { createUndeclaredCheck, resolvePointer } from './undeclared.ts';
+
+export { type CompiledSchema, describeIssues, type SchemaIssue, type Validation } from './compiled.ts';
+
+const drafts: ReadonlyMap<string, SchemaDraft> = new Map([
+  ['http://json-schema.org/draft-04/schema', '4'],
+  ['http://json-schema.org/draft-07/schema', '7'],
+  ['https://json-schema.org/draft/2019-09/schema', '2019-09'],
+  ['https://json-schema.org/draft/2020-12/schema', '2020-12'],
+]);
+
+/**
+ * Compiles a plain JSON Schema (drafts 4, 7, 2019-09, 2020-12; without `$schema` 2020-12). References must be local.
+ *
+ * @throws HoldfastError `schema.ref.remote`, `schema.ref.unknown`, `schema.pattern.invalid`, `schema.draft.unknown`.
+ */
+export function compileJsonSchema<Output = unknown>({ schema }: JsonSchemaDefinition<Output>): CompiledSchema<Output> {
+  checkNode(schema, schema);
+  // It writes notes into the schema that it is given.
+  const validator = new Validator(structuredClone(schema) as CfworkerSchema, draftOf(schema), false);
+  const findUndeclared = createUndeclaredCheck(schema);
+  return {
+    jsonSchema: deepFreeze(closeObjects(schema)),
+    validate(value) {
+      const filled = fillDefaults(schema, value);
+      const undeclared = findUndeclared(filled);
+      const { valid, errors } = validator.validate(filled);
+      if (valid && undeclared.length === 0) {
+        // The schema's author says what it describes; the validator has just agreed.
+        return { ok: true, value: filled as Output };
+      }
+      return { ok: false, issues: [...undeclared, ...errors.map(toIssue).filter(({ message }) => message !== '')] };
+    },
+  };
+}
+
+function draftOf(schema: JsonObject): SchemaDraft {
+  const uri = schema['$schema'];
+  if (uri === undefined) return '2020-12';
+  const draft = typeof uri === 'string' ? drafts.get(uri.replace(/#$/, '')) : undefined;
+  if (draft !== undefined) return draft;
+  throw new HoldfastError('schema.draft.unknown', `\`$schema\` \`${String(uri)}\` is not a draft that can be checked: use one of ${[...drafts.keys()].join(', ')}.`);
+}
+
+function checkNode(node: Json, root: JsonObject): void {
+  if (Array.isArray(node)) {
+    for (const inner of node) checkNode(inner, root);
+    return;
+  }
+  if (!isPlainObject(node)) return;
+  const { $ref: reference, pattern } = node;
+  if (typeof reference === 'string') {
+    if (!reference.startsWith('#')) {
+      throw new HoldfastError('schema.ref.remote', `\`$ref\` \`${reference}\` points outside the schema; move it under \`$defs\`.`);
+    }
+    if (resolvePointer(root, reference) === undefined) {
+      throw new HoldfastError('schema.ref.unknown', `\`$ref\` \`${reference}\` names nothing in the schema.`);
+    }
+  }
+  if (typeof pattern === 'string') checkPattern(pattern);
+  if (isPlainObject(node['patternProperties'])) Object.keys(node['patternProperties']).forEach(checkPattern);
+  // Constants may hold anything, also what looks like a keyword.
+  for (const [key, inner] of Object.entries(node)) {
+    if (!['const', 'enum', 'default', 'examples'].includes(key)) checkNode(inner as Json, root);
+  }
+}
+
+function checkPattern(pattern: string): void {
+  try {
+    new RegExp(pattern, 'u');
+  } catch (cause) {
+    throw new HoldfastError('schema.pattern.invalid', `\`pattern\` \`${pattern}\` is not a regular expression.`, { cause });
+  }
+}
+
+/** A copy with the defaults of absent properties; parts without defaults are shared. Branches of combinators give none. */
+function fillDefaults(schema: JsonObject, value: unknown): unknown {
+  if (Array.isArray(value)) {
+    const { items } = schema;
+    return isPlainObject(items) ? value.map((item) => fillDefaults(items as JsonObject, item)) : value;
+  }
+  const { properties } = schema;
+  if (!isPlainObject(value) || !isPlainObject(properties)) return value;
+  const filled = { ...value };
+  for (const [key, node] of Object.entries(properties)) {
+    if (!isPlainObject(node)) continue;
+    if (Object.hasOwn(value, key)) filled[key] = fillDefaults(node as JsonObject, value[key]);
+    else if (node['default'] !== undefined) filled[key] = node['default'];
+  }
+  return filled;
+}
+
+function toIssue({ instanceLocation, error, keyword }: { instanceLocation: string; error: string; keyword: string }): SchemaIssue {
+  const path = instanceLocation
+    .replace(/^#\/?/, '')
+    .split('/')
+    .filter((part) => part !== '')
+    .map((part) => decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce((before, part) => (/^\d+$/.test(part) ? `${before}[${part}]` : before === '' ? part : `${before}.${part}`), '');
+  // These two only say that something inside them failed, which has an entry of its own.
+  return { path, message: keyword === 'properties' || keyword === 'items' ? '' : error };
+}

@@ -1,0 +1,163 @@
+import { isPlainObject } from '@holdfast/core';
+import type { SchemaIssue } from './compiled.ts';
+
+type Node = Readonly<Record<string, unknown>>;
+
+/** What the branches that apply to one place say about the keys there. */
+interface Shape {
+  /** Nothing below has keys to check. */
+  readonly leaf: boolean;
+  /** Any key may stand here. */
+  readonly open: boolean;
+  readonly keys: ReadonlyMap<string, readonly Node[]>;
+  readonly patterns: readonly { readonly pattern: RegExp; readonly node: Node }[];
+  /** For values of keys that are not named. */
+  readonly rest: readonly Node[];
+  readonly items: readonly Node[];
+  readonly prefix: readonly Node[];
+  /** Required keys that every object seems to have because its prototype does. */
+  readonly inherited: readonly string[];
+}
+
+/**
+ * Makes a function that lists keys which no branch of a JSON Schema declares. An object schema is closed unless it says
+ * `additionalProperties` (or `unevaluatedProperties`) other than false; under `allOf`, `anyOf`, `oneOf` and `$ref` a key is
+ * declared if any branch declares it. Also lists required keys that are only inherited, which many validators accept.
+ */
+export function createUndeclaredCheck(root: Node): (value: unknown) => SchemaIssue[] {
+  const shapes = new Map<string, Shape>();
+  const ids = new Map<Node, number>();
+
+  const shapeOf = (nodes: readonly Node[]): Shape => {
+    const key = nodes.map((node) => ids.get(node) ?? (ids.set(node, ids.size), ids.size - 1)).join();
+    let shape = shapes.get(key);
+    if (shape === undefined) {
+      shape = readShape(nodes, root);
+      shapes.set(key, shape);
+    }
+    return shape;
+  };
+
+  const walk = (value: unknown, shape: Shape, path: string, issues: SchemaIssue[]): void => {
+    if (shape.leaf || typeof value !== 'object' || value === null) return;
+    if (Array.isArray(value)) {
+      for (let index = 0; index < value.length; index += 1) {
+        const prefixed = shape.prefix[index];
+        const nodes = prefixed === undefined ? shape.items : [prefixed];
+        if (nodes.length > 0) walk(value[index], shapeOf(nodes), `${path}[${index}]`, issues);
+      }
+      return;
+    }
+    if (!isPlainObject(value)) return;
+    for (const key of shape.inherited) {
+      if (!Object.hasOwn(value, key)) issues.push({ path: join(path, key), message: 'Required, but missing.' });
+    }
+    for (const key of Object.keys(value)) {
+      const named = shape.keys.get(key);
+      const matched = shape.patterns.filter(({ pattern }) => pattern.test(key)).map(({ node }) => node);
+      if (named === undefined && matched.length === 0) {
+        if (!shape.open) issues.push({ path: join(path, key), message: 'Unknown key.' });
+        else if (shape.rest.length > 0) walk(value[key], shapeOf(shape.rest), join(path, key), issues);
+        continue;
+      }
+      const nodes = named === undefined ? matched : matched.length === 0 ? named : [...named, ...matched];
+      walk(value[key], shapeOf(nodes), join(path, key), issues);
+    }
+  };
+
+  return (value) => {
+    const issues: SchemaIssue[] = [];
+    walk(value, shapeOf([root]), '', issues);
+    return issues;
+  };
+}
+
+function join(path: string, key: string): string {
+  return path === '' ? key : `${path}.${key}`;
+}
+
+function readShape(nodes: readonly Node[], root: Node): Shape {
+  const branches = new Set<Node>();
+  for (const node of nodes) collectBranches(node, root, branches);
+
+  const keys = new Map<string, Node[]>();
+  const patterns: { pattern: RegExp; node: Node }[] = [];
+  const rest: Node[] = [];
+  const items: Node[] = [];
+  const prefix: Node[] = [];
+  const inherited: string[] = [];
+  let open = false;
+  let describesObject = false;
+  for (const branch of branches) {
+    const { properties, patternProperties, type, required } = branch;
+    if (type === 'object' || (Array.isArray(type) && type.includes('object')) || isPlainObject(properties)) {
+      describesObject = true;
+    }
+    if (isPlainObject(properties)) {
+      for (const [key, node] of Object.entries(properties)) {
+        const known = keys.get(key) ?? [];
+        if (isPlainObject(node)) known.push(node);
+        keys.set(key, known);
+      }
+    }
+    if (isPlainObject(patternProperties)) {
+      describesObject = true;
+      for (const [source, node] of Object.entries(patternProperties)) {
+        patterns.push({ pattern: new RegExp(source, 'u'), node: isPlainObject(node) ? node : {} });
+      }
+    }
+    for (const keyword of ['additionalProperties', 'unevaluatedProperties']) {
+      const value = branch[keyword];
+      if (value === undefined) continue;
+      describesObject = true;
+      if (value !== false) open = true;
+      if (isPlainObject(value)) rest.push(value);
+    }
+    if (Array.isArray(branch['prefixItems'])) prefix.push(...branch['prefixItems'].filter(isPlainObject));
+    if (Array.isArray(branch['items'])) prefix.push(...branch['items'].filter(isPlainObject));
+    else if (isPlainObject(branch['items'])) items.push(branch['items']);
+    if (Array.isArray(required)) {
+      inherited.push(...required.filter((key): key is string => typeof key === 'string' && key in Object.prototype));
+    }
+  }
+  return {
+    leaf: !describesObject && items.length === 0 && prefix.length === 0,
+    open: open || !describesObject,
+    keys,
+    patterns,
+    rest,
+    items,
+    prefix,
+    inherited,
+  };
+}
+
+function collectBranches(node: Node, root: Node, branches: Set<Node>): void {
+  if (branches.has(node)) return;
+  branches.add(node);
+  for (const keyword of ['allOf', 'anyOf', 'oneOf']) {
+    const list = node[keyword];
+    if (Array.isArray(list)) for (const branch of list.filter(isPlainObject)) collectBranches(branch, root, branches);
+  }
+  for (const keyword of ['if', 'then', 'else']) {
+    const branch = node[keyword];
+    if (isPlainObject(branch)) collectBranches(branch, root, branches);
+  }
+  if (typeof node['$ref'] === 'string') {
+    const target = resolvePointer(root, node['$ref']);
+    if (isPlainObject(target)) collectBranches(target, root, branches);
+  }
+}
+
+/** The part of `root` that a local reference (`#`, `#/$defs/x`) names, or `undefined`. */
+export function resolvePointer(root: Node, reference: string): unknown {
+  if (reference === '#') return root;
+  if (!reference.startsWith('#/')) return undefined;
+  let current: unknown = root;
+  for (const part of reference.slice(2).split('/')) {
+    const key = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
+    if (typeof current !== 'object' || current === null || !Object.hasOwn(current, key)) return undefined;
+    current = (current as Readonly<Record<string, unknown>>)[key];
+  }
+  return current;
+}
