@@ -2,7 +2,15 @@ export { type Clock, type Deadline, systemClock } from './clock.ts';
 export { type Allow, type Ask, allow, ask, type Decision, type Deny, deny, type PolicyDecision } from './decision.ts';
 export { describeThrown, HoldfastError, type HoldfastErrorOptions, isHoldfastError, type Problem } from './errors.ts';
 export type { FileEntry, FileStat, Filesystem, FilesystemReader } from './filesystem.ts';
-export { deepFreeze, findNonJson, isPlainObject, type Json, type JsonLimits, type JsonObject } from './json.ts';
+export {
+  type CopiedJson,
+  copyJson,
+  deepFreeze,
+  isPlainObject,
+  type Json,
+  type JsonLimits,
+  type JsonObject,
+} from './json.ts';
 export type {
   FinishReason,
   Message,

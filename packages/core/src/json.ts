@@ -19,46 +19,69 @@ export interface JsonLimits {
   readonly maxDepth?: number;
 }
 
+export type CopiedJson =
+  | { readonly ok: true; readonly value: Json }
+  /** The first offender, with its place. */
+  | { readonly ok: false; readonly problem: string };
+
 /**
- * Tells where `value` stops being JSON: the path of the first offender and what it is, or `undefined` when all of it is JSON.
- * Numbers must be finite, objects plain with string keys only, `__proto__` is refused as a key, accessors are refused unread.
+ * Copies `value` once to frozen JSON, so that nothing its owner does later can change it.
+ * Refused: numbers that are not finite, `undefined` and functions, anything but plain objects and arrays, symbol keys,
+ * `__proto__` as a key, accessors (they are not run), and nesting deeper than `maxDepth`.
  */
-export function findNonJson(value: unknown, { maxDepth = 64 }: JsonLimits = {}): string | undefined {
-  return inspect(value, '', maxDepth);
+export function copyJson(value: unknown, { maxDepth = 64 }: JsonLimits = {}): CopiedJson {
+  const failure: Failure = { problem: undefined };
+  const copied = copy(value, '', maxDepth, failure);
+  return failure.problem === undefined ? { ok: true, value: copied } : { ok: false, problem: failure.problem };
 }
 
-function inspect(value: unknown, path: string, depth: number): string | undefined {
+interface Failure {
+  problem: string | undefined;
+}
+
+function copy(value: unknown, path: string, depth: number, failure: Failure): Json {
   switch (typeof value) {
     case 'string':
     case 'boolean':
-      return undefined;
+      return value;
     case 'number':
-      return Number.isFinite(value) ? undefined : `\`${path || 'value'}\` is ${value}`;
+      return Number.isFinite(value) ? value : fail(failure, path, `is ${value}`);
     case 'object':
       break;
     default:
-      return `\`${path || 'value'}\` is of type ${typeof value}`;
+      return fail(failure, path, value === undefined ? 'is undefined' : `is of type ${typeof value}`);
   }
-  if (value === null) return undefined;
-  if (depth <= 0) return `\`${path}\` is nested too deeply`;
-  if (Array.isArray(value)) {
-    for (let index = 0; index < value.length; index += 1) {
-      const problem = inspect(value[index], `${path}[${index}]`, depth - 1);
-      if (problem !== undefined) return problem;
-    }
-    return undefined;
+  if (value === null) return null;
+  if (depth <= 0) return fail(failure, path, 'is nested too deeply');
+  return Array.isArray(value) ? copyArray(value, path, depth, failure) : copyObject(value, path, depth, failure);
+}
+
+function copyArray(value: readonly unknown[], path: string, depth: number, failure: Failure): Json {
+  const items: Json[] = [];
+  for (let index = 0; index < value.length && failure.problem === undefined; index += 1) {
+    items.push(copy(value[index], `${path}[${index}]`, depth - 1, failure));
   }
-  if (!isPlainObject(value)) return `\`${path || 'value'}\` is not a plain object`;
+  return Object.freeze(items);
+}
+
+function copyObject(value: object, path: string, depth: number, failure: Failure): Json {
+  if (!isPlainObject(value)) return fail(failure, path, 'is not a plain object');
+  const properties: Record<string, Json> = {};
   for (const key of Reflect.ownKeys(value)) {
     const inner = path === '' ? String(key) : `${path}.${String(key)}`;
-    if (typeof key === 'symbol') return `\`${inner}\` is a symbol key`;
-    if (key === '__proto__') return `\`${inner}\` is a reserved key`;
+    if (typeof key === 'symbol') return fail(failure, inner, 'is a symbol key');
+    if (key === '__proto__') return fail(failure, inner, 'is a reserved key');
     const property = Object.getOwnPropertyDescriptor(value, key);
-    if (property === undefined || !('value' in property)) return `\`${inner}\` is an accessor`;
-    const problem = inspect(property.value, inner, depth - 1);
-    if (problem !== undefined) return problem;
+    if (property === undefined || !('value' in property)) return fail(failure, inner, 'is an accessor');
+    properties[key] = copy(property.value, inner, depth - 1, failure);
+    if (failure.problem !== undefined) return null;
   }
-  return undefined;
+  return Object.freeze(properties);
+}
+
+function fail(failure: Failure, path: string, problem: string): null {
+  failure.problem ??= `\`${path === '' ? 'value' : path}\` ${problem}`;
+  return null;
 }
 
 /** Freezes `value` and everything in it. What is frozen already is taken to be frozen all the way down. */

@@ -54,7 +54,7 @@ export interface ListState<Item> extends Iterable<Item> {
   toArray(): Item[];
 }
 
-/** The state of a keyed slice: persistent, in the order in which keys were first set. */
+/** The state of a keyed slice: persistent. Iteration order follows from the keys alone, not from when they were set. */
 export interface KeyedState<Item> extends Iterable<readonly [string, Item]> {
   readonly size: number;
   get(key: string): Item | undefined;

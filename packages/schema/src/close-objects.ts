@@ -1,6 +1,12 @@
 import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
 
-const schemaKeywords: ReadonlySet<string> = new Set(['additionalProperties', 'unevaluatedProperties', 'items', 'not', 'contains']);
+const schemaKeywords: ReadonlySet<string> = new Set([
+  'additionalProperties',
+  'unevaluatedProperties',
+  'items',
+  'not',
+  'contains',
+]);
 const schemaListKeywords: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'prefixItems']);
 const schemaMapKeywords: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'definitions']);
 
@@ -20,7 +26,12 @@ export function closeObjects(schema: JsonObject): JsonObject {
   }
   const composed = ['allOf', 'anyOf', 'oneOf', '$ref'].some((keyword) => Object.hasOwn(schema, keyword));
   const isObject = schema['type'] === 'object' || isPlainObject(schema['properties']);
-  if (isObject && !composed && schema['additionalProperties'] === undefined && schema['unevaluatedProperties'] === undefined) {
+  if (
+    isObject &&
+    !composed &&
+    schema['additionalProperties'] === undefined &&
+    schema['unevaluatedProperties'] === undefined
+  ) {
     copy['additionalProperties'] = false;
   }
   return copy;

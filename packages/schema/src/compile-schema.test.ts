@@ -16,7 +16,12 @@ test('descriptions, defaults, limits and closed objects reach the JSON Schema', 
     properties: {
       q: { type: 'string', minLength: 2, description: 'Query text' },
       k: { type: 'integer', default: 3 },
-      where: { type: 'object', properties: { folder: { type: 'string' } }, required: ['folder'], additionalProperties: false },
+      where: {
+        type: 'object',
+        properties: { folder: { type: 'string' } },
+        required: ['folder'],
+        additionalProperties: false,
+      },
     },
     required: ['q'],
     additionalProperties: false,
@@ -162,13 +167,18 @@ test.each([
 });
 
 test('a constant that looks like a reference is a constant', () => {
-  expect(compileSchema(jsonSchema({ const: { $ref: 'http://example.com' } })).validate({ $ref: 'http://example.com' })).toMatchObject(
-    { ok: true },
-  );
+  expect(
+    compileSchema(jsonSchema({ const: { $ref: 'http://example.com' } })).validate({ $ref: 'http://example.com' }),
+  ).toMatchObject({ ok: true });
 });
 
 test('issues read as one line', () => {
-  expect(describeIssues([{ path: 'a', message: 'Bad.' }, { path: '', message: 'Worse.' }])).toBe('`a`: Bad.; Worse.');
+  expect(
+    describeIssues([
+      { path: 'a', message: 'Bad.' },
+      { path: '', message: 'Worse.' },
+    ]),
+  ).toBe('`a`: Bad.; Worse.');
 });
 
 test('property: what a closed plain schema accepts has no keys beyond it', () => {

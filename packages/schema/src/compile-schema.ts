@@ -36,7 +36,10 @@ export function compileSchema<Output>(schema: Schema<Output>): CompiledSchema<Ou
 function compile(schema: Schema): CompiledSchema {
   if ('type' in schema && schema.type === 'json-schema' && 'schema' in schema) return compileJsonSchema(schema);
   if (!('~standard' in schema)) {
-    throw new HoldfastError('schema.invalid', 'A schema must be a Standard Schema (valibot, zod, …) or made by `jsonSchema`.');
+    throw new HoldfastError(
+      'schema.invalid',
+      'A schema must be a Standard Schema (valibot, zod, …) or made by `jsonSchema`.',
+    );
   }
   const raw = readJsonSchema(schema);
   const findUndeclared = createUndeclaredCheck(raw);
@@ -89,7 +92,9 @@ function readValibot(schema: StandardSchema): JsonObject {
     return made as JsonObject;
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : 'unknown reason';
-    throw new HoldfastError('schema.unsupported', `No JSON Schema can be made of a valibot schema: ${reason}`, { cause });
+    throw new HoldfastError('schema.unsupported', `No JSON Schema can be made of a valibot schema: ${reason}`, {
+      cause,
+    });
   }
 }
 

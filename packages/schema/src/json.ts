@@ -1,5 +1,12 @@
 import { type Schema as CfworkerSchema, type SchemaDraft, Validator } from '@cfworker/json-schema';
-import { deepFreeze, HoldfastError, isPlainObject, type Json, type JsonObject, type JsonSchemaDefinition } from '@holdfast/core';
+import {
+  deepFreeze,
+  HoldfastError,
+  isPlainObject,
+  type Json,
+  type JsonObject,
+  type JsonSchemaDefinition,
+} from '@holdfast/core';
 import { closeObjects } from './close-objects.ts';
 import type { CompiledSchema, SchemaIssue } from './compiled.ts';
 import { createUndeclaredCheck, resolvePointer } from './undeclared.ts';
@@ -43,7 +50,10 @@ function draftOf(schema: JsonObject): SchemaDraft {
   if (uri === undefined) return '2020-12';
   const draft = typeof uri === 'string' ? drafts.get(uri.replace(/#$/, '')) : undefined;
   if (draft !== undefined) return draft;
-  throw new HoldfastError('schema.draft.unknown', `\`$schema\` \`${String(uri)}\` is not a draft that can be checked: use one of ${[...drafts.keys()].join(', ')}.`);
+  throw new HoldfastError(
+    'schema.draft.unknown',
+    `\`$schema\` \`${String(uri)}\` is not a draft that can be checked: use one of ${[...drafts.keys()].join(', ')}.`,
+  );
 }
 
 function checkNode(node: Json, root: JsonObject): void {
@@ -55,7 +65,10 @@ function checkNode(node: Json, root: JsonObject): void {
   const { $ref: reference, pattern } = node;
   if (typeof reference === 'string') {
     if (!reference.startsWith('#')) {
-      throw new HoldfastError('schema.ref.remote', `\`$ref\` \`${reference}\` points outside the schema; move it under \`$defs\`.`);
+      throw new HoldfastError(
+        'schema.ref.remote',
+        `\`$ref\` \`${reference}\` points outside the schema; move it under \`$defs\`.`,
+      );
     }
     if (resolvePointer(root, reference) === undefined) {
       throw new HoldfastError('schema.ref.unknown', `\`$ref\` \`${reference}\` names nothing in the schema.`);
@@ -73,7 +86,9 @@ function checkPattern(pattern: string): void {
   try {
     new RegExp(pattern, 'u');
   } catch (cause) {
-    throw new HoldfastError('schema.pattern.invalid', `\`pattern\` \`${pattern}\` is not a regular expression.`, { cause });
+    throw new HoldfastError('schema.pattern.invalid', `\`pattern\` \`${pattern}\` is not a regular expression.`, {
+      cause,
+    });
   }
 }
 
@@ -94,13 +109,24 @@ function fillDefaults(schema: JsonObject, value: unknown): unknown {
   return filled;
 }
 
-function toIssue({ instanceLocation, error, keyword }: { instanceLocation: string; error: string; keyword: string }): SchemaIssue {
+function toIssue({
+  instanceLocation,
+  error,
+  keyword,
+}: {
+  instanceLocation: string;
+  error: string;
+  keyword: string;
+}): SchemaIssue {
   const path = instanceLocation
     .replace(/^#\/?/, '')
     .split('/')
     .filter((part) => part !== '')
     .map((part) => decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~'))
-    .reduce((before, part) => (/^\d+$/.test(part) ? `${before}[${part}]` : before === '' ? part : `${before}.${part}`), '');
+    .reduce(
+      (before, part) => (/^\d+$/.test(part) ? `${before}[${part}]` : before === '' ? part : `${before}.${part}`),
+      '',
+    );
   // These two only say that something inside them failed, which has an entry of its own.
   return { path, message: keyword === 'properties' || keyword === 'items' ? '' : error };
 }

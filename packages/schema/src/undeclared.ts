@@ -28,8 +28,14 @@ export function createUndeclaredCheck(root: Node): (value: unknown) => SchemaIss
   const shapes = new Map<string, Shape>();
   const ids = new Map<Node, number>();
 
+  const idOf = (node: Node): number => {
+    const id = ids.get(node) ?? ids.size;
+    ids.set(node, id);
+    return id;
+  };
+
   const shapeOf = (nodes: readonly Node[]): Shape => {
-    const key = nodes.map((node) => ids.get(node) ?? (ids.set(node, ids.size), ids.size - 1)).join();
+    const key = nodes.map(idOf).join();
     let shape = shapes.get(key);
     if (shape === undefined) {
       shape = readShape(nodes, root);

@@ -1,0 +1,57 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { copyJson, deepFreeze } from './index.ts';
+
+test('property: JSON is copied whole, frozen all the way down, and shares nothing that can change', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
+      fc.pre(!JSON.stringify(value).includes('"__proto__"'));
+      const copied = copyJson(value);
+      if (!copied.ok) return expect.unreachable(copied.problem);
+      expect(JSON.stringify(copied.value)).toBe(JSON.stringify(value));
+      expect(thawedParts(copied.value)).toEqual([]);
+    }),
+  );
+});
+
+let entered = 0;
+const getter = {
+  get a() {
+    entered += 1;
+    return 1;
+  },
+};
+
+test.each([
+  [undefined, '`value` is undefined'],
+  [{ a: undefined }, '`a` is undefined'],
+  [{ a: [1, () => 1] }, '`a[1]` is of type function'],
+  [10n, '`value` is of type bigint'],
+  [Number.NaN, '`value` is NaN'],
+  [{ a: { b: Number.POSITIVE_INFINITY } }, '`a.b` is Infinity'],
+  [new Date(0), '`value` is not a plain object'],
+  [new Map(), '`value` is not a plain object'],
+  [{ [Symbol('s')]: 1 }, '`Symbol(s)` is a symbol key'],
+  [JSON.parse('{"a":{"__proto__":1}}'), '`a.__proto__` is a reserved key'],
+  [getter, '`a` is an accessor'],
+])('refused %#', (value, problem) => {
+  expect(copyJson(value)).toEqual({ ok: false, problem });
+  expect(entered).toBe(0);
+});
+
+test('nesting is limited, so that a cycle ends too', () => {
+  const cycle: { self?: unknown } = {};
+  cycle.self = cycle;
+  expect(copyJson(cycle)).toMatchObject({ ok: false, problem: expect.stringContaining('nested too deeply') });
+  expect(copyJson([[[]]], { maxDepth: 3 })).toMatchObject({ ok: true });
+  expect(copyJson([[[[]]]], { maxDepth: 3 })).toMatchObject({ ok: false });
+});
+
+test('deepFreeze freezes nested parts', () => {
+  expect(thawedParts(deepFreeze({ a: [{ b: {} }] }))).toEqual([]);
+});
+
+function thawedParts(value: unknown): unknown[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return [...(Object.isFrozen(value) ? [] : [value]), ...Object.values(value).flatMap(thawedParts)];
+}
