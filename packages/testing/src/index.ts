@@ -1,1 +1,9 @@
-export {};
+export { type ManualClock, manualClock } from './manual-clock.ts';
+export { parseScript } from './parse-script.ts';
+export {
+  type ScriptedModel,
+  type ScriptedModelOptions,
+  type ScriptedTurn,
+  type ScriptStep,
+  scriptedModel,
+} from './scripted-model.ts';

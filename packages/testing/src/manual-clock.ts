@@ -1,0 +1,55 @@
+import { type Clock, HoldfastError } from '@holdfast/core';
+
+/** A clock whose time moves only when told to. */
+export interface ManualClock extends Clock {
+  /** Timers that have neither fired nor been cancelled. */
+  readonly pending: number;
+  /**
+   * Moves time on by `ms`, firing on the way every timer that falls due, earliest first, those of one instant in the order in
+   * which they were set. A timer sees its own instant as `now()`, and timers that it sets fire too when they fall due.
+   *
+   * @throws HoldfastError `options.invalid` when `ms` is negative or not finite; and whatever a timer throws.
+   */
+  advance(ms: number): void;
+}
+
+/** Starts at `startMs`, milliseconds since 1970, default 0. */
+export function manualClock(startMs = 0): ManualClock {
+  let nowMs = startMs;
+  // In the order in which they were set.
+  const timers = new Set<{ readonly dueMs: number; readonly run: () => void }>();
+
+  function takeNextDue(untilMs: number): { readonly dueMs: number; readonly run: () => void } | undefined {
+    let next: { readonly dueMs: number; readonly run: () => void } | undefined;
+    for (const timer of timers) {
+      if (timer.dueMs <= untilMs && (next === undefined || timer.dueMs < next.dueMs)) next = timer;
+    }
+    if (next !== undefined) timers.delete(next);
+    return next;
+  }
+
+  return {
+    now: () => nowMs,
+    after(delayMs, run) {
+      const timer = { dueMs: nowMs + Math.max(0, delayMs), run };
+      timers.add(timer);
+      return () => {
+        timers.delete(timer);
+      };
+    },
+    get pending() {
+      return timers.size;
+    },
+    advance(ms) {
+      if (!(ms >= 0 && Number.isFinite(ms))) {
+        throw new HoldfastError('options.invalid', `\`ms\` must be a number of milliseconds from 0 on, got ${ms}.`);
+      }
+      const untilMs = nowMs + ms;
+      for (let timer = takeNextDue(untilMs); timer !== undefined; timer = takeNextDue(untilMs)) {
+        nowMs = timer.dueMs;
+        timer.run();
+      }
+      nowMs = untilMs;
+    },
+  };
+}

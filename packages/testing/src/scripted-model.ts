@@ -1,0 +1,97 @@
+import {
+  type FinishReason,
+  HoldfastError,
+  type Model,
+  type ModelEvent,
+  type ModelRequest,
+  type ModelUsage,
+  type ToolCall,
+} from '@holdfast/core';
+
+/** One message of a scripted model. */
+export interface ScriptedTurn {
+  /** Streamed word by word. */
+  readonly text?: string;
+  /** Come after the text, in this order. */
+  readonly calls?: readonly ToolCall[];
+  /** Default: `tool-calls` when there are calls, else `stop`. */
+  readonly finish?: FinishReason;
+  readonly usage?: ModelUsage;
+}
+
+/** What a scripted model does when it is asked: answer, answer what a function makes of the request, or throw. */
+export type ScriptStep =
+  | ScriptedTurn
+  | { readonly throw: unknown }
+  | ((request: ModelRequest) => ScriptedTurn | Promise<ScriptedTurn>);
+
+export interface ScriptedModelOptions {
+  /** Default `scripted:model`. */
+  readonly id?: string;
+}
+
+/** A model that plays a script, with what it was asked. */
+export interface ScriptedModel extends Model {
+  /** One for each time it was asked, with the messages as they were then. */
+  readonly requests: readonly ModelRequest[];
+}
+
+/**
+ * A model that plays `script`, one step each time it is asked. It stops at the request's signal as a real one does. Asked once
+ * more than there are steps, it throws HoldfastError `script.exhausted`.
+ */
+export function scriptedModel(
+  script: readonly ScriptStep[],
+  { id = 'scripted:model' }: ScriptedModelOptions = {},
+): ScriptedModel {
+  const requests: ModelRequest[] = [];
+  return {
+    id,
+    requests,
+    stream(request) {
+      requests.push(keepRequest(request));
+      return play(script, requests.length - 1, request);
+    },
+  };
+}
+
+// The caller's array grows and its old items never change, so remembering the length is a copy at no cost per message.
+function keepRequest(request: ModelRequest): ModelRequest {
+  const { messages, tools, signal } = request;
+  const count = messages.length;
+  return {
+    get messages() {
+      return messages.slice(0, count);
+    },
+    tools,
+    signal,
+  };
+}
+
+async function* play(
+  script: readonly ScriptStep[],
+  index: number,
+  request: ModelRequest,
+): AsyncGenerator<ModelEvent, void, undefined> {
+  request.signal.throwIfAborted();
+  const step = script[index];
+  if (step === undefined) {
+    throw new HoldfastError(
+      'script.exhausted',
+      `The script has ${script.length} turns and was asked for turn ${index + 1}: add a turn, or end the run earlier.`,
+      { data: { turns: script.length } },
+    );
+  }
+  if (typeof step === 'object' && 'throw' in step) throw step.throw;
+  const { text = '', calls = [], finish, usage } = typeof step === 'function' ? await step(request) : step;
+  for (const word of text === '' ? [] : text.split(/(?=\s\S)/)) {
+    request.signal.throwIfAborted();
+    yield { type: 'text-delta', text: word };
+  }
+  for (const call of calls) {
+    request.signal.throwIfAborted();
+    yield { type: 'tool-call', ...call };
+  }
+  const reason = finish ?? (calls.length > 0 ? 'tool-calls' : 'stop');
+  yield { type: 'finish', reason, ...(usage === undefined ? {} : { usage }) };
+}
