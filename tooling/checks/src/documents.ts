@@ -1,0 +1,54 @@
+import { posix } from 'node:path';
+import type { Repository } from './repository.ts';
+
+const builtInCommands = new Set(['install', 'exec', 'dlx', 'add', 'run', 'version']);
+
+/** Commands, links and programs in the documents that are not there. */
+export function findDocumentProblems(repository: Repository): string[] {
+  return [...repository.files]
+    .filter(([path]) => path.endsWith('.md') && !path.startsWith('.changeset/'))
+    .flatMap(([path, text]) => [
+      ...findUnknownScripts(text, repository).map((problem) => `${path}: ${problem}`),
+      ...findDeadLinks(path, text, repository).map((problem) => `${path}: ${problem}`),
+      ...findChangedExamples(text, repository).map((problem) => `${path}: ${problem}`),
+    ]);
+}
+
+function findUnknownScripts(text: string, { root }: Repository): string[] {
+  const named = [
+    ...text.matchAll(/\bnpm (?:run )?(?:--silent )?(start|test|(?<=run )[\w:-]+|(?<=--silent )[\w:-]+)/g),
+    ...text.matchAll(/\bpnpm (?:run )?([a-z][\w:-]*)/g),
+  ].map(([, name = '']) => name);
+  return [...new Set(named)]
+    .filter((name) => !builtInCommands.has(name) && !Object.hasOwn(root.scripts ?? {}, name))
+    .map((name) => `the script \`${name}\` does not exist`);
+}
+
+function findDeadLinks(path: string, text: string, { files }: Repository): string[] {
+  const targets = [...text.matchAll(/\]\((?!https?:|mailto:|#)([^)#\s]+)/g)].map(([, target = '']) => target);
+  return targets
+    .map((target) => posix.join(posix.dirname(path), target).replace(/\/$/, ''))
+    .filter((target) => !files.has(target) && ![...files.keys()].some((file) => file.startsWith(`${target}/`)))
+    .map((target) => `the link to \`${target}\` leads nowhere`);
+}
+
+// A fence whose first line is `// examples/NAME.ts` shows that program, word for word.
+function findChangedExamples(text: string, { files }: Repository): string[] {
+  return [...text.matchAll(/```ts\n\/\/ (examples\/\S+\.ts)\n([\s\S]*?)```/g)]
+    .filter(([, path = '', shown]) => files.get(path)?.trim() !== shown?.trim())
+    .map(([, path]) => `the fence of \`${path}\` is not what the file says`);
+}
+
+/** Numbered examples: one of each number, without a gap, short enough to read as documentation. */
+export function findExampleProblems({ files }: Repository): string[] {
+  const numbered = [...files].filter(([path]) => /^examples\/\d\d-[\w-]+\.ts$/.test(path)).sort();
+  return numbered.flatMap(([path, text], index) => {
+    const number = String(index + 1).padStart(2, '0');
+    const lines = text.split('\n').length - 1;
+    return [
+      ...(path.startsWith(`examples/${number}-`) ? [] : [`${path}: expected the number ${number}`]),
+      ...(lines > 80 ? [`${path}: has ${lines} lines, over 80`] : []),
+      ...(text.includes('node:assert') ? [] : [`${path}: does not check itself`]),
+    ];
+  });
+}

@@ -1,0 +1,91 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { type ParsedFile, parseFile } from './parsed-file.ts';
+
+/** What the checks read of a `package.json`. */
+export interface Manifest {
+  readonly name: string;
+  readonly private?: boolean;
+  readonly description?: string;
+  readonly license?: string;
+  readonly type?: string;
+  readonly sideEffects?: boolean;
+  readonly engines?: Readonly<Record<string, string>>;
+  readonly files?: readonly string[];
+  readonly bin?: Readonly<Record<string, string>>;
+  readonly exports?: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
+  readonly scripts?: Readonly<Record<string, string>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+/** One member of the workspace. The root is not one. */
+export interface Member {
+  /** Relative to the root, `packages/core`. */
+  readonly folder: string;
+  readonly manifest: Manifest;
+  /** Its .ts, .js and .mjs files. */
+  readonly sources: readonly ParsedFile[];
+}
+
+/** The repository as the checks see it: text by path, relative to the root and with `/`. */
+export interface Repository {
+  readonly files: ReadonlyMap<string, string>;
+  readonly root: Manifest;
+  readonly members: readonly Member[];
+  readonly sources: readonly ParsedFile[];
+}
+
+const topLevel = new Set(['packages', 'apps', 'examples', 'bench', 'tests', 'tooling', '.ci', '.changeset']);
+const skipped = new Set(['node_modules', 'dist', 'fixtures', 'sample-project']);
+const textTypes = new Set(['', '.ts', '.js', '.mjs', '.json', '.md', '.yaml', '.sh']);
+const sourceTypes = new Set(['.ts', '.js', '.mjs']);
+
+/** Reads every text file that people write; what is generated, installed or another project's is left out. */
+export async function readRepository(root: string): Promise<Repository> {
+  const files = new Map<string, string>();
+  const read = async (folder: string): Promise<void> => {
+    for (const entry of await readdir(join(root, folder), { withFileTypes: true })) {
+      const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
+      if (entry.isDirectory()) {
+        const wanted =
+          folder === '' ? topLevel.has(entry.name) : !entry.name.startsWith('.') && !skipped.has(entry.name);
+        if (wanted) await read(path);
+      } else if (entry.isFile() && textTypes.has(extname(entry.name)) && entry.name !== 'pnpm-lock.yaml') {
+        files.set(path, await readFile(join(root, path), 'utf8'));
+      }
+    }
+  };
+  await read('');
+  return toRepository(files);
+}
+
+/** Makes the same of files in memory; the checks' own tests use it. */
+export function toRepository(files: ReadonlyMap<string, string>): Repository {
+  const sources = [...files]
+    .filter(([path]) => sourceTypes.has(extname(path)))
+    .map(([path, text]) => parseFile(path, text));
+  const members = [...files.keys()]
+    .filter((path) => path.endsWith('/package.json'))
+    .map((path) => {
+      const folder = path.slice(0, -'/package.json'.length);
+      return {
+        folder,
+        manifest: readManifest(files, path),
+        sources: sources.filter((source) => source.path.startsWith(`${folder}/`)),
+      };
+    });
+  return { files, root: readManifest(files, 'package.json'), members, sources };
+}
+
+function readManifest(files: ReadonlyMap<string, string>, path: string): Manifest {
+  // Our own files: pnpm has read them before, and a wrong shape fails the check that looks at it.
+  return JSON.parse(files.get(path) ?? '{"name":"root"}') as Manifest;
+}
+
+/** Whether `path` is a test or what only tests use. */
+export function isTest(path: string): boolean {
+  return path.endsWith('.test.ts');
+}
