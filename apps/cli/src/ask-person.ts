@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto';
+import { isCancel, select } from '@clack/prompts';
+import type { ApprovalAnswer, PendingApproval } from '@holdfast/core';
+import { type LineStyle, wrapColumns } from './call-line.ts';
+import type { InputStream, OutputStream } from './host.ts';
+import { toPrintable, toPrintableBlock } from './terminal-text.ts';
+
+export interface AskPersonOptions {
+  readonly input: InputStream;
+  readonly output: OutputStream;
+  readonly style: LineStyle;
+  /** Takes the question back. */
+  readonly signal: AbortSignal;
+  /** Called when the answer is Ctrl-C. */
+  readonly onInterrupt: () => void;
+}
+
+const denied: ApprovalAnswer = { type: 'deny', reason: 'The person who was asked denied this call.' };
+
+/** Asks at the terminal whether a call may run. Escape denies; whatever is no clear yes denies. */
+export async function askPerson(
+  pending: PendingApproval,
+  { input, output, style, signal, onInterrupt }: AskPersonOptions,
+): Promise<ApprovalAnswer> {
+  output.write(`\n${describePending(pending, style).join('\n')}\n`);
+  let interrupted = false;
+  const watch = (chunk: Buffer | string): void => {
+    if (chunk.includes('\x03')) interrupted = true;
+  };
+  // The prompt reports Escape and Ctrl-C alike, and in raw mode no signal comes.
+  input.on('data', watch);
+  try {
+    const answer = await select({
+      message: 'May it run?',
+      options: [
+        { value: 'once', label: 'Allow once' },
+        { value: 'run', label: `Allow ${toPrintable(pending.name)} for this run` },
+        { value: 'deny', label: 'Deny' },
+      ],
+      // Enter alone must not approve.
+      initialValue: 'deny',
+      input,
+      output,
+      signal,
+    });
+    if (isCancel(answer)) {
+      if (interrupted) onInterrupt();
+      return denied;
+    }
+    if (answer === 'once') return { type: 'approve' };
+    return answer === 'run' ? { type: 'approve', grant: true } : denied;
+  } finally {
+    input.off('data', watch);
+  }
+}
+
+const maxArgumentLines = 16;
+const maxReasonLines = 6;
+
+/** What a person has to know for the answer. Nothing that the model wrote can act on the terminal or pass for our own lines. */
+export function describePending(pending: PendingApproval, { colors, columns }: LineStyle): readonly string[] {
+  const json = JSON.stringify(pending.input, undefined, 2) ?? 'null';
+  const width = Math.min(columns, 120) - 6;
+  const lines = toPrintableBlock(json)
+    .split('\n')
+    .flatMap((line) => cut(line, width));
+  const reasons = pending.asks.map(({ policy, reason }) => toPrintable(`${reason ?? 'no reason given'} (${policy})`));
+  return [
+    `  ${colors.yellow('asking')}    ${colors.bold(toPrintable(pending.name))}${pending.dangerous ? colors.red('  dangerous') : ''}`,
+    ...lines.slice(0, maxArgumentLines).map((line) => `    ${colors.dim('|')} ${line}`),
+    ...(lines.length > maxArgumentLines
+      ? [colors.yellow(`    cut here: all of it is ${json.length} characters, sha256 ${digest(json)}`)]
+      : []),
+    ...reasons.flatMap((reason) =>
+      wrapColumns(reason, width)
+        .slice(0, maxReasonLines)
+        .map((line) => `    ${line}`),
+    ),
+  ];
+}
+
+function cut(line: string, width: number): readonly string[] {
+  // Two columns a character is the most there can be.
+  const size = Math.max(10, Math.floor(width / (/^[\x20-\x7e]*$/.test(line) ? 1 : 2)));
+  const characters = [...line.slice(0, size * 2 * (maxArgumentLines + 1))];
+  const pieces: string[] = [];
+  for (let start = 0; start < characters.length; start += size) {
+    pieces.push(characters.slice(start, start + size).join(''));
+  }
+  return pieces;
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}

@@ -1,0 +1,82 @@
+import type { PolicyDecision, ToolCallEndEvent } from '@holdfast/core';
+import { expect, test } from 'vitest';
+import { describeDecision, formatCallEnd, formatDuration, type LineStyle, wrapColumns } from './call-line.ts';
+import { createColors } from './colors.ts';
+import { measureColumns } from './terminal-text.ts';
+import { callEnd } from './test-events.ts';
+
+const plain: LineStyle = { colors: createColors(false), columns: Number.POSITIVE_INFINITY };
+const narrow: LineStyle = { colors: createColors(false), columns: 80 };
+
+test.each([
+  { durationMs: 0, text: '0 ms' },
+  { durationMs: 999, text: '999 ms' },
+  { durationMs: 1000, text: '1.0 s' },
+  { durationMs: 59_949, text: '59.9 s' },
+  { durationMs: 59_999, text: '1 m 00 s' },
+  { durationMs: 125_000, text: '2 m 05 s' },
+])('$durationMs ms is $text', ({ durationMs, text }) => {
+  expect(formatDuration(durationMs)).toBe(text);
+});
+
+const allowed: PolicyDecision = { policy: 'host/read-before-write', type: 'allow' };
+const asked: PolicyDecision = { policy: 'holdfast/dangerous', type: 'ask', reason: 'It is dangerous.' };
+const refused: PolicyDecision = { policy: 'host/read-before-write', type: 'deny', reason: 'Read it first.' };
+
+test.each<{ text: string; event: ToolCallEndEvent }>([
+  { text: 'allow', event: callEnd('ok') },
+  { text: 'allow', event: callEnd('failed', { decisions: [allowed] }) },
+  { text: '', event: callEnd('unknown-tool') },
+  { text: 'deny: read-before-write', event: callEnd('denied', { decisions: [asked, refused] }) },
+  { text: 'ask: dangerous', event: callEnd('denied', { decisions: [asked] }) },
+  {
+    text: 'asked: approved by person',
+    event: callEnd('ok', { decisions: [asked], approval: { type: 'approve', by: 'person' } }),
+  },
+  {
+    text: 'asked: denied by host',
+    event: callEnd('denied', { decisions: [asked], approval: { type: 'deny', by: 'host' } }),
+  },
+])('the decision reads `$text`', ({ text, event }) => {
+  expect(describeDecision(event)).toBe(text);
+});
+
+test('a success is one line, anything else says why below', () => {
+  expect(formatCallEnd(callEnd('ok'), plain)).toEqual(['  ok        read_file     {"path":"a.txt"}  allow    3 ms']);
+  const failed = callEnd('failed', { code: 'file.missing', message: 'There is no `a.txt`.', decisions: [allowed] });
+  expect(formatCallEnd(failed, plain)).toEqual([
+    '  failed    read_file     {"path":"a.txt"}  allow    3 ms',
+    '            There is no `a.txt`. (file.missing)',
+  ]);
+});
+
+test.each([
+  { what: 'long arguments', event: callEnd('ok', { rawArguments: { content: 'x'.repeat(5000) } }) },
+  { what: 'wide arguments', event: callEnd('ok', { rawArguments: { content: '漢字'.repeat(100) } }) },
+  { what: 'a long tool name', event: callEnd('ok', { name: 'n'.repeat(64) }) },
+  {
+    what: 'a long reason',
+    event: callEnd('denied', { decisions: [refused], message: 'word '.repeat(400), code: 'policy.denied' }),
+  },
+  {
+    what: 'many deciders',
+    event: callEnd('denied', { decisions: ['a', 'b', 'c'].map((name) => ({ ...refused, policy: name.repeat(30) })) }),
+  },
+])('$what stay within 80 columns and four lines', ({ event }) => {
+  const lines = formatCallEnd(event, narrow);
+  expect(lines.length).toBeLessThanOrEqual(4);
+  for (const line of lines) expect(measureColumns(line)).toBeLessThan(80);
+});
+
+test('arguments cannot fake a line or act on the terminal', () => {
+  const event = callEnd('ok', { name: 'a\x1b[2J', rawArguments: '{"a":"\n  ok  approved\u202E\x1b[31m"}' });
+  const [line = '', ...more] = formatCallEnd(event, plain);
+  expect(more).toEqual([]);
+  expect(line).toContain('a\\x1b[2J');
+  expect(line).toContain('\\n  ok  approved\\u{202e}\\x1b[31m');
+});
+
+test('text is wrapped at blanks, and a word that fits nowhere is cut', () => {
+  expect(wrapColumns('one two three four', 10)).toEqual(['one two', 'three four']);
+  expect(wrapColumns(`a ${'b'.repeat(30)} c`, 10)).toEqual(['a', 'bbbbbbbbb…', 'c']);
+});

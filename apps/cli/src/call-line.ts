@@ -1,0 +1,124 @@
+import type { PolicyDecision, ToolCallEndEvent } from '@holdfast/core';
+import type { Colors } from './colors.ts';
+import { fitColumns, measureColumns, padColumns, toPrintable } from './terminal-text.ts';
+
+/** How lines are laid out and coloured. */
+export interface LineStyle {
+  readonly colors: Colors;
+  /** `Infinity`: as long as it takes. */
+  readonly columns: number;
+}
+
+/** What a line tells about one call, ended or not. */
+export interface CallLine {
+  readonly state: string;
+  readonly name: string;
+  readonly arguments: unknown;
+  /** Empty as long as nothing is decided. */
+  readonly decision: string;
+  readonly durationMs: number | undefined;
+}
+
+const stateColumns = 9;
+const maxNameColumns = 24;
+const maxDecisionColumns = 26;
+// Without a terminal there is no width to fit; an argument may still be a whole file.
+const maxFreeColumns = 160;
+
+/** One line for one call: state, tool, arguments as far as they fit, decision, duration. */
+export function formatCallLine(line: CallLine, { colors, columns }: LineStyle): string {
+  const state = padColumns(line.state, Math.max(stateColumns, line.state.length));
+  const name = padColumns(toPrintable(line.name), Math.min(maxNameColumns, Math.max(12, measureColumns(line.name))));
+  const duration = (line.durationMs === undefined ? '' : formatDuration(line.durationMs)).padStart(7);
+  const decision = fitColumns(toPrintable(line.decision), columns < 120 ? maxDecisionColumns : maxFreeColumns);
+  const fixed = 2 + state.length + 1 + measureColumns(name) + 2 + measureColumns(decision) + 1 + duration.length;
+  const room = columns - 1 - fixed - 2;
+  const text = formatArguments(line.arguments);
+  const free = columns === Number.POSITIVE_INFINITY;
+  const shown = free ? fitColumns(text, maxFreeColumns) : padColumns(text, Math.max(0, room));
+  const paint = paintState(line.state, colors);
+  return `  ${paint(state)} ${colors.bold(name)}  ${colors.dim(shown)}  ${decision} ${colors.dim(duration)}`.trimEnd();
+}
+
+/** What a call that ended has to say: its line, and under it why it did not succeed. */
+export function formatCallEnd(event: ToolCallEndEvent, style: LineStyle): readonly string[] {
+  const { outcome } = event;
+  const line = formatCallLine(
+    {
+      state: outcome.kind,
+      name: event.name,
+      arguments: event.rawArguments,
+      decision: describeDecision(event),
+      durationMs: event.durationMs,
+    },
+    style,
+  );
+  if (outcome.kind === 'ok') return [line];
+  const reason = toPrintable(`${outcome.message}${outcome.code === undefined ? '' : ` (${outcome.code})`}`);
+  const free = style.columns === Number.POSITIVE_INFINITY;
+  const lines = free ? [reason] : wrapColumns(reason, style.columns - 13).slice(0, 3);
+  return [line, ...lines.map((text) => `${' '.repeat(12)}${style.colors.dim(text)}`)];
+}
+
+/** How it came that a call could run or not: `allow`, `deny: read-before-write`, `asked: approved by person`. */
+export function describeDecision({ decisions, approval, outcome }: ToolCallEndEvent): string {
+  const denials = decisions.filter(({ type }) => type === 'deny');
+  if (denials.length > 0) return `deny: ${nameDeciders(denials)}`;
+  if (approval !== undefined) return `asked: ${approval.type === 'approve' ? 'approved' : 'denied'} by ${approval.by}`;
+  const asks = decisions.filter(({ type }) => type === 'ask');
+  if (asks.length > 0) return `ask: ${nameDeciders(asks)}`;
+  return outcome.kind === 'ok' || decisions.length > 0 ? 'allow' : '';
+}
+
+function nameDeciders(decisions: readonly PolicyDecision[]): string {
+  // The last word of a key is the policy's own name; where it hangs is for the log.
+  return [...new Set(decisions.map(({ policy }) => policy.slice(policy.lastIndexOf('/') + 1)))].join(', ');
+}
+
+/** Arguments on one line: JSON text as it came, any other value as compact JSON. */
+export function formatArguments(value: unknown): string {
+  if (value === undefined) return '';
+  return toPrintable(typeof value === 'string' ? value : JSON.stringify(value));
+}
+
+/** `3 ms`, `1.2 s`, `2 m 05 s`. */
+export function formatDuration(durationMs: number): string {
+  if (durationMs < 1000) return `${Math.round(durationMs)} ms`;
+  if (durationMs < 59_950) return `${(durationMs / 1000).toFixed(1)} s`;
+  const seconds = Math.round(durationMs / 1000);
+  return `${Math.floor(seconds / 60)} m ${String(seconds % 60).padStart(2, '0')} s`;
+}
+
+/** `text` in lines of at most `columns`, broken at blanks where there are any. */
+export function wrapColumns(text: string, columns: number): readonly string[] {
+  const width = Math.max(10, columns);
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    const longer = line === '' ? word : `${line} ${word}`;
+    if (measureColumns(longer) <= width) {
+      line = longer;
+      continue;
+    }
+    if (line !== '') lines.push(line);
+    line = fitColumns(word, width);
+  }
+  return [...lines, line];
+}
+
+function paintState(state: string, colors: Colors): (text: string) => string {
+  switch (state) {
+    case 'ok':
+      return colors.green;
+    case 'waiting':
+    case 'asking':
+    case 'running':
+      return colors.cyan;
+    case 'denied':
+    case 'cancelled':
+    case 'truncated':
+      return colors.yellow;
+    default:
+      return colors.red;
+  }
+}

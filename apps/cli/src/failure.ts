@@ -1,0 +1,35 @@
+import { describeThrown, HoldfastError, isHoldfastError, isPlainObject } from '@holdfast/core';
+import type { Colors } from './colors.ts';
+import { toPrintable } from './terminal-text.ts';
+
+/** 0 done; 1 it did not work out, or did not complete; 2 the command line was wrong; 130 Ctrl-C. */
+export type ExitCode = 0 | 1 | 2 | 130;
+
+/** The command line asks for something that cannot be. `code` starts with `usage.`; such errors exit with 2. */
+export function usageError(code: `usage.${string}`, message: string): HoldfastError {
+  return new HoldfastError(code, message);
+}
+
+export function toExitCode(thrown: unknown): ExitCode {
+  return isHoldfastError(thrown) && thrown.code.startsWith('usage.') ? 2 : 1;
+}
+
+export interface FailureStyle {
+  readonly colors: Colors;
+  /** Shows stacks too. */
+  readonly debug: boolean;
+}
+
+/** What a person is told of something thrown: message, code and hint; the stack only for debugging. */
+export function formatFailure(thrown: unknown, { colors, debug }: FailureStyle): string {
+  const code = isHoldfastError(thrown) ? ` (${thrown.code})` : '';
+  const lines = [`${colors.red('error')}: ${toPrintable(describeThrown(thrown))}${colors.dim(code)}`];
+  if (isHoldfastError(thrown) && isPlainObject(thrown.data) && typeof thrown.data['hint'] === 'string') {
+    lines.push(`  hint: ${toPrintable(thrown.data['hint'])}`);
+  }
+  if (debug && thrown instanceof Error) {
+    for (let error: unknown = thrown; error instanceof Error; error = error.cause)
+      lines.push(error.stack ?? error.message);
+  }
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,32 @@
+import { PassThrough } from 'node:stream';
+import { expect, test } from 'vitest';
+import { describeTerminal, findQuestionStream } from './host.ts';
+import { createTestHost } from './test-host.ts';
+
+const terminal = Object.assign(new PassThrough(), { isTTY: true, columns: 100 });
+const pipe = new PassThrough();
+
+test.each([
+  { stream: terminal, environment: {}, seen: { color: true, live: true, columns: 100 } },
+  { stream: terminal, environment: { NO_COLOR: '1' }, seen: { color: false, live: true, columns: 100 } },
+  { stream: terminal, environment: { NO_COLOR: '' }, seen: { color: true, live: true, columns: 100 } },
+  { stream: terminal, environment: { TERM: 'dumb' }, seen: { color: false, live: false, columns: 100 } },
+  { stream: pipe, environment: {}, seen: { color: false, live: false, columns: Number.POSITIVE_INFINITY } },
+  { stream: pipe, environment: { FORCE_COLOR: '1' }, seen: { color: true, live: false } },
+  { stream: pipe, environment: { FORCE_COLOR: '0' }, seen: { color: false, live: false } },
+  { stream: pipe, environment: { FORCE_COLOR: '1', NO_COLOR: '1' }, seen: { color: false } },
+  { stream: Object.assign(new PassThrough(), { isTTY: true, columns: 0 }), environment: {}, seen: { columns: 80 } },
+])('$environment shows $seen', ({ stream, environment, seen }) => {
+  expect(describeTerminal(stream, environment)).toMatchObject(seen);
+});
+
+test.each([
+  { terminals: ['stdin', 'stdout', 'stderr'], stdoutTaken: false, asks: 'stdout' },
+  { terminals: ['stdin', 'stdout', 'stderr'], stdoutTaken: true, asks: 'stderr' },
+  { terminals: ['stdin', 'stderr'], stdoutTaken: false, asks: 'stderr' },
+  { terminals: ['stdin'], stdoutTaken: false, asks: undefined },
+  { terminals: ['stdout', 'stderr'], stdoutTaken: false, asks: undefined },
+] as const)('with terminals at $terminals questions go to $asks', ({ terminals, stdoutTaken, asks }) => {
+  const { host } = createTestHost({ terminals });
+  expect(findQuestionStream(host, { stdoutTaken })).toBe(asks === undefined ? undefined : host[asks]);
+});

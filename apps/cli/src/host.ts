@@ -1,0 +1,66 @@
+import type { Readable, Writable } from 'node:stream';
+import type { Clock } from '@holdfast/core';
+
+/** A stream to write to, and what it is. */
+export type OutputStream = Writable & {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+};
+
+/** A stream to read from, and whether a person sits at it. */
+export type InputStream = Readable & { readonly isTTY?: boolean };
+
+/** What the program needs of the process it runs in. Tests bring their own. */
+export interface Host {
+  readonly stdin: InputStream;
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Where relative paths start. */
+  readonly directory: string;
+  readonly clock: Clock;
+  /** A short random word: lower-case letters and digits. */
+  createSuffix(): string;
+  /** Calls back at every Ctrl-C, and when nobody reads stdout any more; the returned function ends that. */
+  onInterrupt(listener: () => void): () => void;
+  /** Takes stdout for the caller alone: what anybody else prints goes to stderr from then on. */
+  reserveStdout(): (text: string) => void;
+}
+
+/** What may be shown on a stream. */
+export interface Terminal {
+  readonly color: boolean;
+  /** Whether lines may be rewritten. */
+  readonly live: boolean;
+  /** Columns of a line; `Infinity` when it is no terminal. */
+  readonly columns: number;
+}
+
+/** Finds out what `stream` can show. `NO_COLOR` and `FORCE_COLOR` are obeyed, in that order. */
+export function describeTerminal(stream: OutputStream, environment: Host['environment']): Terminal {
+  const isTerminal = stream.isTTY === true;
+  const isDumb = environment['TERM'] === 'dumb';
+  return {
+    color: wantsColor(environment) ?? (isTerminal && !isDumb),
+    live: isTerminal && !isDumb,
+    // A terminal of unknown size reports 0 columns.
+    columns: isTerminal ? stream.columns || 80 : Number.POSITIVE_INFINITY,
+  };
+}
+
+function wantsColor(environment: Host['environment']): boolean | undefined {
+  const { NO_COLOR: noColor, FORCE_COLOR: forceColor } = environment;
+  if (noColor !== undefined && noColor !== '') return false;
+  if (forceColor !== undefined && forceColor !== '') return forceColor !== '0' && forceColor !== 'false';
+  return undefined;
+}
+
+/** Where a question can be put to a person: stdout, else stderr, or nowhere. */
+export function findQuestionStream(
+  host: Host,
+  { stdoutTaken }: { readonly stdoutTaken: boolean },
+): OutputStream | undefined {
+  if (host.stdin.isTTY !== true) return undefined;
+  if (!stdoutTaken && host.stdout.isTTY === true) return host.stdout;
+  return host.stderr.isTTY === true ? host.stderr : undefined;
+}

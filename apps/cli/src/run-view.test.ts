@@ -1,0 +1,118 @@
+import { PassThrough } from 'node:stream';
+import type { RunEvent } from '@holdfast/core';
+import { manualClock } from '@holdfast/testing';
+import { expect, test } from 'vitest';
+import { createColors } from './colors.ts';
+import { createJsonView, createLiveView, createPlainView } from './run-view.ts';
+import { callEnd } from './test-events.ts';
+
+const style = { colors: createColors(false), columns: 80 };
+const message: RunEvent = {
+  type: 'model-message',
+  turn: 1,
+  text: 'Reading \x1b[2Jfirst.',
+  calls: [{ id: 'c1', name: 'read_file', arguments: '{"path":"a.txt"}' }],
+  reason: 'tool-calls',
+};
+const start: RunEvent = {
+  type: 'tool-call-start',
+  callId: 'c1',
+  name: 'read_file',
+  rawArguments: '{"path":"a.txt"}',
+  atMs: 0,
+};
+const answer: RunEvent = { type: 'model-message', turn: 2, text: 'The answer.', calls: [], reason: 'stop' };
+
+function collect(): { readonly write: (text: string) => void; readonly text: () => string } {
+  let written = '';
+  return {
+    write: (text) => {
+      written += text;
+    },
+    text: () => written,
+  };
+}
+
+test('the plain view has a line for each call and the words beside calls, and leaves the answer to the end', () => {
+  const output = collect();
+  const view = createPlainView(output.write, { ...style, columns: Number.POSITIVE_INFINITY });
+  for (const event of [message, start, callEnd('ok'), answer]) view.show(event);
+  expect(output.text()).toBe('  Reading \\x1b[2Jfirst.\n  ok        read_file     {"path":"a.txt"}  allow    3 ms\n');
+});
+
+test('the JSON view has one event a line, and stacks only when asked for', () => {
+  const failed = callEnd('failed', { error: { name: 'Error', message: 'no', stack: 'Error: no\n  at secret.ts' } });
+  for (const stacks of [false, true]) {
+    const output = collect();
+    const view = createJsonView(output.write, { stacks });
+    for (const event of [message, failed]) view.show(event);
+    const lines = output.text().trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line).type)).toEqual(['model-message', 'tool-call-end']);
+    expect(JSON.parse(lines[0] ?? '')).toEqual(message);
+    expect(output.text().includes('secret.ts')).toBe(stacks);
+  }
+});
+
+function createScreen(): {
+  readonly output: PassThrough & { columns: number; rows: number };
+  readonly take: () => string;
+} {
+  let written = '';
+  const output = Object.assign(new PassThrough(), { isTTY: true, columns: 80, rows: 24 });
+  output.on('data', (chunk: Buffer) => {
+    written += chunk.toString();
+  });
+  return {
+    output,
+    take() {
+      const text = written;
+      written = '';
+      return text;
+    },
+  };
+}
+
+test('the live view follows a call through its states', () => {
+  const { output, take } = createScreen();
+  const clock = manualClock();
+  const view = createLiveView(output, { style, clock });
+  view.show({ type: 'turn-start', turn: 1 });
+  view.show({ type: 'text-delta', turn: 1, text: 'Reading' });
+  expect(take()).toMatch(/thinking {2}Reading/);
+  view.show(message);
+  expect(take()).toMatch(/waiting {3}read_file/);
+  view.show(start);
+  clock.advance(1500);
+  expect(take()).toMatch(/running {3}read_file .* 1\.5 s/s);
+  view.show({ type: 'tool-call-progress', callId: 'c1', name: 'read_file', message: 'half \x07way' });
+  expect(take()).toContain('half \\x07way');
+  view.show(callEnd('ok'));
+  expect(take()).toMatch(/ok {8}read_file/);
+  view.close();
+  expect(clock.pending).toBe(0);
+});
+
+test('the live view draws nothing while a question is open, and goes on afterwards', async () => {
+  const { output, take } = createScreen();
+  const clock = manualClock();
+  const view = createLiveView(output, { style, clock });
+  view.show(message);
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const answered = view.pauseFor(() => promise);
+  take();
+  clock.advance(1000);
+  expect(take()).toBe('');
+  resolve('yes');
+  expect(await answered).toBe('yes');
+  expect(take()).toContain('waiting');
+  view.close();
+});
+
+test('more calls than lines are counted', () => {
+  const { output, take } = createScreen();
+  const view = createLiveView(output, { style, clock: manualClock() });
+  const calls = Array.from({ length: 30 }, (_, index) => ({ id: `c${index}`, name: 'read_file', arguments: '{}' }));
+  view.show({ ...message, text: '', calls });
+  expect(take()).toContain('… and 22 more');
+  view.close();
+});

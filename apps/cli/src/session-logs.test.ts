@@ -1,0 +1,38 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { manualClock } from '@holdfast/testing';
+import { expect, test } from 'vitest';
+import { createSessionId, findLog, prepareLogPath } from './session-logs.ts';
+import { createFolder } from './test-folder.ts';
+
+test('ids sort by time', () => {
+  const early = createSessionId({ clock: manualClock(Date.UTC(2026, 4, 17, 9, 30, 12)), suffix: 'zz' });
+  const late = createSessionId({ clock: manualClock(Date.UTC(2026, 4, 17, 10, 0, 0)), suffix: 'aa' });
+  expect(early).toBe('20260517-093012-zz');
+  expect([late, early].sort()).toEqual([early, late]);
+});
+
+test('a log lies under the workspace, where git ignores it; an own ignore file stays', async () => {
+  const workspace = await createFolder();
+  expect(await prepareLogPath(workspace, 'one')).toBe(join(workspace, '.holdfast', 'sessions', 'one.jsonl'));
+  const ignoreFile = join(workspace, '.holdfast', '.gitignore');
+  expect(await readFile(ignoreFile, 'utf8')).toBe('*\n');
+  await writeFile(ignoreFile, 'sessions\n');
+  await prepareLogPath(workspace, 'two');
+  expect(await readFile(ignoreFile, 'utf8')).toBe('sessions\n');
+});
+
+test('a log is found by its id, the newest without one', async () => {
+  const workspace = await createFolder();
+  for (const id of ['20260102-000000-a', '20260101-000000-b']) await writeFile(await prepareLogPath(workspace, id), '');
+  await writeFile(join(workspace, '.holdfast', 'sessions', 'notes.txt'), '');
+  expect(await findLog(workspace, undefined)).toMatchObject({ id: '20260102-000000-a' });
+  expect(await findLog(workspace, '20260101-000000-b')).toMatchObject({ id: '20260101-000000-b' });
+});
+
+test.each(['20260103-000000-c', '../../secret', '__proto__', ''])('`%s` is no session', async (id) => {
+  const workspace = await createFolder();
+  await expect(findLog(workspace, id)).rejects.toMatchObject({ code: 'usage.session_unknown' });
+  await writeFile(await prepareLogPath(workspace, '20260101-000000-a'), '');
+  await expect(findLog(workspace, id)).rejects.toThrow('20260101-000000-a');
+});

@@ -1,0 +1,79 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from '@holdfast/core';
+import { usageError } from './failure.ts';
+
+const idPattern = /^[a-z0-9][a-z0-9-]{0,99}$/;
+const extension = '.jsonl';
+
+/** An id that sorts by time: `20260517-093012-k3x9`, in UTC. */
+export function createSessionId({ clock, suffix }: { readonly clock: Clock; readonly suffix: string }): string {
+  const [date = '', time = ''] = new Date(clock.now()).toISOString().split('T');
+  return `${date.replaceAll('-', '')}-${time.slice(0, 8).replaceAll(':', '')}-${suffix}`;
+}
+
+/** Where a workspace keeps its logs: out of reach of the file tools, and ignored by git. */
+export function findLogFolder(workspace: string): string {
+  return join(workspace, '.holdfast', 'sessions');
+}
+
+/** Makes the folder of the logs and answers the path of the log of session `id`. */
+export async function prepareLogPath(workspace: string, id: string): Promise<string> {
+  const folder = findLogFolder(workspace);
+  await mkdir(folder, { recursive: true });
+  try {
+    await writeFile(join(workspace, '.holdfast', '.gitignore'), '*\n', { flag: 'wx' });
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST')) throw error;
+  }
+  return join(folder, id + extension);
+}
+
+/** A log that exists. */
+export interface FoundLog {
+  readonly id: string;
+  readonly path: string;
+}
+
+/**
+ * The log of session `id`, or the newest one.
+ *
+ * @throws HoldfastError `usage.session_unknown`.
+ */
+export async function findLog(workspace: string, id: string | undefined): Promise<FoundLog> {
+  const ids = await listSessionIds(workspace);
+  const found = id === undefined ? ids.at(-1) : ids.find((candidate) => candidate === id);
+  if (found !== undefined) return { id: found, path: join(findLogFolder(workspace), found + extension) };
+  const folder = findLogFolder(workspace);
+  const known =
+    ids.length === 0
+      ? 'It holds none yet: `holdfast run` writes one, and `--workspace DIR` looks elsewhere.'
+      : `The newest are ${ids
+          .slice(-3)
+          .reverse()
+          .map((name) => `\`${name}\``)
+          .join(', ')}.`;
+  throw usageError(
+    'usage.session_unknown',
+    `There is no session ${id === undefined ? 'log' : `\`${id}\``} in \`${folder}\`. ${known}`,
+  );
+}
+
+async function listSessionIds(workspace: string): Promise<readonly string[]> {
+  let names: readonly string[];
+  try {
+    names = await readdir(findLogFolder(workspace));
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return [];
+    throw error;
+  }
+  return names
+    .filter((name) => name.endsWith(extension))
+    .map((name) => name.slice(0, -extension.length))
+    .filter((id) => idPattern.test(id))
+    .sort();
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}

@@ -1,0 +1,62 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { fitColumns, measureColumns, padColumns, toPrintable, toPrintableBlock } from './terminal-text.ts';
+
+test.each([
+  { text: 'plain text, äöü, 漢字, ✔️', printed: 'plain text, äöü, 漢字, ✔️' },
+  { text: '\x1b[31mred\x1b[0m', printed: '\\x1b[31mred\\x1b[0m' },
+  { text: 'a\rapproved: yes\nb\tc', printed: 'a\\rapproved: yes\\nb\\tc' },
+  { text: 'c1\u009b31m', printed: 'c1\\x9b31m' },
+  { text: 'exe\u202Etxt.', printed: 'exe\\u{202e}txt.' },
+  { text: 'zero\u200Bwidth\u2028', printed: 'zero\\u{200b}width\\u{2028}' },
+  { text: 'tag\u{E0041}', printed: 'tag\\u{e0041}' },
+  { text: 'half \uD800', printed: 'half \\u{d800}' },
+])('$printed is what a terminal gets', ({ text, printed }) => {
+  expect(toPrintable(text)).toBe(printed);
+});
+
+test('a block keeps line breaks and tabs and nothing else', () => {
+  expect(toPrintableBlock('a\r\nb\tc\x07\rd')).toBe('a\nb\tc\\x07\\rd');
+});
+
+test('nothing that a terminal obeys is left of any text', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      return !/[\p{Cc}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u.test(toPrintable(text));
+    }),
+  );
+});
+
+test.each([
+  { text: 'abc', columns: 3 },
+  { text: '漢字', columns: 4 },
+  { text: '👩‍👩‍👧 x', columns: 4 },
+  { text: 'e\u0301', columns: 1 },
+  { text: '', columns: 0 },
+])('`$text` takes $columns columns', ({ text, columns }) => {
+  expect(measureColumns(text)).toBe(columns);
+});
+
+test.each([
+  { text: 'abcdef', columns: 6, fitted: 'abcdef' },
+  { text: 'abcdef', columns: 5, fitted: 'abcd…' },
+  { text: '漢字漢字', columns: 5, fitted: '漢字…' },
+  { text: '漢字漢字', columns: 4, fitted: '漢…' },
+  { text: 'abc', columns: 0, fitted: '' },
+])('`$text` in $columns columns is `$fitted`', ({ text, columns, fitted }) => {
+  expect(fitColumns(text, columns)).toBe(fitted);
+});
+
+test('fitted text never takes more than it may, padded text exactly that', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 1, max: 40 }), (raw, columns) => {
+      const text = toPrintable(raw);
+      expect(measureColumns(fitColumns(text, columns))).toBeLessThanOrEqual(columns);
+      expect(measureColumns(padColumns(text, columns))).toBe(columns);
+    }),
+  );
+});
+
+test('a very long text is cut without being measured whole', () => {
+  expect(fitColumns('x'.repeat(5_000_000), 10)).toBe('xxxxxxxxx…');
+});

@@ -1,0 +1,66 @@
+// Everything that a terminal would obey or that a reader cannot see: controls, bidi marks, zero-width and tag characters, lone
+// surrogates. U+FE0F stays: it only makes a sign an emoji.
+const unprintable = /(?!\u{FE0F})[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+const unprintableInBlock =
+  /(?![\n\t]|\u{FE0F})[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+
+/** One line that is safe to print: whatever a terminal would obey or hide is shown as an escape, line breaks too. */
+export function toPrintable(text: string): string {
+  return text.replaceAll(unprintable, escapeCharacter);
+}
+
+/** As `toPrintable`, but line breaks and tabs stay. */
+export function toPrintableBlock(text: string): string {
+  return text.replaceAll('\r\n', '\n').replaceAll(unprintableInBlock, escapeCharacter);
+}
+
+function escapeCharacter(character: string): string {
+  if (character === '\n') return '\\n';
+  if (character === '\r') return '\\r';
+  if (character === '\t') return '\\t';
+  const code = character.codePointAt(0) ?? 0;
+  return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16)}}`;
+}
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+const emoji = /\p{Emoji_Presentation}|\u{FE0F}/u;
+const mark = /^[\p{Mn}\p{Me}]+$/u;
+// East Asian wide and fullwidth blocks.
+const wide =
+  /[\u{1100}-\u{115F}\u{2E80}-\u{303E}\u{3041}-\u{A4CF}\u{A960}-\u{A97C}\u{AC00}-\u{D7A3}\u{F900}-\u{FAFF}\u{FE30}-\u{FE6F}\u{FF00}-\u{FF60}\u{FFE0}-\u{FFE6}\u{16FE0}-\u{18DFF}\u{1B000}-\u{1B2FF}\u{20000}-\u{3FFFD}]/u;
+const ascii = /^[\x20-\x7e]*$/;
+
+/** Terminal columns that printable text takes. */
+export function measureColumns(text: string): number {
+  if (ascii.test(text)) return text.length;
+  let columns = 0;
+  for (const { segment } of graphemes.segment(text)) columns += measureGrapheme(segment);
+  return columns;
+}
+
+function measureGrapheme(grapheme: string): number {
+  if (mark.test(grapheme)) return 0;
+  return emoji.test(grapheme) || wide.test(grapheme) ? 2 : 1;
+}
+
+/** `text` cut to at most `columns`, with an ellipsis where something was left out. */
+export function fitColumns(text: string, columns: number): string {
+  // A grapheme has at least one code unit: what is far longer than the line never needs to be measured whole.
+  const head = text.length > columns * 16 ? text.slice(0, columns * 16) : text;
+  if (head === text && measureColumns(text) <= columns) return text;
+  if (columns < 1) return '';
+  let fitted = '';
+  let used = 0;
+  for (const { segment } of graphemes.segment(head)) {
+    used += measureGrapheme(segment);
+    if (used > columns - 1) break;
+    fitted += segment;
+  }
+  return `${fitted}…`;
+}
+
+/** `text` fitted and then filled with blanks, so that it takes exactly `columns`. */
+export function padColumns(text: string, columns: number): string {
+  const fitted = fitColumns(text, columns);
+  return fitted + ' '.repeat(Math.max(0, columns - measureColumns(fitted)));
+}

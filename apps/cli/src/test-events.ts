@@ -1,0 +1,27 @@
+import type { Json, OutcomeKind, ToolCallEndEvent } from '@holdfast/core';
+
+/** The end of a call for tests; whatever is not given is that of a quick success. */
+export function callEnd(
+  kind: OutcomeKind,
+  changes: Partial<ToolCallEndEvent> & {
+    readonly code?: string;
+    readonly message?: string;
+    readonly value?: Json;
+  } = {},
+): ToolCallEndEvent {
+  const { code, message = '', value = null, ...event } = changes;
+  const { callId = 'c1', name = 'read_file' } = event;
+  return {
+    type: 'tool-call-end',
+    callId,
+    name,
+    rawArguments: '{"path":"a.txt"}',
+    decisions: [],
+    outcome: { kind, callId, name, code, message, value, rendered: '', text: message },
+    events: [],
+    writes: [],
+    startedAtMs: 0,
+    durationMs: 3,
+    ...event,
+  };
+}

@@ -1,0 +1,63 @@
+import { PassThrough } from 'node:stream';
+import { systemClock } from '@holdfast/core';
+import type { Host } from './host.ts';
+
+export interface TestHostOptions {
+  readonly directory?: string;
+  readonly environment?: Host['environment'];
+  readonly terminals?: readonly ('stdin' | 'stdout' | 'stderr')[];
+  readonly clock?: Host['clock'];
+}
+
+/** A host in memory, with what was written to it. */
+export interface TestHost {
+  readonly host: Host;
+  readonly stdin: PassThrough;
+  stdout(): string;
+  stderr(): string;
+  interrupt(): void;
+}
+
+export function createTestHost({
+  directory = '.',
+  environment = {},
+  terminals = [],
+  clock = systemClock,
+}: TestHostOptions = {}): TestHost {
+  const written = { stdout: '', stderr: '' };
+  const createOutput = (name: 'stdout' | 'stderr'): PassThrough => {
+    const stream = new PassThrough();
+    stream.on('data', (chunk: Buffer) => {
+      written[name] += chunk.toString();
+    });
+    return Object.assign(stream, terminals.includes(name) ? { isTTY: true, columns: 80, rows: 24 } : {});
+  };
+  const stdin = Object.assign(
+    new PassThrough(),
+    terminals.includes('stdin') ? { isTTY: true, setRawMode: () => undefined } : {},
+  );
+  const stdout = createOutput('stdout');
+  const listeners = new Set<() => void>();
+  return {
+    host: {
+      stdin,
+      stdout,
+      stderr: createOutput('stderr'),
+      environment,
+      directory,
+      clock,
+      createSuffix: () => 'test',
+      onInterrupt(listener) {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+      reserveStdout: () => (text) => stdout.write(text),
+    },
+    stdin,
+    stdout: () => written.stdout,
+    stderr: () => written.stderr,
+    interrupt() {
+      for (const listener of listeners) listener();
+    },
+  };
+}
