@@ -1,0 +1,2 @@
+export { type JsonlStore, jsonlStore } from './jsonl-store.ts';
+export { type LogProblem, type LogReading, readLog } from './read-log.ts';
