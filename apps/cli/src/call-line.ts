@@ -1,4 +1,4 @@
-import type { PolicyDecision, ToolCallEndEvent } from '@holdfast/core';
+import type { PolicyDecision } from '@holdfast/core';
 import type { Colors } from './colors.ts';
 import { fitColumns, measureColumns, padColumns, toPrintable } from './terminal-text.ts';
 
@@ -7,6 +7,16 @@ export interface LineStyle {
   readonly colors: Colors;
   /** `Infinity`: as long as it takes. */
   readonly columns: number;
+}
+
+/** A call that has ended, as an event of a run tells it or as a record of a log. */
+export interface EndedCall {
+  readonly name: string;
+  readonly rawArguments: unknown;
+  readonly decisions: readonly PolicyDecision[];
+  readonly approval?: { readonly type: 'approve' | 'deny'; readonly by: string } | undefined;
+  readonly outcome: { readonly kind: string; readonly code?: string | undefined; readonly message: string };
+  readonly durationMs: number;
 }
 
 /** What a line tells about one call, ended or not. */
@@ -41,7 +51,7 @@ export function formatCallLine(line: CallLine, { colors, columns }: LineStyle): 
 }
 
 /** What a call that ended has to say: its line, and under it why it did not succeed. */
-export function formatCallEnd(event: ToolCallEndEvent, style: LineStyle): readonly string[] {
+export function formatCallEnd(event: EndedCall, style: LineStyle): readonly string[] {
   const { outcome } = event;
   const line = formatCallLine(
     {
@@ -61,7 +71,7 @@ export function formatCallEnd(event: ToolCallEndEvent, style: LineStyle): readon
 }
 
 /** How it came that a call could run or not: `allow`, `deny: read-before-write`, `asked: approved by person`. */
-export function describeDecision({ decisions, approval, outcome }: ToolCallEndEvent): string {
+export function describeDecision({ decisions, approval, outcome }: EndedCall): string {
   const denials = decisions.filter(({ type }) => type === 'deny');
   if (denials.length > 0) return `deny: ${nameDeciders(denials)}`;
   if (approval !== undefined) return `asked: ${approval.type === 'approve' ? 'approved' : 'denied'} by ${approval.by}`;
@@ -87,6 +97,11 @@ export function formatDuration(durationMs: number): string {
   if (durationMs < 59_950) return `${(durationMs / 1000).toFixed(1)} s`;
   const seconds = Math.round(durationMs / 1000);
   return `${Math.floor(seconds / 60)} m ${String(seconds % 60).padStart(2, '0')} s`;
+}
+
+/** `1 call`, `2 calls`. */
+export function formatCount(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /** `text` in lines of at most `columns`, broken at blanks where there are any. */

@@ -1,6 +1,7 @@
 import type { ToolCallEndEvent } from '@holdfast/core';
 import { expect, test } from 'vitest';
-import { createChangeCollector } from './changes.ts';
+import { createChangeCollector, formatChanges } from './changes.ts';
+import { createColors } from './colors.ts';
 import { callEnd } from './test-events.ts';
 
 type Change = ToolCallEndEvent['writes'][number]['change'];
@@ -38,4 +39,17 @@ test('files come in path order', () => {
   const write = (key: string) => ({ resource: 'filesystem', key, change: 'created' as const });
   collector.add(callEnd('ok', { writes: [write('b'), write('a/z'), write('a')] }));
   expect(collector.list().map(({ path }) => path)).toEqual(['a', 'a/z', 'b']);
+});
+
+test('a line for each file', () => {
+  const changes = [
+    { path: 'a\x1b[2J', change: 'created' as const },
+    { path: 'b', change: 'changed' as const },
+    { path: 'c', change: 'removed' as const },
+  ];
+  expect(formatChanges(changes, createColors(false))).toEqual([
+    '  + created a\\x1b[2J',
+    '  ~ changed b',
+    '  - removed c',
+  ]);
 });

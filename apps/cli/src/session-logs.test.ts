@@ -13,7 +13,8 @@ test('ids sort by time', () => {
 });
 
 test('a log lies under the workspace, where git ignores it; an own ignore file stays', async () => {
-  const workspace = await createFolder();
+  await using folder = await createFolder();
+  const workspace = folder.path;
   expect(await prepareLogPath(workspace, 'one')).toBe(join(workspace, '.holdfast', 'sessions', 'one.jsonl'));
   const ignoreFile = join(workspace, '.holdfast', '.gitignore');
   expect(await readFile(ignoreFile, 'utf8')).toBe('*\n');
@@ -23,7 +24,8 @@ test('a log lies under the workspace, where git ignores it; an own ignore file s
 });
 
 test('a log is found by its id, the newest without one', async () => {
-  const workspace = await createFolder();
+  await using folder = await createFolder();
+  const workspace = folder.path;
   for (const id of ['20260102-000000-a', '20260101-000000-b']) await writeFile(await prepareLogPath(workspace, id), '');
   await writeFile(join(workspace, '.holdfast', 'sessions', 'notes.txt'), '');
   expect(await findLog(workspace, undefined)).toMatchObject({ id: '20260102-000000-a' });
@@ -31,7 +33,8 @@ test('a log is found by its id, the newest without one', async () => {
 });
 
 test.each(['20260103-000000-c', '../../secret', '__proto__', ''])('`%s` is no session', async (id) => {
-  const workspace = await createFolder();
+  await using folder = await createFolder();
+  const workspace = folder.path;
   await expect(findLog(workspace, id)).rejects.toMatchObject({ code: 'usage.session_unknown' });
   await writeFile(await prepareLogPath(workspace, '20260101-000000-a'), '');
   await expect(findLog(workspace, id)).rejects.toThrow('20260101-000000-a');

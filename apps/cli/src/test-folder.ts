@@ -1,15 +1,18 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { onTestFinished } from 'vitest';
 
-/** A folder with `files` by relative path, gone after the test. */
-export async function createFolder(files: Readonly<Record<string, string>> = {}): Promise<string> {
+/** A folder that is removed at the end of the block: `await using folder = await createFolder()`. */
+export interface TestFolder extends AsyncDisposable {
+  readonly path: string;
+}
+
+/** A new folder with `files` by relative path. */
+export async function createFolder(files: Readonly<Record<string, string>> = {}): Promise<TestFolder> {
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-cli-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
   for (const [path, content] of Object.entries(files)) {
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await writeFile(join(folder, path), content);
   }
-  return folder;
+  return { path: folder, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
 }

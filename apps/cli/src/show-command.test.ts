@@ -1,0 +1,137 @@
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import type { Json } from '@holdfast/core';
+import { createSession } from '@holdfast/session';
+import { jsonlStore } from '@holdfast/session/jsonl';
+import { manualClock } from '@holdfast/testing';
+import { expect, test } from 'vitest';
+import { prepareLogPath } from './session-logs.ts';
+import { showSession } from './show-command.ts';
+import { callEnd } from './test-events.ts';
+import { createFolder } from './test-folder.ts';
+import { createTestHost } from './test-host.ts';
+
+const runStart = {
+  type: 'run-start',
+  model: 'offline:rules',
+  prompt: 'holdfast/run',
+  input: 'Write the report.',
+  tools: ['read_file', 'write_file'],
+};
+const message = { type: 'model-message', turn: 1, text: 'First a look.', calls: [{}], reason: 'tool-calls' };
+const deniedCall = callEnd('denied', {
+  callId: 'c1',
+  name: 'write_file',
+  code: 'policy.denied',
+  message: 'Denied.',
+  decisions: [{ policy: 'host/read-before-write', type: 'deny', reason: '`a.txt` has not been read.' }],
+});
+const writingCall = callEnd('ok', {
+  callId: 'c2',
+  name: 'write_file',
+  message: 'one\ntwo\nthree\nfour\nfive\nsix',
+  writes: [{ resource: 'filesystem', key: 'report.md', change: 'created' }],
+});
+const runEnd = { type: 'run-end', status: 'completed', text: 'Written to report.md.', turns: 2 };
+
+async function writeLog(workspace: string, id: string, entries: readonly object[]): Promise<string> {
+  const path = await prepareLogPath(workspace, id);
+  const session = createSession({ id, store: jsonlStore(path), clock: manualClock(Date.UTC(2026, 4, 17)) });
+  // Events of the tests are JSON apart from members that are undefined, which JSON leaves out.
+  for (const entry of entries) session.record(entry as { type: string; [field: string]: Json });
+  session.close();
+  return path;
+}
+
+async function show(workspace: string, { id, json = false }: { id?: string; json?: boolean } = {}) {
+  const { host, stdout, stderr } = createTestHost({ directory: workspace });
+  const exitCode = await showSession({ id, workspace: '.', json }, host);
+  return { exitCode, text: stdout(), warnings: stderr() };
+}
+
+test('a run is told from request to answer', async () => {
+  await using folder = await createFolder();
+  await writeLog(folder.path, 'one', [runStart, message, deniedCall, writingCall, runEnd]);
+  const { exitCode, text } = await show(folder.path);
+  expect(exitCode).toBe(0);
+  expect(text.split('\n').slice(1, -2)).toEqual([
+    '',
+    'Run  2026-05-17 00:00:00 UTC  model offline:rules  2 tools',
+    'Request: Write the report.',
+    '',
+    'Turn 1  1 call, ended with tool-calls',
+    '  First a look.',
+    '  denied    write_file    {"path":"a.txt"}  deny: read-before-write    3 ms',
+    '            Denied. (policy.denied)',
+    '            deny by host/read-before-write: `a.txt` has not been read.',
+    '  ok        write_file    {"path":"a.txt"}  allow    3 ms',
+    '            | one',
+    '            | two',
+    '            | three',
+    '            | four',
+    '            | … 2 more lines',
+    '            + created report.md',
+    '',
+    'Answer',
+    '  Written to report.md.',
+    '',
+    'Status  completed after 0 ms, 2 turns',
+    'Changes',
+    '  + created report.md',
+    '',
+  ]);
+  expect(text).toMatch(/6 records, hash chain intact, head [0-9a-f]{64}\n$/);
+});
+
+test('the newest session is shown, another one by its id, none by a wrong one', async () => {
+  await using folder = await createFolder();
+  await writeLog(folder.path, '20260101-000000-a', [runStart]);
+  await writeLog(folder.path, '20260102-000000-b', [runStart]);
+  expect((await show(folder.path)).text).toContain('Session 20260102-000000-b');
+  expect((await show(folder.path, { id: '20260101-000000-a' })).text).toContain('Session 20260101-000000-a');
+  await expect(show(folder.path, { id: 'c' })).rejects.toMatchObject({ code: 'usage.session_unknown' });
+});
+
+test('raw records with --json', async () => {
+  await using folder = await createFolder();
+  await writeLog(folder.path, 'one', [runStart, message]);
+  const { text } = await show(folder.path, { json: true });
+  expect(
+    text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).type),
+  ).toEqual(['session-start', 'run-start', 'model-message']);
+});
+
+test('a torn log says so and shows what is whole', async () => {
+  await using folder = await createFolder();
+  const path = await writeLog(folder.path, 'one', [runStart]);
+  await appendFile(path, '{"seq":2,"pre');
+  const { exitCode, text } = await show(folder.path);
+  expect(exitCode).toBe(1);
+  expect(text).toContain('Request: Write the report.');
+  expect(text).toContain('The log ends before its run does');
+  expect(text).toMatch(/The log is torn: its last 13 bytes, from byte \d+ on/);
+  expect((await show(folder.path, { json: true })).warnings).toContain('torn');
+});
+
+test('a changed log says where', async () => {
+  await using folder = await createFolder();
+  const path = await writeLog(folder.path, 'one', [runStart, message, runEnd]);
+  await writeFile(path, (await readFile(path, 'utf8')).replace('Write the report.', 'Delete the report.'));
+  const { exitCode, text } = await show(folder.path);
+  expect(exitCode).toBe(1);
+  expect(text).toContain('The log is broken at record 2');
+  expect(text).toContain('log.chain');
+  expect((await show(folder.path, { json: true })).warnings).toContain('log.chain');
+});
+
+test('a call that was started and never ended is reported, an unknown record named', async () => {
+  await using folder = await createFolder();
+  const start = { type: 'tool-call-start', callId: 'c9', name: 'deploy', rawArguments: {} };
+  await writeLog(folder.path, 'one', [runStart, start, { type: 'from\x1b[2J the future' }, { type: 'run-end' }]);
+  const { text } = await show(folder.path);
+  expect(text).toContain('`deploy` was started and never ended');
+  expect(text).toContain('record 3: from\\x1b[2J the future');
+  expect(text).toContain('record 4: run-end');
+});

@@ -1,0 +1,149 @@
+import type { LogReading } from '@holdfast/session/jsonl';
+import { type EndedCall, formatCallEnd, formatCount, formatDuration, type LineStyle } from './call-line.ts';
+import { type ChangeCollector, createChangeCollector, formatChanges } from './changes.ts';
+import { type ShownRecord, toShownRecord } from './log-records.ts';
+import { fitColumns, toPrintable, toPrintableBlock } from './terminal-text.ts';
+
+const maxResultLines = 4;
+
+/** A session log for people: request, turns, calls with arguments, decisions and outcomes, changes, answer, state of the log. */
+export function describeLog(reading: LogReading, style: LineStyle): readonly string[] {
+  const { colors } = style;
+  const lines: string[] = [];
+  const open = new Map<string, string>();
+  let changes = createChangeCollector();
+  let startedAtMs = 0;
+  let running = false;
+  for (const record of reading.records) {
+    const shown = toShownRecord(record);
+    if (shown === undefined) continue;
+    if ('unknown' in shown) {
+      lines.push(colors.dim(`  record ${record.seq}: ${toPrintable(record.type)}`));
+      continue;
+    }
+    const { known } = shown;
+    if (known.type === 'run-start') {
+      changes = createChangeCollector();
+      startedAtMs = known.atMs;
+      running = true;
+    } else if (known.type === 'tool-call-start') {
+      open.set(known.callId, known.name);
+    } else if (known.type === 'tool-call-end') {
+      open.delete(known.callId);
+      changes.add(known);
+    } else if (known.type === 'run-end') {
+      running = false;
+    }
+    lines.push(...describeRecord(known, { style, changes, startedAtMs }));
+  }
+  if (running) lines.push('', colors.yellow('The log ends before its run does: the run goes on, or it was killed.'));
+  for (const name of open.values()) {
+    lines.push(
+      colors.yellow(`  \`${toPrintable(name)}\` was started and never ended: whether it took effect is not known.`),
+    );
+  }
+  return [...lines, '', describeIntegrity(reading, style)];
+}
+
+interface RunSoFar {
+  readonly style: LineStyle;
+  readonly changes: ChangeCollector;
+  readonly startedAtMs: number;
+}
+
+function describeRecord(record: ShownRecord, { style, changes, startedAtMs }: RunSoFar): readonly string[] {
+  const { colors } = style;
+  switch (record.type) {
+    case 'run-start':
+      return [
+        '',
+        `${colors.bold('Run')}  ${formatTime(record.atMs)}  model ${toPrintable(record.model)}  ${formatCount(record.tools.length, 'tool')}`,
+        ...indentBlock('Request: ', record.input),
+      ];
+    case 'model-message':
+      return [
+        '',
+        `${colors.bold(`Turn ${record.turn}`)}  ${colors.dim(`${formatCount(record.calls.length, 'call')}, ended with ${toPrintable(record.reason)}`)}`,
+        // Without calls the text is the answer, which the end of the run has.
+        ...(record.calls.length > 0 && record.text.trim() !== '' ? indentBlock('  ', record.text.trim()) : []),
+      ];
+    case 'tool-call-end':
+      return describeCall(record, style);
+    case 'approval-request':
+    case 'tool-call-start':
+      return [];
+    case 'run-end':
+      return [
+        '',
+        colors.bold('Answer'),
+        ...(record.text.trim() === '' ? ['  (none)'] : indentBlock('  ', record.text.trim())),
+        ...(record.error === undefined ? [] : [colors.red(`  ${toPrintable(record.error.message)}`)]),
+        '',
+        `${colors.bold('Status')}  ${toPrintable(record.status)} after ${formatDuration(record.atMs - startedAtMs)}, ${formatCount(record.turns, 'turn')}`,
+        ...(changes.list().length === 0
+          ? ['Nothing in the workspace was changed.']
+          : [colors.bold('Changes'), ...formatChanges(changes.list(), colors)]),
+      ];
+    default:
+      return record satisfies never;
+  }
+}
+
+function describeCall(call: ShownRecord & { readonly type: 'tool-call-end' }, style: LineStyle): readonly string[] {
+  const { colors } = style;
+  const ended: EndedCall = call;
+  const notes = [
+    ...call.decisions
+      .filter(({ type }) => type !== 'allow')
+      .map(({ policy, type, reason }) => `${type} by ${policy}${reason === undefined ? '' : `: ${reason}`}`),
+    ...(call.abandoned === true ? ['The tool did not stop when told to; its late result was dropped.'] : []),
+  ];
+  // The lines of a failure say the message already.
+  const result = call.outcome.kind === 'ok' ? call.outcome.text.trim() : '';
+  const resultLines = result === '' ? [] : toPrintableBlock(result).replaceAll('\t', '  ').split('\n');
+  const fit = (text: string): string => fitColumns(text, Math.min(style.columns, 160) - 13);
+  return [
+    ...formatCallEnd(ended, style),
+    ...notes.map((note) => `            ${fit(toPrintable(note))}`),
+    ...resultLines.slice(0, maxResultLines).map((line) => colors.dim(`            | ${fit(line)}`)),
+    ...(resultLines.length > maxResultLines
+      ? [colors.dim(`            | … ${formatCount(resultLines.length - maxResultLines, 'more line')}`)]
+      : []),
+    ...(call.outcome.kind === 'ok'
+      ? formatChanges(sortWrites(call.writes), colors).map((line) => `          ${line}`)
+      : []),
+  ];
+}
+
+function sortWrites(
+  writes: (ShownRecord & { readonly type: 'tool-call-end' })['writes'],
+): ReturnType<ChangeCollector['list']> {
+  return writes.map(({ key, change }) => ({ path: key, change }));
+}
+
+function describeIntegrity({ records, head, torn, problem }: LogReading, { colors }: LineStyle): string {
+  const { length } = records;
+  if (problem !== undefined) {
+    return colors.red(
+      `The log is broken at record ${problem.seq} (byte ${problem.offset}): ${toPrintable(problem.message)} (${problem.code}) The ${length} records before it are shown.`,
+    );
+  }
+  if (torn !== undefined) {
+    return colors.yellow(
+      `The log is torn: its last ${torn.bytes} bytes, from byte ${torn.offset} on, are half a record. The ${length} whole records are shown.`,
+    );
+  }
+  return colors.dim(`${formatCount(length, 'record')}, hash chain intact, head ${head}`);
+}
+
+function indentBlock(label: string, text: string): readonly string[] {
+  const [first = '', ...rest] = toPrintableBlock(text).split('\n');
+  return [label + first, ...rest.map((line) => ' '.repeat(label.length) + line)];
+}
+
+/** `2026-05-17 09:30:12 UTC`. */
+function formatTime(atMs: number): string {
+  // A log may hold any number; a time that no calendar has must not end the listing.
+  const time = new Date(atMs);
+  return Number.isNaN(time.getTime()) ? `at ${atMs} ms` : `${time.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}
