@@ -1,0 +1,122 @@
+import {
+  allow,
+  ask,
+  type Decision,
+  definePolicy,
+  deny,
+  HoldfastError,
+  type Json,
+  type Policy,
+  type PolicyContext,
+  type PreparedCall,
+} from '@holdfast/core';
+import { readPartState, toWholeOperations } from './part-state.ts';
+
+/**
+ * One policy out of several: all must allow; a deny of any denies, else an ask of any asks. Says every reason.
+ *
+ * State, id and errors as with `some`.
+ */
+export function every(...policies: readonly Policy[]): Policy {
+  return combine('every', policies, (decisions) => settle(decisions, ['deny', 'ask']));
+}
+
+/**
+ * One policy out of several: one that allows is enough; else an ask of any asks, and only when all deny it denies. Says every
+ * reason. A part that throws, or answers no decision, still denies.
+ *
+ * State: keyed, the states of the parts side by side; none when no part keeps any. Every part sees every success. The schemas
+ * of the parts' states are not applied. The id is made of the parts' ids, so that other parts never meet this state: two
+ * combinations of the same policies in one place need parts with other ids.
+ *
+ * @throws HoldfastError `options.invalid` without parts, `policy.key.duplicate` when two parts have one id. The combined policy
+ * throws `policy.decision.invalid` when a part answers no decision, `slice.operation.invalid` when the answer of a part's
+ * `onResult` does not fit its state.
+ */
+export function some(...policies: readonly Policy[]): Policy {
+  return combine('some', policies, (decisions) =>
+    decisions.some(({ type }) => type === 'allow') ? allow : settle(decisions, ['ask', 'deny']),
+  );
+}
+
+function combine(
+  name: 'every' | 'some',
+  parts: readonly Policy[],
+  decide: (decisions: readonly Decision[]) => Decision,
+): Policy {
+  checkParts(name, parts);
+  const shared = {
+    name,
+    id: [name, ...parts.map(({ id }) => id)].join('-').slice(0, 64),
+    tools: [...new Set(parts.flatMap(({ tools }) => tools))],
+  };
+  const check = async (
+    call: PreparedCall,
+    context: PolicyContext,
+    stateOf: (part: Policy) => unknown,
+  ): Promise<Decision> => {
+    const decisions: Decision[] = [];
+    for (const part of parts) {
+      decisions.push(checkDecision(part, await part.check(call, forPart(context, stateOf(part)))));
+    }
+    return decide(decisions);
+  };
+  if (parts.every(({ state, onResult }) => state === undefined && onResult === undefined)) {
+    return definePolicy({ ...shared, check: (call, context) => check(call, context, () => undefined) });
+  }
+  return definePolicy<Json>({
+    ...shared,
+    stateKind: 'keyed',
+    check: (call, context) => check(call, context, (part) => readPartState(part, context.state)),
+    onResult(call, result, context) {
+      return parts.flatMap((part) => {
+        const update = part.onResult?.(call, result, forPart(context, readPartState(part, context.state)));
+        return toWholeOperations(part, update, context.state);
+      });
+    },
+  });
+}
+
+function checkParts(name: string, parts: readonly Policy[]): void {
+  if (parts.length === 0) throw new HoldfastError('options.invalid', `\`${name}\` needs at least one policy.`);
+  const ids = new Set<string>();
+  for (const { id } of parts) {
+    if (ids.has(id)) {
+      throw new HoldfastError(
+        'policy.key.duplicate',
+        `Two parts of \`${name}\` have the id \`${id}\`, under which their state is kept: give one another \`id\`.`,
+        { data: { id } },
+      );
+    }
+    ids.add(id);
+  }
+}
+
+function forPart(context: PolicyContext, state: unknown): PolicyContext {
+  const { session, filesystem, deadline } = context;
+  return Object.freeze({ state, session, filesystem, deadline });
+}
+
+function checkDecision(part: Policy, decision: Decision | undefined): Decision {
+  switch (decision?.type) {
+    case 'allow':
+      return allow;
+    case 'ask':
+      return ask(decision.reason);
+    case 'deny':
+      return deny(decision.reason);
+    default:
+      throw new HoldfastError(
+        'policy.decision.invalid',
+        `The policy \`${part.id}\` answered neither allow, ask nor deny.`,
+      );
+  }
+}
+
+/** The first type of `order` that was answered, with the reasons of all that did not allow; else allow. */
+function settle(decisions: readonly Decision[], order: readonly ('ask' | 'deny')[]): Decision {
+  const reasons = decisions.flatMap((decision) => (decision.type === 'allow' ? [] : [decision.reason])).join('\n');
+  const type = order.find((candidate) => decisions.some((decision) => decision.type === candidate));
+  if (type === undefined) return allow;
+  return type === 'ask' ? ask(reasons) : deny(reasons);
+}

@@ -1,0 +1,158 @@
+import {
+  HoldfastError,
+  isOperation,
+  isPlainObject,
+  type Json,
+  type KeyedState,
+  type ListState,
+  type Operation,
+  type Policy,
+  remove,
+  replace,
+  upsert,
+} from '@holdfast/core';
+
+/*
+ * The state of a combinator is one keyed collection that holds the states of its parts, told apart by their ids, which contain
+ * no `/`: a value under `<id>`; a list's length under `<id>` and its items under `<id>/<index>`; keyed items under `<id>/<key>`.
+ */
+
+/** The state of `part` as it would see it if it stood alone. */
+export function readPartState(part: Policy, whole: KeyedState<Json>): unknown {
+  switch (part.state?.kind) {
+    case undefined:
+      return undefined;
+    case 'value':
+      return whole.has(part.id) ? whole.get(part.id) : part.state.initial;
+    case 'list':
+      return readList(part.id, whole);
+    case 'keyed':
+      return readKeyed(part.id, whole);
+  }
+}
+
+/**
+ * What `update`, the answer of a part's `onResult`, does to the whole.
+ *
+ * @throws HoldfastError `slice.operation.invalid` when it does not fit the kind of the part's state.
+ */
+export function toWholeOperations(part: Policy, update: unknown, whole: KeyedState<Json>): readonly Operation[] {
+  if (update === undefined) return [];
+  const operations = toOperations(part, update);
+  // Whatever comes before the last `clear` or `replace` is gone after it.
+  const last = operations.findLastIndex(({ op }) => op === 'clear' || op === 'replace');
+  const relevant = operations.slice(Math.max(0, last));
+  switch (part.state?.kind) {
+    case undefined:
+      return misfit(part, '`undefined`');
+    case 'value':
+      return relevant.map((operation) => writeValue(part, operation));
+    case 'list':
+      return writeList(part, relevant, readList(part.id, whole).size);
+    case 'keyed':
+      return relevant.flatMap((operation) => writeKeyed(part, operation, readKeyed(part.id, whole)));
+  }
+}
+
+function readList(id: string, whole: KeyedState<Json>): ListState<Json> {
+  const size = Number(whole.get(id) ?? 0);
+  const at = (index: number): Json | undefined => whole.get(`${id}/${index < 0 ? size + index : index}`);
+  function* items(): Generator<Json> {
+    for (let index = 0; index < size; index += 1) yield at(index) ?? null;
+  }
+  return { size, at, toArray: () => [...items()], [Symbol.iterator]: items };
+}
+
+function readKeyed(id: string, whole: KeyedState<Json>): KeyedState<Json> {
+  const prefix = `${id}/`;
+  function* entries(): Generator<readonly [string, Json]> {
+    for (const [key, item] of whole) if (key.startsWith(prefix)) yield [key.slice(prefix.length), item];
+  }
+  return {
+    get size() {
+      return [...entries()].length;
+    },
+    get: (key) => whole.get(prefix + key),
+    has: (key) => whole.has(prefix + key),
+    toObject: () => Object.fromEntries(entries()),
+    [Symbol.iterator]: entries,
+  };
+}
+
+function toOperations(part: Policy, update: unknown): readonly Operation[] {
+  if (isOperation(update)) return [update];
+  const isValue = part.state?.kind === 'value';
+  // An empty array is a value where the state is one, and no operations elsewhere.
+  if (Array.isArray(update) && update.every(isOperation) && !(isValue && update.length === 0)) return update;
+  return isValue ? [replace(update)] : misfit(part, 'operations');
+}
+
+function writeValue(part: Policy, operation: Operation): Operation {
+  switch (operation.op) {
+    case 'replace':
+      return upsert(part.id, operation.value);
+    case 'clear':
+      return remove(part.id);
+    default:
+      return misfit(part, 'a value, `replace` or `clear`');
+  }
+}
+
+function writeList(part: Policy, operations: readonly Operation[], currentSize: number): readonly Operation[] {
+  const written: Operation[] = [];
+  let size = currentSize;
+  const addAll = (items: readonly unknown[]): void => {
+    for (const item of items) {
+      written.push(upsert(`${part.id}/${size}`, item));
+      size += 1;
+    }
+  };
+  const removeAll = (): void => {
+    for (; size > 0; size -= 1) written.push(remove(`${part.id}/${size - 1}`));
+  };
+  for (const operation of operations) {
+    switch (operation.op) {
+      case 'append':
+        addAll(operation.items);
+        break;
+      case 'clear':
+        removeAll();
+        break;
+      case 'replace':
+        removeAll();
+        addAll(Array.isArray(operation.value) ? operation.value : misfit(part, 'a list to `replace` its list'));
+        break;
+      default:
+        misfit(part, '`append`, `replace` or `clear`');
+    }
+  }
+  return [...written, upsert(part.id, size)];
+}
+
+function writeKeyed(part: Policy, operation: Operation, current: KeyedState<Json>): readonly Operation[] {
+  const under = (key: string): string => `${part.id}/${key}`;
+  const removeAll = (): Operation[] => [...current].map(([key]) => remove(under(key)));
+  switch (operation.op) {
+    case 'upsert':
+      return [upsert(under(operation.key), operation.item)];
+    case 'remove':
+      return [remove(under(operation.key))];
+    case 'clear':
+      return removeAll();
+    case 'replace': {
+      const { value } = operation;
+      if (!isPlainObject(value)) return misfit(part, 'an object to `replace` its items');
+      return [...removeAll(), ...Object.entries(value).map(([key, item]) => upsert(under(key), item))];
+    }
+    default:
+      return misfit(part, '`upsert`, `remove`, `replace` or `clear`');
+  }
+}
+
+function misfit(part: Policy, expected: string): never {
+  throw new HoldfastError(
+    'slice.operation.invalid',
+    `\`onResult\` of the policy \`${part.id}\` must answer ${expected}; nothing else fits its state.`,
+    { data: { policy: part.id } },
+  );
+}

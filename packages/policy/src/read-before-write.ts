@@ -1,0 +1,113 @@
+import {
+  allow,
+  checkToolName,
+  type Decision,
+  definePolicy,
+  deny,
+  type FilesystemReader,
+  HoldfastError,
+  isHoldfastError,
+  isPlainObject,
+  type KeyedState,
+  type Operation,
+  type Policy,
+  remove,
+  type Touched,
+  upsert,
+} from '@holdfast/core';
+
+export interface ReadBeforeWriteOptions {
+  /**
+   * The tools that write files, each with the argument that holds the path. Default: `write_file`, `edit_file` and
+   * `delete_file` with `path`.
+   */
+  readonly writers?: Readonly<Record<string, string>>;
+  /** Default `read-before-write`; needed when one place has two. */
+  readonly id?: string;
+}
+
+const defaultWriters: Readonly<Record<string, string>> = { write_file: 'path', edit_file: 'path', delete_file: 'path' };
+
+/**
+ * Lets a file that exists be written only in the version that was last read or written in this session.
+ *
+ * The check refuses calls of the named writers before they run. Whatever tool it was, a success that overwrote a file unseen
+ * fails before it is committed: `onResult` throws `policy.read_before_write`. A tool that reads a file and writes it within
+ * one call has seen it.
+ *
+ * State: keyed by the path as the resource `filesystem` resolves it, the version last seen.
+ *
+ * @throws HoldfastError `options.invalid`, `tool.name.invalid`, `tool.name.reserved`.
+ */
+export function readBeforeWrite({ writers, id }: ReadBeforeWriteOptions = {}): Policy<KeyedState<string>> {
+  const pathArguments = readWriters(writers ?? defaultWriters);
+  return definePolicy<string>({
+    name: 'read-before-write',
+    ...(id === undefined ? {} : { id }),
+    // The default writers are not mentioned: a prompt need not have all three.
+    tools: writers === undefined ? [] : [...pathArguments.keys()],
+    stateKind: 'keyed',
+    check({ tool, input }, { state, filesystem }) {
+      const pathArgument = pathArguments.get(tool.name);
+      if (pathArgument === undefined) return allow;
+      if (filesystem === undefined) return deny(`\`${tool.name}\` cannot write: no filesystem is bound.`);
+      const path = isPlainObject(input) && Object.hasOwn(input, pathArgument) ? input[pathArgument] : undefined;
+      if (typeof path !== 'string') return deny(`\`${pathArgument}\` of \`${tool.name}\` must be a path.`);
+      return checkWrite(path, filesystem, state);
+    },
+    onResult(call, { touched }, { state }) {
+      const files = touched.get('filesystem');
+      return files === undefined ? undefined : learn(call.tool.name, files, state);
+    },
+  });
+}
+
+function readWriters(writers: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
+  const pathArguments = new Map(Object.entries(writers));
+  for (const [tool, argument] of pathArguments) {
+    checkToolName(tool);
+    if (typeof argument !== 'string' || argument === '') {
+      throw new HoldfastError('options.invalid', `\`writers.${tool}\` must name the argument that holds the path.`);
+    }
+  }
+  return pathArguments;
+}
+
+async function checkWrite(path: string, filesystem: FilesystemReader, seen: KeyedState<string>): Promise<Decision> {
+  try {
+    const key = await filesystem.resolve(path);
+    const present = await filesystem.stat(key);
+    // A folder has no content to overlook; the tool itself says what cannot be done to one.
+    if (present === undefined || present.type === 'directory') return allow;
+    const version = seen.get(key);
+    if (version === present.version) return allow;
+    return version === undefined
+      ? deny(`\`${key}\` exists and has not been read: read it first, then retry.`)
+      : deny(`\`${key}\` has changed since it was last read: read it again, then retry.`);
+  } catch (error) {
+    // The filesystem's own refusal of a path is an answer for the model; anything else is a fault.
+    if (isHoldfastError(error)) return deny(error.message);
+    throw error;
+  }
+}
+
+function learn(tool: string, { reads, writes }: Touched, seen: KeyedState<string>): readonly Operation[] {
+  for (const { key, before } of writes) {
+    if (before === null || seen.get(key) === before) continue;
+    if (reads.some((read) => read.key === key && read.version === before)) continue;
+    throw new HoldfastError(
+      'policy.read_before_write',
+      `\`${tool}\` would overwrite \`${key}\`, which has not been read as it is now: read it first, then retry.`,
+      { data: { tool, path: key } },
+    );
+  }
+  const latest = new Map<string, string | null>();
+  for (const { key, version } of reads) latest.set(key, version);
+  for (const { key, after } of writes) latest.set(key, after);
+  const operations: Operation[] = [];
+  for (const [key, version] of latest) {
+    if (version !== null && seen.get(key) !== version) operations.push(upsert(key, version));
+    if (version === null && seen.has(key)) operations.push(remove(key));
+  }
+  return operations;
+}

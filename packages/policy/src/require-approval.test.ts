@@ -1,0 +1,56 @@
+import { isPlainObject, type Json } from '@holdfast/core';
+import { expect, test } from 'vitest';
+import { callOf, runPolicy } from './fixtures.ts';
+import { requireApproval } from './require-approval.ts';
+
+const overTen = (input: Json): boolean => isPlainObject(input) && Number(input['amount']) > 10;
+
+test.each([
+  { title: 'a named tool', options: { tools: ['pay'] }, name: 'pay', type: 'ask' },
+  { title: 'another tool', options: { tools: ['pay'] }, name: 'read', type: 'allow' },
+  { title: 'an input that needs it', options: { tools: ['pay'], when: overTen }, name: 'pay', amount: 11, type: 'ask' },
+  {
+    title: 'an input that does not',
+    options: { tools: ['pay'], when: overTen },
+    name: 'pay',
+    amount: 10,
+    type: 'allow',
+  },
+  {
+    title: 'another tool with such an input',
+    options: { tools: ['pay'], when: overTen },
+    name: 'read',
+    amount: 11,
+    type: 'allow',
+  },
+])('$title: $type', async ({ options, name, amount = 0, type }) => {
+  expect(await runPolicy(requireApproval(options)).check(callOf(name, { amount }))).toMatchObject({ type });
+});
+
+test('anything but false asks', async () => {
+  // The casts stand for a host that is written without types.
+  for (const answer of [undefined, null, 0, Promise.resolve(false)]) {
+    const policy = requireApproval({ tools: ['pay'], when: () => answer as unknown as boolean });
+    expect(await runPolicy(policy).check(callOf('pay'))).toMatchObject({ type: 'ask' });
+  }
+});
+
+test('says the reason it was given', async () => {
+  expect(await runPolicy(requireApproval({ tools: ['pay'] })).check(callOf('pay'))).toMatchObject({
+    reason: '`pay` needs approval.',
+  });
+  const policy = requireApproval({ tools: ['pay'], reason: 'Money leaves the house.', id: 'money' });
+  expect(policy).toMatchObject({ id: 'money', tools: ['pay'], state: undefined });
+  expect(await runPolicy(policy).check(callOf('pay'))).toMatchObject({ reason: 'Money leaves the house.' });
+});
+
+test.each([
+  { options: { tools: [] }, code: 'options.invalid' },
+  { options: { tools: [7] as unknown as string[] }, code: 'options.invalid' },
+  { options: { tools: 'pay' as unknown as string[] }, code: 'options.invalid' },
+  { options: { tools: ['pay'], when: true as unknown as () => boolean }, code: 'options.invalid' },
+  { options: { tools: ['Pay'] }, code: 'tool.name.invalid' },
+  { options: { tools: ['then'] }, code: 'tool.name.reserved' },
+])('$options is $code', ({ options, code }) => {
+  expect(() => requireApproval(options)).toThrow(expect.objectContaining({ code }));
+});

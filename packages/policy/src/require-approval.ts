@@ -1,0 +1,39 @@
+import { allow, ask, checkToolName, definePolicy, HoldfastError, type Json, type Policy } from '@holdfast/core';
+
+export interface RequireApprovalOptions {
+  /** Names of the tools that need a person's approval. */
+  readonly tools: readonly string[];
+  /** Which inputs need it; default all. Anything but `false` asks, throwing denies. */
+  readonly when?: (input: Json) => boolean;
+  /** Shown to the person; default says which tool it is. */
+  readonly reason?: string;
+  /** Default `require-approval`; needed when one place has two. */
+  readonly id?: string;
+}
+
+/**
+ * Asks a person before chosen tools run, or before they run with chosen inputs. Keeps no state.
+ *
+ * @throws HoldfastError `options.invalid`, `tool.name.invalid`, `tool.name.reserved`.
+ */
+export function requireApproval({ tools, when, reason, id }: RequireApprovalOptions): Policy<undefined> {
+  if (!Array.isArray(tools) || tools.length === 0 || tools.some((name) => typeof name !== 'string')) {
+    throw new HoldfastError('options.invalid', '`tools` must list at least one tool name.');
+  }
+  for (const name of tools) checkToolName(name);
+  if (when !== undefined && typeof when !== 'function') {
+    throw new HoldfastError('options.invalid', '`when` must be a function of the input.');
+  }
+  const names: ReadonlySet<string> = new Set(tools);
+  return definePolicy({
+    name: 'require-approval',
+    ...(id === undefined ? {} : { id }),
+    tools: [...names],
+    check({ tool, input }) {
+      if (!names.has(tool.name)) return allow;
+      // Compared with `false`, so that a promise or a forgotten return asks.
+      if (when !== undefined && when(input) === false) return allow;
+      return ask(reason ?? `\`${tool.name}\` needs approval.`);
+    },
+  });
+}
