@@ -41,7 +41,9 @@ function findChangedExamples(text: string, { files }: Repository): string[] {
 
 /** Numbered examples: one of each number, without a gap, short enough to read as documentation. */
 export function findExampleProblems({ files }: Repository): string[] {
-  const numbered = [...files].filter(([path]) => /^examples\/\d\d-[\w-]+\.ts$/.test(path)).sort();
+  const numbered = [...files]
+    .filter(([path]) => /^examples\/\d\d-[\w-]+\.ts$/.test(path))
+    .toSorted(([a], [b]) => (a < b ? -1 : 1));
   return numbered.flatMap(([path, text], index) => {
     const number = String(index + 1).padStart(2, '0');
     const lines = text.split('\n').length - 1;

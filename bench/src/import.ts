@@ -1,0 +1,32 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { compare, type Subject } from './compare.ts';
+import type { TimeReport } from './report.ts';
+
+const rounds = 15;
+const packages = ['core', 'session', 'policy', 'executor'].map((name) => `@holdfast/${name}`);
+
+/** What it costs a fresh process to import the runtime. */
+export async function measureImport(): Promise<TimeReport> {
+  const everything = packages.map((name) => `import '${name}';`).join('');
+  const rows = await compare([processWith('empty process', ''), processWith(packages.join(' + '), everything)], {
+    rounds,
+    warmUpRounds: 2,
+    now: () => Number(process.hrtime.bigint()),
+  });
+  return { name: 'import', rounds, rows };
+}
+
+function processWith(name: string, source: string): Subject {
+  const folder = fileURLToPath(new URL('..', import.meta.url));
+  return {
+    name,
+    operations: 1,
+    prepare: () => () => {
+      const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', source], {
+        cwd: folder,
+      });
+      if (status !== 0) throw new Error(`the process of \`${name}\` failed: ${stderr.toString()}`);
+    },
+  };
+}
