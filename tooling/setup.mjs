@@ -29,7 +29,9 @@ function setUp() {
   const startedAtMs = Date.now();
   console.error('holdfast: installing the pinned dependencies (about a minute the first time) ...');
   // Everything it prints goes to our stderr: the stdout belongs to the program that is about to run.
-  const { status, error } = spawnSync('npx', ['--yes', pnpm, 'install', '--frozen-lockfile'], {
+  // The lockfile pins every package by its digest; how old a release is was checked when it was pinned.
+  const parameters = ['--yes', pnpm, 'install', '--frozen-lockfile', '--config.minimumReleaseAge=0'];
+  const { status, error } = spawnSync('npx', parameters, {
     cwd: root,
     stdio: ['ignore', 2, 2],
     shell: windows,
