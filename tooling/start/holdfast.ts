@@ -1,0 +1,19 @@
+import { spawn } from 'node:child_process';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The checkout. */
+export const root: string = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+
+/** The tools folder of the examples, as it is called from here. */
+export const pluginsFolder: string = relative(process.cwd(), join(root, 'examples/plugins')) || '.';
+
+/** Runs the command-line program with this process's terminal; answers its exit code. */
+export function holdfast(words: readonly string[]): Promise<number> {
+  const program = join(root, 'apps/cli/src/main.ts');
+  const child = spawn(process.execPath, ['--conditions=holdfast-source', program, ...words], { stdio: 'inherit' });
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => resolve(code ?? 1));
+  });
+}

@@ -1,0 +1,32 @@
+// `npm start`: gives a request to the embedded model over a copy of the sample project, or over a folder of yours.
+// Without a request it is a short demo. Every step is a real run of the command-line program.
+import { existsSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { runDemo } from './demo.ts';
+import { holdfast, pluginsFolder, root } from './holdfast.ts';
+import { copySample } from './sample.ts';
+
+// A terminal sends Ctrl-C to the run too, and the run ends in order.
+process.on('SIGINT', () => undefined);
+process.exitCode = process.argv.length > 2 ? await runOnce(process.argv.slice(2)) : await runDemo();
+
+async function runOnce(given: readonly string[]): Promise<number> {
+  const isGiven = (option: string): boolean => given.some((word) => word === option || word.startsWith(`${option}=`));
+  const copy = isGiven('--workspace') || isGiven('--help') ? undefined : copySample();
+  const exitCode = await holdfast([
+    'run',
+    ...given,
+    ...(isGiven('--tools') ? [] : ['--tools', pluginsFolder]),
+    ...(copy === undefined ? [] : ['--workspace', copy]),
+  ]);
+  if (copy !== undefined && !isGiven('--json') && exitCode === 0) showResult(copy);
+  return exitCode;
+}
+
+function showResult(copy: string): void {
+  console.log(`\nThis ran over a copy of the sample project: ${relative(process.cwd(), copy)}`);
+  const report = join(copy, 'report.md');
+  if (existsSync(report) && !existsSync(join(root, 'examples/sample-project/report.md'))) {
+    console.log(`\nreport.md\n${'-'.repeat(9)}\n${readFileSync(report, 'utf8').trimEnd()}`);
+  }
+}
