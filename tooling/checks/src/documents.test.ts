@@ -2,24 +2,31 @@ import { expect, test } from 'vitest';
 import { findDocumentProblems, findExampleProblems } from './documents.ts';
 import { fixture } from './fixture.ts';
 
+const files = {
+  'package.json': JSON.stringify({ name: 'root', scripts: { test: 't', holdfast: 'h' } }),
+  'apps/cli/src/program.ts': "program.command('show <id>');\n",
+  'examples/01-a.ts': 'said();\n',
+};
+
 test.each([
   ['npm start -- "x"', 'the script `start` does not exist'],
   ['npm run gone -- --json', 'the script `gone` does not exist'],
   ['npm run --silent gone', 'the script `gone` does not exist'],
   ['pnpm gone', 'the script `gone` does not exist'],
+  ['npm run holdfast -- gone', 'the command `holdfast gone` does not exist'],
   ['[a](./gone.md)', 'the link to `gone.md` leads nowhere'],
   ['```ts\n// examples/01-a.ts\nother();\n```', 'the fence of `examples/01-a.ts` is not what the file says'],
 ])('%j is found', (text, problem) => {
-  const files = { 'README.md': text, 'examples/01-a.ts': 'said();\n' };
-  expect(findDocumentProblems(fixture(files))).toEqual([`README.md: ${problem}`]);
+  expect(findDocumentProblems(fixture({ ...files, 'README.md': text }))).toEqual([`README.md: ${problem}`]);
 });
 
 test.each([
+  'npm run holdfast -- show, npm run --silent holdfast -- show --json',
   'npm test, npm run test, pnpm test, pnpm install, npx pnpm@1 install',
   '[a](https://example.com) [b](#part) [c](packages/core/) [d](package.json#x)',
   '```ts\n// examples/01-a.ts\nsaid();\n```',
 ])('%j passes', (text) => {
-  expect(findDocumentProblems(fixture({ 'README.md': text, 'examples/01-a.ts': 'said();\n' }))).toEqual([]);
+  expect(findDocumentProblems(fixture({ ...files, 'README.md': text }))).toEqual([]);
 });
 
 test('an example with a gap before it, too long, or without a check is found', () => {

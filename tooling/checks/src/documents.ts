@@ -8,6 +8,7 @@ export function findDocumentProblems(repository: Repository): string[] {
   return [...repository.files]
     .filter(([path]) => path.endsWith('.md') && !path.startsWith('.changeset/'))
     .flatMap(([path, text]) => [
+      ...findUnknownCommands(text, repository).map((problem) => `${path}: ${problem}`),
       ...findUnknownScripts(text, repository).map((problem) => `${path}: ${problem}`),
       ...findDeadLinks(path, text, repository).map((problem) => `${path}: ${problem}`),
       ...findChangedExamples(text, repository).map((problem) => `${path}: ${problem}`),
@@ -22,6 +23,15 @@ function findUnknownScripts(text: string, { root }: Repository): string[] {
   return [...new Set(named)]
     .filter((name) => !builtInCommands.has(name) && !Object.hasOwn(root.scripts ?? {}, name))
     .map((name) => `the script \`${name}\` does not exist`);
+}
+
+// The commands that the program registers, as written in its sources.
+function findUnknownCommands(text: string, { sources }: Repository): string[] {
+  const program = sources.filter(({ path }) => path.startsWith('apps/cli/src/')).map((source) => source.text);
+  const known = new Set([...program.join('\n').matchAll(/\.command\('([\w-]+)/g)].map(([, name]) => name));
+  return [...text.matchAll(/\bnpm run (?:--silent )?holdfast -- (\w[\w-]*)/g)]
+    .filter(([, name]) => !known.has(name))
+    .map(([, name]) => `the command \`holdfast ${name}\` does not exist`);
 }
 
 function findDeadLinks(path: string, text: string, { files }: Repository): string[] {
