@@ -1,1 +1,1 @@
-export {};
+export { offlineModel } from './offline-model.ts';

@@ -1,0 +1,66 @@
+import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
+
+/** A call that was made, and what came of it. */
+export interface Finding {
+  readonly name: string;
+  readonly arguments: JsonObject;
+  readonly success: boolean;
+  /** As the model got it. */
+  readonly text: string;
+  /** The tool's own sentence before its value; empty when there is none. */
+  readonly message: string;
+  /** The value: parsed where it is JSON, else the text. */
+  readonly value: Json;
+}
+
+/** Reads a tool message: a sentence, a blank line and a value, or only one of the two. */
+export function toFinding(name: string, given: JsonObject, success: boolean, text: string): Finding {
+  const { message, value } = split(text);
+  const reported = success ? reportedError(value) : undefined;
+  return { name, arguments: given, success: success && reported === undefined, text: reported ?? text, message, value };
+}
+
+function split(text: string): { readonly message: string; readonly value: Json } {
+  const whole = parse(text);
+  if (whole !== undefined) return { message: '', value: whole };
+  const gap = text.indexOf('\n\n');
+  const rest = gap < 0 ? undefined : parse(text.slice(gap + 2));
+  return rest === undefined ? { message: '', value: text } : { message: text.slice(0, gap).trim(), value: rest };
+}
+
+function parse(text: string): Json | undefined {
+  if (!/^\s*(?:[[{"\d-]|true|false|null)/u.test(text)) return undefined;
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    // Text that only looks like JSON is text.
+    return undefined;
+  }
+}
+
+/** Tools that answer `{"error": "..."}` have failed, whatever their envelope says. */
+function reportedError(value: Json): string | undefined {
+  if (!isPlainObject(value) || Object.keys(value).length !== 1 || !Object.hasOwn(value, 'error')) return undefined;
+  const { error } = value as { readonly error: unknown };
+  return typeof error === 'string' ? error : JSON.stringify(error);
+}
+
+/** The paths of files that a value names, without repeats. */
+export function pathsIn(value: Json): readonly string[] {
+  const paths = new Set<string>();
+  const visit = (inner: Json, key: string, depth: number): void => {
+    if (depth > 4) return;
+    if (typeof inner === 'string') {
+      if (pathKeys.has(key) || (key === '' && /^[\w@./-]+\.\w{1,10}$/u.test(inner))) paths.add(inner);
+      else if (key === '')
+        for (const line of inner.split('\n')) if (/^[\w@./-]+\.[A-Za-z]\w{0,9}$/u.test(line)) paths.add(line);
+    } else if (Array.isArray(inner))
+      for (const each of inner as readonly Json[]) visit(each, typeof each === 'string' ? '' : key, depth + 1);
+    else if (isPlainObject(inner))
+      for (const [name, each] of Object.entries(inner)) visit(each as Json, Array.isArray(each) ? '' : name, depth + 1);
+  };
+  visit(value, '', 0);
+  return [...paths];
+}
+
+const pathKeys: ReadonlySet<string> = new Set(['path', 'file', 'filename', 'filePath', 'file_path']);
