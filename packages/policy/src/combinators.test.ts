@@ -188,7 +188,7 @@ test('under any operations the parts of a combination see what they would see al
         await together.check(callOf('echo'));
         for (const [kind, run] of alone) {
           run.succeed(callOf('echo'));
-          expect(seen.get(kind), kind).toEqual(look(run.state()));
+          expect([kind, seen.get(kind)]).toEqual([kind, look(run.state())]);
         }
       }
     }),

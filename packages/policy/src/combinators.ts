@@ -105,7 +105,8 @@ function checkDecision(part: Policy, decision: Decision | undefined): Decision {
       return ask(decision.reason);
     case 'deny':
       return deny(decision.reason);
-    default:
+    case undefined:
+    default: // Whatever a policy written without types may say.
       throw new HoldfastError(
         'policy.decision.invalid',
         `The policy \`${part.id}\` answered neither allow, ask nor deny.`,

@@ -93,7 +93,9 @@ function writeValue(part: Policy, operation: Operation): Operation {
       return upsert(part.id, operation.value);
     case 'clear':
       return remove(part.id);
-    default:
+    case 'append':
+    case 'upsert':
+    case 'remove':
       return misfit(part, 'a value, `replace` or `clear`');
   }
 }
@@ -122,7 +124,8 @@ function writeList(part: Policy, operations: readonly Operation[], currentSize: 
         removeAll();
         addAll(Array.isArray(operation.value) ? operation.value : misfit(part, 'a list to `replace` its list'));
         break;
-      default:
+      case 'upsert':
+      case 'remove':
         misfit(part, '`append`, `replace` or `clear`');
     }
   }
@@ -144,7 +147,7 @@ function writeKeyed(part: Policy, operation: Operation, current: KeyedState<Json
       if (!isPlainObject(value)) return misfit(part, 'an object to `replace` its items');
       return [...removeAll(), ...Object.entries(value).map(([key, item]) => upsert(under(key), item))];
     }
-    default:
+    case 'append':
       return misfit(part, '`upsert`, `remove`, `replace` or `clear`');
   }
 }

@@ -29,7 +29,8 @@ function toScalarText(value: unknown): string | undefined {
     case 'object':
       if (value === null) return '';
       return value instanceof Date && Number.isFinite(value.getTime()) ? value.toISOString() : undefined;
-    default:
+    case 'function':
+    case 'symbol':
       return undefined;
   }
 }
