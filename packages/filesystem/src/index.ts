@@ -1,1 +1,2 @@
-export {};
+export { memoryFilesystem } from './memory.ts';
+export type { FilesystemOptions } from './options.ts';

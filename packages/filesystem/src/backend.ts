@@ -1,0 +1,53 @@
+import type { FileEntry } from '@holdfast/core';
+
+/** Where the files of a filesystem are kept. Keys are canonical: what `parsePath` gives, with links resolved by `locate`. */
+export interface Backend {
+  /** The key of the real file behind `key`. @throws HoldfastError `path.escape` when that is outside the root. */
+  locate(key: string): Promise<Location>;
+  /** `undefined` when there is nothing. Follows no link. */
+  stat(key: string): Promise<BackendStat | undefined>;
+  /** @throws HoldfastError `file.missing`, `file.is_directory`, `file.too_large`, `path.escape`. */
+  read(key: string): Promise<Uint8Array>;
+  /** Entries in any order. @throws HoldfastError `file.missing`, `file.not_directory`, `path.escape`. */
+  list(key: string): Promise<readonly BackendEntry[]>;
+  /** Does all of a change that can fail early and shows nowhere. */
+  prepare(change: Change): Promise<PreparedChange>;
+}
+
+export interface Location {
+  readonly key: string;
+  /** Whether the path itself, rather than a folder on the way, is a link. */
+  readonly link: boolean;
+}
+
+export interface BackendStat {
+  readonly type: 'file' | 'directory';
+  /** Bytes. */
+  readonly size: number;
+  /** Stands for the version of a file that is too large to be read. */
+  readonly stamp: string;
+}
+
+export interface BackendEntry {
+  readonly name: string;
+  /** `other`: a pipe, a device, a link that does not lead to a place inside the root. Never shown. */
+  readonly type: FileEntry['type'] | 'other';
+  /** The key of the target when the entry is a link to a place inside the root. */
+  readonly target?: string;
+}
+
+export type Change =
+  | { readonly type: 'write'; readonly key: string; readonly bytes: Uint8Array }
+  | { readonly type: 'make-directory'; readonly key: string }
+  // `shelter`: the nearest folder above that the commit does not remove.
+  | { readonly type: 'remove-file'; readonly key: string; readonly shelter: string }
+  | { readonly type: 'remove-directory'; readonly key: string };
+
+/** One change of a commit. A backend without I/O answers at once, so that its commits are never seen half done. */
+export interface PreparedChange {
+  apply(): Promise<void> | undefined;
+  /** Called only after `apply` succeeded. */
+  undo(): Promise<void> | undefined;
+  /** Called once at the end, whatever happened: removes what is left of the preparation. */
+  close(): Promise<void> | undefined;
+}

@@ -1,0 +1,32 @@
+import { HoldfastError } from '@holdfast/core';
+import { showPath } from './paths.ts';
+
+export function isMissing(key: string, cause?: unknown): HoldfastError {
+  return fileError('file.missing', key, 'does not exist', cause);
+}
+
+export function isDirectory(key: string, cause?: unknown): HoldfastError {
+  return fileError('file.is_directory', key, 'is a folder, not a file', cause);
+}
+
+export function isNotDirectory(key: string, cause?: unknown): HoldfastError {
+  return fileError('file.not_directory', key, 'is a file, not a folder', cause);
+}
+
+export function isNotEmpty(key: string, cause?: unknown): HoldfastError {
+  return fileError('file.not_empty', key, 'is a folder that is not empty; remove what is in it first', cause);
+}
+
+/** Sizes in bytes. */
+export function isTooLarge(key: string, size: number, limit: number): HoldfastError {
+  return fileError('file.too_large', key, `has ${size} bytes; at most ${limit} are allowed`);
+}
+
+export function hasChanged(key: string): HoldfastError {
+  return fileError('file.conflict', key, 'was changed by somebody else during the call; read it again and repeat');
+}
+
+/** An error about one path. The message names it as the workspace does, never as the host does. */
+export function fileError(code: string, key: string, reason: string, cause?: unknown): HoldfastError {
+  return new HoldfastError(code, `\`${showPath(key)}\` ${reason}.`, { data: { path: key }, cause });
+}

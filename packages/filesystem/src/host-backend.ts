@@ -1,0 +1,101 @@
+import { constants, type Dirent } from 'node:fs';
+import { basename } from 'node:path';
+import type { Backend, BackendEntry } from './backend.ts';
+import { fileError, isDirectory, isTooLarge } from './file-errors.ts';
+import { prepareHostChange } from './host-changes.ts';
+import { toFileError } from './host-errors.ts';
+import { type HostOperations, openFolder } from './host-folder.ts';
+import { createHostPaths, isAbsence } from './host-paths.ts';
+import { joinKey, parentOf } from './paths.ts';
+
+/** Keeps files in a folder of this machine. `root` is its real path. */
+export function createHostBackend(root: string, operations: HostOperations, maxFileBytes: number): Backend {
+  const paths = createHostPaths(operations, root);
+  let temporaryFiles = 0;
+
+  async function listEntry(folder: string, entry: Dirent): Promise<BackendEntry> {
+    const { name } = entry;
+    if (entry.isFile()) return { name, type: 'file' };
+    if (entry.isDirectory()) return { name, type: 'directory' };
+    if (!entry.isSymbolicLink()) return { name, type: 'other' };
+    try {
+      const { key: target } = await paths.locate(joinKey(folder, name.normalize('NFC')));
+      const type = typeOf(await operations.lstat(await paths.toHost(target)));
+      return type === undefined ? { name, type: 'other' } : { name, type, target };
+    } catch {
+      // A link to outside, to nothing or in a circle; using it by name says which.
+      return { name, type: 'other' };
+    }
+  }
+
+  return {
+    locate: paths.locate,
+    async stat(key) {
+      try {
+        const found = await operations.lstat(await paths.toHost(key), { bigint: true });
+        const type = typeOf(found);
+        if (type === undefined) throw fileError('file.unreadable', key, 'is neither a file nor a folder');
+        const stamp = `${found.size}-${found.ino}-${found.mtimeNs}-${found.ctimeNs}`;
+        return { type, size: type === 'file' ? Number(found.size) : 0, stamp };
+      } catch (error) {
+        if (isAbsence(error)) return undefined;
+        throw toFileError(error, key, 'read');
+      }
+    },
+    async read(key) {
+      try {
+        const parent = parentOf(key);
+        if (parent === undefined) throw isDirectory(key);
+        const folder = await openFolder(operations, await paths.toHost(parent), key);
+        try {
+          // Not to follow a link that was put there since, and not to wait for the other end of a pipe.
+          const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+          const handle = await operations.open(`${folder.path}/${basename(await paths.toHost(key))}`, flags);
+          try {
+            const found = await handle.stat();
+            if (found.isDirectory()) throw isDirectory(key);
+            if (!found.isFile()) throw fileError('file.unreadable', key, 'is neither a file nor a folder');
+            if (found.size > maxFileBytes) throw isTooLarge(key, found.size, maxFileBytes);
+            return new Uint8Array(await handle.readFile());
+          } finally {
+            await handle.close();
+          }
+        } finally {
+          await folder.close();
+        }
+      } catch (error) {
+        throw toFileError(error, key, 'read');
+      }
+    },
+    async list(key) {
+      try {
+        const folder = await openFolder(operations, await paths.toHost(key), key);
+        try {
+          const entries = await operations.readdir(folder.path, { withFileTypes: true });
+          return await Promise.all(entries.map((entry) => listEntry(key, entry)));
+        } finally {
+          await folder.close();
+        }
+      } catch (error) {
+        throw toFileError(error, key, 'read');
+      }
+    },
+    prepare: (change) =>
+      prepareHostChange(
+        {
+          operations,
+          paths,
+          temporaryName: () => {
+            temporaryFiles += 1;
+            return `.holdfast-${process.pid}-${temporaryFiles}.tmp`;
+          },
+        },
+        change,
+      ),
+  };
+}
+
+function typeOf(stats: { isFile(): boolean; isDirectory(): boolean }): 'file' | 'directory' | undefined {
+  if (stats.isFile()) return 'file';
+  return stats.isDirectory() ? 'directory' : undefined;
+}

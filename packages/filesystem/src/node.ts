@@ -1,0 +1,42 @@
+import { realpathSync, statSync } from 'node:fs';
+import * as operations from 'node:fs/promises';
+import { type Filesystem, type FilesystemReader, HoldfastError, type StagedResource } from '@holdfast/core';
+import { createHostBackend } from './host-backend.ts';
+import { checkOptions, type FilesystemOptions } from './options.ts';
+import { createProtection } from './protection.ts';
+import { createStagedFilesystem } from './transaction.ts';
+
+export type { FilesystemOptions } from './options.ts';
+
+/**
+ * The folder `root` of this machine. Writes are staged in memory, put into temporary files by `prepare` and moved into place by
+ * `commit`, all or none. Nothing outside the folder's real path is reached, whatever links lie in it.
+ *
+ * @throws HoldfastError `filesystem.root_invalid` when `root` is no folder, `options.invalid`, and `path.escape` or
+ * `path.invalid` for `protectedPaths`.
+ */
+export function hostFilesystem(
+  root: string,
+  options: FilesystemOptions = {},
+): StagedResource<Filesystem, FilesystemReader> {
+  const { maxFileBytes, protectedPaths } = checkOptions(options);
+  const backend = createHostBackend(realFolder(root), operations, maxFileBytes);
+  return createStagedFilesystem(backend, createProtection(protectedPaths), maxFileBytes);
+}
+
+function realFolder(root: string): string {
+  try {
+    const real = realpathSync.native(root);
+    if (statSync(real).isDirectory()) return real;
+  } catch (cause) {
+    throw rootError(root, cause);
+  }
+  throw rootError(root);
+}
+
+function rootError(root: string, cause?: unknown): HoldfastError {
+  return new HoldfastError('filesystem.root_invalid', `\`${root}\` must be a folder that exists.`, {
+    data: { root },
+    cause,
+  });
+}

@@ -1,0 +1,101 @@
+import { HoldfastError } from '@holdfast/core';
+
+const maxPathLength = 4096;
+const maxNameBytes = 255;
+
+// Control characters, line separators and the marks that reverse the direction of what is shown.
+const forbiddenCharacters = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
+const encoder = new TextEncoder();
+
+/**
+ * The one key that all spellings of a path share: relative to the root, `/` between names, in Unicode NFC, `''` for the root. A
+ * leading `/` means the root. Looks at the text alone; symbolic links are the backend's part. `%2e` is three characters.
+ *
+ * @throws HoldfastError `path.escape` for `..` above the root, drive letters, UNC, `~` and `file:`; `path.invalid` for
+ * characters, names and lengths that no file should have.
+ */
+export function parsePath(path: string): string {
+  if (typeof path !== 'string') {
+    throw new HoldfastError('path.invalid', `A path must be a string, got ${path === null ? 'null' : typeof path}.`);
+  }
+  if (path.length > maxPathLength) {
+    throw invalid(path, `has ${path.length} characters; at most ${maxPathLength} are allowed`);
+  }
+  if (!path.isWellFormed()) throw invalid(path, 'is not well-formed Unicode');
+  if (forbiddenCharacters.test(path)) throw invalid(path, 'contains control characters');
+  if (path.startsWith('\\\\')) throw leaves(path, 'is a network path');
+  if (/^file:/iu.test(path)) throw leaves(path, 'is a URL');
+
+  const names: string[] = [];
+  for (const name of path.normalize('NFC').split('/')) {
+    if (name === '' || name === '.') continue;
+    if (name === '..') {
+      if (names.pop() === undefined) throw leaves(path, 'leaves the workspace');
+      continue;
+    }
+    const problem = findNameProblem(name, names.length === 0);
+    if (problem !== undefined)
+      throw new HoldfastError(problem.code, describe(path, problem.reason), { data: { path } });
+    names.push(name);
+  }
+  return names.join('/');
+}
+
+/** Whether a name that a backend lists can be spelled as a path; one that cannot is left out of listings. */
+export function isAddressable(folder: string, name: string): boolean {
+  return (
+    name !== '' &&
+    name.isWellFormed() &&
+    // What Node gives for bytes that are no UTF-8: such a name cannot be opened by its text.
+    !name.includes('\ufffd') &&
+    !forbiddenCharacters.test(name) &&
+    findNameProblem(name, folder === '') === undefined
+  );
+}
+
+/** A path as messages show it: on one line and of bounded length. */
+export function showPath(path: string): string {
+  const shown = JSON.stringify(path.length > 200 ? `${path.slice(0, 200)}…` : path).slice(1, -1);
+  return shown === '' ? '/' : shown;
+}
+
+export function joinKey(folder: string, name: string): string {
+  return folder === '' ? name : `${folder}/${name}`;
+}
+
+/** The key of the folder that holds `key`; `undefined` for the root. */
+export function parentOf(key: string): string | undefined {
+  if (key === '') return undefined;
+  const end = key.lastIndexOf('/');
+  return end < 0 ? '' : key.slice(0, end);
+}
+
+export function nameOf(key: string): string {
+  return key.slice(key.lastIndexOf('/') + 1);
+}
+
+function findNameProblem(name: string, first: boolean): { readonly code: string; readonly reason: string } | undefined {
+  if (/^[a-z]:/iu.test(name)) return { code: 'path.escape', reason: 'names a drive' };
+  if (first && /^~[\w.+-]*$/u.test(name)) return { code: 'path.escape', reason: 'points to a home folder' };
+  if (name.includes('\\')) return { code: 'path.invalid', reason: 'contains a backslash; separate names by `/`' };
+  // Windows drops these when it opens a file, so that two keys would mean one file.
+  if (/[. ]$/u.test(name)) return { code: 'path.invalid', reason: 'has a name that ends with a dot or a space' };
+  if (encoder.encode(name).length > maxNameBytes) {
+    return { code: 'path.invalid', reason: `has a name of more than ${maxNameBytes} bytes` };
+  }
+  return undefined;
+}
+
+function leaves(path: string, reason: string): HoldfastError {
+  return new HoldfastError('path.escape', describe(path, reason), { data: { path: path.toWellFormed() } });
+}
+
+function invalid(path: string, reason: string): HoldfastError {
+  return new HoldfastError('path.invalid', describe(path, reason), {
+    data: { path: path.slice(0, maxPathLength).toWellFormed() },
+  });
+}
+
+function describe(path: string, reason: string): string {
+  return `\`${showPath(path)}\` ${reason}. Use a path relative to the workspace, such as \`src/main.ts\`.`;
+}
