@@ -31,7 +31,7 @@ export interface FileStat {
   readonly type: 'file' | 'directory';
   /** Bytes; 0 for a folder. */
   readonly size: number;
-  /** Changes whenever the content does. Compare, never read. */
+  /** Of a file, changes whenever the content does: compare, never read. Of every folder `directory`, and of no file. */
   readonly version: string;
 }
 

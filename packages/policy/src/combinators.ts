@@ -98,20 +98,10 @@ function forPart(context: PolicyContext, state: unknown): PolicyContext {
 }
 
 function checkDecision(part: Policy, decision: Decision | undefined): Decision {
-  switch (decision?.type) {
-    case 'allow':
-      return allow;
-    case 'ask':
-      return ask(decision.reason);
-    case 'deny':
-      return deny(decision.reason);
-    case undefined:
-    default: // Whatever a policy written without types may say.
-      throw new HoldfastError(
-        'policy.decision.invalid',
-        `The policy \`${part.id}\` answered neither allow, ask nor deny.`,
-      );
-  }
+  if (decision?.type === 'allow') return allow;
+  if (decision?.type === 'ask') return ask(decision.reason);
+  if (decision?.type === 'deny') return deny(decision.reason);
+  throw new HoldfastError('policy.decision.invalid', `The policy \`${part.id}\` answered neither allow, ask nor deny.`);
 }
 
 /** The first type of `order` that was answered, with the reasons of all that did not allow; else allow. */

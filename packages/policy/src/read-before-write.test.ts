@@ -72,6 +72,18 @@ test('a removed file is forgotten', async () => {
   expect(await run.check(write('a.txt'))).toEqual(unseen);
 });
 
+test('folders have no content to be seen', async () => {
+  const { run, files } = start();
+  run.succeed(callOf('make_folder'), writeOf('new', null, 'directory'));
+  run.succeed(write('src', 'delete_file'), writeOf('src', 'directory', null));
+  expect(run.save()).toBe('[]');
+  run.succeed(callOf('read_file'), readOf('a.txt', 'v1'));
+  run.succeed(callOf('replace_by_folder'), writeOf('a.txt', 'v1', 'directory'));
+  expect(run.save()).toBe('[]');
+  files.set('a.txt', 'v1');
+  expect(await run.check(write('a.txt'))).toEqual(unseen);
+});
+
 test('E36: the state survives being stored', async () => {
   const { run } = start();
   run.succeed(callOf('read_file'), readOf('a.txt', 'v1'));

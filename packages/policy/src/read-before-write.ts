@@ -26,6 +26,9 @@ export interface ReadBeforeWriteOptions {
   readonly id?: string;
 }
 
+// What the contract of the filesystem says of every folder, and of no file.
+const folderVersion = 'directory';
+
 const defaultWriters: Readonly<Record<string, string>> = { write_file: 'path', edit_file: 'path', delete_file: 'path' };
 
 /**
@@ -93,7 +96,7 @@ async function checkWrite(path: string, filesystem: FilesystemReader, seen: Keye
 
 function learn(tool: string, { reads, writes }: Touched, seen: KeyedState<string>): readonly Operation[] {
   for (const { key, before } of writes) {
-    if (before === null || seen.get(key) === before) continue;
+    if (before === null || before === folderVersion || seen.get(key) === before) continue;
     if (reads.some((read) => read.key === key && read.version === before)) continue;
     throw new HoldfastError(
       'policy.read_before_write',
@@ -106,8 +109,9 @@ function learn(tool: string, { reads, writes }: Touched, seen: KeyedState<string
   for (const { key, after } of writes) latest.set(key, after);
   const operations: Operation[] = [];
   for (const [key, version] of latest) {
-    if (version !== null && seen.get(key) !== version) operations.push(upsert(key, version));
-    if (version === null && seen.has(key)) operations.push(remove(key));
+    const isFile = version !== null && version !== folderVersion;
+    if (isFile && seen.get(key) !== version) operations.push(upsert(key, version));
+    if (!isFile && seen.has(key)) operations.push(remove(key));
   }
   return operations;
 }
