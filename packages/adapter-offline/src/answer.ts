@@ -82,6 +82,7 @@ function describeValue({ message, value }: Finding, limit: number): string {
   const lines = [
     ...(message === '' ? [] : [message]),
     ...facts.map(([key, fact]) => `${key}: ${cellOf(fact)}`),
+    ...(rowsName !== '' && facts.length > 0 && rows.length > 0 ? [`${rowsName}:`] : []),
     ...bounded(rows, limit),
     ...boundedText(text, limit),
     ...(isEmptyList ? ['Nothing was found.'] : []),

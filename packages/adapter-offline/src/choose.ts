@@ -1,6 +1,7 @@
 import { conceptsOf, isDestructive, isLooking, isStoring, shareConcept } from './concepts.ts';
 import { type Filling, fill } from './fill.ts';
-import type { Clause, Item } from './reading.ts';
+import type { Parameter } from './parameters.ts';
+import { type Clause, type Item, references } from './reading.ts';
 import { isPreposition } from './roles.ts';
 import type { Profile, Toolbox } from './toolbox.ts';
 import { isStopWord, splitName, stemOf } from './words.ts';
@@ -15,6 +16,8 @@ export interface Choice {
 export interface ChooseOptions {
   /** Which tools may be taken; default all. */
   readonly accept?: (profile: Profile) => boolean;
+  /** Words for what the clause refers back to, e.g. `csv` for "it" after a CSV file was read. */
+  readonly about?: readonly string[];
 }
 
 /**
@@ -24,9 +27,9 @@ export interface ChooseOptions {
 export function choose(
   clause: Clause,
   toolbox: Toolbox,
-  { accept = () => true }: ChooseOptions = {},
+  { accept = () => true, about = [] }: ChooseOptions = {},
 ): Choice | undefined {
-  const telling = tellingWords(clause);
+  const telling = [...tellingWords(clause), ...(clause.refersBack ? toImplied(about, -1) : [])];
   const first = toolbox.profiles
     .filter(accept)
     .map((profile) => ({ profile, relevance: relevanceOf(clause, telling, profile, toolbox) }))
@@ -35,7 +38,7 @@ export function choose(
     .slice(0, maxCandidates);
   let best: Choice | undefined;
   for (const { profile, relevance } of first) {
-    const filling = fill(profile.parameters, clause, profile.nameStems);
+    const filling = fill(profile.parameters, clause, profile);
     const score = fits(clause, telling, profile, filling, toolbox) ? scoreOf(relevance, clause, profile, filling) : 0;
     if (score > minScore && (best === undefined || score > best.score)) best = { profile, filling, score };
   }
@@ -54,11 +57,11 @@ interface TellingWord {
   readonly isImplied: boolean;
 }
 
-function tellingWords({ items, verb }: Clause): readonly TellingWord[] {
+function tellingWords({ items, verb, refersBack }: Clause): readonly TellingWord[] {
   return items.flatMap((item, index) => {
     if (item.type === 'mark' || index === verb?.index) return [];
     if (item.type === 'value') return wordsOfValue(item, index);
-    return isStopWord(item.lower)
+    return isStopWord(item.lower) || (refersBack && references.has(item.stem))
       ? []
       : [{ stem: item.stem, concepts: conceptsOf(item.stem), index, isImplied: false }];
   });
@@ -78,9 +81,11 @@ function wordsOfValue({ value }: Item & { type: 'value' }, index: number): reado
   const implied = Object.hasOwn(impliedByKind, value.kind) ? (impliedByKind[value.kind] ?? '').split(' ') : [];
   if (value.kind === 'path') implied.push(...(/\.([a-z0-9]+)$/iu.exec(raw)?.slice(1) ?? []));
   const said = value.kind === 'capital' || value.kind === 'code' ? splitName(raw) : [];
-  const words = (list: readonly string[], isImplied: boolean): readonly TellingWord[] =>
-    list.map(stemOf).map((stem) => ({ stem, concepts: conceptsOf(stem), index, isImplied }));
-  return [...words(implied, true), ...words(said, false)];
+  return [...toImplied(implied, index), ...toImplied(said, index).map((word) => ({ ...word, isImplied: false }))];
+}
+
+function toImplied(words: readonly string[], index: number): readonly TellingWord[] {
+  return words.map(stemOf).map((stem) => ({ stem, concepts: conceptsOf(stem), index, isImplied: true }));
 }
 
 function relevanceOf(clause: Clause, telling: readonly TellingWord[], profile: Profile, toolbox: Toolbox): number {
@@ -126,8 +131,12 @@ function verbMatch(
   if (actionStems.has(verb.stem)) return 1;
   if (shareConcept(verb.concepts, actionConcepts)) return 0.8;
   if (nameStems.has(verb.stem)) return 0.8;
+  if (shareConcept(verb.concepts, browsing) && shareConcept(actionConcepts, browsing)) return 0.5;
   return descriptionStems.has(verb.stem) ? 0.4 : 0;
 }
+
+// "Find the tasks" and "list the tasks" ask for the same.
+const browsing: ReadonlySet<string> = new Set(['list', 'find', 'get', 'read']);
 
 function fits(
   clause: Clause,
@@ -142,22 +151,33 @@ function fits(
   if (verb !== undefined && verb.index < 0 && isStoring(profile.actionConcepts) && !isLooking(profile.actionConcepts))
     return false;
   if (verb !== undefined && verb.index >= 0 && matched === 0) return false;
+  if (wantsOtherFile(telling, profile)) return false;
   const knows = (word: TellingWord): boolean => strength(word.stem, word.concepts, profile, toolbox) > 0;
   const isExplained = (word: TellingWord): boolean => filling.used.has(word.index) || knows(word);
   // What the clause is about, and what the tool is about, must have met.
   const object = telling.filter((word) => !word.isImplied && isObjectOf(clause, word.index));
-  if (object.length > 0 && !object.some(isExplained)) return false;
+  const isStored =
+    isStoring(profile.actionConcepts) && matched >= 0.8 && filling.missing.some((each) => isContent(each, profile));
+  // What is to be stored may be anything: "write a list of tasks to a.md".
+  if (object.length > 0 && !object.some(isExplained) && !isStored) return false;
   const isAbout = (word: TellingWord): boolean =>
     profile.nameStems.has(word.stem) ||
     profile.objectStems.some((stem) => shareThing(word.concepts, conceptsOf(stem))) ||
     profile.descriptionStems.has(word.stem);
   if (telling.some(isAbout)) return true;
-  if (clause.refersBack && matched >= 0.8) return true;
-  return (
-    matched >= 0.8 &&
-    (profile.objectStems.length === 0 || filling.used.size > 0) &&
-    telling.every((word) => word.isImplied || isExplained(word))
-  );
+  const isGiven = [...filling.used].some((index) => clause.items[index]?.type === 'value');
+  const isSearch = verb?.concepts.has('find') === true && profile.actionConcepts.has('find') && filling.used.size > 0;
+  if (matched < 0.8 || !(profile.objectStems.length === 0 || isGiven || isSearch)) return false;
+  return telling.every((word) => word.isImplied || isExplained(word));
+}
+
+const endings: ReadonlySet<string> = new Set('csv json yaml xml html pdf md txt toml png jpg'.split(' '));
+
+/** A tool for one kind of file has nothing to say about another kind. */
+function wantsOtherFile(telling: readonly TellingWord[], { objectStems }: Profile): boolean {
+  const wanted = objectStems.filter((stem) => endings.has(stem));
+  const there = telling.filter((word) => word.isImplied && endings.has(word.stem));
+  return wanted.length > 0 && there.length > 0 && !there.some((word) => wanted.includes(word.stem));
 }
 
 /** Whether the item belongs to what stands directly behind the verb. */
@@ -178,7 +198,8 @@ function scoreOf(relevance: number, clause: Clause, profile: Profile, filling: F
     (item, index) => item.type === 'value' && !filling.used.has(index) && !isNamed(item, profile),
   ).length;
   const used = [...filling.used].filter((index) => clause.items[index]?.type === 'value').length;
-  return relevance - missing - unused * 0.7 + used * 0.7;
+  const filled = profile.parameters.filter((each) => each.isRequired && filling.given.has(each)).length;
+  return relevance + filled * 0.5 - missing - unused * 0.7 + used * 0.7;
 }
 
 function isNamed(item: Item, { nameStems, descriptionStems }: Profile): boolean {
@@ -188,4 +209,10 @@ function isNamed(item: Item, { nameStems, descriptionStems }: Profile): boolean 
       (word) => nameStems.has(stemOf(word)) || descriptionStems.has(stemOf(word)),
     )
   );
+}
+
+/** Whether an argument is the text that is stored or sent. */
+export function isContent(parameter: Parameter, profile: Profile): boolean {
+  const isText = parameter.type === 'string' && !parameter.isList && parameter.choices.length === 0;
+  return isText && profile.roles.get(parameter) === 'content';
 }

@@ -3,7 +3,7 @@ import { findChoices } from './choices.ts';
 import { nameBonus } from './naming.ts';
 import type { Parameter } from './parameters.ts';
 import type { Clause, Item } from './reading.ts';
-import { affinity, prepositionBonus, type Role, roleOf } from './roles.ts';
+import { affinity, prepositionBonus, type Role } from './roles.ts';
 import { findSpans, type Span } from './spans.ts';
 import { convertTime, timeUnitOf } from './units.ts';
 import { stemOf } from './words.ts';
@@ -15,6 +15,12 @@ export interface Filling {
   readonly missing: readonly Parameter[];
   /** Items that became arguments or named them. */
   readonly used: ReadonlySet<number>;
+}
+
+/** What filling must know about a tool beside its parameters. */
+export interface FilledTool {
+  readonly nameStems: ReadonlySet<string>;
+  readonly roles: ReadonlyMap<Parameter, Role>;
 }
 
 /** One way to give one parameter a value. */
@@ -33,12 +39,12 @@ const optionalThreshold = 5;
 const requiredThreshold = 0.5;
 
 /** Gives each parameter the value of the clause that suits it best, each value once, the surest pair first. */
-export function fill(parameters: readonly Parameter[], clause: Clause, toolStems: ReadonlySet<string>): Filling {
+export function fill(parameters: readonly Parameter[], clause: Clause, tool: FilledTool): Filling {
   const given = new Map<Parameter, Json>();
   const used = new Set<number>();
   const spans = findSpans(clause, new Set(parameters.flatMap(({ nameStems }) => nameStems)));
   const candidates = parameters
-    .flatMap((parameter) => candidatesFor(parameter, clause, spans, toolStems))
+    .flatMap((parameter) => candidatesFor(parameter, clause, spans, tool))
     .sort((left, right) => right.score - left.score || left.from - right.from);
   for (const candidate of candidates) {
     const { parameter, value, from, to, names } = candidate;
@@ -72,16 +78,14 @@ function candidatesFor(
   parameter: Parameter,
   clause: Clause,
   spans: readonly Span[],
-  toolStems: ReadonlySet<string>,
+  tool: FilledTool,
 ): readonly Candidate[] {
   if (parameter.type === 'other') return [];
   if (parameter.choices.length > 0 || parameter.type === 'boolean') return findChoices(parameter, clause.items);
-  const role = roleOf(parameter, toolStems);
+  const role = tool.roles.get(parameter) ?? 'neutral';
   return spans.flatMap((span) => {
     const candidate =
-      parameter.type === 'string'
-        ? asText(parameter, role, clause, span, toolStems)
-        : asNumber(parameter, clause, span);
+      parameter.type === 'string' ? asText(parameter, role, clause, span, tool) : asNumber(parameter, clause, span);
     return candidate === undefined ? [] : [candidate];
   });
 }
@@ -101,34 +105,24 @@ function asNumber(parameter: Parameter, { items }: Clause, span: Span): Candidat
 
 const limits: ReadonlySet<string> = new Set('limit max maximum top count n number size results'.split(' ').map(stemOf));
 
-function asText(
-  parameter: Parameter,
-  role: Role,
-  clause: Clause,
-  span: Span,
-  toolStems: ReadonlySet<string>,
-): Candidate | undefined {
+function asText(parameter: Parameter, role: Role, clause: Clause, span: Span, tool: FilledTool): Candidate | undefined {
   const value = String(span.value);
   if (parameter.pattern !== undefined && !parameter.pattern.test(value.slice(0, 500))) return undefined;
   const naming = nameBonus(parameter.nameStems, clause.items, span);
   const suits = affinity(role, span.kind);
   if (suits === 0 && (naming.bonus < 7 || parameter.format !== undefined)) return undefined;
+  if (role === 'path' && span.kind === 'quoted' && naming.bonus === 0 && !/^\S*[./]\S*$/u.test(value)) return undefined;
   const isWords = span.kind === 'phrase' || span.kind === 'bare';
-  // The direct object is the thing the tool works on; only a search takes it for its text.
-  if (
-    isWords &&
-    span.isObject &&
-    naming.bonus === 0 &&
-    !(role === 'text' && clause.verb?.concepts.has('find') === true)
-  )
-    return undefined;
+  // The direct object is the thing the tool works on; only what looks something up takes it for its text.
+  const looksUp = ['find', 'get'].some((concept) => clause.verb?.concepts.has(concept) === true);
+  if (isWords && span.isObject && naming.bonus === 0 && !(role === 'text' && looksUp)) return undefined;
   const stems = value.split(/\s+/u).map(stemOf);
-  if (naming.bonus === 0 && span.kind !== 'quoted' && stems.every((stem) => toolStems.has(stem))) return undefined;
+  if (naming.bonus === 0 && span.kind !== 'quoted' && stems.every((stem) => tool.nameStems.has(stem))) return undefined;
   const before = precedingWord(clause.items, span.from);
   const cue = prepositionBonus(before, role, parameter.nameStems);
   // Words become the text of a file or a mail only when the request says so: "saying", "body:".
   if (role === 'content' && span.kind !== 'quoted' && naming.bonus === 0 && cue === 0) return undefined;
-  const score = suits + naming.bonus + cue + oldOrNew(parameter, span, before);
+  const score = suits + naming.bonus + cue + oldOrNew(parameter, span, before, markAt(clause.items, span.to));
   return { parameter, value, from: span.from, to: span.to, score, names: naming.indexes };
 }
 
@@ -136,9 +130,11 @@ const oldStems: ReadonlySet<string> = new Set('old find search original'.split('
 const newStems: ReadonlySet<string> = new Set('new replacement replace'.split(' ').map(stemOf));
 
 /** In "replace A with B" the first is what is there and the second what is to be there. */
-function oldOrNew({ nameStems }: Parameter, span: Span, before: string): number {
+function oldOrNew({ nameStems }: Parameter, span: Span, before: string, after: string): number {
   const follows = /^(?:with|to|by|into)$/u.test(before);
-  if (nameStems.some((stem) => oldStems.has(stem))) return follows ? -2 : span.kind === 'quoted' ? 2 : 0;
+  const isKey = /^(?::|=)$/u.test(after);
+  // In `"debug": false` the quoted text is only a part of what is meant.
+  if (nameStems.some((stem) => oldStems.has(stem))) return isKey ? -20 : follows ? -2 : span.kind === 'quoted' ? 2 : 0;
   if (nameStems.some((stem) => newStems.has(stem))) return follows ? 2 : -2;
   return 0;
 }
@@ -174,6 +170,11 @@ function precedingWord(items: readonly Item[], from: number): string {
 function wordAt(items: readonly Item[], at: number): string {
   const item = items[at];
   return item?.type === 'word' ? item.lower : '';
+}
+
+function markAt(items: readonly Item[], at: number): string {
+  const item = items[at];
+  return item?.type === 'mark' ? item.text : '';
 }
 
 function overlaps(used: ReadonlySet<number>, from: number, to: number): boolean {

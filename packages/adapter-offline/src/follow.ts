@@ -1,14 +1,13 @@
 import type { Json, JsonObject } from '@holdfast/core';
-import { type Choice, choose } from './choose.ts';
+import { type Choice, choose, isContent } from './choose.ts';
 import type { Chapter } from './compose.ts';
-import { isLooking, isStoring } from './concepts.ts';
+import { isDestructive, isLooking, isStoring } from './concepts.ts';
 import { toArguments } from './fill.ts';
 import type { Parameter } from './parameters.ts';
 import { type Clause, readClause } from './reading.ts';
 import { contentFor, referTo, titleOf } from './references.ts';
 import { planRepair } from './repair.ts';
 import { type Finding, pathsIn } from './results.ts';
-import { roleOf } from './roles.ts';
 import type { Profile, Toolbox } from './toolbox.ts';
 
 /** A call that the request asks for next. */
@@ -64,7 +63,7 @@ export function* follow(
 
 function* followClause(clause: Clause, progress: Progress): Follower<void> {
   const { entries, toolbox } = progress;
-  const choice = choose(clause, toolbox);
+  const choice = choose(clause, toolbox, { about: wordsAbout(resultsOf(progress).at(-1)) });
   if (choice === undefined) {
     // "… and show them to me" is what the answer does anyway.
     const isShown = clause.refersBack && entries.length > 0 && isShowing(clause);
@@ -82,7 +81,7 @@ function* followClause(clause: Clause, progress: Progress): Follower<void> {
   }
   for (const each of spread(choice, given, clause, progress)) {
     if (progress.calls >= maxCalls) return;
-    yield* perform(choice, each, clause, progress);
+    yield* perform(choice, each, titleFor(choice, each, clause), progress);
   }
 }
 
@@ -90,7 +89,7 @@ function* followClause(clause: Clause, progress: Progress): Follower<void> {
 function* perform(
   { profile }: Choice,
   given: ReadonlyMap<Parameter, Json>,
-  clause: Clause,
+  title: string,
   progress: Progress,
 ): Follower<void> {
   const planned = { name: profile.tool.name, arguments: toArguments(given, profile.parameters) };
@@ -106,9 +105,10 @@ function* perform(
       finding = yield planned;
     }
   }
-  const isStored = isStoring(profile.actionConcepts) && !isLooking(profile.actionConcepts);
+  const isStored =
+    !isLooking(profile.actionConcepts) && (isStoring(profile.actionConcepts) || isDestructive(profile.actionConcepts));
   progress.entries.push(
-    finding.success ? { type: 'done', title: titleOf(clause), finding, isStored } : { type: 'failed', finding, repair },
+    finding.success ? { type: 'done', title, finding, isStored } : { type: 'failed', finding, repair },
   );
 }
 
@@ -119,10 +119,23 @@ function* gather(clause: Clause, choice: Choice, progress: Progress): Follower<b
     accept: (profile) => profile !== choice.profile && isLooking(profile.actionConcepts),
   });
   if (source === undefined || source.filling.missing.length > 0) return true;
-  yield* perform(source, source.filling.given, inner, progress);
+  yield* perform(source, source.filling.given, titleOf(inner), progress);
   if (progress.entries.at(-1)?.type === 'done') return true;
   progress.entries.push({ type: 'skipped', clause, because: 'failed' });
   return false;
+}
+
+/** "Read them" makes no heading: then the file or the tool does. */
+function titleFor({ profile }: Choice, given: ReadonlyMap<Parameter, Json>, clause: Clause): string {
+  const [path] = pathsIn(toArguments(given, profile.parameters));
+  return clause.refersBack ? (path ?? profile.tool.name) : titleOf(clause);
+}
+
+/** Words for what was found last: that it is text, and the kind of file that it is from. */
+function wordsAbout(last: Chapter | undefined): readonly string[] {
+  if (last === undefined) return [];
+  const endings = pathsIn(last.finding.arguments).flatMap((path) => /\.(\w+)$/u.exec(path)?.slice(1) ?? []);
+  return ['text', ...(endings.length > 0 ? ['file'] : []), ...endings];
 }
 
 /** What a clause can be about: everything that this request has found, else what former ones have if it speaks of that. */
@@ -137,20 +150,11 @@ function resultsOf({ entries, earlier }: Progress): readonly Chapter[] {
 }
 
 function isShowing({ verb }: Clause): boolean {
-  return (
-    verb === undefined ||
-    /^(?:show|tell|print|display|list|giv|report|present|summariz|explain|answer|read)$/u.test(verb.stem)
-  );
+  return verb === undefined || /^(?:show|tell|print|display|list|giv|report|present|answer)$/u.test(verb.stem);
 }
 
 function needsContent({ profile, filling }: Choice): boolean {
   return filling.missing.some((parameter) => isContent(parameter, profile));
-}
-
-function isContent(parameter: Parameter, profile: Profile): boolean {
-  return (
-    parameter.type === 'string' && parameter.choices.length === 0 && roleOf(parameter, profile.nameStems) === 'content'
-  );
 }
 
 /** The clause without what the first choice has taken: in "write a list of all tasks to a.md" the list is to be found first. */
@@ -170,7 +174,7 @@ function complete(
   for (const parameter of filling.missing) {
     const value = isContent(parameter, profile)
       ? contentFor(clause, findingsOf(progress, clause), given, filling.used)
-      : referTo(parameter, roleOf(parameter, profile.nameStems), clause, resultsOf(progress));
+      : referTo(parameter, profile.roles.get(parameter) ?? 'neutral', clause, resultsOf(progress));
     if (value === undefined) missing.push(parameter);
     else given.set(parameter, value);
   }
@@ -184,7 +188,7 @@ function spread(
   { items }: Clause,
   progress: Progress,
 ): readonly ReadonlyMap<Parameter, Json>[] {
-  const parameter = filling.missing.find((each) => roleOf(each, profile.nameStems) === 'path' && !each.isList);
+  const parameter = filling.missing.find((each) => profile.roles.get(each) === 'path' && !each.isList);
   const last = resultsOf(progress).at(-1);
   const isPlural = items.some((item) => item.type === 'word' && /^(?:them|each|all|those|these)$/u.test(item.lower));
   if (parameter === undefined || last === undefined || !isPlural) return [given];

@@ -1,12 +1,17 @@
 import { conceptsOf, isAction } from './concepts.ts';
-import { findValues, type PlacedValue } from './values.ts';
+import { findValues, type Value } from './values.ts';
 import { isStopWord, stemOf, toWord, type Word } from './words.ts';
 
 /** A request as a row of words, values and punctuation marks. */
 export type Item =
-  | ({ readonly type: 'word'; readonly start: number; readonly end: number } & Word)
-  | { readonly type: 'value'; readonly value: PlacedValue }
-  | { readonly type: 'mark'; readonly text: string };
+  | ({ readonly type: 'word' } & Place & Word)
+  | ({ readonly type: 'value'; readonly value: Value } & Place)
+  | ({ readonly type: 'mark'; readonly text: string } & Place);
+
+interface Place {
+  readonly start: number;
+  readonly end: number;
+}
 
 /** One thing that is asked for. */
 export interface Clause {
@@ -56,15 +61,18 @@ export function readClauses(request: string, actions: ActionWords, objects: Acti
 /** A clause of some of the items of `source`. */
 export function readClause(items: readonly Item[], source: string, actions: ActionWords, objects: ActionWords): Clause {
   const verb = findVerb(items, actions, objects);
-  return { items, source, text: textOf(items), verb, refersBack: refersBack(items) };
+  return { items, source, text: textOf(items, source), verb, refersBack: refersBack(items) };
 }
 
-/** The items as text, without quotes around values. */
-export function textOf(items: readonly Item[]): string {
+/** The items as they stand in `source`; where some were left out between two, a space. */
+export function textOf(items: readonly Item[], source: string): string {
   return items
-    .map((item) => (item.type === 'value' ? String(item.value.value) : item.text))
-    .join(' ')
-    .replace(/ ([,.:;!?])/gu, '$1')
+    .map((item, index) => {
+      const next = items[index + 1];
+      const gap = next === undefined ? '' : source.slice(item.end, next.start);
+      return source.slice(item.start, item.end) + (/[\p{L}\p{N}]/u.test(gap) ? ' ' : gap);
+    })
+    .join('')
     .trim();
 }
 
@@ -75,7 +83,7 @@ function itemsOf(text: string): readonly Item[] {
   let at = 0;
   for (const value of findValues(text)) {
     pushWords(items, text.slice(at, value.start), at);
-    items.push({ type: 'value', value });
+    items.push({ type: 'value', value, start: value.start, end: value.end });
     at = value.end;
   }
   pushWords(items, text.slice(at), at);
@@ -86,7 +94,7 @@ function pushWords(items: Item[], text: string, offset: number): void {
   for (const match of text.matchAll(/[\p{L}\p{N}_]+(?:['’][\p{L}\p{N}_]+)*|[.!?;:,=\n]/gu)) {
     const [part] = match;
     const start = offset + match.index;
-    if (/^[.!?;:,=\n]$/u.test(part)) items.push({ type: 'mark', text: part });
+    if (/^[.!?;:,=\n]$/u.test(part)) items.push({ type: 'mark', text: part, start, end: start + part.length });
     else items.push({ type: 'word', ...toWord(part), start, end: start + part.length });
   }
 }
@@ -179,10 +187,17 @@ function findVerb(items: readonly Item[], actions: ActionWords, objects: ActionW
 
 /** Questions name no verb where a command would: "how many" counts, "what does X say" reads. */
 function findQuestion(items: readonly Item[]): Verb | undefined {
-  const words = items.flatMap((item) => (item.type === 'word' ? [item.lower] : []));
+  const all = items.flatMap((item) => (item.type === 'word' ? [item.lower] : []));
+  // "Please tell me which …" asks what "which …" does.
+  const words = all.slice(
+    Math.max(
+      0,
+      all.findIndex((word) => !fillers.has(word) && !/^(?:tell|know|show|see|out)$/u.test(word)),
+    ),
+  );
   const [first = '', second = ''] = words;
   const imply = (stem: string): Verb => ({ stem, concepts: conceptsOf(stem), index: -1 });
-  if (first === 'how' && (second === 'many' || second === 'much')) return imply('count');
+  if (first === 'how' && second === 'many') return imply('count');
   if ((first === 'what' || first === 'what’s' || first === "what's") && /^(?:does|do|is in|is inside)/u.test(second)) {
     return imply(words.some((word) => /^(?:say|contain|hold|read|look)/u.test(word)) ? 'read' : 'get');
   }
@@ -193,13 +208,17 @@ function findQuestion(items: readonly Item[]): Verb | undefined {
 }
 
 const pronouns: ReadonlySet<string> = new Set(['it', 'them', 'these', 'those', 'they', 'its', 'their']);
-const references: ReadonlySet<string> = new Set(
-  'result results findings finding output outcome answer list summary matches hits report table'.split(' ').map(stemOf),
+/** Words for what came before: "the findings". */
+export const references: ReadonlySet<string> = new Set(
+  'result results findings finding output outcome answer list summary matches hits report table everything'
+    .split(' ')
+    .map(stemOf),
 );
 
 function refersBack(items: readonly Item[]): boolean {
   return items.some((item, index) => {
     if (item.type !== 'word') return false;
+    if (item.lower === 'everything') return true;
     if (pronouns.has(item.lower)) return item.lower !== 'it' || !isSubject(items, index);
     const next = items[index + 1];
     if (!/^(?:the|that|this|all|your)$/u.test(item.lower)) return false;

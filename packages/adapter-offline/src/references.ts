@@ -1,10 +1,10 @@
 import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
 import { type Chapter, composeDocument } from './compose.ts';
 import type { Parameter } from './parameters.ts';
-import { type Clause, textOf } from './reading.ts';
+import { type Clause, type Item, textOf } from './reading.ts';
 import { pathsIn } from './results.ts';
 import { isPreposition, type Role } from './roles.ts';
-import { isStopWord, splitName, stemOf } from './words.ts';
+import { splitName, stemOf } from './words.ts';
 
 /** The argument that an earlier result gives: by its own name, as the only path, or as the only value there is. */
 export function referTo(parameter: Parameter, role: Role, clause: Clause, known: readonly Chapter[]): Json | undefined {
@@ -22,7 +22,7 @@ export function referTo(parameter: Parameter, role: Role, clause: Clause, known:
     if (found !== undefined && suits(parameter, found)) return found;
   }
   if (!clause.refersBack) return undefined;
-  if (role === 'path') return pathsIn(value)[0];
+  if (role === 'path') return pathsIn(value)[0] ?? pathsIn(last.finding.arguments)[0];
   if ((role === 'text' || role === 'neutral') && parameter.type === 'string' && parameter.choices.length === 0) {
     if (parameter.nameStems.some((stem) => titles.has(stem))) return known[0]?.title;
     return typeof value === 'string' ? value : undefined;
@@ -45,28 +45,38 @@ export function contentFor(
 }
 
 /** "Write hello world to a.txt": words behind the verb without an article are the text itself; "a poem" would be a task. */
-function ownWords({ items, verb }: Clause, used: ReadonlySet<number>): string | undefined {
+function ownWords({ items, verb, source }: Clause, used: ReadonlySet<number>): string | undefined {
   const from = (verb?.index ?? -1) + 1;
   let to = from;
   for (let item = items[to]; item?.type === 'word' && !isPreposition(item.lower) && !used.has(to); item = items[to])
     to += 1;
   const first = items[from];
-  if (to === from || first?.type !== 'word' || isStopWord(first.lower)) return undefined;
-  return textOf(items.slice(from, to));
+  if (
+    to === from ||
+    first?.type !== 'word' ||
+    /^(?:an?|the|all|every|each|some|any|my|our|your|this|that|it|them|[0-9]+)$/u.test(first.lower)
+  )
+    return undefined;
+  return textOf(items.slice(from, to), source);
 }
 
-/** A heading made of the clause: what it is about, without the verb and the words of courtesy before it. */
-export function titleOf({ items, verb }: Clause): string {
-  const rest = items.slice((verb?.index ?? -1) + 1);
-  const first = rest.findIndex(
-    (item) =>
-      item.type === 'value' ||
-      (item.type === 'word' &&
-        !/^(?:the|a|an|all|every|each|any|me|my|our|please|us|of|is|are|list|for)$/u.test(item.lower)),
-  );
-  const text = textOf(first < 0 ? items : rest.slice(first)).replace(/[\s.,:;!?]+$/u, '');
-  return text === '' ? 'Findings' : `${text.charAt(0).toUpperCase()}${text.slice(1, 100)}`;
+/** A heading made of the clause: what it is about, without the verb and the words of courtesy around it. */
+export function titleOf({ items, verb, source }: Clause): string {
+  const isLead = (item: Item): boolean => item.type === 'word' && leads.has(item.lower);
+  const isTail = (item: Item): boolean =>
+    item.type === 'mark' ||
+    (item.type === 'word' && (isPreposition(item.lower) || /^(?:please|thanks|and)$/u.test(item.lower)));
+  const from = (verb?.index ?? -1) + 1;
+  const first = items.findIndex((item, index) => index >= from && item.type !== 'mark' && !isLead(item));
+  const last = items.findLastIndex((item) => !isTail(item));
+  const text = textOf(first < 0 ? items : items.slice(first, last + 1), source).slice(0, 100);
+  if (text === '') return 'Findings';
+  return items[first]?.type === 'value' ? text : `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
+
+const leads: ReadonlySet<string> = new Set(
+  'the a an all every each any me my our please us of is are list for could can would you tell know'.split(' '),
+);
 
 function sameWords(left: readonly string[], right: readonly string[]): boolean {
   return left.join(' ') === right.join(' ');

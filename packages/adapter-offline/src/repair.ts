@@ -4,7 +4,6 @@ import type { PlannedCall } from './follow.ts';
 import type { Parameter } from './parameters.ts';
 import { readClauses } from './reading.ts';
 import type { Finding } from './results.ts';
-import { roleOf } from './roles.ts';
 import type { Profile, Toolbox } from './toolbox.ts';
 
 /**
@@ -54,7 +53,7 @@ function prepare(profile: Profile, refused: PlannedCall, reason: string, toolbox
   const missing = profile.parameters.filter((each) => each.isRequired && !given.has(each));
   if (missing.length > 0) {
     const [clause] = readClauses(reason, toolbox.actionStems, toolbox.objectStems);
-    const filling = clause === undefined ? undefined : fill(missing, clause, profile.nameStems);
+    const filling = clause === undefined ? undefined : fill(missing, clause, profile);
     if (filling === undefined || filling.missing.length > 0) return undefined;
     for (const [parameter, value] of filling.given) given.set(parameter, value);
   }
@@ -62,7 +61,7 @@ function prepare(profile: Profile, refused: PlannedCall, reason: string, toolbox
 }
 
 function pathOf(profile: Profile): Parameter | undefined {
-  return profile.parameters.find((each) => each.type === 'string' && roleOf(each, profile.nameStems) === 'path');
+  return profile.parameters.find((each) => each.type === 'string' && profile.roles.get(each) === 'path');
 }
 
 function onlyNeedsPath(profile: Profile): boolean {

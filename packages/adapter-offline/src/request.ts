@@ -15,7 +15,11 @@ export function readRequest(request: string, toolbox: Toolbox): readonly Clause[
       before === undefined
         ? undefined
         : readClause(
-            [...before.items, { type: 'mark', text: ',' }, ...clause.items],
+            [
+              ...before.items,
+              { type: 'mark', text: ',', start: clause.items[0]?.start ?? 0, end: clause.items[0]?.start ?? 0 },
+              ...clause.items,
+            ],
             clause.source,
             actionStems,
             objectStems,
@@ -30,11 +34,11 @@ export function readRequest(request: string, toolbox: Toolbox): readonly Clause[
 function adds(before: Clause, merged: Clause, clause: Clause, toolbox: Toolbox): boolean {
   const first = choose(before, toolbox);
   if (first === undefined || first.filling.missing.length === 0 || clause.refersBack) return false;
-  if (choose(clause, toolbox)?.filling.missing.length === 0) return false;
+  const names = new Set(first.filling.missing.flatMap(({ nameStems }) => nameStems));
+  const isNamed = clause.items.some((item) => item.type === 'word' && names.has(item.stem));
+  if (!isNamed && choose(clause, toolbox)?.filling.missing.length === 0) return false;
   const both = choose(merged, toolbox);
-  return (
-    both !== undefined && both.profile === first.profile && both.filling.missing.length < first.filling.missing.length
-  );
+  return both?.profile === first.profile && both.filling.missing.length < first.filling.missing.length;
 }
 
 /** "Thank you very much" asks for nothing. */

@@ -67,7 +67,7 @@ export function roleOf({ format, nameStems, descriptionStems }: Parameter, toolS
 type Affinities = Readonly<Partial<Record<ValueKind, number>>>;
 
 const affinities: Readonly<Record<Role, Affinities>> = {
-  path: { path: 6, quoted: 3, bare: 3, code: 2, glob: 1, capital: 1.5, phrase: 0.6, url: 1 },
+  path: { path: 6, quoted: 3, bare: 3, code: 2, capital: 1.5, phrase: 0.6, url: 1 },
   glob: { glob: 6, quoted: 3, path: 2, code: 1, bare: 0.5, phrase: 0.3 },
   url: { url: 6, quoted: 2, path: 1 },
   email: { email: 6, capital: 2, bare: 1, quoted: 1, phrase: 0.5 },
@@ -132,8 +132,8 @@ const rolesByPreposition: Readonly<Record<string, readonly Role[]>> = {
 
 // Names that a preposition points at whatever their role is.
 const namesByPreposition: Readonly<Record<string, string>> = {
-  to: 'to target destination dest recipient output new replacement into',
-  from: 'from source sender origin old',
+  to: 'to target destination dest recipient output new replacement into end',
+  from: 'from source sender origin old start',
   with: 'new replacement with',
   by: 'by author artist new',
   called: 'name title label',

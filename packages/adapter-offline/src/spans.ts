@@ -47,7 +47,6 @@ const links: ReadonlySet<string> = new Set([
   'text',
   'term',
   'string',
-  'me',
 ]);
 
 function introduces(before: Item | undefined, names: ReadonlySet<string>): boolean {
@@ -77,7 +76,7 @@ function phraseAt(
   names: ReadonlySet<string>,
   isObject: boolean,
 ): Span | undefined {
-  const isSpeech = !isObject && opensSpeech(items, start - 1);
+  const isSpeech = !isObject && opensSpeech(items, start - 1, names);
   let from = start;
   if (!isSpeech) while (articles.has(wordAt(items, from))) from += 1;
   let to = from;
@@ -91,7 +90,7 @@ function phraseAt(
     !nothing.has(stem) && (isStated || !isStopWord(lower)) && !names.has(stem);
   if (!words.some((word) => says(word.stem, word.lower))) return undefined;
   const kind = words.length === 1 && from === start && !isObject ? 'bare' : 'phrase';
-  const end = last?.type === 'word' ? last.end : last?.type === 'value' ? last.value.end : first.end;
+  const end = last?.end ?? first.end;
   return { kind, value: source.slice(first.start, end), from, to, isObject };
 }
 
@@ -107,13 +106,16 @@ const speech: ReadonlySet<string> = new Set(
 );
 
 /** Whether what follows is free text: after "saying", or after "text:" and the like. */
-function opensSpeech(items: readonly Item[], at: number): boolean {
+function opensSpeech(items: readonly Item[], at: number, names: ReadonlySet<string>): boolean {
   const before = items[at];
-  if (before?.type === 'mark') return before.text === ':' || before.text === '=' ? opensSpeech(items, at - 1) : false;
+  if (before?.type === 'mark')
+    return before.text === ':' || before.text === '=' ? opensSpeech(items, at - 1, names) : false;
   if (before?.type !== 'word') return false;
+  if (/^contain(?:ing|s)$/u.test(before.lower))
+    return names.has(stemOf('content')) || names.has('body') || names.has('text');
   return (
     /^(?:saying|says|reading)$/u.test(before.lower) ||
-    (before.lower === 'is' ? opensSpeech(items, at - 1) : speech.has(before.stem))
+    (before.lower === 'is' ? opensSpeech(items, at - 1, names) : speech.has(before.stem))
   );
 }
 

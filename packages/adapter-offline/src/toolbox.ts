@@ -1,6 +1,7 @@
 import type { ToolDeclaration } from '@holdfast/core';
 import { conceptsOf, isAction } from './concepts.ts';
 import { type Parameter, readParameters } from './parameters.ts';
+import { type Role, roleOf } from './roles.ts';
 import { splitName, stemOf, wordsOf } from './words.ts';
 
 /** A tool as its words tell about it. */
@@ -14,6 +15,8 @@ export interface Profile {
   readonly objectStems: readonly string[];
   readonly nameStems: ReadonlySet<string>;
   readonly descriptionStems: ReadonlySet<string>;
+  /** What each parameter is for. */
+  readonly roles: ReadonlyMap<Parameter, Role>;
   readonly parameterStems: ReadonlySet<string>;
   /** Words of allowed values and of the parameters' descriptions. */
   readonly detailStems: ReadonlySet<string>;
@@ -61,6 +64,7 @@ function readProfile(tool: ToolDeclaration): Profile {
   const lead = leadOf(tool.description);
   const action =
     nameStems.find(isAction) ?? (nameStems.length > 1 ? nameStems.find((stem) => stem === lead) : undefined);
+  const toolStems = new Set([...nameStems, ...description.map((word) => word.stem)]);
   const actionStems = new Set([action, lead].filter((stem) => stem !== undefined && stem !== ''));
   // Of two verbs in a name the first is what it does: "web_get_ticket", "convert_table".
   const objectStems = nameStems.filter((stem) => stem !== action && !(stem === lead && nameStems.length > 1));
@@ -74,6 +78,7 @@ function readProfile(tool: ToolDeclaration): Profile {
     objectStems: objectStems.length > 0 ? objectStems : [],
     nameStems: new Set(nameStems),
     descriptionStems: new Set(description.map((word) => word.stem)),
+    roles: new Map(parameters.map((each) => [each, roleOf(each, toolStems)])),
     parameterStems: new Set(
       parameters.flatMap((each) => [...each.nameStems, ...each.path.flatMap(splitName).map(stemOf)]),
     ),

@@ -114,7 +114,8 @@ const rules: readonly Rule[] = [
     read: (match) => ({ kind: 'time', value: match[0] }),
   },
   {
-    pattern: /(?<lead>^|[\s(,])(?:[\p{L}\p{N}_.\-/@]*[*?[{][\p{L}\p{N}_.\-/*?[\]{},!]*)(?<rest>[.,;:!?)]*(?=\s|$))/gu,
+    pattern:
+      /(?<lead>^|[\s(,])(?:[\p{L}\p{N}_.\-/@]*[*?[{][\p{L}\p{N}_.\-/*?[\]{},!]*)(?<![,.;:!])(?<rest>[.,;:!?)]*(?=\s|$))/gu,
     read: (match) => readGlob(withoutRest(match).slice(match.groups?.['lead']?.length ?? 0)),
   },
   {
@@ -181,16 +182,25 @@ function readDate(raw: string, day = '', name = '', year?: string): Value | unde
 
 function readGlob(raw: string): Value | undefined {
   // A bare question mark ends a sentence.
-  return /[*[{]|\?./u.test(raw) && raw.length > 1 ? { kind: 'glob', value: raw.replace(/\?$/u, '') } : undefined;
+  return /[*[{]|\?./u.test(raw) && raw.length > 1 ? { kind: 'glob', value: raw.replace(/[?,.;:!]$/u, '') } : undefined;
 }
 
 function readPath(path: string): Value | undefined {
   if (!/\p{L}/u.test(path) || /^(?:e\.g|i\.e|etc|and\/or|a\.m|p\.m)$/iu.test(path)) return undefined;
   if (/^[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*\.(?:com|org|net|io|dev|edu|gov)$/iu.test(path))
     return { kind: 'url', value: path };
-  const named = /\.(?=[\p{L}\p{N}]*\p{L})[\p{L}\p{N}]{1,10}$/u.test(path) && !/^\.+$/u.test(path);
-  return named || path.includes('/') ? { kind: 'path', value: path } : undefined;
+  const extension = /\.((?=[\p{L}\p{N}]*\p{L})[\p{L}\p{N}]{1,10})$/u.exec(path)?.[1]?.toLowerCase();
+  if (path.includes('/')) return { kind: 'path', value: path };
+  if (extension === undefined) return undefined;
+  // "scripts.test" is a key, "notes.html" a file.
+  return { kind: extension.length < 4 || longExtensions.has(extension) ? 'path' : 'code', value: path };
 }
+
+const longExtensions: ReadonlySet<string> = new Set(
+  'json jsonl yaml toml html java scala swift docx xlsx pptx jpeg tiff webp webm conf config lock bash text gguf parquet ipynb markdown svelte wasm properties'.split(
+    ' ',
+  ),
+);
 
 function numberOf(word: string): number {
   const small = numberWords.indexOf(word);

@@ -24,7 +24,7 @@ export function stemOf(word: string): string {
 export function splitName(name: string): readonly string[] {
   return name
     .replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1 $2')
-    .replace(/(\p{Lu}+)(\p{Lu}\p{Ll})/gu, '$1 $2')
+    .replace(/(\p{Lu}+)(\p{Lu}(?!s(?!\p{L}))\p{Ll})/gu, '$1 $2')
     .split(/[^\p{L}\p{N}]+/u)
     .filter((part) => part !== '')
     .map((part) => part.toLowerCase());
