@@ -1,1 +1,4 @@
-export {};
+export type { Approve } from './approval.ts';
+export type { CallOptions } from './call-scope.ts';
+export { executeToolCall, type Suspended } from './execute-tool-call.ts';
+export { type AgentRun, type RunAgentOptions, type RunResult, runAgent } from './run-agent.ts';

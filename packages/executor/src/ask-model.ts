@@ -1,0 +1,111 @@
+import {
+  describeThrown,
+  type FinishReason,
+  type Json,
+  type Message,
+  type Model,
+  type ModelEvent,
+  type ModelUsage,
+  type ThrownError,
+  type ToolCall,
+  type ToolDeclaration,
+} from '@holdfast/core';
+import type { EndOfLife, Lifetime } from './lifetime.ts';
+
+/** What came of asking a model for its next message. */
+export type Asked =
+  | {
+      readonly type: 'message';
+      readonly text: string;
+      readonly calls: readonly ToolCall[];
+      readonly reason: FinishReason;
+      readonly usage: ModelUsage | undefined;
+      readonly providerMetadata: Json | undefined;
+    }
+  | { readonly type: 'ended'; readonly by: EndOfLife; readonly text: string }
+  | { readonly type: 'failed'; readonly error: ThrownError; readonly text: string };
+
+export interface AskModelOptions {
+  readonly messages: readonly Message[];
+  readonly tools: readonly ToolDeclaration[];
+  readonly signal: AbortSignal;
+  readonly lifetime: Lifetime;
+  readonly onText: ((text: string) => void) | undefined;
+}
+
+/** Reads one message from the model's stream. Never rejects, and does not wait for a model that ignores its signal. */
+export async function askModel(
+  model: Model,
+  { messages, tools, signal, lifetime, onText }: AskModelOptions,
+): Promise<Asked> {
+  const calls: ToolCall[] = [];
+  let text = '';
+  let stopListening: () => void = () => undefined;
+  const over = new Promise<EndOfLife>((resolve) => {
+    stopListening = lifetime.onEnd(resolve);
+  });
+  let iterator: AsyncIterator<ModelEvent> | undefined;
+  try {
+    iterator = model.stream({ messages, tools, signal })[Symbol.asyncIterator]();
+    for (;;) {
+      const step = await Promise.race([iterator.next(), over]);
+      if (typeof step === 'string') return { type: 'ended', by: step, text };
+      if (step.done === true)
+        return {
+          type: 'failed',
+          error: { name: 'ModelError', message: 'The model ended its message without `finish`.' },
+          text,
+        };
+      const event = step.value;
+      switch (event.type) {
+        case 'text-delta':
+          text += event.text;
+          onText?.(event.text);
+          break;
+        case 'tool-call':
+          calls.push({
+            ...(event.id === undefined ? {} : { id: event.id }),
+            name: String(event.name),
+            arguments: event.arguments,
+          });
+          break;
+        case 'finish':
+          return {
+            type: 'message',
+            text,
+            calls,
+            reason: event.reason,
+            usage: event.usage,
+            providerMetadata: event.providerMetadata,
+          };
+        default:
+          return {
+            type: 'failed',
+            error: {
+              name: 'ModelError',
+              message: `The model sent an event of unknown type \`${String((event satisfies never as ModelEvent).type)}\`.`,
+            },
+            text,
+          };
+      }
+    }
+  } catch (thrown) {
+    if (lifetime.ended !== undefined) return { type: 'ended', by: lifetime.ended, text };
+    return { type: 'failed', error: toThrownError(thrown), text };
+  } finally {
+    stopListening();
+    closeStream(iterator);
+  }
+}
+
+/** Lets the model clean up, without waiting for it and whatever comes of it. */
+function closeStream(iterator: AsyncIterator<ModelEvent> | undefined): void {
+  const closing = iterator?.return?.();
+  if (closing !== undefined) void Promise.allSettled([closing]);
+}
+
+function toThrownError(thrown: unknown): ThrownError {
+  const message = describeThrown(thrown);
+  if (!(thrown instanceof Error)) return { name: typeof thrown, message };
+  return { name: thrown.name, message, ...(thrown.stack === undefined ? {} : { stack: thrown.stack }) };
+}

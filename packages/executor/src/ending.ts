@@ -1,0 +1,162 @@
+import {
+  copyJson,
+  describeThrown,
+  isHoldfastError,
+  isToolResult,
+  type Json,
+  type OutcomeKind,
+  type PolicyDecision,
+  type Problem,
+  type ThrownError,
+} from '@holdfast/core';
+import { describeIssues } from '@holdfast/schema';
+import type { Invoked } from './invoke.ts';
+import { forModel } from './model-text.ts';
+import { renderValue } from './render-value.ts';
+import type { CompiledTool } from './toolset.ts';
+
+/** How a call ends, before it is written down. */
+export interface Ending {
+  readonly kind: OutcomeKind;
+  readonly code: string | undefined;
+  readonly message: string;
+  readonly value: Json;
+  readonly rendered: string;
+  readonly text: string;
+  /** For observers and the log. */
+  readonly error?: ThrownError;
+  readonly abandoned?: boolean;
+}
+
+export interface FailureDetails {
+  readonly thrown?: unknown;
+  readonly value?: Json;
+  readonly abandoned?: boolean;
+}
+
+/** An ending that is no success. */
+export function failure(
+  kind: Exclude<OutcomeKind, 'ok'>,
+  { code, message }: Problem,
+  details: FailureDetails = {},
+): Ending {
+  const { value = null, thrown, abandoned } = details;
+  const rendered = value === null ? '' : JSON.stringify(value);
+  const safe = forModel(message);
+  return {
+    kind,
+    code,
+    message: safe,
+    value,
+    rendered,
+    text: rendered === '' ? safe : `${safe}\n\n${rendered}`,
+    ...(thrown === undefined ? {} : { error: toThrownError(thrown) }),
+    ...(abandoned === true ? { abandoned } : {}),
+  };
+}
+
+export function denied(decisions: readonly PolicyDecision[]): Ending {
+  const reasons = decisions.filter(({ type }) => type === 'deny').map(({ reason = '' }) => reason);
+  return failure('denied', { code: 'policy.denied', message: `Denied: ${reasons.join(' ')}` });
+}
+
+/** What the tool's own answer means: a success whose value has been checked, or why it is none. */
+export function readAnswer(invoked: Invoked, compiled: CompiledTool): Ending {
+  const { tool } = compiled;
+  switch (invoked.type) {
+    case 'threw':
+      return failure(
+        'failed',
+        { code: thrownCode(invoked.thrown, 'tool.threw'), message: describeThrown(invoked.thrown) },
+        { thrown: invoked.thrown },
+      );
+    case 'stopped': {
+      const { by, abandoned } = invoked;
+      if (by === 'aborted')
+        return failure(
+          'cancelled',
+          { code: 'call.aborted', message: `\`${tool.name}\` was cancelled.` },
+          { abandoned },
+        );
+      const limit = by === 'timeout' ? `its limit of ${tool.timeoutMs} ms` : "the run's deadline";
+      return failure(
+        'timed-out',
+        { code: `call.${by}`, message: `\`${tool.name}\` did not finish within ${limit}.` },
+        { abandoned },
+      );
+    }
+    case 'returned':
+      try {
+        return readReturned(invoked.value, compiled);
+      } catch (thrown) {
+        // A result whose properties throw when they are read.
+        return failure(
+          'invalid',
+          { code: 'output.unreadable', message: `The result of \`${tool.name}\` cannot be read.` },
+          { thrown },
+        );
+      }
+  }
+}
+
+function readReturned(returned: unknown, compiled: CompiledTool): Ending {
+  const { tool } = compiled;
+  if (!isToolResult(returned)) return readValue(returned, '', false, compiled);
+  const { success, message, value, excludeValueFromContext, code } = returned;
+  if (success) return readValue(value, String(message), excludeValueFromContext, compiled);
+  const payload = copyJson(value);
+  if (!payload.ok)
+    return failure('invalid', {
+      code: 'output.not_json',
+      message: `\`${tool.name}\` failed with a payload that is not JSON: ${payload.problem}.`,
+    });
+  return failure('failed', { code: code ?? 'tool.failed', message: String(message) }, { value: payload.value });
+}
+
+function readValue(value: unknown, message: string, excluded: boolean, { tool, output }: CompiledTool): Ending {
+  const copied = copyJson(value);
+  if (!copied.ok) {
+    const code = value === undefined ? 'output.undefined' : 'output.not_json';
+    return failure('invalid', { code, message: `\`${tool.name}\` returned what is not JSON: ${copied.problem}.` });
+  }
+  // The value stays what the tool returned: its type is what the schema validates to, so there is nothing left to convert.
+  const validation = output?.validate(copied.value);
+  if (validation?.ok === false) {
+    return failure('invalid', {
+      code: 'output.invalid',
+      message: `\`${tool.name}\` returned what its output schema refuses: ${describeIssues(validation.issues)}`,
+    });
+  }
+  let rendered: string;
+  try {
+    rendered = renderValue(tool, copied.value);
+  } catch (thrown) {
+    return failure(
+      'invalid',
+      {
+        code: 'output.render_failed',
+        message: `The result of \`${tool.name}\` could not be rendered: ${describeThrown(thrown)}`,
+      },
+      { thrown },
+    );
+  }
+  const shown = excluded ? '' : rendered;
+  const text = message === '' ? shown : shown === '' ? message : `${message}\n\n${shown}`;
+  return { kind: 'ok', code: undefined, message, value: copied.value, rendered, text };
+}
+
+/** The code that a HoldfastError carries, or `fallback` for anything else that was thrown. */
+export function thrownCode(thrown: unknown, fallback: string): string {
+  return isHoldfastError(thrown) ? thrown.code : fallback;
+}
+
+function toThrownError(thrown: unknown): ThrownError {
+  const error = thrown instanceof Error ? thrown : undefined;
+  try {
+    const { name = typeof thrown, stack } = error ?? {};
+    return { name: String(name), message: describeThrown(thrown), ...(typeof stack === 'string' ? { stack } : {}) };
+  } catch {
+    // An Error whose own properties throw; that is all that can be said of it.
+    return { name: 'Error', message: describeThrown(thrown) };
+  }
+}

@@ -1,0 +1,169 @@
+import {
+  append,
+  type Clock,
+  defineSlice,
+  defineTool,
+  type ListState,
+  type Model,
+  type ModelEvent,
+  type ModelRequest,
+  type Prompt,
+  type RunEvent,
+  type Slice,
+  type StagedResource,
+  type Tool,
+  type ToolCall,
+} from '@holdfast/core';
+import { createSession, type LogRecord, memoryStore, type Session } from '@holdfast/session';
+import * as v from 'valibot';
+import { type CallOptions, executeToolCall } from './index.ts';
+
+/** Time that moves when a test says so. */
+export function testClock(): Clock & { advance(ms: number): void } {
+  let now = 0;
+  const timers = new Set<{ readonly atMs: number; readonly run: () => void }>();
+  return {
+    now: () => now,
+    after(delayMs, run) {
+      const timer = { atMs: now + delayMs, run };
+      timers.add(timer);
+      return () => void timers.delete(timer);
+    },
+    advance(ms) {
+      now += ms;
+      for (const timer of [...timers]) {
+        if (timer.atMs > now || !timers.delete(timer)) continue;
+        timer.run();
+      }
+    },
+  };
+}
+
+export const notes: Slice<ListState<string>> = defineSlice<string>({
+  id: 'notes',
+  kind: 'list',
+  schema: v.string(),
+  reducers: { noted: (_state, payload) => append(payload) },
+});
+export const diary: Slice<ListState<string>> = defineSlice<string>({
+  id: 'diary',
+  kind: 'list',
+  retention: 'log',
+  reducers: { happened: (_state, payload) => append(payload) },
+});
+
+export interface TestSession {
+  readonly session: Session;
+  readonly records: readonly LogRecord[];
+  ends(): readonly LogRecord[];
+}
+
+export function testSession(): TestSession {
+  const store = memoryStore();
+  const session = createSession({ id: 's', slices: [notes, diary], store, clock: testClock() });
+  return { session, records: store.records, ends: () => store.records.filter(({ type }) => type === 'tool-call-end') };
+}
+
+/** A staged resource that is a set of words. */
+export interface Words extends StagedResource<{ add(word: string): void }, { has(word: string): boolean }> {
+  readonly committed: ReadonlySet<string>;
+  readonly log: readonly string[];
+}
+
+export function wordsResource(
+  fail: { readonly prepare?: boolean; readonly commit?: boolean; readonly discard?: boolean } = {},
+): Words {
+  const committed = new Set<string>();
+  const log: string[] = [];
+  const step = (name: 'prepare' | 'commit' | 'discard'): void => {
+    log.push(name);
+    if (fail[name] === true) throw new Error(`${name} broke`);
+  };
+  return {
+    type: 'staged-resource',
+    committed,
+    log,
+    readOnly: committed,
+    begin() {
+      const staged: string[] = [];
+      return {
+        view: { add: (word) => void staged.push(word) },
+        touched: () => ({ reads: [], writes: staged.map((key) => ({ key, before: null, after: key })) }),
+        prepare: () => step('prepare'),
+        commit: () => {
+          step('commit');
+          for (const word of staged) committed.add(word);
+        },
+        discard: () => step('discard'),
+      };
+    },
+  };
+}
+
+/** Writes a note, a diary line and a word, then does what `then` says. */
+export function writer(
+  then: () => unknown,
+  extra: Partial<Pick<Tool, 'effects' | 'repeat' | 'timeoutMs' | 'dangerous' | 'outputSchema'>> = {},
+): Tool {
+  return defineTool<unknown, unknown>({
+    name: 'write',
+    description: 'Writes.',
+    effects: 'state',
+    ...(extra as object),
+    execute(_input, { session, resources }) {
+      session.dispatch({ type: 'noted', payload: 'x' });
+      session.publish({ type: 'happened', payload: 'x' });
+      const words = resources.get('words') as { add(word: string): void } | undefined;
+      words?.add('x');
+      return then() as never;
+    },
+  });
+}
+
+export const echo: Tool = defineTool({
+  name: 'echo',
+  description: 'Echoes.',
+  effects: 'none',
+  inputSchema: v.object({ q: v.string() }),
+  execute: ({ q }) => ({ a: q }),
+});
+
+/** Runs a call that must end, not suspend. */
+export async function outcomeOf(call: ToolCall, options: CallOptions) {
+  const outcome = await executeToolCall(call, options);
+  if (outcome.kind === 'suspended') throw new Error('suspended');
+  return outcome;
+}
+
+/** A model that plays one list of events a request. */
+export function playing(...turns: readonly (readonly ModelEvent[])[]): Model & { readonly requests: ModelRequest[] } {
+  const requests: ModelRequest[] = [];
+  return {
+    id: 'test:playing',
+    requests,
+    async *stream(request) {
+      requests.push({ ...request, messages: [...request.messages] });
+      yield* turns[requests.length - 1] ?? [];
+    },
+  };
+}
+
+export const call = (name: string, args: unknown, id?: string): ModelEvent => ({
+  type: 'tool-call',
+  ...(id === undefined ? {} : { id }),
+  name,
+  arguments: args,
+});
+export const say = (text: string): ModelEvent => ({ type: 'text-delta', text });
+export const stop: ModelEvent = { type: 'finish', reason: 'stop', usage: { inputTokens: 3, outputTokens: 2 } };
+
+/** A prompt without policies of its own. */
+export function toolsPrompt(tools: readonly Tool[], text = 'Work.'): Prompt {
+  return { name: 'test/prompt', render: () => ({ text, tools, policies: new Map(), allPolicies: [] }) };
+}
+
+export async function collect(run: AsyncIterable<RunEvent>): Promise<RunEvent[]> {
+  const events: RunEvent[] = [];
+  for await (const event of run) events.push(event);
+  return events;
+}

@@ -1,0 +1,130 @@
+import { copyJson, deepFreeze, isPlainObject, type Json, type JsonObject, type Problem } from '@holdfast/core';
+import { describeIssues } from '@holdfast/schema';
+import type { CompiledTool } from './toolset.ts';
+
+export type Parsed =
+  | { readonly type: 'parsed'; readonly input: JsonObject }
+  | { readonly type: 'refused'; readonly problem: Problem };
+
+/** Largest arguments, in UTF-16 units of their text. */
+const maxLength = 1_048_576;
+const maxDepth = 64;
+const maxKeys = 10_000;
+const empty: JsonObject = Object.freeze({});
+
+/**
+ * Turns what a model sent into validated, frozen input: text is parsed once, never twice; a decoded value is copied.
+ * Refused: text that is not one JSON object, keys given twice, `__proto__`, more than 64 levels, 10,000 keys or 1 MiB,
+ * and what the tool's schema refuses.
+ */
+export function parseArguments(raw: unknown, { tool, input }: CompiledTool): Parsed {
+  const decoded = decode(raw);
+  if (decoded.type === 'refused') return decoded;
+  if (input === undefined) {
+    const [extra] = Object.keys(decoded.input);
+    return extra === undefined
+      ? decoded
+      : refused('arguments.invalid', `\`${tool.name}\` takes no arguments, got \`${extra}\`.`);
+  }
+  const validation = input.validate(decoded.input);
+  if (!validation.ok) {
+    return refused(
+      'arguments.invalid',
+      `Invalid arguments for \`${tool.name}\`: ${describeIssues(validation.issues)}`,
+      {
+        issues: validation.issues.map(({ path, message }) => ({ path, message })),
+      },
+    );
+  }
+  // An object in, by the check above, and JSON; a schema that turns it into something else is its author's choice.
+  return { type: 'parsed', input: deepFreeze(validation.value) as JsonObject };
+}
+
+function decode(raw: unknown): Parsed {
+  if (raw === undefined || raw === '') return { type: 'parsed', input: empty };
+  if (typeof raw === 'string') return decodeText(raw);
+  const copied = copyJson(raw, { maxDepth });
+  if (!copied.ok) return refused('arguments.not_json', `The arguments are not JSON: ${copied.problem}.`);
+  return checkObject(copied.value);
+}
+
+function decodeText(text: string): Parsed {
+  if (text.length > maxLength)
+    return refused(
+      'arguments.too_large',
+      `The arguments are ${text.length} characters long; ${maxLength} is the limit.`,
+    );
+  if (text.trim() === '') return { type: 'parsed', input: empty };
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.slice(0, 200) : 'unknown reason';
+    return refused('arguments.malformed', `The arguments are not JSON: ${reason}`);
+  }
+  const survey: Survey = { keys: 0, problem: undefined };
+  inspect(value, maxDepth, survey);
+  if (survey.problem !== undefined) return { type: 'refused', problem: survey.problem };
+  if (survey.keys > maxKeys)
+    return refused('arguments.too_large', `The arguments have ${survey.keys} keys; ${maxKeys} is the limit.`);
+  // `JSON.parse` keeps the last of two equal keys: then the text has more of them than the value.
+  if (countKeys(text) !== survey.keys)
+    return refused('arguments.duplicate_key', 'The arguments have a key twice in one object.');
+  // Came from `JSON.parse`.
+  return checkObject(value as Json);
+}
+
+function checkObject(value: Json): Parsed {
+  if (isPlainObject(value)) return { type: 'parsed', input: value as JsonObject };
+  const kind = value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`;
+  return refused('arguments.not_object', `The arguments must be one JSON object, got ${kind}.`);
+}
+
+interface Survey {
+  keys: number;
+  problem: Problem | undefined;
+}
+
+function inspect(value: unknown, depth: number, survey: Survey): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (depth <= 0) {
+    survey.problem = {
+      code: 'arguments.too_deep',
+      message: `The arguments are nested deeper than ${maxDepth} levels.`,
+    };
+    return;
+  }
+  if (Array.isArray(value)) {
+    for (const item of value) inspect(item, depth - 1, survey);
+    return;
+  }
+  for (const [key, inner] of Object.entries(value)) {
+    survey.keys += 1;
+    if (key === '__proto__')
+      survey.problem = { code: 'arguments.reserved_key', message: '`__proto__` is not accepted as a key.' };
+    inspect(inner, depth - 1, survey);
+  }
+}
+
+const quote = 34;
+const backslash = 92;
+const colon = 58;
+
+/** How many keys valid JSON text has: the colons outside of its strings. */
+function countKeys(text: string): number {
+  let count = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index);
+    if (unit === colon) count += 1;
+    else if (unit === quote) {
+      for (index += 1; text.charCodeAt(index) !== quote; index += 1) {
+        if (text.charCodeAt(index) === backslash) index += 1;
+      }
+    }
+  }
+  return count;
+}
+
+function refused(code: string, message: string, data: Json = null): Parsed {
+  return { type: 'refused', problem: { code, message, data } };
+}

@@ -1,0 +1,25 @@
+import type { Json, Tool } from '@holdfast/core';
+
+/** The value as text: the tool's own rendering, or compact JSON without null fields; empty for null. */
+export function renderValue(tool: Tool, value: Json): string {
+  if (value === null) return '';
+  if (tool.renderResult === undefined)
+    return hasNullField(value) ? JSON.stringify(withoutNullFields(value)) : JSON.stringify(value);
+  const rendered: unknown = tool.renderResult(value);
+  if (typeof rendered !== 'string') throw new TypeError(`renderResult must return a string, got ${typeof rendered}.`);
+  return rendered;
+}
+
+function hasNullField(value: Json): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(value)) return value.some(hasNullField);
+  return Object.values(value).some((inner) => inner === null || hasNullField(inner));
+}
+
+// Only fields are dropped: null as an item of a list is data.
+function withoutNullFields(value: Json): Json {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(withoutNullFields);
+  const kept = Object.entries(value).filter(([, inner]) => inner !== null);
+  return Object.fromEntries(kept.map(([key, inner]) => [key, withoutNullFields(inner)]));
+}

@@ -1,0 +1,224 @@
+import {
+  copyJson,
+  HoldfastError,
+  type Json,
+  type Message,
+  type Model,
+  type ModelUsage,
+  type Outcome,
+  type PendingApproval,
+  type Prompt,
+  type RunEvent,
+  type RunStatus,
+  type ThrownError,
+} from '@holdfast/core';
+import type { LogEntry } from '@holdfast/session';
+import { type Asked, askModel } from './ask-model.ts';
+import { bindPrompt, type CallOptions, type CallScope, createCallScope } from './call-scope.ts';
+import { EventStream } from './event-stream.ts';
+import { renderTracked } from './render-tracked.ts';
+import { identify, runTurn, toToolMessage } from './run-turn.ts';
+import type { IdentifiedCall } from './trail.ts';
+
+export interface RunAgentOptions extends Omit<CallOptions, 'tools'> {
+  readonly model: Model;
+  /** Gives instructions, tools and policies. */
+  readonly prompt: Prompt;
+  /** What the user asks. */
+  readonly input: string;
+  /** Messages that the model may send. Integer, default 32. */
+  readonly maxRounds?: number;
+}
+
+export interface RunResult {
+  readonly status: RunStatus;
+  /** The model's last message. */
+  readonly text: string;
+  readonly turns: number;
+  readonly usage: ModelUsage;
+  /** Of every call, in order. */
+  readonly outcomes: readonly Outcome[];
+  /** What waits for a person; not empty exactly when `suspended`. */
+  readonly pending: readonly PendingApproval[];
+  /** Why the model could not be asked, when `model-error`. */
+  readonly error?: ThrownError;
+}
+
+/** A run under way: iterate it for its events, and await `result`. */
+export interface AgentRun extends AsyncIterable<RunEvent> {
+  /** Rejects only for a wrong configuration, a prompt that cannot be rendered, or a log that cannot be written. */
+  readonly result: Promise<RunResult>;
+}
+
+/**
+ * Lets a model work with a prompt's tools until it answers without a call, or a limit ends the run. A failed call goes back to
+ * the model and never ends the run. The run begins after the current microtask, so an iteration begun at once misses nothing.
+ *
+ * @throws HoldfastError `options.invalid`.
+ */
+export function runAgent(options: RunAgentOptions): AgentRun {
+  const { maxRounds = 32 } = options;
+  if (!Number.isInteger(maxRounds) || maxRounds < 1) {
+    throw new HoldfastError('options.invalid', `\`maxRounds\` must be a positive integer, got ${maxRounds}.`, {
+      data: { maxRounds },
+    });
+  }
+  const stream = new EventStream<RunEvent>();
+  const result = Promise.resolve().then(() => runObserved({ ...options, maxRounds }, stream));
+  // Who only iterates gets the error there; the same promise must not also end as an unhandled rejection.
+  void Promise.allSettled([result]);
+  return { result, [Symbol.asyncIterator]: () => stream[Symbol.asyncIterator]() };
+}
+
+type Checked = RunAgentOptions & { readonly maxRounds: number };
+
+async function runObserved(options: Checked, stream: EventStream<RunEvent>): Promise<RunResult> {
+  try {
+    const result = await run(options, stream);
+    stream.end();
+    return result;
+  } catch (error) {
+    stream.end({ error });
+    throw error;
+  }
+}
+
+async function run(options: Checked, stream: EventStream<RunEvent>): Promise<RunResult> {
+  const { model, prompt, session, input, onEvent } = options;
+  const push = stream.observed ? (event: RunEvent): void => stream.push(event) : undefined;
+  const onBoth =
+    push && onEvent && ((event: RunEvent): void => [push, onEvent].forEach((listen) => void listen(event)));
+  const listener = onBoth ?? push ?? onEvent;
+
+  let page = renderTracked(prompt, session);
+  const base = createCallScope({
+    ...options,
+    tools: page.rendered.tools,
+    ...(listener === undefined ? {} : { onEvent: listener }),
+  });
+  let scope = bindPrompt(base, page.rendered);
+  const controller = new AbortController();
+  scope.lifetime.onEnd((why) => controller.abort(new DOMException(`The run was stopped: ${why}.`, 'AbortError')));
+
+  let messages: Message[] = [
+    { role: 'system', text: page.rendered.text },
+    { role: 'user', text: input },
+  ];
+  const progress: Progress = { turns: 0, text: '', usage: { inputTokens: 0, outputTokens: 0 }, outcomes: [] };
+  const names = page.rendered.tools.map(({ name }) => name);
+  note(scope, {
+    type: 'run-start',
+    sessionId: session.id,
+    model: model.id,
+    prompt: prompt.name,
+    input,
+    tools: names,
+    atMs: scope.clock.now(),
+  });
+  const end = (status: RunStatus, rest: Pick<RunResult, 'pending' | 'error'> = { pending: [] }): RunResult =>
+    finish(scope, status, progress, rest);
+  try {
+    while (progress.turns < options.maxRounds) {
+      if (scope.lifetime.ended !== undefined) return end(scope.lifetime.ended);
+      if (page.isStale()) {
+        page = renderTracked(prompt, session);
+        messages = [{ role: 'system', text: page.rendered.text }, ...messages.slice(1)];
+        scope = bindPrompt(base, page.rendered);
+      }
+      progress.turns += 1;
+      const turn = progress.turns;
+      scope.emit?.({ type: 'turn-start', turn });
+      const { emit } = scope;
+      const onText = emit && ((text: string) => emit({ type: 'text-delta', turn, text }));
+      const asked = await askModel(model, {
+        messages,
+        tools: scope.toolset.declarations,
+        signal: controller.signal,
+        lifetime: scope.lifetime,
+        onText,
+      });
+      progress.text = asked.text === '' ? progress.text : asked.text;
+      if (asked.type === 'ended') return end(asked.by);
+      if (asked.type === 'failed') return end('model-error', { pending: [], error: asked.error });
+      const calls = identify(asked.calls, turn);
+      takeMessage(asked, calls, turn, { scope, messages, progress });
+      if (calls.length === 0) return end('completed');
+      const { outcomes, pending } = await runTurn(calls, asked.reason === 'length', scope);
+      for (const outcome of outcomes) messages.push(toToolMessage(outcome));
+      progress.outcomes.push(...outcomes);
+      if (pending.length > 0) return end('suspended', { pending });
+    }
+    return end(scope.lifetime.ended ?? 'max-rounds');
+  } finally {
+    scope.lifetime.dispose();
+  }
+}
+
+interface Progress {
+  turns: number;
+  text: string;
+  usage: ModelUsage;
+  readonly outcomes: Outcome[];
+}
+
+/** Puts the model's message into the conversation and the log. */
+function takeMessage(
+  { text, usage, reason, providerMetadata }: Extract<Asked, { type: 'message' }>,
+  calls: readonly IdentifiedCall[],
+  turn: number,
+  {
+    scope,
+    messages,
+    progress,
+  }: { readonly scope: CallScope; readonly messages: Message[]; readonly progress: Progress },
+): void {
+  messages.push({ role: 'assistant', text, calls, ...(providerMetadata === undefined ? {} : { providerMetadata }) });
+  if (usage !== undefined) {
+    const { inputTokens, outputTokens } = progress.usage;
+    progress.usage = { inputTokens: inputTokens + usage.inputTokens, outputTokens: outputTokens + usage.outputTokens };
+  }
+  const asked = calls.map(({ id, name, arguments: raw }) => ({ id, name, arguments: toJson(raw) }));
+  note(scope, { type: 'model-message', turn, text, calls: asked, reason, ...(usage === undefined ? {} : { usage }) });
+}
+
+function finish(
+  scope: CallScope,
+  status: RunStatus,
+  { turns, text, usage, outcomes }: Progress,
+  { pending, error }: Pick<RunResult, 'pending' | 'error'>,
+): RunResult {
+  note(scope, {
+    type: 'run-end',
+    status,
+    text,
+    turns,
+    usage,
+    ...(error === undefined ? {} : { error }),
+    atMs: scope.clock.now(),
+  });
+  return Object.freeze({
+    status,
+    text,
+    turns,
+    usage,
+    outcomes: Object.freeze(outcomes),
+    pending,
+    ...(error === undefined ? {} : { error }),
+  });
+}
+
+/** Tells the log and whoever listens. */
+function note({ session, emit }: CallScope, event: RunEvent): void {
+  const entry =
+    'error' in event && event.error !== undefined
+      ? { ...event, error: { name: event.error.name, message: event.error.message } }
+      : event;
+  // Made of JSON; an interface does not say so to the compiler.
+  session.record(entry as unknown as LogEntry);
+  emit?.(event);
+}
+
+function toJson(raw: unknown): Json {
+  const copied = copyJson(raw ?? null);
+  return copied.ok ? copied.value : null;
+}

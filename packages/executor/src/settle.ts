@@ -1,0 +1,127 @@
+import { describeThrown, type PreparedCall, type Tool, type ToolCallEndEvent, type Touched } from '@holdfast/core';
+import type { SessionTransaction } from '@holdfast/session';
+import type { CallResources } from './call-context.ts';
+import type { CallScope } from './call-scope.ts';
+import { type Ending, failure, readAnswer, thrownCode } from './ending.ts';
+import type { Invoked } from './invoke.ts';
+import { policyContext, policySlice, toOperations } from './policy-state.ts';
+import type { CompiledTool } from './toolset.ts';
+import { recordEnd, type Trail, toEndEvent, toLogEntry } from './trail.ts';
+
+/** A call whose tool has been run. */
+export interface Entered {
+  readonly scope: CallScope;
+  readonly trail: Trail;
+  readonly call: PreparedCall;
+  readonly compiled: CompiledTool;
+  readonly transaction: SessionTransaction;
+  readonly resources: CallResources;
+}
+
+/**
+ * Ends a call by what its tool did: a success is committed with the policies' next states in one record, anything else is
+ * discarded, whatever throws wherever. Returns the end event, which is in the log.
+ */
+export async function settle(invoked: Invoked, entered: Entered): Promise<ToolCallEndEvent> {
+  const { scope, trail, compiled, transaction, resources } = entered;
+  const answer = readAnswer(invoked, compiled);
+  let ending = withDoubt(answer, compiled.tool);
+  if (answer.kind === 'ok') {
+    const result = await commit(answer, entered);
+    if ('type' in result) return await applyResources(result, entered);
+    ending = result;
+  }
+  resources.close();
+  transaction.discard();
+  return recordEnd(trail, await discardResources(ending, resources), scope);
+}
+
+/** Stages the policies' states, prepares the resources and writes the commit record; or says why that could not be. */
+async function commit(
+  ending: Ending,
+  { scope, trail, call, compiled, transaction, resources }: Entered,
+): Promise<ToolCallEndEvent | Ending> {
+  try {
+    const touched = resources.touched();
+    updatePolicies(ending, touched, { scope, call, transaction });
+    for (const staged of resources.staged.values()) {
+      const pending = staged.prepare();
+      if (pending !== undefined) await pending;
+    }
+    resources.close();
+    const event = toEndEvent(trail, ending, scope, { touched, events: transaction.events });
+    transaction.commit(toLogEntry(event));
+    return event;
+  } catch (thrown) {
+    const problem = { code: thrownCode(thrown, 'commit.failed'), message: describeThrown(thrown) };
+    return withDoubt(failure('failed', problem, { thrown }), compiled.tool, true);
+  }
+}
+
+function updatePolicies(
+  { value, message }: Ending,
+  touched: ReadonlyMap<string, Touched>,
+  { scope, call, transaction }: Pick<Entered, 'scope' | 'call' | 'transaction'>,
+): void {
+  if (scope.observers.length === 0) return;
+  const result = Object.freeze({ value, message, touched });
+  for (const bound of scope.observers) {
+    const answer = bound.policy.onResult?.(call, result, policyContext(bound, transaction, scope.surroundings));
+    const slice = policySlice(bound);
+    if (slice !== undefined) transaction.apply(slice, toOperations(bound.policy, answer));
+  }
+}
+
+/** Lets prepared changes be seen. The record has decided already, so a failure here leaves the call in doubt. */
+async function applyResources(
+  event: ToolCallEndEvent,
+  { scope, trail, resources }: Entered,
+): Promise<ToolCallEndEvent> {
+  try {
+    for (const staged of resources.staged.values()) {
+      const pending = staged.commit();
+      if (pending !== undefined) await pending;
+    }
+    return event;
+  } catch (thrown) {
+    const message = `The call is recorded as done, but its changes could not be applied: ${describeThrown(thrown)}`;
+    const ending = failure('in-doubt', { code: thrownCode(thrown, 'resource.apply_failed'), message }, { thrown });
+    scope.session.record({ type: 'resource-apply-failed', callId: trail.call.id, message });
+    return toEndEvent(trail, ending, scope);
+  }
+}
+
+async function discardResources(ending: Ending, resources: CallResources): Promise<Ending> {
+  let failed: unknown;
+  for (const staged of resources.staged.values()) {
+    try {
+      const pending = staged.discard();
+      if (pending !== undefined) await pending;
+    } catch (thrown) {
+      failed = thrown;
+    }
+  }
+  if (failed === undefined) return ending;
+  const message = `${ending.message} What it had staged could not be cleaned up: ${describeThrown(failed)}`;
+  return failure(
+    ending.kind === 'ok' ? 'failed' : ending.kind,
+    { code: ending.code ?? 'resource.discard_failed', message },
+    { thrown: failed },
+  );
+}
+
+/**
+ * A tool that touches the world and gave no word, or whose success could not be committed, may have taken effect:
+ * unless it may be repeated, that is what the model and the caller are told.
+ */
+function withDoubt(ending: Ending, tool: Tool, succeeded = false): Ending {
+  if (tool.effects !== 'external' || tool.repeat === 'safe') return ending;
+  const silent = ending.kind === 'timed-out' || ending.kind === 'cancelled' || ending.kind === 'invalid';
+  if (!succeeded && !silent) return ending;
+  const message = `It is not known whether \`${tool.name}\` took effect: ${ending.message} Find out before calling it again.`;
+  return {
+    ...ending,
+    ...failure('in-doubt', { code: ending.code ?? 'call.in_doubt', message }),
+    ...(ending.error ? { error: ending.error } : {}),
+  };
+}
