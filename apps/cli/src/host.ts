@@ -10,6 +10,9 @@ export type OutputStream = Writable & {
 /** A stream to read from, and whether a person sits at it. */
 export type InputStream = Readable & { readonly isTTY?: boolean };
 
+/** Why a run has to stop before its end. */
+export type Interruption = 'ctrl-c' | 'stdout-closed';
+
 /** What the program needs of the process it runs in. Tests bring their own. */
 export interface Host {
   readonly stdin: InputStream;
@@ -21,8 +24,8 @@ export interface Host {
   readonly clock: Clock;
   /** A short random word: lower-case letters and digits. */
   createSuffix(): string;
-  /** Calls back at every Ctrl-C, and when nobody reads stdout any more; the returned function ends that. */
-  onInterrupt(listener: () => void): () => void;
+  /** Calls back at Ctrl-C, and when nobody reads stdout any more; the returned function ends that. */
+  onInterrupt(listener: (cause: Interruption) => void): () => void;
   /** Takes stdout for the caller alone: what anybody else prints goes to stderr from then on. */
   reserveStdout(): (text: string) => void;
 }

@@ -1,19 +1,60 @@
+import type { PolicyDecision } from '@holdfast/core';
 import type { LogRecord } from '@holdfast/session';
 import * as v from 'valibot';
+import type { EndedCall } from './call-line.ts';
+import type { EndedWrites } from './changes.ts';
 
-const decision = v.object({
+interface Thrown {
+  readonly name: string;
+  readonly message: string;
+}
+
+/** A record that is shown, with the fields that are. */
+export type ShownRecord =
+  | {
+      readonly type: 'run-start';
+      readonly model: string;
+      readonly input: string;
+      readonly tools: readonly string[];
+      readonly atMs: number;
+    }
+  | {
+      readonly type: 'model-message';
+      readonly turn: number;
+      readonly text: string;
+      readonly calls: readonly unknown[];
+      readonly reason: string;
+    }
+  | { readonly type: 'tool-call-start'; readonly callId: string; readonly name: string }
+  | ShownCall
+  | {
+      readonly type: 'run-end';
+      readonly status: string;
+      readonly text: string;
+      readonly turns: number;
+      readonly error?: Thrown | undefined;
+      readonly atMs: number;
+    };
+
+/** The end of a call, as a log has it. */
+export interface ShownCall extends EndedCall, EndedWrites {
+  readonly type: 'tool-call-end';
+  readonly callId: string;
+  readonly outcome: EndedCall['outcome'] & { readonly text: string };
+  readonly abandoned?: boolean | undefined;
+}
+
+const decision: v.GenericSchema<unknown, PolicyDecision> = v.object({
   policy: v.string(),
   type: v.picklist(['allow', 'ask', 'deny']),
-  // With `exactOptionalPropertyTypes`, absent is not undefined.
   reason: v.exactOptional(v.string()),
 });
 const thrown = v.object({ name: v.string(), message: v.string() });
 
-const shownRecord = v.variant('type', [
+const shownRecord: v.GenericSchema<unknown, ShownRecord> = v.variant('type', [
   v.object({
     type: v.literal('run-start'),
     model: v.string(),
-    prompt: v.string(),
     input: v.string(),
     tools: v.array(v.string()),
     atMs: v.number(),
@@ -25,7 +66,7 @@ const shownRecord = v.variant('type', [
     calls: v.array(v.unknown()),
     reason: v.string(),
   }),
-  v.object({ type: v.literal('tool-call-start'), callId: v.string(), name: v.string(), rawArguments: v.unknown() }),
+  v.object({ type: v.literal('tool-call-start'), callId: v.string(), name: v.string() }),
   v.object({
     type: v.literal('tool-call-end'),
     callId: v.string(),
@@ -33,20 +74,10 @@ const shownRecord = v.variant('type', [
     rawArguments: v.unknown(),
     decisions: v.array(decision),
     approval: v.optional(v.object({ type: v.picklist(['approve', 'deny']), by: v.string() })),
-    outcome: v.object({
-      kind: v.string(),
-      code: v.optional(v.string()),
-      message: v.string(),
-      text: v.string(),
-    }),
+    outcome: v.object({ kind: v.string(), code: v.optional(v.string()), message: v.string(), text: v.string() }),
     writes: v.array(v.object({ key: v.string(), change: v.picklist(['created', 'changed', 'removed']) })),
-    error: v.optional(thrown),
     abandoned: v.optional(v.boolean()),
     durationMs: v.number(),
-  }),
-  v.object({
-    type: v.literal('approval-request'),
-    pending: v.object({ callId: v.string(), name: v.string(), asks: v.array(decision) }),
   }),
   v.object({
     type: v.literal('run-end'),
@@ -58,11 +89,8 @@ const shownRecord = v.variant('type', [
   }),
 ]);
 
-/** A record that is shown, with the fields that are. */
-export type ShownRecord = v.InferOutput<typeof shownRecord>;
-
-// Says nothing that the records around it do not say too.
-const silent: ReadonlySet<string> = new Set(['session-start', 'approval-answer']);
+// What they say, the records around them say too.
+const silent: ReadonlySet<string> = new Set(['session-start', 'approval-request', 'approval-answer']);
 
 /** What of a record is shown; `undefined` when nothing is; the record itself when it is of a kind that is not known here. */
 export function toShownRecord(

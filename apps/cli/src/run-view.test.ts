@@ -101,11 +101,28 @@ test('the live view draws nothing while a question is open, and goes on afterwar
   const answered = view.pauseFor(() => promise);
   take();
   clock.advance(1000);
+  view.show(callEnd('ok', { callId: 'c0', name: 'list_files' }));
   expect(take()).toBe('');
   resolve('yes');
   expect(await answered).toBe('yes');
-  expect(take()).toContain('waiting');
+  expect(take()).toMatch(/ok {8}list_files.*waiting/s);
   view.close();
+});
+
+test('a question that is answered after the end draws nothing more', async () => {
+  const { output, take } = createScreen();
+  const clock = manualClock();
+  const view = createLiveView(output, { style, clock });
+  view.show(message);
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const answered = view.pauseFor(() => promise);
+  view.show(callEnd('cancelled'));
+  view.close();
+  expect(take()).toContain('cancelled');
+  resolve('late');
+  await answered;
+  expect(take()).toBe('');
+  expect(clock.pending).toBe(0);
 });
 
 test('more calls than lines are counted', () => {

@@ -55,12 +55,17 @@ export function createLiveView(output: OutputStream, { style, clock }: LiveViewO
   const openCalls = createOpenCalls();
   let thinking: { readonly sinceMs: number; readonly text: string } | undefined;
   let paused = false;
+  let closed = false;
+  // What ends while a question is open is printed after it.
+  let held: string[] = [];
   let cancelFrame: (() => void) | undefined;
 
   const draw = (): void => {
     cancelFrame?.();
     cancelFrame = undefined;
-    if (paused) return;
+    if (paused || closed) return;
+    if (held.length > 0) update.persist(held.join('\n'));
+    held = [];
     const calls = openCalls.list();
     const lines = calls.slice(0, maxOpenLines).map((call) => formatOpenCall(call, style, clock.now()));
     if (calls.length > maxOpenLines) lines.push(`  … and ${calls.length - maxOpenLines} more`);
@@ -80,8 +85,7 @@ export function createLiveView(output: OutputStream, { style, clock }: LiveViewO
       else if (event.type === 'text-delta' && thinking !== undefined)
         thinking = { ...thinking, text: (thinking.text + event.text).slice(-400) };
       else if (event.type === 'model-message' || event.type === 'run-end') thinking = undefined;
-      const lines = describeEvent(event, style);
-      if (lines.length > 0) update.persist(lines.join('\n'));
+      held.push(...describeEvent(event, style));
       draw();
     },
     async pauseFor(question) {
@@ -96,7 +100,10 @@ export function createLiveView(output: OutputStream, { style, clock }: LiveViewO
       }
     },
     close() {
-      paused = true;
+      if (closed) return;
+      paused = false;
+      draw();
+      closed = true;
       cancelFrame?.();
       update.clear();
       update.done();

@@ -1,7 +1,7 @@
 import type { LogReading } from '@holdfast/session/jsonl';
-import { type EndedCall, formatCallEnd, formatCount, formatDuration, type LineStyle } from './call-line.ts';
+import { formatCallEnd, formatCount, formatDuration, type LineStyle } from './call-line.ts';
 import { type ChangeCollector, createChangeCollector, formatChanges } from './changes.ts';
-import { type ShownRecord, toShownRecord } from './log-records.ts';
+import { type ShownCall, type ShownRecord, toShownRecord } from './log-records.ts';
 import { fitColumns, toPrintable, toPrintableBlock } from './terminal-text.ts';
 
 const maxResultLines = 4;
@@ -69,7 +69,6 @@ function describeRecord(record: ShownRecord, { style, changes, startedAtMs }: Ru
       ];
     case 'tool-call-end':
       return describeCall(record, style);
-    case 'approval-request':
     case 'tool-call-start':
       return [];
     case 'run-end':
@@ -89,9 +88,8 @@ function describeRecord(record: ShownRecord, { style, changes, startedAtMs }: Ru
   }
 }
 
-function describeCall(call: ShownRecord & { readonly type: 'tool-call-end' }, style: LineStyle): readonly string[] {
+function describeCall(call: ShownCall, style: LineStyle): readonly string[] {
   const { colors } = style;
-  const ended: EndedCall = call;
   const notes = [
     ...call.decisions
       .filter(({ type }) => type !== 'allow')
@@ -103,22 +101,19 @@ function describeCall(call: ShownRecord & { readonly type: 'tool-call-end' }, st
   const resultLines = result === '' ? [] : toPrintableBlock(result).replaceAll('\t', '  ').split('\n');
   const fit = (text: string): string => fitColumns(text, Math.min(style.columns, 160) - 13);
   return [
-    ...formatCallEnd(ended, style),
+    ...formatCallEnd(call, style),
     ...notes.map((note) => `            ${fit(toPrintable(note))}`),
     ...resultLines.slice(0, maxResultLines).map((line) => colors.dim(`            | ${fit(line)}`)),
     ...(resultLines.length > maxResultLines
       ? [colors.dim(`            | … ${formatCount(resultLines.length - maxResultLines, 'more line')}`)]
       : []),
     ...(call.outcome.kind === 'ok'
-      ? formatChanges(sortWrites(call.writes), colors).map((line) => `          ${line}`)
+      ? formatChanges(
+          call.writes.map(({ key, change }) => ({ path: key, change })),
+          colors,
+        ).map((line) => `          ${line}`)
       : []),
   ];
-}
-
-function sortWrites(
-  writes: (ShownRecord & { readonly type: 'tool-call-end' })['writes'],
-): ReturnType<ChangeCollector['list']> {
-  return writes.map(({ key, change }) => ({ path: key, change }));
 }
 
 function describeIntegrity({ records, head, torn, problem }: LogReading, { colors }: LineStyle): string {

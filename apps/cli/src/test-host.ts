@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { systemClock } from '@holdfast/core';
-import type { Host } from './host.ts';
+import type { Host, Interruption } from './host.ts';
 
 export interface TestHostOptions {
   readonly directory?: string;
@@ -15,7 +15,7 @@ export interface TestHost {
   readonly stdin: PassThrough;
   stdout(): string;
   stderr(): string;
-  interrupt(): void;
+  interrupt(cause: Interruption): void;
 }
 
 export function createTestHost({
@@ -37,7 +37,7 @@ export function createTestHost({
     terminals.includes('stdin') ? { isTTY: true, setRawMode: () => undefined } : {},
   );
   const stdout = createOutput('stdout');
-  const listeners = new Set<() => void>();
+  const listeners = new Set<(cause: Interruption) => void>();
   return {
     host: {
       stdin,
@@ -56,8 +56,8 @@ export function createTestHost({
     stdin,
     stdout: () => written.stdout,
     stderr: () => written.stderr,
-    interrupt() {
-      for (const listener of listeners) listener();
+    interrupt(cause) {
+      for (const listener of listeners) listener(cause);
     },
   };
 }

@@ -1,0 +1,65 @@
+import type { ApprovalAnswer, PendingApproval } from '@holdfast/core';
+import { askPerson } from './ask-person.ts';
+import { createColors } from './colors.ts';
+import { describeTerminal, findQuestionStream, type Host } from './host.ts';
+import type { RunView } from './run-view.ts';
+
+export interface ApproverOptions {
+  readonly host: Host;
+  readonly view: RunView;
+  /** Whether stdout carries JSON and nothing else. */
+  readonly stdoutTaken: boolean;
+  /** Called when a question is answered with Ctrl-C. */
+  readonly onInterrupt: () => void;
+}
+
+/** How calls that need approval are answered in one run. */
+export interface Approver {
+  /** What `runAgent` takes: a function to ask, or the word that nobody can be asked. */
+  readonly callOptions:
+    | { readonly approve: (pending: PendingApproval) => ApprovalAnswer | Promise<ApprovalAnswer> }
+    | { readonly unattended: true };
+  /** Why nobody is asked; `undefined` when somebody is. */
+  readonly absence: string | undefined;
+  /** Takes back a question that is still open. */
+  close(): void;
+}
+
+/** Answers yes to everything, denies everything, or asks the person at the terminal, where there is one. */
+export function createApprover(mode: 'ask' | 'yes' | 'unattended', options: ApproverOptions): Approver {
+  const nothingOpen = (): void => undefined;
+  if (mode === 'yes') {
+    return { callOptions: { approve: () => ({ type: 'approve' }) }, absence: undefined, close: nothingOpen };
+  }
+  const { host, view, stdoutTaken, onInterrupt } = options;
+  const output = findQuestionStream(host, { stdoutTaken });
+  if (mode === 'unattended' || output === undefined) {
+    const absence = mode === 'unattended' ? '--unattended was given' : 'there is no terminal to ask at';
+    return { callOptions: { unattended: true }, absence, close: nothingOpen };
+  }
+  const { color, columns } = describeTerminal(output, host.environment);
+  const controller = new AbortController();
+  const ask = (pending: PendingApproval): Promise<ApprovalAnswer> =>
+    view.pauseFor(() =>
+      askPerson(pending, {
+        input: host.stdin,
+        output,
+        style: { colors: createColors(color), columns },
+        signal: controller.signal,
+        onInterrupt,
+      }),
+    );
+  // One question at a time: two prompts would fight for the same keys.
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    callOptions: {
+      approve(pending) {
+        const answer = last.then(() => ask(pending));
+        last = answer.catch(() => undefined);
+        return answer;
+      },
+    },
+    absence: undefined,
+    close: () => controller.abort(),
+  };
+}

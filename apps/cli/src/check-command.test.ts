@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import { checkFolder } from './check-command.ts';
+import { createFolder } from './test-folder.ts';
+import { createTestHost } from './test-host.ts';
+
+const good = `export const METADATA = {
+  name: 'shout', function: 'shout', description: 'Answers in capitals.', dangerous: false,
+  parameters: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+};
+export function shout({ text }) { return text.toUpperCase(); }
+`;
+const undeclared = good.replace(' dangerous: false,', '').replaceAll('shout', 'whisper');
+const bad = `// computed
+export const METADATA = { name: 'a' + 'b', function: 'run_it', description: 'x' };
+export function run_it() { globalThis.ran = true; }
+`;
+
+async function check(files: Readonly<Record<string, string>>, { strict = false, json = false } = {}) {
+  await using folder = await createFolder(files);
+  const { host, stdout } = createTestHost({ directory: folder.path });
+  const exitCode = await checkFolder({ folder: './tools', strict, json }, host);
+  return { exitCode, text: stdout() };
+}
+
+test('a good folder', async () => {
+  expect(await check({ 'tools/shout.mjs': good })).toEqual({
+    exitCode: 0,
+    text: '1 good tool, 0 errors, 0 warnings\n',
+  });
+});
+
+test('a bad file has file, line, code and hint, and costs no good one', async () => {
+  const { exitCode, text } = await check({ 'tools/shout.mjs': good, 'tools/bad.mjs': bad });
+  expect(exitCode).toBe(1);
+  expect(text).toMatch(/^\.?\/?tools\/bad\.mjs:2:\d+ error tool\.metadata\.[a-z_]+ .+\n {2}hint: .+\n/);
+  expect(text).toMatch(/\n1 good tool, 1 error, 0 warnings\n$/);
+  expect(globalThis).not.toHaveProperty('ran');
+});
+
+test('warnings are errors when strict', async () => {
+  const files = { 'tools/whisper.mjs': undeclared };
+  expect(await check(files)).toMatchObject({ exitCode: 0, text: expect.stringContaining('1 warning\n') });
+  expect(await check(files, { strict: true })).toMatchObject({
+    exitCode: 1,
+    text: expect.stringContaining('1 error,'),
+  });
+});
+
+test('a tool with the name of a file tool is refused', async () => {
+  const clash = good.replace("name: 'shout'", "name: 'read-file'");
+  const { exitCode, text } = await check({ 'tools/clash.mjs': clash });
+  expect(exitCode).toBe(1);
+  expect(text).toContain('clash.mjs:1:1 error tool.name.taken');
+  expect(text).toContain('`read_file`');
+  expect(text).toContain('0 good tools');
+});
+
+test('JSON has the tools and the diagnostics', async () => {
+  const { exitCode, text } = await check({ 'tools/shout.mjs': good, 'tools/bad.mjs': bad }, { json: true });
+  expect(exitCode).toBe(1);
+  expect(JSON.parse(text)).toMatchObject({
+    tools: [{ name: 'shout', file: 'shout.mjs' }],
+    diagnostics: [{ severity: 'error', file: 'bad.mjs', line: 2, code: expect.any(String), hint: expect.any(String) }],
+  });
+});

@@ -1,0 +1,37 @@
+import { formatDiagnostic } from '@holdfast/loader';
+import { formatCount } from './call-line.ts';
+import { createColors } from './colors.ts';
+import type { ExitCode } from './failure.ts';
+import { describeTerminal, type Host } from './host.ts';
+import { findToolsFolder, openToolset } from './toolset.ts';
+
+export interface CheckOptions {
+  readonly folder: string;
+  /** Treats warnings as errors. */
+  readonly strict: boolean;
+  readonly json: boolean;
+}
+
+/** Checks a tools folder without running anything in it; 1 when a file is refused. */
+export async function checkFolder({ folder, strict, json }: CheckOptions, host: Host): Promise<ExitCode> {
+  const { folderTools: tools, diagnostics } = await openToolset(await findToolsFolder(folder, host.directory), {
+    strict,
+  });
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  const exitCode = errors.length === 0 ? 0 : 1;
+  if (json) {
+    const summary = { tools: tools.map(({ name, origin }) => ({ name, file: origin?.source ?? null })), diagnostics };
+    host.stdout.write(`${JSON.stringify(summary, undefined, 2)}\n`);
+    return exitCode;
+  }
+  const colors = createColors(describeTerminal(host.stdout, host.environment).color);
+  for (const diagnostic of diagnostics) host.stdout.write(`${formatDiagnostic(diagnostic, { folder })}\n`);
+  if (diagnostics.length > 0) host.stdout.write('\n');
+  const counts = [
+    formatCount(tools.length, 'good tool'),
+    formatCount(errors.length, 'error'),
+    formatCount(diagnostics.length - errors.length, 'warning'),
+  ].join(', ');
+  host.stdout.write(`${(exitCode === 0 ? colors.green : colors.red)(counts)}\n`);
+  return exitCode;
+}

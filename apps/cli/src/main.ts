@@ -1,0 +1,68 @@
+#!/usr/bin/env node
+import { randomInt } from 'node:crypto';
+import { systemClock } from '@holdfast/core';
+import manifest from '../package.json' with { type: 'json' };
+import { createColors } from './colors.ts';
+import { formatFailure } from './failure.ts';
+import { describeTerminal, type Host, type Interruption } from './host.ts';
+import { runProgram } from './program.ts';
+
+const { stdin, stdout, stderr, env } = process;
+const listeners = new Set<(cause: Interruption) => void>();
+const suffixLetters = 'abcdefghijklmnopqrstuvwxyz0123456789';
+
+const host: Host = {
+  stdin,
+  stdout,
+  stderr,
+  environment: env,
+  directory: process.cwd(),
+  clock: systemClock,
+  createSuffix: () => Array.from({ length: 4 }, () => suffixLetters[randomInt(suffixLetters.length)]).join(''),
+  onInterrupt(listener) {
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  },
+  reserveStdout() {
+    const write = stdout.write.bind(stdout);
+    // Tools run in this process, and what they print must not get between our lines.
+    stdout.write = stderr.write.bind(stderr);
+    return (text) => {
+      write(text);
+    };
+  },
+};
+
+function tell(cause: Interruption): void {
+  for (const listener of listeners) listener(cause);
+}
+
+// The first Ctrl-C ends the run in order, so that the log has its end; the second one does not wait for that.
+let interrupted = false;
+process.on('SIGINT', () => {
+  if (interrupted || listeners.size === 0) process.exit(130);
+  interrupted = true;
+  tell('ctrl-c');
+});
+stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  tell('stdout-closed');
+});
+
+function report(thrown: unknown): void {
+  const { color } = describeTerminal(stderr, env);
+  stderr.write(formatFailure(thrown, { colors: createColors(color), debug: env['HOLDFAST_DEBUG'] === '1' }));
+}
+// A tool may leave a rejected promise behind; that must cost neither the run nor the end of its log.
+process.on('unhandledRejection', report);
+process.on('uncaughtException', (thrown) => {
+  report(thrown);
+  process.exit(1);
+});
+
+const exitCode = await runProgram(process.argv.slice(2), host, manifest.version);
+// Promises that were rejected late are reported before the next turn of the event loop.
+await new Promise((resolve) => setImmediate(resolve));
+// A tool that did not stop when told to could keep the process alive; what was written must reach its reader first.
+for (const stream of [stdout, stderr]) await new Promise<void>((resolve) => stream.write('', () => resolve()));
+process.exit(exitCode);

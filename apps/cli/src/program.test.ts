@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import { runProgram } from './program.ts';
+import { createFolder } from './test-folder.ts';
+import { createTestHost, type TestHostOptions } from './test-host.ts';
+
+async function run(argv: readonly string[], options: TestHostOptions = {}) {
+  const { host, stdout, stderr } = createTestHost(options);
+  const exitCode = await runProgram(argv, host, '1.2.3');
+  return { exitCode, stdout: stdout(), stderr: stderr() };
+}
+
+test.each([
+  { argv: ['--help'], shown: 'Exit codes:' },
+  { argv: ['run', '--help'], shown: '$ holdfast run "List every TODO comment' },
+  { argv: ['show', '--help'], shown: '$ holdfast show' },
+  { argv: ['list', '--help'], shown: '$ holdfast list --tools' },
+  { argv: ['check', '--help'], shown: '$ holdfast check plugins --strict' },
+  { argv: ['help', 'run'], shown: '--max-rounds <n>' },
+  { argv: ['--version'], shown: '1.2.3' },
+])('$argv prints `$shown` on stdout', async ({ argv, shown }) => {
+  const { exitCode, stdout, stderr } = await run(argv);
+  expect(stdout).toContain(shown);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+});
+
+test.each([
+  { argv: [], says: 'Usage: holdfast' },
+  { argv: ['ran', 'x'], says: "unknown command 'ran'" },
+  { argv: ['run'], says: "missing required argument 'request'" },
+  { argv: ['run', ' '], says: 'It is empty' },
+  { argv: ['run', 'two', 'words'], says: 'too many arguments' },
+  { argv: ['run', 'x', '--jsn'], says: 'Did you mean --json?' },
+  { argv: ['run', 'x', '--yes', '--unattended'], says: 'cannot be used with' },
+  { argv: ['run', 'x', '--max-rounds', '0'], says: 'whole number from 1 on' },
+  { argv: ['run', 'x', '--max-rounds', 'many'], says: 'whole number from 1 on' },
+  { argv: ['run', 'x', '--timeout', '-1'], says: 'seconds above 0' },
+  { argv: ['run', 'x', '--order', 'one'], says: 'two or more names' },
+  { argv: ['run', 'x', '--workspace', 'gone'], says: 'usage.workspace_missing' },
+  { argv: ['run', 'x', '--tools', 'gone'], says: 'usage.folder_missing' },
+  { argv: ['run', 'x', '--tools', '.'], says: 'usage.tools_around_workspace' },
+  { argv: ['run', 'x', '--tools', '..'], says: 'usage.tools_around_workspace' },
+  { argv: ['run', 'x', '--model', 'gpt'], says: 'usage.model_unknown' },
+  { argv: ['run', 'x', '--model', 'script:'], says: 'usage.model_unknown' },
+  { argv: ['run', 'x', '--model', 'script:gone.json'], says: 'usage.script_unreadable' },
+  { argv: ['run', 'x', '--allow', 'delete_fils'], says: 'usage.tool_unknown' },
+  { argv: ['run', 'x', '--order', 'read_file,__proto__'], says: 'usage.tool_unknown' },
+  { argv: ['check', 'gone'], says: 'usage.folder_missing' },
+  { argv: ['list', '--tools', 'gone'], says: 'usage.folder_missing' },
+  { argv: ['show', 'gone'], says: 'usage.session_unknown' },
+  { argv: ['show'], says: 'usage.session_unknown' },
+])('$argv is a usage error: $says', async ({ argv, says }) => {
+  await using folder = await createFolder();
+  const { exitCode, stdout, stderr } = await run(argv, { directory: folder.path });
+  expect(stderr).toContain(says);
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+});
+
+test('a script that is none is an error with its place, without a stack', async () => {
+  await using folder = await createFolder({ 'script.json': '{"turns":[{"text":1}]}' });
+  const argv = ['run', 'x', '--model', 'script:script.json'];
+  const { exitCode, stderr } = await run(argv, { directory: folder.path });
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain('`turns[0].text` in `script.json`');
+  expect(stderr).not.toContain('    at ');
+  const debug = await run(argv, { directory: folder.path, environment: { HOLDFAST_DEBUG: '1' } });
+  expect(debug.stderr).toContain('    at ');
+});
+
+test('what stood on the command line cannot act on the terminal', async () => {
+  const { stderr } = await run(['run', 'x', '--a\x1b[2J']);
+  expect(stderr).toContain('\\x1b[2J');
+  expect(stderr).not.toContain('\x1b');
+});

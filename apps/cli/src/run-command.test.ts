@@ -1,0 +1,282 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { RunEvent } from '@holdfast/core';
+import { manualClock } from '@holdfast/testing';
+import { expect, test } from 'vitest';
+import { type RunOptions, runRequest } from './run-command.ts';
+import { showSession } from './show-command.ts';
+import { createFolder } from './test-folder.ts';
+import { createTestHost, type TestHost, type TestHostOptions } from './test-host.ts';
+
+const wipe = `import { rm } from 'node:fs/promises';
+export const METADATA = {
+  name: 'wipe', function: 'wipe', description: 'Removes a file outside of the transaction.', dangerous: true,
+  parameters: { type: 'object', properties: { file: { type: 'string' } }, required: ['file'] },
+};
+export async function wipe({ file }) {
+  await rm(file);
+  return { removed: file };
+}
+`;
+const wait = `export const METADATA = {
+  name: 'wait', function: 'waitForEver', description: 'Waits until it is stopped.', dangerous: false,
+  parameters: { type: 'object', properties: {} },
+};
+export function waitForEver(_, { signal }) {
+  return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('stopped'))));
+}
+`;
+
+const call = (name: string, input: object) => ({ calls: [{ name, arguments: input }] });
+const answer = { text: 'That is all.' };
+
+interface Trial extends Partial<RunOptions> {
+  readonly turns: readonly object[];
+  readonly files?: Readonly<Record<string, string>>;
+  readonly host?: TestHostOptions;
+  /** Called each time that stdout has got one more of `says`. */
+  readonly when?: { readonly says: string; readonly act: (trial: TestHost) => void };
+}
+
+/** Runs a script over a folder with `files`; the answer has what was printed and what is in the folder afterwards. */
+async function tryRun({ turns, files = {}, host: hostOptions = {}, when, ...options }: Trial) {
+  await using folder = await createFolder({ ...files, 'script.json': JSON.stringify({ turns }) });
+  const trial = createTestHost({ environment: { NO_COLOR: '1' }, ...hostOptions, directory: folder.path });
+  let seen = 0;
+  trial.host.stdout.on('data', () => {
+    if (when === undefined) return;
+    const count = trial.stdout().split(when.says).length - 1;
+    if (count === seen) return;
+    seen = count;
+    when.act(trial);
+  });
+  const exitCode = await runRequest(
+    {
+      request: 'Do it.',
+      tools: undefined,
+      workspace: '.',
+      model: 'script:script.json',
+      json: false,
+      approval: 'ask',
+      allow: [],
+      order: [],
+      maxRounds: undefined,
+      timeoutMs: undefined,
+      ...options,
+    },
+    trial.host,
+  );
+  const shown = createTestHost({ directory: folder.path });
+  await showSession({ id: undefined, workspace: '.', json: false }, shown.host);
+  const names = await readdir(folder.path);
+  const read = async (name: string): Promise<string | undefined> =>
+    names.includes(name) ? readFile(join(folder.path, name), 'utf8') : undefined;
+  return {
+    exitCode,
+    stdout: trial.stdout(),
+    stderr: trial.stderr(),
+    log: shown.stdout(),
+    a: await read('a.txt'),
+    out: await read('out.md'),
+  };
+}
+
+function toEvents(stdout: string): readonly RunEvent[] {
+  return stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+test('a run that completes: a line a call, the answer, the changes, the session', async () => {
+  const { exitCode, stdout, stderr, log, out } = await tryRun({
+    turns: [call('write_file', { path: 'out.md', content: 'found\n' }), answer],
+  });
+  expect({ exitCode, stderr, out }).toEqual({ exitCode: 0, stderr: '', out: 'found\n' });
+  expect(stdout).toMatch(/^script:script\.json · \d+ file tools \(no tools folder `\.\/plugins`\) · in \//);
+  expect(stdout).toMatch(/^ {2}ok {8}write_file {4}\{"path":"out\.md","content":"found\\n"\} {2}allow +\d+ ms$/m);
+  expect(stdout).toContain('\nThat is all.\n\nChanged in the workspace:\n  + created out.md\n');
+  expect(stdout).toMatch(/\ncompleted after \d+ ms: 2 turns, 1 call \(1 ok\)\nsession (\S+): holdfast show \1\n$/);
+  expect(log).toContain('Request: Do it.');
+  expect(log).toContain('+ created out.md');
+  expect(log).toContain('hash chain intact');
+});
+
+test('with --json stdout has one event a line and nothing else', async () => {
+  const { exitCode, stdout } = await tryRun({
+    json: true,
+    turns: [call('write_file', { path: 'out.md', content: '1' }), call('read_file', { path: 'gone' }), answer],
+  });
+  expect(exitCode).toBe(0);
+  const events = toEvents(stdout);
+  expect(events[0]).toMatchObject({ type: 'run-start', input: 'Do it.' });
+  expect(events.at(-1)).toMatchObject({ type: 'run-end', status: 'completed', text: 'That is all.' });
+  expect(events.flatMap((event) => (event.type === 'tool-call-end' ? [event.outcome.kind] : []))).toEqual([
+    'ok',
+    'failed',
+  ]);
+  expect(stdout).not.toContain('"stack"');
+});
+
+// The tool removes by a path of this process, so each test gives it the whole one.
+async function tryWipe(trial: Partial<Trial> = {}) {
+  await using outside = await createFolder({ 'target.txt': 'here' });
+  const file = join(outside.path, 'target.txt');
+  const turns = [call('wipe', { file }), call('wipe', { file }), answer];
+  const result = await tryRun({ files: { 'plugins/wipe.mjs': wipe }, turns, ...trial });
+  return { ...result, isThere: (await readdir(outside.path)).includes('target.txt') };
+}
+
+test.each([
+  { approval: 'unattended', why: '--unattended was given' },
+  { approval: 'ask', why: 'there is no terminal to ask at' },
+] as const)('a dangerous call is denied when $why, and the run completes', async ({ approval, why }) => {
+  const { exitCode, stdout, isThere } = await tryWipe({ approval });
+  expect({ exitCode, isThere }).toEqual({ exitCode: 0, isThere: true });
+  expect(stdout).toMatch(/^ {2}denied {4}wipe /m);
+  expect(stdout).toContain(`Nobody was asked (${why}), so wipe did not run. \`--allow wipe\` lets it.`);
+});
+
+test.each([{ approval: 'yes' as const }, { allow: ['wipe'] }])('%j lets a dangerous call run', async (options) => {
+  const { exitCode, stdout, isThere } = await tryWipe(options);
+  expect({ exitCode, isThere }).toEqual({ exitCode: 0, isThere: false });
+  expect(stdout).toContain('What wipe did outside of these files is not listed.');
+});
+
+const up = '\x1b[A';
+test.each([
+  { name: 'deny', keys: '\r', isThere: true, questions: 2 },
+  { name: 'allow once', keys: `${up}${up}\r`, isThere: false, questions: 2 },
+  { name: 'allow for this run', keys: `${up}\r`, isThere: false, questions: 1 },
+])('at a terminal: $name', async ({ keys, isThere, questions }) => {
+  let asked = 0;
+  const trial = await tryWipe({
+    host: { terminals: ['stdin', 'stdout'] },
+    when: {
+      says: 'wipe  dangerous',
+      act({ stdin }) {
+        asked += 1;
+        stdin.write(keys);
+      },
+    },
+  });
+  expect({ exitCode: trial.exitCode, isThere: trial.isThere, asked }).toEqual({
+    exitCode: 0,
+    isThere,
+    asked: questions,
+  });
+  expect(trial.log).toContain(isThere ? 'asked: denied by person' : 'asked: approved by person');
+});
+
+test('Ctrl-C at a question ends the run with 130', async () => {
+  const { exitCode, stdout, isThere } = await tryWipe({
+    host: { terminals: ['stdin', 'stdout'] },
+    when: { says: 'wipe  dangerous', act: ({ stdin }) => stdin.write('\x03') },
+  });
+  expect({ exitCode, isThere }).toEqual({ exitCode: 130, isThere: true });
+  expect(stdout).toContain('aborted (it was stopped)');
+});
+
+test.each([
+  { cause: 'ctrl-c', code: 130 },
+  { cause: 'stdout-closed', code: 1 },
+] as const)('$cause stops a tool, and the log has its end', async ({ cause, code }) => {
+  const { exitCode, log } = await tryRun({
+    json: true,
+    files: { 'plugins/wait.mjs': wait },
+    turns: [call('wait', {}), answer],
+    when: { says: '"tool-call-start"', act: (trial) => trial.interrupt(cause) },
+  });
+  expect(exitCode).toBe(code);
+  expect(log).toContain('Status  aborted');
+});
+
+test('a run that is out of time ends with 1', async () => {
+  const clock = manualClock();
+  const { exitCode, stdout } = await tryRun({
+    json: true,
+    timeoutMs: 5000,
+    host: { clock },
+    files: { 'plugins/wait.mjs': wait },
+    turns: [call('wait', {}), answer],
+    when: { says: '"tool-call-start"', act: () => clock.advance(5000) },
+  });
+  expect(exitCode).toBe(1);
+  expect(toEvents(stdout).at(-1)).toMatchObject({ type: 'run-end', status: 'deadline' });
+});
+
+test('a run that is out of rounds, or of script, ends with 1 and says why', async () => {
+  const turns = [call('list_files', {}), call('list_files', {})];
+  const rounds = await tryRun({ turns, maxRounds: 1 });
+  expect(rounds.exitCode).toBe(1);
+  expect(rounds.stdout).toContain(
+    'max-rounds (the model asked for calls in every round it was given; see --max-rounds)',
+  );
+  const script = await tryRun({ turns });
+  expect(script.exitCode).toBe(1);
+  expect(script.stdout).toContain('model-error (The script has 2 turns');
+});
+
+test('a file must be read before it is written over', async () => {
+  const write = call('write_file', { path: 'a.txt', content: 'new' });
+  const { exitCode, stdout, a } = await tryRun({
+    files: { 'a.txt': 'old' },
+    turns: [write, call('read_file', { path: './a.txt' }), write, answer],
+  });
+  expect({ exitCode, a }).toEqual({ exitCode: 0, a: 'new' });
+  expect(stdout).toMatch(
+    /denied {4}write_file .+ deny: read-before-write[\s\S]+ok {8}read_file[\s\S]+ok {8}write_file/,
+  );
+  expect(stdout).toContain('~ changed a.txt');
+});
+
+test('tools keep the order that was asked for', async () => {
+  const write = call('write_file', { path: 'out.md', content: 'x' });
+  const { stdout, out } = await tryRun({
+    order: [['list_files', 'write_file']],
+    turns: [write, call('list_files', {}), write, answer],
+  });
+  expect(out).toBe('x');
+  expect(stdout).toMatch(
+    /denied {4}write_file .+ deny: sequential-dependency[\s\S]+ok {8}list_files[\s\S]+ok {8}write_file/,
+  );
+});
+
+test('bad tool files are reported and do not stop the run', async () => {
+  const { exitCode, stdout, stderr } = await tryRun({
+    files: {
+      'plugins/wait.mjs': wait,
+      'plugins/bad.mjs': 'export const METADATA = make();\nprocess.exit(9);\n',
+      'plugins/clash.mjs': wait.replace("'wait'", "'read_file'"),
+    },
+    turns: [answer],
+  });
+  expect(exitCode).toBe(0);
+  expect(stderr).toMatch(/plugins\/bad\.mjs:1:\d+ error /);
+  expect(stderr).toContain('tool.name.taken');
+  expect(stdout).toContain('1 tool from ./plugins');
+});
+
+test.each([
+  { path: 'plugins/new.mjs', why: 'path.protected' },
+  { path: 'plugins/wait.mjs', why: 'path.protected' },
+  { path: '.holdfast/sessions/x.jsonl', why: 'belongs to Holdfast' },
+])('$path is out of reach', async ({ path, why }) => {
+  const { stdout } = await tryRun({
+    files: { 'plugins/wait.mjs': wait },
+    turns: [call('read_file', { path: 'plugins/wait.mjs' }), call('write_file', { path, content: 'x' }), answer],
+  });
+  expect(stdout).toContain(why);
+  expect(stdout).toContain('No file of the workspace was changed.');
+});
+
+test('the live view ends with nothing but what stays', async () => {
+  const { exitCode, stdout } = await tryRun({
+    host: { terminals: ['stdout'] },
+    turns: [{ text: 'First.', ...call('list_files', {}) }, answer],
+  });
+  expect(exitCode).toBe(0);
+  const screen = stdout.slice(stdout.lastIndexOf('ok        list_files'));
+  expect(screen).toContain('That is all.');
+  expect(screen.slice(screen.lastIndexOf('That is all.'))).not.toContain('\x1b');
+});

@@ -1,0 +1,183 @@
+import { relative } from 'node:path';
+import type { Model, Prompt, Tool } from '@holdfast/core';
+import { runAgent } from '@holdfast/executor';
+import { hostFilesystem } from '@holdfast/filesystem/node';
+import { formatDiagnostic } from '@holdfast/loader';
+import { createSession, type Session } from '@holdfast/session';
+import { jsonlStore } from '@holdfast/session/jsonl';
+import { createApprover } from './approver.ts';
+import { formatCount, type LineStyle } from './call-line.ts';
+import { createColors } from './colors.ts';
+import { type ExitCode, usageError } from './failure.ts';
+import { describeTerminal, type Host, type Interruption } from './host.ts';
+import { openModel } from './models.ts';
+import { createOrderPolicies, createRunPrompt } from './run-prompt.ts';
+import { createRunSummary } from './run-summary.ts';
+import { createJsonView, createLiveView, createPlainView, type RunView } from './run-view.ts';
+import { createSessionId, prepareLogPath } from './session-logs.ts';
+import { toPrintable } from './terminal-text.ts';
+import { findToolsFolder, openToolset, type Toolset } from './toolset.ts';
+import { findProtectedPaths, openWorkspace } from './workspace.ts';
+
+export interface RunOptions {
+  readonly request: string;
+  /** Absent: the default folder, when there is one. */
+  readonly tools: string | undefined;
+  readonly workspace: string;
+  /** `offline` or `script:<file>`. */
+  readonly model: string;
+  readonly json: boolean;
+  /** How calls that need approval are answered. */
+  readonly approval: 'ask' | 'yes' | 'unattended';
+  /** Dangerous tools that need none. */
+  readonly allow: readonly string[];
+  /** Names of tools from first to last. */
+  readonly order: readonly (readonly string[])[];
+  readonly maxRounds: number | undefined;
+  readonly timeoutMs: number | undefined;
+}
+
+/**
+ * Gives a request to a model with the tools of the folder and of the workspace, shows the run and records it.
+ *
+ * @throws HoldfastError `usage.*`, and what model, prompt or session log throw before the run begins.
+ */
+export async function runRequest(options: RunOptions, host: Host): Promise<ExitCode> {
+  const workspace = await openWorkspace(options.workspace, host.directory);
+  const folder = await findToolsFolder(options.tools, host.directory);
+  const protectedPaths = await findProtectedPaths(workspace, folder.path);
+  const toolset = await openToolset(folder);
+  const tools = [...toolset.fileTools, ...toolset.folderTools];
+  checkNames('--allow', options.allow, tools);
+  checkNames('--order', options.order.flat(), tools);
+  const model = await openModel(options.model, host.directory);
+  const prompt = createRunPrompt(toolset);
+
+  for (const diagnostic of toolset.diagnostics) {
+    host.stderr.write(`${formatDiagnostic(diagnostic, { folder: toolset.folder.name })}\n`);
+  }
+  const terminal = describeTerminal(host.stdout, host.environment);
+  const style: LineStyle = { colors: createColors(terminal.color), columns: terminal.columns };
+  if (!options.json) host.stdout.write(`${style.colors.dim(describeSetting({ model, toolset, workspace }))}\n`);
+
+  const id = createSessionId({ clock: host.clock, suffix: host.createSuffix() });
+  const store = jsonlStore(await prepareLogPath(workspace, id));
+  const session = createSession({ id, store, clock: host.clock });
+  try {
+    const setup = { model, prompt, tools, session, filesystem: hostFilesystem(workspace, { protectedPaths }) };
+    return await perform(setup, { options, host, style, live: terminal.live });
+  } finally {
+    session.close();
+    const place = relative(host.directory, workspace);
+    if (!options.json) host.stdout.write(`${style.colors.dim(`session ${id}: ${describeShow(id, place)}`)}\n`);
+  }
+}
+
+interface Setup {
+  readonly model: Model;
+  readonly prompt: Prompt;
+  readonly tools: readonly Tool[];
+  readonly session: Session;
+  readonly filesystem: unknown;
+}
+
+interface Surroundings {
+  readonly options: RunOptions;
+  readonly host: Host;
+  readonly style: LineStyle;
+  readonly live: boolean;
+}
+
+async function perform(
+  { model, prompt, tools, session, filesystem }: Setup,
+  { options, host, style, live }: Surroundings,
+): Promise<ExitCode> {
+  const controller = new AbortController();
+  let interruption: Interruption | undefined;
+  const interrupt = (cause: Interruption): void => {
+    interruption ??= cause;
+    controller.abort();
+  };
+  const stopListening = host.onInterrupt(interrupt);
+  const view = openView({ options, host, style, live });
+  const approver = createApprover(options.approval, {
+    host,
+    view,
+    stdoutTaken: options.json,
+    onInterrupt: () => interrupt('ctrl-c'),
+  });
+  controller.signal.addEventListener('abort', approver.close);
+  const summary = createRunSummary(tools);
+  try {
+    const run = runAgent({
+      model,
+      prompt,
+      session,
+      input: options.request,
+      policies: createOrderPolicies(options.order),
+      resources: { filesystem },
+      grants: options.allow,
+      signal: controller.signal,
+      clock: host.clock,
+      // Called at once, so that everything that came before a question stands above it.
+      onEvent(event) {
+        summary.add(event);
+        view.show(event);
+      },
+      ...approver.callOptions,
+      ...(options.maxRounds === undefined ? {} : { maxRounds: options.maxRounds }),
+      ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
+    });
+    const { status } = await run.result;
+    view.close();
+    if (!options.json) {
+      for (const line of summary.describe(style, approver.absence)) host.stdout.write(`${line}\n`);
+    }
+    if (status === 'completed') return 0;
+    return interruption === 'ctrl-c' ? 130 : 1;
+  } finally {
+    approver.close();
+    view.close();
+    stopListening();
+  }
+}
+
+function openView({ options, host, style, live }: Surroundings): RunView {
+  if (options.json) return createJsonView(host.reserveStdout(), { stacks: host.environment['HOLDFAST_DEBUG'] === '1' });
+  if (live) return createLiveView(host.stdout, { style, clock: host.clock });
+  return createPlainView((text) => host.stdout.write(text), style);
+}
+
+function describeSetting({
+  model,
+  toolset,
+  workspace,
+}: {
+  readonly model: Model;
+  readonly toolset: Toolset;
+  readonly workspace: string;
+}): string {
+  const { folder, folderTools, fileTools } = toolset;
+  const tools =
+    folder.path === undefined
+      ? `${formatCount(fileTools.length, 'file tool')} (no tools folder \`${folder.name}\`)`
+      : `${formatCount(fileTools.length, 'file tool')}, ${formatCount(folderTools.length, 'tool')} from ${folder.name}`;
+  return toPrintable(`${model.id} · ${tools} · in ${workspace}`);
+}
+
+function describeShow(id: string, place: string): string {
+  if (place === '') return `holdfast show ${id}`;
+  const quoted = /^[\w./~-]+$/.test(place) ? place : `'${place.replaceAll("'", `'\\''`)}'`;
+  return `holdfast show ${id} --workspace ${toPrintable(quoted)}`;
+}
+
+function checkNames(option: string, names: readonly string[], tools: readonly Tool[]): void {
+  const known = new Set(tools.map(({ name }) => name));
+  for (const name of names) {
+    if (known.has(name)) continue;
+    throw usageError(
+      'usage.tool_unknown',
+      `\`${option}\` names \`${name}\`, which is no tool of this run. There are: ${[...known].join(', ')}.`,
+    );
+  }
+}

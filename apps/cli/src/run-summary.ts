@@ -1,0 +1,86 @@
+import type { RunEvent, RunStatus, Tool } from '@holdfast/core';
+import { formatCount, formatDuration, type LineStyle } from './call-line.ts';
+import { createChangeCollector, formatChanges } from './changes.ts';
+import { toPrintable, toPrintableBlock } from './terminal-text.ts';
+
+/** Gathers over a run what is said at its end. */
+export interface RunSummary {
+  add(event: RunEvent): void;
+  /** Answer, changes, what did not go through, how it ended. `absence`: why nobody could be asked. */
+  describe(style: LineStyle, absence: string | undefined): readonly string[];
+}
+
+type RunEnd = RunEvent & { readonly type: 'run-end' };
+
+export function createRunSummary(tools: readonly Tool[]): RunSummary {
+  const external = new Set(tools.filter(({ effects }) => effects === 'external').map(({ name }) => name));
+  const changes = createChangeCollector();
+  const counts = new Map<string, number>();
+  const deniedTools = new Set<string>();
+  const externalTools = new Set<string>();
+  let startedAtMs = 0;
+  let end: RunEnd | undefined;
+
+  return {
+    add(event) {
+      if (event.type === 'run-start') startedAtMs = event.atMs;
+      else if (event.type === 'run-end') end = event;
+      else if (event.type === 'tool-call-end') {
+        const { kind } = event.outcome;
+        counts.set(kind, (counts.get(kind) ?? 0) + 1);
+        changes.add(event);
+        const asked =
+          event.decisions.some(({ type }) => type === 'ask') && !event.decisions.some(({ type }) => type === 'deny');
+        if (kind === 'denied' && asked) deniedTools.add(event.name);
+        if ((kind === 'ok' || kind === 'in-doubt') && external.has(event.name)) externalTools.add(event.name);
+      }
+    },
+    describe({ colors }, absence) {
+      if (end === undefined) return [];
+      const listed = changes.list();
+      const denied = [...deniedTools].map(toPrintable);
+      return [
+        '',
+        ...(end.text.trim() === '' ? [] : [toPrintableBlock(end.text.trim()), '']),
+        ...(listed.length === 0
+          ? ['No file of the workspace was changed.']
+          : ['Changed in the workspace:', ...formatChanges(listed, colors)]),
+        ...(externalTools.size === 0
+          ? []
+          : [`What ${[...externalTools].map(toPrintable).join(', ')} did outside of these files is not listed.`]),
+        ...(denied.length > 0 && absence !== undefined
+          ? [
+              colors.yellow(
+                `Nobody was asked (${absence}), so ${denied.join(', ')} did not run. \`--allow ${denied[0]}\` lets it.`,
+              ),
+            ]
+          : []),
+        '',
+        `${describeStatus(end, colors)} after ${formatDuration(end.atMs - startedAtMs)}: ${formatCount(end.turns, 'turn')}, ${describeCounts(counts)}`,
+      ];
+    },
+  };
+}
+
+function describeStatus({ status, error }: RunEnd, colors: LineStyle['colors']): string {
+  if (status === 'completed') return colors.green('completed');
+  const reason = error === undefined ? statusReasons[status] : toPrintable(error.message);
+  return colors.red(`${status}${reason === '' ? '' : ` (${reason})`}`);
+}
+
+const statusReasons: Readonly<Record<RunStatus, string>> = {
+  completed: '',
+  suspended: 'a call waits for an answer',
+  'max-rounds': 'the model asked for calls in every round it was given; see --max-rounds',
+  deadline: 'the time was up; see --timeout',
+  budget: 'what the run may use is used up',
+  aborted: 'it was stopped',
+  'model-error': 'the model failed',
+};
+
+function describeCounts(counts: ReadonlyMap<string, number>): string {
+  const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  if (total === 0) return 'no calls';
+  const kinds = [...counts].map(([kind, count]) => `${count} ${kind}`);
+  return `${formatCount(total, 'call')} (${kinds.join(', ')})`;
+}

@@ -1,0 +1,73 @@
+import { resolve } from 'node:path';
+import type { Tool } from '@holdfast/core';
+import { fileTools } from '@holdfast/filesystem';
+import { type Diagnostic, loadTools } from '@holdfast/loader';
+import { usageError } from './failure.ts';
+import { isFolder } from './workspace.ts';
+
+/** A folder of tool files, as it was named and where it is. */
+export interface ToolsFolder {
+  readonly name: string;
+  /** `undefined`: none was named, and there is no default one. */
+  readonly path: string | undefined;
+}
+
+/** What a model is offered, and what was left out. */
+export interface Toolset {
+  readonly folderTools: readonly Tool[];
+  readonly fileTools: readonly Tool[];
+  readonly diagnostics: readonly Diagnostic[];
+  readonly folder: ToolsFolder;
+}
+
+const defaultFolder = './plugins';
+
+/**
+ * The folder that was named, which must exist, or the default one, which need not.
+ *
+ * @throws HoldfastError `usage.folder_missing`.
+ */
+export async function findToolsFolder(name: string | undefined, directory: string): Promise<ToolsFolder> {
+  const path = resolve(directory, name ?? defaultFolder);
+  if (await isFolder(path)) return { name: name ?? defaultFolder, path };
+  if (name === undefined) return { name: defaultFolder, path: undefined };
+  throw usageError('usage.folder_missing', `The tools folder \`${name}\` is no folder that can be opened.`);
+}
+
+/** The file tools, and beside them what a folder brings along. A tool with the name of a file tool is left out. */
+export async function openToolset(
+  folder: ToolsFolder,
+  { strict = false }: { readonly strict?: boolean } = {},
+): Promise<Toolset> {
+  const builtIn = fileTools();
+  if (folder.path === undefined) return { folderTools: [], fileTools: builtIn, diagnostics: [], folder };
+  const { tools, diagnostics } = await loadTools(folder.path, { strict });
+  const taken = new Map(builtIn.map((tool) => [toTwinKey(tool.name), tool.name]));
+  const clashes = tools.filter((tool) => taken.has(toTwinKey(tool.name)));
+  return {
+    folderTools: tools.filter((tool) => !clashes.includes(tool)),
+    fileTools: builtIn,
+    diagnostics: [
+      ...diagnostics,
+      ...clashes.map((tool) => describeClash(tool, taken.get(toTwinKey(tool.name)) ?? tool.name)),
+    ],
+    folder,
+  };
+}
+
+// A model must not have to tell `read-file` from `read_file`.
+function toTwinKey(name: string): string {
+  return name.replaceAll('-', '_');
+}
+
+function describeClash(tool: Tool, builtIn: string): Diagnostic {
+  return {
+    severity: 'error',
+    code: 'tool.name.taken',
+    file: tool.origin?.source ?? tool.name,
+    line: 1,
+    column: 1,
+    message: `\`${tool.name}\` is the name of a built-in file tool${tool.name === builtIn ? '' : `, \`${builtIn}\``}; this tool is left out.`,
+    hint: 'Give the tool another `name` in its METADATA.',
+  };
+}
