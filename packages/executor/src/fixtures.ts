@@ -7,6 +7,7 @@ import {
   type Model,
   type ModelEvent,
   type ModelRequest,
+  type Outcome,
   type Prompt,
   type RunEvent,
   type Slice,
@@ -129,7 +130,7 @@ export const echo: Tool = defineTool({
 });
 
 /** Runs a call that must end, not suspend. */
-export async function outcomeOf(call: ToolCall, options: CallOptions) {
+export async function outcomeOf(call: ToolCall, options: CallOptions): Promise<Outcome> {
   const outcome = await executeToolCall(call, options);
   if (outcome.kind === 'suspended') throw new Error('suspended');
   return outcome;

@@ -1,0 +1,399 @@
+import {
+  type ApprovalAnswer,
+  allow,
+  ask,
+  type Decision,
+  definePolicy,
+  defineTool,
+  deny,
+  type KeyedState,
+  type PendingApproval,
+  type Policy,
+  type Tool,
+  upsert,
+} from '@holdfast/core';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { echo, notes, outcomeOf, testClock, testSession, writer } from './fixtures.ts';
+import { executeToolCall } from './index.ts';
+
+const echoCall = { id: 'c', name: 'echo', arguments: '{"q":"x"}' };
+let entered = 0;
+const counting: Tool = defineTool<unknown, unknown>({ ...echo, execute: () => (entered += 1) } as never);
+
+function answering(name: string, answer: () => unknown): Policy {
+  return definePolicy({ name, check: () => answer() as Decision });
+}
+
+const flipping = () => {
+  let reads = 0;
+  return {
+    get type() {
+      reads += 1;
+      return reads === 1 ? 'deny' : 'allow';
+    },
+    reason: 'first answer',
+  };
+};
+const proxied = new Proxy(
+  {},
+  {
+    get() {
+      throw new Error('trap');
+    },
+    has: () => true,
+  },
+);
+
+const faulty: { what: string; answer: () => unknown }[] = [
+  { what: 'throws', answer: () => thrown(new Error('broke')) },
+  { what: 'throws null', answer: () => thrown(null) },
+  { what: 'throws a hostile proxy', answer: () => thrown(proxied) },
+  { what: 'rejects', answer: () => Promise.reject(new Error('broke')) },
+  { what: 'rejects with null', answer: () => Promise.reject(null) },
+  ...[
+    undefined,
+    null,
+    true,
+    1,
+    'allow',
+    [],
+    {},
+    { allow: true },
+    { type: 'ALLOW' },
+    { type: true },
+    () => allow,
+    Symbol('allow'),
+  ].map((answer) => ({
+    what: `answers ${String(typeof answer === 'object' ? JSON.stringify(answer) : String(answer))}`,
+    answer: () => answer,
+  })),
+  { what: 'resolves to undefined', answer: async () => undefined },
+  { what: 'resolves to true', answer: async () => true },
+  { what: 'answers a thenable that throws', answer: () => thenable(() => thrown(new Error('broke'))) },
+  {
+    what: 'answers a thenable of nothing',
+    answer: () => thenable((resolve) => resolve({})),
+  },
+  { what: 'answers a proxy that throws', answer: () => proxied },
+  { what: 'answers a getter that flips', answer: flipping },
+  { what: 'resolves to a getter that flips', answer: async () => flipping() },
+  { what: 'denies without a reason', answer: () => ({ type: 'deny' }) },
+];
+
+test.each(faulty)('a policy that $what lets nothing through', async ({ answer }) => {
+  const { session, ends } = testSession();
+  entered = 0;
+  const outcome = await outcomeOf(echoCall, {
+    tools: [counting],
+    session,
+    policies: [answering('faulty', answer), answering('fine', () => allow)],
+  });
+  expect(outcome).toMatchObject({ kind: 'denied', code: 'policy.denied' });
+  expect(entered).toBe(0);
+  expect(ends()[0]).toMatchObject({
+    decisions: [
+      { policy: 'host/faulty', type: 'deny', reason: expect.any(String) },
+      { policy: 'host/fine', type: 'allow' },
+    ],
+  });
+});
+
+test('a policy that never answers is a denial after its time', async () => {
+  const { session } = testSession();
+  const clock = testClock();
+  const ended = outcomeOf(echoCall, {
+    tools: [counting],
+    session,
+    clock,
+    policies: [answering('slow', () => new Promise(() => undefined))],
+  });
+  await Promise.resolve();
+  clock.advance(4_999);
+  await Promise.resolve();
+  clock.advance(1);
+  expect(await ended).toMatchObject({ kind: 'denied', message: 'Denied: The policy did not answer within 5000 ms.' });
+});
+
+test('thenables and promises of an allow are allows', async () => {
+  const { session } = testSession();
+  const policies = [
+    answering('async', async () => allow),
+    answering('thenable', () => thenable((resolve) => resolve(allow))),
+  ];
+  expect(await outcomeOf(echoCall, { tools: [echo], session, policies })).toMatchObject({ kind: 'ok' });
+});
+
+test('property: deny beats ask beats allow in every order, and every reason is reported', async () => {
+  const decision = fc.constantFrom<Decision>(allow, ask('please'), deny('never'));
+  await fc.assert(
+    fc.asyncProperty(fc.array(decision, { maxLength: 6 }), async (decisions) => {
+      const { session } = testSession();
+      const policies = decisions.map((answer, index) =>
+        answering(`p-${index}`, () => (index % 2 === 0 ? answer : Promise.resolve(answer))),
+      );
+      const outcome = await executeToolCall(echoCall, { tools: [echo], session, policies });
+      const types = decisions.map(({ type }) => type);
+      const expected = types.includes('deny') ? 'denied' : types.includes('ask') ? 'suspended' : 'ok';
+      expect(outcome.kind).toBe(expected);
+      if (outcome.kind === 'denied')
+        expect(outcome.message).toBe(
+          `Denied: ${types
+            .filter((type) => type === 'deny')
+            .map(() => 'never')
+            .join(' ')}`,
+        );
+      if (outcome.kind === 'suspended')
+        expect(outcome.pending[0]?.asks).toHaveLength(types.filter((type) => type === 'ask').length);
+    }),
+  );
+});
+
+test('a policy sees the parsed call, frozen, and cannot change it', async () => {
+  const { session } = testSession();
+  const seen: unknown[] = [];
+  const mutating = definePolicy({
+    name: 'mutating',
+    check: (call, context) => {
+      seen.push(call.input, Object.isFrozen(call), Object.isFrozen(call.input), Object.isFrozen(context));
+      Object.assign(call.input as object, { q: 'changed' });
+      return allow;
+    },
+  });
+  expect(await outcomeOf(echoCall, { tools: [echo], session, policies: [mutating] })).toMatchObject({ kind: 'denied' });
+  expect(seen).toEqual([{ q: 'x' }, true, true, true]);
+});
+
+const visits: Policy<KeyedState<number>> = definePolicy<number>({
+  name: 'visits',
+  stateKind: 'keyed',
+  check: (call, { state }) => ((state.get(call.tool.name) ?? 0) < 2 ? allow : deny('Twice is enough.')),
+  onResult: (call, _result, { state }) => upsert(call.tool.name, (state.get(call.tool.name) ?? 0) + 1),
+});
+
+test('state changes with successes only, and goes back with the session', async () => {
+  const { session, records } = testSession();
+  const options = { tools: [echo, writer(() => thrown(new Error('no')))], session, policies: [visits] };
+  const kinds = [];
+  const before = session.snapshot();
+  for (const name of ['write', 'write', 'write', 'echo', 'echo', 'echo'])
+    kinds.push((await outcomeOf({ name, arguments: name === 'echo' ? '{"q":"x"}' : '' }, options)).kind);
+  expect(kinds).toEqual(['failed', 'failed', 'failed', 'ok', 'ok', 'denied']);
+  expect(records.filter((record) => record['changes'] !== undefined).map((record) => record['changes'])).toEqual([
+    [{ slice: 'policy:host/visits', op: 'upsert', key: 'echo', item: 1 }],
+    [{ slice: 'policy:host/visits', op: 'upsert', key: 'echo', item: 2 }],
+  ]);
+  session.read({
+    id: 'policy:host/visits',
+    kind: 'keyed',
+    schema: undefined,
+    initial: undefined,
+    reducers: new Map(),
+    retention: 'state',
+  });
+  session.restore(before);
+  expect(await outcomeOf(echoCall, options)).toMatchObject({ kind: 'ok' });
+});
+
+test('two sessions share no state', async () => {
+  for (const { session } of [testSession(), testSession()]) {
+    const options = { tools: [echo], session, policies: [visits] };
+    expect([(await outcomeOf(echoCall, options)).kind, (await outcomeOf(echoCall, options)).kind]).toEqual([
+      'ok',
+      'ok',
+    ]);
+  }
+});
+
+test('a value state is replaced by what onResult answers, a list too', async () => {
+  const { session } = testSession();
+  const budget = definePolicy<number>({
+    name: 'budget',
+    initialState: 0,
+    check: (_call, { state }) => (state < 1 ? allow : deny('Used up.')),
+    onResult: (_call, _result, { state }) => state + 1,
+  });
+  const queue = definePolicy<readonly string[]>({
+    name: 'queue',
+    initialState: ['x'],
+    check: (_call, { state }) => (state.length > 0 ? allow : deny('Empty.')),
+    onResult: () => [],
+  });
+  expect(await outcomeOf(echoCall, { tools: [echo], session, policies: [budget] })).toMatchObject({ kind: 'ok' });
+  expect(await outcomeOf(echoCall, { tools: [echo], session, policies: [budget] })).toMatchObject({
+    kind: 'denied',
+    message: 'Denied: Used up.',
+  });
+  expect(await outcomeOf(echoCall, { tools: [echo], session, policies: [queue] })).toMatchObject({ kind: 'ok' });
+  expect(await outcomeOf(echoCall, { tools: [echo], session, policies: [queue] })).toMatchObject({
+    kind: 'denied',
+    message: 'Denied: Empty.',
+  });
+});
+
+test.each([
+  ['throws', () => thrown(new Error('onResult broke')), 'commit.failed'],
+  ['answers a promise', () => Promise.resolve(1), 'slice.value.invalid'],
+  ['answers an operation that its state does not know', () => upsert('k', 1), 'slice.operation.invalid'],
+])('an onResult that %s fails the call, and nothing of it stays', async (_what, onResult, code) => {
+  const { session, ends } = testSession();
+  const first = definePolicy<number>({
+    name: 'first',
+    initialState: 0,
+    check: () => allow,
+    onResult: (_call, _result, { state }) => state + 1,
+  });
+  const second = definePolicy<number>({
+    name: 'second',
+    initialState: 0,
+    check: () => allow,
+    onResult: onResult as never,
+  });
+  expect(
+    await outcomeOf(
+      { id: 'c', name: 'write', arguments: '' },
+      { tools: [writer(() => 1)], session, policies: [first, second] },
+    ),
+  ).toMatchObject({ kind: 'failed', code });
+  expect(session.read(notes).size).toBe(0);
+  expect(ends()).toHaveLength(1);
+  expect(ends()[0]).not.toHaveProperty('changes');
+});
+
+const dangerous: Tool = writer(() => 'done', { dangerous: true });
+const dangerousCall = { id: 'c', name: 'write', arguments: '' };
+
+test('a dangerous call waits for a person, whatever policies say', async () => {
+  const { session, ends, records } = testSession();
+  const outcome = await executeToolCall(dangerousCall, {
+    tools: [dangerous],
+    session,
+    policies: [answering('fine', () => allow)],
+  });
+  expect(outcome).toEqual({
+    kind: 'suspended',
+    pending: [
+      {
+        callId: 'c',
+        name: 'write',
+        input: {},
+        dangerous: true,
+        asks: [{ policy: 'holdfast/dangerous', type: 'ask', reason: '`write` is marked as dangerous.' }],
+      },
+    ],
+  });
+  expect(ends()).toHaveLength(0);
+  expect(records.at(-1)).toMatchObject({ type: 'approval-request' });
+  expect(session.read(notes).size).toBe(0);
+});
+
+const answers: { what: string; answer: unknown; kind: string; code?: string }[] = [
+  { what: 'approve', answer: { type: 'approve' }, kind: 'ok' },
+  { what: 'deny', answer: { type: 'deny' }, kind: 'denied', code: 'approval.denied' },
+  {
+    what: 'deny with a reason',
+    answer: { type: 'deny', reason: 'not today' },
+    kind: 'denied',
+    code: 'approval.denied',
+  },
+  { what: 'true', answer: true, kind: 'denied', code: 'approval.denied' },
+  { what: 'undefined', answer: undefined, kind: 'denied', code: 'approval.denied' },
+  { what: 'APPROVE', answer: { type: 'APPROVE' }, kind: 'denied', code: 'approval.denied' },
+  { what: 'a rejection', answer: () => Promise.reject(new Error('closed')), kind: 'denied', code: 'approval.denied' },
+];
+
+test.each(answers)('the answer $what: $kind', async ({ answer, kind, code }) => {
+  const { session, records } = testSession();
+  const outcome = await outcomeOf(dangerousCall, {
+    tools: [dangerous],
+    session,
+    approve: () => (typeof answer === 'function' ? answer() : answer) as ApprovalAnswer,
+  });
+  expect(outcome).toMatchObject({ kind, code });
+  expect(session.read(notes).size).toBe(kind === 'ok' ? 1 : 0);
+  expect(records.map(({ type }) => type)).toEqual(
+    expect.arrayContaining(['approval-request', 'approval-answer', 'tool-call-end']),
+  );
+});
+
+test('approval.unattended: nobody is asked, and that is a denial', async () => {
+  const { session } = testSession();
+  const outcome = await outcomeOf(dangerousCall, {
+    tools: [dangerous],
+    session,
+    unattended: true,
+    approve: () => expect.unreachable(),
+  });
+  expect(outcome).toMatchObject({ kind: 'denied', code: 'approval.unattended' });
+});
+
+test('a grant of the host or of an earlier answer lets pass, but no denial', async () => {
+  const { session, ends } = testSession();
+  expect(await outcomeOf(dangerousCall, { tools: [dangerous], session, grants: ['write'] })).toMatchObject({
+    kind: 'ok',
+  });
+  expect(ends()[0]).toMatchObject({
+    decisions: [{ policy: 'holdfast/dangerous', type: 'allow', reason: 'Granted by the host.' }],
+  });
+  let asked = 0;
+  const approve = (): ApprovalAnswer => {
+    asked += 1;
+    return { type: 'approve', grant: true };
+  };
+  for (let index = 0; index < 2; index += 1)
+    expect(await outcomeOf(dangerousCall, { tools: [dangerous], session, approve })).toMatchObject({ kind: 'ok' });
+  expect(asked).toBe(1);
+  expect(ends()[2]).toMatchObject({ decisions: [{ type: 'allow', reason: 'Granted for the session.' }] });
+  const denying = [answering('never', () => deny('never'))];
+  expect(
+    await outcomeOf(dangerousCall, { tools: [dangerous], session, grants: ['write'], policies: denying }),
+  ).toMatchObject({ kind: 'denied' });
+});
+
+test('policies are asked again after a yes: a new ask asks, a denial denies', async () => {
+  const { session } = testSession();
+  let round = 0;
+  const asked: string[][] = [];
+  const changing = answering('changing', () => {
+    round += 1;
+    return round === 1 ? allow : round === 2 ? ask('second thoughts') : round === 3 ? deny('no after all') : allow;
+  });
+  const approve = ({ asks }: PendingApproval): ApprovalAnswer => {
+    asked.push(asks.map(({ policy }) => policy));
+    return { type: 'approve' };
+  };
+  expect(await outcomeOf(dangerousCall, { tools: [dangerous], session, policies: [changing], approve })).toMatchObject({
+    kind: 'denied',
+    message: 'Denied: no after all',
+  });
+  expect(asked).toEqual([['holdfast/dangerous'], ['host/changing']]);
+});
+
+test('the end of the run while a person thinks is a no', async () => {
+  const { session } = testSession();
+  const controller = new AbortController();
+  const approve = (): Promise<ApprovalAnswer> => {
+    controller.abort();
+    return new Promise(() => undefined);
+  };
+  expect(
+    await outcomeOf(dangerousCall, { tools: [dangerous], session, approve, signal: controller.signal }),
+  ).toMatchObject({ kind: 'denied', code: 'approval.denied' });
+});
+
+test.each([
+  ['policy.duplicate', [answering('a', () => allow), answering('a', () => allow)]],
+  ['policy.tool.unknown', [definePolicy({ name: 'a', tools: ['ecko'], check: () => allow })]],
+])('%s is a wrong configuration', async (code, policies) => {
+  const { session } = testSession();
+  await expect(executeToolCall(echoCall, { tools: [echo], session, policies })).rejects.toMatchObject({ code });
+});
+
+// Spelled like this because a linter takes a literal `then` for a mistake, as it mostly is.
+function thenable(then: (resolve: (value: unknown) => void) => void): unknown {
+  return Object.fromEntries([['then', then]]);
+}
+
+function thrown(value: unknown): never {
+  throw value;
+}
