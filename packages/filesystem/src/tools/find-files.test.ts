@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import { memoryFilesystem } from '../memory.ts';
+import { callTool } from './fixtures.ts';
+
+const resource = memoryFilesystem({
+  'README.md': '',
+  '.env': '',
+  'src/a.ts': '',
+  'src/b.test.ts': '',
+  'src/deep/c.ts': '',
+  'src/(group)/page.tsx': '',
+  'node_modules/x/index.ts': '',
+});
+
+test('list_files lists one folder', async () => {
+  const { result, rendered } = await callTool(resource, 'list_files', { path: 'src/' });
+  expect(result.message).toBe('`src` has 4 entries.');
+  expect(rendered).toBe('(group)/\na.ts\nb.test.ts\ndeep/');
+  expect((await callTool(resource, 'list_files', {})).rendered).toBe('.env\nREADME.md\nnode_modules/\nsrc/');
+});
+
+test('list_files says that a folder is empty, missing or a file', async () => {
+  expect((await callTool(memoryFilesystem(), 'list_files', {})).result.message).toBe('The folder `/` is empty.');
+  expect((await callTool(resource, 'list_files', { path: 'x' })).result.code).toBe('file.missing');
+  expect((await callTool(resource, 'list_files', { path: '.env' })).result.code).toBe('file.not_directory');
+});
+
+test.each(['list_files', 'glob_files'])(
+  '%s shows a thousand entries and says how many more there are',
+  async (tool) => {
+    const files = Object.fromEntries(Array.from({ length: 1003 }, (_, index) => [`f${index}`, '']));
+    const { rendered } = await callTool(memoryFilesystem(files), tool, tool === 'glob_files' ? { pattern: '*' } : {});
+    expect(rendered.split('\n')).toHaveLength(1001);
+    expect(rendered).toMatch(/\n… 3 more; /);
+  },
+);
+
+test.each([
+  { pattern: '*.ts', paths: ['src/a.ts', 'src/b.test.ts', 'src/deep/c.ts'] },
+  { pattern: '/*.md', paths: ['README.md'] },
+  { pattern: '/*.ts', paths: [] },
+  { pattern: 'src/*.ts', paths: ['src/a.ts', 'src/b.test.ts'] },
+  { pattern: './src//**/*.ts', paths: ['src/a.ts', 'src/b.test.ts', 'src/deep/c.ts'] },
+  { pattern: '**/{a,c}.ts', paths: ['src/a.ts', 'src/deep/c.ts'] },
+  { pattern: 'src/[ab]*', paths: ['src/a.ts', 'src/b.test.ts'] },
+  { pattern: '.e?v', paths: ['.env'] },
+  { pattern: 'src/(group)/*', paths: ['src/(group)/page.tsx'] },
+  { pattern: 'src/a.ts', paths: ['src/a.ts'] },
+  { pattern: '!README.md', paths: [] },
+  { pattern: 'none/**', paths: [] },
+  { pattern: 'README.md/**', paths: ['README.md'] },
+  { pattern: 'node_modules/**/*.ts', paths: ['node_modules/x/index.ts'] },
+])('glob_files $pattern', async ({ pattern, paths }) => {
+  const { result, rendered } = await callTool(resource, 'glob_files', { pattern });
+  expect(result.value).toMatchObject({ paths, more: 0 });
+  expect(rendered).toBe(paths.join('\n'));
+});
+
+test.each([
+  { code: 'glob.invalid', pattern: 'a\\*' },
+  { code: 'glob.invalid', pattern: '*a*a*a*b' },
+  { code: 'glob.invalid', pattern: '**/a/**/a/**/a/**' },
+  { code: 'glob.invalid', pattern: '{a,b}{a,b}{a,b}{a,b}' },
+  { code: 'glob.invalid', pattern: 'x'.repeat(501) },
+  { code: 'path.escape', pattern: '../*' },
+  { code: 'path.escape', pattern: '~/*' },
+  { code: 'path.protected', pattern: '.holdfast/**' },
+])('glob_files answers $code to $pattern', async ({ code, pattern }) => {
+  expect((await callTool(resource, 'glob_files', { pattern })).result).toMatchObject({ success: false, code });
+});
+
+test('glob_files stops when it is told to', async () => {
+  const signal = AbortSignal.abort(new Error('stopped'));
+  await expect(callTool(resource, 'glob_files', { pattern: '*' }, { signal })).rejects.toThrow('stopped');
+});
+
+test.each(['list_files', 'read_file', 'write_file', 'edit_file', 'delete_file', 'glob_files', 'grep_files'])(
+  'filesystem.missing: %s without a filesystem',
+  async (name) => {
+    const input = { path: 'a', content: '', oldText: 'a', newText: 'b', pattern: 'a' };
+    expect((await callTool(undefined, name, input)).result).toMatchObject({ code: 'filesystem.missing' });
+  },
+);

@@ -1,0 +1,72 @@
+import type {
+  Filesystem,
+  FilesystemReader,
+  StagedResource,
+  StandardSchema,
+  Tool,
+  ToolContext,
+  ToolResult,
+} from '@holdfast/core';
+import { isToolResult } from '@holdfast/core';
+import { fileTools } from '../file-tools.ts';
+
+/** How a call of a test ended, with what a model would read. */
+export interface TestOutcome {
+  readonly result: ToolResult;
+  readonly rendered: string;
+}
+
+export interface TestCall {
+  /** Default: far away. */
+  readonly remainingMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Runs one file tool in a call of its own, as the executor would: commits a success, discards anything else. */
+export async function callTool(
+  resource: StagedResource<Filesystem, FilesystemReader> | undefined,
+  name: string,
+  input: unknown,
+  { remainingMs = 1e9, signal = new AbortController().signal }: TestCall = {},
+): Promise<TestOutcome> {
+  const tool = fileTools().find((candidate) => candidate.name === name);
+  if (tool?.execute === undefined) throw new Error(`There is no tool ${name}.`);
+  const transaction = resource?.begin('c1');
+  const context: ToolContext = {
+    callId: 'c1',
+    idempotencyKey: 'c1',
+    signal,
+    deadline: { atMs: remainingMs, remainingMs: () => remainingMs },
+    session: {
+      read: () => {
+        throw new Error('File tools use no session.');
+      },
+      dispatch: () => undefined,
+      publish: () => undefined,
+    },
+    resources: new Map(transaction === undefined ? [] : [['filesystem', transaction.view]]),
+    filesystem: transaction?.view,
+    progress: () => undefined,
+  };
+  const result = await tool.execute(await validate(tool.inputSchema, input), context);
+  if (!isToolResult(result)) throw new Error('A file tool answers with a tool result.');
+  if (result.success) {
+    const value = await validate(tool.outputSchema, result.value);
+    await transaction?.prepare();
+    await transaction?.commit();
+    return { result, rendered: tool.renderResult?.(value) ?? JSON.stringify(value) };
+  }
+  await transaction?.discard();
+  return { result, rendered: '' };
+}
+
+async function validate(schema: Tool['inputSchema'], value: unknown): Promise<unknown> {
+  if (!isStandardSchema(schema)) throw new Error('File tools have valibot schemas.');
+  const result = await schema['~standard'].validate(value);
+  if (result.issues !== undefined) throw new Error(result.issues.map(({ message }) => message).join('; '));
+  return result.value;
+}
+
+function isStandardSchema(schema: Tool['inputSchema']): schema is StandardSchema {
+  return schema !== undefined && '~standard' in schema;
+}

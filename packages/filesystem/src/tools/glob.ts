@@ -1,0 +1,57 @@
+import { HoldfastError } from '@holdfast/core';
+import picomatch from 'picomatch/posix.js';
+import { parsePath, showPath } from '../paths.ts';
+
+/** A compiled glob pattern. */
+export interface Glob {
+  /** The deepest folder in which everything that can match lies; `''` for the root. */
+  readonly base: string;
+  /** `key` as `Filesystem.resolve` gives it. */
+  matches(key: string): boolean;
+}
+
+const maxLength = 500;
+// What a pattern may hold, so that no name can make the matching slow: it backtracks.
+const maxStarsInName = 3;
+const maxGlobstars = 3;
+const maxBraces = 3;
+
+/**
+ * Compiles a pattern of `*`, `?`, `**`, `[a-z]` and `{a,b}`; anything else stands for itself. A pattern without `/` is for names
+ * in any folder, one with a leading `/` starts at the root. Names with a leading dot match too.
+ *
+ * @throws HoldfastError `glob.invalid`, `path.escape`, `path.invalid`.
+ */
+export function compileGlob(pattern: string): Glob {
+  const problem = findProblem(pattern);
+  if (problem !== undefined) {
+    throw new HoldfastError('glob.invalid', `The pattern \`${showPath(pattern)}\` ${problem}.`, { data: { pattern } });
+  }
+  const key = parsePath(pattern);
+  const anywhere = !pattern.includes('/');
+  const names = key.split('/');
+  const fixed = names.slice(0, -1).findIndex((name) => /[*?[{]/u.test(name));
+  const base = anywhere ? '' : names.slice(0, fixed < 0 ? -1 : fixed).join('/');
+  // Regular expression syntax would pass through the matcher; here it is text.
+  const literal = key.replaceAll(/[()+|^$!@]/gu, '\\$&');
+  const options = { dot: true, nonegate: true, noextglob: true, strictBrackets: true };
+  try {
+    const matches = picomatch(anywhere ? `**/${literal}` : literal, options);
+    return { base, matches: (candidate) => matches(candidate) };
+  } catch (cause) {
+    throw new HoldfastError('glob.invalid', `The pattern \`${showPath(pattern)}\` has a bracket that is not closed.`, {
+      data: { pattern },
+      cause,
+    });
+  }
+}
+
+function findProblem(pattern: string): string | undefined {
+  if (pattern.length > maxLength) return `is longer than ${maxLength} characters`;
+  if (pattern.includes('\\')) return 'contains a backslash; separate names by `/`';
+  if ((pattern.match(/\*\*/gu) ?? []).length > maxGlobstars) return `has more than ${maxGlobstars} \`**\``;
+  if ((pattern.match(/\{/gu) ?? []).length > maxBraces) return `has more than ${maxBraces} \`{…}\``;
+  const stars = pattern.split('/').map((name) => (name.match(/\*+/gu) ?? []).length);
+  if (stars.some((amount) => amount > maxStarsInName)) return `has more than ${maxStarsInName} \`*\` in one name`;
+  return undefined;
+}

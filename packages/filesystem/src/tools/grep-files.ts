@@ -1,0 +1,154 @@
+import {
+  defineTool,
+  type Filesystem,
+  HoldfastError,
+  isHoldfastError,
+  type Tool,
+  type ToolContext,
+  toolOk,
+} from '@holdfast/core';
+import * as v from 'valibot';
+import { toText } from '../content.ts';
+import { useFilesystem } from './context.ts';
+import { compileGlob } from './glob.ts';
+import { type LinePattern, regularExpression, textPattern } from './line-pattern.ts';
+import { count, maxShownCharacters, shorten } from './text.ts';
+
+const maxMatches = 500;
+const maxShownLine = 300;
+
+const match = v.object({ path: v.string(), line: v.number(), text: v.string() });
+
+const resultSchema = v.object({
+  matches: v.array(match),
+  /** Matching lines that were left out. */
+  more: v.number(),
+  filesSearched: v.number(),
+  /** What was not searched, or not in full. */
+  notes: v.array(v.string()),
+});
+
+/** Searches the text of files line by line. */
+export const grepFiles: Tool = defineTool({
+  name: 'grep_files',
+  description:
+    'Search the text of files for a word or a regular expression; gives path, line number and line of each match.',
+  inputSchema: v.object({
+    pattern: v.pipe(v.string(), v.minLength(1), v.description('Regular expression or text to search for')),
+    literal: v.optional(v.pipe(v.boolean(), v.description('Whether the pattern is plain text')), false),
+    path: v.optional(v.pipe(v.string(), v.description('Folder or file to search in')), '.'),
+    glob: v.optional(v.pipe(v.string(), v.minLength(1), v.description('Only files that match, such as *.ts'))),
+    ignoreCase: v.optional(v.pipe(v.boolean(), v.description('Whether upper and lower case are the same')), false),
+  }),
+  outputSchema: resultSchema,
+  effects: 'none',
+  examples: [
+    {
+      description: 'All TODO comments in TypeScript files',
+      input: { pattern: 'TODO', glob: '*.ts' },
+      output: {
+        matches: [{ path: 'src/a.ts', line: 3, text: '// TODO: later' }],
+        more: 0,
+        filesSearched: 8,
+        notes: [],
+      },
+    },
+  ],
+  execute: ({ pattern, literal, path, glob, ignoreCase }, context) =>
+    useFilesystem(context, async (filesystem) => {
+      const wanted = literal ? textPattern(pattern, ignoreCase) : regularExpression(pattern, ignoreCase);
+      const chosen = glob === undefined ? undefined : compileGlob(glob);
+      const search = createSearch(wanted, context);
+      for await (const { path: file } of filesystem.walk(path)) {
+        context.signal.throwIfAborted();
+        if (chosen?.matches(file) ?? true) search.add(file, await readIfPossible(filesystem, file));
+      }
+      const result = search.finish();
+      const total = result.matches.length + result.more;
+      const found = total === 0 ? 'No line matches' : `${count(total, 'line matches', 'lines match')}`;
+      return toolOk(result, `${found} \`${shorten(pattern, 100)}\` in ${count(result.filesSearched, 'file')}.`);
+    }),
+  renderResult: ({ matches, more, notes }) =>
+    [
+      ...matches.map(({ path, line, text }) => `${path}:${line}: ${text}`),
+      ...(more > 0 ? [`… ${more} more; narrow the search by \`path\`, \`glob\` or a longer pattern`] : []),
+      ...notes,
+    ].join('\n'),
+});
+
+type SearchResult = v.InferOutput<typeof resultSchema>;
+
+/** What is in a file as far as a search is concerned. */
+type Content =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'binary' | 'too large' | 'unreadable' };
+
+async function readIfPossible(filesystem: Filesystem, path: string): Promise<Content | undefined> {
+  try {
+    const text = toText(await filesystem.read(path));
+    return text === undefined ? { type: 'binary' } : { type: 'text', text };
+  } catch (error) {
+    if (!isHoldfastError(error)) throw error;
+    switch (error.code) {
+      case 'file.missing':
+        // Gone since it was listed.
+        return undefined;
+      case 'file.too_large':
+        return { type: 'too large' };
+      case 'file.unreadable':
+        return { type: 'unreadable' };
+      default:
+        throw error;
+    }
+  }
+}
+
+interface Search {
+  add(path: string, content: Content | undefined): void;
+  finish(): SearchResult;
+}
+
+function createSearch(pattern: LinePattern, { deadline }: ToolContext): Search {
+  const matches: v.InferOutput<typeof match>[] = [];
+  const skipped = new Map<string, number>();
+  let total = 0;
+  let shown = 0;
+  let filesSearched = 0;
+  let cutLines = 0;
+
+  function addLine(path: string, line: number, text: string): void {
+    // The signal cannot fire while lines are searched, but the time can be looked at.
+    if (deadline.remainingMs() <= 0) {
+      throw new HoldfastError('grep.timed_out', 'The search ran out of time. Narrow it by `path` or `glob`.');
+    }
+    const cut = text.length > pattern.maxLineLength;
+    if (cut) cutLines += 1;
+    if (!pattern.test(cut ? text.slice(0, pattern.maxLineLength) : text)) return;
+    total += 1;
+    if (matches.length >= maxMatches || shown >= maxShownCharacters) return;
+    const found = { path, line, text: shorten(text, maxShownLine) };
+    shown += path.length + found.text.length;
+    matches.push(found);
+  }
+
+  return {
+    add(path, content) {
+      if (content === undefined) return;
+      if (content.type !== 'text') {
+        skipped.set(content.type, (skipped.get(content.type) ?? 0) + 1);
+        return;
+      }
+      filesSearched += 1;
+      const lines = content.text.split(/\r?\n/u);
+      if (lines.at(-1) === '') lines.pop();
+      for (const [index, text] of lines.entries()) addLine(path, index + 1, text);
+    },
+    finish() {
+      const notes = Array.from(skipped, ([reason, amount]) => `Skipped ${count(amount, 'file')}: ${reason}.`);
+      if (cutLines > 0) {
+        notes.push(`Searched only the first ${pattern.maxLineLength} characters of ${count(cutLines, 'long line')}.`);
+      }
+      return { matches, more: total - matches.length, filesSearched, notes };
+    },
+  };
+}

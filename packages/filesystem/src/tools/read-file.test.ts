@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { memoryFilesystem } from '../memory.ts';
+import { callTool } from './fixtures.ts';
+
+const resource = memoryFilesystem({
+  'a.txt': 'one\ntwo\r\nthree',
+  'empty.txt': '',
+  'picture.png': new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0, 1, 2]),
+  'long.txt': 'line\n'.repeat(5000),
+  'wide.txt': `${'x'.repeat(60_000)}\nend\n`,
+});
+
+test.each([
+  { input: {}, message: '`a.txt`, 3 lines.', rendered: 'one\ntwo\r\nthree' },
+  { input: { startLine: 2 }, message: '`a.txt`, lines 2 to 3 of 3.', rendered: 'two\r\nthree' },
+  { input: { endLine: 1 }, message: '`a.txt`, lines 1 to 1 of 3.', rendered: 'one\n' },
+  { input: { startLine: 2, endLine: 99 }, message: '`a.txt`, lines 2 to 3 of 3.', rendered: 'two\r\nthree' },
+  { input: { lineNumbers: true }, message: '`a.txt`, 3 lines.', rendered: '1\tone\n2\ttwo\r\n3\tthree' },
+])('reads $input of a file', async ({ input, message, rendered }) => {
+  const outcome = await callTool(resource, 'read_file', { path: './a.txt', ...input });
+  expect(outcome).toMatchObject({ result: { success: true, message }, rendered });
+});
+
+test('an empty file is empty', async () => {
+  const { result, rendered } = await callTool(resource, 'read_file', { path: 'empty.txt' });
+  expect(result).toMatchObject({ message: '`empty.txt` is empty.', value: { totalLines: 0, text: '' } });
+  expect(rendered).toBe('');
+});
+
+test('a long file comes in parts that say how to get the rest', async () => {
+  const first = await callTool(resource, 'read_file', { path: 'long.txt' });
+  expect(first.rendered).toMatch(/\n… 3000 more lines, read with startLine=2001\.$/);
+  const last = await callTool(resource, 'read_file', { path: 'long.txt', startLine: 4001 });
+  expect(last.rendered).toBe('line\n'.repeat(1000));
+});
+
+test('a line that is too long is cut, and the rest can be read', async () => {
+  const { rendered } = await callTool(resource, 'read_file', { path: 'wide.txt' });
+  expect(rendered.length).toBeLessThan(51_000);
+  expect(rendered).toMatch(
+    /x\n… Line 1 is cut after 50000 of 60001 characters; .* 1 more line, read with startLine=2\.$/,
+  );
+});
+
+test.each([
+  { code: 'file.binary', input: { path: 'picture.png' }, text: '7 bytes' },
+  { code: 'file.missing', input: { path: 'none.txt' }, text: '`none.txt`' },
+  { code: 'path.escape', input: { path: '../a.txt' }, text: '`../a.txt`' },
+  { code: 'read.range_empty', input: { path: 'a.txt', startLine: 4 }, text: '3 lines' },
+  { code: 'read.range_empty', input: { path: 'a.txt', startLine: 3, endLine: 2 }, text: 'from 3 to 2' },
+])('$code: $input', async ({ code, input, text }) => {
+  const { result } = await callTool(resource, 'read_file', input);
+  expect(result).toMatchObject({ success: false, code });
+  expect(result.message).toContain(text);
+});
+
+test.each([{ path: '' }, { path: 'a.txt', startLine: 0 }, { path: 'a.txt', endLine: 1.5 }])(
+  'refuses %j',
+  async (input) => {
+    await expect(callTool(resource, 'read_file', input)).rejects.toThrow('Invalid');
+  },
+);
+
+test('the parts of a file, read one after the other, are the file', () =>
+  fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.constantFrom('a', '\n', '\r\n', 'é', '\n\n')).map((parts) => parts.join('')),
+      fc.integer({ min: 1, max: 3 }),
+      async (text, size) => {
+        const files = memoryFilesystem({ f: text });
+        let joined = '';
+        for (let startLine = 1; ; startLine += size) {
+          const { result, rendered } = await callTool(files, 'read_file', {
+            path: 'f',
+            startLine,
+            endLine: startLine + size - 1,
+          });
+          if (!result.success) break;
+          joined += rendered;
+          if (rendered === '') break;
+        }
+        expect(joined).toBe(text);
+      },
+    ),
+  ));
