@@ -10,7 +10,11 @@ const inputSchema = v.object({
   units: v.optional(v.picklist(['metric', 'imperial']), 'metric'),
 });
 
-type Input = v.InferOutput<typeof inputSchema>;
+interface Input {
+  readonly city: string;
+  readonly days: number;
+  readonly units: 'metric' | 'imperial';
+}
 
 interface Forecast {
   readonly city: string;

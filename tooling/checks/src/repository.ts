@@ -85,7 +85,7 @@ function readManifest(files: ReadonlyMap<string, string>, path: string): Manifes
   return JSON.parse(files.get(path) ?? '{"name":"root"}') as Manifest;
 }
 
-/** Whether `path` is a test or what only tests use. */
+/** Whether `path` is a test or what only tests use: `x.test.ts`, `fixtures.ts`, `test-x.ts`. */
 export function isTest(path: string): boolean {
-  return path.endsWith('.test.ts');
+  return /(?:\.test|\/fixtures?|\/test-[\w-]+)\.ts$/.test(path);
 }
