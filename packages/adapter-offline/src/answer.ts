@@ -11,7 +11,7 @@ const maxTools = 12;
 
 /** What a person is told at the end. It says nothing that no result says. */
 export function composeAnswer(entries: readonly Entry[], toolbox: Toolbox): string {
-  if (entries.length === 0) return `There is nothing here that I could do something about.\n\n${offer(toolbox)}`;
+  if (entries.length === 0) return `The request names nothing that I could do.\n\n${offer(toolbox)}`;
   const hasStored = entries.some((entry) => entry.type === 'done' && entry.isStored);
   const parts = entries.map((entry) => describe(entry, hasStored));
   const last = entries.some((entry) => entry.type === 'no-tool') ? [offer(toolbox)] : [];

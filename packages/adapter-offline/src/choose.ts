@@ -124,14 +124,29 @@ function verbMatch(
   { verb, items }: Clause,
   { actionStems, actionConcepts, descriptionStems, nameStems }: Profile,
 ): number {
-  if (verb === undefined) {
-    // "Add the flag" and "weather for Oslo": without a verb the things decide; a verb anywhere still helps.
-    return items.some((item) => item.type === 'word' && actionStems.has(item.stem)) ? 0.6 : 0;
-  }
+  // "Give me statistics" and "a summary of it": the noun says what is to be done.
+  const isNamed = items.some(
+    (item) =>
+      item.type === 'word' &&
+      (actionStems.has(item.stem) ||
+        (isLooking(actionConcepts) && shareConcept(conceptsOf(item.stem), actionConcepts))),
+  );
+  if (verb === undefined) return isNamed ? 0.6 : 0;
   if (actionStems.has(verb.stem)) return 1;
   if (shareConcept(verb.concepts, actionConcepts)) return 0.8;
   if (nameStems.has(verb.stem)) return 0.8;
   if (shareConcept(verb.concepts, browsing) && shareConcept(actionConcepts, browsing)) return 0.5;
+  if (
+    verb.concepts.has('get') &&
+    items.some(
+      (item, index) =>
+        index !== verb.index &&
+        item.type === 'word' &&
+        isLooking(actionConcepts) &&
+        shareConcept(conceptsOf(item.stem), actionConcepts),
+    )
+  )
+    return 0.6;
   return descriptionStems.has(verb.stem) ? 0.4 : 0;
 }
 
@@ -152,7 +167,8 @@ function fits(
     return false;
   if (verb !== undefined && verb.index >= 0 && matched === 0) return false;
   if (wantsOtherFile(telling, profile)) return false;
-  const knows = (word: TellingWord): boolean => strength(word.stem, word.concepts, profile, toolbox) > 0;
+  const knows = (word: TellingWord): boolean =>
+    strength(word.stem, word.concepts, profile, toolbox) > 0 || shareConcept(word.concepts, profile.actionConcepts);
   const isExplained = (word: TellingWord): boolean => filling.used.has(word.index) || knows(word);
   // What the clause is about, and what the tool is about, must have met.
   const object = telling.filter((word) => !word.isImplied && isObjectOf(clause, word.index));
@@ -165,10 +181,26 @@ function fits(
     profile.objectStems.some((stem) => shareThing(word.concepts, conceptsOf(stem))) ||
     profile.descriptionStems.has(word.stem);
   if (telling.some(isAbout)) return true;
+  // "List the TODO comments" with nothing but a search at hand is a search for TODO.
+  const marked = [...filling.used].some((index) => isMarked(clause.items[index]));
+  if (
+    marked &&
+    matched >= 0.5 &&
+    profile.actionConcepts.has('find') &&
+    verb !== undefined &&
+    shareConcept(verb.concepts, browsing)
+  )
+    return true;
   const isGiven = [...filling.used].some((index) => clause.items[index]?.type === 'value');
   const isSearch = verb?.concepts.has('find') === true && profile.actionConcepts.has('find') && filling.used.size > 0;
   if (matched < 0.8 || !(profile.objectStems.length === 0 || isGiven || isSearch)) return false;
   return telling.every((word) => word.isImplied || isExplained(word));
+}
+
+function isMarked(item: Item | undefined): boolean {
+  if (item?.type !== 'value') return false;
+  const { kind, value } = item.value;
+  return kind === 'quoted' || kind === 'code' || (kind === 'capital' && /^\p{Lu}{2,}s?$/u.test(String(value)));
 }
 
 const endings: ReadonlySet<string> = new Set('csv json yaml xml html pdf md txt toml png jpg'.split(' '));

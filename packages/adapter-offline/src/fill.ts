@@ -13,6 +13,8 @@ export interface Filling {
   readonly given: ReadonlyMap<Parameter, Json>;
   /** Required parameters that the clause gives no value for. */
   readonly missing: readonly Parameter[];
+  /** Further values for a parameter that takes one: "count words in a.txt and b.txt" is two calls. */
+  readonly more: ReadonlyMap<Parameter, readonly Json[]>;
   /** Items that became arguments or named them. */
   readonly used: ReadonlySet<number>;
 }
@@ -42,6 +44,7 @@ const requiredThreshold = 0.5;
 export function fill(parameters: readonly Parameter[], clause: Clause, tool: FilledTool): Filling {
   const given = new Map<Parameter, Json>();
   const used = new Set<number>();
+  const chosen: Candidate[] = [];
   const spans = findSpans(clause, new Set(parameters.flatMap(({ nameStems }) => nameStems)));
   const candidates = parameters
     .flatMap((parameter) => candidatesFor(parameter, clause, spans, tool))
@@ -51,9 +54,18 @@ export function fill(parameters: readonly Parameter[], clause: Clause, tool: Fil
     if (candidate.score < (parameter.isRequired ? requiredThreshold : optionalThreshold)) break;
     if (given.has(parameter) || overlaps(used, from, to)) continue;
     for (const index of [...rangeOf(from, to), ...names]) used.add(index);
+    chosen.push(candidate);
     given.set(parameter, parameter.isList ? listFrom(candidate, candidates, clause.items, used) : value);
   }
-  return { given, missing: parameters.filter((each) => each.isRequired && !given.has(each)), used };
+  const missing = parameters.filter((each) => each.isRequired && !given.has(each));
+  const more = new Map<Parameter, readonly Json[]>();
+  for (const candidate of chosen) {
+    if (candidate.parameter.isList || !/^(?:path|url|email|quoted)$/u.test(kindAt(clause.items, candidate.from)))
+      continue;
+    const values = listFrom(candidate, candidates, clause.items, used);
+    if (values.length > 1) more.set(candidate.parameter, values.slice(1));
+  }
+  return { given, missing, more, used };
 }
 
 /** The arguments as the tool takes them; nested ones are put into their objects. */
@@ -98,27 +110,33 @@ function asNumber(parameter: Parameter, { items }: Clause, span: Span): Candidat
   const naming = nameBonus(parameter.nameStems, items, span);
   const before = wordAt(items, span.from - 1);
   const isLimit = /^(?:first|top|most|last)$/u.test(before) && parameter.nameStems.some((stem) => limits.has(stem));
+  // "The first 20 lines" end at 20 and start where they always do.
+  if (before === 'first' && parameter.nameStems.some((stem) => starts.has(stem))) return undefined;
   const unit = span.unit !== undefined && wanted !== undefined && timeUnitOf([stemOf(span.unit)]) !== undefined ? 5 : 0;
   const score = 2 + naming.bonus + unit + (isLimit ? 6 : 0) + prepositionBonus(before, 'neutral', parameter.nameStems);
   return { parameter, value, from: span.from, to: span.to, score, names: naming.indexes };
 }
 
-const limits: ReadonlySet<string> = new Set('limit max maximum top count n number size results'.split(' ').map(stemOf));
+const starts: ReadonlySet<string> = new Set('start from offset skip begin'.split(' ').map(stemOf));
+const limits: ReadonlySet<string> = new Set(
+  'limit max maximum top count n number size results end'.split(' ').map(stemOf),
+);
 
 function asText(parameter: Parameter, role: Role, clause: Clause, span: Span, tool: FilledTool): Candidate | undefined {
   const value = String(span.value);
   if (parameter.pattern !== undefined && !parameter.pattern.test(value.slice(0, 500))) return undefined;
   const naming = nameBonus(parameter.nameStems, clause.items, span);
+  const before = precedingWord(clause.items, span.from);
   const suits = affinity(role, span.kind);
   if (suits === 0 && (naming.bonus < 7 || parameter.format !== undefined)) return undefined;
   if (role === 'path' && span.kind === 'quoted' && naming.bonus === 0 && !/^\S*[./]\S*$/u.test(value)) return undefined;
+  if (role === 'glob' && !/[*?[{./]/u.test(value) && !/^(?:named|called|matching)$/u.test(before)) return undefined;
   const isWords = span.kind === 'phrase' || span.kind === 'bare';
   // The direct object is the thing the tool works on; only what looks something up takes it for its text.
   const looksUp = ['find', 'get'].some((concept) => clause.verb?.concepts.has(concept) === true);
   if (isWords && span.isObject && naming.bonus === 0 && !(role === 'text' && looksUp)) return undefined;
   const stems = value.split(/\s+/u).map(stemOf);
   if (naming.bonus === 0 && span.kind !== 'quoted' && stems.every((stem) => tool.nameStems.has(stem))) return undefined;
-  const before = precedingWord(clause.items, span.from);
   const cue = prepositionBonus(before, role, parameter.nameStems);
   // Words become the text of a file or a mail only when the request says so: "saying", "body:".
   if (role === 'content' && span.kind !== 'quoted' && naming.bonus === 0 && cue === 0) return undefined;
@@ -175,6 +193,11 @@ function wordAt(items: readonly Item[], at: number): string {
 function markAt(items: readonly Item[], at: number): string {
   const item = items[at];
   return item?.type === 'mark' ? item.text : '';
+}
+
+function kindAt(items: readonly Item[], at: number): string {
+  const item = items[at];
+  return item?.type === 'value' ? item.value.kind : '';
 }
 
 function overlaps(used: ReadonlySet<number>, from: number, to: number): boolean {

@@ -4,11 +4,13 @@ import type { Chapter } from './compose.ts';
 import { isDestructive, isLooking, isStoring } from './concepts.ts';
 import { toArguments } from './fill.ts';
 import type { Parameter } from './parameters.ts';
-import { type Clause, readClause } from './reading.ts';
+import { type Clause, readClause, references } from './reading.ts';
 import { contentFor, referTo, titleOf } from './references.ts';
 import { planRepair } from './repair.ts';
 import { type Finding, pathsIn } from './results.ts';
+import { isPreposition } from './roles.ts';
 import type { Profile, Toolbox } from './toolbox.ts';
+import { isStopWord } from './words.ts';
 
 /** A call that the request asks for next. */
 export interface PlannedCall {
@@ -63,11 +65,11 @@ export function* follow(
 
 function* followClause(clause: Clause, progress: Progress): Follower<void> {
   const { entries, toolbox } = progress;
+  // "… and show them to me" is what the answer does anyway.
+  if (entries.length > 0 && asksToShow(clause)) return;
   const choice = choose(clause, toolbox, { about: wordsAbout(resultsOf(progress).at(-1)) });
   if (choice === undefined) {
-    // "… and show them to me" is what the answer does anyway.
-    const isShown = clause.refersBack && entries.length > 0 && isShowing(clause);
-    if (!isShown) entries.push({ type: 'no-tool', clause });
+    entries.push({ type: 'no-tool', clause });
     return;
   }
   if (needsContent(choice) && !(clause.refersBack && findingsOf(progress, clause).length > 0)) {
@@ -126,9 +128,9 @@ function* gather(clause: Clause, choice: Choice, progress: Progress): Follower<b
 }
 
 /** "Read them" makes no heading: then the file or the tool does. */
-function titleFor({ profile }: Choice, given: ReadonlyMap<Parameter, Json>, clause: Clause): string {
+function titleFor({ profile, filling }: Choice, given: ReadonlyMap<Parameter, Json>, clause: Clause): string {
   const [path] = pathsIn(toArguments(given, profile.parameters));
-  return clause.refersBack ? (path ?? profile.tool.name) : titleOf(clause);
+  return clause.refersBack || filling.more.size > 0 ? (path ?? profile.tool.name) : titleOf(clause);
 }
 
 /** Words for what was found last: that it is text, and the kind of file that it is from. */
@@ -149,8 +151,15 @@ function resultsOf({ entries, earlier }: Progress): readonly Chapter[] {
   return found.length > 0 ? found : earlier;
 }
 
-function isShowing({ verb }: Clause): boolean {
-  return verb === undefined || /^(?:show|tell|print|display|list|giv|report|present|answer)$/u.test(verb.stem);
+function asksToShow({ verb, items, refersBack }: Clause): boolean {
+  if (!refersBack || verb === undefined || !/^(?:show|tell|print|display|list|giv|report|present)$/u.test(verb.stem))
+    return false;
+  return items.every(
+    (item, index) =>
+      item.type === 'mark' ||
+      index === verb.index ||
+      (item.type === 'word' && (isStopWord(item.lower) || references.has(item.stem))),
+  );
 }
 
 function needsContent({ profile, filling }: Choice): boolean {
@@ -159,7 +168,10 @@ function needsContent({ profile, filling }: Choice): boolean {
 
 /** The clause without what the first choice has taken: in "write a list of all tasks to a.md" the list is to be found first. */
 function sourceClause(clause: Clause, { filling }: Choice, toolbox: Toolbox): Clause {
-  const rest = clause.items.filter((_, index) => !filling.used.has(index) && index !== clause.verb?.index);
+  const rest = clause.items.filter((item, index) => {
+    const leads = item.type === 'word' && isPreposition(item.lower) && filling.used.has(index + 1);
+    return !filling.used.has(index) && !leads && index !== clause.verb?.index;
+  });
   return readClause(rest, clause.source, toolbox.actionStems, toolbox.objectStems);
 }
 
@@ -181,13 +193,18 @@ function complete(
   return { given, missing };
 }
 
-/** "Read them": one call for each of the files that were found. Else the one call as it is. */
+/** "Read them" and "read a.md and b.md": one call for each file. Else the one call as it is. */
 function spread(
   { profile, filling }: Choice,
   given: ReadonlyMap<Parameter, Json>,
   { items }: Clause,
   progress: Progress,
 ): readonly ReadonlyMap<Parameter, Json>[] {
+  const [several] = filling.more;
+  if (several !== undefined) {
+    const [parameter, values] = several;
+    return [given, ...values.map((value) => new Map([...given, [parameter, value]]))];
+  }
   const parameter = filling.missing.find((each) => profile.roles.get(each) === 'path' && !each.isList);
   const last = resultsOf(progress).at(-1);
   const isPlural = items.some((item) => item.type === 'word' && /^(?:them|each|all|those|these)$/u.test(item.lower));

@@ -201,6 +201,12 @@ function findQuestion(items: readonly Item[]): Verb | undefined {
   if ((first === 'what' || first === 'what’s' || first === "what's") && /^(?:does|do|is in|is inside)/u.test(second)) {
     return imply(words.some((word) => /^(?:say|contain|hold|read|look)/u.test(word)) ? 'read' : 'get');
   }
+  const isFolder = items.some((item) =>
+    item.type === 'value'
+      ? /\/$/u.test(String(item.value.value))
+      : item.type === 'word' && /^(?:folder|directory)$/u.test(item.lower),
+  );
+  if (first === 'what' && isFolder) return imply('list');
   if (/^(?:what|how|when|who|is|are|does)(?:['’]s)?$/u.test(first))
     return first === 'is' && second === 'it' ? undefined : imply('get');
   if (first === 'which') return imply('list');

@@ -75,7 +75,9 @@ export function titleOf({ items, verb, source }: Clause): string {
 }
 
 const leads: ReadonlySet<string> = new Set(
-  'the a an all every each any me my our please us of is are list for could can would you tell know'.split(' '),
+  'the a an all every each any me my our please us of list for up out with about on could can would you tell know report table like'.split(
+    ' ',
+  ),
 );
 
 function sameWords(left: readonly string[], right: readonly string[]): boolean {

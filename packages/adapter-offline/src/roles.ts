@@ -67,7 +67,7 @@ export function roleOf({ format, nameStems, descriptionStems }: Parameter, toolS
 type Affinities = Readonly<Partial<Record<ValueKind, number>>>;
 
 const affinities: Readonly<Record<Role, Affinities>> = {
-  path: { path: 6, quoted: 3, bare: 3, code: 2, capital: 1.5, phrase: 0.6, url: 1 },
+  path: { path: 6, quoted: 3, bare: 3, code: 2, phrase: 0.6, url: 1 },
   glob: { glob: 6, quoted: 3, path: 2, code: 1, bare: 0.5, phrase: 0.3 },
   url: { url: 6, quoted: 2, path: 1 },
   email: { email: 6, capital: 2, bare: 1, quoted: 1, phrase: 0.5 },
@@ -163,5 +163,5 @@ export function prepositionBonus(preposition: string, role: Role, nameStems: rea
   if (!isPreposition(preposition)) return 0;
   const named = nameStems.some((stem) => stemsByPreposition.get(preposition)?.has(stem) === true);
   const fits = rolesByPreposition[preposition]?.includes(role) === true;
-  return (named ? 4 : 0) + (fits ? 2 : 0);
+  return (named ? 4 : 0) + (fits ? (/^(?:in)?to$/u.test(preposition) ? 3 : 2) : 0);
 }

@@ -1,5 +1,6 @@
 import type { Clause, Item } from './reading.ts';
 import { isPreposition } from './roles.ts';
+import { timeUnitOf } from './units.ts';
 import type { Value } from './values.ts';
 import { isStopWord, stemOf } from './words.ts';
 
@@ -50,7 +51,10 @@ const links: ReadonlySet<string> = new Set([
 ]);
 
 function introduces(before: Item | undefined, names: ReadonlySet<string>): boolean {
-  if (before === undefined || before.type === 'value') return false;
+  if (before === undefined) return false;
+  // "100 dollars": what is counted can be an argument of its own.
+  if (before.type === 'value')
+    return before.value.kind === 'number' && timeUnitOf([stemOf(before.value.unit ?? '')]) === undefined;
   if (before.type === 'mark') return before.text === ':' || before.text === '=';
   return isPreposition(before.lower) || links.has(before.lower) || names.has(before.stem);
 }
@@ -78,7 +82,13 @@ function phraseAt(
 ): Span | undefined {
   const isSpeech = !isObject && opensSpeech(items, start - 1, names);
   let from = start;
-  if (!isSpeech) while (articles.has(wordAt(items, from))) from += 1;
+  if (!isSpeech) {
+    while (
+      articles.has(wordAt(items, from)) ||
+      (/^(?:word|phrase|term|string)$/u.test(wordAt(items, from)) && !endsPhrase(items, from + 1))
+    )
+      from += 1;
+  }
   let to = from;
   while (isSpeech ? !endsSpeech(items, to, names) : !endsPhrase(items, to)) to += 1;
   const words = items.slice(from, to).flatMap((item) => (item.type === 'word' ? [item] : []));

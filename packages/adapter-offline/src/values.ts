@@ -132,6 +132,10 @@ const rules: readonly Rule[] = [
     read: (match) => readPath(withoutRest(match).slice(match.groups?.['lead']?.length ?? 0)),
   },
   {
+    pattern: /\b(?:README|LICENSE|CHANGELOG|CONTRIBUTING|Makefile|Dockerfile)\b/gu,
+    read: (match) => ({ kind: 'path', value: match[0] }),
+  },
+  {
     pattern: /\b[\p{L}\p{N}_.-]+(?= (?:folder|directory)\b)/gu,
     read: (match) =>
       /^(?:the|a|this|that|my|our|each|every|current|which|same|new|root)$/iu.test(match[0])
