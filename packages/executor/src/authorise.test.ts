@@ -382,7 +382,7 @@ test('the end of the run while a person thinks is a no', async () => {
 });
 
 test.each([
-  ['policy.duplicate', [answering('a', () => allow), answering('a', () => allow)]],
+  ['policy.key.duplicate', [answering('a', () => allow), answering('a', () => allow)]],
   ['policy.tool.unknown', [definePolicy({ name: 'a', tools: ['ecko'], check: () => allow })]],
 ])('%s is a wrong configuration', async (code, policies) => {
   const { session } = testSession();

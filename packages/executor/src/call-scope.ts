@@ -64,7 +64,7 @@ const noResources: ReadonlyMap<string, unknown> = new Map();
 const noGrants: ReadonlySet<string> = new Set();
 const noPolicies: readonly BoundPolicy[] = [];
 
-/** @throws HoldfastError as `toToolset`, and `policy.duplicate`, `policy.tool.unknown`, `options.invalid`. */
+/** @throws HoldfastError as `toToolset`, and `policy.key.duplicate`, `policy.tool.unknown`, `options.invalid`. */
 export function createCallScope(options: CallOptions): CallScope {
   const {
     session,
@@ -133,7 +133,7 @@ function checkPolicies(policies: readonly BoundPolicy[], toolset: Toolset): void
   const keys = new Set<string>();
   for (const { key, policy } of policies) {
     if (keys.has(key)) {
-      throw new HoldfastError('policy.duplicate', `Two policies have the key \`${key}\`; give one of them an \`id\`.`, {
+      throw new HoldfastError('policy.key.duplicate', `Two policies have the key \`${key}\`; give one of them an \`id\`.`, {
         data: { key },
       });
     }

@@ -637,7 +637,7 @@ test('progress reaches listeners', async () => {
 });
 
 test.each([
-  ['tool.duplicate', { tools: [echo, defineTool({ ...echo } as never)] }],
+  ['tool.name.duplicate', { tools: [echo, defineTool({ ...echo } as never)] }],
   [
     'tool.input.not_object',
     { tools: [defineTool({ name: 'list', description: 'List.', inputSchema: v.array(v.string()) })] },

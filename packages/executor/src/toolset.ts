@@ -28,7 +28,7 @@ const toolsets = new WeakMap<readonly Tool[], Toolset>();
 /**
  * Compiles a list of tools, once for each list.
  *
- * @throws HoldfastError `tool.duplicate`, `tool.input.not_object`, and what compiling a schema throws.
+ * @throws HoldfastError `tool.name.duplicate`, `tool.input.not_object`, and what compiling a schema throws.
  */
 export function toToolset(tools: readonly Tool[]): Toolset {
   const known = toolsets.get(tools);
@@ -37,7 +37,7 @@ export function toToolset(tools: readonly Tool[]): Toolset {
   const byName = new Map<string, CompiledTool>();
   for (const tool of tools) {
     if (byName.has(tool.name)) {
-      throw new HoldfastError('tool.duplicate', `Two tools are named \`${tool.name}\`; rename one of them.`, {
+      throw new HoldfastError('tool.name.duplicate', `Two tools are named \`${tool.name}\`; rename one of them.`, {
         data: { name: tool.name },
       });
     }
