@@ -1,0 +1,114 @@
+import { describeThrown, isPlainObject, type Json, type JsonObject, jsonSchema } from '@holdfast/core';
+import { compileJsonSchema, describeIssues } from '@holdfast/schema/json';
+import { checkSchema } from './check-schema.ts';
+import type { ExportedFunction } from './exported-function.ts';
+import type { LiteralPath } from './literal.ts';
+import { type Report, showPath } from './report.ts';
+
+const emptyNames: readonly string[] = ['run', 'main', 'execute', 'handler'];
+
+/** Checks `parameters` against the function that receives them; `undefined` when there is no sound schema. */
+export function checkParameters(
+  parameters: Json | undefined,
+  exported: ExportedFunction | undefined,
+  functionName: string,
+  report: Report,
+): JsonObject | undefined {
+  const path = ['parameters'];
+  if (parameters !== undefined && !isPlainObject(parameters)) {
+    report({
+      code: 'tool.schema.invalid',
+      path,
+      message: '`parameters` must be an object schema.',
+      hint: "Write `parameters: { type: 'object', properties: { … } }`.",
+    });
+    return undefined;
+  }
+  const schema: JsonObject = parameters ?? {};
+  const { properties, type } = schema;
+  const takesInput = exported?.type === 'function' && exported.takesInput;
+  const isEmpty = properties === undefined || (isPlainObject(properties) && Object.keys(properties).length === 0);
+  if (isEmpty && emptyNames.includes(functionName)) {
+    report({
+      code: 'tool.schema.vague',
+      path,
+      message: `A function named \`${functionName}\` with an empty schema says nothing of what it does.`,
+      hint: 'Describe its parameters, or name the function after what it does.',
+    });
+  } else if (properties === undefined && takesInput) {
+    report({
+      code: 'tool.schema.vague',
+      path,
+      message: `\`${functionName}\` takes a parameter that no schema describes.`,
+      hint: "Describe it in `parameters: { type: 'object', properties: { … } }`; with `properties: {}` the tool takes no arguments.",
+    });
+  }
+  if (Object.keys(schema).length === 0) return undefined;
+  if (type !== 'object') {
+    report({
+      code: 'tool.schema.invalid',
+      path: ['parameters', 'type'],
+      message: "`parameters` must have `type: 'object'`.",
+      hint: 'Arguments are always an object: name each of them under `properties`.',
+    });
+  }
+  return checkWholeSchema(schema, 'parameters', report);
+}
+
+/** Checks `returns`, the schema of the output. */
+export function checkReturns(returns: Json | undefined, report: Report): JsonObject | undefined {
+  if (returns === undefined) return undefined;
+  if (isPlainObject(returns)) return checkWholeSchema(returns as JsonObject, 'returns', report);
+  report({
+    code: 'tool.schema.invalid',
+    path: ['returns'],
+    message: '`returns` must be a schema, which is an object.',
+    hint: "Write for example `returns: { type: 'string' }`.",
+  });
+  return undefined;
+}
+
+function checkWholeSchema(schema: JsonObject, key: string, report: Report): JsonObject | undefined {
+  let isSound = true;
+  const note: Report = (finding) => {
+    isSound = false;
+    report(finding);
+  };
+  checkSchema(schema, [key], note);
+  if (!isSound) return undefined;
+  try {
+    compileJsonSchema(jsonSchema(schema));
+    checkDefaults(schema, [key], note);
+  } catch (cause) {
+    note({
+      code: 'tool.schema.invalid',
+      path: [key],
+      message: `\`${key}\` cannot be checked: ${describeThrown(cause)}`,
+      hint: 'Keep to the keywords of JSON Schema 2020-12.',
+    });
+  }
+  return isSound ? schema : undefined;
+}
+
+// A default that does not fit would fail every call that leaves the argument out.
+function checkDefaults(node: Json, path: LiteralPath, report: Report): void {
+  if (typeof node !== 'object' || node === null) return;
+  for (const [key, inner] of Object.entries(node)) {
+    if (!['const', 'enum', 'default', 'examples'].includes(key)) checkDefaults(inner, [...path, key], report);
+  }
+  if (!isPlainObject(node) || !isPlainObject(node['properties'])) return;
+  for (const [name, property] of Object.entries(node['properties'] as JsonObject)) {
+    // What a reference stands for is not known here; the call will check it.
+    if (!isPlainObject(property) || property['default'] === undefined || JSON.stringify(property).includes('"$ref"'))
+      continue;
+    const checked = compileJsonSchema(jsonSchema(property as JsonObject)).validate(property['default']);
+    if (checked.ok) continue;
+    const place = [...path, 'properties', name, 'default'];
+    report({
+      code: 'tool.schema.default',
+      path: place,
+      message: `\`${showPath(place)}\` does not fit its own schema: ${describeIssues(checked.issues)}`,
+      hint: 'Correct the default, or leave it out and say in the description what happens without it.',
+    });
+  }
+}

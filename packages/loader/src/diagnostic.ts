@@ -1,0 +1,56 @@
+import { makeVisible } from './hidden-text.ts';
+
+/** Something to know about a tool file. An error keeps the file's tool out; a warning does not. */
+export interface Diagnostic {
+  readonly severity: 'error' | 'warning';
+  readonly code: string;
+  /** Relative to the tools folder. */
+  readonly file: string;
+  /** From 1. */
+  readonly line: number;
+  /** From 1, in UTF-16 code units. */
+  readonly column: number;
+  /** One line, without control or invisible characters. */
+  readonly message: string;
+  readonly hint: string;
+}
+
+/**
+ * One diagnostic as plain text: `plugins/x.mjs:3:15 error tool.schema.vague  message`, and the hint on a line of its own.
+ * `folder` goes before the file, so that a terminal can open the place.
+ */
+export function formatDiagnostic(diagnostic: Diagnostic, { folder = '' }: { readonly folder?: string } = {}): string {
+  const { severity, code, line, column, message, hint } = diagnostic;
+  const file = folder === '' ? diagnostic.file : `${folder.replace(/\/+$/, '')}/${diagnostic.file}`;
+  return `${makeVisible(file)}:${line}:${column} ${severity} ${code}  ${message}\n  hint: ${hint}`;
+}
+
+/** What a check found, before it is known where the place lies in lines. */
+export interface Finding {
+  readonly severity?: 'error' | 'warning';
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string;
+}
+
+const maxMessageLength = 500;
+
+/** Turns a finding at an offset of `source` into a diagnostic that is safe to print. */
+export function toDiagnostic(
+  finding: Finding,
+  place: { readonly file: string; readonly source?: string; readonly offset?: number },
+): Diagnostic {
+  const { severity = 'error', code, message, hint } = finding;
+  const { file, source = '', offset = 0 } = place;
+  return { severity, code, file, ...lineAndColumn(source, offset), message: clean(message), hint: clean(hint) };
+}
+
+function clean(text: string): string {
+  const visible = makeVisible(text);
+  return visible.length <= maxMessageLength ? visible : `${visible.slice(0, maxMessageLength - 1)}…`;
+}
+
+function lineAndColumn(source: string, offset: number): { readonly line: number; readonly column: number } {
+  const before = source.slice(0, offset).split(/\r\n|\r|\n/);
+  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
+}

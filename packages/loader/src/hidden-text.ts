@@ -1,0 +1,18 @@
+// Controls, lone surrogates, formatting (bidi, zero-width, tags), fillers that look like nothing, and the variation
+// selectors with which whole texts can be smuggled; the two that choose an emoji's look stay.
+const hidden = /[\p{Cc}\p{Cs}\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|[\ufe00-\ufe0d]|[\u{e0100}-\u{e01ef}]/u;
+const hiddenEverywhere = new RegExp(hidden.source, 'gu');
+
+/** The first character of `text` that a reader would not see, as `U+200B`; line feeds and tabs are no such thing. */
+export function findHiddenCharacter(text: string): string | undefined {
+  const found = hidden.exec(text.replace(/[\n\t]/g, ' '))?.[0].codePointAt(0);
+  return found === undefined ? undefined : `U+${found.toString(16).toUpperCase().padStart(4, '0')}`;
+}
+
+/** `text` on one line with everything invisible spelled out, so that a terminal cannot be made to lie. */
+export function makeVisible(text: string): string {
+  return text.replace(hiddenEverywhere, (character) => {
+    if (character === '\n' || character === '\t') return ' ';
+    return `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`;
+  });
+}

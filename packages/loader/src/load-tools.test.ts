@@ -1,0 +1,162 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isHoldfastError, type Tool, type ToolContext } from '@holdfast/core';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { loadTools } from './load-tools.ts';
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'holdfast-loader-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+// The tools of these tests use nothing but the call's id.
+const context = { callId: 'call-1' } as ToolContext;
+
+const metadata = `export const METADATA = {
+  name: 'greet', function: 'greet', description: 'Greets somebody.', dangerous: false,
+  parameters: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+};`;
+
+async function load(content: string, file = 'greet.mjs'): Promise<Tool> {
+  writeFileSync(join(folder, file), content);
+  const { tools, diagnostics } = await loadTools(folder);
+  expect(diagnostics).toEqual([]);
+  const [tool] = tools;
+  if (tool === undefined) throw new Error('The test needs a tool.');
+  return tool;
+}
+
+async function failure(tool: Tool): Promise<{ readonly code: string; readonly message: string }> {
+  try {
+    await tool.execute?.({ name: 'Ada' }, context);
+  } catch (thrown) {
+    if (isHoldfastError(thrown)) return thrown;
+    throw thrown;
+  }
+  throw new Error('The call was expected to fail.');
+}
+
+test('a tool carries what its file says, and runs the function with input and context', async () => {
+  const tool = await load(
+    `${metadata}\nexport async function greet({ name }, { callId }) { return \`Hello \${name} of \${callId}\`; }`,
+  );
+  expect(tool).toMatchObject({
+    name: 'greet',
+    description: 'Greets somebody.',
+    effects: 'none',
+    repeat: 'safe',
+    dangerous: false,
+    origin: { kind: 'file', source: 'greet.mjs' },
+    inputSchema: { type: 'json-schema', schema: { type: 'object', required: ['name'] } },
+  });
+  expect(await tool.execute?.({ name: 'Ada' }, context)).toBe('Hello Ada of call-1');
+});
+
+test('TypeScript tools, outputs, timeouts and examples', async () => {
+  const extra =
+    "timeoutMs: 50, returns: { type: 'string' }, examples: [{ description: 'One', input: { name: 'Ada' }, output: 'Ada' }],\n};";
+  const tool = await load(
+    `${metadata.replace(/\};$/, extra)}\nexport const greet = ({ name }: { name: string }): string => name;`,
+    'greet.ts',
+  );
+  expect(tool).toMatchObject({
+    timeoutMs: 50,
+    outputSchema: { schema: { type: 'string' } },
+    examples: [{ description: 'One' }],
+  });
+  expect(await tool.execute?.({ name: 'Ada' }, context)).toBe('Ada');
+});
+
+test('a tool without parameters has no input schema', async () => {
+  const tool = await load(`${metadata.replace(/ {2}parameters.*\n/, '')}\nexport function greet() { return 1; }`);
+  expect(tool.inputSchema).toBeUndefined();
+});
+
+test('a file runs when its tool is first called, and only once', async () => {
+  const log = join(folder, 'log.txt');
+  const tool = await load(
+    `import { appendFileSync } from 'node:fs';\nappendFileSync(${JSON.stringify(log)}, 'x');\n${metadata}\nexport function greet(input) { return null; }`,
+  );
+  expect(existsSync(log)).toBe(false);
+  await Promise.all([tool.execute?.({}, context), tool.execute?.({}, context)]);
+  await tool.execute?.({}, context);
+  expect(readFileSync(log, 'utf8')).toBe('x');
+});
+
+test('a file that changed since the scan does not run, until it is loaded again', async () => {
+  const log = join(folder, 'log.txt');
+  const tool = await load(`${metadata}\nexport function greet(input) { return 'old'; }`);
+  writeFileSync(
+    join(folder, 'greet.mjs'),
+    `import { writeFileSync } from 'node:fs';\nwriteFileSync(${JSON.stringify(log)}, '');\n${metadata}\nexport function greet(input) { return 'new'; }`,
+  );
+  expect(await failure(tool)).toMatchObject({
+    code: 'tool.file.changed',
+    message: expect.stringContaining('`greet.mjs`'),
+  });
+  expect(existsSync(log)).toBe(false);
+  const { tools } = await loadTools(folder);
+  expect(await tools[0]?.execute?.({}, context)).toBe('new');
+});
+
+test('a file that is gone counts as changed', async () => {
+  const tool = await load(`${metadata}\nexport function greet(input) { return 'old'; }`);
+  rmSync(join(folder, 'greet.mjs'));
+  expect(await failure(tool)).toMatchObject({ code: 'tool.file.changed' });
+});
+
+test('an edited file that is loaded again runs its new text, though Node has seen the path before', async () => {
+  const first = await load(`${metadata}\nexport function greet(input) { return 1; }`);
+  expect(await first.execute?.({}, context)).toBe(1);
+  const second = await load(`${metadata}\nexport function greet(input) { return 2; }`);
+  expect(await second.execute?.({}, context)).toBe(2);
+  expect(await first.execute?.({}, context)).toBe(1);
+});
+
+test.each([
+  ['throw new Error("no key")', 'no key'],
+  ['throw null', 'a thrown null'],
+  ['throw Symbol()', 'a thrown symbol'],
+  ['throw { get message() { throw 1 } }', 'cannot be described'],
+  ['throw new Error("\\u001b[31m" + "x".repeat(1e6))', '\\u{1b}[31mxxx'],
+  ['import "no-such-package-at-all"', 'no-such-package-at-all'],
+  ['import "./none.mjs"', 'none.mjs'],
+  ['throw new Error("in " + import.meta.url + " and /usr/lib/secret/x.js")', 'x.js'],
+])('a file with `%s` fails its call with a message and no host path', async (code, expected) => {
+  const tool = await load(`${code};\n${metadata}\nexport function greet(input) {}`);
+  const { code: found, message } = await failure(tool);
+  expect(found).toBe('tool.file.import_failed');
+  expect(message).toContain(expected);
+  expect(message.length).toBeLessThan(700);
+  expect(message).not.toContain(tmpdir());
+  expect(message).not.toContain('/usr/lib');
+});
+
+test('a function that the file itself has replaced is not called', async () => {
+  const tool = await load(`${metadata}\nexport function greet(input) {}\ngreet = 5;`);
+  expect(await failure(tool)).toMatchObject({ code: 'tool.function.not_function' });
+});
+
+test("what a function throws is the call's own failure", async () => {
+  const tool = await load(`${metadata}\nexport function greet(input) { throw new Error('not today'); }`);
+  await expect(tool.execute?.({}, context)).rejects.toThrow('not today');
+});
+
+test('strict reaches the scan', async () => {
+  writeFileSync(
+    join(folder, 'greet.mjs'),
+    `${metadata.replace(' dangerous: false,', '')}\nexport function greet(input) {}`,
+  );
+  expect((await loadTools(folder)).tools).toHaveLength(1);
+  expect(await loadTools(folder, { strict: true })).toMatchObject({
+    tools: [],
+    diagnostics: [{ code: 'tool.dangerous.missing' }],
+    files: [{ type: 'refused' }],
+  });
+});
+
+test('a missing folder', async () => {
+  await expect(loadTools(join(folder, 'none'))).rejects.toMatchObject({ code: 'tools.folder.missing' });
+});
