@@ -15,7 +15,7 @@ export interface AskPersonOptions {
   readonly onInterrupt: () => void;
 }
 
-const denied: ApprovalAnswer = { type: 'deny', reason: 'The person who was asked denied this call.' };
+const denied: ApprovalAnswer = { type: 'deny', reason: 'the person who was asked said no' };
 
 /** Asks at the terminal whether a call may run. Escape denies; whatever is no clear yes denies. */
 export async function askPerson(

@@ -10,8 +10,8 @@ export type OutputStream = Writable & {
 /** A stream to read from, and whether a person sits at it. */
 export type InputStream = Readable & { readonly isTTY?: boolean };
 
-/** Why a run has to stop before its end. */
-export type Interruption = 'ctrl-c' | 'stdout-closed';
+/** Why a run has to stop before its end: Ctrl-C, nobody reads stdout any more, or an exception that nobody caught. */
+export type Interruption = 'ctrl-c' | 'stdout-closed' | 'crash';
 
 /** What the program needs of the process it runs in. Tests bring their own. */
 export interface Host {
@@ -24,7 +24,7 @@ export interface Host {
   readonly clock: Clock;
   /** A short random word: lower-case letters and digits. */
   createSuffix(): string;
-  /** Calls back at Ctrl-C, and when nobody reads stdout any more; the returned function ends that. */
+  /** Calls back when a run has to stop; the returned function ends that. */
   onInterrupt(listener: (cause: Interruption) => void): () => void;
   /** Takes stdout for the caller alone: what anybody else prints goes to stderr from then on. */
   reserveStdout(): (text: string) => void;

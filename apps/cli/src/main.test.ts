@@ -95,6 +95,14 @@ test('a tool that leaves work behind neither ends the run early nor keeps the pr
   expect(stderr).not.toContain('    at ');
 });
 
+test('an exception that a tool leaves behind is told, and ends the run in order', async () => {
+  const body = "setTimeout(() => { throw new Error('late'); }); return new Promise(() => setInterval(() => {}, 1000));";
+  const files = { 'plugins/late.mjs': toTool('late', body), 'script.json': script('late') };
+  const { exitCode, stdout, stderr } = await runMain(jsonRun, { files });
+  expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: 'error: late\n' });
+  expect(stdout).toContain('"run-end"');
+});
+
 test('Ctrl-C ends a run in order with 130', async () => {
   const files = {
     'plugins/wait.mjs': toTool('wait', 'return new Promise(() => setInterval(() => {}, 1000));'),

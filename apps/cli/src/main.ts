@@ -49,20 +49,31 @@ stdout.on('error', (error: NodeJS.ErrnoException) => {
   tell('stdout-closed');
 });
 
-function report(thrown: unknown): void {
+// What tools leave behind is told at the end: before that it would be written into the live view.
+const strays: unknown[] = [];
+
+function reportStrays(): void {
   const { color } = describeTerminal(stderr, env);
-  stderr.write(formatFailure(thrown, { colors: createColors(color), debug: env['HOLDFAST_DEBUG'] === '1' }));
+  const style = { colors: createColors(color), debug: env['HOLDFAST_DEBUG'] === '1' };
+  for (const thrown of strays.splice(0)) stderr.write(formatFailure(thrown, style));
 }
-// A tool may leave a rejected promise behind; that must cost neither the run nor the end of its log.
-process.on('unhandledRejection', report);
+
+// A tool may leave a rejected promise; that must cost neither the run nor the end of its log.
+process.on('unhandledRejection', (thrown) => strays.push(thrown));
 process.on('uncaughtException', (thrown) => {
-  report(thrown);
+  strays.push(thrown);
+  // Node's state is sound enough to end the run in order, and for nothing else.
+  const canEnd = !interrupted && listeners.size > 0;
+  interrupted = true;
+  if (canEnd) return tell('crash');
+  reportStrays();
   process.exit(1);
 });
 
 const exitCode = await runProgram(process.argv.slice(2), host, manifest.version);
 // Promises that were rejected late are reported before the next turn of the event loop.
 await new Promise((resolve) => setImmediate(resolve));
+reportStrays();
 // A tool that did not stop when told to could keep the process alive; what was written must reach its reader first.
 for (const stream of [stdout, stderr]) await new Promise<void>((resolve) => stream.write('', () => resolve()));
 process.exit(exitCode);

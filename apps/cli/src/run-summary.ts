@@ -41,7 +41,8 @@ export function createRunSummary(tools: readonly Tool[]): RunSummary {
       const denied = [...deniedTools].map(toPrintable);
       return [
         '',
-        ...(end.text.trim() === '' ? [] : [toPrintableBlock(end.text.trim()), '']),
+        // What a run that ended early has said last stands above already, beside its calls.
+        ...(end.status !== 'completed' || end.text.trim() === '' ? [] : [toPrintableBlock(end.text.trim()), '']),
         ...(listed.length === 0
           ? ['No file of the workspace was changed.']
           : ['Changed in the workspace:', ...formatChanges(listed, colors)]),

@@ -74,7 +74,7 @@ function describeRecord(record: ShownRecord, { style, changes, startedAtMs }: Ru
     case 'run-end':
       return [
         '',
-        colors.bold('Answer'),
+        colors.bold(record.status === 'completed' ? 'Answer' : 'Last message'),
         ...(record.text.trim() === '' ? ['  (none)'] : indentBlock('  ', record.text.trim())),
         ...(record.error === undefined ? [] : [colors.red(`  ${toPrintable(record.error.message)}`)]),
         '',
@@ -99,7 +99,7 @@ function describeCall(call: ShownCall, style: LineStyle): readonly string[] {
   // The lines of a failure say the message already.
   const result = call.outcome.kind === 'ok' ? call.outcome.text.trim() : '';
   const resultLines = result === '' ? [] : toPrintableBlock(result).replaceAll('\t', '  ').split('\n');
-  const fit = (text: string): string => fitColumns(text, Math.min(style.columns, 160) - 13);
+  const fit = (text: string): string => fitColumns(text, Math.min(style.columns, 160) - 15);
   return [
     ...formatCallEnd(call, style),
     ...notes.map((note) => `            ${fit(toPrintable(note))}`),
