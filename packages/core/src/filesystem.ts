@@ -8,8 +8,13 @@ export interface FilesystemReader {
   resolve(path: string): Promise<string>;
   /** `undefined` when there is nothing. */
   stat(path: string): Promise<FileStat | undefined>;
-  /** @throws HoldfastError `file.missing`, `file.is_directory`, `file.too_large`. */
-  read(path: string): Promise<Uint8Array>;
+  /**
+   * `peek` looks without having read, as a search through many files does: `touched` does not list it, and that somebody changes
+   * the file meanwhile is no conflict.
+   *
+   * @throws HoldfastError `file.missing`, `file.is_directory`, `file.too_large`.
+   */
+  read(path: string, options?: { readonly peek?: boolean }): Promise<Uint8Array>;
   /** @throws HoldfastError as `read`, and `file.binary` when the bytes are not UTF-8 text. */
   readText(path: string): Promise<string>;
   /** Entries of one folder in name order. @throws HoldfastError `file.missing`, `file.not_directory`. */

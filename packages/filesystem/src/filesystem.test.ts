@@ -109,6 +109,8 @@ describe.each(kinds)('the $name filesystem', ({ withFiles }) => {
     { code: 'file.missing', run: (view) => view.read('none') },
     { code: 'file.missing', run: (view) => view.read('a.txt/none') },
     { code: 'file.missing', run: (view) => view.list('none') },
+    { code: 'file.missing', run: (view) => view.list('a.txt/none/x') },
+    { code: 'file.missing', run: (view) => view.remove('a.txt/none') },
     { code: 'file.missing', run: (view) => paths(view, 'none') },
     { code: 'file.missing', run: (view) => view.remove('none') },
     { code: 'file.is_directory', run: (view) => view.read('folder') },
@@ -142,7 +144,10 @@ describe.each(kinds)('the $name filesystem', ({ withFiles }) => {
       },
       async (resource) => {
         const { view } = resource.begin('c1');
-        await expect(run(view)).rejects.toMatchObject({ code });
+        // With the writing half of a call, so that the committed reader is seen to answer the same.
+        for (const filesystem of [view, { ...view, ...resource.readOnly }]) {
+          await expect(run(filesystem)).rejects.toMatchObject({ code });
+        }
       },
       { maxFileBytes: 10 },
     ),
@@ -161,6 +166,7 @@ describe.each(kinds)('the $name filesystem', ({ withFiles }) => {
       await call.view.read('./a.txt');
       await expect(call.view.read('none')).rejects.toMatchObject({ code: 'file.missing' });
       await call.view.stat('c.txt');
+      await call.view.read('b.txt', { peek: true });
       await call.view.write('b.txt', 'changed');
       await call.view.write('new/d.txt', 'd');
       await call.view.write('gone.txt', '');
@@ -205,7 +211,7 @@ describe.each(kinds)('the $name filesystem', ({ withFiles }) => {
     withFiles({ 'a.txt': 'a' }, async (resource) => {
       const calls = [resource.begin('c1'), resource.begin('c2')];
       for (const [index, { view }] of calls.entries()) await view.write('a.txt', `call ${index}`);
-      const results = await Promise.allSettled(calls.map((call) => call.prepare()));
+      const results = await Promise.allSettled(calls.map(async (call) => call.prepare()));
       expect(results).toMatchObject([
         { status: 'fulfilled' },
         { status: 'rejected', reason: { code: 'file.conflict' } },
@@ -217,6 +223,20 @@ describe.each(kinds)('the $name filesystem', ({ withFiles }) => {
       await third.prepare();
       await third.commit();
       expect(await resource.readOnly.readText('a.txt')).toBe('third');
+    }));
+
+  test('takes no notice of a change to what was only peeked at', () =>
+    withFiles({ 'a.txt': 'a' }, async (resource) => {
+      const searching = resource.begin('searching');
+      await searching.view.read('a.txt', { peek: true });
+      const quick = resource.begin('quick');
+      await quick.view.write('a.txt', 'quick');
+      await quick.prepare();
+      await quick.commit();
+      await searching.view.write('found.txt', 'x');
+      await searching.prepare();
+      await searching.commit();
+      expect(searching.touched()).toMatchObject({ reads: [], writes: [{ key: 'found.txt' }] });
     }));
 
   test('F26: what a quick call committed survives the failure of a slow one', () =>

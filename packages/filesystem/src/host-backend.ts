@@ -1,11 +1,11 @@
 import { constants, type Dirent } from 'node:fs';
 import { basename } from 'node:path';
 import type { Backend, BackendEntry } from './backend.ts';
-import { fileError, isDirectory, isTooLarge } from './file-errors.ts';
+import { fileError, isDirectory, isMissing, isTooLarge } from './file-errors.ts';
 import { prepareHostChange } from './host-changes.ts';
 import { toFileError } from './host-errors.ts';
 import { type HostOperations, openFolder } from './host-folder.ts';
-import { createHostPaths, isAbsence } from './host-paths.ts';
+import { createHostPaths, isAbsence, statIfPresent } from './host-paths.ts';
 import { joinKey, parentOf } from './paths.ts';
 
 /** Keeps files in a folder of this machine. `root` is its real path. */
@@ -64,6 +64,7 @@ export function createHostBackend(root: string, operations: HostOperations, maxF
           await folder.close();
         }
       } catch (error) {
+        if (isAbsence(error)) throw isMissing(key, error);
         throw toFileError(error, key, 'read');
       }
     },
@@ -77,6 +78,9 @@ export function createHostBackend(root: string, operations: HostOperations, maxF
           await folder.close();
         }
       } catch (error) {
+        // ENOTDIR is about some name on the way, not only about the last.
+        const gone = isAbsence(error) && (await statIfPresent(operations, await paths.toHost(key))) === undefined;
+        if (gone) throw isMissing(key, error);
         throw toFileError(error, key, 'read');
       }
     },

@@ -1,8 +1,8 @@
-import { constants, type Stats } from 'node:fs';
+import { constants } from 'node:fs';
 import type { Change, PreparedChange } from './backend.ts';
 import { systemCode, toFileError } from './host-errors.ts';
 import { type HostFolder, type HostOperations, openFolder } from './host-folder.ts';
-import { type HostPaths, isAbsence } from './host-paths.ts';
+import { type HostPaths, statIfPresent } from './host-paths.ts';
 import { nameOf, parentOf } from './paths.ts';
 
 /** What a change needs to know of its backend. */
@@ -254,14 +254,5 @@ async function deepestFolder({ operations, paths }: HostAccess, key: string): Pr
     const above = parentOf(folder);
     if (above === undefined || (await statIfPresent(operations, path))?.isDirectory() === true) return path;
     folder = above;
-  }
-}
-
-async function statIfPresent({ lstat }: HostOperations, path: string): Promise<Stats | undefined> {
-  try {
-    return await lstat(path);
-  } catch (error) {
-    if (isAbsence(error)) return undefined;
-    throw error;
   }
 }

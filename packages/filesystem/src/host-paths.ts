@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import type { Location } from './backend.ts';
 import { leavesRoot, systemCode, toFileError } from './host-errors.ts';
@@ -24,21 +25,11 @@ export function createHostPaths(operations: HostOperations, root: string): HostP
 
   // Keys are NFC. A name that was made elsewhere may be on disk in another form, which is another name for most file systems.
   async function nameOnDisk(folder: string, name: string): Promise<string> {
-    if (isAscii(name) || (await exists(join(folder, name)))) return name;
+    if (isAscii(name) || (await statIfPresent(operations, join(folder, name))) !== undefined) return name;
     try {
       return (await operations.readdir(folder)).find((other) => other.normalize('NFC') === name) ?? name;
     } catch (error) {
       if (isAbsence(error)) return name;
-      throw error;
-    }
-  }
-
-  async function exists(path: string): Promise<boolean> {
-    try {
-      await operations.lstat(path);
-      return true;
-    } catch (error) {
-      if (isAbsence(error)) return false;
       throw error;
     }
   }
@@ -52,7 +43,7 @@ export function createHostPaths(operations: HostOperations, root: string): HostP
       } catch (error) {
         if (!isAbsence(error) || current === root) throw error;
         // A link to nothing: writing to it would make a file at a place that nobody has checked.
-        if (await exists(current)) throw leavesRoot(key, error);
+        if ((await statIfPresent(operations, current)) !== undefined) throw leavesRoot(key, error);
         missing.unshift(basename(current));
       }
     }
@@ -73,6 +64,16 @@ export function createHostPaths(operations: HostOperations, root: string): HostP
       }
     },
   };
+}
+
+/** What is at a host path; `undefined` when there is nothing. Follows no link. */
+export async function statIfPresent(operations: HostOperations, path: string): Promise<Stats | undefined> {
+  try {
+    return await operations.lstat(path);
+  } catch (error) {
+    if (isAbsence(error)) return undefined;
+    throw error;
+  }
 }
 
 /** Whether the operating system says that there is nothing at a path. */

@@ -71,20 +71,24 @@ export function createOverlay(backend: Backend, protection: Protection, maxFileB
       see(key, found?.version ?? null);
       return found;
     },
-    async read(key) {
+    async read(key, peek = false) {
       const node = staged.get(key);
       if (node?.type === 'file') return node.bytes;
       if (node?.type === 'removed') throw isMissing(key);
       if (node?.type === 'directory') throw isDirectory(key);
-      if ((await backend.stat(key)) === undefined) {
-        see(key, null);
+      if (peek) return committed.read(key);
+      try {
+        const bytes = await committed.read(key);
+        see(key, await contentVersion(bytes));
         reads.add(key);
-        throw isMissing(key);
+        return bytes;
+      } catch (error) {
+        if (isHoldfastError(error) && error.code === 'file.missing') {
+          see(key, null);
+          reads.add(key);
+        }
+        throw error;
       }
-      const bytes = await committed.read(key);
-      see(key, await contentVersion(bytes));
-      reads.add(key);
-      return bytes;
     },
     async list(key) {
       checkOpen();

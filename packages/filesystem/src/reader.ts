@@ -11,7 +11,8 @@ export interface Source {
   locate(path: string): Promise<Location>;
   typeOf(key: string): Promise<FileEntry['type'] | undefined>;
   stat(key: string): Promise<FileStat | undefined>;
-  read(key: string): Promise<Uint8Array>;
+  /** `peek`: as `FilesystemReader.read` says. */
+  read(key: string, peek?: boolean): Promise<Uint8Array>;
   list(key: string): Promise<readonly BackendEntry[]>;
 }
 
@@ -81,8 +82,8 @@ export function createReader(source: Source, protection: Protection): Filesystem
     async stat(path) {
       return source.stat((await source.locate(path)).key);
     },
-    async read(path) {
-      return new Uint8Array(await source.read((await source.locate(path)).key));
+    async read(path, { peek = false } = {}) {
+      return new Uint8Array(await source.read((await source.locate(path)).key, peek));
     },
     async readText(path) {
       const { key } = await source.locate(path);

@@ -14,6 +14,8 @@ import { fileTools } from '../file-tools.ts';
 export interface TestOutcome {
   readonly result: ToolResult;
   readonly rendered: string;
+  /** Keys that the call read, in the sense of its transaction. */
+  readonly reads: readonly string[];
 }
 
 export interface TestCall {
@@ -48,16 +50,17 @@ export async function callTool(
     filesystem: transaction?.view,
     progress: () => undefined,
   };
+  const reads = () => transaction?.touched().reads.map(({ key }) => key) ?? [];
   const result = await tool.execute(await validate(tool.inputSchema, input), context);
   if (!isToolResult(result)) throw new Error('A file tool answers with a tool result.');
   if (result.success) {
     const value = await validate(tool.outputSchema, result.value);
     await transaction?.prepare();
     await transaction?.commit();
-    return { result, rendered: tool.renderResult?.(value) ?? JSON.stringify(value) };
+    return { result, rendered: tool.renderResult?.(value) ?? JSON.stringify(value), reads: reads() };
   }
   await transaction?.discard();
-  return { result, rendered: '' };
+  return { result, rendered: '', reads: reads() };
 }
 
 async function validate(schema: Tool['inputSchema'], value: unknown): Promise<unknown> {

@@ -40,6 +40,11 @@ test('says what it searched and found', async () => {
   );
 });
 
+test('a search is no reading', async () => {
+  expect((await callTool(resource, 'grep_files', { pattern: 'TODO' })).reads).toEqual([]);
+  expect((await callTool(resource, 'read_file', { path: 'notes.md' })).reads).toEqual(['notes.md']);
+});
+
 test('shows a bounded number of matches of bounded length', async () => {
   const files = memoryFilesystem({ a: `${'x'.repeat(1000)}\n`.repeat(600) });
   const { rendered, result } = await callTool(files, 'grep_files', { pattern: 'x' });

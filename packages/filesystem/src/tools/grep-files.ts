@@ -83,9 +83,10 @@ type Content =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'binary' | 'too large' | 'unreadable' };
 
+// To have searched a file is not to have read it: a policy that asks for reading before writing must not be met by a search.
 async function readIfPossible(filesystem: Filesystem, path: string): Promise<Content | undefined> {
   try {
-    const text = toText(await filesystem.read(path));
+    const text = toText(await filesystem.read(path, { peek: true }));
     return text === undefined ? { type: 'binary' } : { type: 'text', text };
   } catch (error) {
     if (!isHoldfastError(error)) throw error;
