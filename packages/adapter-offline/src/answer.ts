@@ -8,6 +8,7 @@ import type { Toolbox } from './toolbox.ts';
 const maxLines = 20;
 const maxLineLength = 300;
 const maxTools = 12;
+const nothing = 'It gave nothing back.';
 
 /** What a person is told at the end. It says nothing that no result says. */
 export function composeAnswer(entries: readonly Entry[], toolbox: Toolbox): string {
@@ -43,9 +44,11 @@ function describeStored(finding: Finding): string {
   const target = Object.entries(finding.arguments).find(
     ([key, value]) => typeof value === 'string' && /path|file|to|title|name/iu.test(key),
   );
-  const done = `\`${finding.name}\` succeeded${target === undefined ? '' : ` for \`${cellOf(target[1]).slice(0, 200)}\``}.`;
   const value = describeValue(finding, 5);
-  return value === 'It gave nothing back.' ? done : `${done}\n${value}`;
+  // "Created `report.md`: 4 lines." has said it already.
+  if (target !== undefined && value.includes(cellOf(target[1]))) return value;
+  const done = `\`${finding.name}\` succeeded${target === undefined ? '' : ` for \`${cellOf(target[1]).slice(0, 200)}\``}.`;
+  return value === nothing ? done : `${done}\n${value}`;
 }
 
 function describeFailure(finding: Finding, repair: Finding | undefined): string {
@@ -87,7 +90,7 @@ function describeValue({ message, value }: Finding, limit: number): string {
     ...boundedText(text, limit),
     ...(isEmptyList ? ['Nothing was found.'] : []),
   ];
-  return lines.length === 0 ? 'It gave nothing back.' : lines.map((line) => line.slice(0, maxLineLength)).join('\n');
+  return lines.length === 0 ? nothing : lines.map((line) => line.slice(0, maxLineLength)).join('\n');
 }
 
 function bounded(rows: readonly Json[], limit: number): readonly string[] {

@@ -13,7 +13,9 @@ import type { Profile, Toolbox } from './toolbox.ts';
 export function planRepair(refused: PlannedCall, { text }: Finding, toolbox: Toolbox): PlannedCall | undefined {
   const reason = text.slice(0, 2000);
   if (
-    !/\b(?:first|before|after|until|unless|requires?|required|must|needs?|not (?:been )?read|unread)\b/iu.test(reason)
+    !/\b(?:first|again|retry|before|after|until|unless|requires?|required|must|needs?|not (?:been )?read|unread)\b/iu.test(
+      reason,
+    )
   )
     return undefined;
   const named = toolbox.profiles.find(({ tool }) => tool.name !== refused.name && mentions(reason, tool.name));

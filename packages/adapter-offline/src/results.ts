@@ -15,17 +15,42 @@ export interface Finding {
 
 /** Reads a tool message: a sentence, a blank line and a value, or only one of the two. */
 export function toFinding(name: string, given: JsonObject, success: boolean, text: string): Finding {
-  const { message, value } = split(text);
+  const { message, value } = split(text, given);
   const reported = success ? reportedError(value) : undefined;
   return { name, arguments: given, success: success && reported === undefined, text: reported ?? text, message, value };
 }
 
-function split(text: string): { readonly message: string; readonly value: Json } {
+function split(text: string, given: JsonObject): { readonly message: string; readonly value: Json } {
   const whole = parse(text);
   if (whole !== undefined) return { message: '', value: whole };
   const gap = text.indexOf('\n\n');
-  const rest = gap < 0 ? undefined : parse(text.slice(gap + 2));
-  return rest === undefined ? { message: '', value: text } : { message: text.slice(0, gap).trim(), value: rest };
+  const [head, rest] = gap < 0 ? ['', ''] : [text.slice(0, gap).trim(), text.slice(gap + 2)];
+  const value = parse(rest);
+  if (value !== undefined) return { message: head, value };
+  return isSentence(head, given) ? { message: head, value: toRows(rest) } : { message: '', value: toRows(text) };
+}
+
+/** Text of a file may begin with a short paragraph too: a tool's own sentence is one line about what it was called with. */
+function isSentence(head: string, given: JsonObject): boolean {
+  if (head.length > 300 || !/^[^\n]*\.$/u.test(head)) return false;
+  const quoted = head.match(/`[^`]+`/gu) ?? [];
+  const called = new Set(Object.values(given).map((each) => `\`${String(each)}\``));
+  return quoted.some((each) => called.has(each)) || (called.size === 0 && quoted.length > 0);
+}
+
+/** Lines that are all paths or places in files are a list. */
+function toRows(text: string): Json {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const isRow = (line: string): boolean =>
+    place.test(line) || /^… /u.test(line) || /^[\w@.-]*[./][\w@./-]*$/u.test(line);
+  return lines.length > 0 && lines.every(isRow) ? lines.map(toRow) : text;
+}
+
+const place = /^([^\s:]+):(\d+):? (.*)$/u;
+
+function toRow(line: string): Json {
+  const [, file, number, text] = place.exec(line) ?? [];
+  return file === undefined || text === undefined ? line : { file, line: Number(number), text: text.trim() };
 }
 
 function parse(text: string): Json | undefined {
@@ -51,9 +76,8 @@ export function pathsIn(value: Json): readonly string[] {
   const visit = (inner: Json, key: string, depth: number): void => {
     if (depth > 4) return;
     if (typeof inner === 'string') {
-      if (pathKeys.has(key) || (key === '' && /^[\w@./-]+\.\w{1,10}$/u.test(inner))) paths.add(inner);
-      else if (key === '')
-        for (const line of inner.split('\n')) if (/^[\w@./-]+\.[A-Za-z]\w{0,9}$/u.test(line)) paths.add(line);
+      const path = pathKeys.has(key) ? inner : /^([\w@./-]+\.[A-Za-z]\w{0,9})$/u.exec(inner)?.[1];
+      if (path !== undefined && (key === '' || pathKeys.has(key))) paths.add(path);
     } else if (Array.isArray(inner))
       for (const each of inner as readonly Json[]) visit(each, typeof each === 'string' ? '' : key, depth + 1);
     else if (isPlainObject(inner))
