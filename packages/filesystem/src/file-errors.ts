@@ -26,6 +26,15 @@ export function hasChanged(key: string): HoldfastError {
   return fileError('file.conflict', key, 'was changed by somebody else during the call; read it again and repeat');
 }
 
+/** `causes`: why the commit failed, and why what it had done could not be taken back. */
+export function undoFailed(causes: readonly unknown[]): HoldfastError {
+  return new HoldfastError(
+    'file.undo_failed',
+    'A commit failed midway and could not be undone in full. What was there before is kept in files named `.holdfast-*`.',
+    { cause: new AggregateError(causes) },
+  );
+}
+
 /** An error about one path. The message names it as the workspace does, never as the host does. */
 export function fileError(code: string, key: string, reason: string, cause?: unknown): HoldfastError {
   return new HoldfastError(code, `\`${showPath(key)}\` ${reason}.`, { data: { path: key }, cause });

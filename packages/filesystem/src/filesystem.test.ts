@@ -291,17 +291,6 @@ describe.each(kinds)('the $name filesystem', ({ withFiles }) => {
       expect(await paths(resource.readOnly)).toEqual([]);
     }));
 
-  test('cleans up when it is discarded while it prepares', () =>
-    withFiles({ a: 'a' }, async (resource) => {
-      const call = resource.begin('c1');
-      await call.view.write('a', 'b');
-      const preparing = call.prepare();
-      await call.discard();
-      await preparing;
-      expect(await resource.readOnly.readText('a')).toBe('a');
-      expect((await resource.readOnly.list('')).length).toBe(1);
-    }));
-
   test('must be prepared before it is committed', () =>
     withFiles({}, async (resource) => {
       const call = resource.begin('c1');

@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
 import type { Change, PreparedChange } from './backend.ts';
+import { undoFailed } from './file-errors.ts';
 import { systemCode, toFileError } from './host-errors.ts';
 import { type HostFolder, type HostOperations, openFolder } from './host-folder.ts';
 import { type HostPaths, statIfPresent } from './host-paths.ts';
@@ -79,20 +80,19 @@ async function prepareWrite(access: HostAccess, key: string, bytes: Uint8Array):
       } catch (error) {
         if (moved) {
           kept = undefined;
-          await operations.rename(backup, path);
+          await operations.rename(backup, path).catch((failure: unknown) => {
+            throw undoFailed([error, failure]);
+          });
         }
         throw error;
       }
       written = true;
     },
     async undo() {
+      const original = kept;
+      kept = undefined;
       const path = `${(await openTargetFolder()).path}/${nameOf(target)}`;
-      if (kept === undefined) await operations.unlink(path);
-      else {
-        const original = kept;
-        kept = undefined;
-        await operations.rename(original, path);
-      }
+      await (original === undefined ? operations.unlink(path) : operations.rename(original, path));
     },
     async close() {
       try {

@@ -155,15 +155,19 @@ test('a commit works where the file system has no hard links', async () => {
   ]);
 });
 
-test('file.undo_failed: what could not be put back is kept under its temporary name', async () => {
+test.each([
+  { name: 'the undo fails', links: true, workingRenames: 1 },
+  { name: 'a file that was moved aside cannot be moved back', links: false, workingRenames: 1 },
+])('file.undo_failed: $name, and the content is kept under its temporary name', async ({ links, workingRenames }) => {
   await using folder = await makeTestFolder();
   await writeFile(join(folder.path, 'a.txt'), 'precious');
   await writeFile(join(folder.path, 'b.txt'), 'b');
   let renames = 0;
-  const call = openHost(
-    folder.path,
-    failing((name) => (name === 'rename' && ++renames > 1 ? 'EIO' : undefined)),
-  ).begin('c1');
+  const operations = failing((name) => {
+    if (name === 'link' && !links) return 'EPERM';
+    return name === 'rename' && ++renames > workingRenames ? 'EIO' : undefined;
+  });
+  const call = openHost(folder.path, operations).begin('c1');
   await call.view.write('a.txt', 'new');
   await call.view.write('b.txt', 'new');
   await call.prepare();
@@ -171,6 +175,30 @@ test('file.undo_failed: what could not be put back is kept under its temporary n
   const tree = await snapshotTree(folder.path);
   const kept = Object.keys(tree).filter((name) => name.startsWith('.holdfast-'));
   expect(kept.map((name) => tree[name])).toEqual([`file 644 ${Buffer.from('precious').toString('base64')}`]);
+});
+
+test('file.undo_failed: nothing is lost when the folder goes away in the middle of a commit', async () => {
+  await using folder = await makeTestFolder();
+  await mkdir(join(folder.path, 'a'));
+  await writeFile(join(folder.path, 'a/precious.txt'), 'precious');
+  await writeFile(join(folder.path, 'b.txt'), 'b');
+  let renames = 0;
+  const operations: HostOperations = {
+    ...promises,
+    async rename(from, to) {
+      renames += 1;
+      if (renames === 1) return promises.rename(from, to);
+      await promises.rename(join(folder.path, 'a'), join(folder.path, 'moved'));
+      throw systemError('EIO', from);
+    },
+  };
+  const call = openHost(folder.path, operations).begin('c1');
+  await call.view.write('a/precious.txt', 'new');
+  await call.view.write('b.txt', 'new');
+  await call.prepare();
+  await expect(call.commit()).rejects.toMatchObject({ code: 'file.undo_failed' });
+  const contents = Object.values(await snapshotTree(join(folder.path, 'moved')));
+  expect(contents).toContain(`file 644 ${Buffer.from('precious').toString('base64')}`);
 });
 
 test('file.cleanup_failed: a commit that is done says so when it cannot clean up', async () => {

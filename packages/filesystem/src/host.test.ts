@@ -64,6 +64,18 @@ test('a commit keeps the mode of a file and leaves no temporary file', async () 
   expect(tree['src/a.txt']).toBe(`file 751 ${Buffer.from('new').toString('base64')}`);
 });
 
+test('a call that is discarded while it prepares leaves no temporary file', async () => {
+  await using workspace = await makeWorkspace();
+  const { root } = workspace;
+  const before = await snapshotTree(root);
+  const call = hostFilesystem(root).begin('c1');
+  await call.view.write('src/a.txt', 'b');
+  const preparing = call.prepare();
+  await call.discard();
+  expect(await snapshotTree(root)).toEqual(before);
+  await preparing;
+});
+
 test.each([
   { name: 'a file outside', target: '../workspace/secret.txt', path: 'link' },
   { name: 'a folder outside', target: '../workspace', path: 'link/secret.txt' },
@@ -250,7 +262,7 @@ test('C21: nothing is written or read outside while a parent is swapped for a li
   const resource = hostFilesystem(root);
   const texts = new Set<string>();
   let commits = 0;
-  for (let round = 0; round < 300; round += 1) {
+  for (let round = 0; round < 300 || (commits === 0 && round < 10_000); round += 1) {
     const call = resource.begin(`c${round}`);
     try {
       texts.add(await call.view.readText('src/a.txt'));
@@ -267,8 +279,8 @@ test('C21: nothing is written or read outside while a parent is swapped for a li
   await swapping;
   expect(await snapshotTree(outside)).toEqual(before);
   expect([...texts]).not.toContain('secret');
-  // Without the swapping both would be certain; with it at least some get through, or the test has tested nothing.
-  expect(texts.size + commits).toBeGreaterThan(0);
+  // At least some must get through, or the test has tested nothing.
+  expect(commits).toBeGreaterThan(0);
 });
 
 test('file.unreadable: a pipe is neither read nor waited for', async () => {

@@ -6,7 +6,7 @@ import {
   type StagedResource,
 } from '@holdfast/core';
 import type { Backend, Change, PreparedChange } from './backend.ts';
-import { hasChanged } from './file-errors.ts';
+import { hasChanged, undoFailed } from './file-errors.ts';
 import { createOverlay, type Overlay } from './overlay.ts';
 import { parentOf } from './paths.ts';
 import type { Protection } from './protection.ts';
@@ -71,12 +71,7 @@ function createTransaction(backend: Backend, overlay: Overlay, reserved: Set<str
     } catch (error) {
       const failures = [...(await undoAll(applied)), ...(await closeAll(prepared))];
       release();
-      if (failures.length === 0) throw error;
-      throw new HoldfastError(
-        'file.undo_failed',
-        'A commit failed midway and could not be undone in full. What was there before is kept in files named `.holdfast-*`.',
-        { cause: new AggregateError([error, ...failures]) },
-      );
+      throw failures.length === 0 ? error : undoFailed([error, ...failures]);
     }
     release();
     const failures = await closeAll(prepared);
