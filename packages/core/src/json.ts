@@ -1,3 +1,5 @@
+import { describeThrown } from './errors.ts';
+
 /** What JSON can hold. Session state, arguments and results are made of nothing else. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 
@@ -25,62 +27,80 @@ export type CopiedJson =
   | { readonly ok: false; readonly problem: string };
 
 /**
- * Copies `value` once to frozen JSON, so that nothing its owner does later can change it.
- * Refused: numbers that are not finite, `undefined` and functions, anything but plain objects and arrays, symbol keys,
- * `__proto__` as a key, accessors (they are not run), and nesting deeper than `maxDepth`.
+ * Copies `value` once to frozen JSON, so that nothing its owner does later can change it. Each property is read once.
+ * Refused: numbers that are not finite, `undefined` and functions, anything but plain objects and arrays, `__proto__` as a key,
+ * properties that throw, and nesting deeper than `maxDepth`. Symbol keys are left out, as in `JSON.stringify`.
  */
-export function copyJson(value: unknown, { maxDepth = 64 }: JsonLimits = {}): CopiedJson {
-  const failure: Failure = { problem: undefined };
-  const copied = copy(value, '', maxDepth, failure);
-  return failure.problem === undefined ? { ok: true, value: copied } : { ok: false, problem: failure.problem };
+export function copyJson(value: unknown, { maxDepth = 64 }: JsonLimits = noLimits): CopiedJson {
+  const failure: Failure = { problem: undefined, path: '' };
+  let copied: Json;
+  try {
+    copied = copy(value, maxDepth, failure);
+  } catch (thrown) {
+    return { ok: false, problem: `a property cannot be read: ${describeThrown(thrown)}` };
+  }
+  if (failure.problem === undefined) return { ok: true, value: copied };
+  return {
+    ok: false,
+    problem: `\`${failure.path === '' ? 'value' : failure.path.replace(/^\./, '')}\` ${failure.problem}`,
+  };
 }
 
+const noLimits: JsonLimits = {};
+
+/** Set by the first offender; its path grows on the way back up, so that a success never builds one. */
 interface Failure {
   problem: string | undefined;
+  path: string;
 }
 
-function copy(value: unknown, path: string, depth: number, failure: Failure): Json {
+function copy(value: unknown, depth: number, failure: Failure): Json {
   switch (typeof value) {
     case 'string':
     case 'boolean':
       return value;
     case 'number':
-      return Number.isFinite(value) ? value : fail(failure, path, `is ${value}`);
+      return Number.isFinite(value) ? value : fail(failure, `is ${value}`);
     case 'object':
       break;
     default:
-      return fail(failure, path, value === undefined ? 'is undefined' : `is of type ${typeof value}`);
+      return fail(failure, value === undefined ? 'is undefined' : `is of type ${typeof value}`);
   }
   if (value === null) return null;
-  if (depth <= 0) return fail(failure, path, 'is nested too deeply');
-  return Array.isArray(value) ? copyArray(value, path, depth, failure) : copyObject(value, path, depth, failure);
+  if (depth <= 0) return fail(failure, 'is nested too deeply');
+  return Array.isArray(value) ? copyArray(value, depth, failure) : copyObject(value, depth, failure);
 }
 
-function copyArray(value: readonly unknown[], path: string, depth: number, failure: Failure): Json {
+function copyArray(value: readonly unknown[], depth: number, failure: Failure): Json {
   const items: Json[] = [];
-  for (let index = 0; index < value.length && failure.problem === undefined; index += 1) {
-    items.push(copy(value[index], `${path}[${index}]`, depth - 1, failure));
+  for (let index = 0; index < value.length; index += 1) {
+    items.push(copy(value[index], depth - 1, failure));
+    if (failure.problem !== undefined) return passUp(failure, `[${index}]`);
   }
   return Object.freeze(items);
 }
 
-function copyObject(value: object, path: string, depth: number, failure: Failure): Json {
-  if (!isPlainObject(value)) return fail(failure, path, 'is not a plain object');
+function copyObject(value: object, depth: number, failure: Failure): Json {
+  if (!isPlainObject(value)) return fail(failure, 'is not a plain object');
   const properties: Record<string, Json> = {};
-  for (const key of Reflect.ownKeys(value)) {
-    const inner = path === '' ? String(key) : `${path}.${String(key)}`;
-    if (typeof key === 'symbol') return fail(failure, inner, 'is a symbol key');
-    if (key === '__proto__') return fail(failure, inner, 'is a reserved key');
-    const property = Object.getOwnPropertyDescriptor(value, key);
-    if (property === undefined || !('value' in property)) return fail(failure, inner, 'is an accessor');
-    properties[key] = copy(property.value, inner, depth - 1, failure);
-    if (failure.problem !== undefined) return null;
+  for (const key of Object.keys(value)) {
+    if (key === '__proto__') {
+      fail(failure, 'is a reserved key');
+      return passUp(failure, '.__proto__');
+    }
+    properties[key] = copy(value[key], depth - 1, failure);
+    if (failure.problem !== undefined) return passUp(failure, `.${key}`);
   }
   return Object.freeze(properties);
 }
 
-function fail(failure: Failure, path: string, problem: string): null {
-  failure.problem ??= `\`${path === '' ? 'value' : path}\` ${problem}`;
+function fail(failure: Failure, problem: string): null {
+  failure.problem = problem;
+  return null;
+}
+
+function passUp(failure: Failure, step: string): null {
+  failure.path = `${step}${failure.path}`;
   return null;
 }
 

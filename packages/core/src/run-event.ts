@@ -34,22 +34,24 @@ export interface ToolCallEndEvent {
   /** As it came, text or value. */
   readonly rawArguments: Json;
   /** Parsed and validated; absent when it never got that far. */
-  readonly input?: Json;
+  readonly input?: Json | undefined;
   readonly decisions: readonly PolicyDecision[];
-  /** How an ask was answered, and by `person`, `grant` or `host`. */
-  readonly approval?: { readonly type: 'approve' | 'deny'; readonly by: string };
+  /** How an ask was answered, and by `person`. */
+  readonly approval?: { readonly type: 'approve' | 'deny'; readonly by: string } | undefined;
   readonly outcome: Outcome;
   /** Staged events that were committed; empty unless the outcome is `ok`. */
   readonly events: readonly SessionEvent[];
-  /** Keys of staged resources that were written, by resource; committed only when the outcome is `ok`. */
+  /** Operations on policies' states that were committed; empty unless the outcome is `ok`. */
+  readonly changes?: readonly Json[] | undefined;
+  /** Keys of staged resources that were written, by resource; empty unless the outcome is `ok`. */
   readonly writes: readonly {
     readonly resource: string;
     readonly key: string;
     readonly change: 'created' | 'changed' | 'removed';
   }[];
-  readonly error?: ThrownError;
+  readonly error?: ThrownError | undefined;
   /** Work that did not stop when told to: its late result is dropped. */
-  readonly abandoned?: boolean;
+  readonly abandoned?: boolean | undefined;
   readonly startedAtMs: number;
   readonly durationMs: number;
 }

@@ -1,15 +1,15 @@
 import {
+  allow,
   type BoundPolicy,
-  type Clock,
   type Decision,
   deny,
   describeThrown,
   type PolicyDecision,
   type PreparedCall,
-  type SessionReader,
 } from '@holdfast/core';
+import type { CallScope } from './call-scope.ts';
 import { isGranted } from './grants.ts';
-import { type PolicySurroundings, policyContext } from './policy-state.ts';
+import { policyContext } from './policy-state.ts';
 
 /** What the policies in force and the dangerous gate say, all of it. */
 export interface Verdict {
@@ -19,55 +19,72 @@ export interface Verdict {
   readonly decisions: readonly PolicyDecision[];
 }
 
-export interface AuthoriseOptions {
-  readonly policies: readonly BoundPolicy[];
-  readonly surroundings: PolicySurroundings;
-  /** Tool names that the host lets pass without asking. */
-  readonly grants: ReadonlySet<string>;
-  readonly session: SessionReader;
-  readonly clock: Clock;
-  readonly policyTimeoutMs: number;
-  /** Keys of policies whose ask a person has answered with yes. */
+const nobody: ReadonlySet<string> = new Set();
+
+interface Asking {
+  readonly call: PreparedCall;
+  readonly scope: CallScope;
   readonly approved: ReadonlySet<string>;
+  readonly policies: readonly BoundPolicy[];
 }
 
-/** The key under which the runtime asks for dangerous tools. */
-const dangerousGate = 'holdfast/dangerous';
-
-/** Asks every policy in force and the dangerous gate. Whatever a policy does other than allow or ask is a denial. */
-export async function authorise(call: PreparedCall, options: AuthoriseOptions): Promise<Verdict> {
+/**
+ * Asks every policy in force and the dangerous gate. Whatever a policy does other than allow or ask is a denial.
+ * Answers at once when every policy does. `approved`: keys of policies whose ask a person has answered with yes.
+ */
+export function authorise(
+  call: PreparedCall,
+  scope: CallScope,
+  approved: ReadonlySet<string> = nobody,
+): Verdict | Promise<Verdict> {
+  const asking: Asking = { call, scope, approved, policies: scope.policiesFor(call.tool.name) };
   const decisions: PolicyDecision[] = [];
-  for (const bound of options.policies) {
-    let decision = askPolicy(bound, call, options);
-    if (decision instanceof Promise) decision = await decision;
-    decisions.push(waive(toEntry(bound.key, decision), call, options));
+  for (let index = 0; index < asking.policies.length; index += 1) {
+    const bound = asking.policies[index];
+    if (bound === undefined) break;
+    const decision = askPolicy(bound, asking);
+    if (decision instanceof Promise) return askOn(decision, index, decisions, asking);
+    decisions.push(waive(bound, decision, asking));
   }
-  if (call.tool.dangerous) {
-    decisions.push(
-      waive(
-        { policy: dangerousGate, type: 'ask', reason: `\`${call.tool.name}\` is marked as dangerous.` },
-        call,
-        options,
-      ),
-    );
+  return conclude(decisions, asking);
+}
+
+/** Goes on from the first policy that needs time. */
+async function askOn(
+  pending: Promise<Decision>,
+  start: number,
+  decisions: PolicyDecision[],
+  asking: Asking,
+): Promise<Verdict> {
+  for (const [offset, bound] of asking.policies.slice(start).entries()) {
+    const decision = await (offset === 0 ? pending : askPolicy(bound, asking));
+    decisions.push(waive(bound, decision, asking));
+  }
+  return conclude(decisions, asking);
+}
+
+const gate = { key: 'holdfast/dangerous' };
+
+function conclude(decisions: PolicyDecision[], asking: Asking): Verdict {
+  const { tool } = asking.call;
+  if (tool.dangerous) {
+    decisions.push(waive(gate, { type: 'ask', reason: `\`${tool.name}\` is marked as dangerous.` }, asking));
   }
   return { type: strictest(decisions), decisions };
 }
 
 // The answer's own `then` and `type` are read once; an answer that changes under us cannot become an allow later.
-function askPolicy(bound: BoundPolicy, call: PreparedCall, options: AuthoriseOptions): Decision | Promise<Decision> {
+function askPolicy(bound: BoundPolicy, { call, scope }: Asking): Decision | Promise<Decision> {
   try {
-    const answer: unknown = bound.policy.check(call, policyContext(bound, options.session, options.surroundings));
-    return isThenable(answer) ? waitForAnswer(answer, options) : readDecision(answer);
+    const answer: unknown = bound.policy.check(call, policyContext(bound, scope.session, scope.surroundings));
+    if (answer === allow) return allow;
+    return isThenable(answer) ? waitForAnswer(answer, scope) : readDecision(answer);
   } catch (thrown) {
     return deny(`The policy failed: ${describeThrown(thrown)}`);
   }
 }
 
-async function waitForAnswer(
-  answer: PromiseLike<unknown>,
-  { clock, policyTimeoutMs }: AuthoriseOptions,
-): Promise<Decision> {
+async function waitForAnswer(answer: PromiseLike<unknown>, { clock, policyTimeoutMs }: CallScope): Promise<Decision> {
   let stop: () => void = () => undefined;
   const timeout = new Promise<Decision>((resolve) => {
     stop = clock.after(policyTimeoutMs, () => resolve(deny(`The policy did not answer within ${policyTimeoutMs} ms.`)));
@@ -84,7 +101,7 @@ function readDecision(answer: unknown): Decision {
   try {
     if (typeof answer === 'object' && answer !== null && 'type' in answer) {
       const { type } = answer;
-      if (type === 'allow') return { type };
+      if (type === 'allow') return allow;
       if (type === 'ask' || type === 'deny') {
         const reason: unknown = 'reason' in answer ? answer.reason : undefined;
         return { type, reason: typeof reason === 'string' && reason !== '' ? reason : 'No reason was given.' };
@@ -96,23 +113,31 @@ function readDecision(answer: unknown): Decision {
   }
 }
 
-function toEntry(policy: string, decision: Decision): PolicyDecision {
-  return decision.type === 'allow'
-    ? { policy, type: 'allow' }
-    : { policy, type: decision.type, reason: decision.reason };
+const allowed = new WeakMap<object, PolicyDecision>();
+
+/** The entry of an allow, made once for each policy: it is by far the most frequent one. */
+function allowedBy(bound: Keyed): PolicyDecision {
+  let entry = allowed.get(bound);
+  if (entry === undefined) {
+    entry = Object.freeze({ policy: bound.key, type: 'allow' });
+    allowed.set(bound, entry);
+  }
+  return entry;
 }
 
-/** Turns an ask into an allow when a person has answered it or the tool is granted. Denials stay what they are. */
-function waive(
-  entry: PolicyDecision,
-  { tool }: PreparedCall,
-  { approved, grants, session }: AuthoriseOptions,
-): PolicyDecision {
-  if (entry.type !== 'ask') return entry;
-  if (approved.has(entry.policy)) return { policy: entry.policy, type: 'allow', reason: 'Approved.' };
-  if (grants.has(tool.name)) return { policy: entry.policy, type: 'allow', reason: 'Granted by the host.' };
-  if (isGranted(session, tool.name)) return { policy: entry.policy, type: 'allow', reason: 'Granted for the session.' };
-  return entry;
+type Keyed = Pick<BoundPolicy, 'key'>;
+
+/** What is noted of a decision. An ask becomes an allow when a person has answered it or the tool is granted; a denial stays. */
+function waive(bound: Keyed, decision: Decision, { call, scope, approved }: Asking): PolicyDecision {
+  const { tool } = call;
+  if (decision.type === 'allow') return allowedBy(bound);
+  const { key: policy } = bound;
+  const { type, reason } = decision;
+  if (type === 'deny') return { policy, type, reason };
+  if (approved.has(policy)) return { policy, type: 'allow', reason: 'Approved.' };
+  if (scope.grants.has(tool.name)) return { policy, type: 'allow', reason: 'Granted by the host.' };
+  if (isGranted(scope.session, tool.name)) return { policy, type: 'allow', reason: 'Granted for the session.' };
+  return { policy, type, reason };
 }
 
 function strictest(decisions: readonly PolicyDecision[]): Decision['type'] {

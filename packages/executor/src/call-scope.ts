@@ -6,6 +6,7 @@ import {
   type Policy,
   type RenderedPrompt,
   type RunEvent,
+  type SessionReader,
   systemClock,
   type Tool,
 } from '@holdfast/core';
@@ -133,9 +134,13 @@ function checkPolicies(policies: readonly BoundPolicy[], toolset: Toolset): void
   const keys = new Set<string>();
   for (const { key, policy } of policies) {
     if (keys.has(key)) {
-      throw new HoldfastError('policy.key.duplicate', `Two policies have the key \`${key}\`; give one of them an \`id\`.`, {
-        data: { key },
-      });
+      throw new HoldfastError(
+        'policy.key.duplicate',
+        `Two policies have the key \`${key}\`; give one of them an \`id\`.`,
+        {
+          data: { key },
+        },
+      );
     }
     keys.add(key);
     const unknown = policy.tools.find((name) => !toolset.byName.has(name));
@@ -156,9 +161,16 @@ function observersOf(policies: readonly BoundPolicy[]): readonly BoundPolicy[] {
     : policies;
 }
 
+const readers = new WeakMap<Session, SessionReader>();
+
 /** The session as a policy may use it. */
-function readerOf(session: Session): PolicySurroundings['session'] {
-  return Object.freeze({ read: session.read.bind(session) });
+function readerOf(session: Session): SessionReader {
+  let reader = readers.get(session);
+  if (reader === undefined) {
+    reader = Object.freeze({ read: session.read.bind(session) });
+    readers.set(session, reader);
+  }
+  return reader;
 }
 
 /** A listener that cannot break what it listens to. */

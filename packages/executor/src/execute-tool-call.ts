@@ -57,7 +57,8 @@ export async function conductCall(
   if (prepared.type === 'ended') return finish(recordEnd(trail, prepared.ending, scope), scope);
   trail.input = prepared.call.input;
 
-  const permitted = await permit(prepared.call, trail, scope);
+  const permission = permit(prepared.call, trail, scope);
+  const permitted = permission instanceof Promise ? await permission : permission;
   if (permitted.type === 'suspended') return { kind: 'suspended', pending: [permitted.pending] };
   if (permitted.type === 'ended') return finish(recordEnd(trail, permitted.ending, scope), scope);
 
@@ -103,15 +104,29 @@ type Permitted =
   | { readonly type: 'suspended'; readonly pending: PendingApproval }
   | Ended;
 
-/** Authorise, and approval if somebody has to be asked; policies are asked again after a yes. */
-async function permit(call: PreparedCall, trail: Trail, scope: CallScope): Promise<Permitted> {
+const permitted: Permitted = { type: 'permitted' };
+
+/** Authorise. Answers at once when every policy does and nobody has to be asked. */
+function permit(call: PreparedCall, trail: Trail, scope: CallScope): Permitted | Promise<Permitted> {
+  const over = endOfLife(call, scope);
+  if (over !== undefined) return over;
+  const verdict = authorise(call, scope);
+  if (verdict instanceof Promise || verdict.type !== 'allow') return permitWithApproval(verdict, call, trail, scope);
+  trail.decisions = verdict.decisions;
+  return permitted;
+}
+
+/** Approval if somebody has to be asked; policies are asked again after a yes. */
+async function permitWithApproval(
+  first: Verdict | Promise<Verdict>,
+  call: PreparedCall,
+  trail: Trail,
+  scope: CallScope,
+): Promise<Permitted> {
   const approved = new Set<string>();
-  for (;;) {
-    const over = endOfLife(call, scope);
-    if (over !== undefined) return over;
-    const verdict = await authoriseIn(scope, call, approved);
+  for (let verdict = await first; ; verdict = await authorise(call, scope, approved)) {
     trail.decisions = verdict.decisions;
-    if (verdict.type === 'allow') return endOfLife(call, scope) ?? { type: 'permitted' };
+    if (verdict.type === 'allow') return endOfLife(call, scope) ?? permitted;
     if (verdict.type === 'deny') return { type: 'ended', ending: denied(verdict.decisions) };
 
     const pending = toPending(call, verdict.decisions);
@@ -133,26 +148,6 @@ async function permit(call: PreparedCall, trail: Trail, scope: CallScope): Promi
     if (answer.grant === true) grantTool(scope.session, call.tool.name);
     for (const { policy } of pending.asks) approved.add(policy);
   }
-}
-
-const nobody: ReadonlySet<string> = new Set();
-
-/** What policies and the dangerous gate say of a prepared call. */
-export function authoriseIn(
-  scope: CallScope,
-  call: PreparedCall,
-  approved: ReadonlySet<string> = nobody,
-): Promise<Verdict> {
-  const { policiesFor, surroundings, grants, session, clock, policyTimeoutMs } = scope;
-  return authorise(call, {
-    policies: policiesFor(call.tool.name),
-    surroundings,
-    grants,
-    session,
-    clock,
-    policyTimeoutMs,
-    approved,
-  });
 }
 
 /** Transaction, start record, execute, settle. */

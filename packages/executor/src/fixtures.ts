@@ -15,7 +15,7 @@ import {
   type Tool,
   type ToolCall,
 } from '@holdfast/core';
-import { createSession, type LogRecord, memoryStore, type Session } from '@holdfast/session';
+import { createSession, type LogRecord, type Session, type SessionStore } from '@holdfast/session';
 import * as v from 'valibot';
 import { type CallOptions, executeToolCall } from './index.ts';
 
@@ -60,9 +60,13 @@ export interface TestSession {
 }
 
 export function testSession(): TestSession {
-  const store = memoryStore();
+  const records: LogRecord[] = [];
+  const store: SessionStore = {
+    append: (entry, seq, atMs) => void records.push({ seq, atMs, ...entry }),
+    close: () => undefined,
+  };
   const session = createSession({ id: 's', slices: [notes, diary], store, clock: testClock() });
-  return { session, records: store.records, ends: () => store.records.filter(({ type }) => type === 'tool-call-end') };
+  return { session, records, ends: () => records.filter(({ type }) => type === 'tool-call-end') };
 }
 
 /** A staged resource that is a set of words. */

@@ -21,6 +21,7 @@ export interface LifetimeOptions {
 }
 
 export function startLifetime({ clock, signal, timeoutMs }: LifetimeOptions): Lifetime {
+  if (signal === undefined && timeoutMs === undefined) return endless;
   const listeners = new Set<(end: EndOfLife) => void>();
   const atMs = timeoutMs === undefined ? Number.POSITIVE_INFINITY : clock.now() + timeoutMs;
   let ended: EndOfLife | undefined;
@@ -60,3 +61,12 @@ export function startLifetime({ clock, signal, timeoutMs }: LifetimeOptions): Li
     dispose,
   };
 }
+
+const nothingToDo = (): void => undefined;
+
+const endless: Lifetime = Object.freeze({
+  deadline: Object.freeze({ atMs: Number.POSITIVE_INFINITY, remainingMs: () => Number.POSITIVE_INFINITY }),
+  ended: undefined,
+  onEnd: () => nothingToDo,
+  dispose: nothingToDo,
+});

@@ -1,8 +1,9 @@
 import type { Json, Message, Outcome, PendingApproval, ToolCall } from '@holdfast/core';
 import { toPending } from './approval.ts';
+import { authorise } from './authorise.ts';
 import type { CallScope } from './call-scope.ts';
 import { failure } from './ending.ts';
-import { authoriseIn, conductCall, prepare } from './execute-tool-call.ts';
+import { conductCall, prepare } from './execute-tool-call.ts';
 import type { IdentifiedCall } from './trail.ts';
 
 /** What became of the calls of one model message. */
@@ -84,7 +85,7 @@ async function questionsOf(calls: readonly IdentifiedCall[], scope: CallScope): 
   for (const call of calls) {
     const prepared = prepare(call, scope);
     if (prepared.type === 'ended') continue;
-    const verdict = await authoriseIn(scope, prepared.call);
+    const verdict = await authorise(prepared.call, scope);
     if (verdict.type === 'ask') pending.push(toPending(prepared.call, verdict.decisions));
   }
   return pending;

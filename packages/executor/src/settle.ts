@@ -20,42 +20,74 @@ export interface Entered {
 
 /**
  * Ends a call by what its tool did: a success is committed with the policies' next states in one record, anything else is
- * discarded, whatever throws wherever. Returns the end event, which is in the log.
+ * discarded, whatever throws wherever. Answers with the end event, which is in the log.
  */
-export async function settle(invoked: Invoked, entered: Entered): Promise<ToolCallEndEvent> {
-  const { scope, trail, compiled, transaction, resources } = entered;
-  const answer = readAnswer(invoked, compiled);
-  let ending = withDoubt(answer, compiled.tool);
-  if (answer.kind === 'ok') {
-    const result = await commit(answer, entered);
-    if ('type' in result) return await applyResources(result, entered);
-    ending = result;
-  }
-  resources.close();
-  transaction.discard();
-  return recordEnd(trail, await discardResources(ending, resources), scope);
+export function settle(invoked: Invoked, entered: Entered): ToolCallEndEvent | Promise<ToolCallEndEvent> {
+  const answer = readAnswer(invoked, entered.compiled);
+  // Most calls use no resource, and then nothing here needs time.
+  if (entered.resources.staged.size > 0) return settleStaged(answer, entered);
+  if (answer.kind !== 'ok') return drop(withDoubt(answer, entered.compiled.tool), entered);
+  const committed = commit(answer, entered, noTouched);
+  return 'type' in committed ? committed : drop(committed, entered);
 }
 
-/** Stages the policies' states, prepares the resources and writes the commit record; or says why that could not be. */
-async function commit(
+async function settleStaged(answer: Ending, entered: Entered): Promise<ToolCallEndEvent> {
+  const { compiled, resources } = entered;
+  let ending = withDoubt(answer, compiled.tool);
+  if (answer.kind === 'ok') {
+    const touched = resources.touched();
+    const prepared = await prepareResources(entered);
+    const committed = prepared ?? commit(answer, entered, touched);
+    if ('type' in committed) return await applyResources(committed, entered);
+    ending = committed;
+  }
+  resources.close();
+  return drop(await discardResources(ending, resources), entered);
+}
+
+const noTouched: ReadonlyMap<string, Touched> = new Map();
+
+/** Drops what the session has staged and writes down how the call ended. */
+function drop(ending: Ending, { scope, trail, transaction, resources }: Entered): ToolCallEndEvent {
+  resources.close();
+  transaction.discard();
+  return recordEnd(trail, ending, scope);
+}
+
+/** Stages the policies' states and writes the commit record; or says why that could not be. */
+function commit(
   ending: Ending,
   { scope, trail, call, compiled, transaction, resources }: Entered,
-): Promise<ToolCallEndEvent | Ending> {
+  touched: ReadonlyMap<string, Touched>,
+): ToolCallEndEvent | Ending {
   try {
-    const touched = resources.touched();
     updatePolicies(ending, touched, { scope, call, transaction });
-    for (const staged of resources.staged.values()) {
-      const pending = staged.prepare();
-      if (pending !== undefined) await pending;
-    }
     resources.close();
-    const event = toEndEvent(trail, ending, scope, { touched, events: transaction.events });
+    const event = toEndEvent(trail, ending, scope, {
+      events: transaction.events,
+      changes: transaction.changes,
+      touched,
+    });
     transaction.commit(toLogEntry(event));
     return event;
   } catch (thrown) {
-    const problem = { code: thrownCode(thrown, 'commit.failed'), message: describeThrown(thrown) };
-    return withDoubt(failure('failed', problem, { thrown }), compiled.tool, true);
+    return uncommitted(thrown, compiled.tool);
   }
+}
+
+/** Makes sure that what is staged can be applied; or says why it cannot. */
+async function prepareResources({ compiled, resources }: Entered): Promise<Ending | undefined> {
+  try {
+    for (const staged of resources.staged.values()) await staged.prepare();
+    return undefined;
+  } catch (thrown) {
+    return uncommitted(thrown, compiled.tool);
+  }
+}
+
+function uncommitted(thrown: unknown, tool: Tool): Ending {
+  const problem = { code: thrownCode(thrown, 'commit.failed'), message: describeThrown(thrown) };
+  return withDoubt(failure('failed', problem, { thrown }), tool, true);
 }
 
 function updatePolicies(
@@ -78,10 +110,7 @@ async function applyResources(
   { scope, trail, resources }: Entered,
 ): Promise<ToolCallEndEvent> {
   try {
-    for (const staged of resources.staged.values()) {
-      const pending = staged.commit();
-      if (pending !== undefined) await pending;
-    }
+    for (const staged of resources.staged.values()) await staged.commit();
     return event;
   } catch (thrown) {
     const message = `The call is recorded as done, but its changes could not be applied: ${describeThrown(thrown)}`;
@@ -95,8 +124,7 @@ async function discardResources(ending: Ending, resources: CallResources): Promi
   let failed: unknown;
   for (const staged of resources.staged.values()) {
     try {
-      const pending = staged.discard();
-      if (pending !== undefined) await pending;
+      await staged.discard();
     } catch (thrown) {
       failed = thrown;
     }

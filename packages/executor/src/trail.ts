@@ -50,17 +50,14 @@ export function startTrail(call: IdentifiedCall, { clock, emit }: CallScope): Tr
   };
 }
 
-/** The one end event of a call. `touched` and `events` are what it commits. */
+/** The one end event of a call. `committed` is what goes into the session with it. */
 export function toEndEvent(
   trail: Trail,
-  { error, abandoned, ...ending }: Ending,
+  ending: Ending,
   { clock }: CallScope,
-  {
-    touched,
-    events = none,
-  }: { readonly touched?: ReadonlyMap<string, Touched>; readonly events?: readonly SessionEvent[] } = {},
+  committed: Committed = nothing,
 ): ToolCallEndEvent {
-  const { call, rawArguments, startedAtMs, input, decisions, approval } = trail;
+  const { call, startedAtMs } = trail;
   const { kind, code, message, value, rendered, text } = ending;
   const outcome: Outcome = Object.freeze({
     kind,
@@ -72,23 +69,33 @@ export function toEndEvent(
     rendered,
     text,
   });
+  // Every field is always there, `undefined` or not: objects of one shape are cheaper, and JSON leaves `undefined` out.
   return {
     type: 'tool-call-end',
     callId: call.id,
     name: call.name,
-    rawArguments,
-    ...(input === undefined ? undefined : { input }),
-    decisions,
-    ...(approval === undefined ? undefined : { approval }),
+    rawArguments: trail.rawArguments,
+    input: trail.input,
+    decisions: trail.decisions,
+    approval: trail.approval,
     outcome,
-    events,
-    writes: touched === undefined || touched.size === 0 ? none : toWrites(touched),
-    ...(error === undefined ? undefined : { error }),
-    ...(abandoned === undefined ? undefined : { abandoned }),
+    events: committed.events,
+    changes: committed.changes.length === 0 ? undefined : committed.changes,
+    writes: committed.touched.size === 0 ? none : toWrites(committed.touched),
+    error: ending.error,
+    abandoned: ending.abandoned,
     startedAtMs,
     durationMs: clock.now() - startedAtMs,
   };
 }
+
+export interface Committed {
+  readonly events: readonly SessionEvent[];
+  readonly changes: readonly Json[];
+  readonly touched: ReadonlyMap<string, Touched>;
+}
+
+const nothing: Committed = { events: none, changes: none, touched: new Map() };
 
 /** Writes down how a call ended that commits nothing. */
 export function recordEnd(trail: Trail, ending: Ending, scope: CallScope): ToolCallEndEvent {
@@ -101,7 +108,7 @@ export function recordEnd(trail: Trail, ending: Ending, scope: CallScope): ToolC
 export function toLogEntry(event: ToolCallEndEvent): LogEntry {
   const entry =
     event.error === undefined ? event : { ...event, error: { name: event.error.name, message: event.error.message } };
-  // JSON throughout, but for an outcome's `code`, which JSON leaves out when it is undefined.
+  // JSON throughout, but for fields that are undefined, which JSON leaves out.
   return entry as unknown as LogEntry;
 }
 

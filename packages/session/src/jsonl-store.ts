@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { closeSync, ftruncateSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describeThrown, HoldfastError } from '@holdfast/core';
-import type { LogRecord, SessionStore } from './log.ts';
+import type { LogEntry, SessionStore } from './log.ts';
 
 /** A store that appends one line of JSON a record. */
 export interface JsonlStore extends SessionStore {
@@ -42,15 +42,14 @@ export function appendLines(file: AppendFile): SessionStore {
   let broken = false;
 
   return {
-    append(record: LogRecord) {
+    append(entry: LogEntry, seq: number, atMs: number) {
       if (broken) {
         throw new HoldfastError(
           'log.broken',
           'An earlier write to the session log failed halfway; start a new session.',
         );
       }
-      const { seq, ...fields } = record;
-      const line = JSON.stringify({ seq, prev: previous, ...fields });
+      const line = JSON.stringify({ seq, prev: previous, atMs, ...entry });
       const bytes = Buffer.from(`${line}\n`);
       try {
         for (let written = 0; written < bytes.length; ) written += file.write(bytes, written);

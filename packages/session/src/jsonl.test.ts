@@ -138,7 +138,7 @@ test.each([
     });
     const attempt = (): string => {
       try {
-        store.append({ seq: 0, atMs: 1, type: 'note' });
+        store.append({ type: 'note' }, 0, 1);
         return 'written';
       } catch (error) {
         return isHoldfastError(error) ? error.code : String(error);

@@ -14,26 +14,38 @@ export type LogRecord = LogEntry & {
   readonly atMs: number;
 };
 
-/** Keeps a session's log. `append` returns when the record would survive the end of the process, as far as the store promises that. */
+/**
+ * Keeps a session's log. `append` returns when the record would survive the end of the process, as far as the store promises
+ * that; `seq` counts from 0, `atMs` is its time. The entry is never changed afterwards.
+ */
 export interface SessionStore {
-  append(record: LogRecord): void;
+  append(entry: LogEntry, seq: number, atMs: number): void;
   close(): void;
 }
 
 /** A store that keeps records in memory for as long as it lives itself. */
 export interface MemoryStore extends SessionStore {
+  /** Made anew at every look. */
   readonly records: readonly LogRecord[];
 }
 
 export function memoryStore(): MemoryStore {
-  const records: LogRecord[] = [];
+  const entries: LogEntry[] = [];
+  const times: number[] = [];
   return {
-    records,
-    append(record) {
-      records.push(record);
+    get records() {
+      return entries.map((entry, seq) => toLogRecord(entry, seq, times[seq] ?? 0));
+    },
+    append(entry, _seq, atMs) {
+      entries.push(entry);
+      times.push(atMs);
     },
     close() {
       // Nothing to let go of: the records stay readable.
     },
   };
+}
+
+export function toLogRecord(entry: LogEntry, seq: number, atMs: number): LogRecord {
+  return { seq, atMs, ...entry };
 }

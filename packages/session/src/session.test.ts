@@ -155,7 +155,7 @@ test('a transaction sees its own writes at once, others see them after the commi
   transaction.dispatch({ type: 'note-added', payload: { text: 'a' } });
   expect(transaction.read(notes).size).toBe(1);
   expect(session.read(notes).size).toBe(0);
-  transaction.commit({ type: 'tool-call-end', callId: 'c' });
+  transaction.commit({ type: 'tool-call-end', callId: 'c', events: transaction.events.map((event) => ({ ...event })) });
   expect(session.read(notes).size).toBe(1);
   expect(store.records.at(-1)).toMatchObject({
     type: 'tool-call-end',
@@ -212,7 +212,7 @@ test('operations that policies apply are in the commit record', () => {
   transaction.apply(seen, []);
   transaction.apply(count, [replace(3)]);
   transaction.apply(diary, [append('x'), clear]);
-  transaction.commit({ type: 'tool-call-end' });
+  transaction.commit({ type: 'tool-call-end', changes: transaction.changes });
   expect(session.read(seen).toObject()).toEqual({ b: { deep: [1] } });
   expect(store.records.at(-1)).toMatchObject({
     changes: [
@@ -287,9 +287,9 @@ test('a store that fails keeps the commit from happening', () => {
   let failing = false;
   const { session } = start({
     store: {
-      append(record) {
+      append(entry, seq, atMs) {
         if (failing) throw new Error('disk full');
-        store.append(record);
+        store.append(entry, seq, atMs);
       },
       close: () => undefined,
     },

@@ -7,7 +7,7 @@ import {
   type Slice,
   systemClock,
 } from '@holdfast/core';
-import { type LogEntry, type LogRecord, memoryStore, type SessionStore } from './log.ts';
+import { type LogEntry, type LogRecord, memoryStore, type SessionStore, toLogRecord } from './log.ts';
 import { initialState, type SliceState } from './slice-state.ts';
 import { SessionTransaction, type TransactionHost } from './transaction.ts';
 
@@ -63,6 +63,7 @@ class LiveSession implements Session, TransactionHost {
   readonly #byEvent = new Map<string, Slice[]>();
   readonly #listeners = new Set<(record: LogRecord) => void>();
   #seq = 0;
+  #lastAtMs = 0;
   #closed = false;
 
   constructor({
@@ -104,14 +105,15 @@ class LiveSession implements Session, TransactionHost {
     const transaction = this.begin();
     try {
       transaction.dispatch(event);
-      transaction.commit({ type: 'event' });
+      transaction.commit({ type: 'event', events: transaction.events.map((staged) => ({ ...staged })) });
     } finally {
       transaction.discard();
     }
   }
 
   record(entry: LogEntry): void {
-    this.#notify(this.#append(entry));
+    this.#append(entry);
+    this.#notify(entry);
   }
 
   begin(): SessionTransaction {
@@ -124,9 +126,9 @@ class LiveSession implements Session, TransactionHost {
 
   commitStates(entry: LogEntry, states: ReadonlyMap<Slice, SliceState>): void {
     // The record comes first: when the store refuses it, nothing has changed.
-    const record = this.#append(entry);
+    this.#append(entry);
     for (const [slice, state] of states) this.#states.set(slice.id, state);
-    this.#notify(record);
+    this.#notify(entry);
   }
 
   snapshot(): SessionSnapshot {
@@ -161,15 +163,17 @@ class LiveSession implements Session, TransactionHost {
     this.#store.close();
   }
 
-  #append(entry: LogEntry): LogRecord {
+  #append(entry: LogEntry): void {
     if (this.#closed) throw new HoldfastError('session.closed', `The session \`${this.id}\` is closed.`);
-    const record: LogRecord = { seq: this.#seq, atMs: this.#clock.now(), ...entry };
-    this.#store.append(record);
+    this.#lastAtMs = this.#clock.now();
+    this.#store.append(entry, this.#seq, this.#lastAtMs);
     this.#seq += 1;
-    return record;
   }
 
-  #notify(record: LogRecord): void {
+  /** Tells listeners of the record that was appended last. */
+  #notify(entry: LogEntry): void {
+    if (this.#listeners.size === 0) return;
+    const record = toLogRecord(entry, this.#seq - 1, this.#lastAtMs);
     for (const listener of this.#listeners) {
       try {
         listener(record);

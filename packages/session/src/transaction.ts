@@ -24,7 +24,7 @@ export interface TransactionHost {
  */
 export class SessionTransaction implements ToolSession {
   readonly #host: TransactionHost;
-  readonly #events: SessionEvent[] = [];
+  #events: SessionEvent[] | undefined;
   #staged: Map<Slice, SliceState> | undefined;
   #changes: Json[] | undefined;
   #open = true;
@@ -35,7 +35,12 @@ export class SessionTransaction implements ToolSession {
 
   /** The events staged so far, in order. */
   get events(): readonly SessionEvent[] {
-    return this.#events;
+    return this.#events ?? none;
+  }
+
+  /** The operations applied so far without an event, in order, as JSON. */
+  get changes(): readonly Json[] {
+    return this.#changes ?? none;
   }
 
   read<State>(slice: Slice<State>): State {
@@ -50,6 +55,7 @@ export class SessionTransaction implements ToolSession {
     this.#checkOpen();
     const { reduced, states } = this.#reduce(event);
     for (const [slice, state] of states) this.#stage(slice, state);
+    this.#events ??= [];
     this.#events.push(reduced);
   }
 
@@ -78,13 +84,13 @@ export class SessionTransaction implements ToolSession {
     for (const operation of operations) this.#changes.push(toRecord(slice, operation));
   }
 
-  /** Writes `entry` with the staged events as the one record of the call, and lets the changes be seen. */
+  /**
+   * Writes `entry` as the one record of the call and lets the changes be seen. The entry has to hold `events` and `changes`:
+   * they are what a log is replayed from.
+   */
   commit(entry: LogEntry): void {
     this.#checkOpen();
-    const events = this.#events.map(({ type, payload }) => ({ type, payload }));
-    const record: LogEntry =
-      this.#changes === undefined ? { ...entry, events } : { ...entry, events, changes: this.#changes };
-    this.#host.commitStates(record, this.#staged ?? noStates);
+    this.#host.commitStates(entry, this.#staged ?? noStates);
     this.#open = false;
   }
 
@@ -126,6 +132,7 @@ export class SessionTransaction implements ToolSession {
   }
 }
 
+const none: readonly never[] = Object.freeze([]);
 const noStates: ReadonlyMap<Slice, SliceState> = new Map();
 
 function applyAll(slice: Slice, state: SliceState, operations: readonly Operation[]): SliceState {
