@@ -53,7 +53,8 @@ test('F36: only what a failing call wrote is undone; ignored files, empty folder
 test('a commit keeps the mode of a file and leaves no temporary file', async () => {
   await using workspace = await makeWorkspace();
   const { root } = workspace;
-  await chmod(join(root, 'src/a.txt'), 0o751);
+  // With bits that the usual umask would take away.
+  await chmod(join(root, 'src/a.txt'), 0o777);
   const call = hostFilesystem(root).begin('c1');
   await call.view.write('src/a.txt', 'new');
   await call.view.write('b/c.txt', 'c');
@@ -61,7 +62,7 @@ test('a commit keeps the mode of a file and leaves no temporary file', async () 
   await call.commit();
   const tree = await snapshotTree(root);
   expect(Object.keys(tree)).toEqual(['b', 'b/c.txt', 'src', 'src/a.txt']);
-  expect(tree['src/a.txt']).toBe(`file 751 ${Buffer.from('new').toString('base64')}`);
+  expect(tree['src/a.txt']).toBe(`file 777 ${Buffer.from('new').toString('base64')}`);
 });
 
 test('a call that is discarded while it prepares leaves no temporary file', async () => {
@@ -176,6 +177,13 @@ test.each([
   await expect(view.write('real/x', '')).rejects.toMatchObject({ code: 'path.protected' });
 });
 
+test('path.protected: a protected name that is a link is protected as a name', async () => {
+  await using workspace = await makeWorkspace();
+  await symlink('a.txt', join(workspace.root, 'src/holdfast.config.ts'));
+  const { view } = hostFilesystem(workspace.root).begin('c1');
+  await expect(view.write('src/holdfast.config.ts', '')).rejects.toMatchObject({ code: 'path.protected' });
+});
+
 test('path.protected: a link that leads to the logs', async () => {
   await using workspace = await makeWorkspace();
   const { root } = workspace;
@@ -281,7 +289,7 @@ test('C21: nothing is written or read outside while a parent is swapped for a li
   expect([...texts]).not.toContain('secret');
   // At least some must get through, or the test has tested nothing.
   expect(commits).toBeGreaterThan(0);
-});
+}, 30_000);
 
 test('file.unreadable: a pipe is neither read nor waited for', async () => {
   await using workspace = await makeWorkspace();

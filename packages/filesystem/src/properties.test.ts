@@ -96,7 +96,7 @@ const kinds = [
   },
   {
     name: 'host',
-    runs: 60,
+    runs: 40,
     async open(tree: Tree) {
       const root = await mkdtemp(join(folder.path, 'run-'));
       await makeOnDisk(root, tree);
@@ -105,7 +105,7 @@ const kinds = [
   },
 ];
 
-describe.each(kinds)('random changes over the $name filesystem', ({ open, runs }) => {
+describe.each(kinds)('random changes over the $name filesystem', { timeout: 30_000 }, ({ open, runs }) => {
   test('are what a plain map says, before and after the commit', () =>
     fc.assert(
       fc.asyncProperty(steps, steps, async (before, changes) => {

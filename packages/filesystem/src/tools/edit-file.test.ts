@@ -48,8 +48,10 @@ test('says when only the line ends differ', async () => {
 });
 
 test('a great many matches make a short message', async () => {
-  const resource = memoryFilesystem({ 'a.txt': 'x\n'.repeat(10_000) });
+  const resource = memoryFilesystem({ 'a.txt': 'x\n'.repeat(1_000_000) });
   const { result } = await callTool(resource, 'edit_file', { path: 'a.txt', oldText: 'x', newText: 'y' });
-  expect(result.message).toContain('occurs 10000 times');
+  expect(result.message).toContain('occurs 1000000 times in `a.txt`, on lines 1, 2, 3');
   expect(result.message.length).toBeLessThan(400);
+  const all = await callTool(resource, 'edit_file', { path: 'a.txt', oldText: 'x', newText: 'y', replaceAll: true });
+  expect(all.result.message).toMatch(/^Replaced 1000000 occurrences in `a\.txt`, line 1, 2, .* 20, …\.$/);
 });

@@ -4,6 +4,8 @@ import { useFilesystem } from './context.ts';
 import { findSimilarLine } from './similar-line.ts';
 import { count, lineNumberAt, shorten } from './text.ts';
 
+const maxShownLines = 20;
+
 /** Replaces text in a file, exactly as it stands there. */
 export const editFile: Tool = defineTool({
   name: 'edit_file',
@@ -38,19 +40,19 @@ export const editFile: Tool = defineTool({
       const offsets = findAll(text, oldText);
       const [first] = offsets;
       if (first === undefined) return notFound(key, text, oldText);
-      const lines = offsets.map((offset) => lineNumberAt(text, offset));
+      const lines = offsets.slice(0, maxShownLines).map((offset) => lineNumberAt(text, offset));
+      const shownLines = `${lines.join(', ')}${offsets.length > lines.length ? ', …' : ''}`;
       if (offsets.length > 1 && !replaceAll) {
-        const shown = shorten(lines.slice(0, 20).join(', '), 200);
         return toolError(
-          `\`oldText\` occurs ${offsets.length} times in \`${key}\`, on lines ${shown}${lines.length > 20 ? ', …' : ''}. ` +
+          `\`oldText\` occurs ${offsets.length} times in \`${key}\`, on lines ${shownLines}. ` +
             'Give more of the text around the one you mean, or set `replaceAll`.',
-          { code: 'edit.ambiguous', value: { lines: lines.slice(0, 20), matches: offsets.length } },
+          { code: 'edit.ambiguous', value: { lines, matches: offsets.length } },
         );
       }
       await filesystem.write(path, text.split(oldText).join(newText));
       return toolOk(
         { path: key, replacements: offsets.length, firstLine: lineNumberAt(text, first) },
-        `Replaced ${count(offsets.length, 'occurrence')} in \`${key}\`, line ${lines.slice(0, 20).join(', ')}.`,
+        `Replaced ${count(offsets.length, 'occurrence')} in \`${key}\`, line ${shownLines}.`,
       );
     }),
   renderResult: () => '',
