@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { isCancel, select } from '@clack/prompts';
 import type { ApprovalAnswer, PendingApproval } from '@holdfast/core';
-import { type LineStyle, wrapColumns } from './call-line.ts';
+import type { LineStyle } from './call-line.ts';
 import type { InputStream, OutputStream } from './host.ts';
-import { toPrintable, toPrintableBlock } from './terminal-text.ts';
+import { splitColumns, toPrintable, toPrintableBlock, wrapColumns } from './terminal-text.ts';
 
 export interface AskPersonOptions {
   readonly input: InputStream;
@@ -63,7 +63,7 @@ export function describePending(pending: PendingApproval, { colors, columns }: L
   const width = Math.min(columns, 120) - 6;
   const lines = toPrintableBlock(json)
     .split('\n')
-    .flatMap((line) => cut(line, width));
+    .flatMap((line) => splitColumns(line, width, maxArgumentLines + 1));
   const reasons = pending.asks.map(({ policy, reason }) => toPrintable(`${reason ?? 'no reason given'} (${policy})`));
   return [
     `  ${colors.yellow('asking')}    ${colors.bold(toPrintable(pending.name))}${pending.dangerous ? colors.red('  dangerous') : ''}`,
@@ -77,17 +77,6 @@ export function describePending(pending: PendingApproval, { colors, columns }: L
         .map((line) => `    ${line}`),
     ),
   ];
-}
-
-function cut(line: string, width: number): readonly string[] {
-  // Two columns a character is the most there can be.
-  const size = Math.max(10, Math.floor(width / (/^[\x20-\x7e]*$/.test(line) ? 1 : 2)));
-  const characters = [...line.slice(0, size * 2 * (maxArgumentLines + 1))];
-  const pieces: string[] = [];
-  for (let start = 0; start < characters.length; start += size) {
-    pieces.push(characters.slice(start, start + size).join(''));
-  }
-  return pieces;
 }
 
 function digest(text: string): string {

@@ -1,6 +1,6 @@
 import type { PolicyDecision, ToolCallEndEvent } from '@holdfast/core';
 import { expect, test } from 'vitest';
-import { describeDecision, formatCallEnd, formatDuration, type LineStyle, wrapColumns } from './call-line.ts';
+import { describeDecision, formatCallEnd, formatDuration, type LineStyle } from './call-line.ts';
 import { createColors } from './colors.ts';
 import { measureColumns } from './terminal-text.ts';
 import { callEnd } from './test-events.ts';
@@ -21,11 +21,13 @@ test.each([
 
 const allowed: PolicyDecision = { policy: 'host/read-before-write', type: 'allow' };
 const asked: PolicyDecision = { policy: 'holdfast/dangerous', type: 'ask', reason: 'It is dangerous.' };
+const granted: PolicyDecision = { policy: 'holdfast/dangerous', type: 'allow', reason: 'Granted for the session.' };
 const refused: PolicyDecision = { policy: 'host/read-before-write', type: 'deny', reason: 'Read it first.' };
 
 test.each<{ text: string; event: ToolCallEndEvent }>([
   { text: 'allow', event: callEnd('ok') },
   { text: 'allow', event: callEnd('failed', { decisions: [allowed] }) },
+  { text: 'allow: granted', event: callEnd('ok', { decisions: [allowed, granted] }) },
   { text: '', event: callEnd('unknown-tool') },
   { text: 'deny: read-before-write', event: callEnd('denied', { decisions: [asked, refused] }) },
   { text: 'ask: dangerous', event: callEnd('denied', { decisions: [asked] }) },
@@ -74,9 +76,4 @@ test('arguments cannot fake a line or act on the terminal', () => {
   expect(more).toEqual([]);
   expect(line).toContain('a\\x1b[2J');
   expect(line).toContain('\\n  ok  approved\\u{202e}\\x1b[31m');
-});
-
-test('text is wrapped at blanks, and a word that fits nowhere is cut', () => {
-  expect(wrapColumns('one two three four', 10)).toEqual(['one two', 'three four']);
-  expect(wrapColumns(`a ${'b'.repeat(30)} c`, 10)).toEqual(['a', 'bbbbbbbbb…', 'c']);
 });

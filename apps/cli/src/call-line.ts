@@ -1,6 +1,6 @@
 import type { PolicyDecision } from '@holdfast/core';
 import type { Colors } from './colors.ts';
-import { fitColumns, measureColumns, padColumns, toPrintable } from './terminal-text.ts';
+import { fitColumns, measureColumns, padColumns, toPrintable, wrapColumns } from './terminal-text.ts';
 
 /** How lines are laid out and coloured. */
 export interface LineStyle {
@@ -70,13 +70,15 @@ export function formatCallEnd(event: EndedCall, style: LineStyle): readonly stri
   return [line, ...lines.map((text) => `${' '.repeat(12)}${style.colors.dim(text)}`)];
 }
 
-/** How it came that a call could run or not: `allow`, `deny: read-before-write`, `asked: approved by person`. */
+/** How it came that a call could run or not: `allow`, `allow: granted`, `deny: read-before-write`, `asked: approved by person`. */
 export function describeDecision({ decisions, approval, outcome }: EndedCall): string {
   const denials = decisions.filter(({ type }) => type === 'deny');
   if (denials.length > 0) return `deny: ${nameDeciders(denials)}`;
   if (approval !== undefined) return `asked: ${approval.type === 'approve' ? 'approved' : 'denied'} by ${approval.by}`;
   const asks = decisions.filter(({ type }) => type === 'ask');
   if (asks.length > 0) return `ask: ${nameDeciders(asks)}`;
+  // An allow has a reason where a grant took the place of a question.
+  if (decisions.some(({ reason }) => reason !== undefined)) return 'allow: granted';
   return outcome.kind === 'ok' || decisions.length > 0 ? 'allow' : '';
 }
 
@@ -102,23 +104,6 @@ export function formatDuration(durationMs: number): string {
 /** `1 call`, `2 calls`. */
 export function formatCount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
-
-/** `text` in lines of at most `columns`, broken at blanks where there are any. */
-export function wrapColumns(text: string, columns: number): readonly string[] {
-  const width = Math.max(10, columns);
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    const longer = line === '' ? word : `${line} ${word}`;
-    if (measureColumns(longer) <= width) {
-      line = longer;
-      continue;
-    }
-    if (line !== '') lines.push(line);
-    line = fitColumns(word, width);
-  }
-  return [...lines, line];
 }
 
 function paintState(state: string, colors: Colors): (text: string) => string {

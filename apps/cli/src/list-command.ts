@@ -2,11 +2,10 @@ import { join } from 'node:path';
 import type { Tool } from '@holdfast/core';
 import { formatDiagnostic } from '@holdfast/loader';
 import Table from 'cli-table3';
-import { wrapColumns } from './call-line.ts';
 import { createColors } from './colors.ts';
 import type { ExitCode } from './failure.ts';
 import { describeTerminal, type Host } from './host.ts';
-import { measureColumns, toPrintable } from './terminal-text.ts';
+import { measureColumns, toPrintable, wrapColumns } from './terminal-text.ts';
 import { findToolsFolder, openToolset, type Toolset } from './toolset.ts';
 
 export interface ListOptions {

@@ -27,6 +27,7 @@ export type ShownRecord =
     }
   | { readonly type: 'tool-call-start'; readonly callId: string; readonly name: string }
   | ShownCall
+  | { readonly type: 'event'; readonly events: readonly { readonly type: string; readonly payload: unknown }[] }
   | {
       readonly type: 'run-end';
       readonly status: string;
@@ -78,6 +79,10 @@ const shownRecord: v.GenericSchema<unknown, ShownRecord> = v.variant('type', [
     writes: v.array(v.object({ key: v.string(), change: v.picklist(['created', 'changed', 'removed']) })),
     abandoned: v.optional(v.boolean()),
     durationMs: v.number(),
+  }),
+  v.object({
+    type: v.literal('event'),
+    events: v.array(v.object({ type: v.string(), payload: v.unknown() })),
   }),
   v.object({
     type: v.literal('run-end'),

@@ -230,6 +230,28 @@ test('a file must be read before it is written over', async () => {
   expect(stdout).toContain('~ changed a.txt');
 });
 
+test.each([
+  { dangerous: true, kind: 'ok', left: undefined },
+  { dangerous: false, kind: 'failed', left: 'old' },
+])('a tool that removes what was not read: $kind when dangerous is $dangerous', async ({ dangerous, kind, left }) => {
+  const sweep = `export const METADATA = {
+    name: 'sweep', function: 'sweep', description: 'Removes a.txt.', dangerous: ${dangerous}, effects: 'state',
+    parameters: { type: 'object', properties: {} },
+  };
+  export async function sweep(_, { filesystem }) {
+    await filesystem.remove('a.txt');
+    return null;
+  }
+  `;
+  const { stdout, a } = await tryRun({
+    files: { 'a.txt': 'old', 'plugins/sweep.mjs': sweep },
+    approval: 'yes',
+    turns: [call('sweep', {}), answer],
+  });
+  expect(a).toBe(left);
+  expect(stdout).toMatch(new RegExp(`^ {2}${kind} +sweep `, 'm'));
+});
+
 test('tools keep the order that was asked for', async () => {
   const write = call('write_file', { path: 'out.md', content: 'x' });
   const { stdout, out } = await tryRun({

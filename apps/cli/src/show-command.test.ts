@@ -126,6 +126,17 @@ test('a changed log says where', async () => {
   expect((await show(folder.path, { json: true })).warnings).toContain('log.chain');
 });
 
+test('a grant and what it let through are told', async () => {
+  await using folder = await createFolder();
+  const grant = { type: 'event', events: [{ type: 'holdfast/tool-granted', payload: 'wipe' }] };
+  const granted = { policy: 'holdfast/dangerous', type: 'allow' as const, reason: 'Granted for the session.' };
+  await writeLog(folder.path, 'one', [runStart, grant, callEnd('ok', { name: 'wipe', decisions: [granted] })]);
+  const { text } = await show(folder.path);
+  expect(text).toContain('event holdfast/tool-granted  wipe');
+  expect(text).toContain('allow: granted');
+  expect(text).toContain('allow by holdfast/dangerous: Granted for the session.');
+});
+
 test('a call that was started and never ended is reported, an unknown record named', async () => {
   await using folder = await createFolder();
   const start = { type: 'tool-call-start', callId: 'c9', name: 'deploy', rawArguments: {} };

@@ -1,5 +1,5 @@
 import type { LogReading } from '@holdfast/session/jsonl';
-import { formatCallEnd, formatCount, formatDuration, type LineStyle } from './call-line.ts';
+import { formatArguments, formatCallEnd, formatCount, formatDuration, type LineStyle } from './call-line.ts';
 import { type ChangeCollector, createChangeCollector, formatChanges } from './changes.ts';
 import { type ShownCall, type ShownRecord, toShownRecord } from './log-records.ts';
 import { fitColumns, toPrintable, toPrintableBlock } from './terminal-text.ts';
@@ -71,6 +71,10 @@ function describeRecord(record: ShownRecord, { style, changes, startedAtMs }: Ru
       return describeCall(record, style);
     case 'tool-call-start':
       return [];
+    case 'event':
+      return record.events.map(({ type, payload }) =>
+        colors.dim(`  event ${toPrintable(type)}  ${formatArguments(payload)}`),
+      );
     case 'run-end':
       return [
         '',
@@ -92,7 +96,7 @@ function describeCall(call: ShownCall, style: LineStyle): readonly string[] {
   const { colors } = style;
   const notes = [
     ...call.decisions
-      .filter(({ type }) => type !== 'allow')
+      .filter(({ type, reason }) => type !== 'allow' || reason !== undefined)
       .map(({ policy, type, reason }) => `${type} by ${policy}${reason === undefined ? '' : `: ${reason}`}`),
     ...(call.abandoned === true ? ['The tool did not stop when told to; its late result was dropped.'] : []),
   ];

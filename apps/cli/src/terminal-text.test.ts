@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fitColumns, measureColumns, padColumns, toPrintable, toPrintableBlock } from './terminal-text.ts';
+import {
+  fitColumns,
+  measureColumns,
+  padColumns,
+  splitColumns,
+  toPrintable,
+  toPrintableBlock,
+  wrapColumns,
+} from './terminal-text.ts';
 
 test.each([
   { text: 'plain text, äöü, 漢字, ✔️', printed: 'plain text, äöü, 漢字, ✔️' },
@@ -59,4 +67,16 @@ test('fitted text never takes more than it may, padded text exactly that', () =>
 
 test('a very long text is cut without being measured whole', () => {
   expect(fitColumns('x'.repeat(5_000_000), 10)).toBe('xxxxxxxxx…');
+});
+
+test('text is wrapped at blanks, and a word that fits nowhere is cut', () => {
+  expect(wrapColumns('one two three four', 10)).toEqual(['one two', 'three four']);
+  expect(wrapColumns(`a ${'b'.repeat(30)} c`, 10)).toEqual(['a', 'bbbbbbbbb…', 'c']);
+});
+
+test('text is split at a width, wide characters and all, and only as far as it is wanted', () => {
+  expect(splitColumns('漢字かな', 5, 9)).toEqual(['漢字', 'かな']);
+  expect(splitColumns('abcdef', 2, 2)).toEqual(['ab', 'cd']);
+  expect(splitColumns('', 5, 9)).toEqual(['']);
+  expect(splitColumns('x'.repeat(5_000_000), 10, 3)).toHaveLength(3);
 });

@@ -64,3 +64,40 @@ export function padColumns(text: string, columns: number): string {
   const fitted = fitColumns(text, columns);
   return fitted + ' '.repeat(Math.max(0, columns - measureColumns(fitted)));
 }
+
+/** `text` in lines of at most `columns`, broken at blanks where there are any. */
+export function wrapColumns(text: string, columns: number): readonly string[] {
+  const width = Math.max(10, columns);
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    const longer = line === '' ? word : `${line} ${word}`;
+    if (measureColumns(longer) <= width) {
+      line = longer;
+      continue;
+    }
+    if (line !== '') lines.push(line);
+    line = fitColumns(word, width);
+  }
+  return [...lines, line];
+}
+
+/** `text` in pieces of at most `columns`, whatever stands there; at most `maxPieces`, the last one cut. */
+export function splitColumns(text: string, columns: number, maxPieces: number): readonly string[] {
+  const pieces: string[] = [];
+  let piece = '';
+  let used = 0;
+  // Lazily: of a text of megabytes only the pieces are looked at.
+  for (const { segment } of graphemes.segment(text)) {
+    const size = measureGrapheme(segment);
+    if (used + size > columns) {
+      pieces.push(piece);
+      if (pieces.length === maxPieces) return pieces;
+      piece = '';
+      used = 0;
+    }
+    piece += segment;
+    used += size;
+  }
+  return [...pieces, piece];
+}
