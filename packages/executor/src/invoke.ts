@@ -24,7 +24,18 @@ export interface InvokeOptions {
 export function invoke(execute: () => unknown, options: InvokeOptions): Invoked | Promise<Invoked> {
   try {
     const value = execute();
-    return isThenable(value) ? waitFor(value, options) : { type: 'returned', value };
+    if (!isThenable(value)) return { type: 'returned', value };
+    const { timeoutMs, lifetime } = options;
+    return timeoutMs === undefined && lifetime.endless ? waitForever(value) : waitFor(value, options);
+  } catch (thrown) {
+    return { type: 'threw', thrown };
+  }
+}
+
+// The same as `waitFor` where nothing can stop the call, which is common and much cheaper.
+async function waitForever(value: PromiseLike<unknown>): Promise<Invoked> {
+  try {
+    return { type: 'returned', value: await value };
   } catch (thrown) {
     return { type: 'threw', thrown };
   }

@@ -7,6 +7,8 @@ export type EndOfLife = 'deadline' | 'aborted';
 export interface Lifetime {
   readonly deadline: Deadline;
   readonly ended: EndOfLife | undefined;
+  /** Nothing can end it. */
+  readonly endless: boolean;
   /** Calls `listener` once at the end, at once if that has been; the answer takes it back. */
   onEnd(listener: (end: EndOfLife) => void): () => void;
   /** Lets go of timer and listener. */
@@ -43,6 +45,7 @@ export function startLifetime({ clock, signal, timeoutMs }: LifetimeOptions): Li
   else signal?.addEventListener('abort', abort);
 
   return {
+    endless: false,
     deadline: Object.freeze({
       atMs,
       remainingMs: () => (atMs === Number.POSITIVE_INFINITY ? atMs : Math.max(0, atMs - clock.now())),
@@ -65,6 +68,7 @@ export function startLifetime({ clock, signal, timeoutMs }: LifetimeOptions): Li
 const nothingToDo = (): void => undefined;
 
 const endless: Lifetime = Object.freeze({
+  endless: true,
   deadline: Object.freeze({ atMs: Number.POSITIVE_INFINITY, remainingMs: () => Number.POSITIVE_INFINITY }),
   ended: undefined,
   onEnd: () => nothingToDo,

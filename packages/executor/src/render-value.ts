@@ -1,4 +1,4 @@
-import type { Json, Tool } from '@holdfast/core';
+import type { Json, JsonObject, Tool } from '@holdfast/core';
 
 /** The value as text: the tool's own rendering, or compact JSON without null fields; empty for null. */
 export function renderValue(tool: Tool, value: Json): string {
@@ -13,7 +13,12 @@ export function renderValue(tool: Tool, value: Json): string {
 function hasNullField(value: Json): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (Array.isArray(value)) return value.some(hasNullField);
-  return Object.values(value).some((inner) => inner === null || hasNullField(inner));
+  const object = value as JsonObject;
+  for (const key of Object.keys(object)) {
+    const inner = object[key] ?? null;
+    if (inner === null || (typeof inner === 'object' && hasNullField(inner))) return true;
+  }
+  return false;
 }
 
 // Only fields are dropped: null as an item of a list is data.

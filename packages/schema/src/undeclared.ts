@@ -3,18 +3,24 @@ import type { SchemaIssue } from './compiled.ts';
 
 type Node = Readonly<Record<string, unknown>>;
 
+/** Sub-schemas for one place, and their shape once somebody has asked for it. */
+interface Place {
+  readonly nodes: readonly Node[];
+  shape: Shape | undefined;
+}
+
 /** What the branches that apply to one place say about the keys there. */
 interface Shape {
   /** Nothing below has keys to check. */
   readonly leaf: boolean;
   /** Any key may stand here. */
   readonly open: boolean;
-  readonly keys: ReadonlyMap<string, readonly Node[]>;
+  readonly keys: ReadonlyMap<string, Place>;
   readonly patterns: readonly { readonly pattern: RegExp; readonly node: Node }[];
   /** For values of keys that are not named. */
-  readonly rest: readonly Node[];
-  readonly items: readonly Node[];
-  readonly prefix: readonly Node[];
+  readonly rest: Place;
+  readonly items: Place;
+  readonly prefix: readonly Place[];
   /** Required keys that every object seems to have because its prototype does. */
   readonly inherited: readonly string[];
 }
@@ -24,58 +30,48 @@ interface Shape {
  * `additionalProperties` (or `unevaluatedProperties`) other than false; under `allOf`, `anyOf`, `oneOf` and `$ref` a key is
  * declared if any branch declares it. Also lists required keys that are only inherited, which many validators accept.
  */
-export function createUndeclaredCheck(root: Node): (value: unknown) => SchemaIssue[] {
-  const shapes = new Map<string, Shape>();
-  const ids = new Map<Node, number>();
+export function createUndeclaredCheck(root: Node): (value: unknown) => readonly SchemaIssue[] {
+  const start = placeOf([root]);
 
-  const idOf = (node: Node): number => {
-    const id = ids.get(node) ?? ids.size;
-    ids.set(node, id);
-    return id;
-  };
-
-  const shapeOf = (nodes: readonly Node[]): Shape => {
-    const key = nodes.map(idOf).join();
-    let shape = shapes.get(key);
-    if (shape === undefined) {
-      shape = readShape(nodes, root);
-      shapes.set(key, shape);
-    }
-    return shape;
-  };
-
-  const walk = (value: unknown, shape: Shape, path: string, issues: SchemaIssue[]): void => {
-    if (shape.leaf || typeof value !== 'object' || value === null) return;
+  const walk = (value: unknown, place: Place, path: string, issues: SchemaIssue[]): void => {
+    if (typeof value !== 'object' || value === null || place.nodes.length === 0) return;
+    place.shape ??= readShape(place.nodes, root);
+    const { shape } = place;
+    if (shape.leaf) return;
     if (Array.isArray(value)) {
       for (let index = 0; index < value.length; index += 1) {
-        const prefixed = shape.prefix[index];
-        const nodes = prefixed === undefined ? shape.items : [prefixed];
-        if (nodes.length > 0) walk(value[index], shapeOf(nodes), `${path}[${index}]`, issues);
+        walk(value[index], shape.prefix[index] ?? shape.items, `${path}[${index}]`, issues);
       }
-      return;
+    } else if (isPlainObject(value)) {
+      walkObject(value, shape, path, issues);
     }
-    if (!isPlainObject(value)) return;
+  };
+
+  const walkObject = (value: Node, shape: Shape, path: string, issues: SchemaIssue[]): void => {
     for (const key of shape.inherited) {
       if (!Object.hasOwn(value, key)) issues.push({ path: join(path, key), message: 'Required, but missing.' });
     }
     for (const key of Object.keys(value)) {
-      const named = shape.keys.get(key);
-      const matched = shape.patterns.filter(({ pattern }) => pattern.test(key)).map(({ node }) => node);
-      if (named === undefined && matched.length === 0) {
-        if (!shape.open) issues.push({ path: join(path, key), message: 'Unknown key.' });
-        else if (shape.rest.length > 0) walk(value[key], shapeOf(shape.rest), join(path, key), issues);
-        continue;
+      let place = shape.keys.get(key);
+      if (shape.patterns.length > 0) {
+        const matched = shape.patterns.filter(({ pattern }) => pattern.test(key)).map(({ node }) => node);
+        if (matched.length > 0) place = placeOf([...(place?.nodes ?? []), ...matched]);
       }
-      const nodes = named === undefined ? matched : matched.length === 0 ? named : [...named, ...matched];
-      walk(value[key], shapeOf(nodes), join(path, key), issues);
+      if (place === undefined && !shape.open) issues.push({ path: join(path, key), message: 'Unknown key.' });
+      const inner = value[key];
+      if (typeof inner === 'object') walk(inner, place ?? shape.rest, join(path, key), issues);
     }
   };
 
   return (value) => {
     const issues: SchemaIssue[] = [];
-    walk(value, shapeOf([root]), '', issues);
+    walk(value, start, '', issues);
     return issues;
   };
+}
+
+function placeOf(nodes: readonly Node[]): Place {
+  return { nodes, shape: undefined };
 }
 
 function join(path: string, key: string): string {
@@ -129,11 +125,11 @@ function readShape(nodes: readonly Node[], root: Node): Shape {
   return {
     leaf: !describesObject && items.length === 0 && prefix.length === 0,
     open: open || !describesObject,
-    keys,
+    keys: new Map([...keys].map(([key, list]) => [key, placeOf(list)])),
     patterns,
-    rest,
-    items,
-    prefix,
+    rest: placeOf(rest),
+    items: placeOf(items),
+    prefix: prefix.map((node) => placeOf([node])),
     inherited,
   };
 }
