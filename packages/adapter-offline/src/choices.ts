@@ -2,7 +2,7 @@ import type { Candidate } from './fill.ts';
 import { nameBonus } from './naming.ts';
 import type { Parameter } from './parameters.ts';
 import type { Item } from './reading.ts';
-import { splitName, stemOf } from './words.ts';
+import { isStopWord, splitName, stemOf } from './words.ts';
 
 /** The places where a clause says one of a parameter's allowed values, or switches a boolean one on or off. */
 export function findChoices(parameter: Parameter, items: readonly Item[]): readonly Candidate[] {
@@ -24,7 +24,7 @@ function findListed(parameter: Parameter, items: readonly Item[]): readonly Cand
         value: choice,
         from,
         to,
-        score: 6 + naming.bonus + words.length * 0.1,
+        score: 6 + naming.bonus + words.length * 0.1 - (isStopWord(String(choice)) ? 1 : 0),
         names: naming.indexes,
       });
     }

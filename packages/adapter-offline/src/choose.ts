@@ -74,6 +74,7 @@ const impliedByKind: Readonly<Record<string, string>> = {
   email: 'mail',
   quoted: 'text',
   code: 'text',
+  formula: 'calculate expression',
 };
 
 function wordsOfValue({ value }: Item & { type: 'value' }, index: number): readonly TellingWord[] {
@@ -90,6 +91,7 @@ function toImplied(words: readonly string[], index: number): readonly TellingWor
 
 function relevanceOf(clause: Clause, telling: readonly TellingWord[], profile: Profile, toolbox: Toolbox): number {
   let sum = verbMatch(clause, profile) * 3;
+  if (clause.verb !== undefined && shareAnyThing(clause.verb.concepts, profile)) sum += 2;
   const seen = new Set<string>();
   for (const { stem, concepts, isImplied } of telling) {
     if (seen.has(stem)) continue;
@@ -109,9 +111,13 @@ function strength(stem: string, concepts: ReadonlySet<string>, profile: Profile,
   if (profile.descriptionStems.has(stem)) return 1.4 * weight;
   if (profile.parameterStems.has(stem)) return 1;
   if (profile.detailStems.has(stem)) return 0.6;
-  if (concepts.size > 0 && [...profile.descriptionStems].some((each) => shareThing(concepts, conceptsOf(each))))
-    return 0.8;
+  if (concepts.size > 0 && shareThing(concepts, profile.descriptionThings)) return 0.8;
   return 0;
+}
+
+/** "Email it" says with what as well. */
+function shareAnyThing(concepts: ReadonlySet<string>, { objectStems }: Profile): boolean {
+  return objectStems.some((stem) => shareThing(concepts, conceptsOf(stem)));
 }
 
 function shareThing(left: ReadonlySet<string>, right: ReadonlySet<string>): boolean {
@@ -194,7 +200,7 @@ function fits(
   const isGiven = [...filling.used].some((index) => clause.items[index]?.type === 'value');
   const isSearch = verb?.concepts.has('find') === true && profile.actionConcepts.has('find') && filling.used.size > 0;
   if (matched < 0.8 || !(profile.objectStems.length === 0 || isGiven || isSearch)) return false;
-  return telling.every((word) => word.isImplied || isExplained(word));
+  return telling.length > 0 && telling.every((word) => word.isImplied || isExplained(word));
 }
 
 function isMarked(item: Item | undefined): boolean {
@@ -225,13 +231,13 @@ function isObjectOf({ items, verb }: Clause, index: number): boolean {
 }
 
 function scoreOf(relevance: number, clause: Clause, profile: Profile, filling: Filling): number {
-  const missing = filling.missing.length * (clause.refersBack ? 0.25 : 0.6);
+  const missing = filling.missing.filter((each) => !isContent(each, profile)).length * (clause.refersBack ? 0.25 : 1.2);
   const unused = clause.items.filter(
     (item, index) => item.type === 'value' && !filling.used.has(index) && !isNamed(item, profile),
   ).length;
   const used = [...filling.used].filter((index) => clause.items[index]?.type === 'value').length;
   const filled = profile.parameters.filter((each) => each.isRequired && filling.given.has(each)).length;
-  return relevance + filled * 0.5 - missing - unused * 0.7 + used * 0.7;
+  return relevance + filled * 0.5 + filling.quality * 0.05 - missing - unused * 0.7 + used * 0.7;
 }
 
 function isNamed(item: Item, { nameStems, descriptionStems }: Profile): boolean {

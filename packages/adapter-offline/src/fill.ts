@@ -6,7 +6,7 @@ import type { Clause, Item } from './reading.ts';
 import { affinity, prepositionBonus, type Role } from './roles.ts';
 import { findSpans, type Span } from './spans.ts';
 import { convertTime, timeUnitOf } from './units.ts';
-import { stemOf } from './words.ts';
+import { isStopWord, stemOf } from './words.ts';
 
 /** What a clause gives for a tool's parameters. */
 export interface Filling {
@@ -15,12 +15,15 @@ export interface Filling {
   readonly missing: readonly Parameter[];
   /** Further values for a parameter that takes one: "count words in a.txt and b.txt" is two calls. */
   readonly more: ReadonlyMap<Parameter, readonly Json[]>;
+  /** How well the values suit, summed up over the parameters. */
+  readonly quality: number;
   /** Items that became arguments or named them. */
   readonly used: ReadonlySet<number>;
 }
 
 /** What filling must know about a tool beside its parameters. */
 export interface FilledTool {
+  readonly objectStems: readonly string[];
   readonly nameStems: ReadonlySet<string>;
   readonly roles: ReadonlyMap<Parameter, Role>;
 }
@@ -45,7 +48,7 @@ export function fill(parameters: readonly Parameter[], clause: Clause, tool: Fil
   const given = new Map<Parameter, Json>();
   const used = new Set<number>();
   const chosen: Candidate[] = [];
-  const spans = findSpans(clause, new Set(parameters.flatMap(({ nameStems }) => nameStems)));
+  const spans = findSpans(clause, new Set(parameters.flatMap(({ nameStems }) => nameStems)), tool.objectStems);
   const candidates = parameters
     .flatMap((parameter) => candidatesFor(parameter, clause, spans, tool))
     .sort((left, right) => right.score - left.score || left.from - right.from);
@@ -65,7 +68,8 @@ export function fill(parameters: readonly Parameter[], clause: Clause, tool: Fil
     const values = listFrom(candidate, candidates, clause.items, used);
     if (values.length > 1) more.set(candidate.parameter, values.slice(1));
   }
-  return { given, missing, more, used };
+  const quality = chosen.reduce((sum, { score }) => sum + Math.min(score, 10), 0);
+  return { given, missing, more, quality, used };
 }
 
 /** The arguments as the tool takes them; nested ones are put into their objects. */
@@ -112,12 +116,14 @@ function asNumber(parameter: Parameter, { items }: Clause, span: Span): Candidat
   const isLimit = /^(?:first|top|most|last)$/u.test(before) && parameter.nameStems.some((stem) => limits.has(stem));
   // "The first 20 lines" end at 20 and start where they always do.
   if (before === 'first' && parameter.nameStems.some((stem) => starts.has(stem))) return undefined;
+  if (before === 'last' && !parameter.nameStems.some((stem) => tails.has(stem))) return undefined;
   const unit = span.unit !== undefined && wanted !== undefined && timeUnitOf([stemOf(span.unit)]) !== undefined ? 5 : 0;
   const score = 2 + naming.bonus + unit + (isLimit ? 6 : 0) + prepositionBonus(before, 'neutral', parameter.nameStems);
   return { parameter, value, from: span.from, to: span.to, score, names: naming.indexes };
 }
 
 const starts: ReadonlySet<string> = new Set('start from offset skip begin'.split(' ').map(stemOf));
+const tails: ReadonlySet<string> = new Set('limit count n tail last'.split(' ').map(stemOf));
 const limits: ReadonlySet<string> = new Set(
   'limit max maximum top count n number size results end'.split(' ').map(stemOf),
 );
@@ -129,19 +135,37 @@ function asText(parameter: Parameter, role: Role, clause: Clause, span: Span, to
   const before = precedingWord(clause.items, span.from);
   const suits = affinity(role, span.kind);
   if (suits === 0 && (naming.bonus < 7 || parameter.format !== undefined)) return undefined;
-  if (role === 'path' && span.kind === 'quoted' && naming.bonus === 0 && !/^\S*[./]\S*$/u.test(value)) return undefined;
+  if (role === 'path' && span.kind === 'quoted' && naming.bonus === 0 && !/^\S*[./]\S*$|\.\w{1,10}$/u.test(value))
+    return undefined;
   if (role === 'glob' && !/[*?[{./]/u.test(value) && !/^(?:named|called|matching)$/u.test(before)) return undefined;
   const isWords = span.kind === 'phrase' || span.kind === 'bare';
-  // The direct object is the thing the tool works on; only what looks something up takes it for its text.
-  const looksUp = ['find', 'get'].some((concept) => clause.verb?.concepts.has(concept) === true);
-  if (isWords && span.isObject && naming.bonus === 0 && !(role === 'text' && looksUp)) return undefined;
+  // The direct object is the thing the tool works on; only what looks something up takes it for its text or its place.
+  if (isWords && span.isObject && naming.bonus === 0 && !isLookedUp(role, clause, span)) return undefined;
   const stems = value.split(/\s+/u).map(stemOf);
   if (naming.bonus === 0 && span.kind !== 'quoted' && stems.every((stem) => tool.nameStems.has(stem))) return undefined;
   const cue = prepositionBonus(before, role, parameter.nameStems);
   // Words become the text of a file or a mail only when the request says so: "saying", "body:".
-  if (role === 'content' && span.kind !== 'quoted' && naming.bonus === 0 && cue === 0) return undefined;
-  const score = suits + naming.bonus + cue + oldOrNew(parameter, span, before, markAt(clause.items, span.to));
+  if (role === 'content' && span.kind !== 'quoted' && naming.bonus < 7 && cue === 0) return undefined;
+  if (role === 'path' && isWords && naming.bonus === 0 && cue === 0 && !span.isObject) return undefined;
+  const score =
+    suits +
+    naming.bonus +
+    cue +
+    (span.isObject && role === 'path' && isWords ? 5 : 0) +
+    oldOrNew(parameter, span, before, markAt(clause.items, span.to));
   return { parameter, value, from: span.from, to: span.to, score, names: naming.indexes };
+}
+
+/** "Search docs for x" and "search x" with a search, "get the version from a.json" with anything that reads a file. */
+function isLookedUp(role: Role, { verb, items }: Clause, span: Span): boolean {
+  const next = textAt(items, span.to);
+  if (verb?.concepts.has('find') === true && role === 'path') return next === 'for' && span.from === verb.index + 1;
+  if (role !== 'text') return false;
+  const file = items[span.to + 1];
+  const isIn = /^(?:in|from|of)$/u.test(next) && file?.type === 'value' && file.value.kind === 'path';
+  return verb?.concepts.has('find') === true
+    ? next !== 'for' || span.from > verb.index + 1
+    : verb?.concepts.has('get') === true && isIn;
 }
 
 const oldStems: ReadonlySet<string> = new Set('old find search original'.split(' ').map(stemOf));
@@ -177,6 +201,13 @@ function listFrom(
     for (const index of rangeOf(next.from, next.to)) used.add(index);
     end = next.to;
   }
+  // "labels bug and urgent": behind a link a plain word is one more of them.
+  for (let word = items[end + 1]; first.parameter.isList; word = items[end + 1]) {
+    if (!/^(?:,|and)$/u.test(textAt(items, end)) || word?.type !== 'word' || isStopWord(word.lower)) break;
+    values.push(word.text);
+    used.add(end + 1);
+    end += 2;
+  }
   return values;
 }
 
@@ -193,6 +224,11 @@ function wordAt(items: readonly Item[], at: number): string {
 function markAt(items: readonly Item[], at: number): string {
   const item = items[at];
   return item?.type === 'mark' ? item.text : '';
+}
+
+function textAt(items: readonly Item[], at: number): string {
+  const item = items[at];
+  return item === undefined || item.type === 'value' ? '' : item.text;
 }
 
 function kindAt(items: readonly Item[], at: number): string {

@@ -49,6 +49,22 @@ export const foreignTools: readonly ToolDeclaration[] = [
   toolFrom('tag_photos(photo, tags:string[])', 'Put tags on a photo.'),
 ];
 
+export const homeTools: readonly ToolDeclaration[] = [
+  toolFrom('search_flights(origin, destination, date)', 'Search flights between two airports.'),
+  toolFrom('book_hotel(city, checkIn:date, nights:integer, guests?:integer)', 'Book a hotel room.'),
+  toolFrom('get_stock_price(symbol)', 'Get the latest price of a stock.'),
+  toolFrom('translate_text(text, language)', 'Translate text into another language.'),
+  toolFrom('create_issue(title, body?, labels?:string[])', 'Create an issue in the tracker.'),
+  toolFrom('close_issue(number:integer)', 'Close an issue in the tracker.'),
+  toolFrom('list_issues(state?:open|closed|all)', 'List the issues of the tracker.'),
+  toolFrom('add_contact(name, phone?, email?)', 'Add a person to the address book.'),
+  toolFrom('resize_image(path, width:integer, height:integer)', 'Resize an image file.'),
+  toolFrom('play_song(title, artist?)', 'Play a song.'),
+  toolFrom('search_web(query)', 'Search the web.'),
+  toolFrom('calculate(expression)', 'Evaluate an arithmetic expression.'),
+  toolFrom('restart_service(name)', 'Restart a system service.'),
+];
+
 /** A call as the tables write it: the name and its arguments. */
 export type Call = readonly [name: string, given: JsonObject];
 

@@ -4,7 +4,7 @@ import type { Chapter } from './compose.ts';
 import { isDestructive, isLooking, isStoring } from './concepts.ts';
 import { toArguments } from './fill.ts';
 import type { Parameter } from './parameters.ts';
-import { type Clause, readClause, references } from './reading.ts';
+import { type Clause, readClause, readClauses, references } from './reading.ts';
 import { contentFor, referTo, titleOf } from './references.ts';
 import { planRepair } from './repair.ts';
 import { type Finding, pathsIn } from './results.ts';
@@ -85,6 +85,21 @@ function* followClause(clause: Clause, progress: Progress): Follower<void> {
     if (progress.calls >= maxCalls) return;
     yield* perform(choice, each, titleFor(choice, each, clause), progress);
   }
+  const target = isLooking(choice.profile.actionConcepts) ? leftTarget(choice, clause) : undefined;
+  const last = progress.entries.at(-1);
+  if (target === undefined || last?.type !== 'done' || progress.calls >= maxCalls) return;
+  const [rest] = readClauses(`write them to ${target}`, toolbox.actionStems, toolbox.objectStems);
+  if (rest !== undefined) yield* followClause(rest, progress);
+}
+
+/** The file that "collect all tasks into a file named a.md" leaves over when the tasks are collected. */
+function leftTarget({ filling }: Choice, { items }: Clause): string | undefined {
+  const target = items.find((item, index) => {
+    const before = items[index - 1];
+    const leads = before?.type === 'word' && /^(?:into|to|as|named|called)$/u.test(before.lower);
+    return leads && item.type === 'value' && item.value.kind === 'path' && !filling.used.has(index);
+  });
+  return target?.type === 'value' ? String(target.value.value) : undefined;
 }
 
 /** One call, with at most one repair and one more try. */
@@ -136,7 +151,9 @@ function titleFor({ profile, filling }: Choice, given: ReadonlyMap<Parameter, Js
 /** Words for what was found last: that it is text, and the kind of file that it is from. */
 function wordsAbout(last: Chapter | undefined): readonly string[] {
   if (last === undefined) return [];
-  const endings = pathsIn(last.finding.arguments).flatMap((path) => /\.(\w+)$/u.exec(path)?.slice(1) ?? []);
+  const endings = [...pathsIn(last.finding.arguments), ...pathsIn(last.finding.value).slice(0, 10)].flatMap(
+    (path) => /\.(\w+)$/u.exec(path)?.slice(1) ?? [],
+  );
   return ['text', ...(endings.length > 0 ? ['file'] : []), ...endings];
 }
 

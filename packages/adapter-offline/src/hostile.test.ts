@@ -106,7 +106,7 @@ test.skipIf(!existsSync(functionsFile))(
     const tools = readFileSync(functionsFile, 'utf8').trim().split('\n').map(toDeclaration);
     for (let from = 0; from < tools.length; from += 50) {
       const offered = tools.slice(from, from + 50);
-      for (const { name, description } of offered.slice(0, 10)) {
+      for (const { name, description } of offered.slice(0, 5)) {
         const { calls } = await play(
           `${name.replaceAll(/[._]/gu, ' ')} 5 "x" in Paris on 2026-01-02. ${description}`,
           offered,

@@ -96,6 +96,22 @@ test('nothing is written from findings that were never made', async () => {
   expect(answer).toContain('Not done');
 });
 
+test('a text result in front of which the tool says something is stored without that sentence', async () => {
+  const { calls } = await play('Read notes.txt and write it to copy.txt', workspace, () => ({
+    success: true,
+    text: '`notes.txt`, 2 lines.\n\nOne.\n\nTwo.\n',
+  }));
+  expect(calls[1]).toEqual(['write_file', { path: 'copy.txt', content: 'One.\n\nTwo.\n' }]);
+});
+
+test('lines with places in files are a table when they are stored as one', async () => {
+  const { calls } = await play('Search for TODO and write the matches to found.csv', fileTools, () => ({
+    success: true,
+    text: '2 lines match `TODO` in 3 files.\n\na.ts:1: // TODO x, y\nb.ts:22: TODO',
+  }));
+  expect(calls[1]?.[1]['content']).toBe('file,line,text\na.ts,1,"// TODO x, y"\nb.ts,22,TODO\n');
+});
+
 test('a result that is nothing but an error is a failure', async () => {
   const { answer } = await play('Open a.txt', workspace, () => ({ success: true, text: '{"error":"no such file"}' }));
   expect(answer).toBe('`read_file` did not work: no such file.');

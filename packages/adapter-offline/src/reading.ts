@@ -41,7 +41,7 @@ export type ActionWords = ReadonlySet<string>;
  * `actions` are the stems of the verbs of the offered tools; `objects` those of the things they are about.
  */
 export function readClauses(request: string, actions: ActionWords, objects: ActionWords): readonly Clause[] {
-  const source = request.slice(0, maxRequestLength);
+  const source = request.slice(0, maxRequestLength).replace(/\bget rid of\b/giu, 'delete');
   const items = itemsOf(source);
   const clauses: Clause[] = [];
   let from = 0;
@@ -207,9 +207,9 @@ function findQuestion(items: readonly Item[]): Verb | undefined {
       : item.type === 'word' && /^(?:folder|directory)$/u.test(item.lower),
   );
   if (first === 'what' && isFolder) return imply('list');
+  if (first === 'which' || (first === 'what' && second !== '' && !isStopWord(second))) return imply('list');
   if (/^(?:what|how|when|who|is|are|does)(?:['’]s)?$/u.test(first))
     return first === 'is' && second === 'it' ? undefined : imply('get');
-  if (first === 'which') return imply('list');
   return first === 'where' ? imply('find') : undefined;
 }
 

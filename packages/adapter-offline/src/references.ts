@@ -39,6 +39,7 @@ export function contentFor(
   given: ReadonlyMap<Parameter, Json>,
   used: ReadonlySet<number>,
 ): string | undefined {
+  if (clause.items.some((item) => item.type === 'word' && item.lower === 'empty')) return '';
   if (known.length === 0) return ownWords(clause, used);
   const target = [...given.values()].find((value) => typeof value === 'string' && /\.[a-z0-9]{1,8}$/iu.test(value));
   return composeDocument(known, typeof target === 'string' ? target : '');

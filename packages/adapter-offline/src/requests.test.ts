@@ -5,6 +5,7 @@ import {
   allTools as everything,
   fileTools,
   foreignTools,
+  homeTools,
   play,
   pluginTools,
   succeed,
@@ -107,7 +108,65 @@ test.each<[string, readonly ToolDeclaration[], readonly Call[]]>([
     foreignTools,
     [['tag_photos', { photo: 'beach.jpg', tags: ['sun', 'sea'] }]],
   ],
+  [
+    'Find flights from Berlin to Lisbon on 2026-04-02',
+    homeTools,
+    [['search_flights', { origin: 'Berlin', destination: 'Lisbon', date: '2026-04-02' }]],
+  ],
+  [
+    'I need a hotel room in Vienna on 12 June 2026 for two nights and 4 guests',
+    homeTools,
+    [['book_hotel', { city: 'Vienna', checkIn: '2026-06-12', nights: 2, guests: 4 }]],
+  ],
+  ["What's the price of AAPL?", homeTools, [['get_stock_price', { symbol: 'AAPL' }]]],
+  [
+    'Translate "good morning" into French',
+    homeTools,
+    [['translate_text', { text: 'good morning', language: 'French' }]],
+  ],
+  [
+    'Open an issue titled "Crash on start" with labels bug and urgent',
+    homeTools,
+    [['create_issue', { title: 'Crash on start', labels: ['bug', 'urgent'] }]],
+  ],
+  ['close issue #17', homeTools, [['close_issue', { number: 17 }]]],
+  ['Show me all closed issues', homeTools, [['list_issues', { state: 'closed' }]]],
+  [
+    'Add Jane Doe to my contacts, her email is jane@doe.org',
+    homeTools,
+    [['add_contact', { name: 'Jane Doe', email: 'jane@doe.org' }]],
+  ],
+  ['Resize photo.png to 800 by 600', homeTools, [['resize_image', { path: 'photo.png', width: 800, height: 600 }]]],
+  ['Play Yesterday by the Beatles', homeTools, [['play_song', { title: 'Yesterday', artist: 'Beatles' }]]],
+  ['Look for cheap bicycles on the internet', homeTools, [['search_web', { query: 'cheap bicycles' }]]],
+  ['What is 12 * 7?', homeTools, [['calculate', { expression: '12 * 7' }]]],
+  ['Restart the service nginx', homeTools, [['restart_service', { name: 'nginx' }]]],
+  [
+    'Search docs for installation instructions',
+    workspace,
+    [['search_text', { query: 'installation instructions', path: 'docs' }]],
+  ],
+  ['Get rid of all *.bak files', workspace, [['delete_files', { pattern: '*.bak' }]]],
+  ['Read the file "my notes.txt"', workspace, [['read_file', { path: 'my notes.txt' }]]],
+  ['what files do I have in docs?', workspace, [['list_files', { path: 'docs' }]]],
+  ['Create an empty file named x.txt', workspace, [['write_file', { path: 'x.txt', content: '' }]]],
   // several clauses
+  [
+    'Collect all TODO comments into a file named todos.txt',
+    workspace,
+    [
+      ['list_todos', {}],
+      ['write_file', { path: 'todos.txt', content: 'src/a.ts:3 TODO fix\nsrc/b.ts:9 FIXME later\n' }],
+    ],
+  ],
+  [
+    'Write the word count of README.md to count.txt',
+    workspace,
+    [
+      ['count_words', { path: 'README.md' }],
+      ['write_file', { path: 'count.txt', content: 'words: 12\nlines: 3\n' }],
+    ],
+  ],
   [
     'List every TODO comment in the sources and write them to report.md',
     everything,

@@ -40,10 +40,11 @@ function isSentence(head: string, given: JsonObject): boolean {
 
 /** Lines that are all paths or places in files are a list. */
 function toRows(text: string): Json {
-  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  // Blank lines mean prose, which stays as it is.
+  const lines = text.trimEnd().split('\n');
   const isRow = (line: string): boolean =>
-    place.test(line) || /^… /u.test(line) || /^[\w@.-]*[./][\w@./-]*$/u.test(line);
-  return lines.length > 0 && lines.every(isRow) ? lines.map(toRow) : text;
+    place.test(line) || /^… /u.test(line) || /^[\w@./-]*(?:\/|\.[A-Za-z]\w*)$/u.test(line);
+  return lines.every(isRow) ? lines.map(toRow) : text;
 }
 
 const place = /^([^\s:]+):(\d+):? (.*)$/u;

@@ -14,9 +14,9 @@ export interface Span extends Value {
 
 /**
  * Everything in a clause that could become an argument: its values, and the words after a preposition, a colon, "is", or
- * the name of a parameter. `names` are the stems of all parameters' names, which end a phrase.
+ * the name of a parameter or of the `things` that the tool is about. `names` are the stems of all parameters' names, which end a phrase.
  */
-export function findSpans(clause: Clause, names: ReadonlySet<string>): readonly Span[] {
+export function findSpans(clause: Clause, names: ReadonlySet<string>, things: readonly string[]): readonly Span[] {
   const { items, verb } = clause;
   const spans: Span[] = [];
   for (let at = 0; at < items.length; at += 1) {
@@ -28,7 +28,8 @@ export function findSpans(clause: Clause, names: ReadonlySet<string>): readonly 
       continue;
     }
     const isObject = verb !== undefined && before !== undefined && at === verb.index + 1;
-    if (item.type === 'word' && (isObject || introduces(before, names))) {
+    const isNamed = before?.type === 'word' && things.includes(before.stem);
+    if (item.type === 'word' && (isObject || isNamed || introduces(before, names))) {
       const span = phraseAt(clause, at, names, isObject);
       if (span !== undefined) spans.push(span);
     }
@@ -90,7 +91,10 @@ function phraseAt(
       from += 1;
   }
   let to = from;
-  while (isSpeech ? !endsSpeech(items, to, names) : !endsPhrase(items, to)) to += 1;
+  while (
+    isSpeech ? !endsSpeech(items, to, names) : !endsPhrase(items, to) && !(to > from && names.has(stemAt(items, to)))
+  )
+    to += 1;
   const words = items.slice(from, to).flatMap((item) => (item.type === 'word' ? [item] : []));
   const [first, last] = [items[from], items[to - 1]];
   if (first?.type !== 'word' || words.length === 0) return undefined;
@@ -121,8 +125,11 @@ function opensSpeech(items: readonly Item[], at: number, names: ReadonlySet<stri
   if (before?.type === 'mark')
     return before.text === ':' || before.text === '=' ? opensSpeech(items, at - 1, names) : false;
   if (before?.type !== 'word') return false;
-  if (/^contain(?:ing|s)$/u.test(before.lower))
-    return names.has(stemOf('content')) || names.has('body') || names.has('text');
+  const takesText =
+    names.has(stemOf('content')) || names.has('body') || names.has('text') || names.has(stemOf('message'));
+  if (before.lower === 'that')
+    return takesText && items[at - 1]?.type === 'word' && !isPreposition(wordAt(items, at - 1));
+  if (/^contain(?:ing|s)$/u.test(before.lower)) return takesText;
   return (
     /^(?:saying|says|reading)$/u.test(before.lower) ||
     (before.lower === 'is' ? opensSpeech(items, at - 1, names) : speech.has(before.stem))
@@ -142,6 +149,11 @@ function endsSpeech(items: readonly Item[], at: number, names: ReadonlySet<strin
     return target.type === 'value' && /^(?:path|email|quoted)$/u.test(target.value.kind);
   }
   return item.lower === 'please' && items[at + 1] === undefined;
+}
+
+function stemAt(items: readonly Item[], at: number): string {
+  const item = items[at];
+  return item?.type === 'word' ? item.stem : '';
 }
 
 function wordAt(items: readonly Item[], at: number): string {

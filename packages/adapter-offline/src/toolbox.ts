@@ -15,6 +15,8 @@ export interface Profile {
   readonly objectStems: readonly string[];
   readonly nameStems: ReadonlySet<string>;
   readonly descriptionStems: ReadonlySet<string>;
+  /** The meanings of the description's words. */
+  readonly descriptionThings: ReadonlySet<string>;
   /** What each parameter is for. */
   readonly roles: ReadonlyMap<Parameter, Role>;
   readonly parameterStems: ReadonlySet<string>;
@@ -78,6 +80,7 @@ function readProfile(tool: ToolDeclaration): Profile {
     objectStems: objectStems.length > 0 ? objectStems : [],
     nameStems: new Set(nameStems),
     descriptionStems: new Set(description.map((word) => word.stem)),
+    descriptionThings: new Set(description.flatMap((word) => [...conceptsOf(word.stem)])),
     roles: new Map(parameters.map((each) => [each, roleOf(each, toolStems)])),
     parameterStems: new Set(
       parameters.flatMap((each) => [...each.nameStems, ...each.path.flatMap(splitName).map(stemOf)]),

@@ -10,6 +10,7 @@ export type ValueKind =
   | 'glob'
   | 'code'
   | 'number'
+  | 'formula'
   | 'capital'
   | 'phrase'
   | 'bare';
@@ -108,6 +109,10 @@ const rules: readonly Rule[] = [
     pattern:
       /\b(?:(?:next|last|this) )?(?:today|tomorrow|yesterday|tonight|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b/giu,
     read: (match) => ({ kind: 'day', value: match[0] }),
+  },
+  {
+    pattern: /(?<![\p{L}\p{N}])\(*\d+(?:\.\d+)?\)*(?:\s+[-+*/^]\s+\(*\d+(?:\.\d+)?\)*|[*+]\(*\d+(?:\.\d+)?\)*)+/gu,
+    read: (match) => ({ kind: 'formula', value: match[0] }),
   },
   {
     pattern: /\b(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?: ?[ap]m)?\b|\b(?:1[0-2]|[1-9]) ?[ap]m\b/giu,

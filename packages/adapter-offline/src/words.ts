@@ -57,7 +57,7 @@ const stopWords: ReadonlySet<string> = new Set(
     'of in on at to for from with by as into onto about via per than through is are was were be been being am do does did done ' +
     'has have had having can could would will shall should may might must please kindly just now also there here all any every ' +
     'each some both one ones no not if when while where what which how why hey hi hello ok okay want wants need needs like help ' +
-    'let lets go using use used helps given based tool tools available current currently such only other first last top much many more most very set new'
+    'let lets go using use used helps given based tool tools available current currently such only whether other first last top much many more most very set new'
   ).split(' '),
 );
 
