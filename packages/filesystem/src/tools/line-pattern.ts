@@ -9,9 +9,9 @@ export interface LinePattern {
 
 const maxLength = 200;
 const maxChoices = 4;
-// JavaScript's matcher backtracks: `n` open repetitions take up to length^(n+1) steps. By number of repetitions, a length with
-// which the worst line takes some tenths of a second.
-const maxLineLengths = [2000, 2000, 1000, 200];
+// JavaScript's matcher backtracks: `n` open repetitions take up to length^(n+1) steps, and each choice may double them. By number
+// of repetitions, a length with which the worst expression found by random search takes a few seconds, and usual ones no time.
+const maxLineLengths = [2000, 2000, 500, 150];
 
 /** A pattern that finds `text` as it is. */
 export function textPattern(text: string, ignoreCase: boolean): LinePattern {
