@@ -33,7 +33,7 @@ export async function parseModule(source: string, file: string): Promise<Parsing
     return refused(
       0,
       'tool.file.too_complex',
-      'The file is nested too deeply to be parsed.',
+      'The file cannot be parsed: it is nested too deeply, or takes too long.',
       'Split the file, or flatten its largest expression.',
     );
   }
@@ -106,7 +106,7 @@ process.stdout.write(JSON.stringify({
   return value?.type === 'BlockStatement' || value?.type === 'ClassBody' ? { ...value, body: [] } : value;
 }));
 `;
-const timeoutMs = 20_000;
+const timeoutMs = 10_000;
 const maxTreeBytes = 256 * 1024 * 1024;
 
 async function parseApart(name: string, source: string): Promise<RawParse | undefined> {

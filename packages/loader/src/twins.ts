@@ -34,7 +34,7 @@ export function findNameTwins(
       index,
       finding: {
         code: 'tool.name.duplicate',
-        message: `${show(index)} has the same name as ${describe(at)}: neither is loaded.`,
+        message: `${show(index)} has the same name as ${describe(at)}: all of them are refused.`,
         hint,
       },
     })),
@@ -44,7 +44,7 @@ export function findNameTwins(
         index,
         finding: {
           code: 'tool.name.twin',
-          message: `${show(index)} is hard to tell from ${describe(at)}: neither is loaded.`,
+          message: `${show(index)} is hard to tell from ${describe(at)}: all of them are refused.`,
           hint,
         },
       })),
