@@ -1,7 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { createFolder } from './test-folder.ts';
+
+// A busy machine may take seconds to start Node.js.
+vi.setConfig({ testTimeout: 60_000 });
 
 const program = fileURLToPath(new URL('./main.ts', import.meta.url));
 

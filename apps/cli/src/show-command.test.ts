@@ -61,7 +61,6 @@ test('a run is told from request to answer', async () => {
     'Turn 1  1 call, ended with tool-calls',
     '  First a look.',
     '  denied    write_file    {"path":"a.txt"}  deny: read-before-write    3 ms',
-    '            Denied. (policy.denied)',
     '            deny by host/read-before-write: `a.txt` has not been read.',
     '  ok        write_file    {"path":"a.txt"}  allow    3 ms',
     '            | one',

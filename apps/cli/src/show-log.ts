@@ -104,8 +104,11 @@ function describeCall(call: ShownCall, style: LineStyle): readonly string[] {
   const result = call.outcome.kind === 'ok' ? call.outcome.text.trim() : '';
   const resultLines = result === '' ? [] : toPrintableBlock(result).replaceAll('\t', '  ').split('\n');
   const fit = (text: string): string => fitColumns(text, Math.min(style.columns, 160) - 15);
+  const [line = '', ...reasons] = formatCallEnd(call, style);
   return [
-    ...formatCallEnd(call, style),
+    line,
+    // The notes name each policy with its reason.
+    ...(call.outcome.code === 'policy.denied' ? [] : reasons),
     ...notes.map((note) => `            ${fit(toPrintable(note))}`),
     ...resultLines.slice(0, maxResultLines).map((line) => colors.dim(`            | ${fit(line)}`)),
     ...(resultLines.length > maxResultLines

@@ -1,0 +1,64 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { root } from './holdfast.ts';
+
+// Each step starts Node.js, which takes seconds on a busy machine.
+vi.setConfig({ testTimeout: 120_000 });
+
+async function start(
+  ...words: readonly string[]
+): Promise<{ readonly exitCode: number | null; readonly text: string }> {
+  const program = join(root, 'tooling/start/start.ts');
+  const child = spawn(process.execPath, ['--conditions=holdfast-source', program, ...words], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: '' },
+  });
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+    });
+  }
+  const exitCode = await new Promise<number | null>((resolve) => child.on('close', resolve));
+  const [, copy] = /(\.holdfast[\\/]start[\\/]sample-\w+)/.exec(text) ?? [];
+  if (copy !== undefined) rmSync(join(root, copy), { recursive: true, force: true });
+  return { exitCode, text };
+}
+
+test('without a request: a demo whose every step comes out as it says', async () => {
+  const { exitCode, text } = await start();
+  expect({ exitCode, problem: /did not come out.*/.exec(text)?.[0] }).toEqual({ exitCode: 0, problem: undefined });
+  expect(text).toMatch(
+    /created report\.md[\s\S]+denied {4}delete_files[\s\S]+deny: read-before-write[\s\S]+hash chain intact/,
+  );
+});
+
+test('a request runs over a copy of the sample project, and the report is shown', async () => {
+  const { exitCode, text } = await start('List every TODO comment in the sources and write them to report.md');
+  expect(exitCode).toBe(0);
+  expect(text).toMatch(/\nreport\.md\n-+\n[\s\S]*src\/price\.ts:6/);
+  expect(existsSync(join(root, 'examples/sample-project/report.md'))).toBe(false);
+});
+
+test('--workspace takes a folder of the user', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-start-'));
+  try {
+    writeFileSync(join(folder, 'a.js'), '// TODO: water the plants\n');
+    const { exitCode } = await start('List every TODO comment and write them to todos.md', '--workspace', folder);
+    expect(exitCode).toBe(0);
+    expect(readFileSync(join(folder, 'todos.md'), 'utf8')).toContain('water the plants');
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test('a wrong option is a usage error', async () => {
+  expect(await start('x', '--wrokspace', '.')).toMatchObject({
+    exitCode: 2,
+    text: expect.stringContaining('--wrokspace'),
+  });
+});
