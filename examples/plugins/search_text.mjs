@@ -58,5 +58,11 @@ export async function searchText(
         matches.push({ file: path, line: index + 1, text: line.trim().slice(0, maxLineLength) });
     }
   }
-  return { matches, total, files_searched: searched, files_skipped: skipped.length, skipped: skipped.slice(0, 20) };
+  return {
+    matches,
+    total,
+    files_searched: searched,
+    files_skipped: skipped.length,
+    ...(skipped.length > 0 ? { skipped: skipped.slice(0, 20) } : {}),
+  };
 }

@@ -73,6 +73,12 @@ const hostile: readonly HostileCase[] = [
     file: 'subject.ts',
   },
   {
+    what: 'metadata exported as a type',
+    content: `${toolFile().replace('export const M', 'const M')}export type { METADATA };`,
+    code: 'tool.metadata.missing',
+    file: 'subject.ts',
+  },
+  {
     what: 'CommonJS',
     content: 'module.exports = { METADATA: {} };',
     code: 'tool.metadata.missing',
