@@ -200,7 +200,9 @@ function fits(
   const isGiven = [...filling.used].some((index) => clause.items[index]?.type === 'value');
   const isSearch = verb?.concepts.has('find') === true && profile.actionConcepts.has('find') && filling.used.size > 0;
   if (matched < 0.8 || !(profile.objectStems.length === 0 || isGiven || isSearch)) return false;
-  return telling.length > 0 && telling.every((word) => word.isImplied || isExplained(word));
+  // "Add 12 and 30" says no more than the verb and the numbers; a question says not even that.
+  const isCommand = verb !== undefined && verb.index >= 0 && filling.missing.length === 0;
+  return (telling.length > 0 || isCommand) && telling.every((word) => word.isImplied || isExplained(word));
 }
 
 function isMarked(item: Item | undefined): boolean {

@@ -9,6 +9,7 @@ import {
   play,
   pluginTools,
   succeed,
+  toolFrom,
   workspaceTools as workspace,
 } from './fixtures.ts';
 
@@ -150,6 +151,12 @@ test.each<[string, readonly ToolDeclaration[], readonly Call[]]>([
   ['Read the file "my notes.txt"', workspace, [['read_file', { path: 'my notes.txt' }]]],
   ['what files do I have in docs?', workspace, [['list_files', { path: 'docs' }]]],
   ['Create an empty file named x.txt', workspace, [['write_file', { path: 'x.txt', content: '' }]]],
+  ['Add 12 and 30', [toolFrom('add(a:integer, b:integer)', 'Add two numbers.')], [['add', { a: 12, b: 30 }]]],
+  [
+    'Turn off the bedroom light',
+    [toolFrom('turn_off_light(room)', 'Switch off the light in a room.')],
+    [['turn_off_light', { room: 'bedroom' }]],
+  ],
   // several clauses
   [
     'Collect all TODO comments into a file named todos.txt',

@@ -30,7 +30,7 @@ export function findSpans(clause: Clause, names: ReadonlySet<string>, things: re
     const isObject = verb !== undefined && before !== undefined && at === verb.index + 1;
     const isNamed = before?.type === 'word' && things.includes(before.stem);
     if (item.type === 'word' && (isObject || isNamed || introduces(before, names))) {
-      const span = phraseAt(clause, at, names, isObject);
+      const span = phraseAt(clause, at, { names, things }, isObject);
       if (span !== undefined) spans.push(span);
     }
   }
@@ -78,7 +78,7 @@ const nothing: ReadonlySet<string> = new Set(
 function phraseAt(
   { items, source }: Clause,
   start: number,
-  names: ReadonlySet<string>,
+  { names, things }: { readonly names: ReadonlySet<string>; readonly things: readonly string[] },
   isObject: boolean,
 ): Span | undefined {
   const isSpeech = !isObject && opensSpeech(items, start - 1, names);
@@ -95,6 +95,8 @@ function phraseAt(
     isSpeech ? !endsSpeech(items, to, names) : !endsPhrase(items, to) && !(to > from && names.has(stemAt(items, to)))
   )
     to += 1;
+  // "Turn off the bedroom light": the light is what the tool is about, not a part of the room's name.
+  while (!isSpeech && to - from > 1 && things.includes(stemAt(items, to - 1))) to -= 1;
   const words = items.slice(from, to).flatMap((item) => (item.type === 'word' ? [item] : []));
   const [first, last] = [items[from], items[to - 1]];
   if (first?.type !== 'word' || words.length === 0) return undefined;
