@@ -43,7 +43,10 @@ test('the section has a check and a run', () => {
 
 test('the tool file of the README is sound', async () => {
   const { status, output } = await run(commands[0] ?? '');
-  expect({ status, output }).toEqual({ status: 0, output: expect.stringContaining('1 good tool, 0 errors, 0 warnings') });
+  expect({ status, output }).toEqual({
+    status: 0,
+    output: expect.stringContaining('1 good tool, 0 errors, 0 warnings'),
+  });
 });
 
 test('the request of the README uses it', async () => {
