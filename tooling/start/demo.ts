@@ -17,19 +17,24 @@ const blindWrite = relative(process.cwd(), join(root, 'tooling/start/blind-write
 const steps: readonly Step[] = [
   {
     title: 'A request, done with tools',
-    why: 'The embedded model picks tools and fills in their arguments. It follows rules and is no language model, so it needs no key.',
+    why: 'The embedded model picks tools and fills in their arguments. It follows rules\nand is no language model, so it needs no key.',
     words: (workspace) => ['run', reportRequest, ...over(workspace)],
     findProblem: (copy) => (existsSync(join(copy, 'report.md')) ? undefined : 'no report.md was written'),
   },
   {
     title: 'A dangerous call that nobody approved',
-    why: 'The tool that deletes files is marked as dangerous. At a terminal you would be asked; here nobody is, so it is denied.',
-    words: (workspace) => ['run', 'Delete all files that match "scripts/*"', '--unattended', ...over(workspace)],
+    why: 'The tool that deletes files is marked as dangerous. Without --unattended you\nwould be asked at the terminal; here nobody is, so it is denied.',
+    words: (workspace) => [
+      'run',
+      'Delete all files that match the pattern "scripts/*"',
+      '--unattended',
+      ...over(workspace),
+    ],
     findProblem: (copy) => (readOutcomes(copy).includes('delete_files denied') ? undefined : 'no call was denied'),
   },
   {
     title: 'A write over a file that was not read',
-    why: 'A recorded model writes blindly. The policy refuses, the reason goes back to it, and it reads first. Nothing was lost.',
+    why: 'A recorded model writes blindly. The policy refuses, the reason goes back to it,\nand it reads first. Nothing was lost.',
     words: (workspace) => [
       'run',
       'Mention report.md in the README',
@@ -44,7 +49,7 @@ const steps: readonly Step[] = [
   },
   {
     title: 'What was recorded',
-    why: 'Every call of that run with its decision and outcome, from the session log, whose hash chain shows later changes.',
+    why: 'Every call of that run with its decision and outcome, from the session log,\nwhose hash chain shows later changes.',
     words: (workspace) => ['show', '--workspace', workspace],
     findProblem: () => undefined,
   },
@@ -59,7 +64,7 @@ export async function runDemo(): Promise<number> {
   const copy = copySample();
   const place = relative(process.cwd(), copy);
   const problems: string[] = [];
-  console.log(`Holdfast in ${steps.length} steps, over a copy of the sample project: ${place}`);
+  console.log(`Holdfast in ${steps.length} steps, over a copy of the sample project:\n${place}`);
   for (const [index, step] of steps.entries()) {
     const words = step.words(place);
     console.log(`\n--- ${index + 1}. ${step.title}\n${step.why}\n`);
@@ -68,9 +73,8 @@ export async function runDemo(): Promise<number> {
     const problem = exitCode === 0 ? step.findProblem(copy) : `it ended with ${exitCode}`;
     if (problem !== undefined) problems.push(`Step ${index + 1} did not come out as described: ${problem}.`);
   }
-  console.log(
-    `\nIts files are in ${place}; \`npm start -- "your request"\` runs one of yours, with --workspace DIR over a folder of yours.`,
-  );
+  console.log(`\nThe files are in ${place}.`);
+  console.log('Next: npm start -- "your request" [--workspace DIR]');
   for (const problem of problems) console.error(problem);
   return problems.length === 0 ? 0 : 1;
 }

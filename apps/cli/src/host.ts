@@ -19,6 +19,8 @@ export interface Host {
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** How this program is called, for hints. */
+  readonly command: string;
   /** Where relative paths start. */
   readonly directory: string;
   readonly clock: Clock;

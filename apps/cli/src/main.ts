@@ -16,6 +16,8 @@ const host: Host = {
   stdout,
   stderr,
   environment: env,
+  // Only a checkout runs the source.
+  command: import.meta.url.endsWith('.ts') ? 'npm run holdfast --' : 'holdfast',
   directory: process.cwd(),
   clock: systemClock,
   createSuffix: () => Array.from({ length: 4 }, () => suffixLetters[randomInt(suffixLetters.length)]).join(''),

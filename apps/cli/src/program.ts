@@ -21,9 +21,9 @@ const runHelp = `
 Examples:
   $ holdfast run "List every TODO comment in the sources and write them to report.md"
   $ holdfast run "Sum the column amount in data/sales.csv" --workspace ~/project --tools ./plugins
-  $ holdfast run "Delete all log files" --unattended        nobody is asked: dangerous calls are denied
-  $ holdfast run "Delete all log files" --allow delete_files
-  $ holdfast run "Tidy up the logs" --order find_files,delete_files
+  $ holdfast run "Delete every file matching *.log" --unattended        nobody is asked: dangerous calls are denied
+  $ holdfast run "Delete every file matching *.log" --allow delete_files
+  $ holdfast run "Release it" --model script:release.json --order run_tests,publish      publish only after the tests
   $ holdfast run "Count the words in README.md" --json | jq -r .type
   $ holdfast run "Write the notes" --model script:notes.json
 
@@ -40,7 +40,7 @@ Session log:
 const showHelp = `
 Examples:
   $ holdfast show                               the newest session of this folder
-  $ holdfast show 20260517-093012-k3x9 --workspace ~/project
+  $ holdfast show 20260517-093012345-k3x9 --workspace ~/project
   $ holdfast show --json | jq 'select(.type == "tool-call-end").outcome.kind'
 
 Exits with 1 when the log is torn or was changed after it was written.`;

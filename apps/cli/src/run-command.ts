@@ -68,8 +68,7 @@ export async function runRequest(options: RunOptions, host: Host): Promise<ExitC
     return await perform(setup, { options, host, style, live: terminal.live });
   } finally {
     session.close();
-    const place = relative(host.directory, workspace);
-    if (!options.json) host.stdout.write(`${style.colors.dim(`session ${id}: ${describeShow(id, place)}`)}\n`);
+    if (!options.json) host.stdout.write(`${style.colors.dim(`session log: ${describeShow(id, workspace, host)}`)}\n`);
   }
 }
 
@@ -165,10 +164,11 @@ function describeSetting({
   return toPrintable(`${model.id} · ${tools} · in ${workspace}`);
 }
 
-function describeShow(id: string, place: string): string {
-  if (place === '') return `holdfast show ${id}`;
+function describeShow(id: string, workspace: string, { command, directory }: Host): string {
+  const place = relative(directory, workspace);
+  if (place === '') return `${command} show ${id}`;
   const quoted = /^[\w./~-]+$/.test(place) ? place : `'${place.replaceAll("'", `'\\''`)}'`;
-  return `holdfast show ${id} --workspace ${toPrintable(quoted)}`;
+  return `${command} show ${id} --workspace ${toPrintable(quoted)}`;
 }
 
 function checkNames(option: string, names: readonly string[], tools: readonly Tool[]): void {

@@ -1,7 +1,7 @@
 import type { RunEvent, RunStatus, Tool } from '@holdfast/core';
 import { formatCount, formatDuration, type LineStyle } from './call-line.ts';
 import { createChangeCollector, formatChanges } from './changes.ts';
-import { toPrintable, toPrintableBlock } from './terminal-text.ts';
+import { toPrintable, toPrintableBlock, wrapBlock } from './terminal-text.ts';
 
 /** Gathers over a run what is said at its end. */
 export interface RunSummary {
@@ -35,14 +35,16 @@ export function createRunSummary(tools: readonly Tool[]): RunSummary {
         if ((kind === 'ok' || kind === 'in-doubt') && external.has(event.name)) externalTools.add(event.name);
       }
     },
-    describe({ colors }, absence) {
+    describe({ colors, columns }, absence) {
       if (end === undefined) return [];
       const listed = changes.list();
       const denied = [...deniedTools].map(toPrintable);
       return [
         '',
         // What a run that ended early has said last stands above already, beside its calls.
-        ...(end.status !== 'completed' || end.text.trim() === '' ? [] : [toPrintableBlock(end.text.trim()), '']),
+        ...(end.status !== 'completed' || end.text.trim() === ''
+          ? []
+          : [...wrapBlock(toPrintableBlock(end.text.trim()), columns), '']),
         ...(listed.length === 0
           ? ['No file of the workspace was changed.']
           : ['Changed in the workspace:', ...formatChanges(listed, colors)]),
@@ -52,7 +54,10 @@ export function createRunSummary(tools: readonly Tool[]): RunSummary {
         ...(denied.length > 0 && absence !== undefined
           ? [
               colors.yellow(
-                `Nobody was asked (${absence}), so ${denied.join(', ')} did not run. \`--allow ${denied[0]}\` lets it.`,
+                wrapBlock(
+                  `Nobody was asked (${absence}), so ${denied.join(', ')} did not run. \`--allow ${denied[0]}\` lets it.`,
+                  columns,
+                ).join('\n'),
               ),
             ]
           : []),

@@ -6,9 +6,9 @@ import { createSessionId, findLog, prepareLogPath } from './session-logs.ts';
 import { createFolder } from './test-folder.ts';
 
 test('ids sort by time', () => {
-  const early = createSessionId({ clock: manualClock(Date.UTC(2026, 4, 17, 9, 30, 12)), suffix: 'zz' });
-  const late = createSessionId({ clock: manualClock(Date.UTC(2026, 4, 17, 10, 0, 0)), suffix: 'aa' });
-  expect(early).toBe('20260517-093012-zz');
+  const early = createSessionId({ clock: manualClock(Date.UTC(2026, 4, 17, 9, 30, 12, 345)), suffix: 'zz' });
+  const late = createSessionId({ clock: manualClock(Date.UTC(2026, 4, 17, 9, 30, 12, 346)), suffix: 'aa' });
+  expect(early).toBe('20260517-093012345-zz');
   expect([late, early].sort()).toEqual([early, late]);
 });
 

@@ -6,10 +6,10 @@ import { usageError } from './failure.ts';
 const idPattern = /^[a-z0-9][a-z0-9-]{0,99}$/;
 const extension = '.jsonl';
 
-/** An id that sorts by time: `20260517-093012-k3x9`, in UTC. */
+/** An id that sorts by time, in UTC to the millisecond: `20260517-093012345-k3x9`. */
 export function createSessionId({ clock, suffix }: { readonly clock: Clock; readonly suffix: string }): string {
   const [date = '', time = ''] = new Date(clock.now()).toISOString().split('T');
-  return `${date.replaceAll('-', '')}-${time.slice(0, 8).replaceAll(':', '')}-${suffix}`;
+  return `${date.replaceAll('-', '')}-${time.slice(0, 12).replaceAll(/[:.]/g, '')}-${suffix}`;
 }
 
 /** Where a workspace keeps its logs: out of reach of the file tools, and ignored by git. */

@@ -2,7 +2,7 @@ import type { LogReading } from '@holdfast/session/jsonl';
 import { formatArguments, formatCallEnd, formatCount, formatDuration, type LineStyle } from './call-line.ts';
 import { type ChangeCollector, createChangeCollector, formatChanges } from './changes.ts';
 import { type ShownCall, type ShownRecord, toShownRecord } from './log-records.ts';
-import { fitColumns, toPrintable, toPrintableBlock } from './terminal-text.ts';
+import { fitColumns, toPrintable, toPrintableBlock, wrapBlock } from './terminal-text.ts';
 
 const maxResultLines = 4;
 
@@ -52,20 +52,20 @@ interface RunSoFar {
 }
 
 function describeRecord(record: ShownRecord, { style, changes, startedAtMs }: RunSoFar): readonly string[] {
-  const { colors } = style;
+  const { colors, columns } = style;
   switch (record.type) {
     case 'run-start':
       return [
         '',
         `${colors.bold('Run')}  ${formatTime(record.atMs)}  model ${toPrintable(record.model)}  ${formatCount(record.tools.length, 'tool')}`,
-        ...indentBlock('Request: ', record.input),
+        ...indentBlock('Request: ', record.input, columns),
       ];
     case 'model-message':
       return [
         '',
         `${colors.bold(`Turn ${record.turn}`)}  ${colors.dim(`${formatCount(record.calls.length, 'call')}, ended with ${toPrintable(record.reason)}`)}`,
         // Without calls the text is the answer, which the end of the run has.
-        ...(record.calls.length > 0 && record.text.trim() !== '' ? indentBlock('  ', record.text.trim()) : []),
+        ...(record.calls.length > 0 && record.text.trim() !== '' ? indentBlock('  ', record.text.trim(), columns) : []),
       ];
     case 'tool-call-end':
       return describeCall(record, style);
@@ -79,7 +79,7 @@ function describeRecord(record: ShownRecord, { style, changes, startedAtMs }: Ru
       return [
         '',
         colors.bold(record.status === 'completed' ? 'Answer' : 'Last message'),
-        ...(record.text.trim() === '' ? ['  (none)'] : indentBlock('  ', record.text.trim())),
+        ...(record.text.trim() === '' ? ['  (none)'] : indentBlock('  ', record.text.trim(), columns)),
         ...(record.error === undefined ? [] : [colors.red(`  ${toPrintable(record.error.message)}`)]),
         '',
         `${colors.bold('Status')}  ${toPrintable(record.status)} after ${formatDuration(record.atMs - startedAtMs)}, ${formatCount(record.turns, 'turn')}`,
@@ -109,7 +109,9 @@ function describeCall(call: ShownCall, style: LineStyle): readonly string[] {
     line,
     // The notes name each policy with its reason.
     ...(call.outcome.code === 'policy.denied' ? [] : reasons),
-    ...notes.map((note) => `            ${fit(toPrintable(note))}`),
+    ...notes
+      .flatMap((note) => wrapBlock(toPrintable(note), style.columns - 13).slice(0, 4))
+      .map((note) => `            ${note}`),
     ...resultLines.slice(0, maxResultLines).map((line) => colors.dim(`            | ${fit(line)}`)),
     ...(resultLines.length > maxResultLines
       ? [colors.dim(`            | … ${formatCount(resultLines.length - maxResultLines, 'more line')}`)]
@@ -138,8 +140,8 @@ function describeIntegrity({ records, head, torn, problem }: LogReading, { color
   return colors.dim(`${formatCount(length, 'record')}, hash chain intact, head ${head}`);
 }
 
-function indentBlock(label: string, text: string): readonly string[] {
-  const [first = '', ...rest] = toPrintableBlock(text).split('\n');
+function indentBlock(label: string, text: string, columns: number): readonly string[] {
+  const [first = '', ...rest] = wrapBlock(toPrintableBlock(text), columns - label.length);
   return [label + first, ...rest.map((line) => ' '.repeat(label.length) + line)];
 }
 

@@ -7,6 +7,7 @@ import {
   splitColumns,
   toPrintable,
   toPrintableBlock,
+  wrapBlock,
   wrapColumns,
 } from './terminal-text.ts';
 
@@ -79,4 +80,10 @@ test('text is split at a width, wide characters and all, and only as far as it i
   expect(splitColumns('abcdef', 2, 2)).toEqual(['ab', 'cd']);
   expect(splitColumns('', 5, 9)).toEqual(['']);
   expect(splitColumns('x'.repeat(5_000_000), 10, 3)).toHaveLength(3);
+});
+
+test('a block is broken at blanks, keeps its indents, and loses nothing', () => {
+  expect(wrapBlock('- one two three\n  four five six', 11)).toEqual(['- one two', '  three', '  four five', '  six']);
+  expect(wrapBlock('see /a/very/long/path there', 10)).toEqual(['see', '/a/very/long/path', 'there']);
+  expect(wrapBlock('any length', Number.POSITIVE_INFINITY)).toEqual(['any length']);
 });

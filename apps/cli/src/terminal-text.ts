@@ -82,6 +82,30 @@ export function wrapColumns(text: string, columns: number): readonly string[] {
   return [...lines, line];
 }
 
+/**
+ * `text` with its longer lines broken at blanks; what follows a break is indented as its line is. A word that fits nowhere stays
+ * whole, so that paths and addresses can still be copied.
+ */
+export function wrapBlock(text: string, columns: number): readonly string[] {
+  return text.split('\n').flatMap((line) => {
+    if (columns === Number.POSITIVE_INFINITY || measureColumns(line) <= columns) return [line];
+    const [indent = ''] = /^\s*(?:[-*] )?/.exec(line) ?? [];
+    const lines: string[] = [];
+    let current = indent;
+    let isEmpty = true;
+    for (const word of line.slice(indent.length).split(' ')) {
+      if (!isEmpty && measureColumns(`${current} ${word}`) > columns) {
+        lines.push(current);
+        current = ' '.repeat(indent.length);
+        isEmpty = true;
+      }
+      current += isEmpty ? word : ` ${word}`;
+      isEmpty = false;
+    }
+    return [...lines, current];
+  });
+}
+
 /** `text` in pieces of at most `columns`, whatever stands there; at most `maxPieces`, the last one cut. */
 export function splitColumns(text: string, columns: number, maxPieces: number): readonly string[] {
   const pieces: string[] = [];

@@ -44,6 +44,7 @@ export function createTestHost({
       stdout,
       stderr: createOutput('stderr'),
       environment,
+      command: 'holdfast',
       directory,
       clock,
       createSuffix: () => 'test',
