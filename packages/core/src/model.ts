@@ -10,7 +10,7 @@ export interface ToolDeclaration {
 /** What a model asked for. Untrusted. */
 export interface ToolCall {
   /** Absent when the provider gives none; the executor then makes one. */
-  readonly id?: string;
+  readonly id?: string | undefined;
   readonly name: string;
   /** JSON text where the provider gives text, else a decoded value. */
   readonly arguments: unknown;
@@ -24,7 +24,7 @@ export type Message =
       readonly text: string;
       readonly calls: readonly (ToolCall & { readonly id: string })[];
       /** Opaque; sent back verbatim. */
-      readonly providerMetadata?: Json;
+      readonly providerMetadata?: Json | undefined;
     }
   | {
       readonly role: 'tool';
@@ -55,8 +55,8 @@ export type ModelEvent =
   | {
       readonly type: 'finish';
       readonly reason: FinishReason;
-      readonly usage?: ModelUsage;
-      readonly providerMetadata?: Json;
+      readonly usage?: ModelUsage | undefined;
+      readonly providerMetadata?: Json | undefined;
     };
 
 /** What is asked for the next message. A stream ends with exactly one `finish`; whatever it throws is a model error. */

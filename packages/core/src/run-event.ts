@@ -75,7 +75,7 @@ export type RunEvent =
       readonly text: string;
       readonly calls: readonly { readonly id: string; readonly name: string; readonly arguments: Json }[];
       readonly reason: FinishReason;
-      readonly usage?: ModelUsage;
+      readonly usage?: ModelUsage | undefined;
     }
   | ToolCallStartEvent
   | ToolCallProgressEvent
@@ -88,6 +88,6 @@ export type RunEvent =
       readonly text: string;
       readonly turns: number;
       readonly usage: ModelUsage;
-      readonly error?: ThrownError;
+      readonly error?: ThrownError | undefined;
       readonly atMs: number;
     };

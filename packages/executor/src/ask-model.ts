@@ -41,14 +41,18 @@ export async function askModel(
   const calls: ToolCall[] = [];
   let text = '';
   let stopListening: () => void = () => undefined;
-  const over = new Promise<EndOfLife>((resolve) => {
-    stopListening = lifetime.onEnd(resolve);
-  });
+  const over = lifetime.endless
+    ? undefined
+    : new Promise<EndOfLife>((resolve) => {
+        stopListening = lifetime.onEnd(resolve);
+      });
   let iterator: AsyncIterator<ModelEvent> | undefined;
   try {
     iterator = model.stream({ messages, tools, signal })[Symbol.asyncIterator]();
     for (;;) {
-      const step = await Promise.race([iterator.next(), over]);
+      const next = iterator.next();
+      // Racing costs as much as the rest of a short message, so it is left out where nothing can end the run.
+      const step = await (over === undefined ? next : Promise.race([next, over]));
       if (typeof step === 'string') return { type: 'ended', by: step, text };
       if (step.done === true)
         return {
@@ -63,11 +67,7 @@ export async function askModel(
           onText?.(event.text);
           break;
         case 'tool-call':
-          calls.push({
-            ...(event.id === undefined ? {} : { id: event.id }),
-            name: String(event.name),
-            arguments: event.arguments,
-          });
+          calls.push({ id: event.id, name: String(event.name), arguments: event.arguments });
           break;
         case 'finish':
           return {

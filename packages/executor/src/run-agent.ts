@@ -172,13 +172,13 @@ function takeMessage(
     progress,
   }: { readonly scope: CallScope; readonly messages: Message[]; readonly progress: Progress },
 ): void {
-  messages.push({ role: 'assistant', text, calls, ...(providerMetadata === undefined ? {} : { providerMetadata }) });
+  messages.push({ role: 'assistant', text, calls, providerMetadata });
   if (usage !== undefined) {
     const { inputTokens, outputTokens } = progress.usage;
     progress.usage = { inputTokens: inputTokens + usage.inputTokens, outputTokens: outputTokens + usage.outputTokens };
   }
   const asked = calls.map(({ id, name, arguments: raw }) => ({ id, name, arguments: toJson(raw) }));
-  note(scope, { type: 'model-message', turn, text, calls: asked, reason, ...(usage === undefined ? {} : { usage }) });
+  note(scope, { type: 'model-message', turn, text, calls: asked, reason, usage });
 }
 
 function finish(
@@ -193,7 +193,7 @@ function finish(
     text,
     turns,
     usage,
-    ...(error === undefined ? {} : { error }),
+    error,
     atMs: scope.clock.now(),
   });
   return Object.freeze({
@@ -210,7 +210,7 @@ function finish(
 /** Tells the log and whoever listens. */
 function note({ session, emit }: CallScope, event: RunEvent): void {
   const entry =
-    'error' in event && event.error !== undefined
+    event.type === 'run-end' && event.error !== undefined
       ? { ...event, error: { name: event.error.name, message: event.error.message } }
       : event;
   // Made of JSON; an interface does not say so to the compiler.
@@ -219,6 +219,7 @@ function note({ session, emit }: CallScope, event: RunEvent): void {
 }
 
 function toJson(raw: unknown): Json {
+  if (typeof raw === 'string') return raw;
   const copied = copyJson(raw ?? null);
   return copied.ok ? copied.value : null;
 }
