@@ -1,4 +1,4 @@
-import type { Candidate } from './fill.ts';
+import type { Candidate } from './candidates.ts';
 import { nameBonus } from './naming.ts';
 import type { Parameter } from './parameters.ts';
 import type { Item } from './reading.ts';

@@ -96,7 +96,8 @@ function relevanceOf(clause: Clause, telling: readonly TellingWord[], profile: P
   for (const { stem, concepts, isImplied } of telling) {
     if (seen.has(stem)) continue;
     seen.add(stem);
-    sum += strength(stem, concepts, profile, toolbox) * (isImplied ? 0.35 : 1);
+    // The ending of a file says as much as a word, that it is a file only little.
+    sum += strength(stem, concepts, profile, toolbox) * (isImplied ? (endings.has(stem) ? 0.5 : 0.35) : 1);
   }
   return sum;
 }
@@ -233,7 +234,7 @@ function isObjectOf({ items, verb }: Clause, index: number): boolean {
 }
 
 function scoreOf(relevance: number, clause: Clause, profile: Profile, filling: Filling): number {
-  const missing = filling.missing.filter((each) => !isContent(each, profile)).length * (clause.refersBack ? 0.25 : 1.2);
+  const missing = filling.missing.filter((each) => !isContent(each, profile)).length * (clause.refersBack ? 0.25 : 2.5);
   const unused = clause.items.filter(
     (item, index) => item.type === 'value' && !filling.used.has(index) && !isNamed(item, profile),
   ).length;

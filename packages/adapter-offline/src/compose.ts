@@ -29,9 +29,11 @@ export function composeDocument(chapters: readonly Chapter[], target: string): s
 }
 
 function toMarkdown(chapters: readonly Chapter[]): string {
-  const [first] = chapters;
+  const [only] = chapters;
+  // A single text is stored as it is: it has its own headings.
+  if (chapters.length === 1 && typeof only?.finding.value === 'string') return toLines(only.finding.value);
   const isSingle = chapters.length === 1;
-  const heads = isSingle ? [`# ${first?.title ?? 'Findings'}`] : ['# Findings'];
+  const heads = isSingle ? [`# ${only?.title ?? 'Findings'}`] : ['# Findings'];
   const parts = chapters.flatMap(({ title, finding }) => [
     ...(isSingle ? [] : [`## ${title}`]),
     markdownOf(finding.value),

@@ -34,6 +34,8 @@ test.each<[string, string]>([
   ['Convert 250 to USD', '`from`'],
   ['Write a haiku to poem.txt', '`content`'],
   ['Create an event called Lunch', '`date`'],
+  ['Create an event called Lunch tomorrow', '`date`'],
+  ['Create an event called Lunch on April 27', '`date`'],
   ['Switch the light in the kitchen', '`on`'],
   ['Delete a file', '`path`'],
 ])('a missing argument is asked for and never invented: %s', async (request, missing) => {

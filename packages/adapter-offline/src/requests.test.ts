@@ -157,6 +157,24 @@ test.each<[string, readonly ToolDeclaration[], readonly Call[]]>([
     [toolFrom('turn_off_light(room)', 'Switch off the light in a room.')],
     [['turn_off_light', { room: 'bedroom' }]],
   ],
+  [
+    'Delete all .log files',
+    [toolFrom('remove_matching(pattern)', 'Delete the files whose path matches a wildcard pattern.')],
+    [['remove_matching', { pattern: '**/*.log' }]],
+  ],
+  [
+    'Count the words of all markdown files',
+    [toolFrom('count_words(file?, ending?)', 'Count the words of one file, or of all files with a name ending.')],
+    [['count_words', { ending: '.md' }]],
+  ],
+  [
+    'List all files, then read package.json',
+    workspace,
+    [
+      ['list_files', {}],
+      ['read_file', { path: 'package.json' }],
+    ],
+  ],
   // several clauses
   [
     'Collect all TODO comments into a file named todos.txt',

@@ -14,6 +14,7 @@ export type Role =
   | 'content'
   | 'text'
   | 'id'
+  | 'ending'
   | 'neutral';
 
 const wordsByRole: readonly (readonly [Role, string])[] = [
@@ -36,7 +37,10 @@ const roleByStem = new Map(
 );
 
 /** What an argument is for. The format decides, then the name's last word, its other words, and last the description. */
-export function roleOf({ format, nameStems, descriptionStems }: Parameter, toolStems: ReadonlySet<string>): Role {
+export function roleOf(
+  { path, format, nameStems, description, descriptionStems }: Parameter,
+  toolStems: ReadonlySet<string>,
+): Role {
   switch (format) {
     case 'email':
       return 'email';
@@ -48,12 +52,15 @@ export function roleOf({ format, nameStems, descriptionStems }: Parameter, toolS
       return 'date';
     default:
   }
+  if (/(?:ending|extension|suffix)$/iu.test(path.at(-1) ?? '')) return 'ending';
   for (const stem of nameStems.toReversed()) {
     const role = roleByStem.get(stem);
     if (role === undefined) continue;
-    const looksForFiles = (stems: { has(stem: string): boolean }): boolean =>
-      stems.has(stemOf('glob')) || stems.has(stemOf('wildcard'));
-    if (stem === stemOf('pattern') && (looksForFiles(toolStems) || looksForFiles(new Set(descriptionStems))))
+    const words = new Set([...toolStems, ...descriptionStems]);
+    if (
+      stem === stemOf('pattern') &&
+      (words.has(stemOf('glob')) || words.has(stemOf('wildcard')) || /\*/u.test(description))
+    )
       return 'glob';
     return role;
   }
@@ -69,6 +76,7 @@ type Affinities = Readonly<Partial<Record<ValueKind, number>>>;
 const affinities: Readonly<Record<Role, Affinities>> = {
   path: { path: 6, quoted: 3, bare: 3, code: 2, phrase: 0.6, url: 1 },
   glob: { glob: 6, quoted: 3, path: 2, code: 1, bare: 0.5, phrase: 0.3 },
+  ending: { glob: 6, quoted: 2 },
   url: { url: 6, quoted: 2, path: 1 },
   email: { email: 6, capital: 2, bare: 1, quoted: 1, phrase: 0.5 },
   date: { date: 6, day: 4, time: 3, quoted: 2, number: 1 },
