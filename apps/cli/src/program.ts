@@ -23,7 +23,7 @@ Examples:
   $ holdfast run "Sum the column amount in data/sales.csv" --workspace ~/project --tools ./plugins
   $ holdfast run "Delete every file matching *.log" --unattended        nobody is asked: dangerous calls are denied
   $ holdfast run "Delete every file matching *.log" --allow delete_files
-  $ holdfast run "Release it" --model script:release.json --order run_tests,publish      publish only after the tests
+  $ holdfast run "Delete every file matching *.log" --yes --order glob_files,delete_files      look first
   $ holdfast run "Count the words in README.md" --json | jq -r .type
   $ holdfast run "Write the notes" --model script:notes.json
 
@@ -65,8 +65,8 @@ interface RunFlags {
   readonly json?: boolean;
   readonly yes?: boolean;
   readonly unattended?: boolean;
-  readonly allow: readonly string[];
-  readonly order: readonly (readonly string[])[];
+  readonly allow?: readonly string[];
+  readonly order?: readonly (readonly string[])[];
   readonly maxRounds?: number;
   readonly timeout?: number;
 }
@@ -118,12 +118,11 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
     .option('--json', 'one JSON event a line on stdout, and nothing else there')
     .addOption(new Option('--yes', 'approve every call that has to be approved').conflicts('unattended'))
     .option('--unattended', 'deny every call that has to be approved')
-    .option('--allow <name>', 'let this dangerous tool run without asking; may be repeated', collect, [])
+    .option('--allow <name>', 'let this dangerous tool run without asking; may be repeated', collect)
     .option(
       '--order <tools>',
       'a,b,c: b runs only after a has succeeded, c only after b; may be repeated',
       collectNames,
-      [],
     )
     .option('--max-rounds <n>', 'end the run after this many messages of the model', readCount)
     .option('--timeout <seconds>', 'end the run after this time', readSeconds)
@@ -138,8 +137,8 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
             model: flags.model,
             json: flags.json === true,
             approval: flags.yes === true ? 'yes' : flags.unattended === true ? 'unattended' : 'ask',
-            allow: flags.allow,
-            order: flags.order,
+            allow: flags.allow ?? [],
+            order: flags.order ?? [],
             maxRounds: flags.maxRounds,
             timeoutMs: timeout === undefined ? undefined : timeout * 1000,
           },
@@ -189,11 +188,11 @@ function helpWidth({ columns }: { readonly columns?: number }): number {
   return Math.min(columns || 100, 120);
 }
 
-function collect(value: string, earlier: readonly string[]): readonly string[] {
+function collect(value: string, earlier: readonly string[] = []): readonly string[] {
   return [...earlier, value];
 }
 
-function collectNames(value: string, earlier: readonly (readonly string[])[]): readonly (readonly string[])[] {
+function collectNames(value: string, earlier: readonly (readonly string[])[] = []): readonly (readonly string[])[] {
   const names = value.split(',').map((name) => name.trim());
   if (names.length < 2 || names.includes('')) {
     throw new InvalidArgumentError('It must be two or more names of tools with commas between them.');
