@@ -107,6 +107,6 @@ function passUp(failure: Failure, step: string): null {
 /** Freezes `value` and everything in it. What is frozen already is taken to be frozen all the way down. */
 export function deepFreeze<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
-  for (const inner of Object.values(value)) deepFreeze(inner);
+  for (const key of Object.keys(value)) deepFreeze(value[key as keyof typeof value]);
   return Object.freeze(value);
 }

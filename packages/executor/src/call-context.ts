@@ -3,6 +3,7 @@ import {
   type Filesystem,
   HoldfastError,
   isStagedResource,
+  type PreparedCall,
   type ResourceTransaction,
   type SessionEvent,
   type Slice,
@@ -11,36 +12,32 @@ import {
   type Touched,
 } from '@holdfast/core';
 import type { SessionTransaction } from '@holdfast/session';
-
-export interface CallContextOptions {
-  readonly callId: string;
-  readonly deadline: Deadline;
-  readonly transaction: SessionTransaction;
-  readonly resources: ReadonlyMap<string, unknown>;
-  readonly onProgress: ((message: string) => void) | undefined;
-}
+import type { CallScope } from './call-scope.ts';
+import type { EndOfLife } from './lifetime.ts';
 
 /** The runtime's side of a tool's context: what it has staged, and how to stop and close it. */
 export class CallResources {
-  readonly options: CallContextOptions;
-  readonly context: ToolContext;
-  readonly #staged = new Map<string, ResourceTransaction>();
+  readonly call: PreparedCall;
+  readonly scope: CallScope;
+  readonly transaction: SessionTransaction;
+  // Made when a tool first asks for them: most calls use none of these.
+  #staged: Map<string, ResourceTransaction> | undefined;
   #views: ReadonlyMap<string, unknown> | undefined;
   #controller: AbortController | undefined;
   #abortReason: unknown;
   #open = true;
 
-  constructor(options: CallContextOptions) {
-    this.options = options;
-    this.context = new CallContext(this);
+  constructor(call: PreparedCall, scope: CallScope, transaction: SessionTransaction) {
+    this.call = call;
+    this.scope = scope;
+    this.transaction = transaction;
   }
 
   /** The resources' parts in the call's transaction, as far as the tool has asked for any. */
   get staged(): ReadonlyMap<string, ResourceTransaction> {
-    return this.#staged;
+    return this.#staged ?? nothingStaged;
   }
 
-  // Views are opened when a tool first asks for one: most calls use none.
   get views(): ReadonlyMap<string, unknown> {
     this.checkOpen();
     this.#views ??= this.#openViews();
@@ -55,13 +52,22 @@ export class CallResources {
     return this.#controller.signal;
   }
 
-  abort(reason: unknown): void {
-    this.#abortReason = reason;
-    this.#controller?.abort(reason);
+  abort(by: 'timeout' | EndOfLife): void {
+    this.#abortReason = new DOMException(
+      `The call was stopped: ${by}.`,
+      by === 'aborted' ? 'AbortError' : 'TimeoutError',
+    );
+    this.#controller?.abort(this.#abortReason);
+  }
+
+  progress(message: string): void {
+    this.checkOpen();
+    const { call, scope } = this;
+    scope.emit?.({ type: 'tool-call-progress', callId: call.id, name: call.tool.name, message: String(message) });
   }
 
   touched(): ReadonlyMap<string, Touched> {
-    return new Map([...this.#staged].map(([name, staged]) => [name, staged.touched()]));
+    return new Map([...this.staged].map(([name, staged]) => [name, staged.touched()]));
   }
 
   checkOpen(): void {
@@ -74,11 +80,11 @@ export class CallResources {
   }
 
   #openViews(): ReadonlyMap<string, unknown> {
-    const { resources, callId } = this.options;
     const views = new Map<string, unknown>();
-    for (const [name, resource] of resources) {
+    this.#staged = new Map();
+    for (const [name, resource] of this.scope.resources) {
       if (isStagedResource(resource)) {
-        const staged = resource.begin(callId);
+        const staged = resource.begin(this.call.id);
         this.#staged.set(name, staged);
         views.set(name, staged.view);
       } else {
@@ -89,22 +95,28 @@ export class CallResources {
   }
 }
 
+const nothingStaged: ReadonlyMap<string, ResourceTransaction> = new Map();
+
+/** What the tool of a call may do, for as long as the call goes on. */
+export function createContext(resources: CallResources): ToolContext {
+  return new CallContext(resources);
+}
+
 class CallContext implements ToolContext {
   readonly #call: CallResources;
-  readonly #session: ToolSession;
+  #session: ToolSession | undefined;
 
   constructor(call: CallResources) {
     this.#call = call;
-    this.#session = new CallSession(call.options.transaction);
     Object.freeze(this);
   }
 
   get callId(): string {
-    return this.#call.options.callId;
+    return this.#call.call.id;
   }
 
   get idempotencyKey(): string {
-    return this.#call.options.callId;
+    return this.#call.call.id;
   }
 
   get signal(): AbortSignal {
@@ -112,10 +124,11 @@ class CallContext implements ToolContext {
   }
 
   get deadline(): Deadline {
-    return this.#call.options.deadline;
+    return this.#call.scope.lifetime.deadline;
   }
 
   get session(): ToolSession {
+    this.#session ??= new CallSession(this.#call.transaction);
     return this.#session;
   }
 
@@ -129,8 +142,7 @@ class CallContext implements ToolContext {
   }
 
   progress(message: string): void {
-    this.#call.checkOpen();
-    this.#call.options.onProgress?.(String(message));
+    this.#call.progress(message);
   }
 }
 

@@ -1,10 +1,12 @@
 import {
   describeThrown,
+  type ExecutableTool,
   type Outcome,
   type PendingApproval,
   type PreparedCall,
   type Problem,
   type RunEvent,
+  type Tool,
   type ToolCall,
   type ToolCallEndEvent,
 } from '@holdfast/core';
@@ -17,7 +19,7 @@ import { denied, type Ending, failure, thrownCode } from './ending.ts';
 import { grantTool } from './grants.ts';
 import { invoke } from './invoke.ts';
 import { parseArguments } from './parse-arguments.ts';
-import { settle } from './settle.ts';
+import { type Entered, settle } from './settle.ts';
 import { type CompiledTool, nearestNames } from './toolset.ts';
 import { type IdentifiedCall, recordEnd, startTrail, type Trail } from './trail.ts';
 
@@ -62,7 +64,12 @@ export async function conductCall(
   if (permitted.type === 'suspended') return { kind: 'suspended', pending: [permitted.pending] };
   if (permitted.type === 'ended') return finish(recordEnd(trail, permitted.ending, scope), scope);
 
-  return finish(await enter(prepared, trail, scope), scope);
+  const entered = enter(prepared, trail, scope);
+  if (entered.type === 'ended') return finish(recordEnd(trail, entered.ending, scope), scope);
+  const invoking = invoke(entered.tool, entered.resources);
+  const invoked = invoking instanceof Promise ? await invoking : invoking;
+  const settling = settle(invoked, entered);
+  return finish(settling instanceof Promise ? await settling : settling, scope);
 }
 
 export interface Prepared {
@@ -150,54 +157,41 @@ async function permitWithApproval(
   }
 }
 
-/** Transaction, start record, execute, settle. */
-async function enter({ call, compiled }: Prepared, trail: Trail, scope: CallScope): Promise<ToolCallEndEvent> {
+/** Start record and transaction. */
+function enter(
+  { call, compiled }: Prepared,
+  trail: Trail,
+  scope: CallScope,
+): (Entered & { readonly type: 'entered'; readonly tool: ExecutableTool }) | Ended {
   const { tool } = compiled;
-  if (tool.execute === undefined) {
-    return recordEnd(
-      trail,
-      failure('failed', {
-        code: 'tool.not_executable',
-        message: `\`${tool.name}\` is only declared; it cannot be run here.`,
-      }),
-      scope,
-    );
+  if (!isExecutable(tool)) {
+    const message = `\`${tool.name}\` is only declared; it cannot be run here.`;
+    return { type: 'ended', ending: failure('failed', { code: 'tool.not_executable', message }) };
   }
   if (tool.effects === 'external') {
     try {
       scope.session.record({ type: 'tool-call-start', callId: call.id, name: tool.name, input: call.input });
     } catch (thrown) {
       // What cannot be recorded must not touch the world.
-      return recordEnd(
-        trail,
-        failure(
-          'failed',
-          { code: thrownCode(thrown, 'log.write_failed'), message: describeThrown(thrown) },
-          { thrown },
-        ),
-        scope,
-      );
+      const problem = { code: thrownCode(thrown, 'log.write_failed'), message: describeThrown(thrown) };
+      return { type: 'ended', ending: failure('failed', problem, { thrown }) };
     }
   }
   const transaction = scope.session.begin();
-  const { emit, lifetime, clock } = scope;
-  const resources = new CallResources({
-    callId: call.id,
-    deadline: lifetime.deadline,
+  return {
+    type: 'entered',
+    tool,
+    scope,
+    trail,
+    call,
+    compiled,
     transaction,
-    resources: scope.resources,
-    onProgress: emit && ((message) => emit({ type: 'tool-call-progress', callId: call.id, name: tool.name, message })),
-  });
-  const invoked = await invoke(() => tool.execute?.(call.input, resources.context), {
-    clock,
-    lifetime,
-    timeoutMs: tool.timeoutMs,
-    abort: (by) =>
-      resources.abort(
-        new DOMException(`The call was stopped: ${by}.`, by === 'aborted' ? 'AbortError' : 'TimeoutError'),
-      ),
-  });
-  return await settle(invoked, { scope, trail, call, compiled, transaction, resources });
+    resources: new CallResources(call, scope, transaction),
+  };
+}
+
+function isExecutable(tool: Tool): tool is ExecutableTool {
+  return tool.execute !== undefined;
 }
 
 function finish(event: ToolCallEndEvent, { emit }: CallScope): Outcome {

@@ -1,5 +1,6 @@
-import type { Clock } from '@holdfast/core';
-import type { EndOfLife, Lifetime } from './lifetime.ts';
+import type { ExecutableTool } from '@holdfast/core';
+import { type CallResources, createContext } from './call-context.ts';
+import type { EndOfLife } from './lifetime.ts';
 
 /** What came of running a tool's own code. */
 export type Invoked =
@@ -12,21 +13,13 @@ export type Invoked =
       readonly abandoned: boolean;
     };
 
-export interface InvokeOptions {
-  readonly clock: Clock;
-  readonly lifetime: Lifetime;
-  readonly timeoutMs: number | undefined;
-  /** Tells the tool to stop. */
-  readonly abort: (by: 'timeout' | EndOfLife) => void;
-}
-
-/** Runs `execute` until it answers, throws, or its time is over. Never rejects, and settles also when the tool never does. */
-export function invoke(execute: () => unknown, options: InvokeOptions): Invoked | Promise<Invoked> {
+/** Runs the tool's `execute` until it answers, throws, or its time is over. Never rejects, and settles also when the tool never does. */
+export function invoke(tool: ExecutableTool, resources: CallResources): Invoked | Promise<Invoked> {
   try {
-    const value = execute();
+    const value: unknown = tool.execute(resources.call.input, createContext(resources));
     if (!isThenable(value)) return { type: 'returned', value };
-    const { timeoutMs, lifetime } = options;
-    return timeoutMs === undefined && lifetime.endless ? waitForever(value) : waitFor(value, options);
+    const endless = tool.timeoutMs === undefined && resources.scope.lifetime.endless;
+    return endless ? waitForever(value) : waitFor(value, resources);
   } catch (thrown) {
     return { type: 'threw', thrown };
   }
@@ -41,7 +34,9 @@ async function waitForever(value: PromiseLike<unknown>): Promise<Invoked> {
   }
 }
 
-function waitFor(value: PromiseLike<unknown>, { clock, lifetime, timeoutMs, abort }: InvokeOptions): Promise<Invoked> {
+function waitFor(value: PromiseLike<unknown>, resources: CallResources): Promise<Invoked> {
+  const { clock, lifetime } = resources.scope;
+  const { timeoutMs } = resources.call.tool;
   return new Promise((resolve) => {
     let settled = false;
     let stopping = false;
@@ -56,7 +51,7 @@ function waitFor(value: PromiseLike<unknown>, { clock, lifetime, timeoutMs, abor
     const stop = (by: 'timeout' | EndOfLife): void => {
       if (settled || stopping) return;
       stopping = true;
-      abort(by);
+      resources.abort(by);
       // A tool that heeds its signal settles within a few microtasks.
       void afterMicrotasks(20).then(() => finish({ type: 'stopped', by, abandoned: !settled }));
     };

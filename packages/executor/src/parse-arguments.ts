@@ -98,11 +98,12 @@ function inspect(value: unknown, depth: number, survey: Survey): void {
     for (const item of value) inspect(item, depth - 1, survey);
     return;
   }
-  for (const [key, inner] of Object.entries(value)) {
+  const object = value as Readonly<Record<string, unknown>>;
+  for (const key of Object.keys(object)) {
     survey.keys += 1;
     if (key === '__proto__')
       survey.problem = { code: 'arguments.reserved_key', message: '`__proto__` is not accepted as a key.' };
-    inspect(inner, depth - 1, survey);
+    inspect(object[key], depth - 1, survey);
   }
 }
 
