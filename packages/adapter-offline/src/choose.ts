@@ -60,6 +60,8 @@ interface TellingWord {
 function tellingWords({ items, verb, refersBack }: Clause): readonly TellingWord[] {
   return items.flatMap((item, index) => {
     if (item.type === 'mark' || index === verb?.index) return [];
+    // "Tell me what …": the question says what is wanted.
+    if (item.type === 'word' && verb?.index === -1 && /^(?:tell|know|show|see)$/u.test(item.lower)) return [];
     if (item.type === 'value') return wordsOfValue(item, index);
     return isStopWord(item.lower) || (refersBack && references.has(item.stem))
       ? []

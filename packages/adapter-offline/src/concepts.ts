@@ -33,7 +33,7 @@ export function isStoring(concepts: ReadonlySet<string>): boolean {
 
 // A word may stand in several groups: "show" lists, reads and gets.
 const actions: Readonly<Record<string, string>> = {
-  list: 'list show display enumerate give all collect gather',
+  list: 'list ls show display enumerate give all collect gather',
   find: 'find search look locate seek hunt google grep lookup query discover scan glob where browse',
   read: 'read open print show cat view content contents display load inspect see say contain',
   get: 'get fetch retrieve give tell obtain check show display what need want know receive how be',
@@ -55,6 +55,7 @@ const actions: Readonly<Record<string, string>> = {
   copy: 'copy duplicate clone replicate',
   move: 'move transfer relocate shift',
   rename: 'rename move',
+  switch: 'switch turn toggle',
   merge: 'merge join combine unite',
   split: 'split divide separate',
   compare: 'compare diff match contrast',

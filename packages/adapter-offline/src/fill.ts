@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@holdfast/core';
+import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
 import { type Candidate, candidatesFor, type FilledTool } from './candidates.ts';
 import type { Parameter } from './parameters.ts';
 import type { Clause, Item } from './reading.ts';
@@ -58,12 +58,7 @@ export function toArguments(given: ReadonlyMap<Parameter, Json>, parameters: rea
     const [outer, inner] = parameter.path;
     if (value === undefined || outer === undefined) continue;
     const object = entries.get(outer);
-    entries.set(
-      outer,
-      inner === undefined
-        ? value
-        : { ...(typeof object === 'object' && object !== null ? object : {}), [inner]: value },
-    );
+    entries.set(outer, inner === undefined ? value : { ...(isPlainObject(object) ? object : {}), [inner]: value });
   }
   return Object.fromEntries(entries);
 }

@@ -10,7 +10,7 @@ import { planRepair } from './repair.ts';
 import { type Finding, pathsIn } from './results.ts';
 import { isPreposition } from './roles.ts';
 import type { Profile, Toolbox } from './toolbox.ts';
-import { isStopWord } from './words.ts';
+import { isStopWord, type Word } from './words.ts';
 
 /** A call that the request asks for next. */
 export interface PlannedCall {
@@ -168,15 +168,14 @@ function resultsOf({ entries, earlier }: Progress): readonly Chapter[] {
   return found.length > 0 ? found : earlier;
 }
 
-function asksToShow({ verb, items, refersBack }: Clause): boolean {
-  if (!refersBack || verb === undefined || !/^(?:show|tell|print|display|list|giv|report|present)$/u.test(verb.stem))
-    return false;
-  return items.every(
-    (item, index) =>
-      item.type === 'mark' ||
-      index === verb.index ||
-      (item.type === 'word' && (isStopWord(item.lower) || references.has(item.stem))),
-  );
+function asksToShow({ items, refersBack }: Clause): boolean {
+  const words = items.flatMap((item) => (item.type === 'word' ? [item] : []));
+  const isShowing = words.some(({ stem }) => /^(?:show|tell|print|display|list|giv|report|present)$/u.test(stem));
+  const isPlain = ({ lower, stem }: Word): boolean =>
+    isStopWord(lower) ||
+    references.has(stem) ||
+    /^(?:show|tell|print|display|list|giv|report|present|say|contain)$/u.test(stem);
+  return refersBack && isShowing && words.every(isPlain) && items.every(({ type }) => type !== 'value');
 }
 
 function needsContent({ profile, filling }: Choice): boolean {

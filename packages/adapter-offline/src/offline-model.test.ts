@@ -20,6 +20,9 @@ test.each<[string, readonly ToolDeclaration[]]>([
   ['copy notes.txt to backup.txt', workspace],
   ['what is the meaning of life?', everything],
   ['Delete the weather', everything],
+  ['Do not delete old.txt', everything],
+  ["Please don't write anything to a.txt", everything],
+  ['never remove *.log', everything],
   ['How do I send a mail?', foreignTools],
   ['Anything at all', []],
 ])('no tool fits: %s', async (request, tools) => {

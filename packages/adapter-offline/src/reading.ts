@@ -49,7 +49,10 @@ export function readClauses(request: string, actions: ActionWords, objects: Acti
     const skip = at === items.length ? 1 : boundaryAt(items, from, at, actions);
     if (skip === 0) continue;
     const part = items.slice(from, at);
-    if (part.some((item) => item.type === 'value' || (item.type === 'word' && !isStopWord(item.lower)))) {
+    if (
+      !isNegated(part) &&
+      part.some((item) => item.type === 'value' || (item.type === 'word' && !isStopWord(item.lower)))
+    ) {
       clauses.push(readClause(part, source, actions, objects));
     }
     from = at + skip;
@@ -111,8 +114,8 @@ function boundaryAt(items: readonly Item[], from: number, at: number, actions: A
   return startsClause(items, at + joiners, actions) && says(items.slice(from, at)) ? joiners : 0;
 }
 
-const sequence: ReadonlySet<string> = new Set(['then', 'afterwards', 'finally', 'after']);
-const joiners: ReadonlySet<string> = new Set(['and', 'then', 'also', 'afterwards', 'finally', 'next', 'please']);
+const sequence: ReadonlySet<string> = new Set(['but', 'then', 'afterwards', 'finally', 'after']);
+const joiners: ReadonlySet<string> = new Set(['and', 'but', 'then', 'also', 'afterwards', 'finally', 'next', 'please']);
 
 function joinersAt(items: readonly Item[], at: number): number {
   let count = 0;
@@ -138,10 +141,10 @@ const openers: ReadonlySet<string> = new Set(
 
 function startsClause(items: readonly Item[], at: number, actions: ActionWords): boolean {
   const [verb, next] = [items[at], items[at + 1]];
-  if (verb?.type !== 'word' || next === undefined || next.type === 'mark') return false;
+  if (verb?.type !== 'word' || isStopWord(verb.lower) || next === undefined || next.type === 'mark') return false;
   if (!isAction(verb.stem) && !actions.has(verb.stem)) return false;
   if (alsoThings.has(verb.stem) || !isAction(verb.stem)) return next.type === 'value' || openers.has(next.lower);
-  return !isStopWord(verb.lower);
+  return true;
 }
 
 function says(items: readonly Item[]): boolean {
@@ -161,6 +164,12 @@ const fillers: ReadonlySet<string> = new Set(
 const articles: ReadonlySet<string> = new Set(
   'the a an my our your this that these those some any every each all no'.split(' '),
 );
+
+/** "Do not delete a.txt" asks for nothing, and least of all for that. */
+function isNegated(items: readonly Item[]): boolean {
+  const first = items.find((item) => item.type !== 'mark' && !(item.type === 'word' && fillers.has(item.lower)));
+  return first?.type === 'word' && /^(?:not|never|don['’]?t|cannot|can['’]t|without)$/u.test(first.lower);
+}
 
 function findVerb(items: readonly Item[], actions: ActionWords, objects: ActionWords): Verb | undefined {
   const asked = findQuestion(items);
@@ -207,6 +216,7 @@ function findQuestion(items: readonly Item[]): Verb | undefined {
       : item.type === 'word' && /^(?:folder|directory)$/u.test(item.lower),
   );
   if (first === 'what' && isFolder) return imply('list');
+  if (/^what(?:['’]s| is) in(?:side)?\b/u.test(words.join(' '))) return imply('read');
   if (first === 'which' || (first === 'what' && second !== '' && !isStopWord(second))) return imply('list');
   if (/^(?:what|how|when|who|is|are|does)(?:['’]s)?$/u.test(first))
     return first === 'is' && second === 'it' ? undefined : imply('get');

@@ -175,6 +175,11 @@ test.each<[string, readonly ToolDeclaration[], readonly Call[]]>([
       ['read_file', { path: 'package.json' }],
     ],
   ],
+  ["what's in README.md", workspace, [['read_file', { path: 'README.md' }]]],
+  ['Turn on the light in the hall', foreignTools, [['switch_light', { room: 'hall', on: true }]]],
+  ['Read a.txt but do not delete it', workspace, [['read_file', { path: 'a.txt' }]]],
+  ['Do not read a.txt; read b.txt', workspace, [['read_file', { path: 'b.txt' }]]],
+  ['Open src/index.ts and tell me what it says', workspace, [['read_file', { path: 'src/index.ts' }]]],
   // several clauses
   [
     'Collect all TODO comments into a file named todos.txt',

@@ -46,7 +46,7 @@ export function toWord(text: string): Word {
 
 /** Words that say nothing about what is wanted. */
 export function isStopWord(lower: string): boolean {
-  return stopWords.has(lower);
+  return stopWords.has(lower.replace(/['’](?:s|re|ve|d|ll|m)$/u, ''));
 }
 
 const maxTextLength = 4000;
