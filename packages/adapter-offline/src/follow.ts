@@ -82,7 +82,10 @@ function* followClause(clause: Clause, progress: Progress): Follower<void> {
     return;
   }
   for (const each of spread(choice, given, clause, progress)) {
-    if (progress.calls >= maxCalls) return;
+    if (progress.calls >= maxCalls) {
+      entries.push({ type: 'skipped', clause, because: 'limit' });
+      return;
+    }
     yield* perform(choice, each, titleFor(choice, each, clause), progress);
   }
   const target = isLooking(choice.profile.actionConcepts) ? leftTarget(choice, clause) : undefined;
@@ -200,9 +203,14 @@ function complete(
   const given = new Map(filling.given);
   const missing: Parameter[] = [];
   for (const parameter of filling.missing) {
+    const role = profile.roles.get(parameter) ?? 'neutral';
+    // "Read a.txt and save it" does not say where; the file that it came from is no place for it.
+    const isTarget = role === 'path' && needsContent(choice);
     const value = isContent(parameter, profile)
       ? contentFor(clause, findingsOf(progress, clause), given, filling.used)
-      : referTo(parameter, profile.roles.get(parameter) ?? 'neutral', clause, resultsOf(progress));
+      : isTarget
+        ? undefined
+        : referTo(parameter, role, clause, resultsOf(progress));
     if (value === undefined) missing.push(parameter);
     else given.set(parameter, value);
   }

@@ -143,6 +143,22 @@ test('at most 8 calls are made for one request', async () => {
   expect(answer).toContain('8 calls were made already');
 });
 
+test('files that are left over when the calls are used up are said to be', async () => {
+  const paths = Array.from({ length: 30 }, (_, index) => `f${index}.md`);
+  const { calls, answer } = await play('List the files, then read them', fileTools, ([name]) => ({
+    success: true,
+    text: name === 'list_files' ? JSON.stringify(paths) : 'text',
+  }));
+  expect(calls).toHaveLength(8);
+  expect(answer).toContain('Not done, because 8 calls were made already: "read them"');
+});
+
+test('what was read is never stored over where it came from', async () => {
+  const { calls, answer } = await play('Read a.txt and save it', workspace, succeed);
+  expect(calls).toEqual([['read_file', { path: 'a.txt' }]]);
+  expect(answer).toContain('`path`');
+});
+
 test('a request can speak of what an earlier one found', async () => {
   const conversation: readonly Message[] = [
     { role: 'system', text: 'Be careful.' },
