@@ -98,10 +98,13 @@ export async function askModel(
   }
 }
 
-/** Lets the model clean up, without waiting for it and whatever comes of it. */
+// The message is there or its failure known; how the clean-up went changes neither.
+const nothingToTell = (): void => undefined;
+
+/** Lets the model clean up, without waiting for it. */
 function closeStream(iterator: AsyncIterator<ModelEvent> | undefined): void {
   const closing = iterator?.return?.();
-  if (closing !== undefined) void Promise.allSettled([closing]);
+  closing?.then(undefined, nothingToTell);
 }
 
 function toThrownError(thrown: unknown): ThrownError {

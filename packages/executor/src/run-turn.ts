@@ -21,7 +21,9 @@ export interface TurnResult {
 export async function runTurn(calls: readonly IdentifiedCall[], cut: boolean, scope: CallScope): Promise<TurnResult> {
   const outcomes: Outcome[] = [];
   const first = new Map<string, { readonly call: IdentifiedCall; readonly outcome: Outcome }>();
-  for (const [index, call] of calls.entries()) {
+  let index = 0;
+  for (const call of calls) {
+    index += 1;
     const same = first.get(call.id);
     if (same !== undefined && isSameCall(same.call, call)) {
       outcomes.push(same.outcome);
@@ -29,7 +31,7 @@ export async function runTurn(calls: readonly IdentifiedCall[], cut: boolean, sc
     }
     const result = await conductCall(call, scope, refusal(call, cut, same !== undefined));
     if (result.kind === 'suspended') {
-      return { outcomes, pending: [...result.pending, ...(await questionsOf(calls.slice(index + 1), scope))] };
+      return { outcomes, pending: [...result.pending, ...(await questionsOf(calls.slice(index), scope))] };
     }
     if (same === undefined) first.set(call.id, { call, outcome: result });
     outcomes.push(result);
