@@ -76,6 +76,7 @@ async function tryRun({ turns, files = {}, host: hostOptions = {}, when, ...opti
     stdout: trial.stdout(),
     stderr: trial.stderr(),
     log: shown.stdout(),
+    listeners: trial.stdin.listenerCount('data'),
     a: await read('a.txt'),
     out: await read('out.md'),
   };
@@ -179,6 +180,18 @@ test('Ctrl-C at a question ends the run with 130', async () => {
   expect(stdout).toContain('aborted (it was stopped)');
 });
 
+test('a question is taken back when the time is up', async () => {
+  const clock = manualClock();
+  const { exitCode, log, listeners } = await tryWipe({
+    timeoutMs: 5000,
+    host: { terminals: ['stdin', 'stdout'], clock },
+    when: { says: 'wipe  dangerous', act: () => clock.advance(5000) },
+  });
+  // One is readline's, which stays; ours is gone.
+  expect({ exitCode, listeners }).toEqual({ exitCode: 1, listeners: 1 });
+  expect(log).toContain('Status  deadline');
+});
+
 test.each([
   { cause: 'ctrl-c', code: 130 },
   { cause: 'stdout-closed', code: 1 },
@@ -230,6 +243,7 @@ test('a file must be read before it is written over', async () => {
     /denied {4}write_file .+ deny: read-before-write[\s\S]+ok {8}read_file[\s\S]+ok {8}write_file/,
   );
   expect(stdout).toContain('~ changed a.txt');
+  expect(stdout).not.toContain('Nobody was asked');
 });
 
 test.each([

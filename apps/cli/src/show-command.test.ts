@@ -139,9 +139,19 @@ test('a grant and what it let through are told', async () => {
 test('a call that was started and never ended is reported, an unknown record named', async () => {
   await using folder = await createFolder();
   const start = { type: 'tool-call-start', callId: 'c9', name: 'deploy', rawArguments: {} };
-  await writeLog(folder.path, 'one', [runStart, start, { type: 'from\x1b[2J the future' }, { type: 'run-end' }]);
+  const ended = { ...start, callId: 'c1', name: 'finish' };
+  const end = callEnd('ok', { callId: 'c1', name: 'finish' });
+  await writeLog(folder.path, 'one', [
+    runStart,
+    ended,
+    end,
+    start,
+    { type: 'from\x1b[2J the future' },
+    { type: 'run-end' },
+  ]);
   const { text } = await show(folder.path);
+  expect(text).not.toContain('`finish` was started');
   expect(text).toContain('`deploy` was started and never ended');
-  expect(text).toContain('record 3: from\\x1b[2J the future');
-  expect(text).toContain('record 4: run-end');
+  expect(text).toContain('record 5: from\\x1b[2J the future');
+  expect(text).toContain('record 6: run-end');
 });
