@@ -20,6 +20,7 @@ test.each<[string, readonly ToolDeclaration[]]>([
   ['copy notes.txt to backup.txt', workspace],
   ['what is the meaning of life?', everything],
   ['Delete the weather', everything],
+  ['the file old.log', [toolFrom('delete_file(path)', 'Delete a file.')]],
   ['Do not delete old.txt', everything],
   ["Please don't write anything to a.txt", everything],
   ['never remove *.log', everything],

@@ -180,6 +180,17 @@ test.each<[string, readonly ToolDeclaration[], readonly Call[]]>([
   ['Read a.txt but do not delete it', workspace, [['read_file', { path: 'a.txt' }]]],
   ['Do not read a.txt; read b.txt', workspace, [['read_file', { path: 'b.txt' }]]],
   ['Open src/index.ts and tell me what it says', workspace, [['read_file', { path: 'src/index.ts' }]]],
+  // optional arguments are left alone unless they are clearly given; a CSV tool has nothing to say about Markdown
+  ['Read a.txt to my 5 friends', workspace, [['read_file', { path: 'a.txt' }]]],
+  ['Read README.md and summarise it', workspace, [['read_file', { path: 'README.md' }]]],
+  [
+    'Read orders.csv and summarise it',
+    workspace,
+    [
+      ['read_file', { path: 'orders.csv' }],
+      ['summarize_csv', { path: 'orders.csv' }],
+    ],
+  ],
   // several clauses
   [
     'Collect all TODO comments into a file named todos.txt',
