@@ -23,6 +23,11 @@ test('a log lies under the workspace, where git ignores it; an own ignore file s
   expect(await readFile(ignoreFile, 'utf8')).toBe('sessions\n');
 });
 
+test.each(['.holdfast', '.holdfast/sessions'])('a file in the place of the folder %s is an error', async (path) => {
+  await using folder = await createFolder({ [path]: '' });
+  await expect(prepareLogPath(folder.path, 'one')).rejects.toMatchObject({ code: 'log.unwritable' });
+});
+
 test('a log is found by its id, the newest without one', async () => {
   await using folder = await createFolder();
   const workspace = folder.path;

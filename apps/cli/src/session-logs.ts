@@ -1,7 +1,8 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock } from '@holdfast/core';
+import { type Clock, describeThrown, HoldfastError } from '@holdfast/core';
 import { usageError } from './failure.ts';
+import { isFolder } from './workspace.ts';
 
 const idPattern = /^[a-z0-9][a-z0-9-]{0,99}$/;
 const extension = '.jsonl';
@@ -17,14 +18,21 @@ export function findLogFolder(workspace: string): string {
   return join(workspace, '.holdfast', 'sessions');
 }
 
-/** Makes the folder of the logs and answers the path of the log of session `id`. */
+/**
+ * Makes the folder of the logs and answers the path of the log of session `id`.
+ *
+ * @throws HoldfastError `log.unwritable`.
+ */
 export async function prepareLogPath(workspace: string, id: string): Promise<string> {
   const folder = findLogFolder(workspace);
-  await mkdir(folder, { recursive: true });
   try {
+    await mkdir(folder, { recursive: true });
     await writeFile(join(workspace, '.holdfast', '.gitignore'), '*\n', { flag: 'wx' });
-  } catch (error) {
-    if (!hasCode(error, 'EEXIST')) throw error;
+  } catch (cause) {
+    if (!hasCode(cause, 'EEXIST') || !(await isFolder(folder))) {
+      const message = `The session log cannot be written to \`${folder}\`: ${describeThrown(cause)}. What cannot be recorded is not run.`;
+      throw new HoldfastError('log.unwritable', message, { cause });
+    }
   }
   return join(folder, id + extension);
 }
