@@ -6,8 +6,9 @@ import { argumentsText, callBare, failingForecast, forecast } from './bench-tool
 import { compare, type Subject } from './compare.ts';
 import type { TimeReport } from './report.ts';
 
-const operations = 2_000;
-const rounds = 25;
+// Short samples and many rounds: a sample that the machine interrupts is then an outlier, which a median passes over.
+const operations = 250;
+const rounds = 200;
 
 /** A governed call against the floor: two policies, transaction, one record, rendered result. */
 export async function measureCall(): Promise<TimeReport> {
@@ -23,7 +24,7 @@ export async function measureCall(): Promise<TimeReport> {
     governed('governed, nobody listens', forecast, 'ok', { observed: false }),
     governed('rolled back', failingForecast, 'failed', { observed: true, goal: 1.5, against: 'governed' }),
   ];
-  const rows = await compare(subjects, { rounds, warmUpRounds: 10, now });
+  const rows = await compare(subjects, { rounds, warmUpRounds: 80, now });
   return { name: 'call', rounds, rows };
 }
 

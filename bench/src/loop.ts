@@ -7,7 +7,7 @@ import { argumentsText, callBare, forecast } from './bench-tool.ts';
 import { compare, type Row, type Subject } from './compare.ts';
 import type { TimeReport } from './report.ts';
 
-const rounds = 15;
+const rounds = 40;
 /** Turns in one sample, so that short loops are repeated. */
 const turnsPerSample = 1_000;
 
@@ -16,7 +16,7 @@ export async function measureLoop(): Promise<TimeReport> {
   const rows: Row[] = [];
   for (const turns of [1, 10, 100, 1_000]) {
     const subjects = [floor(turns), loop(turns)];
-    rows.push(...(await compare(subjects, { rounds, warmUpRounds: 5, now })));
+    rows.push(...(await compare(subjects, { rounds, warmUpRounds: 15, now })));
   }
   return { name: 'loop', rounds, rows };
 }
