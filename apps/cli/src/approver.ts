@@ -25,17 +25,13 @@ export interface Approver {
   close(): void;
 }
 
-/** Answers yes to everything, denies everything, or asks the person at the terminal, where there is one. */
-export function createApprover(mode: 'ask' | 'yes' | 'unattended', options: ApproverOptions): Approver {
-  const nothingOpen = (): void => undefined;
-  if (mode === 'yes') {
-    return { callOptions: { approve: () => ({ type: 'approve' }) }, absence: undefined, close: nothingOpen };
-  }
+/** Asks the person at the terminal, where there is one and it is wanted; else denies everything. */
+export function createApprover(attended: boolean, options: ApproverOptions): Approver {
   const { host, view, stdoutTaken, onInterrupt } = options;
   const output = findQuestionStream(host, { stdoutTaken });
-  if (mode === 'unattended' || output === undefined) {
-    const absence = mode === 'unattended' ? '--unattended was given' : 'there is no terminal to ask at';
-    return { callOptions: { unattended: true }, absence, close: nothingOpen };
+  if (!attended || output === undefined) {
+    const absence = attended ? 'there is no terminal to ask at' : '--unattended was given';
+    return { callOptions: { unattended: true }, absence, close: () => undefined };
   }
   const { color, columns } = describeTerminal(output, host.environment);
   const controller = new AbortController();

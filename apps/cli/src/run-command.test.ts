@@ -143,6 +143,7 @@ test.each([
 test.each([{ approval: 'yes' as const }, { allow: ['wipe'] }])('%j lets a dangerous call run', async (options) => {
   const { exitCode, stdout, isThere } = await tryWipe(options);
   expect({ exitCode, isThere }).toEqual({ exitCode: 0, isThere: false });
+  expect(stdout).toMatch(/^ {2}ok {8}wipe .* allow: granted /m);
   expect(stdout).toContain('What wipe did outside of these files is not listed.');
 });
 

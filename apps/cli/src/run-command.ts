@@ -17,7 +17,7 @@ import { createJsonView, createLiveView, createPlainView, type RunView } from '.
 import { createSessionId, prepareLogPath } from './session-logs.ts';
 import { toPrintable } from './terminal-text.ts';
 import { findToolsFolder, openToolset, type Toolset } from './toolset.ts';
-import { findProtectedPaths, openWorkspace } from './workspace.ts';
+import { findProtectedPaths, openWorkspace, shortenPath } from './workspace.ts';
 
 export interface RunOptions {
   readonly request: string;
@@ -58,7 +58,10 @@ export async function runRequest(options: RunOptions, host: Host): Promise<ExitC
   }
   const terminal = describeTerminal(host.stdout, host.environment);
   const style: LineStyle = { colors: createColors(terminal.color), columns: terminal.columns };
-  if (!options.json) host.stdout.write(`${style.colors.dim(describeSetting({ model, toolset, workspace }))}\n`);
+  if (!options.json)
+    host.stdout.write(
+      `${style.colors.dim(describeSetting({ model, toolset, place: shortenPath(workspace, host.directory) }))}\n`,
+    );
 
   const id = createSessionId({ clock: host.clock, suffix: host.createSuffix() });
   const store = jsonlStore(await prepareLogPath(workspace, id));
@@ -99,7 +102,7 @@ async function perform(
   };
   const stopListening = host.onInterrupt(interrupt);
   const view = openView({ options, host, style, live });
-  const approver = createApprover(options.approval, {
+  const approver = createApprover(options.approval !== 'unattended', {
     host,
     view,
     stdoutTaken: options.json,
@@ -115,7 +118,8 @@ async function perform(
       input: options.request,
       policies: createOrderPolicies(options.order),
       resources: { filesystem },
-      grants: options.allow,
+      // Granted by the host, and not answered for a person: the log has to tell the two apart.
+      grants: options.approval === 'yes' ? tools.map(({ name }) => name) : options.allow,
       signal: controller.signal,
       clock: host.clock,
       // Called at once, so that everything that came before a question stands above it.
@@ -150,18 +154,18 @@ function openView({ options, host, style, live }: Surroundings): RunView {
 function describeSetting({
   model,
   toolset,
-  workspace,
+  place,
 }: {
   readonly model: Model;
   readonly toolset: Toolset;
-  readonly workspace: string;
+  readonly place: string;
 }): string {
   const { folder, folderTools, fileTools } = toolset;
   const tools =
     folder.path === undefined
       ? `${formatCount(fileTools.length, 'file tool')} (no tools folder \`${folder.name}\`)`
       : `${formatCount(fileTools.length, 'file tool')}, ${formatCount(folderTools.length, 'tool')} from ${folder.name}`;
-  return toPrintable(`${model.id} · ${tools} · in ${workspace}`);
+  return toPrintable(`${model.id} · ${tools} · in ${place}`);
 }
 
 function describeShow(id: string, workspace: string, { command, directory }: Host): string {

@@ -5,6 +5,8 @@ import type { ExitCode } from './failure.ts';
 import { describeTerminal, type Host } from './host.ts';
 import { findLog } from './session-logs.ts';
 import { describeLog } from './show-log.ts';
+import { toPrintable } from './terminal-text.ts';
+import { shortenPath } from './workspace.ts';
 
 export interface ShowOptions {
   /** Absent: the newest. */
@@ -25,7 +27,9 @@ export async function showSession({ id, workspace, json }: ShowOptions, host: Ho
   } else {
     const terminal = describeTerminal(host.stdout, host.environment);
     const style = { colors: createColors(terminal.color), columns: terminal.columns };
-    host.stdout.write(`${style.colors.bold(`Session ${log.id}`)}  ${style.colors.dim(log.path)}\n`);
+    host.stdout.write(
+      `${style.colors.bold(`Session ${log.id}`)}  ${style.colors.dim(toPrintable(shortenPath(log.path, host.directory)))}\n`,
+    );
     for (const line of describeLog(reading, style)) host.stdout.write(`${line}\n`);
   }
   return torn === undefined && problem === undefined ? 0 : 1;

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
@@ -9,7 +9,7 @@ export interface TestFolder extends AsyncDisposable {
 
 /** A new folder with `files` by relative path. */
 export async function createFolder(files: Readonly<Record<string, string>> = {}): Promise<TestFolder> {
-  const folder = await mkdtemp(join(tmpdir(), 'holdfast-cli-'));
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-cli-')));
   for (const [path, content] of Object.entries(files)) {
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await writeFile(join(folder, path), content);

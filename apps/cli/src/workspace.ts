@@ -43,3 +43,9 @@ export async function findProtectedPaths(
   }
   return path === '..' || path.startsWith(`..${sep}`) || resolve(path) === path ? [] : [path.split(sep).join('/')];
 }
+
+/** `path` as people at `directory` would write it: relative when it lies below, else whole. */
+export function shortenPath(path: string, directory: string): string {
+  const short = relative(directory, path);
+  return short === '' || short.startsWith('..') || resolve(short) === short ? path : short;
+}

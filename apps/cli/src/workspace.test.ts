@@ -1,0 +1,39 @@
+import { symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createFolder } from './test-folder.ts';
+import { findProtectedPaths, openWorkspace, shortenPath } from './workspace.ts';
+
+test('links are resolved before the tools folder is looked for in the workspace', async () => {
+  await using folder = await createFolder({ 'work/plugins/a.mjs': '', 'elsewhere/a.mjs': '', 'workspace/a.mjs': '' });
+  const at = (path: string): string => join(folder.path, path);
+  await symlink(at('work'), at('link'));
+  const workspace = await openWorkspace('link', folder.path);
+  expect(workspace).toBe(at('work'));
+  expect(await findProtectedPaths(workspace, at('link/plugins'))).toEqual(['plugins']);
+  expect(await findProtectedPaths(workspace, at('elsewhere'))).toEqual([]);
+  // No part of the workspace, though its path begins with the same letters.
+  expect(await findProtectedPaths(workspace, at('workspace'))).toEqual([]);
+  expect(await findProtectedPaths(workspace, undefined)).toEqual([]);
+});
+
+test.each([
+  { tools: 'work', why: 'is the workspace' },
+  { tools: '.', why: 'holds the workspace' },
+  { tools: 'link', why: 'is the workspace through a link' },
+])('a tools folder that $why is refused', async ({ tools }) => {
+  await using folder = await createFolder({ 'work/a.txt': '' });
+  await symlink(join(folder.path, 'work'), join(folder.path, 'link'));
+  const workspace = await openWorkspace('work', folder.path);
+  await expect(findProtectedPaths(workspace, join(folder.path, tools))).rejects.toMatchObject({
+    code: 'usage.tools_around_workspace',
+  });
+});
+
+test.each([
+  { path: '/a/b/c', short: 'b/c' },
+  { path: '/a', short: '/a' },
+  { path: '/x/y', short: '/x/y' },
+])('$path seen from /a is $short', ({ path, short }) => {
+  expect(shortenPath(path, '/a')).toBe(short);
+});
