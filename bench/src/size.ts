@@ -16,6 +16,7 @@ export async function measureSize(): Promise<SizeReport> {
     dts: false,
     minify: true,
     write: false,
+    clean: false,
     logLevel: 'error',
     deps: { alwaysBundle: [/^@holdfast\//], neverBundle: notCounted },
   });
