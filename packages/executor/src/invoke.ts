@@ -71,7 +71,7 @@ function waitFor(value: PromiseLike<unknown>, resources: CallResources): Promise
 }
 
 async function afterMicrotasks(count: number): Promise<void> {
-  for (let index = 0; index < count; index += 1) await undefined;
+  for (let index = 0; index < count; index += 1) await Promise.resolve();
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
