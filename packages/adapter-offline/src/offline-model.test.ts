@@ -118,6 +118,18 @@ test('lines with places in files are a table when they are stored as one', async
   expect(calls[1]?.[1]['content']).toBe('file,line,text\na.ts,1,"// TODO x, y"\nb.ts,22,TODO\n');
 });
 
+test('counts that stand beside a list are words in the document, not JSON', async () => {
+  const found = '{"total":2,"by_tag":{"TODO":1,"FIXME":1},"todos":[{"file":"a.ts","line":3,"text":"fix"}]}';
+  const { calls } = await play('List the todos and write them to r.md', everything, (_call, made) => ({
+    success: true,
+    text: made === 0 ? found : 'ok',
+  }));
+  expect(calls[1]?.[1]).toMatchObject({
+    path: 'r.md',
+    content: expect.stringContaining('- **by_tag**: TODO: 1, FIXME: 1\n'),
+  });
+});
+
 test('a result that is nothing but an error is a failure', async () => {
   const { answer } = await play('Open a.txt', workspace, () => ({ success: true, text: '{"error":"no such file"}' }));
   expect(answer).toBe('`read_file` did not work: no such file.');

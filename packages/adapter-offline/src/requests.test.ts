@@ -54,6 +54,8 @@ test.each<[string, readonly ToolDeclaration[], readonly Call[]]>([
   ['Delete old.log', workspace, [['delete_file', { path: 'old.log' }]]],
   ['remove the file build/out.txt please', workspace, [['delete_file', { path: 'build/out.txt' }]]],
   ['Delete all .tmp files', workspace, [['delete_files', { pattern: '**/*.tmp' }]]],
+  ['Remove all files ending in .tmp', workspace, [['delete_files', { pattern: '**/*.tmp' }]]],
+  ['Delete every file with the extension .log', workspace, [['delete_files', { pattern: '**/*.log' }]]],
   ['wipe *.log', pluginTools, [['delete_files', { pattern: '*.log' }]]],
   ['Find all markdown files', workspace, [['glob_files', { pattern: '**/*.md' }]]],
   ['find files matching src/**/*.ts', workspace, [['glob_files', { pattern: 'src/**/*.ts' }]]],

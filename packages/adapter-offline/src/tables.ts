@@ -46,10 +46,17 @@ export function lineOf(row: Json): string {
     .join(' ');
 }
 
-/** A value in one line. */
+/** A value in one line; an object of single values as `key: value` pairs. */
 export function cellOf(value: Json): string {
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+  const text = typeof value === 'string' ? value : (pairsOf(value) ?? JSON.stringify(value) ?? '');
   return text.replace(/\s+/gu, ' ').trim();
+}
+
+function pairsOf(value: Json): string | undefined {
+  if (!isPlainObject(value)) return undefined;
+  const entries = Object.entries(value as JsonObject);
+  if (entries.length === 0 || entries.some(([, each]) => typeof each === 'object')) return undefined;
+  return entries.map(([key, each]) => `${key}: ${String(each)}`).join(', ');
 }
 
 /** The names of the columns when all rows are flat objects, in order of appearance; else `undefined`. */

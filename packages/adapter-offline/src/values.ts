@@ -124,8 +124,10 @@ const rules: readonly Rule[] = [
     read: (match) => readGlob(withoutRest(match).slice(match.groups?.['lead']?.length ?? 0)),
   },
   {
-    pattern: /(?<![\p{L}\p{N}])\.([a-z][a-z0-9]{0,7})(?= files?\b)/gu,
-    read: (match) => ({ kind: 'glob', value: `**/*.${match[1]}` }),
+    // ".tmp files", "ending in .tmp", "with the extension .tmp"
+    pattern:
+      /(?<![\p{L}\p{N}])\.([a-z][a-z0-9]{0,7})(?= files?\b)|(?<=\b(?:(?:end|ends|ending) (?:in|with)|extensions?) )\.([a-z][a-z0-9]{0,7})\b/gu,
+    read: (match) => ({ kind: 'glob', value: `**/*.${match[1] ?? match[2]}` }),
   },
   {
     pattern: /\b(markdown|typescript|javascript|python|text|json|csv|yaml)(?= files\b)/giu,
