@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findDocumentProblems, findExampleProblems } from './documents.ts';
+import { findChangesetProblems, findDocumentProblems, findExampleProblems } from './documents.ts';
 import { fixture } from './fixture.ts';
 
 const files = {
@@ -36,4 +36,18 @@ test('an example with a gap before it, too long, or without a check is found', (
     'examples/03-b.ts: has 81 lines, over 80',
     'examples/03-b.ts: does not check itself',
   ]);
+});
+
+test.each([
+  ['---\n\n## "@holdfast/core": minor\n\nText.\n', 'needs a head'],
+  ['---\n"@holdfast/core": huge\n---\n\nText.\n', 'needs a head'],
+  ['---\n"@holdfast/core": minor\n---\n', 'needs a head'],
+  ['---\n"@holdfast/core": minor\n"gone": patch\n---\n\nText.\n', 'there is no package `gone`'],
+])('the changeset %j is found', (text, problem) => {
+  expect(findChangesetProblems(fixture({ '.changeset/a.md': text }))).toEqual([expect.stringContaining(problem)]);
+});
+
+test('a sound changeset passes', () => {
+  const text = '---\n"@holdfast/core": minor\n---\n\nText.\n';
+  expect(findChangesetProblems(fixture({ '.changeset/a.md': text }))).toEqual([]);
 });

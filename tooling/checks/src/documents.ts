@@ -49,6 +49,20 @@ function findChangedExamples(text: string, { files }: Repository): string[] {
     .map(([, path]) => `the fence of \`${path}\` is not what the file says`);
 }
 
+/** Changesets whose head does not say which package changes and how much. */
+export function findChangesetProblems({ files, members }: Repository): string[] {
+  const names = members.filter(({ manifest }) => manifest.private !== true).map(({ manifest }) => manifest.name);
+  return [...files]
+    .filter(([path]) => path.startsWith('.changeset/') && path.endsWith('.md'))
+    .flatMap(([path, text]) => {
+      const head = /^---\n((?:"[^"\n]+": (?:patch|minor|major)\n)+)---\n\n\S/.exec(text);
+      if (head === null)
+        return [`${path}: needs a head of lines like \`"holdfast": minor\` between two \`---\`, then a text`];
+      const named = [...(head[1] ?? '').matchAll(/"([^"\n]+)"/g)].map(([, name = '']) => name);
+      return named.filter((name) => !names.includes(name)).map((name) => `${path}: there is no package \`${name}\``);
+    });
+}
+
 /** Numbered examples: one of each number, without a gap, short enough to read as documentation. */
 export function findExampleProblems({ files }: Repository): string[] {
   const numbered = [...files]

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { findCatalogProblems, findDependencyProblems } from './dependencies.ts';
-import { findDocumentProblems, findExampleProblems } from './documents.ts';
+import { findChangesetProblems, findDocumentProblems, findExampleProblems } from './documents.ts';
 import { fixture } from './fixture.ts';
 import { findDeepImports, findLayerProblems } from './layers.ts';
 import { findNeutralProblems } from './neutral.ts';
@@ -11,6 +11,7 @@ import { findMachinePaths, findSourceProblems } from './text.ts';
 
 const checks = {
   findCatalogProblems,
+  findChangesetProblems,
   findDeepImports,
   findDependencyProblems,
   findDocumentProblems,
