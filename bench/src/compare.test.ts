@@ -50,6 +50,15 @@ test('a subject may be compared with another than the first, and only with one t
   await expect(compare(unknown, { rounds: 1, warmUpRounds: 0, now })).rejects.toThrow('unknown `gone`');
 });
 
+test('a goal in time is about what a subject takes over the other', async () => {
+  const { subject, now } = bench();
+  const subjects = [subject('floor', [100, 200]), subject('ours', [300, 300], { goalOverNs: 15 })];
+  const rows = await compare(subjects, { rounds: 2, warmUpRounds: 0, now });
+  expect(rows[1]?.overNs).toEqual({ median: 15, min: 10, max: 20, goal: 15 });
+  const lines = formatReport({ name: 'import', rounds: 2, rows }).split('\n');
+  expect(lines.at(-1)).toContain('15 ns over, met with 15 ns');
+});
+
 test.each([
   [[3, 1, 2], { median: 2, min: 1, max: 3 }],
   [[4, 1, 2, 3], { median: 2.5, min: 1, max: 4 }],

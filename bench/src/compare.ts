@@ -7,6 +7,8 @@ export interface Subject {
   readonly against?: string;
   /** The largest ratio that the design allows. */
   readonly goal?: number;
+  /** The most nanoseconds over the other subject that the design allows. */
+  readonly goalOverNs?: number;
   /** Makes fresh state, untimed, and gives the work of one sample, which is timed. */
   prepare(): () => unknown;
 }
@@ -24,6 +26,8 @@ export interface Row {
   /** Taken within each round, so that what slows a whole round down does not count. */
   readonly ratio?: Spread & { readonly against: string };
   readonly goal?: number;
+  /** Nanoseconds over the other subject, within each round; given where there is a goal for them. */
+  readonly overNs?: Spread & { readonly goal: number };
 }
 
 export interface CompareOptions {
@@ -60,6 +64,7 @@ function toRow(subject: Subject, floor: string | undefined, samples: ReadonlyMap
   const other = against === undefined ? undefined : samples.get(against);
   if (against !== undefined && other === undefined)
     throw new Error(`\`${name}\` is compared with unknown \`${against}\``);
+  const { goalOverNs } = subject;
   return {
     name,
     nsPerOperation: toSpread(own),
@@ -67,6 +72,11 @@ function toRow(subject: Subject, floor: string | undefined, samples: ReadonlyMap
       ? {}
       : { ratio: { ...toSpread(own.map((sample, round) => sample / (other[round] ?? Number.NaN))), against } }),
     ...(goal === undefined ? {} : { goal }),
+    ...(goalOverNs === undefined || other === undefined
+      ? {}
+      : {
+          overNs: { ...toSpread(own.map((sample, round) => sample - (other[round] ?? Number.NaN))), goal: goalOverNs },
+        }),
   };
 }
 

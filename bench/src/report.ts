@@ -71,7 +71,11 @@ function formatRatio({ median, min, max }: Spread): string {
   return `${median.toFixed(2)}x (${min.toFixed(2)} - ${max.toFixed(2)})`;
 }
 
-function formatGoal({ ratio, goal }: Row): string {
+function formatGoal({ ratio, goal, overNs }: Row): string {
+  if (overNs !== undefined) {
+    const verdict = overNs.median <= overNs.goal ? 'met' : 'missed';
+    return `${formatTime(overNs.goal)} over, ${verdict} with ${formatTime(overNs.median)}`;
+  }
   if (ratio === undefined || goal === undefined) return '';
   return `${goal}x, ${ratio.median <= goal ? 'met' : 'missed'}`;
 }
