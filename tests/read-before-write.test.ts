@@ -109,6 +109,26 @@ test('what was denied or failed has left no file behind', async () => {
   expect(await filesystem.readOnly.readText('notes/todo.md')).toBe('old');
 });
 
+test('a dangerous tool that was let through may remove what nobody read', async () => {
+  const sweep = defineTool({
+    name: 'sweep',
+    description: 'Removes a file.',
+    effects: 'state',
+    dangerous: true,
+    async execute(_input, { filesystem }) {
+      await filesystem?.remove('config.yaml');
+      return null;
+    },
+  });
+  const { options } = await play([]);
+  const outcome = await executeToolCall(
+    { name: 'sweep', arguments: '' },
+    { ...options, tools: [...options.tools, sweep], grants: ['sweep'] },
+  );
+  expect(outcome).toMatchObject({ kind: 'ok' });
+  expect(await executeToolCall(write('config.yaml'), options)).toMatchObject({ kind: 'ok' });
+});
+
 test('without a filesystem nothing is written', async () => {
   const options = { tools: fileTools(), session: createSession(), policies: [readBeforeWrite()] };
   expect(await executeToolCall(write('a.txt'), options)).toMatchObject({ kind: 'denied' });

@@ -1,4 +1,4 @@
-import { isHoldfastError, type Policy, type Prompt } from '@holdfast/core';
+import type { Policy, Prompt } from '@holdfast/core';
 import { readBeforeWrite, sequentialDependency } from '@holdfast/policy';
 import { createPrompt, markdownSection } from '@holdfast/prompt';
 import type { Toolset } from './toolset.ts';
@@ -23,30 +23,10 @@ export function createRunPrompt({ folderTools, fileTools }: Pick<Toolset, 'folde
     key: 'run',
     sections: [
       markdownSection({ title: 'Guidance', template: guidance }),
-      markdownSection({ title: 'Files', template: files, tools: fileTools, policies: [readFirst()] }),
+      markdownSection({ title: 'Files', template: files, tools: fileTools, policies: [readBeforeWrite()] }),
       ...(folderTools.length === 0 ? [] : [markdownSection({ title: 'Tools', template: folder, tools: folderTools })]),
     ],
   });
-}
-
-/**
- * As `readBeforeWrite`, but a dangerous tool may change and remove what was not read: whoever let the call through has decided
- * about the files that it names, and nobody reads a hundred logs to delete them.
- */
-function readFirst(): Policy {
-  const policy: Policy = readBeforeWrite();
-  return Object.freeze({
-    ...policy,
-    onResult(call, result, context) {
-      try {
-        return policy.onResult?.(call, result, context);
-      } catch (error) {
-        if (call.tool.dangerous && isHoldfastError(error) && error.code === 'policy.read_before_write')
-          return undefined;
-        throw error;
-      }
-    },
-  } satisfies Policy);
 }
 
 /** The policy that keeps tools in the orders that the user gave, each a list of names from first to last. */

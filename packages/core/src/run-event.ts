@@ -53,6 +53,7 @@ export interface ToolCallEndEvent {
   /** Work that did not stop when told to: its late result is dropped. */
   readonly abandoned?: boolean | undefined;
   readonly startedAtMs: number;
+  /** Without the time that a person took to answer. */
   readonly durationMs: number;
 }
 

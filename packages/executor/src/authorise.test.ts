@@ -316,6 +316,17 @@ test.each(answers)('the answer $what: $kind', async ({ answer, kind, code }) => 
   );
 });
 
+test('the time that a person takes is no part of the duration', async () => {
+  const { session, ends } = testSession();
+  const clock = testClock();
+  const approve = (): ApprovalAnswer => {
+    clock.advance(60_000);
+    return { type: 'approve' };
+  };
+  await outcomeOf(dangerousCall, { tools: [dangerous], session, clock, approve });
+  expect(ends()[0]).toMatchObject({ startedAtMs: 0, durationMs: 0 });
+});
+
 test('approval.unattended: nobody is asked, and that is a denial', async () => {
   const { session } = testSession();
   const outcome = await outcomeOf(dangerousCall, {

@@ -128,7 +128,7 @@ class CallContext implements ToolContext {
   }
 
   get session(): ToolSession {
-    this.#session ??= new CallSession(this.#call.transaction);
+    this.#session ??= createSessionView(this.#call.transaction);
     return this.#session;
   }
 
@@ -141,29 +141,17 @@ class CallContext implements ToolContext {
     return this.#call.views.get('filesystem') as Filesystem | undefined;
   }
 
-  progress(message: string): void {
-    this.#call.progress(message);
+  // Bound, like the methods of `session`: tools take their context apart (`execute(input, { progress })`).
+  get progress(): ToolContext['progress'] {
+    return (message) => this.#call.progress(message);
   }
 }
 
 /** The part of a transaction that is a tool's business. */
-class CallSession implements ToolSession {
-  readonly #transaction: SessionTransaction;
-
-  constructor(transaction: SessionTransaction) {
-    this.#transaction = transaction;
-    Object.freeze(this);
-  }
-
-  read<State>(slice: Slice<State>): State {
-    return this.#transaction.read(slice);
-  }
-
-  dispatch(event: SessionEvent): void {
-    this.#transaction.dispatch(event);
-  }
-
-  publish(event: SessionEvent): void {
-    this.#transaction.publish(event);
-  }
+function createSessionView(transaction: SessionTransaction): ToolSession {
+  return Object.freeze({
+    read: <State>(slice: Slice<State>) => transaction.read(slice),
+    dispatch: (event: SessionEvent) => transaction.dispatch(event),
+    publish: (event: SessionEvent) => transaction.publish(event),
+  });
 }

@@ -636,6 +636,25 @@ test('progress reaches listeners', async () => {
   expect(heard).toEqual(['half']);
 });
 
+test('a context can be taken apart', async () => {
+  const { session } = testSession();
+  const tool = defineTool({
+    name: 'apart',
+    description: 'Takes its context apart.',
+    effects: 'state',
+    execute: (_input, { progress, session: { dispatch, read, publish }, callId }) => {
+      progress('on');
+      dispatch({ type: 'noted', payload: callId });
+      publish({ type: 'happened', payload: callId });
+      return read(notes).toArray();
+    },
+  });
+  expect(await outcomeOf({ id: 'c', name: 'apart', arguments: '' }, { tools: [tool], session })).toMatchObject({
+    kind: 'ok',
+    value: ['c'],
+  });
+});
+
 test.each([
   ['tool.name.duplicate', { tools: [echo, defineTool({ ...echo } as never)] }],
   [

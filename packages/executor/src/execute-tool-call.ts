@@ -144,7 +144,9 @@ async function permitWithApproval(
       };
     report(scope, { type: 'approval-request', pending });
     if (scope.approve === undefined) return { type: 'suspended', pending };
+    const askedAtMs = scope.clock.now();
     const answer = await askHost(scope.approve, pending, scope.lifetime);
+    trail.askedMs += scope.clock.now() - askedAtMs;
     report(scope, { type: 'approval-answer', callId: call.id, answer });
     trail.approval = { type: answer.type, by: 'person' };
     if (answer.type === 'deny')

@@ -27,6 +27,8 @@ export interface Trail {
   input: JsonObject | undefined;
   decisions: readonly PolicyDecision[];
   approval: NonNullable<ToolCallEndEvent['approval']> | undefined;
+  /** Time that a person took to answer; no part of the call's duration. */
+  askedMs: number;
 }
 
 const none: readonly never[] = Object.freeze([]);
@@ -47,6 +49,7 @@ export function startTrail(call: IdentifiedCall, { clock, emit }: CallScope): Tr
     input: undefined,
     decisions: none,
     approval: undefined,
+    askedMs: 0,
   };
 }
 
@@ -85,7 +88,7 @@ export function toEndEvent(
     error: ending.error,
     abandoned: ending.abandoned,
     startedAtMs,
-    durationMs: clock.now() - startedAtMs,
+    durationMs: clock.now() - startedAtMs - trail.askedMs,
   };
 }
 

@@ -12,6 +12,7 @@ import {
   type Operation,
   type Policy,
   remove,
+  type Tool,
   type Touched,
   upsert,
 } from '@holdfast/core';
@@ -36,7 +37,8 @@ const defaultWriters: Readonly<Record<string, string>> = { write_file: 'path', e
  *
  * The check refuses calls of the named writers before they run. Whatever tool it was, a success that overwrote a file unseen
  * fails before it is committed: `onResult` throws `policy.read_before_write`. A tool that reads a file and writes it within
- * one call has seen it.
+ * one call has seen it. A dangerous tool that is no named writer is left alone: whoever let the call through has decided about
+ * the files, and nobody reads a hundred logs to delete them.
  *
  * State: keyed by the path as the resource `filesystem` resolves it, the version last seen.
  *
@@ -60,7 +62,7 @@ export function readBeforeWrite({ writers, id }: ReadBeforeWriteOptions = {}): P
     },
     onResult(call, { touched }, { state }) {
       const files = touched.get('filesystem');
-      return files === undefined ? undefined : learn(call.tool.name, files, state);
+      return files === undefined ? undefined : learn(call.tool, files, state);
     },
   });
 }
@@ -94,14 +96,14 @@ async function checkWrite(path: string, filesystem: FilesystemReader, seen: Keye
   }
 }
 
-function learn(tool: string, { reads, writes }: Touched, seen: KeyedState<string>): readonly Operation[] {
+function learn(tool: Tool, { reads, writes }: Touched, seen: KeyedState<string>): readonly Operation[] {
   for (const { key, before } of writes) {
-    if (before === null || before === folderVersion || seen.get(key) === before) continue;
+    if (tool.dangerous || before === null || before === folderVersion || seen.get(key) === before) continue;
     if (reads.some((read) => read.key === key && read.version === before)) continue;
     throw new HoldfastError(
       'policy.read_before_write',
-      `\`${tool}\` would overwrite \`${key}\`, which has not been read as it is now: read it first, then retry.`,
-      { data: { tool, path: key } },
+      `\`${tool.name}\` would overwrite \`${key}\`, which has not been read as it is now: read it first, then retry.`,
+      { data: { tool: tool.name, path: key } },
     );
   }
   const latest = new Map<string, string | null>();
