@@ -29,6 +29,12 @@ test('a good folder', async () => {
   });
 });
 
+test('a folder without tool files is said to be one', async () => {
+  const { exitCode, text } = await check({ 'tools/notes.txt': 'none' });
+  expect(exitCode).toBe(0);
+  expect(text).toMatch(/^No tool files in \.\/tools: a tool file ends in \.js/);
+});
+
 test('a bad file has file, line, code and hint, and costs no good one', async () => {
   const { exitCode, text } = await check({ 'tools/shout.mjs': good, 'tools/bad.mjs': bad });
   expect(exitCode).toBe(1);

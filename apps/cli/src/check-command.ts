@@ -3,6 +3,7 @@ import { formatCount } from './call-line.ts';
 import { createColors } from './colors.ts';
 import type { ExitCode } from './failure.ts';
 import { describeTerminal, type Host } from './host.ts';
+import { toPrintable } from './terminal-text.ts';
 import { findToolsFolder, openToolset } from './toolset.ts';
 
 export interface CheckOptions {
@@ -27,6 +28,12 @@ export async function checkFolder({ folder, strict, json }: CheckOptions, host: 
   const colors = createColors(describeTerminal(host.stdout, host.environment).color);
   for (const diagnostic of diagnostics) host.stdout.write(`${formatDiagnostic(diagnostic, { folder })}\n`);
   if (diagnostics.length > 0) host.stdout.write('\n');
+  if (tools.length === 0 && diagnostics.length === 0) {
+    host.stdout.write(
+      `No tool files in ${toPrintable(folder)}: a tool file ends in .js, .mjs, .ts or .mts and lies directly in the folder.\n`,
+    );
+    return exitCode;
+  }
   const counts = [
     formatCount(tools.length, 'good tool'),
     formatCount(errors.length, 'error'),
