@@ -1,3 +1,4 @@
+import type { Deadline } from './clock.ts';
 import type { Json, JsonObject } from './json.ts';
 
 /** A tool as a model is offered it. */
@@ -39,6 +40,8 @@ export interface ModelRequest {
   readonly messages: readonly Message[];
   readonly tools: readonly ToolDeclaration[];
   readonly signal: AbortSignal;
+  /** When the answer has to be there; an adapter that tries again waits no longer. Absent: no end. */
+  readonly deadline?: Deadline | undefined;
 }
 
 export interface ModelUsage {

@@ -48,7 +48,7 @@ export async function askModel(
       });
   let iterator: AsyncIterator<ModelEvent> | undefined;
   try {
-    iterator = model.stream({ messages, tools, signal })[Symbol.asyncIterator]();
+    iterator = model.stream({ messages, tools, signal, deadline: lifetime.deadline })[Symbol.asyncIterator]();
     for (;;) {
       const next = iterator.next();
       // Racing costs as much as the rest of a short message, so it is left out where nothing can end the run.

@@ -5,6 +5,7 @@ import {
   defineSlice,
   defineTool,
   type ModelEvent,
+  type ModelRequest,
   type Prompt,
   replace,
   type Tool,
@@ -245,12 +246,14 @@ test.each(['deadline', 'aborted'] as const)('%s while the model ignores its sign
   const clock = testClock();
   const controller = new AbortController();
   let signal: AbortSignal | undefined;
+  let remainingMs: number | undefined;
   let closed = false;
   const model = {
     id: 'test:hanging',
-    async *stream(request: { signal: AbortSignal }): AsyncGenerator<ModelEvent> {
+    async *stream(request: ModelRequest): AsyncGenerator<ModelEvent> {
       try {
         signal = request.signal;
+        remainingMs = request.deadline?.remainingMs();
         yield say('Thinking');
         if (status === 'aborted') controller.abort();
         else clock.advance(1_000);
@@ -272,6 +275,7 @@ test.each(['deadline', 'aborted'] as const)('%s while the model ignores its sign
   }).result;
   expect(result).toMatchObject({ status, text: 'Thinking' });
   expect(signal?.aborted).toBe(true);
+  expect(remainingMs).toBe(1_000);
   await new Promise((resolve) => setImmediate(resolve));
   await new Promise((resolve) => setImmediate(resolve));
   expect(closed).toBe(true);
