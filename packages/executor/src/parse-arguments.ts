@@ -68,7 +68,7 @@ function decodeText(text: string): Parsed {
   if (survey.keys > maxKeys)
     return refused('arguments.too_large', `The arguments have ${survey.keys} keys; ${maxKeys} is the limit.`);
   // `JSON.parse` keeps the last of two equal keys: then the text has more of them than the value.
-  if (countKeys(text) !== survey.keys)
+  if (countColons(text) !== survey.keys && countKeys(text) !== survey.keys)
     return refused('arguments.duplicate_key', 'The arguments have a key twice in one object.');
   // Came from `JSON.parse`.
   return checkObject(value as Json);
@@ -105,6 +105,13 @@ function inspect(value: unknown, depth: number, survey: Survey): void {
       survey.problem = { code: 'arguments.reserved_key', message: '`__proto__` is not accepted as a key.' };
     inspect(object[key], depth - 1, survey);
   }
+}
+
+/** At least as many as the text has keys, and found much faster. */
+function countColons(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf(':'); at !== -1; at = text.indexOf(':', at + 1)) count += 1;
+  return count;
 }
 
 const quote = 34;
