@@ -662,6 +662,10 @@ test.each([
     { tools: [defineTool({ name: 'list', description: 'List.', inputSchema: v.array(v.string()) })] },
   ],
   ['tool.input.not_object', { tools: [defineTool({ name: 'any', description: 'Any.', inputSchema: jsonSchema({}) })] }],
+  [
+    'tool.example.invalid',
+    { tools: [defineTool({ ...echo, examples: [{ description: 'Wrong', input: { q: 1 }, output: {} }] } as never)] },
+  ],
   ['options.invalid', { tools: [echo], timeoutMs: 0 }],
   ['options.invalid', { tools: [echo], policyTimeoutMs: Number.NaN }],
 ])('%s is a wrong configuration, and throws', async (code, options) => {

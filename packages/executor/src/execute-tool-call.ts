@@ -33,8 +33,8 @@ export interface Suspended {
  * Runs one tool call, asked for by anybody, on the one path: parse, policies, approval, transaction, event. A bad call never
  * throws; it ends as an outcome, and whatever is not `ok` has left state and staged resources as they were.
  *
- * @throws HoldfastError for a wrong configuration: `tool.name.duplicate`, `tool.input.not_object`, `policy.key.duplicate`,
- * `policy.tool.unknown`, `options.invalid`, or a schema that cannot be compiled; and when the session's log cannot be written.
+ * @throws HoldfastError for a wrong configuration: `tool.name.duplicate`, `tool.input.not_object`, `tool.example.invalid`,
+ * `policy.key.duplicate`, `policy.tool.unknown`, `options.invalid`, or a schema that cannot be compiled; and when the session's log cannot be written.
  */
 export async function executeToolCall(call: ToolCall, options: CallOptions): Promise<Outcome | Suspended> {
   const scope = createCallScope(options);

@@ -1,5 +1,5 @@
 import { HoldfastError, type JsonObject, type Tool, type ToolDeclaration } from '@holdfast/core';
-import { type CompiledSchema, compileSchema } from '@holdfast/schema';
+import { type CompiledSchema, checkToolExamples, compileSchema } from '@holdfast/schema';
 
 /** A tool with everything that is derived from it, derived once. */
 export interface CompiledTool {
@@ -28,7 +28,7 @@ const toolsets = new WeakMap<readonly Tool[], Toolset>();
 /**
  * Compiles a list of tools, once for each list.
  *
- * @throws HoldfastError `tool.name.duplicate`, `tool.input.not_object`, and what compiling a schema throws.
+ * @throws HoldfastError `tool.name.duplicate`, `tool.input.not_object`, `tool.example.invalid`, and what compiling a schema throws.
  */
 export function toToolset(tools: readonly Tool[]): Toolset {
   const known = toolsets.get(tools);
@@ -58,6 +58,7 @@ function compileTool(tool: Tool): CompiledTool {
       data: { name: tool.name },
     });
   }
+  checkToolExamples(tool);
   const compiled: CompiledTool = {
     tool,
     input,

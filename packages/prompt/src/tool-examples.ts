@@ -1,15 +1,5 @@
-import {
-  copyJson,
-  describeThrown,
-  HoldfastError,
-  jsonSchema,
-  type Schema,
-  type Tool,
-  type ToolExample,
-} from '@holdfast/core';
-import { compileSchema, describeIssues } from '@holdfast/schema';
-
-const noArguments: Schema = jsonSchema({ type: 'object', properties: {}, additionalProperties: false });
+import { describeThrown, HoldfastError, type Tool, type ToolExample } from '@holdfast/core';
+import { checkToolExamples } from '@holdfast/schema';
 
 /**
  * The examples of `tool` as the model reads them, or `''` when there are none. Outputs look as the tool's results do.
@@ -18,40 +8,30 @@ const noArguments: Schema = jsonSchema({ type: 'object', properties: {}, additio
  */
 export function renderExamples(tool: Tool): string {
   if (tool.examples.length === 0) return '';
+  checkToolExamples(tool);
   return [`Examples of \`${tool.name}\`:\n`, ...tool.examples.map((example) => renderExample(tool, example))].join(
     '\n',
   );
 }
 
-function renderExample(tool: Tool, example: ToolExample): string {
-  const fail = (reason: string, cause?: unknown): never => {
-    throw new HoldfastError(
-      'tool.example.invalid',
-      `The example \`${example.description.trim()}\` of \`${tool.name}\` does not fit it: ${reason}.`,
-      { data: { tool: tool.name, example: example.description }, cause },
-    );
-  };
-  const input = compileSchema(tool.inputSchema ?? noArguments).validate(example.input);
-  if (!input.ok) fail(`its input: ${describeIssues(input.issues)}`);
-  const text = renderOutput(tool, example.output, fail);
+function renderExample(tool: Tool, { description, input, output }: ToolExample): string {
   return [
-    `- ${indent(example.description.trim(), '  ')}`,
-    `  - input: ${JSON.stringify(example.input)}`,
-    `  - output: ${indent(text, '    ')}`,
+    `- ${indent(description.trim(), '  ')}`,
+    `  - input: ${JSON.stringify(input)}`,
+    `  - output: ${indent(renderOutput(tool, description, output), '    ')}`,
   ].join('\n');
 }
 
-function renderOutput(tool: Tool, output: unknown, fail: (reason: string, cause?: unknown) => never): string {
-  const copied = copyJson(output);
-  if (!copied.ok) return fail(`its output: ${copied.problem}`);
-  const validation =
-    tool.outputSchema === undefined ? undefined : compileSchema(tool.outputSchema).validate(copied.value);
-  if (validation?.ok === false) return fail(`its output: ${describeIssues(validation.issues)}`);
-  if (tool.renderResult === undefined) return JSON.stringify(copied.value);
+function renderOutput(tool: Tool, description: string, output: unknown): string {
+  if (tool.renderResult === undefined) return JSON.stringify(output);
   try {
-    return tool.renderResult(validation?.ok === true ? validation.value : copied.value);
+    return tool.renderResult(output);
   } catch (cause) {
-    return fail(`\`renderResult\` threw on its output: ${describeThrown(cause)}`, cause);
+    throw new HoldfastError(
+      'tool.example.invalid',
+      `The example \`${description.trim()}\` of \`${tool.name}\` does not fit it: \`renderResult\` threw on its output: ${describeThrown(cause)}.`,
+      { data: { tool: tool.name, example: description }, cause },
+    );
   }
 }
 

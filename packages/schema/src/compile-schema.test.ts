@@ -1,8 +1,15 @@
-import { isHoldfastError, type JsonObject, jsonSchema, type Schema, type StandardSchema } from '@holdfast/core';
+import {
+  defineTool,
+  isHoldfastError,
+  type JsonObject,
+  jsonSchema,
+  type Schema,
+  type StandardSchema,
+} from '@holdfast/core';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
-import { compileSchema, describeIssues } from './index.ts';
+import { checkToolExamples, compileSchema, describeIssues } from './index.ts';
 
 const search = v.object({
   q: v.pipe(v.string(), v.minLength(2), v.description('Query text')),
@@ -170,6 +177,28 @@ test('a constant that looks like a reference is a constant', () => {
   expect(
     compileSchema(jsonSchema({ const: { $ref: 'http://example.com' } })).validate({ $ref: 'http://example.com' }),
   ).toMatchObject({ ok: true });
+});
+
+test.each([
+  [{ input: { q: 'ab' }, output: { hits: 1 } }, undefined],
+  [{ input: { q: 'a' }, output: { hits: 1 } }, 'its input: `q`'],
+  [{ input: { q: 'ab', more: 1 }, output: { hits: 1 } }, 'its input: `more`'],
+  [{ input: { q: 'ab' }, output: { hits: 'x' } }, 'its output: `hits`'],
+  [{ input: { q: 'ab' }, output: undefined }, 'its output: `value` is undefined'],
+])('tool.example.invalid: %j', (example, problem) => {
+  const tool = defineTool({
+    name: 'search',
+    description: 'Searches.',
+    inputSchema: search,
+    outputSchema: v.object({ hits: v.number() }),
+    examples: [{ description: 'One', ...example } as never],
+  });
+  const check = (): void => checkToolExamples(tool);
+  if (problem === undefined) expect(check).not.toThrow();
+  else
+    expect(check).toThrow(
+      expect.objectContaining({ code: 'tool.example.invalid', message: expect.stringContaining(problem) }),
+    );
 });
 
 test('issues read as one line', () => {

@@ -1,2 +1,3 @@
+export { checkToolExamples } from './check-examples.ts';
 export { compileSchema } from './compile-schema.ts';
 export { type CompiledSchema, describeIssues, type SchemaIssue, type Validation } from './compiled.ts';

@@ -1,0 +1,30 @@
+import { copyJson, HoldfastError, jsonSchema, type Schema, type Tool } from '@holdfast/core';
+import { compileSchema } from './compile-schema.ts';
+import { describeIssues } from './compiled.ts';
+
+const noArguments: Schema = jsonSchema({ type: 'object', properties: {}, additionalProperties: false });
+
+/**
+ * Checks the examples of a tool against its schemas: what a model is shown must be what a call would accept.
+ *
+ * @throws HoldfastError `tool.example.invalid`.
+ */
+export function checkToolExamples(tool: Tool): void {
+  for (const { description, input, output } of tool.examples) {
+    const problem =
+      findProblem(tool.inputSchema ?? noArguments, input, 'input') ?? findProblem(tool.outputSchema, output, 'output');
+    if (problem === undefined) continue;
+    throw new HoldfastError(
+      'tool.example.invalid',
+      `The example \`${description.trim()}\` of \`${tool.name}\` does not fit it: ${problem}.`,
+      { data: { tool: tool.name, example: description } },
+    );
+  }
+}
+
+function findProblem(schema: Schema | undefined, value: unknown, what: string): string | undefined {
+  const copied = copyJson(value);
+  if (!copied.ok) return `its ${what}: ${copied.problem}`;
+  const validation = schema === undefined ? undefined : compileSchema(schema).validate(copied.value);
+  return validation?.ok === false ? `its ${what}: ${describeIssues(validation.issues)}` : undefined;
+}
