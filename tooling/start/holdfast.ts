@@ -8,12 +8,20 @@ export const root: string = dirname(dirname(dirname(fileURLToPath(import.meta.ur
 /** The tools folder of the examples, as it is called from here. */
 export const pluginsFolder: string = relative(process.cwd(), join(root, 'examples/plugins')) || '.';
 
+const passedOn: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGHUP'];
+
 /** Runs the command-line program with this process's terminal; answers its exit code. */
 export function holdfast(words: readonly string[]): Promise<number> {
   const program = join(root, 'apps/cli/src/main.ts');
   const child = spawn(process.execPath, ['--conditions=holdfast-source', program, ...words], { stdio: 'inherit' });
+  // Ctrl-C reaches the run by the terminal; these are sent to one process, and the run has to end in order with it.
+  const passOn = (signal: NodeJS.Signals): boolean => child.kill(signal);
+  for (const signal of passedOn) process.on(signal, passOn);
   return new Promise((resolve, reject) => {
     child.on('error', reject);
-    child.on('close', (code) => resolve(code ?? 1));
+    child.on('close', (code) => {
+      for (const signal of passedOn) process.off(signal, passOn);
+      resolve(code ?? 1);
+    });
   });
 }

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { root } from './holdfast.ts';
+import { copySample } from './sample.ts';
 
 // Each step starts Node.js, which takes seconds on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
@@ -61,4 +62,51 @@ test('a wrong option is a usage error', async () => {
     exitCode: 2,
     text: expect.stringContaining('--wrokspace'),
   });
+});
+
+test('only the newest ten copies are kept', () => {
+  const parent = mkdtempSync(join(tmpdir(), 'holdfast-samples-'));
+  try {
+    const copies = Array.from({ length: 12 }, () => copySample(parent));
+    expect(readdirSync(parent)).toHaveLength(10);
+    expect(existsSync(copies[11] ?? '')).toBe(true);
+    writeFileSync(join(parent, 'mine.txt'), 'not a copy');
+    copySample(parent);
+    expect(existsSync(join(parent, 'mine.txt'))).toBe(true);
+  } finally {
+    rmSync(parent, { recursive: true, force: true });
+  }
+});
+
+test('SIGTERM ends the run in order, with everything recorded', async () => {
+  const workspace = mkdtempSync(join(tmpdir(), 'holdfast-start-'));
+  const tools = mkdtempSync(join(tmpdir(), 'holdfast-tools-'));
+  try {
+    writeFileSync(
+      join(tools, 'wait.mjs'),
+      `export const METADATA = { name: 'wait_for_ever', function: 'wait', description: 'Wait for ever.', dangerous: false,
+        parameters: { type: 'object', properties: {} } };
+      export const wait = () => { console.error('waiting'); return new Promise(() => setInterval(() => {}, 1000)); };`,
+    );
+    const words = ['wait for ever', '--workspace', workspace, '--tools', tools];
+    const child = spawn(
+      process.execPath,
+      ['--conditions=holdfast-source', join(root, 'tooling/start/start.ts'), ...words],
+      {
+        cwd: root,
+        stdio: ['ignore', 'ignore', 'pipe'],
+      },
+    );
+    child.stderr.on('data', (chunk: Buffer) => {
+      if (chunk.toString().includes('waiting')) child.kill('SIGTERM');
+    });
+    expect(await new Promise((resolve) => child.on('close', resolve))).not.toBe(0);
+    const [log = ''] = readdirSync(join(workspace, '.holdfast/sessions'));
+    const lines = readFileSync(join(workspace, '.holdfast/sessions', log), 'utf8').split('\n');
+    expect(lines.pop()).toBe('');
+    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ type: 'run-end', status: 'aborted' });
+  } finally {
+    rmSync(workspace, { recursive: true, force: true });
+    rmSync(tools, { recursive: true, force: true });
+  }
 });
