@@ -1,14 +1,13 @@
 import type { ApprovalAnswer, PendingApproval } from '@holdfast/core';
 import { askPerson } from './ask-person.ts';
 import { createColors } from './colors.ts';
-import { describeTerminal, findQuestionStream, type Host } from './host.ts';
+import { describeTerminal, findQuestionStream, type Host, type TakenStreams } from './host.ts';
 import type { RunView } from './run-view.ts';
 
 export interface ApproverOptions {
   readonly host: Host;
   readonly view: RunView;
-  /** Whether stdout carries JSON and nothing else. */
-  readonly stdoutTaken: boolean;
+  readonly taken: TakenStreams;
   /** Called when a question is answered with Ctrl-C. */
   readonly onInterrupt: () => void;
 }
@@ -27,10 +26,14 @@ export interface Approver {
 
 /** Asks the person at the terminal, where there is one and it is wanted; else denies everything. */
 export function createApprover(attended: boolean, options: ApproverOptions): Approver {
-  const { host, view, stdoutTaken, onInterrupt } = options;
-  const output = findQuestionStream(host, { stdoutTaken });
+  const { host, view, taken, onInterrupt } = options;
+  const output = findQuestionStream(host, taken);
   if (!attended || output === undefined) {
-    const absence = attended ? 'there is no terminal to ask at' : '--unattended was given';
+    const absence = !attended
+      ? '--unattended was given'
+      : taken.stdin
+        ? 'standard input carried the request'
+        : 'there is no terminal to ask at';
     return { callOptions: { unattended: true }, absence, close: () => undefined };
   }
   const { color, columns } = describeTerminal(output, host.environment);

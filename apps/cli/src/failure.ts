@@ -1,9 +1,19 @@
 import { describeThrown, HoldfastError, isHoldfastError, isPlainObject } from '@holdfast/core';
 import type { Colors } from './colors.ts';
+import type { Interruption } from './host.ts';
 import { toPrintable } from './terminal-text.ts';
 
-/** 0 done; 1 it did not work out, or did not complete; 2 the command line was wrong; 130 Ctrl-C. */
-export type ExitCode = 0 | 1 | 2 | 130;
+/** 0 done; 1 it did not work out, or did not complete; 2 the command line was wrong; 129 SIGHUP, 130 Ctrl-C, 143 SIGTERM. */
+export type ExitCode = 0 | 1 | 2 | 129 | 130 | 143;
+
+/** How the program ends when it is told to stop. */
+export const interruptionCodes: Readonly<Record<Interruption, ExitCode>> = {
+  'ctrl-c': 130,
+  terminated: 143,
+  'hung-up': 129,
+  'stdout-closed': 1,
+  crash: 1,
+};
 
 /** The command line asks for something that cannot be. `code` starts with `usage.`; such errors exit with 2. */
 export function usageError(code: `usage.${string}`, message: string): HoldfastError {

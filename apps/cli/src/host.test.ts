@@ -20,13 +20,16 @@ test.each([
   expect(describeTerminal(stream, environment)).toMatchObject(seen);
 });
 
+const none = { stdin: false, stdout: false };
+
 test.each([
-  { terminals: ['stdin', 'stdout', 'stderr'], stdoutTaken: false, asks: 'stdout' },
-  { terminals: ['stdin', 'stdout', 'stderr'], stdoutTaken: true, asks: 'stderr' },
-  { terminals: ['stdin', 'stderr'], stdoutTaken: false, asks: 'stderr' },
-  { terminals: ['stdin'], stdoutTaken: false, asks: undefined },
-  { terminals: ['stdout', 'stderr'], stdoutTaken: false, asks: undefined },
-] as const)('with terminals at $terminals questions go to $asks', ({ terminals, stdoutTaken, asks }) => {
+  { terminals: ['stdin', 'stdout', 'stderr'], taken: { ...none, stdin: true }, asks: undefined },
+  { terminals: ['stdin', 'stdout', 'stderr'], taken: none, asks: 'stdout' },
+  { terminals: ['stdin', 'stdout', 'stderr'], taken: { ...none, stdout: true }, asks: 'stderr' },
+  { terminals: ['stdin', 'stderr'], taken: none, asks: 'stderr' },
+  { terminals: ['stdin'], taken: none, asks: undefined },
+  { terminals: ['stdout', 'stderr'], taken: none, asks: undefined },
+] as const)('with terminals at $terminals questions go to $asks', ({ terminals, taken, asks }) => {
   const { host } = createTestHost({ terminals });
-  expect(findQuestionStream(host, { stdoutTaken })).toBe(asks === undefined ? undefined : host[asks]);
+  expect(findQuestionStream(host, taken)).toBe(asks === undefined ? undefined : host[asks]);
 });

@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '@holdfast/core';
+import type { SessionStore } from '@holdfast/session';
 
 /** A stream to write to, and what it is. */
 export type OutputStream = Writable & {
@@ -10,8 +11,11 @@ export type OutputStream = Writable & {
 /** A stream to read from, and whether a person sits at it. */
 export type InputStream = Readable & { readonly isTTY?: boolean };
 
-/** Why a run has to stop before its end: Ctrl-C, nobody reads stdout any more, or an exception that nobody caught. */
-export type Interruption = 'ctrl-c' | 'stdout-closed' | 'crash';
+/**
+ * Why a run has to stop before its end: Ctrl-C, SIGTERM, a terminal that was closed (SIGHUP), nobody reads stdout any more, or an
+ * exception that nobody caught.
+ */
+export type Interruption = 'ctrl-c' | 'terminated' | 'hung-up' | 'stdout-closed' | 'crash';
 
 /** What the program needs of the process it runs in. Tests bring their own. */
 export interface Host {
@@ -26,6 +30,8 @@ export interface Host {
   readonly clock: Clock;
   /** A short random word: lower-case letters and digits. */
   createSuffix(): string;
+  /** Opens a new session log. @throws HoldfastError `log.exists`, `log.unwritable`. */
+  openLog(path: string): SessionStore;
   /** Calls back when a run has to stop; the returned function ends that. */
   onInterrupt(listener: (cause: Interruption) => void): () => void;
   /** Takes stdout for the caller alone: what anybody else prints goes to stderr from then on. */
@@ -60,12 +66,15 @@ function wantsColor(environment: Host['environment']): boolean | undefined {
   return undefined;
 }
 
+/** Which streams carry something else, so that no question can be put there. */
+export interface TakenStreams {
+  readonly stdin: boolean;
+  readonly stdout: boolean;
+}
+
 /** Where a question can be put to a person: stdout, else stderr, or nowhere. */
-export function findQuestionStream(
-  host: Host,
-  { stdoutTaken }: { readonly stdoutTaken: boolean },
-): OutputStream | undefined {
-  if (host.stdin.isTTY !== true) return undefined;
-  if (!stdoutTaken && host.stdout.isTTY === true) return host.stdout;
+export function findQuestionStream(host: Host, taken: TakenStreams): OutputStream | undefined {
+  if (taken.stdin || host.stdin.isTTY !== true) return undefined;
+  if (!taken.stdout && host.stdout.isTTY === true) return host.stdout;
   return host.stderr.isTTY === true ? host.stderr : undefined;
 }

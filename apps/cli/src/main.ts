@@ -1,9 +1,10 @@
 #!/usr/bin/env node
 import { randomInt } from 'node:crypto';
 import { systemClock } from '@holdfast/core';
+import { jsonlStore } from '@holdfast/session/jsonl';
 import manifest from '../package.json' with { type: 'json' };
 import { createColors } from './colors.ts';
-import { formatFailure } from './failure.ts';
+import { formatFailure, interruptionCodes } from './failure.ts';
 import { describeTerminal, type Host, type Interruption } from './host.ts';
 import { runProgram } from './program.ts';
 
@@ -21,6 +22,7 @@ const host: Host = {
   directory: process.cwd(),
   clock: systemClock,
   createSuffix: () => Array.from({ length: 4 }, () => suffixLetters[randomInt(suffixLetters.length)]).join(''),
+  openLog: jsonlStore,
   onInterrupt(listener) {
     listeners.add(listener);
     return () => listeners.delete(listener);
@@ -39,16 +41,26 @@ function tell(cause: Interruption): void {
   for (const listener of listeners) listener(cause);
 }
 
-// The first Ctrl-C ends the run in order, so that the log has its end; the second one does not wait for that.
+// The first signal ends the run in order, so that the log has its end; the second one does not wait for that.
 let interrupted = false;
-process.on('SIGINT', () => {
-  if (interrupted || listeners.size === 0) process.exit(130);
-  interrupted = true;
-  tell('ctrl-c');
-});
+const signals = { SIGINT: 'ctrl-c', SIGTERM: 'terminated', SIGHUP: 'hung-up' } as const;
+for (const [signal, cause] of Object.entries(signals)) {
+  process.on(signal, () => {
+    if (interrupted || listeners.size === 0) process.exit(interruptionCodes[cause]);
+    interrupted = true;
+    tell(cause);
+  });
+}
+
+// A pipe without a reader, or a terminal that is gone.
+const closedCodes: ReadonlySet<string | undefined> = new Set(['EPIPE', 'EIO']);
 stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
+  if (!closedCodes.has(error.code)) throw error;
   tell('stdout-closed');
+});
+stderr.on('error', (error: NodeJS.ErrnoException) => {
+  // Nobody is left to be told, and what is told there is not what the program is for.
+  if (!closedCodes.has(error.code)) throw error;
 });
 
 // What tools leave behind is told at the end: before that it would be written into the live view.

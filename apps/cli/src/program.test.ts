@@ -27,7 +27,7 @@ test.each([
   { argv: [], says: 'Usage: holdfast' },
   { argv: ['ran', 'x'], says: "unknown command 'ran'" },
   { argv: ['run'], says: "missing required argument 'request'" },
-  { argv: ['run', ' '], says: 'It is empty' },
+  { argv: ['run', ' '], says: 'usage.request_empty' },
   { argv: ['run', 'two', 'words'], says: 'too many arguments' },
   { argv: ['run', 'x', '--jsn'], says: 'Did you mean --json?' },
   { argv: ['run', 'x', '--yes', '--unattended'], says: 'cannot be used with' },

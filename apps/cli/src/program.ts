@@ -4,6 +4,7 @@ import { createColors } from './colors.ts';
 import { type ExitCode, formatFailure, toExitCode } from './failure.ts';
 import { describeTerminal, type Host } from './host.ts';
 import { listTools } from './list-command.ts';
+import { readRequest } from './request.ts';
 import { runRequest } from './run-command.ts';
 import { showSession } from './show-command.ts';
 import { toPrintableBlock } from './terminal-text.ts';
@@ -13,7 +14,7 @@ Exit codes:
   0    the command did its work; for run: the run completed (a call that was denied is part of a completed run)
   1    it did not: a run that ended otherwise, a bad tool file, a damaged log, an error
   2    the command line is wrong
-  130  Ctrl-C
+  130  Ctrl-C (143 for SIGTERM, 129 when the terminal was closed); the run's log has its end, a second Ctrl-C does not wait for it
 
 NO_COLOR turns colours off, HOLDFAST_DEBUG=1 shows the stacks of errors.`;
 
@@ -26,6 +27,7 @@ Examples:
   $ holdfast run "Delete every file matching *.log" --yes --order glob_files,delete_files      look first
   $ holdfast run "Count the words in README.md" --json | jq -r .type
   $ holdfast run "Write the notes" --model script:notes.json
+  $ holdfast run - < request.txt      a request that is too long for a command line
 
 Models:
   offline        rules, no network and no key; a stand-in, not a language model
@@ -111,7 +113,7 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
   program
     .command('run')
     .description('give a request to a model that works with your tools and the files of the workspace')
-    .argument('<request>', 'what to do, in quotes', readRequest)
+    .argument('<request>', 'what to do, in quotes; - reads it from standard input')
     .option('--tools <dir>', 'folder of tool files (default: ./plugins, when there is one)')
     .option('--workspace <dir>', 'folder that the file tools work in', '.')
     .option('--model <model>', 'offline, or script:<file>', 'offline')
@@ -131,7 +133,8 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
       end(
         await runRequest(
           {
-            request,
+            request: await readRequest(request, host),
+            stdinTaken: request === '-',
             tools: flags.tools,
             workspace: flags.workspace,
             model: flags.model,
@@ -198,11 +201,6 @@ function collectNames(value: string, earlier: readonly (readonly string[])[] = [
     throw new InvalidArgumentError('It must be two or more names of tools with commas between them.');
   }
   return [...earlier, names];
-}
-
-function readRequest(text: string): string {
-  if (text.trim() === '') throw new InvalidArgumentError('It is empty: say what to do.');
-  return text;
 }
 
 function readCount(text: string): number {

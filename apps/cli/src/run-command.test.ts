@@ -53,6 +53,7 @@ async function tryRun({ turns, files = {}, host: hostOptions = {}, when, ...opti
   const exitCode = await runRequest(
     {
       request: 'Do it.',
+      stdinTaken: false,
       tools: undefined,
       workspace: '.',
       model: 'script:script.json',

@@ -4,11 +4,10 @@ import { runAgent } from '@holdfast/executor';
 import { hostFilesystem } from '@holdfast/filesystem/node';
 import { formatDiagnostic } from '@holdfast/loader';
 import { createSession, type Session } from '@holdfast/session';
-import { jsonlStore } from '@holdfast/session/jsonl';
 import { createApprover } from './approver.ts';
 import { formatCount, type LineStyle } from './call-line.ts';
 import { createColors } from './colors.ts';
-import { type ExitCode, usageError } from './failure.ts';
+import { type ExitCode, interruptionCodes, usageError } from './failure.ts';
 import { describeTerminal, type Host, type Interruption } from './host.ts';
 import { openModel } from './models.ts';
 import { createOrderPolicies, createRunPrompt } from './run-prompt.ts';
@@ -21,6 +20,8 @@ import { findProtectedPaths, openWorkspace, shortenPath } from './workspace.ts';
 
 export interface RunOptions {
   readonly request: string;
+  /** Whether the request came from there, so that no answer can. */
+  readonly stdinTaken: boolean;
   /** Absent: the default folder, when there is one. */
   readonly tools: string | undefined;
   readonly workspace: string;
@@ -64,7 +65,7 @@ export async function runRequest(options: RunOptions, host: Host): Promise<ExitC
     );
 
   const id = createSessionId({ clock: host.clock, suffix: host.createSuffix() });
-  const store = jsonlStore(await prepareLogPath(workspace, id));
+  const store = host.openLog(await prepareLogPath(workspace, id));
   const session = createSession({ id, store, clock: host.clock });
   try {
     const setup = { model, prompt, tools, session, filesystem: hostFilesystem(workspace, { protectedPaths }) };
@@ -105,7 +106,7 @@ async function perform(
   const approver = createApprover(options.approval !== 'unattended', {
     host,
     view,
-    stdoutTaken: options.json,
+    taken: { stdin: options.stdinTaken, stdout: options.json },
     onInterrupt: () => interrupt('ctrl-c'),
   });
   controller.signal.addEventListener('abort', approver.close);
@@ -137,7 +138,7 @@ async function perform(
       for (const line of summary.describe(style, approver.absence)) host.stdout.write(`${line}\n`);
     }
     if (status === 'completed') return 0;
-    return interruption === 'ctrl-c' ? 130 : 1;
+    return interruption === undefined ? 1 : interruptionCodes[interruption];
   } finally {
     approver.close();
     view.close();

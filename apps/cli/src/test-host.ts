@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { systemClock } from '@holdfast/core';
+import { jsonlStore } from '@holdfast/session/jsonl';
 import type { Host, Interruption } from './host.ts';
 
 export interface TestHostOptions {
@@ -7,6 +8,9 @@ export interface TestHostOptions {
   readonly environment?: Host['environment'];
   readonly terminals?: readonly ('stdin' | 'stdout' | 'stderr')[];
   readonly clock?: Host['clock'];
+  readonly openLog?: Host['openLog'];
+  /** Of the terminals. Default 80. */
+  readonly columns?: number;
 }
 
 /** A host in memory, with what was written to it. */
@@ -23,6 +27,8 @@ export function createTestHost({
   environment = {},
   terminals = [],
   clock = systemClock,
+  openLog = jsonlStore,
+  columns = 80,
 }: TestHostOptions = {}): TestHost {
   const written = { stdout: '', stderr: '' };
   const createOutput = (name: 'stdout' | 'stderr'): PassThrough => {
@@ -30,7 +36,7 @@ export function createTestHost({
     stream.on('data', (chunk: Buffer) => {
       written[name] += chunk.toString();
     });
-    return Object.assign(stream, terminals.includes(name) ? { isTTY: true, columns: 80, rows: 24 } : {});
+    return Object.assign(stream, terminals.includes(name) ? { isTTY: true, columns, rows: 24 } : {});
   };
   const stdin = Object.assign(
     new PassThrough(),
@@ -48,6 +54,7 @@ export function createTestHost({
       directory,
       clock,
       createSuffix: () => 'test',
+      openLog,
       onInterrupt(listener) {
         listeners.add(listener);
         return () => listeners.delete(listener);
