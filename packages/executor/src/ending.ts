@@ -115,9 +115,13 @@ function readReturned(returned: unknown, compiled: CompiledTool): Ending {
 
 function readValue(value: unknown, message: string, excluded: boolean, { tool, output }: CompiledTool): Ending {
   const copied = copyJson(value);
+  if (value === undefined) {
+    const message = `\`${tool.name}\` returned nothing. It has to return JSON: null when there is nothing to say.`;
+    return failure('invalid', { code: 'output.undefined', message });
+  }
   if (!copied.ok) {
-    const code = value === undefined ? 'output.undefined' : 'output.not_json';
-    return failure('invalid', { code, message: `\`${tool.name}\` returned what is not JSON: ${copied.problem}.` });
+    const message = `\`${tool.name}\` returned what is not JSON: ${copied.problem}.`;
+    return failure('invalid', { code: 'output.not_json', message });
   }
   // The value stays what the tool returned: its type is what the schema validates to, so there is nothing left to convert.
   const validation = output?.validate(copied.value);
