@@ -1,63 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { expect, test, vi } from 'vitest';
-import { createFolder } from './test-folder.ts';
+import { jsonRun, runMain, script, toTool } from './test-program.ts';
 
 // A busy machine may take seconds to start Node.js.
 vi.setConfig({ testTimeout: 60_000 });
-
-const program = fileURLToPath(new URL('./main.ts', import.meta.url));
-
-function toTool(name: string, body: string): string {
-  return `export const METADATA = {
-  name: '${name}', function: 'act', description: 'Acts.', dangerous: false,
-  parameters: { type: 'object', properties: {} },
-};
-export function act(_, context) { ${body} }
-`;
-}
-
-interface Ended {
-  readonly exitCode: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** Runs the program for real, in a folder with `files`. `onStdout` sees the process at every chunk. */
-async function runMain(
-  argv: readonly string[],
-  {
-    files = {},
-    onStdout = () => undefined,
-  }: {
-    readonly files?: Record<string, string>;
-    readonly onStdout?: (child: ChildProcess, stdout: string) => void;
-  } = {},
-): Promise<Ended> {
-  await using folder = await createFolder(files);
-  const child = spawn(process.execPath, ['--conditions=holdfast-source', program, ...argv], {
-    cwd: folder.path,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env['PATH'] },
-  });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.on('data', (chunk: Buffer) => {
-    stdout += chunk.toString();
-    onStdout(child, stdout);
-  });
-  child.stderr.on('data', (chunk: Buffer) => {
-    stderr += chunk.toString();
-  });
-  const exitCode = await new Promise<number | null>((resolve) => child.on('close', resolve));
-  return { exitCode, stdout, stderr };
-}
-
-function script(...names: readonly string[]): string {
-  return JSON.stringify({ turns: [{ calls: names.map((name) => ({ name, arguments: {} })) }, { text: 'Done.' }] });
-}
-
-const jsonRun = ['run', 'Do it.', '--model', 'script:script.json', '--json'];
 
 test('version and usage errors', async () => {
   expect(await runMain(['--version'])).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+/) });
@@ -104,21 +49,6 @@ test('an exception that a tool leaves behind is told, and ends the run in order'
   const { exitCode, stdout, stderr } = await runMain(jsonRun, { files });
   expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: 'error: late\n' });
   expect(stdout).toContain('"run-end"');
-});
-
-test('Ctrl-C ends a run in order with 130', async () => {
-  const files = {
-    'plugins/wait.mjs': toTool('wait', 'return new Promise(() => setInterval(() => {}, 1000));'),
-    'script.json': script('wait'),
-  };
-  const { exitCode, stdout } = await runMain(jsonRun, {
-    files,
-    onStdout(child, seen) {
-      if (seen.includes('"tool-call-start"') && !child.killed) child.kill('SIGINT');
-    },
-  });
-  expect(exitCode).toBe(130);
-  expect(JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({ type: 'run-end', status: 'aborted' });
 });
 
 test('a reader that goes away ends the program quietly', async () => {

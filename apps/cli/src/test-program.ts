@@ -1,0 +1,77 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { createFolder } from './test-folder.ts';
+
+const program = fileURLToPath(new URL('./main.ts', import.meta.url));
+
+/** A tool file whose function has `body`, with its `context`. */
+export function toTool(name: string, body: string, effects = 'none'): string {
+  return `export const METADATA = {
+  name: '${name}', function: 'act', description: 'Acts.', dangerous: false, effects: '${effects}',
+  parameters: { type: 'object', properties: {} },
+};
+export async function act(_, context) { ${body} }
+`;
+}
+
+/** A model's script: one call without arguments for each name, then an answer. */
+export function script(...names: readonly string[]): string {
+  return JSON.stringify({ turns: [{ calls: names.map((name) => ({ name, arguments: {} })) }, { text: 'Done.' }] });
+}
+
+export const jsonRun: readonly string[] = ['run', 'Do it.', '--model', 'script:script.json', '--json'];
+
+/** The program as a command of a shell, quoted. */
+export const shellCommand: string = [process.execPath, '--conditions=holdfast-source', program]
+  .map((word) => `'${word.replaceAll("'", "'\\''")}'`)
+  .join(' ');
+
+export interface Ended {
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunMainOptions {
+  readonly files?: Record<string, string>;
+  /** A folder that is there already, in place of one with `files`. */
+  readonly folder?: string;
+  readonly input?: string;
+  readonly environment?: Record<string, string>;
+  /** Sees the process at every chunk. */
+  readonly onStdout?: (child: ChildProcess, stdout: string) => void;
+}
+
+/** Runs the program for real, in a folder with `files`. */
+export async function runMain(argv: readonly string[], options: RunMainOptions = {}): Promise<Ended> {
+  return spawnIn(process.execPath, ['--conditions=holdfast-source', program, ...argv], options);
+}
+
+/** Runs a script of bash for real, in a folder with `files`. */
+export async function runShell(script: string, options: RunMainOptions = {}): Promise<Ended> {
+  return spawnIn('bash', ['--noprofile', '--norc', '-c', script], options);
+}
+
+async function spawnIn(
+  command: string,
+  argv: readonly string[],
+  { files = {}, folder, input, environment = {}, onStdout = () => undefined }: RunMainOptions,
+): Promise<Ended> {
+  await using made = await createFolder(files);
+  const child = spawn(command, argv, {
+    cwd: folder ?? made.path,
+    env: { PATH: process.env['PATH'], ...environment },
+  });
+  child.stdin.end(input ?? '');
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    stdout += chunk.toString();
+    onStdout(child, stdout);
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+  const exitCode = await new Promise<number | null>((resolve) => child.on('close', resolve));
+  return { exitCode, stdout, stderr };
+}
