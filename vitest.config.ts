@@ -1,4 +1,4 @@
-import { defineConfig, type ViteUserConfig } from 'vitest/config';
+import { configDefaults, defineConfig, type ViteUserConfig } from 'vitest/config';
 
 // Tests run on the sources: nothing has to be built first.
 const conditions = ['holdfast-source'];
@@ -8,6 +8,8 @@ const config: ViteUserConfig = defineConfig({
   ssr: { resolve: { conditions } },
   test: {
     include: ['{packages,apps}/*/src/**/*.test.ts', '{tests,bench,tooling,examples}/**/*.test.ts'],
+    // Those are about the built packages: `npm run packed`.
+    exclude: [...configDefaults.exclude, 'tests/packed/**'],
     typecheck: { enabled: false },
   },
 });

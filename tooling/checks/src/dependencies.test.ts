@@ -31,6 +31,15 @@ test('a published source must not lean on the tools of the root', () => {
   ]);
 });
 
+test('a source belongs to the innermost member', () => {
+  const files = {
+    'tests/package.json': JSON.stringify({ name: 'tests', private: true }),
+    'tests/packed/package.json': JSON.stringify({ name: 'packed', private: true, dependencies: { a: 'catalog:' } }),
+    'tests/packed/x.test.ts': "import 'a';\n",
+  };
+  expect(findDependencyProblems(fixture(files))).toEqual([]);
+});
+
 test('versions come from the catalog, which is exact and has nothing spare', () => {
   const repository = fixture({
     ...soundPackage('core', { dependencies: { a: '^1.0.0', b: 'catalog:', c: 'catalog:' } }),

@@ -67,16 +67,17 @@ export function toRepository(files: ReadonlyMap<string, string>): Repository {
   const sources = [...files]
     .filter(([path]) => sourceTypes.has(extname(path)))
     .map(([path, text]) => parseFile(path, text));
-  const members = [...files.keys()]
+  const folders = [...files.keys()]
     .filter((path) => path.endsWith('/package.json'))
-    .map((path) => {
-      const folder = path.slice(0, -'/package.json'.length);
-      return {
-        folder,
-        manifest: readManifest(files, path),
-        sources: sources.filter((source) => source.path.startsWith(`${folder}/`)),
-      };
-    });
+    .map((path) => path.slice(0, -'/package.json'.length));
+  // `tests/packed` is a member inside another one: a source belongs to the innermost.
+  const ownerOf = (path: string): string | undefined =>
+    folders.filter((folder) => path.startsWith(`${folder}/`)).toSorted((a, b) => b.length - a.length)[0];
+  const members = folders.map((folder) => ({
+    folder,
+    manifest: readManifest(files, `${folder}/package.json`),
+    sources: sources.filter(({ path }) => ownerOf(path) === folder),
+  }));
   return { files, root: readManifest(files, 'package.json'), members, sources };
 }
 
