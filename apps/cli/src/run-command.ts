@@ -139,6 +139,11 @@ async function perform(
     }
     if (status === 'completed') return 0;
     return interruption === undefined ? 1 : interruptionCodes[interruption];
+  } catch (thrown) {
+    // The calls that were recorded stand, whatever came after them.
+    view.close();
+    if (!options.json) for (const line of summary.describeBroken(style)) host.stdout.write(`${line}\n`);
+    throw thrown;
   } finally {
     approver.close();
     view.close();

@@ -1,6 +1,6 @@
 import type { RunEvent, RunStatus, Tool } from '@holdfast/core';
 import { formatCount, formatDuration, type LineStyle } from './call-line.ts';
-import { createChangeCollector, formatChanges } from './changes.ts';
+import { createChangeCollector, type FileChange, formatChanges } from './changes.ts';
 import { toPrintable, toPrintableBlock, wrapBlock } from './terminal-text.ts';
 
 /** Gathers over a run what is said at its end. */
@@ -8,6 +8,8 @@ export interface RunSummary {
   add(event: RunEvent): void;
   /** Answer, changes, what did not go through, how it ended. `absence`: why nobody could be asked. */
   describe(style: LineStyle, absence: string | undefined): readonly string[];
+  /** What stands when an error has ended the run before its end. */
+  describeBroken(style: LineStyle): readonly string[];
 }
 
 type RunEnd = RunEvent & { readonly type: 'run-end' };
@@ -37,7 +39,6 @@ export function createRunSummary(tools: readonly Tool[]): RunSummary {
     },
     describe({ colors, columns }, absence) {
       if (end === undefined) return [];
-      const listed = changes.list();
       const denied = [...deniedTools].map(toPrintable);
       return [
         '',
@@ -45,9 +46,7 @@ export function createRunSummary(tools: readonly Tool[]): RunSummary {
         ...(end.status !== 'completed' || end.text.trim() === ''
           ? []
           : [...wrapBlock(toPrintableBlock(end.text.trim()), columns), '']),
-        ...(listed.length === 0
-          ? ['No file of the workspace was changed.']
-          : ['Changed in the workspace:', ...formatChanges(listed, colors)]),
+        ...describeChanges(changes.list(), colors),
         ...(externalTools.size === 0
           ? []
           : [`What ${[...externalTools].map(toPrintable).join(', ')} did outside of these files is not listed.`]),
@@ -65,7 +64,14 @@ export function createRunSummary(tools: readonly Tool[]): RunSummary {
         `${describeStatus(end, colors)} after ${formatDuration(end.atMs - startedAtMs)}: ${formatCount(end.turns, 'turn')}, ${describeCounts(counts)}`,
       ];
     },
+    describeBroken: ({ colors }) => ['', 'The run broke off.', ...describeChanges(changes.list(), colors)],
   };
+}
+
+function describeChanges(changes: readonly FileChange[], colors: LineStyle['colors']): readonly string[] {
+  return changes.length === 0
+    ? ['No file of the workspace was changed.']
+    : ['Changed in the workspace:', ...formatChanges(changes, colors)];
 }
 
 function describeStatus({ status, error }: RunEnd, colors: LineStyle['colors']): string {

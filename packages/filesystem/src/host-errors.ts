@@ -50,6 +50,7 @@ const reasons: ReadonlyMap<string, string> = new Map([
   ['EACCES', 'permission denied'],
   ['EPERM', 'permission denied'],
   ['ENOSPC', 'no space is left on the disk'],
+  ['EFBIG', 'it would be larger than the disk or a limit allows'],
   ['EDQUOT', 'the disk quota is used up'],
   ['EROFS', 'the disk is read-only'],
   ['EBUSY', 'it is in use'],

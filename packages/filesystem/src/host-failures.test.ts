@@ -239,24 +239,27 @@ test.each<{ readonly name: Name; readonly system: string; readonly code: string;
   expect(error).toHaveProperty('cause');
 });
 
-test.each(['ENOSPC', 'EROFS', 'EACCES', 'EDQUOT'])('file.write_failed when the disk answers %s', async (system) => {
-  await using folder = await makeTestFolder();
-  let writing = false;
-  const call = openHost(
-    folder.path,
-    failing((name, path) => (writing && name === 'open' && path.endsWith('.tmp') ? system : undefined)),
-  ).begin('c1');
-  await call.view.write('new/a.txt', '');
-  writing = true;
-  const error = await Promise.resolve(call.prepare()).then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  expect(error).toMatchObject({ code: 'file.write_failed', data: { path: 'new/a.txt', systemCode: system } });
-  expect(String(error)).not.toContain(folder.path);
-  await call.discard();
-  expect(await snapshotTree(folder.path)).toEqual({});
-});
+test.each(['ENOSPC', 'EROFS', 'EACCES', 'EDQUOT', 'EFBIG'])(
+  'file.write_failed when the disk answers %s',
+  async (system) => {
+    await using folder = await makeTestFolder();
+    let writing = false;
+    const call = openHost(
+      folder.path,
+      failing((name, path) => (writing && name === 'open' && path.endsWith('.tmp') ? system : undefined)),
+    ).begin('c1');
+    await call.view.write('new/a.txt', '');
+    writing = true;
+    const error = await Promise.resolve(call.prepare()).then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toMatchObject({ code: 'file.write_failed', data: { path: 'new/a.txt', systemCode: system } });
+    expect(String(error)).not.toContain(folder.path);
+    await call.discard();
+    expect(await snapshotTree(folder.path)).toEqual({});
+  },
+);
 
 test('file.write_failed: a file that its owner made read-only is neither written nor removed', async () => {
   await using folder = await makeTestFolder();

@@ -55,9 +55,11 @@ export function appendLines(file: AppendFile): SessionStore {
         for (let written = 0; written < bytes.length; ) written += file.write(bytes, written);
       } catch (cause) {
         broken = !cut(file, size);
-        throw new HoldfastError('log.write_failed', 'The session log could not be written; is the disk full?', {
-          cause,
-        });
+        throw new HoldfastError(
+          'log.write_failed',
+          `The session log could not be written; is the disk full? (${describeThrown(cause)}) What cannot be recorded is not done.`,
+          { cause },
+        );
       }
       size += bytes.length;
       previous = linkOf(line);
