@@ -60,7 +60,7 @@ const maxReasonLines = 6;
 /** What a person has to know for the answer. Nothing that the model wrote can act on the terminal or pass for our own lines. */
 export function describePending(pending: PendingApproval, { colors, columns }: LineStyle): readonly string[] {
   const json = JSON.stringify(pending.input, undefined, 2) ?? 'null';
-  const width = Math.min(columns, 120) - 6;
+  const width = Math.max(10, Math.min(columns, 120) - 6);
   const lines = toPrintableBlock(json)
     .split('\n')
     .flatMap((line) => splitColumns(line, width, maxArgumentLines + 1));
@@ -71,11 +71,7 @@ export function describePending(pending: PendingApproval, { colors, columns }: L
     ...(lines.length > maxArgumentLines
       ? [colors.yellow(`    cut here: all of it is ${json.length} characters, sha256 ${digest(json)}`)]
       : []),
-    ...reasons.flatMap((reason) =>
-      wrapColumns(reason, width)
-        .slice(0, maxReasonLines)
-        .map((line) => `    ${line}`),
-    ),
+    ...reasons.flatMap((reason) => wrapColumns(reason, width, maxReasonLines).map((line) => `    ${line}`)),
   ];
 }
 

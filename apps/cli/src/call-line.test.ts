@@ -1,6 +1,6 @@
 import type { PolicyDecision, ToolCallEndEvent } from '@holdfast/core';
 import { expect, test } from 'vitest';
-import { describeDecision, formatCallEnd, formatDuration, type LineStyle } from './call-line.ts';
+import { describeDecision, formatArguments, formatCallEnd, formatDuration, type LineStyle } from './call-line.ts';
 import { createColors } from './colors.ts';
 import { measureColumns } from './terminal-text.ts';
 import { callEnd } from './test-events.ts';
@@ -76,4 +76,20 @@ test('arguments cannot fake a line or act on the terminal', () => {
   expect(more).toEqual([]);
   expect(line).toContain('a\\x1b[2J');
   expect(line).toContain('\\n  ok  approved\\u{202e}\\x1b[31m');
+});
+
+test.each([20, 30, 40, 60])('no line is wider than a terminal of %i columns', (columns) => {
+  const style = { colors: createColors(false), columns };
+  const end = callEnd('denied', {
+    name: '读取文件读取文件',
+    message: 'The reason is long. '.repeat(9),
+    code: 'policy.denied',
+  });
+  for (const line of formatCallEnd(end, style)) expect(measureColumns(line)).toBeLessThan(columns);
+});
+
+test('arguments of megabytes cost no more than a line has room for', () => {
+  const text = formatArguments({ content: '读'.repeat(5_000_000) });
+  expect(text.length).toBeLessThan(4100);
+  expect(text.endsWith('…')).toBe(true);
 });

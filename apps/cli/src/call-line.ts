@@ -43,11 +43,19 @@ export function formatCallLine(line: CallLine, { colors, columns }: LineStyle): 
   const decision = fitColumns(toPrintable(line.decision), columns < 120 ? maxDecisionColumns : maxFreeColumns);
   const fixed = 2 + state.length + 1 + measureColumns(name) + 2 + measureColumns(decision) + 1 + duration.length;
   const room = columns - 1 - fixed - 2;
+  if (room < 0) return formatNarrowLine(line, { colors, columns });
   const text = formatArguments(line.arguments);
   const free = columns === Number.POSITIVE_INFINITY;
   const shown = free ? fitColumns(text, maxFreeColumns) : padColumns(text, Math.max(0, room));
   const paint = paintState(line.state, colors);
   return `  ${paint(state)} ${colors.bold(name)}  ${colors.dim(shown)}  ${decision} ${colors.dim(duration)}`.trimEnd();
+}
+
+/** What fits: the state first, then as much of the name as there is room for. */
+function formatNarrowLine({ state, name }: CallLine, { colors, columns }: LineStyle): string {
+  const shown = fitColumns(state, columns - 3);
+  const room = columns - 1 - 2 - shown.length - 1;
+  return `  ${paintState(state, colors)(shown)} ${colors.bold(fitColumns(toPrintable(name), room))}`.trimEnd();
 }
 
 /** What a call that ended has to say: its line, and under it why it did not succeed. */
@@ -66,8 +74,9 @@ export function formatCallEnd(event: EndedCall, style: LineStyle): readonly stri
   if (outcome.kind === 'ok') return [line];
   const reason = toPrintable(`${outcome.message}${outcome.code === undefined ? '' : ` (${outcome.code})`}`);
   const free = style.columns === Number.POSITIVE_INFINITY;
-  const lines = free ? [reason] : wrapColumns(reason, style.columns - 13).slice(0, 3);
-  return [line, ...lines.map((text) => `${' '.repeat(12)}${style.colors.dim(text)}`)];
+  const indent = style.columns < 40 ? 4 : 12;
+  const lines = free ? [reason] : wrapColumns(reason, style.columns - indent - 1, 3);
+  return [line, ...lines.map((text) => `${' '.repeat(indent)}${style.colors.dim(text)}`)];
 }
 
 /** How it came that a call could run or not: `allow`, `allow: granted`, `deny: read-before-write`, `asked: approved by person`. */
@@ -87,10 +96,15 @@ function nameDeciders(decisions: readonly PolicyDecision[]): string {
   return [...new Set(decisions.map(({ policy }) => policy.slice(policy.lastIndexOf('/') + 1)))].join(', ');
 }
 
-/** Arguments on one line: JSON text as it came, any other value as compact JSON. */
+const maxArgumentCharacters = 4000;
+
+/** Arguments on one line: JSON text as it came, any other value as compact JSON. What no line has room for is cut. */
 export function formatArguments(value: unknown): string {
   if (value === undefined) return '';
-  return toPrintable(typeof value === 'string' ? value : JSON.stringify(value));
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length <= maxArgumentCharacters
+    ? toPrintable(text)
+    : `${toPrintable(text.slice(0, maxArgumentCharacters).toWellFormed())}…`;
 }
 
 /** `3 ms`, `1.2 s`, `2 m 05 s`. */

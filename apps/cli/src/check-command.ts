@@ -3,6 +3,7 @@ import { formatCount } from './call-line.ts';
 import { createColors } from './colors.ts';
 import type { ExitCode } from './failure.ts';
 import { describeTerminal, type Host } from './host.ts';
+import { toJsonText } from './json-text.ts';
 import { toPrintable } from './terminal-text.ts';
 import { findToolsFolder, openToolset } from './toolset.ts';
 
@@ -22,7 +23,7 @@ export async function checkFolder({ folder, strict, json }: CheckOptions, host: 
   const exitCode = errors.length === 0 ? 0 : 1;
   if (json) {
     const summary = { tools: tools.map(({ name, origin }) => ({ name, file: origin?.source ?? null })), diagnostics };
-    host.stdout.write(`${JSON.stringify(summary, undefined, 2)}\n`);
+    host.stdout.write(`${toJsonText(summary, 2)}\n`);
     return exitCode;
   }
   const colors = createColors(describeTerminal(host.stdout, host.environment).color);

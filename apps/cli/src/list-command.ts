@@ -2,10 +2,11 @@ import { join } from 'node:path';
 import type { Tool } from '@holdfast/core';
 import { formatDiagnostic } from '@holdfast/loader';
 import Table from 'cli-table3';
-import { createColors } from './colors.ts';
+import { type Colors, createColors } from './colors.ts';
 import type { ExitCode } from './failure.ts';
 import { describeTerminal, type Host } from './host.ts';
-import { measureColumns, toPrintable, wrapColumns } from './terminal-text.ts';
+import { toJsonText } from './json-text.ts';
+import { measureColumns, toPrintable, wrapBlock, wrapColumns } from './terminal-text.ts';
 import { findToolsFolder, openToolset, type Toolset } from './toolset.ts';
 
 export interface ListOptions {
@@ -23,7 +24,7 @@ export async function listTools({ tools, json }: ListOptions, host: Host): Promi
   }
   const rows = [...toolset.folderTools, ...toolset.fileTools].map((tool) => toRow(tool, toolset));
   if (json) {
-    host.stdout.write(`${JSON.stringify(rows, undefined, 2)}\n`);
+    host.stdout.write(`${toJsonText(rows, 2)}\n`);
     return 0;
   }
   const { color, columns } = describeTerminal(host.stdout, host.environment);
@@ -40,19 +41,9 @@ export async function listTools({ tools, json }: ListOptions, host: Host): Promi
     Math.max(title.length, ...cells.map((row) => measureColumns(row[index] ?? ''))),
   );
   const others = widths.slice(0, 4).reduce((sum, width) => sum + width + 2, 0);
-  const room = Math.max(24, Math.min(columns, 140) - others - 1);
-  const table = new Table({
-    head: head.map(colors.bold),
-    chars: borderless,
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 2 },
-  });
-  for (const [name = '', origin = '', effects = '', gate = '', description = ''] of cells) {
-    table.push([colors.bold(name), origin, effects, colors.red(gate), wrapColumns(description, room).join('\n')]);
-  }
-  const lines = table
-    .toString()
-    .split('\n')
-    .map((line) => line.trimEnd());
+  const room = Math.min(columns, 140) - others - 1;
+  const lines =
+    room < minDescriptionColumns ? toEntries(cells, columns, colors) : toTable(cells, { head, room, colors });
   host.stdout.write(`${lines.join('\n')}\n`);
   if (toolset.folder.path === undefined) {
     host.stdout.write(
@@ -60,6 +51,38 @@ export async function listTools({ tools, json }: ListOptions, host: Host): Promi
     );
   }
   return 0;
+}
+
+type Cells = readonly (readonly string[])[];
+
+const minDescriptionColumns = 24;
+
+function toTable(
+  cells: Cells,
+  { head, room, colors }: { readonly head: readonly string[]; readonly room: number; readonly colors: Colors },
+): readonly string[] {
+  const table = new Table({
+    head: head.map(colors.bold),
+    chars: borderless,
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 2 },
+  });
+  for (const [name = '', origin = '', effects = '', gate = '', description = ''] of cells) {
+    const lines = wrapColumns(description, room, Number.POSITIVE_INFINITY);
+    table.push([colors.bold(name), origin, effects, colors.red(gate), lines.join('\n')]);
+  }
+  return table
+    .toString()
+    .split('\n')
+    .map((line) => line.trimEnd());
+}
+
+/** Below each other what does not fit beside each other. */
+function toEntries(cells: Cells, columns: number, colors: Colors): readonly string[] {
+  return cells.flatMap(([name = '', origin = '', effects = '', gate = '', description = '']) => [
+    colors.bold(name),
+    ...wrapBlock(`  ${origin}, effects: ${effects}${gate === '' ? '' : `, ${gate}`}`, columns - 1),
+    ...wrapBlock(`  ${description}`, columns - 1),
+  ]);
 }
 
 const borderless = {

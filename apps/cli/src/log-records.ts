@@ -27,6 +27,7 @@ export type ShownRecord =
     }
   | { readonly type: 'tool-call-start'; readonly callId: string; readonly name: string }
   | ShownCall
+  | { readonly type: 'resource-apply-failed'; readonly callId: string; readonly message: string }
   | { readonly type: 'event'; readonly events: readonly { readonly type: string; readonly payload: unknown }[] }
   | {
       readonly type: 'run-end';
@@ -80,6 +81,7 @@ const shownRecord: v.GenericSchema<unknown, ShownRecord> = v.variant('type', [
     abandoned: v.optional(v.boolean()),
     durationMs: v.number(),
   }),
+  v.object({ type: v.literal('resource-apply-failed'), callId: v.string(), message: v.string() }),
   v.object({
     type: v.literal('event'),
     events: v.array(v.object({ type: v.string(), payload: v.unknown() })),

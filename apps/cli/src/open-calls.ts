@@ -1,10 +1,12 @@
 import type { RunEvent } from '@holdfast/core';
+import { formatArguments } from './call-line.ts';
 
 /** A call that has not ended yet. */
 export interface OpenCall {
   readonly callId: string;
   readonly name: string;
-  readonly arguments: unknown;
+  /** On one line, and no longer than a line can be. */
+  readonly arguments: string;
   readonly state: 'waiting' | 'asking' | 'running';
   /** Of a running call. */
   readonly startedAtMs: number | undefined;
@@ -61,5 +63,6 @@ export function createOpenCalls(): OpenCalls {
 }
 
 function waiting(callId: string, name: string, given: unknown): OpenCall {
-  return { callId, name, arguments: given, state: 'waiting', startedAtMs: undefined, progress: '' };
+  // Once and not at every frame: arguments may be a whole file.
+  return { callId, name, arguments: formatArguments(given), state: 'waiting', startedAtMs: undefined, progress: '' };
 }

@@ -2,6 +2,7 @@ import type { Clock, RunEvent } from '@holdfast/core';
 import { createLogUpdate } from 'log-update';
 import { formatCallEnd, formatCallLine, type LineStyle } from './call-line.ts';
 import type { OutputStream } from './host.ts';
+import { toJsonText } from './json-text.ts';
 import { createOpenCalls, type OpenCall } from './open-calls.ts';
 import { fitColumns, toPrintable, toPrintableBlock } from './terminal-text.ts';
 
@@ -22,7 +23,7 @@ export function createJsonView(write: (text: string) => void, { stacks }: { read
       const shown = withoutStack
         ? { ...event, error: { name: event.error.name, message: event.error.message } }
         : event;
-      write(`${JSON.stringify(shown)}\n`);
+      write(`${toJsonText(shown)}\n`);
     },
     pauseFor: (question) => question(),
     close: () => undefined,

@@ -155,3 +155,30 @@ test('a call that was started and never ended is reported, an unknown record nam
   expect(text).toContain('record 5: from\\x1b[2J the future');
   expect(text).toContain('record 6: run-end');
 });
+
+test('a call whose changes could not be applied has changed nothing', async () => {
+  await using folder = await createFolder();
+  const failed = {
+    type: 'resource-apply-failed',
+    callId: 'c2',
+    message: 'Its changes could not be applied: no space.',
+  };
+  await writeLog(folder.path, 'one', [runStart, writingCall, failed, runEnd]);
+  const { text } = await show(folder.path);
+  expect(text).toContain('Its changes could not be applied: no space.');
+  expect(text).toContain('Nothing in the workspace was changed.');
+});
+
+test('a log that holds nothing says so', async () => {
+  await using folder = await createFolder();
+  await writeFile(await prepareLogPath(folder.path, 'one'), '');
+  expect(await show(folder.path)).toMatchObject({ exitCode: 0, text: expect.stringContaining('The log is empty') });
+});
+
+test('of a request of megabytes the beginning is shown', async () => {
+  await using folder = await createFolder();
+  await writeLog(folder.path, 'one', [{ ...runStart, input: '读取文件 '.repeat(2_000_000) }, runEnd]);
+  const { text } = await show(folder.path);
+  expect(text).toContain('(9990000 more characters; `--json` has them)');
+  expect(text.length).toBeLessThan(20_000);
+});

@@ -3,6 +3,7 @@ import { readLog } from '@holdfast/session/jsonl';
 import { createColors } from './colors.ts';
 import type { ExitCode } from './failure.ts';
 import { describeTerminal, type Host } from './host.ts';
+import { toJsonText } from './json-text.ts';
 import { findLog } from './session-logs.ts';
 import { describeLog } from './show-log.ts';
 import { toPrintable } from './terminal-text.ts';
@@ -21,9 +22,15 @@ export async function showSession({ id, workspace, json }: ShowOptions, host: Ho
   const reading = readLog(log.path);
   const { torn, problem } = reading;
   if (json) {
-    for (const record of reading.records) host.stdout.write(`${JSON.stringify(record)}\n`);
-    if (torn !== undefined) host.stderr.write(`warning: the log is torn at byte ${torn.offset}\n`);
-    if (problem !== undefined) host.stderr.write(`warning: ${problem.message} (${problem.code})\n`);
+    for (const record of reading.records) host.stdout.write(`${toJsonText(record)}\n`);
+    if (torn !== undefined)
+      host.stderr.write(
+        `warning: the log is torn: its last ${torn.bytes} bytes, from byte ${torn.offset} on, are half a record\n`,
+      );
+    if (problem !== undefined)
+      host.stderr.write(
+        `warning: the log is broken at record ${problem.seq} (byte ${problem.offset}): ${toPrintable(problem.message)} (${problem.code})\n`,
+      );
   } else {
     const terminal = describeTerminal(host.stdout, host.environment);
     const style = { colors: createColors(terminal.color), columns: terminal.columns };

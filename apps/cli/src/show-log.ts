@@ -1,3 +1,4 @@
+import type { LogRecord } from '@holdfast/session';
 import type { LogReading } from '@holdfast/session/jsonl';
 import { formatArguments, formatCallEnd, formatCount, formatDuration, type LineStyle } from './call-line.ts';
 import { type ChangeCollector, createChangeCollector, formatChanges } from './changes.ts';
@@ -5,6 +6,7 @@ import { type ShownCall, type ShownRecord, toShownRecord } from './log-records.t
 import { fitColumns, toPrintable, toPrintableBlock, wrapBlock } from './terminal-text.ts';
 
 const maxResultLines = 4;
+const maxTextCharacters = 10_000;
 
 /** A session log for people: request, turns, calls with arguments, decisions and outcomes, changes, answer, state of the log. */
 export function describeLog(reading: LogReading, style: LineStyle): readonly string[] {
@@ -14,7 +16,7 @@ export function describeLog(reading: LogReading, style: LineStyle): readonly str
   let changes = createChangeCollector();
   let startedAtMs = 0;
   let running = false;
-  for (const record of reading.records) {
+  for (const [index, record] of reading.records.entries()) {
     const shown = toShownRecord(record);
     if (shown === undefined) continue;
     if ('unknown' in shown) {
@@ -30,7 +32,7 @@ export function describeLog(reading: LogReading, style: LineStyle): readonly str
       open.set(known.callId, known.name);
     } else if (known.type === 'tool-call-end') {
       open.delete(known.callId);
-      changes.add(known);
+      if (!failedToApply(known, reading.records, index)) changes.add(known);
     } else if (known.type === 'run-end') {
       running = false;
     }
@@ -43,6 +45,17 @@ export function describeLog(reading: LogReading, style: LineStyle): readonly str
     );
   }
   return [...lines, '', describeIntegrity(reading, style)];
+}
+
+/** Whether the record of a call was the last that came of it: its changes never reached the files. */
+function failedToApply({ callId }: ShownCall, records: readonly LogRecord[], index: number): boolean {
+  // Calls run one after the other, so what follows before the next end is about this one.
+  for (let at = index + 1; at < records.length; at += 1) {
+    const next = records[at];
+    if (next?.type === 'resource-apply-failed') return next['callId'] === callId;
+    if (next?.type === 'tool-call-end') return false;
+  }
+  return false;
 }
 
 interface RunSoFar {
@@ -71,6 +84,8 @@ function describeRecord(record: ShownRecord, { style, changes, startedAtMs }: Ru
       return describeCall(record, style);
     case 'tool-call-start':
       return [];
+    case 'resource-apply-failed':
+      return wrapBlock(`    ${toPrintable(record.message)}`, columns - 1).map(colors.red);
     case 'event':
       return record.events.map(({ type, payload }) =>
         colors.dim(`  event ${toPrintable(type)}  ${formatArguments(payload)}`),
@@ -127,6 +142,9 @@ function describeCall(call: ShownCall, style: LineStyle): readonly string[] {
 
 function describeIntegrity({ records, head, torn, problem }: LogReading, { colors }: LineStyle): string {
   const { length } = records;
+  if (length === 0 && problem === undefined && torn === undefined) {
+    return colors.yellow('The log is empty: its session could not record anything, so it did nothing.');
+  }
   if (problem !== undefined) {
     return colors.red(
       `The log is broken at record ${problem.seq} (byte ${problem.offset}): ${toPrintable(problem.message)} (${problem.code}) The ${length} records before it are shown.`,
@@ -141,7 +159,11 @@ function describeIntegrity({ records, head, torn, problem }: LogReading, { color
 }
 
 function indentBlock(label: string, text: string, columns: number): readonly string[] {
-  const [first = '', ...rest] = wrapBlock(toPrintableBlock(text), columns - label.length);
+  const whole = text.length <= maxTextCharacters;
+  const shown = whole
+    ? text
+    : `${text.slice(0, maxTextCharacters).toWellFormed()}…\n(${text.length - maxTextCharacters} more characters; \`--json\` has them)`;
+  const [first = '', ...rest] = wrapBlock(toPrintableBlock(shown), columns - label.length);
   return [label + first, ...rest.map((line) => ' '.repeat(label.length) + line)];
 }
 

@@ -71,8 +71,8 @@ test('a very long text is cut without being measured whole', () => {
 });
 
 test('text is wrapped at blanks, and a word that fits nowhere is cut', () => {
-  expect(wrapColumns('one two three four', 10)).toEqual(['one two', 'three four']);
-  expect(wrapColumns(`a ${'b'.repeat(30)} c`, 10)).toEqual(['a', 'bbbbbbbbb…', 'c']);
+  expect(wrapColumns('one two three four', 10, 9)).toEqual(['one two', 'three four']);
+  expect(wrapColumns(`a ${'b'.repeat(30)} c`, 10, 9)).toEqual(['a', 'bbbbbbbbb…', 'c']);
 });
 
 test('text is split at a width, wide characters and all, and only as far as it is wanted', () => {

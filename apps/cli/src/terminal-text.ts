@@ -1,6 +1,7 @@
 // Everything that a terminal would obey or that a reader cannot see: controls, bidi marks, zero-width and tag characters, lone
 // surrogates. U+FE0F stays: it only makes a sign an emoji.
-const unprintable = /(?!\u{FE0F})[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+export const unprintable: RegExp =
+  /(?!\u{FE0F})[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 const unprintableInBlock =
   /(?![\n\t]|\u{FE0F})[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
@@ -43,11 +44,18 @@ function measureGrapheme(grapheme: string): number {
   return emoji.test(grapheme) || wide.test(grapheme) ? 2 : 1;
 }
 
+/** Whether `text` takes more than `columns`. Of a long text only as much is measured as tells. */
+function isWider(text: string, columns: number): boolean {
+  // A grapheme may be of any length, yet none that people write is longer than this.
+  if (text.length > columns * 16) return true;
+  return measureColumns(text) > columns;
+}
+
 /** `text` cut to at most `columns`, with an ellipsis where something was left out. */
 export function fitColumns(text: string, columns: number): string {
   // A grapheme has at least one code unit: what is far longer than the line never needs to be measured whole.
   const head = text.length > columns * 16 ? text.slice(0, columns * 16) : text;
-  if (head === text && measureColumns(text) <= columns) return text;
+  if (head === text && !isWider(text, columns)) return text;
   if (columns < 1) return '';
   let fitted = '';
   let used = 0;
@@ -65,18 +73,20 @@ export function padColumns(text: string, columns: number): string {
   return fitted + ' '.repeat(Math.max(0, columns - measureColumns(fitted)));
 }
 
-/** `text` in lines of at most `columns`, broken at blanks where there are any. */
-export function wrapColumns(text: string, columns: number): readonly string[] {
+/** The first `maxLines` of `text` in lines of at most `columns`, broken at blanks where there are any. */
+export function wrapColumns(text: string, columns: number, maxLines: number): readonly string[] {
   const width = Math.max(10, columns);
   const lines: string[] = [];
   let line = '';
-  for (const word of text.split(' ')) {
+  // A longer text fills the lines in any case, blanks and all.
+  for (const word of text.slice(0, width * 16 * maxLines).split(' ')) {
     const longer = line === '' ? word : `${line} ${word}`;
-    if (measureColumns(longer) <= width) {
+    if (!isWider(longer, width)) {
       line = longer;
       continue;
     }
     if (line !== '') lines.push(line);
+    if (lines.length === maxLines) return lines;
     line = fitColumns(word, width);
   }
   return [...lines, line];
@@ -88,13 +98,13 @@ export function wrapColumns(text: string, columns: number): readonly string[] {
  */
 export function wrapBlock(text: string, columns: number): readonly string[] {
   return text.split('\n').flatMap((line) => {
-    if (columns === Number.POSITIVE_INFINITY || measureColumns(line) <= columns) return [line];
+    if (columns === Number.POSITIVE_INFINITY || !isWider(line, columns)) return [line];
     const [indent = ''] = /^\s*(?:[-*] )?/.exec(line) ?? [];
     const lines: string[] = [];
     let current = indent;
     let isEmpty = true;
     for (const word of line.slice(indent.length).split(' ')) {
-      if (!isEmpty && measureColumns(`${current} ${word}`) > columns) {
+      if (!isEmpty && isWider(`${current} ${word}`, columns)) {
         lines.push(current);
         current = ' '.repeat(indent.length);
         isEmpty = true;
