@@ -11,13 +11,14 @@ import { follow } from './follow.ts';
 import { readRequest } from './request.ts';
 import { type Finding, toFinding } from './results.ts';
 import { toToolbox } from './toolbox.ts';
+import { describeUnread } from './unread.ts';
 
 /**
  * A rule-based stand-in for a language model: it has no network, no weights and no memory, and answers the same conversation
  * in the same way. It picks offered tools by the words of the last user message, fills their arguments from it, and reports
  * what they gave. At most 8 calls are made for one message.
  *
- * Of a message only the first 8,000 characters are read.
+ * Of a message only the first 8,000 characters are read, and only English; the answer says so when that leaves something out.
  */
 export function offlineModel(): Model {
   return { id: 'offline:rules', stream: answerRequest };
@@ -36,7 +37,7 @@ async function* answerRequest({ messages, tools, signal }: ModelRequest): AsyncI
   let step = following.next();
   for (const finding of done) if (step.done !== true) step = following.next(finding);
   if (step.done === true) {
-    yield { type: 'text-delta', text: composeAnswer(step.value, toolbox) };
+    yield { type: 'text-delta', text: [composeAnswer(step.value, toolbox), ...describeUnread(request)].join('\n\n') };
     yield { type: 'finish', reason: 'stop' };
     return;
   }

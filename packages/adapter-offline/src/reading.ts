@@ -1,4 +1,5 @@
 import { conceptsOf, isAction } from './concepts.ts';
+import { maxRequestLength } from './unread.ts';
 import { findValues, type Value } from './values.ts';
 import { isStopWord, stemOf, toWord, type Word } from './words.ts';
 
@@ -78,8 +79,6 @@ export function textOf(items: readonly Item[], source: string): string {
     .join('')
     .trim();
 }
-
-const maxRequestLength = 8000;
 
 function itemsOf(text: string): readonly Item[] {
   const items: Item[] = [];
