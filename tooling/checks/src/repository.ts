@@ -40,7 +40,7 @@ export interface Repository {
 
 const topLevel = new Set(['packages', 'apps', 'examples', 'bench', 'tests', 'tooling', '.ci', '.changeset']);
 const skipped = new Set(['node_modules', 'dist', 'fixtures', 'sample-project']);
-const textTypes = new Set(['', '.ts', '.js', '.mjs', '.json', '.md', '.yaml', '.sh']);
+const textTypes = new Set(['', '.ts', '.js', '.mjs', '.json', '.md', '.yaml', '.sh', '.svg']);
 const sourceTypes = new Set(['.ts', '.js', '.mjs']);
 
 /** Reads every text file that people write; what is generated, installed or another project's is left out. */

@@ -1,0 +1,20 @@
+import { readCatalogVersion } from './stranger.ts';
+
+/** What neutral-program.ts imports. */
+export const neutralPackages: readonly string[] = [
+  ...['adapter-offline', 'core', 'executor', 'filesystem', 'policy', 'prompt', 'schema', 'session', 'testing'].map(
+    (name) => `@holdfast/${name}`,
+  ),
+  `valibot@${await readCatalogVersion('valibot')}`,
+];
+
+/** What it gives, in every runtime. */
+export const neutralResult: object = {
+  status: 'completed',
+  text: 'All done.',
+  outcomes: 'ok ok ok ok',
+  notes: [{ text: 'done' }],
+  refused: 'invalid',
+  plain: [true, false],
+  offline: 'completed',
+};

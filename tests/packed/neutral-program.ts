@@ -1,0 +1,80 @@
+// What every runtime has to run: a tool, a policy and a model over files in memory, by way of every neutral root.
+import { offlineModel } from '@holdfast/adapter-offline';
+import { append, defineSlice, defineTool, jsonSchema, toolOk } from '@holdfast/core';
+import { executeToolCall, runAgent } from '@holdfast/executor';
+import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
+import { callBudget } from '@holdfast/policy';
+import { createPrompt, markdownSection } from '@holdfast/prompt';
+import { compileSchema } from '@holdfast/schema';
+import { createSession } from '@holdfast/session';
+import { scriptedModel } from '@holdfast/testing';
+import * as v from 'valibot';
+
+const notes = defineSlice({
+  id: 'neutral/notes',
+  kind: 'list',
+  schema: v.object({ text: v.string() }),
+  reducers: { noted: (_state, note) => append(note) },
+});
+
+const note = defineTool({
+  name: 'note',
+  description: 'Note a text.',
+  inputSchema: v.object({ text: v.string() }),
+  effects: 'state',
+  execute({ text }, { session }) {
+    session.dispatch({ type: 'noted', payload: { text } });
+    return toolOk({ text });
+  },
+});
+
+const prompt = createPrompt({
+  ns: 'neutral',
+  key: 'program',
+  sections: [
+    markdownSection({
+      title: 'Notes',
+      template: 'Note what you read.',
+      tools: [note, ...fileTools()],
+      policies: [callBudget({ maxCalls: 9 })],
+    }),
+  ],
+});
+
+/** Runs everything once and gives what can be compared. */
+export async function runEverything(): Promise<object> {
+  const session = createSession({ id: 'neutral', slices: [notes] });
+  const filesystem = memoryFilesystem({ 'a.txt': 'one\n' });
+  const model = scriptedModel([
+    { calls: [{ name: 'read_file', arguments: { path: 'a.txt' } }] },
+    { calls: [{ name: 'write_file', arguments: { path: 'b.txt', content: 'two\n' } }] },
+    { calls: [{ name: 'glob_files', arguments: { pattern: '*.txt' } }] },
+    { calls: [{ name: 'note', arguments: '{"text":"done"}' }] },
+    { text: 'All done.' },
+  ]);
+  const { signal } = new AbortController();
+  const run = runAgent({ model, prompt, session, input: 'Go.', resources: { filesystem }, signal, timeoutMs: 60_000 });
+  const { status, text, outcomes } = await run.result;
+
+  const refused = await executeToolCall(
+    { name: 'note', arguments: '{"text":1,"other":2}' },
+    { tools: [note], session: createSession({ slices: [notes] }) },
+  );
+  const plain = compileSchema(jsonSchema({ type: 'object', properties: { a: { type: 'integer' } } }));
+  const offline = await runAgent({
+    model: offlineModel(),
+    prompt,
+    session: createSession({ slices: [notes] }),
+    input: 'Hello',
+    resources: { filesystem },
+  }).result;
+  return {
+    status,
+    text,
+    outcomes: outcomes.map(({ kind }) => kind).join(' '),
+    notes: session.read(notes).toArray(),
+    refused: refused.kind,
+    plain: [plain.validate({ a: 1 }).ok, plain.validate({ a: 'x' }).ok],
+    offline: offline.status,
+  };
+}
