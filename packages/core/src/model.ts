@@ -40,6 +40,8 @@ export interface ModelRequest {
   readonly messages: readonly Message[];
   readonly tools: readonly ToolDeclaration[];
   readonly signal: AbortSignal;
+  /** JSON Schema of an object that the message's text has to be the JSON of. Whoever asks validates what comes back. */
+  readonly output?: JsonObject | undefined;
   /** When the answer has to be there; an adapter that tries again waits no longer. Absent: no end. */
   readonly deadline?: Deadline | undefined;
 }

@@ -1,0 +1,172 @@
+import {
+  type Clock,
+  HoldfastError,
+  type JsonObject,
+  type Model,
+  type ModelEvent,
+  type ModelRequest,
+  systemClock,
+  type ToolDeclaration,
+} from '@holdfast/core';
+import { Conversation } from './conversation.ts';
+import { type LoweredKeyword, lowerSchema } from './lower-schema.ts';
+import { type LoweringTargetName, targetsOf } from './lowering-targets.ts';
+import { MessageContent } from './message-content.ts';
+import { toModelFailure } from './model-failure.ts';
+import { readStream } from './read-stream.ts';
+import { withRetries } from './retry.ts';
+import type { AiSdkCallOptions, AiSdkModel } from './specification.ts';
+
+/** What a provider's schema language could not say; the schema that answers are held against is the original. */
+export interface LoweredSchema {
+  /** The tool whose input it is; absent for the schema of a request's `output`. */
+  readonly tool?: string | undefined;
+  readonly lowered: readonly LoweredKeyword[];
+}
+
+export interface AiSdkModelOptions {
+  /** How often a request that failed is sent again. Integer from 0 on, default 2. */
+  readonly maxRetries?: number;
+  /** Times the waits between them. Default: the machine's. */
+  readonly clock?: Clock;
+  /** From 0 to 1, spreads the waits. Default `Math.random`. */
+  readonly random?: () => number;
+  /** Told once of each schema that had to be lowered for the provider. */
+  readonly onLowered?: (lowered: LoweredSchema) => void;
+}
+
+/**
+ * Makes a model of any AI SDK language model object. It only translates, and sends again what failed before anything of the
+ * answer was passed on. Arguments of calls are passed on as text, for the executor to parse.
+ *
+ * While it is asked it throws `model.rate_limited`, `model.overloaded`, `model.unauthorized`, `model.context_overflow`,
+ * `model.request_invalid` and `model.failed`, with `data: { status, retryAfterMs }`, each a number or null; when the request is
+ * cancelled, the reason of its signal.
+ *
+ * @throws HoldfastError `model.unsupported` when `model` is not an object of specification v2, v3 or v4; `options.invalid`.
+ */
+export function aiSdkModel(model: AiSdkModel, options: AiSdkModelOptions = {}): Model {
+  checkModel(model);
+  const { maxRetries = 2, clock = systemClock, random = Math.random, onLowered } = options;
+  if (!Number.isInteger(maxRetries) || maxRetries < 0) {
+    throw new HoldfastError('options.invalid', `\`maxRetries\` must be an integer from 0 on, got ${maxRetries}.`, {
+      data: { maxRetries },
+    });
+  }
+  const id = `${model.provider}:${model.modelId}`;
+  const conversation = new Conversation(model.provider);
+  const translator = new SchemaTranslator(model, onLowered);
+
+  return {
+    id,
+    stream(request) {
+      const begin = () => {
+        const content = new MessageContent(model.provider);
+        return {
+          events: ask(model, toCallOptions(request, { conversation, translator }), { content, signal: request.signal }),
+          toFailure(thrown: unknown) {
+            const failure = toModelFailure(thrown, { model: id, clock });
+            return content.hasProviderCall ? { ...failure, retryable: false } : failure;
+          },
+        };
+      };
+      return withRetries(begin, { maxRetries, clock, random, signal: request.signal, deadline: request.deadline });
+    },
+  };
+}
+
+async function* ask(
+  model: AiSdkModel,
+  options: AiSdkCallOptions,
+  reading: { readonly content: MessageContent; readonly signal: AbortSignal },
+): AsyncGenerator<ModelEvent, void, undefined> {
+  reading.signal.throwIfAborted();
+  const { stream } = await model.doStream(options);
+  yield* readStream(stream, reading);
+}
+
+interface Translation {
+  readonly conversation: Conversation;
+  readonly translator: SchemaTranslator;
+}
+
+function toCallOptions(
+  { messages, tools, signal, output }: ModelRequest,
+  { conversation, translator }: Translation,
+): AiSdkCallOptions {
+  return {
+    prompt: conversation.toPrompt(messages),
+    abortSignal: signal,
+    ...(tools.length === 0 ? {} : { tools: tools.map((tool) => translator.toTool(tool)) }),
+    ...(output === undefined ? {} : translator.toOutput(output)),
+  };
+}
+
+/** Turns schemas into what the provider takes, each once. */
+class SchemaTranslator {
+  readonly #targets: { readonly input: LoweringTargetName; readonly output: LoweringTargetName };
+  readonly #strict: { readonly strict?: false };
+  readonly #onLowered: AiSdkModelOptions['onLowered'];
+  readonly #tools = new WeakMap<ToolDeclaration, object>();
+  readonly #outputs = new WeakMap<JsonObject, Pick<AiSdkCallOptions, 'responseFormat' | 'providerOptions'>>();
+
+  constructor({ provider, specificationVersion }: AiSdkModel, onLowered: AiSdkModelOptions['onLowered']) {
+    this.#targets = targetsOf(provider);
+    // OpenAI's Responses API takes a tool without the word as strict, and makes every optional parameter a required one.
+    this.#strict = specificationVersion !== 'v2' && provider.endsWith('.responses') ? { strict: false } : {};
+    this.#onLowered = onLowered;
+  }
+
+  toTool(declaration: ToolDeclaration): object {
+    const known = this.#tools.get(declaration);
+    if (known !== undefined) return known;
+    const { name, description, inputSchema } = declaration;
+    const { schema, lowered } = lowerSchema(inputSchema, this.#targets.input);
+    if (lowered.length > 0) this.#onLowered?.({ tool: name, lowered });
+    const tool = { type: 'function', name, description, inputSchema: schema, ...this.#strict };
+    this.#tools.set(declaration, tool);
+    return tool;
+  }
+
+  toOutput(output: JsonObject): Pick<AiSdkCallOptions, 'responseFormat' | 'providerOptions'> {
+    const known = this.#outputs.get(output);
+    if (known !== undefined) return known;
+    const { schema, lowered, strict } = lowerSchema(output, this.#targets.output);
+    if (lowered.length > 0) this.#onLowered?.({ lowered });
+    const options = {
+      responseFormat: { type: 'json', name: 'output', schema },
+      ...(strict ? {} : { providerOptions: withoutStrictMode }),
+    };
+    this.#outputs.set(output, options);
+    return options;
+  }
+}
+
+// The AI SDK asks for strict mode unless told otherwise, and a schema outside of it would be refused. A provider reads its own.
+const withoutStrictMode = {
+  openai: { strictJsonSchema: false },
+  azure: { strictJsonSchema: false },
+  anthropic: { structuredOutputMode: 'jsonTool' },
+};
+
+const versions: ReadonlySet<unknown> = new Set(['v2', 'v3', 'v4']);
+
+function checkModel(model: unknown): asserts model is AiSdkModel {
+  if (typeof model === 'object' || typeof model === 'function') {
+    if (model !== null && 'doStream' in model && typeof model.doStream === 'function') {
+      const version = 'specificationVersion' in model ? model.specificationVersion : undefined;
+      if (versions.has(version)) return;
+      throw unsupported(`a model of specification \`${String(version)}\``);
+    }
+  }
+  throw unsupported(
+    typeof model === 'string' ? `the text \`${model}\`` : `a value of type ${model === null ? 'null' : typeof model}`,
+  );
+}
+
+function unsupported(what: string): HoldfastError {
+  return new HoldfastError(
+    'model.unsupported',
+    `\`aiSdkModel\` takes a language model object of AI SDK specification v2, v3 or v4, such as \`openai('gpt-5')\` of \`@ai-sdk/openai\` 2 or later; got ${what}.`,
+  );
+}

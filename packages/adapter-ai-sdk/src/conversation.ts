@@ -1,0 +1,119 @@
+import type { Message } from '@holdfast/core';
+import { type ContentPart, readMetadata, toInput } from './message-content.ts';
+
+interface PromptMessage {
+  readonly role: Message['role'];
+  readonly content: string | readonly object[];
+}
+
+interface Converted {
+  readonly prompt: PromptMessage[];
+  /** Messages of the list that `prompt` has. */
+  count: number;
+  last: Message | undefined;
+}
+
+/**
+ * Turns conversations into prompts of the AI SDK. A message is converted once, however many requests it is part of, and a list
+ * that only grew is not gone through again.
+ */
+export class Conversation {
+  readonly #provider: string;
+  readonly #byList = new WeakMap<readonly Message[], Converted>();
+  readonly #byMessage = new WeakMap<Message, PromptMessage>();
+
+  constructor(provider: string) {
+    this.#provider = provider;
+  }
+
+  /** A list of its own for each request, so that nobody sees it grow. */
+  toPrompt(messages: readonly Message[]): readonly object[] {
+    const converted = this.#known(messages);
+    for (; converted.count < messages.length; converted.count += 1) {
+      const message = messages[converted.count];
+      if (message === undefined) continue;
+      append(converted.prompt, this.#convert(message));
+      converted.last = message;
+    }
+    return converted.prompt.slice();
+  }
+
+  #known(messages: readonly Message[]): Converted {
+    const known = this.#byList.get(messages);
+    if (known !== undefined && known.count <= messages.length && messages[known.count - 1] === known.last) return known;
+    const converted: Converted = { prompt: [], count: 0, last: undefined };
+    this.#byList.set(messages, converted);
+    return converted;
+  }
+
+  #convert(message: Message): PromptMessage {
+    const known = this.#byMessage.get(message);
+    if (known !== undefined) return known;
+    const converted = toPromptMessage(message, this.#provider);
+    this.#byMessage.set(message, converted);
+    return converted;
+  }
+}
+
+/** The results of one turn belong into one message: some providers refuse them apart. */
+function append(prompt: PromptMessage[], message: PromptMessage): void {
+  const last = prompt.at(-1);
+  if (message.role !== 'tool' || last?.role !== 'tool') {
+    prompt.push(message);
+    return;
+  }
+  // A new object: the one before may be in a prompt that was handed out.
+  prompt[prompt.length - 1] = { role: 'tool', content: [...last.content, ...message.content] as readonly object[] };
+}
+
+function toPromptMessage(message: Message, provider: string): PromptMessage {
+  switch (message.role) {
+    case 'system':
+      return { role: 'system', content: message.text };
+    case 'user':
+      return { role: 'user', content: [{ type: 'text', text: message.text }] };
+    case 'assistant':
+      return { role: 'assistant', content: toContent(message, provider) };
+    case 'tool': {
+      const { callId, name, success, text } = message;
+      const output = { type: success ? 'text' : 'error-text', value: text };
+      return { role: 'tool', content: [{ type: 'tool-result', toolCallId: callId, toolName: name, output }] };
+    }
+    default:
+      return message satisfies never;
+  }
+}
+
+type AssistantMessage = Extract<Message, { readonly role: 'assistant' }>;
+
+function toContent(message: AssistantMessage, provider: string): readonly object[] {
+  const calls = message.calls.map(toCallPart);
+  const kept = readMetadata(message.providerMetadata, provider);
+  if (kept !== undefined && describes(kept, message)) {
+    let index = 0;
+    return kept
+      .filter((part) => part['text'] !== '' || part.type !== 'text' || part.providerOptions !== undefined)
+      .map((part) => {
+        if (!isOwnCall(part)) return part;
+        const call = calls[index];
+        index += 1;
+        return { ...call, ...part };
+      });
+  }
+  // Providers refuse empty text beside calls.
+  return [...(message.text === '' && calls.length > 0 ? [] : [{ type: 'text', text: message.text }]), ...calls];
+}
+
+function toCallPart({ id, name, arguments: raw }: AssistantMessage['calls'][number]): object {
+  return { type: 'tool-call', toolCallId: id, toolName: name, input: toInput(raw) };
+}
+
+function isOwnCall(part: ContentPart): boolean {
+  return part.type === 'tool-call' && part['providerExecuted'] !== true;
+}
+
+/** Whether the message is still the one that came: a host may have shortened its text or taken a call away. */
+function describes(kept: readonly ContentPart[], { text, calls }: AssistantMessage): boolean {
+  const keptText = kept.map((part) => (part.type === 'text' ? String(part['text']) : '')).join('');
+  return keptText === text && kept.filter(isOwnCall).length === calls.length;
+}

@@ -1,0 +1,204 @@
+import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
+import { type LoweringTarget, type LoweringTargetName, loweringTargets } from './lowering-targets.ts';
+
+/** A keyword that the provider is not sent, or sent changed. */
+export interface LoweredKeyword {
+  /** Of the schema that has the keyword, as a JSON Pointer; empty for the root. */
+  readonly path: string;
+  readonly keyword: string;
+  readonly reason: string;
+}
+
+export interface Lowering {
+  /** What to send. The schema that was given when nothing had to be lowered. */
+  readonly schema: JsonObject;
+  readonly lowered: readonly LoweredKeyword[];
+  /** False: the target's strict mode cannot express the schema, which is sent as it is for the model to go by. */
+  readonly strict: boolean;
+}
+
+/**
+ * Lowers a JSON Schema to what a provider's schema language can say, and reports every keyword that this loses or changes. What
+ * the model then answers may break what was lost: it has to be validated against the original schema, as the executor does.
+ */
+export function lowerSchema(schema: JsonObject, target: LoweringTargetName): Lowering {
+  const rules = loweringTargets[target];
+  const walk: Walk = { rules, root: schema, lowered: [], obstacles: [], inlining: [] };
+  const walked = lowerNode(schema, '', walk);
+  const result = rules.plainRoot === true ? toPlainRoot(walked, walk) : walked;
+  const { lowered, obstacles } = walk;
+  if (obstacles.length > 0) return { schema, lowered: obstacles, strict: false };
+  return { schema: lowered.length === 0 && rules.closed !== true ? schema : result, lowered, strict: true };
+}
+
+interface Walk {
+  readonly rules: LoweringTarget;
+  readonly root: JsonObject;
+  readonly lowered: LoweredKeyword[];
+  /** What strict mode has no words for: lowered away, a right answer could not be given any more. */
+  readonly obstacles: LoweredKeyword[];
+  /** References that are being written out. */
+  readonly inlining: readonly string[];
+}
+
+const mapKeywords: ReadonlySet<string> = new Set([
+  'properties',
+  '$defs',
+  'definitions',
+  'patternProperties',
+  'dependentSchemas',
+]);
+const listKeywords: ReadonlySet<string> = new Set(['anyOf', 'allOf', 'oneOf', 'prefixItems']);
+const schemaKeywords: ReadonlySet<string> = new Set([
+  ...[
+    'items',
+    'additionalProperties',
+    'not',
+    'if',
+    'then',
+    'else',
+    'contains',
+    'propertyNames',
+    'unevaluatedProperties',
+    'unevaluatedItems',
+  ],
+]);
+
+function lowerNode(schema: JsonObject, path: string, walk: Walk): JsonObject {
+  const { rules, lowered } = walk;
+  const reference = schema['$ref'];
+  if (rules.inlineReferences === true && typeof reference === 'string') return inline(schema, reference, path, walk);
+  const result: Record<string, Json> = {};
+  for (const [keyword, value] of Object.entries(schema)) {
+    const problem = findProblem(keyword, value, rules);
+    if (problem === undefined) set(result, keyword, lowerValue(keyword, value, `${path}/${toStep(keyword)}`, walk));
+    else if (keyword === 'oneOf' && Array.isArray(value) && !Object.hasOwn(schema, 'anyOf') && isKept('anyOf', rules)) {
+      lowered.push({ path, keyword, reason: 'sent as `anyOf`, which lets several match' });
+      set(result, 'anyOf', lowerValue('anyOf', value, `${path}/oneOf`, walk));
+    } else if (!(rules.inlineReferences === true && ['$defs', 'definitions'].includes(keyword)))
+      lowered.push({ path, keyword, reason: problem });
+  }
+  if (isObjectSchema(schema)) checkObject(schema, result, path, walk);
+  return result;
+}
+
+function isKept(keyword: string, { keywords }: LoweringTarget): boolean {
+  return keywords === undefined || keywords.has(keyword);
+}
+
+function findProblem(keyword: string, value: Json, rules: LoweringTarget): string | undefined {
+  if (!isKept(keyword, rules)) return 'the provider does not take it';
+  if (keyword === 'format' && rules.formats !== undefined && !rules.formats.has(String(value)))
+    return `the provider does not take \`${String(value)}\``;
+  const values = rules.values?.get(keyword);
+  return values === undefined || values.includes(value) ? undefined : `the provider takes only ${values.join(' and ')}`;
+}
+
+function lowerValue(keyword: string, value: Json, path: string, walk: Walk): Json {
+  if (mapKeywords.has(keyword) && isSchema(value)) {
+    const result: Record<string, Json> = {};
+    for (const [name, inner] of Object.entries(value)) {
+      set(result, name, isSchema(inner) ? lowerNode(inner, `${path}/${toStep(name)}`, walk) : inner);
+    }
+    return result;
+  }
+  if (listKeywords.has(keyword) && Array.isArray(value)) {
+    return value.map((inner: Json, index) => (isSchema(inner) ? lowerNode(inner, `${path}/${index}`, walk) : inner));
+  }
+  return schemaKeywords.has(keyword) && isSchema(value) ? lowerNode(value, path, walk) : value;
+}
+
+function checkObject(schema: JsonObject, result: Record<string, Json>, path: string, { rules, obstacles }: Walk): void {
+  if (rules.closed === true) {
+    // Absent means closed here, and open to providers.
+    if ((schema['additionalProperties'] ?? false) !== false)
+      obstacles.push({ path, keyword: 'additionalProperties', reason: 'strict mode takes closed objects only' });
+    result['additionalProperties'] = false;
+  }
+  if (rules.allRequired !== true || !isSchema(schema['properties'])) return;
+  const required = Array.isArray(schema['required']) ? schema['required'] : [];
+  if (Object.keys(schema['properties']).some((name) => !required.includes(name)))
+    obstacles.push({ path, keyword: 'required', reason: 'strict mode needs every property to be required' });
+}
+
+/** Writes out a reference within the schema. One that leads to itself is cut at its second turn. */
+function inline(schema: JsonObject, reference: string, path: string, walk: Walk): JsonObject {
+  const { $ref, ...rest } = schema;
+  const found = walk.inlining.includes(reference) ? undefined : resolve(reference, walk.root);
+  if (found === undefined) {
+    const reason = walk.inlining.includes(reference)
+      ? 'a schema that contains itself is cut here'
+      : 'it leads out of the schema';
+    walk.lowered.push({ path, keyword: '$ref', reason });
+    return lowerNode(rest, path, walk);
+  }
+  walk.lowered.push({ path, keyword: '$ref', reason: 'written out' });
+  return lowerNode({ ...found, ...rest }, path, { ...walk, inlining: [...walk.inlining, reference] });
+}
+
+function resolve(reference: string, root: JsonObject): JsonObject | undefined {
+  if (!reference.startsWith('#/')) return undefined;
+  let found: Json | undefined = root;
+  for (const step of reference.slice(2).split('/')) {
+    const key = step.replaceAll('~1', '/').replaceAll('~0', '~');
+    found = isSchema(found) && Object.hasOwn(found, key) ? found[key] : undefined;
+  }
+  return isSchema(found) ? found : undefined;
+}
+
+const choices = ['anyOf', 'oneOf', 'allOf', 'not', 'enum', 'const', 'if', 'then', 'else', '$ref'];
+
+/** A root that is an object and nothing else, with the properties of all that the root could be. */
+function toPlainRoot(schema: JsonObject, { root, lowered, obstacles, rules }: Walk): JsonObject {
+  const found = choices.filter((keyword) => Object.hasOwn(schema, keyword));
+  if (found.length === 0 && schema['type'] === 'object') return schema;
+  const problems = rules.allRequired === true ? obstacles : lowered;
+  const branches = collectBranches(schema, root);
+  if (!branches.some(isObjectSchema)) {
+    obstacles.push({ path: '', keyword: 'type', reason: 'the root must be an object' });
+    return schema;
+  }
+  for (const keyword of found)
+    problems.push({ path: '', keyword, reason: 'not taken at the root; the properties of every branch are offered' });
+  if (schema['type'] !== 'object') problems.push({ path: '', keyword: 'type', reason: 'must be `object` at the root' });
+  const properties: Record<string, Json> = {};
+  for (const branch of branches) {
+    for (const [name, property] of Object.entries(isSchema(branch['properties']) ? branch['properties'] : {})) {
+      if (!Object.hasOwn(properties, name)) set(properties, name, property);
+    }
+  }
+  const rest = Object.entries(schema).filter(([keyword]) => !choices.includes(keyword));
+  return { ...Object.fromEntries(rest), type: 'object', properties };
+}
+
+function collectBranches(schema: JsonObject, root: JsonObject, depth = 8): JsonObject[] {
+  if (depth === 0) return [];
+  const inner = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => {
+    const list = schema[keyword];
+    return Array.isArray(list) ? list.filter(isSchema) : [];
+  });
+  const target = typeof schema['$ref'] === 'string' ? resolve(schema['$ref'], root) : undefined;
+  return [
+    schema,
+    ...[...(target === undefined ? [] : [target]), ...inner].flatMap((one) => collectBranches(one, root, depth - 1)),
+  ];
+}
+
+function isObjectSchema(schema: JsonObject): boolean {
+  const { type } = schema;
+  return type === 'object' || (Array.isArray(type) && type.includes('object')) || Object.hasOwn(schema, 'properties');
+}
+
+function isSchema(value: Json | undefined): value is JsonObject {
+  return isPlainObject(value);
+}
+
+/** Also for a property that is called `__proto__`. */
+function set(target: Record<string, Json>, key: string, value: Json): void {
+  Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true });
+}
+
+/** A step of a JSON Pointer. */
+function toStep(step: string): string {
+  return step.replaceAll('~', '~0').replaceAll('/', '~1');
+}

@@ -1,0 +1,97 @@
+import { defineTool, jsonSchema, type Outcome, type ToolCall } from '@holdfast/core';
+import { expect, test } from 'vitest';
+import { toAiSdkTools } from './to-ai-sdk-tools.ts';
+
+const read = defineTool({
+  name: 'read',
+  description: 'Read a file.',
+  inputSchema: jsonSchema({ type: 'object', properties: { path: { type: 'string' } }, required: ['path'] }),
+  effects: 'none',
+  execute: () => 'unused: the host runs it',
+});
+const list = defineTool({ name: 'list', description: 'List files.', effects: 'none', execute: () => [] });
+
+function outcome(parts: Partial<Outcome>): Outcome {
+  return {
+    kind: 'ok',
+    callId: 'a',
+    name: 'read',
+    code: undefined,
+    message: '',
+    value: null,
+    rendered: '',
+    text: '',
+    ...parts,
+  };
+}
+
+test('tools have the form that the SDK knows', () => {
+  const tools = toAiSdkTools([read, list], { execute: async () => outcome({}) });
+  expect(Object.keys(tools)).toEqual(['read', 'list']);
+  expect(tools['read']?.description).toBe('Read a file.');
+  const schema = tools['read']?.inputSchema;
+  expect(schema?.jsonSchema).toMatchObject({ type: 'object', required: ['path'], additionalProperties: false });
+  expect(schema).toMatchObject({ [Symbol.for('vercel.ai.schema')]: true, [Symbol.for('vercel.ai.validator')]: true });
+  expect(schema !== undefined && 'validate' in schema).toBe(true);
+  expect(tools['list']?.inputSchema.jsonSchema).toEqual({
+    type: 'object',
+    properties: {},
+    additionalProperties: false,
+  });
+});
+
+test('a call takes the path of the host, and the model gets the text of its outcome', async () => {
+  const calls: [ToolCall, unknown][] = [];
+  const tools = toAiSdkTools([read], {
+    async execute(call, context) {
+      calls.push([call, context]);
+      return outcome({ text: 'found\n\n"x"' });
+    },
+  });
+  const { signal } = new AbortController();
+  expect(await tools['read']?.execute({ path: 'x' }, { toolCallId: 'a', abortSignal: signal })).toBe('found\n\n"x"');
+  await tools['read']?.execute({ path: 'y' }, { toolCallId: 'b' });
+  expect(calls).toEqual([
+    [{ id: 'a', name: 'read', arguments: { path: 'x' } }, { signal }],
+    [{ id: 'b', name: 'read', arguments: { path: 'y' } }, {}],
+  ]);
+});
+
+test.each([
+  [
+    outcome({ kind: 'denied', code: 'policy.denied', text: 'Read it first.' }),
+    { code: 'policy.denied', message: 'Read it first.', data: { kind: 'denied', callId: 'a' } },
+  ],
+  [
+    outcome({ kind: 'failed', text: 'No.' }),
+    { code: 'tool.failed', message: 'No.', data: { kind: 'failed', callId: 'a' } },
+  ],
+  [
+    {
+      kind: 'suspended' as const,
+      pending: [
+        {
+          callId: 'a',
+          name: 'read',
+          input: {},
+          dangerous: true,
+          asks: [{ policy: 'p', type: 'ask' as const, reason: 'It is private.' }],
+        },
+      ],
+    },
+    {
+      code: 'approval.pending',
+      message: "`read` was not run: it waits for a person's approval. It is private.",
+      data: { kind: 'suspended', callId: 'a' },
+    },
+  ],
+])('what is not ok is thrown for the SDK to tell', async (result, error) => {
+  const tools = toAiSdkTools([read], { execute: async () => result });
+  await expect(tools['read']?.execute({}, { toolCallId: 'a' })).rejects.toMatchObject(error);
+});
+
+test('two tools of one name are refused', () => {
+  expect(() => toAiSdkTools([read, read], { execute: async () => outcome({}) })).toThrow(
+    expect.objectContaining({ code: 'tool.name.duplicate' }),
+  );
+});

@@ -1,0 +1,97 @@
+import {
+  HoldfastError,
+  type JsonObject,
+  type Outcome,
+  type PendingApproval,
+  type Tool,
+  type ToolCall,
+} from '@holdfast/core';
+import { compileSchema } from '@holdfast/schema';
+
+/**
+ * The call path, handed in by the host: `(call, { signal }) => executeToolCall(call, { ...options, signal })`. The signal is the
+ * one of the AI SDK's call, and absent when that has none.
+ */
+export type ExecuteCall = (
+  call: ToolCall,
+  context: { readonly signal?: AbortSignal },
+) => Promise<Outcome | { readonly kind: 'suspended'; readonly pending: readonly PendingApproval[] }>;
+
+/** A tool as `generateText` and `streamText` of the AI SDK 5, 6 and 7 take it. */
+export interface AiSdkTool {
+  readonly description: string;
+  /** The SDK's form of a plain JSON Schema, which it shows to the model. */
+  readonly inputSchema: {
+    readonly jsonSchema: JsonObject;
+    // `_type` and the symbol of the SDK's own declaration stand for types only; absent here, as in what its `jsonSchema()` makes.
+    readonly validate: undefined;
+  };
+  execute(
+    input: unknown,
+    call: { readonly toolCallId: string; readonly abortSignal?: AbortSignal | undefined },
+  ): Promise<string>;
+}
+
+// How the SDK knows its schemas, across its copies: 6 and 7 look for the first, 5 looks for both.
+const schemaSymbol = Symbol.for('vercel.ai.schema');
+const validatorSymbol = Symbol.for('vercel.ai.validator');
+
+/**
+ * Gives tools to a program written for the AI SDK; every call goes through `execute`, which is the call path that the host chose.
+ *
+ * The model gets the outcome's text. Anything but `ok`, an unanswered approval too, is thrown with the outcome's code and text:
+ * the SDK turns it into a tool error and shows the model the text, so that it can do better. `data` holds `kind` and `callId`.
+ *
+ * @throws HoldfastError `tool.name.duplicate`, and what compiling a schema throws.
+ */
+export function toAiSdkTools(
+  tools: readonly Tool[],
+  { execute }: { readonly execute: ExecuteCall },
+): Readonly<Record<string, AiSdkTool>> {
+  const result: Record<string, AiSdkTool> = {};
+  for (const tool of tools) {
+    if (Object.hasOwn(result, tool.name)) {
+      throw new HoldfastError('tool.name.duplicate', `Two tools are named \`${tool.name}\`; rename one of them.`, {
+        data: { name: tool.name },
+      });
+    }
+    result[tool.name] = toAiSdkTool(tool, execute);
+  }
+  return result;
+}
+
+const noArguments: JsonObject = { type: 'object', properties: {}, additionalProperties: false };
+
+function toAiSdkTool({ name, description, inputSchema }: Tool, execute: ExecuteCall): AiSdkTool {
+  const schema = inputSchema === undefined ? noArguments : compileSchema(inputSchema).jsonSchema;
+  return {
+    description,
+    // No `validate`: the call path does, and its reasons are for models.
+    inputSchema: {
+      [schemaSymbol]: true,
+      [validatorSymbol]: true,
+      jsonSchema: schema,
+      validate: undefined,
+    } as AiSdkTool['inputSchema'],
+    async execute(input, { toolCallId, abortSignal }) {
+      const call: ToolCall = { id: toolCallId, name, arguments: input };
+      const outcome = await execute(call, abortSignal === undefined ? {} : { signal: abortSignal });
+      if (outcome.kind === 'suspended') throw waiting(name, toolCallId, outcome.pending);
+      if (outcome.kind === 'ok') return outcome.text;
+      throw new HoldfastError(outcome.code ?? 'tool.failed', outcome.text, {
+        data: { kind: outcome.kind, callId: outcome.callId },
+      });
+    },
+  };
+}
+
+function waiting(name: string, callId: string, pending: readonly PendingApproval[]): HoldfastError {
+  const reasons = pending
+    .flatMap(({ asks }) => asks.map(({ reason = '' }) => reason))
+    .filter((reason) => reason !== '');
+  return new HoldfastError(
+    'approval.pending',
+    `\`${name}\` was not run: it waits for a person's approval. ${reasons.join(' ')}`.trim(),
+    { data: { kind: 'suspended', callId } },
+  );
+}
