@@ -1,6 +1,5 @@
 import {
   type BoundPolicy,
-  type Clock,
   type Deadline,
   type FilesystemReader,
   isOperation,
@@ -65,9 +64,4 @@ export function readOnlyFilesystem(resources: ReadonlyMap<string, unknown>): Fil
   const resource = resources.get('filesystem');
   // By the name's contract: whoever binds `filesystem` binds a StagedResource<Filesystem, FilesystemReader>.
   return isStagedResource(resource) ? (resource.readOnly as FilesystemReader) : undefined;
-}
-
-/** A deadline on `clock`. */
-export function deadlineAt(atMs: number, clock: Clock): Deadline {
-  return Object.freeze({ atMs, remainingMs: () => Math.max(0, atMs - clock.now()) });
 }

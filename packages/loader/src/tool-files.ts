@@ -6,7 +6,7 @@ import { HoldfastError } from '@holdfast/core';
 import type { Finding } from './diagnostic.ts';
 
 /** Files above this size are refused, in bytes. */
-export const maxFileBytes: number = 1024 * 1024;
+const maxFileBytes = 1024 * 1024;
 
 export type ToolFileReading =
   | {

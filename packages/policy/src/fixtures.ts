@@ -84,7 +84,7 @@ export function runPolicy(policy: Policy, filesystem?: FilesystemReader): Policy
   };
 }
 
-export function keyedState<Item>(items: ReadonlyMap<string, Item>): KeyedState<Item> {
+function keyedState<Item>(items: ReadonlyMap<string, Item>): KeyedState<Item> {
   return {
     size: items.size,
     get: (key) => items.get(key),
@@ -94,7 +94,7 @@ export function keyedState<Item>(items: ReadonlyMap<string, Item>): KeyedState<I
   };
 }
 
-export function listState<Item>(items: readonly Item[]): ListState<Item> {
+function listState<Item>(items: readonly Item[]): ListState<Item> {
   return {
     size: items.length,
     at: (index) => items.at(index),
