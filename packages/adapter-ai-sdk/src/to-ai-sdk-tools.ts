@@ -3,6 +3,7 @@ import {
   type JsonObject,
   type Outcome,
   type PendingApproval,
+  type StandardSchema,
   type Tool,
   type ToolCall,
 } from '@holdfast/core';
@@ -17,22 +18,26 @@ export type ExecuteCall = (
   context: { readonly signal?: AbortSignal },
 ) => Promise<Outcome | { readonly kind: 'suspended'; readonly pending: readonly PendingApproval[] }>;
 
-/** A tool as `generateText` and `streamText` of the AI SDK 5, 6 and 7 take it. */
+/**
+ * A tool as `generateText` and `streamText` of the AI SDK 5, 6 and 7 take it. The types of AI SDK 5 name no schema that others
+ * could make: there, cast the object of tools to its `ToolSet`.
+ */
 export interface AiSdkTool {
   readonly description: string;
-  /** The SDK's form of a plain JSON Schema, which it shows to the model. */
-  readonly inputSchema: {
-    readonly jsonSchema: JsonObject;
-    // `_type` and the symbol of the SDK's own declaration stand for types only; absent here, as in what its `jsonSchema()` makes.
-    readonly validate: undefined;
-  };
+  readonly inputSchema: AiSdkSchema;
   execute(
     input: unknown,
     call: { readonly toolCallId: string; readonly abortSignal?: AbortSignal | undefined },
   ): Promise<string>;
 }
 
-// How the SDK knows its schemas, across its copies: 6 and 7 look for the first, 5 looks for both.
+/** A Standard Schema, which the types of the SDK ask for, in the SDK's own form of a plain JSON Schema, which it looks for. */
+export interface AiSdkSchema extends StandardSchema {
+  readonly jsonSchema: JsonObject;
+  readonly validate: undefined;
+}
+
+// How the SDK knows its own schemas, across its copies: 6 and 7 look for the first, 5 for both.
 const schemaSymbol = Symbol.for('vercel.ai.schema');
 const validatorSymbol = Symbol.for('vercel.ai.validator');
 
@@ -63,16 +68,9 @@ export function toAiSdkTools(
 const noArguments: JsonObject = { type: 'object', properties: {}, additionalProperties: false };
 
 function toAiSdkTool({ name, description, inputSchema }: Tool, execute: ExecuteCall): AiSdkTool {
-  const schema = inputSchema === undefined ? noArguments : compileSchema(inputSchema).jsonSchema;
   return {
     description,
-    // No `validate`: the call path does, and its reasons are for models.
-    inputSchema: {
-      [schemaSymbol]: true,
-      [validatorSymbol]: true,
-      jsonSchema: schema,
-      validate: undefined,
-    } as AiSdkTool['inputSchema'],
+    inputSchema: toSchema(inputSchema === undefined ? noArguments : compileSchema(inputSchema).jsonSchema),
     async execute(input, { toolCallId, abortSignal }) {
       const call: ToolCall = { id: toolCallId, name, arguments: input };
       const outcome = await execute(call, abortSignal === undefined ? {} : { signal: abortSignal });
@@ -83,6 +81,18 @@ function toAiSdkTool({ name, description, inputSchema }: Tool, execute: ExecuteC
       });
     },
   };
+}
+
+/** Lets everything pass: the call path validates, and its reasons are for models. */
+function toSchema(jsonSchema: JsonObject): AiSdkSchema {
+  const standard = {
+    version: 1,
+    vendor: 'holdfast',
+    validate: (value: unknown) => ({ value }),
+    jsonSchema: { input: () => jsonSchema, output: () => jsonSchema },
+  } as const;
+  const marks = { [schemaSymbol]: true, [validatorSymbol]: true };
+  return { ...marks, '~standard': standard, jsonSchema, validate: undefined };
 }
 
 function waiting(name: string, callId: string, pending: readonly PendingApproval[]): HoldfastError {
