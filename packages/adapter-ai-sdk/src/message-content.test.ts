@@ -101,6 +101,8 @@ test('a message of text and calls alone keeps nothing beside them', async () => 
   const { message } = await exchange([
     { type: 'text-delta', id: '1', delta: 'I read.' },
     ...call('a', 'read', '{"path":"x"}'),
+    // Of the message as a whole: the SDK has no place to send it back in.
+    { ...finish('v4', 'tool-calls'), providerMetadata: item },
   ]);
   expect(message.providerMetadata).toBeUndefined();
 });

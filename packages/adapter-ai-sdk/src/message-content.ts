@@ -35,7 +35,6 @@ export class MessageContent {
   }
 
   add(part: StreamPart): void {
-    if ('providerMetadata' in part && part.providerMetadata !== undefined) this.#isOpaque = true;
     switch (part.type) {
       case 'text-start':
       case 'text-delta':
@@ -82,11 +81,14 @@ export class MessageContent {
     }
     open.text += delta;
     // A later part completes what an earlier one began, e.g. a signature at the end.
-    if (providerMetadata !== undefined) open.providerOptions = providerMetadata;
+    if (providerMetadata === undefined) return;
+    open.providerOptions = providerMetadata;
+    this.#isOpaque = true;
   }
 
   #addCall({ toolCallId, toolName, input, providerExecuted, providerMetadata }: CallPart): void {
     if (providerExecuted !== true) {
+      if (providerMetadata !== undefined) this.#isOpaque = true;
       // What was called stands in the message's calls; here is only its place.
       this.#parts.push({ type: 'tool-call', ...withOptions(providerMetadata) });
       return;
