@@ -1,5 +1,5 @@
 /** The benchmarks, in the order in which they run. */
-export const names: readonly string[] = ['call', 'loop', 'import', 'size'];
+export const names: readonly string[] = ['call', 'loop', 'import', 'size', 'install'];
 
 export type BenchRequest = { readonly names: readonly string[]; readonly json: boolean } | { readonly problem: string };
 

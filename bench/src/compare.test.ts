@@ -87,3 +87,17 @@ test('the table says what was measured and whether the goal is met', () => {
     '  slow   1.50 us  900 ns - 2.00 ms  2.00x (1.00 - 3.00) of floor  1.9x, missed',
   ]);
 });
+
+test('figures say their unit, and whether their goal is met', () => {
+  const figures = [
+    { name: 'packages', value: 9, unit: 'packages', goal: 9 },
+    { name: 'more', value: 10, unit: 'packages', goal: 9 },
+    { name: 'size', value: 7, unit: 'kB' },
+  ];
+  expect(formatReport({ name: 'install', figures }).split('\n')).toEqual([
+    'install',
+    '  packages: 9 packages; goal 9 packages, met',
+    '  more: 10 packages; goal 9 packages, missed',
+    '  size: 7 kB',
+  ]);
+});

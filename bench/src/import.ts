@@ -5,12 +5,17 @@ import type { TimeReport } from './report.ts';
 
 const rounds = 25;
 const packages = ['core', 'session', 'policy', 'executor'].map((name) => `@holdfast/${name}`);
+// What smallest-program.ts imports, the user's schema library among it.
+const program = ['@holdfast/core', '@holdfast/executor', '@holdfast/prompt', '@holdfast/session', 'valibot'];
 
 /** What it costs a fresh process to import the runtime. */
 export async function measureImport(): Promise<TimeReport> {
-  const everything = packages.map((name) => `import '${name}';`).join('');
   const rows = await compare(
-    [processWith('empty process', ''), { ...processWith(packages.join(' + '), everything), goalOverNs: 12e6 }],
+    [
+      processWith('empty process', []),
+      { ...processWith(packages.join(' + '), packages), goalOverNs: 12e6 },
+      processWith('define a tool and run a loop', program),
+    ],
     {
       rounds,
       warmUpRounds: 2,
@@ -20,7 +25,8 @@ export async function measureImport(): Promise<TimeReport> {
   return { name: 'import', rounds, rows };
 }
 
-function processWith(name: string, source: string): Subject {
+function processWith(name: string, imported: readonly string[]): Subject {
+  const source = imported.map((specifier) => `import '${specifier}';`).join('');
   const folder = fileURLToPath(new URL('..', import.meta.url));
   return {
     name,

@@ -1,7 +1,7 @@
 import type { Row, Spread } from './compare.ts';
 
 /** What one benchmark found. */
-export type Report = TimeReport | SizeReport;
+export type Report = TimeReport | SizeReport | FigureReport;
 
 export interface TimeReport {
   readonly name: string;
@@ -22,6 +22,20 @@ export interface Size {
   readonly goalGzipBytes: number;
 }
 
+export interface FigureReport {
+  readonly name: string;
+  readonly figures: readonly Figure[];
+}
+
+export interface Figure {
+  readonly name: string;
+  readonly value: number;
+  /** Follows the value: `packages`. */
+  readonly unit: string;
+  /** The most that the design allows. */
+  readonly goal?: number;
+}
+
 export interface Machine {
   readonly cpu: string;
   readonly cores: number;
@@ -32,7 +46,16 @@ export interface Machine {
 
 /** A table for people: medians with their spread, ratios, and whether a ratio meets its goal. */
 export function formatReport(report: Report): string {
+  if ('figures' in report) return formatFigures(report);
   return 'sizes' in report ? formatSizes(report) : formatTimes(report);
+}
+
+function formatFigures({ name, figures }: FigureReport): string {
+  const lines = figures.map(({ name: what, value, unit, goal }) => {
+    const verdict = goal === undefined ? '' : `; goal ${goal} ${unit}, ${value <= goal ? 'met' : 'missed'}`;
+    return `  ${what}: ${value} ${unit}${verdict}`;
+  });
+  return [name, ...lines].join('\n');
 }
 
 function formatSizes({ name, sizes }: SizeReport): string {

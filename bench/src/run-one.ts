@@ -1,6 +1,7 @@
 // Measures one benchmark in a process of its own, on the built packages as users get them, and prints it as JSON.
 import { measureCall } from './call.ts';
 import { measureImport } from './import.ts';
+import { measureInstall } from './install.ts';
 import { measureLoop } from './loop.ts';
 import type { Report } from './report.ts';
 import { measureSize } from './size.ts';
@@ -10,6 +11,7 @@ const measures = new Map<string, () => Promise<Report>>([
   ['loop', measureLoop],
   ['import', measureImport],
   ['size', measureSize],
+  ['install', measureInstall],
 ]);
 
 const name = process.argv[2] ?? '';

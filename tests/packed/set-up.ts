@@ -1,10 +1,8 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import type { TestProject } from 'vitest/node';
+import { packAll } from './pack.ts';
 import { readPackages } from './packed-package.ts';
 import { startRegistry } from './registry.ts';
 
@@ -20,11 +18,7 @@ declare module 'vitest' {
 /** Packs every package once for all tests here, and serves the tarballs on the loopback interface. */
 export default async function setUp({ provide }: TestProject): Promise<() => Promise<void>> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-packed-')));
-  const parameters = ['--yes', 'pnpm@12.21.0', '--filter', './packages/*', '--filter', 'holdfast', 'pack'];
-  await promisify(execFile)('npx', [...parameters, '--pack-destination', folder], {
-    cwd: fileURLToPath(new URL('../../', import.meta.url)),
-    shell: process.platform === 'win32',
-  });
+  await packAll(folder);
   const registry = await startRegistry(await readPackages(folder));
   provide('tarballs', folder);
   provide('registry', registry.url);
