@@ -1,9 +1,9 @@
-import { spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runCommand } from './documents.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const folder = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-readme-')));
@@ -21,28 +21,12 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true }));
 
-/** Runs what the npm script of `command` runs, as a person in `folder` would. */
-async function run(command: string, ...more: readonly string[]): Promise<{ status: number | null; output: string }> {
-  const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
-    readonly scripts: Readonly<Record<string, string>>;
-  };
-  const [, name = '', rest = ''] = /^npm (?:run )?(\w+) -- (.+)$/.exec(command) ?? [];
-  const script = (scripts[name] ?? '').split(' ').slice(1);
-  const words = [...rest.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain = '']) => quoted ?? plain);
-  const { status, stdout, stderr } = spawnSync(process.execPath, [...script, ...words, ...more], {
-    cwd: root,
-    env: { ...process.env, INIT_CWD: folder },
-    encoding: 'utf8',
-  });
-  return { status, output: stdout + stderr };
-}
-
 test('the section has a check and a run', () => {
   expect(commands).toEqual([expect.stringContaining('holdfast -- check'), expect.stringContaining('npm start --')]);
 });
 
 test('the tool file of the README is sound', async () => {
-  const { status, output } = await run(commands[0] ?? '');
+  const { status, output } = await runCommand(commands[0] ?? '', folder);
   expect({ status, output }).toEqual({
     status: 0,
     output: expect.stringContaining('1 good tool, 0 errors, 0 warnings'),
@@ -51,6 +35,6 @@ test('the tool file of the README is sound', async () => {
 
 test('the request of the README uses it', async () => {
   // In a folder of its own, where the README's command makes a copy of the sample project.
-  const { status, output } = await run(commands[1] ?? '', '--workspace', folder);
+  const { status, output } = await runCommand(commands[1] ?? '', folder, ['--workspace', folder]);
   expect({ status, output }).toEqual({ status: 0, output: expect.stringMatching(/roman_numeral[\s\S]*MMXXVI/) });
 });

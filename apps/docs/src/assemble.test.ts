@@ -1,0 +1,55 @@
+import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { assemble } from './assemble.ts';
+import { fillParts } from './generated-parts.ts';
+import { libraries, repository } from './libraries.ts';
+import { escapeText } from './reference-page.ts';
+
+const docs = await mkdtemp(join(tmpdir(), 'holdfast-docs-'));
+const page = (path: string): Promise<string> => readFile(join(docs, '.cache', 'site', path), 'utf8');
+
+beforeAll(async () => {
+  await cp(join(repository, 'apps', 'docs', 'guide'), join(docs, 'guide'), { recursive: true });
+  await assemble(docs);
+});
+
+afterAll(() => rm(docs, { recursive: true }));
+
+test('every marker is filled, and every diagram is in its page', async () => {
+  const pages = (await readdir(join(docs, '.cache', 'site'), { recursive: true })).filter((path) =>
+    path.endsWith('.md'),
+  );
+  for (const path of pages) expect(await page(path)).not.toMatch(/<!-- generated|!\[|<style/);
+  expect(await page('call-path.md')).toContain('<title id="call-path-title">');
+});
+
+test('the command line shows what the program prints for every command', async () => {
+  const text = await page('command-line.md');
+  for (const name of ['run', 'show', 'list', 'check']) expect(text).toContain(`Usage: holdfast ${name} `);
+});
+
+test.each(libraries())('the reference of $name has every import of it', async ({ folder, entries }) => {
+  const text = await page(`reference/${folder}.md`);
+  for (const { specifier } of entries) expect(text).toContain(`## ${specifier}\n`);
+  expect(text.match(/^### /gm)?.length).toBeGreaterThan(0);
+});
+
+test('the same sources give the same pages', async () => {
+  const before = await page('reference/core.md');
+  await assemble(docs);
+  expect(await page('reference/core.md')).toBe(before);
+});
+
+test('a part that nothing makes', async () => {
+  await expect(fillParts('<!-- generated: nothing -->')).rejects.toThrow('Nothing generates `nothing`');
+});
+
+test.each([
+  ['a < b and `a < b`', 'a &lt; b and `a < b`'],
+  ['{{ a }}', '&#123;&#123; a }}'],
+  ['@throws HoldfastError `a.b`.', 'Throws HoldfastError `a.b`.'],
+])('%s is text', (text, escaped) => {
+  expect(escapeText(text)).toBe(escaped);
+});

@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type Comment, parseSync, type Statement } from 'oxc-parser';
+import { isolatedDeclarationSync } from 'oxc-transform';
+
+/** Something that a module exports. */
+export interface Declaration {
+  readonly name: string;
+  readonly isType: boolean;
+  /** As Markdown; empty when there is no docstring. */
+  readonly documentation: string;
+  /** As in the declaration file of the module, with the comments of its members; overloads one below the other. */
+  readonly signature: string;
+}
+
+/**
+ * What the module at `path` exports, also through other files of its package. A declaration file can be made of each source file
+ * alone (`isolatedDeclarations`), so neither a build nor a compiler is needed.
+ *
+ * @throws Error when an exported name cannot be found, or no declarations can be made of a file.
+ */
+export function readExports(path: string): readonly Declaration[] {
+  const { code, errors } = isolatedDeclarationSync(path, readFileSync(path, 'utf8'));
+  const error = errors[0];
+  if (error !== undefined) throw new Error(`\`${path}\`: ${error.message}`);
+  const { program, comments, module } = parseSync('declarations.d.ts', code);
+  const found = new Map<string, Declaration>();
+  for (const statement of program.body) {
+    for (const declaration of readStatement(statement, { code, comments })) {
+      const first = found.get(declaration.name);
+      const signature = first === undefined ? declaration.signature : `${first.signature}\n${declaration.signature}`;
+      found.set(declaration.name, { ...(first ?? declaration), signature });
+    }
+  }
+  const others = new Map<string, readonly Declaration[]>();
+  for (const { moduleRequest, exportName, isType } of module.staticExports.flatMap(({ entries }) => entries)) {
+    const name = exportName.name;
+    if (moduleRequest === null || name === null) continue;
+    const from = moduleRequest.value;
+    const declarations = others.get(from) ?? readExports(join(dirname(path), from));
+    others.set(from, declarations);
+    const other = declarations.find((one) => one.name === name);
+    if (other === undefined) throw new Error(`\`${from}\` does not export \`${name}\`.`);
+    // A class that is exported as a type is one: nobody outside makes instances.
+    found.set(name, { ...other, isType: other.isType || isType });
+  }
+  return [...found.values()];
+}
+
+interface Source {
+  readonly code: string;
+  readonly comments: readonly Comment[];
+}
+
+function readStatement(statement: Statement, { code, comments }: Source): readonly Declaration[] {
+  if (statement.type !== 'ExportNamedDeclaration' || statement.declaration === null) return [];
+  const { declaration, start, end } = statement;
+  const comment = comments.findLast((one) => one.end <= start && code.slice(one.end, start).trim() === '');
+  const ids =
+    declaration.type === 'VariableDeclaration' ? declaration.declarations.map(({ id }) => id) : [declaration.id];
+  return ids.flatMap((id) => {
+    if (id?.type !== 'Identifier') return [];
+    const isType = declaration.type === 'TSInterfaceDeclaration' || declaration.type === 'TSTypeAliasDeclaration';
+    const documentation = toMarkdown(comment?.value ?? '');
+    return [{ name: id.name, isType, documentation, signature: toSignature(code.slice(start, end)) }];
+  });
+}
+
+function toSignature(text: string): string {
+  return text
+    .replace(/^export (?:declare )?/, '')
+    .replaceAll(/^\s*(?:#private|private \w+);\n/gm, '')
+    .replaceAll(/^\t+/gm, (tabs) => '  '.repeat(tabs.length));
+}
+
+function toMarkdown(comment: string): string {
+  const lines = comment.replace(/^\*/, '').split('\n');
+  return lines
+    .map((line) => line.replace(/^\s*\* ?/, '').trim())
+    .join('\n')
+    .trim();
+}

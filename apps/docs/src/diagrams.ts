@@ -1,0 +1,20 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/**
+ * Puts the diagrams of a page, `![...](./diagrams/NAME.svg)` on a line of its own, into the page itself, where they take the
+ * colours of the theme. Their own `<style>` is for those who look at the file alone.
+ */
+export async function inlineDiagrams(page: string, folder: string): Promise<string> {
+  let result = page;
+  for (const [image, path = ''] of page.matchAll(/^!\[[^\]]*\]\(\.\/(diagrams\/[\w-]+\.svg)\)$/gm)) {
+    const svg = await readFile(join(folder, path), 'utf8');
+    // HTML in Markdown ends at the first blank line.
+    const content = svg
+      .replace(/<style>[\s\S]*?<\/style>/, '')
+      .replaceAll(/\n\s*\n/g, '\n')
+      .trim();
+    result = result.replace(image, () => `<div class="diagram">\n${content}\n</div>`);
+  }
+  return result;
+}

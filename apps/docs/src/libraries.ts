@@ -1,0 +1,39 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** A package that programs import. */
+export interface Library {
+  /** Of `packages/`. */
+  readonly folder: string;
+  readonly name: string;
+  readonly description: string;
+  /** What is imported, `@holdfast/session/jsonl`, with its source file relative to the package. */
+  readonly entries: readonly { readonly specifier: string; readonly source: string }[];
+}
+
+interface Manifest {
+  readonly name: string;
+  readonly description: string;
+  readonly exports: Readonly<Record<string, string | { readonly 'holdfast-source': string }>>;
+}
+
+/** The repository that this file is in. */
+export const repository: string = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** The packages of `packages/` in name order. */
+export function libraries(): readonly Library[] {
+  return readdirSync(join(repository, 'packages'))
+    .toSorted()
+    .map((folder) => {
+      // Our own manifest, whose shape a check of the repository keeps.
+      const text = readFileSync(join(repository, 'packages', folder, 'package.json'), 'utf8');
+      const { name, description, exports } = JSON.parse(text) as Manifest;
+      const entries = Object.entries(exports).flatMap(([subpath, target]) =>
+        typeof target === 'string'
+          ? []
+          : [{ specifier: `${name}${subpath.slice(1)}`, source: target['holdfast-source'] }],
+      );
+      return { folder, name, description, entries };
+    });
+}

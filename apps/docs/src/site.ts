@@ -1,0 +1,72 @@
+import type { DefaultTheme, UserConfig } from 'vitepress';
+import { libraries } from './libraries.ts';
+
+const guide: DefaultTheme.SidebarItem[] = [
+  {
+    text: 'Start',
+    items: [
+      { text: 'What Holdfast is', link: '/' },
+      { text: 'Five minutes', link: '/five-minutes' },
+      { text: 'What is here and what is not', link: '/status' },
+    ],
+  },
+  {
+    text: 'Write',
+    items: [
+      { text: 'Tools and schemas', link: '/tools' },
+      { text: 'Sections and prompts', link: '/prompts' },
+      { text: 'Policies', link: '/policies' },
+      { text: 'Tool files', link: '/tool-files' },
+    ],
+  },
+  {
+    text: 'Run',
+    items: [
+      { text: 'The call path and outcomes', link: '/call-path' },
+      { text: 'Sessions', link: '/sessions' },
+      { text: 'Files', link: '/files' },
+      { text: 'Models', link: '/models' },
+      { text: 'Command line', link: '/command-line' },
+    ],
+  },
+  {
+    text: 'Look up',
+    items: [
+      { text: 'Errors', link: '/errors' },
+      { text: 'Glossary', link: '/glossary' },
+      { text: 'Reference', link: '/reference/' },
+    ],
+  },
+];
+
+const reference: DefaultTheme.SidebarItem[] = [
+  {
+    text: 'Reference',
+    items: [
+      { text: 'Packages', link: '/reference/' },
+      ...libraries().map(({ folder, name }) => ({ text: name, link: `/reference/${folder}` })),
+    ],
+  },
+];
+
+/** The site. Pages come from the folder that `assemble` fills. */
+export const site: UserConfig<DefaultTheme.Config> = {
+  title: 'Holdfast',
+  description: 'A governed tool runtime for LLM agents in TypeScript.',
+  lang: 'en',
+  srcDir: '.cache/site',
+  outDir: 'dist',
+  cacheDir: '.cache/vitepress',
+  // Braces in a text are braces.
+  markdown: { attrs: { disable: true } },
+  themeConfig: {
+    nav: [
+      { text: 'Guide', link: '/five-minutes' },
+      { text: 'Errors', link: '/errors' },
+      { text: 'Reference', link: '/reference/' },
+    ],
+    sidebar: { '/': guide, '/reference/': reference },
+    search: { provider: 'local' },
+    outline: { level: [2, 3] },
+  },
+};

@@ -1,0 +1,77 @@
+import { spawn } from 'node:child_process';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+
+/**
+ * The programs and files that a document shows, by the path they are written to: the first line of a fence may name one. A fence
+ * that is marked `continued` goes on with the program before it.
+ */
+export function readFences(text: string): ReadonlyMap<string, string> {
+  const fences = new Map<string, string>();
+  let last = '';
+  for (const [, mark, fence = ''] of text.matchAll(/^```(?:ts|js)( continued)?\n([\s\S]*?)^```/gm)) {
+    if (mark === undefined) last = /^\/\/ (\S+\.m?[jt]s)\n/.exec(fence)?.[1] ?? `program-${fences.size}.ts`;
+    fences.set(last, `${mark === undefined ? '' : fences.get(last)}${fence}`);
+  }
+  return fences;
+}
+
+/** Writes them into `folder` and says which of them are programs to run. */
+export async function writeFences(fences: ReadonlyMap<string, string>, folder: string): Promise<readonly string[]> {
+  for (const [path, fence] of fences) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), fence);
+  }
+  return [...fences]
+    .filter(([path, fence]) => path.startsWith('program-') && fence.includes('import '))
+    .map(([path]) => path);
+}
+
+/** What a program says of its own output: the comment after each `console.log(...);` on one line. */
+export function readPromises(program: string): readonly string[] {
+  return [...program.matchAll(/^ *(?:if \(.*\) )?console\.log\(.*\); \/\/ (.+)$/gm)].map(([, promise = '']) => promise);
+}
+
+/** Objects are printed with more space than a comment has. */
+export function withoutSpace(text: string): string {
+  return text.replaceAll(/\s/g, '');
+}
+
+export interface Ended {
+  readonly status: number | null;
+  readonly output: string;
+}
+
+/** Runs what the npm script of `command` runs, as a person in `folder` would: `npm run holdfast -- check my-tools`. */
+export async function runCommand(command: string, folder: string, more: readonly string[] = []): Promise<Ended> {
+  const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
+    readonly scripts: Readonly<Record<string, string>>;
+  };
+  const [, name = '', rest = ''] = /^npm (?:run )?(?:--silent )?(\w+) -- (.+)$/.exec(command) ?? [];
+  const script = (scripts[name] ?? '').split(' ').slice(1);
+  const words = [...rest.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
+    ([, double, single, plain = '']) => double ?? single ?? plain,
+  );
+  return runNode([...script, ...words, ...more], { cwd: root, env: { ...process.env, INIT_CWD: folder } });
+}
+
+/** Runs Node.js to its end; the output is both streams together. */
+export function runNode(
+  parameters: readonly string[],
+  options: { readonly cwd: string; readonly env?: NodeJS.ProcessEnv },
+): Promise<Ended> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, parameters, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        output += text;
+      });
+    }
+    child.on('error', reject);
+    child.on('close', (status) => resolve({ status, output }));
+  });
+}

@@ -1,0 +1,94 @@
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readFences, readPromises, runCommand, runNode, withoutSpace, writeFences } from './documents.ts';
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+const guide = join(root, 'apps', 'docs', 'guide');
+// Among the examples, where a reader's own programs find the packages.
+const scratch = join(root, 'examples', '.cache', 'guide');
+
+const names = (await readdir(guide)).filter((name) => name.endsWith('.md'));
+const pages = await Promise.all(
+  names.map(async (name) => ({
+    name,
+    folder: join(scratch, name.replace('.md', '')),
+    text: await readFile(join(guide, name), 'utf8'),
+  })),
+);
+
+beforeAll(async () => {
+  await rm(scratch, { recursive: true, force: true });
+  await Promise.all(
+    pages.map(async ({ folder, text }) => {
+      await mkdir(folder, { recursive: true });
+      await writeFences(readFences(text), folder);
+    }),
+  );
+});
+
+afterAll(() => rm(scratch, { recursive: true, force: true }));
+
+test('every TypeScript fence of the guide compiles under the settings of the repository', async () => {
+  const settings = {
+    extends: join(root, 'tsconfig.base.json'),
+    compilerOptions: { noEmit: true },
+    include: ['*/**/*.ts'],
+  };
+  await writeFile(join(scratch, 'tsconfig.json'), JSON.stringify(settings));
+  expect(await runNode([findCompiler(), '-p', scratch], { cwd: scratch })).toEqual({ status: 0, output: '' });
+});
+
+test.each(pages)('the programs of $name run, and print what they say', async ({ folder, text }) => {
+  const fences = readFences(text);
+  for (const path of await writeFences(fences, folder)) {
+    const { status, output } = await runNode(['--conditions=holdfast-source', path], { cwd: folder });
+    expect({ path, status, output }).toMatchObject({ status: 0 });
+    for (const promise of readPromises(fences.get(path) ?? ''))
+      expect(withoutSpace(output)).toContain(withoutSpace(promise));
+  }
+});
+
+const withCommands = pages.map((page) => ({ ...page, commands: readCommands(page.text) }));
+
+test.each(withCommands.filter(({ commands }) => commands.length > 0))(
+  'the commands of $name work',
+  async ({ folder, commands }) => {
+    for (const { command, shown } of commands) {
+      // `npm start` makes a copy of the sample project otherwise, in the reader's own folder.
+      const more = command.startsWith('npm start') ? ['--workspace', folder] : [];
+      const { status, output } = await runCommand(command, folder, more);
+      expect({ command, status, output }).toMatchObject({ status: 0 });
+      for (const line of shown) expect(withoutSpace(output)).toContain(withoutSpace(line));
+    }
+  },
+);
+
+test('what the pages promise is looked at', () => {
+  expect(pages.flatMap(({ text }) => [...readFences(text).values()].flatMap(readPromises)).length).toBeGreaterThan(20);
+  expect(withCommands.flatMap(({ commands }) => commands).length).toBeGreaterThan(5);
+});
+
+interface ShownCommand {
+  readonly command: string;
+  /** Lines of its output. */
+  readonly shown: readonly string[];
+}
+
+/** The commands of the `sh` fences in their order; a `text` fence right behind one shows some of what its last command prints. */
+function readCommands(text: string): readonly ShownCommand[] {
+  const fences = text.matchAll(/^```sh\n([\s\S]*?)^```\n(?:\n```text\n([\s\S]*?)^```)?/gm);
+  return [...fences].flatMap(([, fence = '', shown = '']) => {
+    const commands = fence.trim().split('\n');
+    return commands.map((command, index) => ({
+      command,
+      shown: index === commands.length - 1 ? shown.split('\n') : [],
+    }));
+  });
+}
+
+function findCompiler(): string {
+  return join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
+}
