@@ -29,6 +29,19 @@ test.each([
   expect(findDocumentProblems(fixture({ ...files, 'README.md': text }))).toEqual([]);
 });
 
+test.each([
+  ['CONTRIBUTING.md', 1],
+  ['apps/cli/README.md', 1],
+  ['README.md', 0],
+  ['packages/core/README.md', 0],
+  ['apps/docs/guide/tools.md', 0],
+])('programs in %s that nothing runs: %d', (path, count) => {
+  const text = '```sh\nls\n```\n\n```ts\nsaid();\n```\n\n```ts\n// examples/01-a.ts\nsaid();\n```\n';
+  expect(findDocumentProblems(fixture({ ...files, [path]: text }))).toEqual(
+    Array.from({ length: count }, () => expect.stringContaining('the program that starts with `said();`')),
+  );
+});
+
 test('an example with a gap before it, too long, or without a check is found', () => {
   const files = { 'examples/01-a.ts': "import 'node:assert';\n", 'examples/03-b.ts': '\n'.repeat(81) };
   expect(findExampleProblems(fixture(files))).toEqual([

@@ -3,6 +3,9 @@ import type { Repository } from './repository.ts';
 
 const builtInCommands = new Set(['install', 'exec', 'dlx', 'add', 'run', 'version']);
 
+// Tests run what these show; the reports of tooling/api are written from the sources.
+const testedDocuments = /^(?:README\.md|packages\/[\w-]+\/README\.md|apps\/docs\/.+|tooling\/api\/.+)$/;
+
 /** Commands, links and programs in the documents that are not there. */
 export function findDocumentProblems(repository: Repository): string[] {
   return [...repository.files]
@@ -12,6 +15,7 @@ export function findDocumentProblems(repository: Repository): string[] {
       ...findUnknownScripts(text, repository).map((problem) => `${path}: ${problem}`),
       ...findDeadLinks(path, text, repository).map((problem) => `${path}: ${problem}`),
       ...findChangedExamples(text, repository).map((problem) => `${path}: ${problem}`),
+      ...(testedDocuments.test(path) ? [] : findUntestedPrograms(text).map((problem) => `${path}: ${problem}`)),
     ]);
 }
 
@@ -47,6 +51,12 @@ function findChangedExamples(text: string, { files }: Repository): string[] {
   return [...text.matchAll(/```ts\n\/\/ (examples\/\S+\.ts)\n([\s\S]*?)```/g)]
     .filter(([, path = '', shown]) => files.get(path)?.trim() !== shown?.trim())
     .map(([, path]) => `the fence of \`${path}\` is not what the file says`);
+}
+
+function findUntestedPrograms(text: string): string[] {
+  return [...text.matchAll(/^ *```(?:[jt]sx?|m[jt]s|javascript|typescript)\b.*\n(.*)/gm)]
+    .filter(([, first = '']) => !/^\/\/ examples\/\S+\.ts$/.test(first))
+    .map(([, first]) => `nothing runs the program that starts with \`${first}\`; show an example, word for word`);
 }
 
 /** Changesets whose head does not say which package changes and how much. */
