@@ -1,11 +1,11 @@
-import { defineTool, type Model, toolOk } from '@holdfast/core';
+import { defineTool, type Model, type Tool, toolOk } from '@holdfast/core';
 import { type RunAgentOptions, type RunResult, runAgent } from '@holdfast/executor';
 import { callBudget } from '@holdfast/policy';
 import { createPrompt, markdownSection } from '@holdfast/prompt';
 import { createSession } from '@holdfast/session';
 import * as v from 'valibot';
 
-export const lookUpCapital = defineTool({
+export const lookUpCapital: Tool = defineTool({
   name: 'look_up_capital',
   description: 'Look up the capital of a country.',
   inputSchema: v.object({ country: v.pipe(v.string(), v.minLength(1), v.description('Name of the country')) }),

@@ -17,19 +17,23 @@ export interface ProviderServer extends AsyncDisposable {
 /** A provider's HTTP interface that gives its replies in order, each once. */
 export async function startServer(replies: readonly Reply[]): Promise<ProviderServer> {
   const bodies: Record<string, unknown>[] = [];
-  const server = createServer(async (request, response) => {
+  const server = createServer((request, response) => {
     let body = '';
-    for await (const chunk of request.setEncoding('utf8')) body += chunk;
-    const reply = replies[bodies.length] ?? { status: 418, body: { error: { message: 'No further reply.' } } };
-    bodies.push(JSON.parse(body) as Record<string, unknown>);
-    if ('status' in reply) {
-      response.writeHead(reply.status, { 'content-type': 'application/json', ...reply.headers });
-      response.end(JSON.stringify(reply.body));
-      return;
-    }
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    for (const event of reply.events) response.write(toServerSentEvent(event));
-    response.end();
+    request.setEncoding('utf8').on('data', (chunk: string) => {
+      body += chunk;
+    });
+    request.on('end', () => {
+      const reply = replies[bodies.length] ?? { status: 418, body: { error: { message: 'No further reply.' } } };
+      bodies.push(JSON.parse(body) as Record<string, unknown>);
+      if ('status' in reply) {
+        response.writeHead(reply.status, { 'content-type': 'application/json', ...reply.headers });
+        response.end(JSON.stringify(reply.body));
+        return;
+      }
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (const event of reply.events) response.write(toServerSentEvent(event));
+      response.end();
+    });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -4,21 +4,28 @@ import { offlineModel } from '@holdfast/adapter-offline';
 import { describeThrown, type Model } from '@holdfast/core';
 import { parseScript, scriptedModel } from '@holdfast/testing';
 import { usageError } from './failure.ts';
+import { openProviderModel, type ProviderSurroundings } from './provider-models.ts';
 
 const scriptPrefix = 'script:';
 
 /**
- * The model that `name` stands for: `offline`, or `script:<file>` with the file relative to `directory`.
+ * The model that `name` stands for: `offline`, `script:<file>` with the file relative to the directory, or `<provider>:<model>`.
  *
- * @throws HoldfastError `usage.model_unknown`, `usage.script_unreadable`, and `script.invalid` of a file that is no script.
+ * @throws HoldfastError `usage.model_unknown`, `usage.script_unreadable`, `script.invalid` of a file that is no script, and what
+ * a provider lacks: `usage.provider_missing`, `usage.provider_unusable`, `usage.key_missing`, `usage.base_url_missing`.
  */
-export async function openModel(name: string, directory: string): Promise<Model> {
+export async function openModel(name: string, surroundings: ProviderSurroundings): Promise<Model> {
   if (name === 'offline') return offlineModel();
-  if (!name.startsWith(scriptPrefix) || name === scriptPrefix) {
-    throw usageError('usage.model_unknown', `There is no model \`${name}\`: use \`offline\` or \`script:<file>\`.`);
+  if (name.startsWith(scriptPrefix) && name !== scriptPrefix) {
+    const path = name.slice(scriptPrefix.length);
+    return scriptedModel(parseScript(await readScript(path, surroundings.directory), path), { id: name });
   }
-  const path = name.slice(scriptPrefix.length);
-  return scriptedModel(parseScript(await readScript(path, directory), path), { id: name });
+  const model = await openProviderModel(name, surroundings);
+  if (model !== undefined) return model;
+  throw usageError(
+    'usage.model_unknown',
+    `There is no model \`${name}\`: use \`offline\`, \`script:<file>\` or \`<provider>:<model>\`, such as \`openai:gpt-5\`.`,
+  );
 }
 
 async function readScript(path: string, directory: string): Promise<string> {

@@ -27,11 +27,15 @@ Examples:
   $ holdfast run "Delete every file matching *.log" --yes --order glob_files,delete_files      look first
   $ holdfast run "Count the words in README.md" --json | jq -r .type
   $ holdfast run "Write the notes" --model script:notes.json
+  $ holdfast run "Summarise README.md" --model openai:gpt-5      after \`npm install @ai-sdk/openai\`
   $ holdfast run - < request.txt      a request that is too long for a command line
 
 Models:
   offline        rules, no network and no key; a stand-in, not a language model
   script:<file>  plays the messages in a JSON file, { "turns": [{ "calls": [{ "name": …, "arguments": … }] }, { "text": … }] }
+  <provider>:<model>  through the package @ai-sdk/<provider> that you installed, with its key in the environment: openai:gpt-5,
+                 anthropic:claude-sonnet-4-5, google:gemini-2.5-pro. Any AI SDK provider by its package: @acme/provider:model.
+                 openai-compatible:<model> asks the server at OPENAI_COMPATIBLE_BASE_URL
 
 Approvals:
   A call that needs one is asked for at the terminal. Without a terminal, or with --unattended, it is denied.
@@ -116,7 +120,7 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
     .argument('<request>', 'what to do, in quotes; - reads it from standard input')
     .option('--tools <dir>', 'folder of tool files (default: ./plugins, when there is one)')
     .option('--workspace <dir>', 'folder that the file tools work in', '.')
-    .option('--model <model>', 'offline, or script:<file>', 'offline')
+    .option('--model <model>', 'offline, script:<file> or <provider>:<model>', 'offline')
     .option('--json', 'one JSON event a line on stdout, and nothing else there')
     .addOption(new Option('--yes', 'approve every call that has to be approved').conflicts('unattended'))
     .option('--unattended', 'deny every call that has to be approved')

@@ -25,7 +25,7 @@ export interface RunOptions {
   /** Absent: the default folder, when there is one. */
   readonly tools: string | undefined;
   readonly workspace: string;
-  /** `offline` or `script:<file>`. */
+  /** `offline`, `script:<file>` or `<provider>:<model>`. */
   readonly model: string;
   readonly json: boolean;
   /** How calls that need approval are answered. */
@@ -51,7 +51,7 @@ export async function runRequest(options: RunOptions, host: Host): Promise<ExitC
   const tools = [...toolset.fileTools, ...toolset.folderTools];
   checkNames('--allow', options.allow, tools);
   checkNames('--order', options.order.flat(), tools);
-  const model = await openModel(options.model, host.directory);
+  const model = await openModel(options.model, host);
   const prompt = createRunPrompt(toolset);
 
   for (const diagnostic of toolset.diagnostics) {

@@ -1,10 +1,9 @@
 import type { Message } from '@holdfast/core';
 import { type ContentPart, readMetadata, toInput } from './message-content.ts';
 
-interface PromptMessage {
-  readonly role: Message['role'];
-  readonly content: string | readonly object[];
-}
+type PromptMessage =
+  | { readonly role: 'system'; readonly content: string }
+  | { readonly role: 'user' | 'assistant' | 'tool'; readonly content: readonly object[] };
 
 interface Converted {
   readonly prompt: PromptMessage[];
@@ -63,7 +62,7 @@ function append(prompt: PromptMessage[], message: PromptMessage): void {
     return;
   }
   // A new object: the one before may be in a prompt that was handed out.
-  prompt[prompt.length - 1] = { role: 'tool', content: [...last.content, ...message.content] as readonly object[] };
+  prompt[prompt.length - 1] = { role: 'tool', content: [...last.content, ...message.content] };
 }
 
 function toPromptMessage(message: Message, provider: string): PromptMessage {

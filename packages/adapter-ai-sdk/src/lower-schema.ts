@@ -123,7 +123,7 @@ function checkObject(schema: JsonObject, result: Record<string, Json>, path: str
 
 /** Writes out a reference within the schema. One that leads to itself is cut at its second turn. */
 function inline(schema: JsonObject, reference: string, path: string, walk: Walk): JsonObject {
-  const { $ref, ...rest } = schema;
+  const rest = Object.fromEntries(Object.entries(schema).filter(([keyword]) => keyword !== '$ref'));
   const found = walk.inlining.includes(reference) ? undefined : resolve(reference, walk.root);
   if (found === undefined) {
     const reason = walk.inlining.includes(reference)

@@ -75,7 +75,7 @@ const plain = [{ type: 'text', text: 'I read.' }, a, b];
 
 test.each<[string, Exchange]>([
   ['of another provider', { provider: 'openai.responses' }],
-  ['that was dropped', { change: ({ providerMetadata: _, ...message }) => message }],
+  ['that was dropped', { change: (message) => ({ ...message, providerMetadata: undefined }) }],
   ['in an unknown shape', { change: (message) => ({ ...message, providerMetadata: { aiSdk: 'x' } }) }],
   [
     'without content',

@@ -60,6 +60,9 @@ export class MessageContent {
       case 'custom':
         this.#keep({ type: 'custom', kind: part.kind }, part.providerMetadata);
         break;
+      default:
+        // How a call or the message came about, which nobody sends back.
+        break;
     }
   }
 

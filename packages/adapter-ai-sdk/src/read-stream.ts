@@ -24,7 +24,6 @@ export async function* readStream(
         throw new HoldfastError('model.failed', 'The stream of the provider ended before its message did.', {
           data: unfinished,
         });
-      // Parts of unknown types fall through every case.
       const part = value as StreamPart;
       content.add(part);
       switch (part.type) {
@@ -65,6 +64,9 @@ export async function* readStream(
           };
           return;
         }
+        default:
+          // What `content` keeps, and parts of types that came up later.
+          break;
       }
     }
   } finally {
