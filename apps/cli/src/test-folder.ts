@@ -1,10 +1,12 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 
 /** A folder that is removed at the end of the block: `await using folder = await createFolder()`. */
 export interface TestFolder extends AsyncDisposable {
   readonly path: string;
+  write(path: string, content: string | Uint8Array): Promise<void>;
+  link(path: string, target: string): Promise<void>;
 }
 
 /** A new folder with `files` by relative path. */
@@ -14,5 +16,10 @@ export async function createFolder(files: Readonly<Record<string, string>> = {})
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await writeFile(join(folder, path), content);
   }
-  return { path: folder, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
+  return {
+    path: folder,
+    write: (path, content) => writeFile(resolve(folder, path), content),
+    link: (path, target) => symlink(target, resolve(folder, path)),
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+  };
 }

@@ -12,6 +12,8 @@ export interface Backend {
   list(key: string): Promise<readonly BackendEntry[]>;
   /** Does all of a change that can fail early and shows nowhere. */
   prepare(change: Change): Promise<PreparedChange>;
+  /** Keeps others that share the files, and not this process, from committing until the answer is called. @throws HoldfastError `file.busy`. */
+  lock?(): Promise<() => void>;
 }
 
 export interface Location {

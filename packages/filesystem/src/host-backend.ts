@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { constants, type Dirent } from 'node:fs';
 import { basename } from 'node:path';
 import type { Backend, BackendEntry } from './backend.ts';
@@ -5,12 +6,15 @@ import { fileError, isDirectory, isMissing, isTooLarge } from './file-errors.ts'
 import { prepareHostChange } from './host-changes.ts';
 import { toFileError } from './host-errors.ts';
 import { type HostOperations, openFolder } from './host-folder.ts';
+import { lockFolder } from './host-lock.ts';
 import { createHostPaths, isAbsence, statIfPresent } from './host-paths.ts';
 import { joinKey, parentOf } from './paths.ts';
 
 /** Keeps files in a folder of this machine. `root` is its real path. */
 export function createHostBackend(root: string, operations: HostOperations, maxFileBytes: number): Backend {
   const paths = createHostPaths(operations, root);
+  // Several may work on one folder in one process, and each counts for itself.
+  const mark = `${process.pid}-${randomBytes(4).toString('hex')}`;
   let temporaryFiles = 0;
 
   async function listEntry(folder: string, entry: Dirent): Promise<BackendEntry> {
@@ -84,6 +88,7 @@ export function createHostBackend(root: string, operations: HostOperations, maxF
         throw toFileError(error, key, 'read');
       }
     },
+    lock: () => lockFolder(root),
     prepare: (change) =>
       prepareHostChange(
         {
@@ -91,7 +96,7 @@ export function createHostBackend(root: string, operations: HostOperations, maxF
           paths,
           temporaryName: () => {
             temporaryFiles += 1;
-            return `.holdfast-${process.pid}-${temporaryFiles}.tmp`;
+            return `.holdfast-${mark}-${temporaryFiles}.tmp`;
           },
         },
         change,

@@ -31,6 +31,7 @@ function createTransaction(backend: Backend, overlay: Overlay, reserved: Set<str
   const { view, staged, seen, touched } = overlay;
   let changes: readonly PreparedChange[] | undefined;
   let ended = false;
+  let unlock: (() => void) | undefined;
   let running: Promise<void> = Promise.resolve();
 
   async function prepare(): Promise<void> {
@@ -43,6 +44,8 @@ function createTransaction(backend: Backend, overlay: Overlay, reserved: Set<str
     for (const key of staged.keys()) reserved.add(key);
     const prepared: PreparedChange[] = [];
     try {
+      // Taken before the files are looked at and kept until they are replaced, so that no other process gets between.
+      unlock = await backend.lock?.();
       for (const [key, version] of seen) {
         if ((await versionAt(backend, key)) !== version) throw hasChanged(key);
       }
@@ -56,6 +59,8 @@ function createTransaction(backend: Backend, overlay: Overlay, reserved: Set<str
   }
 
   function release(): void {
+    unlock?.();
+    unlock = undefined;
     for (const key of staged.keys()) reserved.delete(key);
   }
 
