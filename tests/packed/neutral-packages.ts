@@ -1,10 +1,21 @@
 import { readCatalogVersion } from './stranger.ts';
 
+const names = [
+  'adapter-ai-sdk',
+  'adapter-offline',
+  'core',
+  'executor',
+  'filesystem',
+  'policy',
+  'prompt',
+  'schema',
+  'session',
+  'testing',
+];
+
 /** What neutral-program.ts imports. */
 export const neutralPackages: readonly string[] = [
-  ...['adapter-offline', 'core', 'executor', 'filesystem', 'policy', 'prompt', 'schema', 'session', 'testing'].map(
-    (name) => `@holdfast/${name}`,
-  ),
+  ...names.map((name) => `@holdfast/${name}`),
   `valibot@${await readCatalogVersion('valibot')}`,
 ];
 
@@ -17,4 +28,5 @@ export const neutralResult: object = {
   refused: 'invalid',
   plain: [true, false],
   offline: 'completed',
+  sdk: 'Hello',
 };

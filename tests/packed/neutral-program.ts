@@ -1,6 +1,7 @@
 // What every runtime has to run: a tool, a policy and a model over files in memory, by way of every neutral root.
+import { aiSdkModel } from '@holdfast/adapter-ai-sdk';
 import { offlineModel } from '@holdfast/adapter-offline';
-import { append, defineSlice, defineTool, jsonSchema, toolOk } from '@holdfast/core';
+import { append, defineSlice, defineTool, jsonSchema, type Model, toolOk } from '@holdfast/core';
 import { executeToolCall, runAgent } from '@holdfast/executor';
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
 import { callBudget } from '@holdfast/policy';
@@ -41,6 +42,26 @@ const prompt = createPrompt({
   ],
 });
 
+// In place of a provider package's model object.
+const sdkModel = aiSdkModel({
+  specificationVersion: 'v4',
+  provider: 'neutral',
+  modelId: 'greeter',
+  doStream: async () => ({
+    stream: new ReadableStream({
+      start(controller) {
+        controller.enqueue({ type: 'text-delta', id: '1', delta: 'Hello' });
+        controller.enqueue({
+          type: 'finish',
+          finishReason: { unified: 'stop' },
+          usage: { inputTokens: { total: 3 }, outputTokens: { total: 1 } },
+        });
+        controller.close();
+      },
+    }),
+  }),
+});
+
 /** Runs everything once and gives what can be compared. */
 export async function runEverything(): Promise<object> {
   const session = createSession({ id: 'neutral', slices: [notes] });
@@ -61,13 +82,8 @@ export async function runEverything(): Promise<object> {
     { tools: [note], session: createSession({ slices: [notes] }) },
   );
   const plain = compileSchema(jsonSchema({ type: 'object', properties: { a: { type: 'integer' } } }));
-  const offline = await runAgent({
-    model: offlineModel(),
-    prompt,
-    session: createSession({ slices: [notes] }),
-    input: 'Hello',
-    resources: { filesystem },
-  }).result;
+  const ask = (other: Model) =>
+    runAgent({ model: other, prompt, session: createSession({ slices: [notes] }), input: 'Hello' }).result;
   return {
     status,
     text,
@@ -75,6 +91,7 @@ export async function runEverything(): Promise<object> {
     notes: session.read(notes).toArray(),
     refused: refused.kind,
     plain: [plain.validate({ a: 1 }).ok, plain.validate({ a: 'x' }).ok],
-    offline: offline.status,
+    offline: (await ask(offlineModel())).status,
+    sdk: (await ask(sdkModel)).text,
   };
 }

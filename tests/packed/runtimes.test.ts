@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { bundleForBrowsers } from './bundle.ts';
 import { neutralPackages, neutralResult } from './neutral-packages.ts';
+import { readPackages } from './packed-package.ts';
 import { createProject, type Project } from './stranger.ts';
 
 let project: Project;
@@ -17,6 +18,7 @@ afterAll(() => project.remove());
 const webGlobals = [
   'AbortController',
   'AbortSignal',
+  'ReadableStream',
   'TextDecoder',
   'TextEncoder',
   'URL',
@@ -43,6 +45,12 @@ async function runInBareWorker(code: string): Promise<unknown> {
   await running.terminate();
   return result;
 }
+
+test('the program is about every package that has to run anywhere', async () => {
+  const libraries = (await readPackages(inject('tarballs'))).filter(({ manifest }) => manifest.exports !== undefined);
+  const names = libraries.map(({ manifest }) => manifest.name).filter((name) => name !== '@holdfast/loader');
+  expect(neutralPackages).toEqual([...names, expect.stringMatching(/^valibot@/)]);
+});
 
 test('the worker has nothing of Node.js', async () => {
   const types = ['process', 'Buffer', 'require', 'global', 'setImmediate', 'fetch'].map((name) => `typeof ${name}`);
