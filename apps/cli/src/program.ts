@@ -33,9 +33,13 @@ Examples:
 Models:
   offline        rules, no network and no key; a stand-in, not a language model
   script:<file>  plays the messages in a JSON file, { "turns": [{ "calls": [{ "name": …, "arguments": … }] }, { "text": … }] }
-  <provider>:<model>  through the package @ai-sdk/<provider> that you installed, with its key in the environment: openai:gpt-5,
-                 anthropic:claude-sonnet-4-5, google:gemini-2.5-pro. Any AI SDK provider by its package: @acme/provider:model.
-                 openai-compatible:<model> asks the server at OPENAI_COMPATIBLE_BASE_URL
+  <provider>:<model>
+                 through the package @ai-sdk/<provider> that you installed here, with its key in the environment:
+                 openai:gpt-5, anthropic:claude-sonnet-4-5, google:gemini-2.5-pro
+  <package>:<model>
+                 through any other AI SDK provider, as @acme/provider:one
+  openai-compatible:<model>
+                 at the server OPENAI_COMPATIBLE_BASE_URL, with OPENAI_COMPATIBLE_API_KEY if it wants one
 
 Approvals:
   A call that needs one is asked for at the terminal. Without a terminal, or with --unattended, it is denied.
