@@ -1,0 +1,48 @@
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { findErrorCodeProblems } from './error-codes.ts';
+import { fixture } from './fixture.ts';
+import { readRepository } from './repository.ts';
+
+const page = 'apps/docs/guide/errors.md';
+const source = 'packages/core/src/index.ts';
+
+test('the guide explains every code of this repository, and no other', async () => {
+  expect(findErrorCodeProblems(await readRepository(fileURLToPath(new URL('../../../', import.meta.url))))).toEqual([]);
+});
+
+test.each([
+  "throw new HoldfastError('a.b', 'Why.');",
+  "refuse('a.b');",
+  "const problem = { code: 'a.b' };",
+  "const problem = { code: known ?? 'a.b' };",
+  "const code = bad ? 'a.b' : undefined;",
+  `const problem = { code: \`a.\${kind}\` };`,
+])('%s makes a code', (text) => {
+  const files = { [source]: `${text}\nexport {};\n` };
+  expect(findErrorCodeProblems(fixture(files))).toEqual([
+    expect.stringMatching(/^packages\/core\/src\/index\.ts: the code `a\.[b*]` is not on/),
+  ]);
+  expect(findErrorCodeProblems(fixture({ ...files, [page]: '| `a.b` | Why. |\n' }))).toEqual([]);
+});
+
+test.each([
+  "if (error.code === 'a.b') leave();",
+  "const brand = Symbol.for('a.b');",
+  "import { a } from 'a.b';",
+  "const path = { path: 'a.b' };",
+  "read('a.txt');",
+])('%s makes none', (text) => {
+  expect(findErrorCodeProblems(fixture({ [source]: `${text}\nexport {};\n` }))).toEqual([]);
+});
+
+test('a code that only a test makes', () => {
+  expect(findErrorCodeProblems(fixture({ 'packages/core/src/a.test.ts': "refuse('a.b');" }))).toEqual([]);
+});
+
+test('a code on the page that nothing makes', () => {
+  expect(findErrorCodeProblems(fixture({ [page]: '| `a.b`, `a.c` | Why. |\n' }))).toEqual([
+    `${page}: nothing makes the code \`a.b\``,
+    `${page}: nothing makes the code \`a.c\``,
+  ]);
+});
