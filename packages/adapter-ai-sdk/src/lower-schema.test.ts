@@ -1,4 +1,5 @@
 import type { JsonObject } from '@holdfast/core';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type LoweredKeyword, lowerSchema } from './lower-schema.ts';
 import { type LoweringTargetName, loweringTargets, targetsOf } from './lowering-targets.ts';
@@ -138,6 +139,16 @@ test.each<[LoweringTargetName, string, JsonObject, string[]]>([
     object({}, { additionalProperties: { type: 'string', minLength: 1 } }),
     [' additionalProperties'],
   ],
+  [
+    'anthropic',
+    'a schema that contains itself',
+    object(
+      { a: { $ref: '#/$defs/b' } },
+      { $defs: { b: object({ c: { anyOf: [{ $ref: '#/$defs/c' }] } }), c: object({ b: { $ref: '#/$defs/b' } }) } },
+    ),
+    ['/properties/a $ref', '/$defs/b/properties/c/anyOf/0 $ref', '/$defs/c/properties/b $ref'],
+  ],
+  ['anthropic', 'a root that contains itself', object({ a: { $ref: '#' } }), ['/properties/a $ref']],
   ['anthropic', 'an open object', object({}, { additionalProperties: true }), [' additionalProperties']],
   ['openai', 'a choice at the root', { type: 'object', anyOf: [object({ a: {} })] }, [' anyOf']],
   ['openai', 'a root that is no object', { type: 'array', items: {} }, [' type']],
@@ -170,4 +181,62 @@ test.each([
 
 test('every target says where its rules are written', () => {
   expect(Object.values(loweringTargets).map(({ source }) => source.length > 0)).toEqual([true, true, true, true, true]);
+});
+
+test('a few lines that stand for millions are cut', () => {
+  const names = Array.from({ length: 30 }, (_, index) => index);
+  const step = (index: number): JsonObject =>
+    object({ a: { $ref: `#/$defs/${index}` }, b: { $ref: `#/$defs/${index}` } });
+  const $defs = Object.fromEntries(names.map((index) => [String(index), index === 29 ? {} : step(index + 1)]));
+  const { schema, lowered } = lowerSchema({ ...step(0), $defs }, 'google');
+  expect(lowered.length).toBeLessThan(5_000);
+  expect(lowered.some(({ reason }) => reason.startsWith('more than'))).toBe(true);
+  expect(JSON.stringify(schema)).not.toContain('$ref');
+});
+
+const keywords = [
+  'type',
+  'properties',
+  'items',
+  'anyOf',
+  'oneOf',
+  'allOf',
+  '$ref',
+  '$defs',
+  'required',
+  'enum',
+  'format',
+  'minItems',
+  'additionalProperties',
+  'not',
+  'if',
+];
+const { node: anySchema } = fc.letrec<{ node: JsonObject; value: unknown }>((tie) => ({
+  node: fc.dictionary(fc.constantFrom(...keywords), tie('value'), { maxKeys: 4 }) as fc.Arbitrary<JsonObject>,
+  value: fc.oneof(
+    { maxDepth: 4 },
+    fc.constantFrom('object', 'array', 'uri', '#', '#/$defs/a', true, 2, null),
+    fc.array(tie('node'), { maxLength: 2 }),
+    tie('node'),
+    fc.dictionary(fc.constantFrom('a', 'b', '__proto__'), tie('node')),
+  ),
+}));
+
+test('whatever it is given, it ends, changes nothing of it, and lowers what it has lowered no further', () => {
+  const targets = Object.keys(loweringTargets) as LoweringTargetName[];
+  fc.assert(
+    fc.property(anySchema, fc.constantFrom(...targets), (schema, target) => {
+      const before = JSON.stringify(schema);
+      const first = lowerSchema(schema, target);
+      expect(JSON.stringify(schema)).toBe(before);
+      if (!first.strict) {
+        expect(first.schema).toBe(schema);
+        expect(first.lowered).not.toEqual([]);
+        return;
+      }
+      const second = lowerSchema(first.schema, target);
+      expect(second.schema).toEqual(first.schema);
+      expect(second.lowered).toEqual([]);
+    }),
+  );
 });

@@ -23,13 +23,16 @@ export interface Lowering {
  */
 export function lowerSchema(schema: JsonObject, target: LoweringTargetName): Lowering {
   const rules = loweringTargets[target];
-  const walk: Walk = { rules, root: schema, lowered: [], obstacles: [], inlining: [] };
+  const walk: Walk = { rules, root: schema, lowered: [], obstacles: [], inlining: [], budget: { left: maxInlined } };
   const walked = lowerNode(schema, '', walk);
   const result = rules.plainRoot === true ? toPlainRoot(walked, walk) : walked;
   const { lowered, obstacles } = walk;
   if (obstacles.length > 0) return { schema, lowered: obstacles, strict: false };
   return { schema: lowered.length === 0 && rules.closed !== true ? schema : result, lowered, strict: true };
 }
+
+/** References that are written out at most: a few lines of schema can stand for millions. */
+const maxInlined = 1_000;
 
 interface Walk {
   readonly rules: LoweringTarget;
@@ -39,6 +42,7 @@ interface Walk {
   readonly obstacles: LoweredKeyword[];
   /** References that are being written out. */
   readonly inlining: readonly string[];
+  readonly budget: { left: number };
 }
 
 const mapKeywords: ReadonlySet<string> = new Set([
@@ -68,6 +72,8 @@ function lowerNode(schema: JsonObject, path: string, walk: Walk): JsonObject {
   const { rules, lowered } = walk;
   const reference = schema['$ref'];
   if (rules.inlineReferences === true && typeof reference === 'string') return inline(schema, reference, path, walk);
+  if (rules.finite === true && typeof reference === 'string' && containsItself(reference, walk.root))
+    walk.obstacles.push({ path, keyword: '$ref', reason: 'strict mode takes no schema that contains itself' });
   const result: Record<string, Json> = {};
   for (const [keyword, value] of Object.entries(schema)) {
     const problem = findProblem(keyword, value, rules);
@@ -88,8 +94,8 @@ function isKept(keyword: string, { keywords }: LoweringTarget): boolean {
 
 function findProblem(keyword: string, value: Json, rules: LoweringTarget): string | undefined {
   if (!isKept(keyword, rules)) return 'the provider does not take it';
-  if (keyword === 'format' && rules.formats !== undefined && !rules.formats.has(String(value)))
-    return `the provider does not take \`${String(value)}\``;
+  if (keyword === 'format' && rules.formats !== undefined && !(typeof value === 'string' && rules.formats.has(value)))
+    return `the provider does not take ${JSON.stringify(value)}`;
   const values = rules.values?.get(keyword);
   return values === undefined || values.includes(value) ? undefined : `the provider takes only ${values.join(' and ')}`;
 }
@@ -124,19 +130,39 @@ function checkObject(schema: JsonObject, result: Record<string, Json>, path: str
 /** Writes out a reference within the schema. One that leads to itself is cut at its second turn. */
 function inline(schema: JsonObject, reference: string, path: string, walk: Walk): JsonObject {
   const rest = Object.fromEntries(Object.entries(schema).filter(([keyword]) => keyword !== '$ref'));
-  const found = walk.inlining.includes(reference) ? undefined : resolve(reference, walk.root);
-  if (found === undefined) {
-    const reason = walk.inlining.includes(reference)
-      ? 'a schema that contains itself is cut here'
-      : 'it leads out of the schema';
-    walk.lowered.push({ path, keyword: '$ref', reason });
-    return lowerNode(rest, path, walk);
-  }
-  walk.lowered.push({ path, keyword: '$ref', reason: 'written out' });
+  const found = resolve(reference, walk.root);
+  const problem = findInlineProblem(reference, found, walk);
+  walk.lowered.push({ path, keyword: '$ref', reason: problem ?? 'written out' });
+  if (problem !== undefined) return lowerNode(rest, path, walk);
+  walk.budget.left -= 1;
   return lowerNode({ ...found, ...rest }, path, { ...walk, inlining: [...walk.inlining, reference] });
 }
 
+function findInlineProblem(reference: string, found: JsonObject | undefined, walk: Walk): string | undefined {
+  if (found === undefined) return 'it leads out of the schema';
+  if (walk.inlining.includes(reference)) return 'a schema that contains itself is cut here';
+  return walk.budget.left > 0 ? undefined : `more than ${maxInlined} references are not written out`;
+}
+
+/** Whether following references from `reference` leads back to it. */
+function containsItself(reference: string, root: JsonObject): boolean {
+  const seen = new Set<string>();
+  const pending: (Json | undefined)[] = [resolve(reference, root)];
+  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+    if (typeof node !== 'object' || node === null) continue;
+    const target = isSchema(node) ? node['$ref'] : undefined;
+    if (target === reference) return true;
+    if (typeof target === 'string' && !seen.has(target)) {
+      seen.add(target);
+      pending.push(resolve(target, root) ?? null);
+    }
+    pending.push(...Object.values(node));
+  }
+  return false;
+}
+
 function resolve(reference: string, root: JsonObject): JsonObject | undefined {
+  if (reference === '#') return root;
   if (!reference.startsWith('#/')) return undefined;
   let found: Json | undefined = root;
   for (const step of reference.slice(2).split('/')) {

@@ -14,6 +14,8 @@ export interface LoweringTarget {
   readonly allRequired?: boolean;
   /** `$ref` must be written out. */
   readonly inlineReferences?: boolean;
+  /** No schema may contain itself. */
+  readonly finite?: boolean;
   /** The root must be a plain object, without a choice between schemas. */
   readonly plainRoot?: boolean;
 }
@@ -63,6 +65,7 @@ export const loweringTargets: Readonly<Record<LoweringTargetName, LoweringTarget
     formats: new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid']),
     values: new Map([['minItems', [0, 1]]]),
     closed: true,
+    finite: true,
   },
   google: {
     source: 'Google, Gemini API reference, "Schema"; the AI SDK provider leaves out `$ref`',

@@ -1,0 +1,47 @@
+import type { Message } from '@holdfast/core';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Conversation } from './conversation.ts';
+
+const id = fc.constantFrom('a', 'b');
+const anyMessage: fc.Arbitrary<Message> = fc.oneof(
+  fc.record({ role: fc.constant('user' as const), text: fc.string() }),
+  fc.record({
+    role: fc.constant('assistant' as const),
+    text: fc.string(),
+    calls: fc.array(fc.record({ id, name: id, arguments: fc.json() }), { maxLength: 2 }),
+  }),
+  fc.record({ role: fc.constant('tool' as const), callId: id, name: id, success: fc.boolean(), text: fc.string() }),
+);
+
+test('a conversation that grew in any steps is the one that came at once, and old prompts stay as they were', () => {
+  fc.assert(
+    fc.property(fc.array(fc.array(anyMessage, { maxLength: 4 }), { maxLength: 6 }), (steps) => {
+      const conversation = new Conversation('p');
+      const messages: Message[] = [];
+      const seen: { readonly prompt: readonly object[]; readonly copy: unknown }[] = [];
+      for (const step of steps) {
+        messages.push(...step);
+        const prompt = conversation.toPrompt(messages);
+        expect(prompt).toEqual(new Conversation('p').toPrompt([...messages]));
+        seen.push({ prompt, copy: structuredClone(prompt) });
+      }
+      for (const { prompt, copy } of seen) expect(prompt).toEqual(copy);
+    }),
+  );
+});
+
+test('results that stand together are one message, and every result is there', () => {
+  fc.assert(
+    fc.property(fc.array(anyMessage), (messages) => {
+      const prompt = new Conversation('p').toPrompt(messages) as readonly {
+        readonly role: string;
+        readonly content: readonly unknown[];
+      }[];
+      const roles = prompt.map(({ role }) => role);
+      expect(roles.some((role, index) => role === 'tool' && roles[index + 1] === 'tool')).toBe(false);
+      const results = prompt.flatMap(({ role, content }) => (role === 'tool' ? content : []));
+      expect(results).toHaveLength(messages.filter(({ role }) => role === 'tool').length);
+    }),
+  );
+});
