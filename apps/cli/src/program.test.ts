@@ -15,6 +15,8 @@ test.each([
   { argv: ['show', '--help'], shown: '$ holdfast show' },
   { argv: ['list', '--help'], shown: '$ holdfast list --tools' },
   { argv: ['check', '--help'], shown: '$ holdfast check plugins --strict' },
+  { argv: ['doctor', '--help'], shown: '$ holdfast doctor --workspace' },
+  { argv: ['completion', '--help'], shown: 'in ~/.bashrc' },
   { argv: ['help', 'run'], shown: '--max-rounds <n>' },
   { argv: ['--version'], shown: '1.2.3' },
 ])('$argv prints `$shown` on stdout', async ({ argv, shown }) => {
@@ -47,6 +49,7 @@ test.each([
   { argv: ['check', 'gone'], says: 'usage.folder_missing' },
   { argv: ['list', '--tools', 'gone'], says: 'usage.folder_missing' },
   { argv: ['show', 'gone'], says: 'usage.session_unknown' },
+  { argv: ['completion', 'tcsh'], says: 'usage.shell_unknown' },
   { argv: ['show'], says: 'usage.session_unknown' },
 ])('$argv is a usage error: $says', async ({ argv, says }) => {
   await using folder = await createFolder();

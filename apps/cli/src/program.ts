@@ -1,6 +1,8 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { checkFolder } from './check-command.ts';
 import { createColors } from './colors.ts';
+import { printCompletion } from './completion-command.ts';
+import { examine } from './doctor-command.ts';
 import { type ExitCode, formatFailure, toExitCode } from './failure.ts';
 import { describeTerminal, type Host } from './host.ts';
 import { listTools } from './list-command.ts';
@@ -67,6 +69,19 @@ Examples:
   $ holdfast check plugins --json
 
 No line of a tool file runs. Exits with 1 when a file is refused.`;
+
+const doctorHelp = `
+Examples:
+  $ holdfast doctor
+  $ holdfast doctor --workspace ~/project --json
+
+Nothing is written, and of a key only whether it is set is said. Exits with 1 when something keeps \`run\` from working.`;
+
+const completionHelp = `
+Examples:
+  $ source <(holdfast completion bash)                                    in ~/.bashrc
+  $ source <(holdfast completion zsh)                                     in ~/.zshrc, after compinit
+  $ holdfast completion fish > ~/.config/fish/completions/holdfast.fish   once`;
 
 interface RunFlags {
   readonly tools?: string;
@@ -192,7 +207,33 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
       end(await checkFolder({ folder, strict: strict === true, json: json === true }, host));
     });
 
+  program
+    .command('doctor')
+    .description('say what is found here: Node.js, packages, model providers, tools, workspace, isolation')
+    .option('--tools <dir>', 'folder of tool files (default: ./plugins, when there is one)')
+    .option('--workspace <dir>', 'folder that the file tools work in', '.')
+    .option('--json', 'as JSON')
+    .addHelpText('after', doctorHelp)
+    .action(async ({ tools, workspace, json }: DoctorFlags) => {
+      end(await examine({ tools, workspace, json: json === true }, host, process.versions.node));
+    });
+
+  program
+    .command('completion')
+    .description('print a script that completes this program in a shell')
+    .argument('<shell>', 'bash, zsh or fish')
+    .addHelpText('after', completionHelp)
+    .action((shell: string) => {
+      end(printCompletion(shell, program, host));
+    });
+
   return program;
+}
+
+interface DoctorFlags {
+  readonly tools?: string;
+  readonly workspace: string;
+  readonly json?: boolean;
 }
 
 function helpWidth({ columns }: { readonly columns?: number }): number {

@@ -67,7 +67,8 @@ export async function findLog(workspace: string, id: string | undefined): Promis
   );
 }
 
-async function listSessionIds(workspace: string): Promise<readonly string[]> {
+/** The ids of the logs of a workspace, oldest first. */
+export async function listSessionIds(workspace: string): Promise<readonly string[]> {
   let names: readonly string[];
   try {
     names = await readdir(findLogFolder(workspace));

@@ -1,0 +1,75 @@
+import type { Argument, Command, Option } from 'commander';
+
+/** What a value on the command line is, as far as a shell can complete it. */
+export type ValueKind = 'folder' | 'tool' | 'model' | 'session' | 'shell' | 'command' | 'other';
+
+export interface DescribedOption {
+  readonly short: string | undefined;
+  readonly long: string;
+  readonly description: string;
+  /** Absent for a switch. */
+  readonly value: { readonly name: string; readonly kind: ValueKind } | undefined;
+  readonly repeats: boolean;
+}
+
+export interface DescribedCommand {
+  readonly name: string;
+  readonly description: string;
+  readonly options: readonly DescribedOption[];
+  readonly argument: { readonly name: string; readonly kind: ValueKind } | undefined;
+}
+
+/** The program as a shell completes it: the options before any command, and the commands. */
+export interface CommandTree {
+  readonly options: readonly DescribedOption[];
+  readonly commands: readonly DescribedCommand[];
+}
+
+// By the placeholders in the help: `<dir>` is a folder wherever it stands.
+const kinds: ReadonlyMap<string, ValueKind> = new Map([
+  ['dir', 'folder'],
+  ['name', 'tool'],
+  ['tools', 'tool'],
+  ['model', 'model'],
+  ['id', 'session'],
+  ['shell', 'shell'],
+  ['command', 'command'],
+]);
+
+/** The words of the kinds that have few. */
+export const modelWords: readonly string[] = ['offline', 'script:', 'openai:', 'anthropic:', 'google:'];
+export const shellWords: readonly string[] = ['bash', 'zsh', 'fish'];
+
+/** Reads commander's own tree, help included, so that no completion can miss a command. */
+export function describeProgram(program: Command): CommandTree {
+  const help = program.createHelp();
+  return {
+    options: help.visibleOptions(program).map(describeOption),
+    commands: help.visibleCommands(program).map((command) => ({
+      name: command.name(),
+      description: command.description(),
+      options: help.visibleOptions(command).map(describeOption),
+      argument: describeArgument(command.registeredArguments[0]),
+    })),
+  };
+}
+
+function describeOption(option: Option): DescribedOption {
+  const { short, long, flags, description } = option;
+  const name = /[<[]([^>\]]+)[>\]]/.exec(flags)?.[1];
+  return {
+    short,
+    long: long ?? flags,
+    description,
+    value: name === undefined ? undefined : toValue(name),
+    repeats: description.includes('may be repeated'),
+  };
+}
+
+function describeArgument(argument: Argument | undefined): DescribedCommand['argument'] {
+  return argument === undefined ? undefined : toValue(argument.name());
+}
+
+function toValue(name: string): { readonly name: string; readonly kind: ValueKind } {
+  return { name, kind: kinds.get(name) ?? 'other' };
+}

@@ -1,0 +1,91 @@
+import { type CommandTree, modelWords, shellWords, type ValueKind } from './command-tree.ts';
+
+/** A script that completes `holdfast` in bash, from 3.2 on. */
+export function toBashScript({ options, commands }: CommandTree): string {
+  const names = commands.map(({ name }) => name);
+  const toFlags = (list: CommandTree['options']): string =>
+    list.flatMap(({ short, long }) => (short === undefined ? [long] : [short, long])).join(' ');
+  const values = commands.flatMap((command) =>
+    command.options.flatMap(({ long, value }) =>
+      value === undefined ? [] : [`    ${command.name}:${long}) ${complete(value.kind, names)} return ;;`],
+    ),
+  );
+  return `# Completion of holdfast for bash, made by \`holdfast completion bash\`. In ~/.bashrc:
+#   source <(holdfast completion bash)
+
+_holdfast_words() {
+  COMPREPLY=($(compgen -W "$1" -- "$current"))
+}
+
+_holdfast_folders() {
+  local IFS=$'\\n'
+  compopt -o filenames 2>/dev/null
+  COMPREPLY=($(compgen -d -- "$current"))
+}
+
+_holdfast_tools() {
+  local index folder=()
+  for ((index = 1; index < COMP_CWORD - 1; index++)); do
+    [[ \${COMP_WORDS[index]} == --tools ]] && folder=(--tools "\${COMP_WORDS[index + 1]}")
+  done
+  _holdfast_words "$(holdfast list --json \${folder[@]+"\${folder[@]}"} 2>/dev/null | ${listNames})"
+}
+
+_holdfast_sessions() {
+  local log ids=
+  for log in .holdfast/sessions/*.jsonl; do
+    log=\${log##*/}
+    [[ $log == '*.jsonl' ]] || ids+=" \${log%.jsonl}"
+  done
+  _holdfast_words "$ids"
+}
+
+_holdfast() {
+  local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD - 1]} command= index
+  for ((index = 1; index < COMP_CWORD; index++)); do
+    case \${COMP_WORDS[index]} in
+    ${names.join('|')}) command=\${COMP_WORDS[index]}; break ;;
+    esac
+  done
+  COMPREPLY=()
+  case $command:$previous in
+${values.join('\n')}
+  esac
+  case $command:$current in
+    :-*) _holdfast_words '${toFlags(options)}' ;;
+${commands.map((command) => `    ${command.name}:-*) _holdfast_words '${toFlags(command.options)}' ;;`).join('\n')}
+    :*) _holdfast_words '${names.join(' ')}' ;;
+${commands
+  .map(({ name, argument }) => `    ${name}:*) ${argument === undefined ? ':' : complete(argument.kind, names)} ;;`)
+  .join('\n')}
+  esac
+}
+
+complete -F _holdfast holdfast
+`;
+}
+
+/** Takes the names of the tools out of \`holdfast list --json\`: a name has no character that JSON or a shell would quote. */
+export const listNames: string = `sed -n 's/^    "name": "\\([A-Za-z0-9_-]*\\)",$/\\1/p'`;
+
+function complete(kind: ValueKind, commands: readonly string[]): string {
+  switch (kind) {
+    case 'folder':
+      return '_holdfast_folders;';
+    case 'tool':
+      return '_holdfast_tools;';
+    case 'session':
+      return '_holdfast_sessions;';
+    case 'model':
+      // After `openai:` comes the model's name, without a blank between.
+      return `compopt -o nospace 2>/dev/null; _holdfast_words '${modelWords.join(' ')}';`;
+    case 'shell':
+      return `_holdfast_words '${shellWords.join(' ')}';`;
+    case 'command':
+      return `_holdfast_words '${commands.join(' ')}';`;
+    case 'other':
+      return ':;';
+    default:
+      return kind satisfies never;
+  }
+}

@@ -1,0 +1,57 @@
+import { expect, test, vi } from 'vitest';
+import { runProgram } from './program.ts';
+import { createFolder } from './test-folder.ts';
+import { createTestHost } from './test-host.ts';
+import { runShell, shellCommand, toTool } from './test-program.ts';
+
+// A busy machine may take seconds to start Node.js.
+vi.setConfig({ testTimeout: 60_000 });
+
+async function print(shell: string): Promise<string> {
+  const { host, stdout } = createTestHost();
+  expect(await runProgram(['completion', shell], host, '0')).toBe(0);
+  return stdout();
+}
+
+const everything = ['run', 'show', 'list', 'check', 'doctor', 'completion', 'help', '--max-rounds', '--unattended'];
+
+test.each([
+  { shell: 'bash', names: ['complete -F _holdfast holdfast', ...everything] },
+  { shell: 'zsh', names: ['#compdef holdfast', ...everything] },
+  { shell: 'fish', names: ['complete -c holdfast', ...everything.map((name) => name.replace(/^--/, '-l '))] },
+])('the script for $shell has every command and flag', async ({ shell, names }) => {
+  const script = await print(shell);
+  for (const name of names) expect(script).toContain(name);
+});
+
+test.each([
+  { typed: ['holdfast', ''], offered: ['run', 'show', 'list', 'check', 'doctor', 'completion', 'help'] },
+  { typed: ['holdfast', 'co'], offered: ['completion'] },
+  { typed: ['holdfast', '--v'], offered: ['--version'] },
+  { typed: ['holdfast', 'run', '--un'], offered: ['--unattended'] },
+  { typed: ['holdfast', 'run', 'list', '--ma'], offered: ['--max-rounds'] },
+  { typed: ['holdfast', 'show', '--'], offered: ['--workspace', '--json', '--help'] },
+  { typed: ['holdfast', 'run', '--model', 'o'], offered: ['offline', 'openai:'] },
+  { typed: ['holdfast', 'run', '--timeout', ''], offered: [] },
+  { typed: ['holdfast', 'completion', ''], offered: ['bash', 'zsh', 'fish'] },
+  { typed: ['holdfast', 'check', 'my'], offered: ['my tools'] },
+  { typed: ['holdfast', 'run', '--tools', 'my'], offered: ['my tools'] },
+  { typed: ['holdfast', 'run', '--tools', 'my tools', '--allow', 'pol'], offered: ['polish_it'] },
+  { typed: ['holdfast', 'run', '--allow', 'read'], offered: ['read_file'] },
+  { typed: ['holdfast', 'show', '2026'], offered: ['20260517-093012345-k3x9'] },
+])('bash offers $offered after $typed', async ({ typed, offered }) => {
+  await using folder = await createFolder({
+    'completion.bash': await print('bash'),
+    'my tools/polish.mjs': toTool('polish_it', 'return 1;'),
+    '.holdfast/sessions/20260517-093012345-k3x9.jsonl': '',
+  });
+  const words = typed.map((word) => `'${word}'`).join(' ');
+  const { stdout, stderr } = await runShell(
+    `holdfast() { ${shellCommand} "$@"; }; source completion.bash
+     COMP_WORDS=(${words}); COMP_CWORD=${typed.length - 1}; _holdfast
+     for word in "\${COMPREPLY[@]}"; do echo "$word"; done; complete -p holdfast`,
+    { folder: folder.path },
+  );
+  expect(stderr).toBe('');
+  expect(stdout.trimEnd().split('\n')).toEqual([...offered, 'complete -F _holdfast holdfast']);
+});

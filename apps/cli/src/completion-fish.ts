@@ -1,0 +1,70 @@
+import { type CommandTree, type DescribedOption, modelWords, shellWords, type ValueKind } from './command-tree.ts';
+import { listNames } from './completion-bash.ts';
+
+/** A script that completes `holdfast` in fish. */
+export function toFishScript({ options, commands }: CommandTree): string {
+  const names = commands.map(({ name }) => name);
+  const lines = [
+    ...options.map((option) => `${start} -n __fish_use_subcommand ${toFlags(option)}`),
+    ...commands.map(({ name, description }) => `${start} -n __fish_use_subcommand -a ${name} -d ${quote(description)}`),
+    ...commands.flatMap(({ name, argument, options: own }) => {
+      const condition = quote(`__fish_seen_subcommand_from ${name}`);
+      const words = argument === undefined ? undefined : toWords(argument.kind, names);
+      return [
+        ...own.map((option) => {
+          const values = option.value === undefined ? undefined : toWords(option.value.kind, names);
+          const value = option.value === undefined ? '' : ` -x${values === undefined ? '' : ` -a ${quote(values)}`}`;
+          return `${start} -n ${condition} ${toFlags(option)}${value}`;
+        }),
+        ...(words === undefined ? [] : [`${start} -n ${condition} -a ${quote(words)}`]),
+      ];
+    }),
+  ];
+  return `# Completion of holdfast for fish, made by \`holdfast completion fish\`. Once:
+#   holdfast completion fish > ~/.config/fish/completions/holdfast.fish
+
+function __holdfast_tools
+    holdfast list --json 2>/dev/null | ${listNames}
+end
+
+function __holdfast_sessions
+    for log in .holdfast/sessions/*.jsonl
+        string replace -r '^.*/(.*)\\.jsonl$' '$1' -- $log
+    end
+end
+
+${lines.join('\n')}
+`;
+}
+
+const start = 'complete -c holdfast -f';
+
+function toFlags({ short, long, description }: DescribedOption): string {
+  const letter = short === undefined ? '' : `-s ${short.replace(/^-/, '')} `;
+  return `${letter}-l ${long.replace(/^--/, '')} -d ${quote(description)}`;
+}
+
+function toWords(kind: ValueKind, commands: readonly string[]): string | undefined {
+  switch (kind) {
+    case 'folder':
+      return '(__fish_complete_directories (commandline -ct))';
+    case 'tool':
+      return '(__holdfast_tools)';
+    case 'session':
+      return '(__holdfast_sessions)';
+    case 'model':
+      return modelWords.join(' ');
+    case 'shell':
+      return shellWords.join(' ');
+    case 'command':
+      return commands.join(' ');
+    case 'other':
+      return undefined;
+    default:
+      return kind satisfies never;
+  }
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll(/[\\']/g, '\\$&')}'`;
+}

@@ -1,0 +1,83 @@
+import { type CommandTree, type DescribedOption, modelWords, shellWords, type ValueKind } from './command-tree.ts';
+import { listNames } from './completion-bash.ts';
+
+/** A script that completes `holdfast` in zsh. */
+export function toZshScript({ options, commands }: CommandTree): string {
+  const list = commands.map(({ name, description }) => quote(`${name}:${escapeColons(description)}`)).join(' ');
+  return `#compdef holdfast
+# Completion of holdfast for zsh, made by \`holdfast completion zsh\`. In ~/.zshrc, after compinit:
+#   source <(holdfast completion zsh)
+
+_holdfast_commands() {
+  local -a commands=(${list})
+  _describe -t commands command commands
+}
+
+_holdfast_tools() {
+  local -a names=(\${(f)"$(holdfast list --json \${opt_args[--tools]:+--tools} \${opt_args[--tools]} 2>/dev/null | ${listNames})"})
+  _describe -t tools tool names
+}
+
+_holdfast_sessions() {
+  local -a ids=(.holdfast/sessions/*.jsonl(N:t:r))
+  _describe -t sessions session ids
+}
+
+_holdfast() {
+  local state line
+  local -A opt_args
+  _arguments -C ${options.map(toSpecification).join(' ')} '1: :_holdfast_commands' '*:: :->rest'
+  [[ $state == rest ]] || return
+  case $line[1] in
+${commands
+  .map(({ name, argument, options: own }) => {
+    const rest = argument === undefined ? [] : [quote(`1:${argument.name}:${toAction(argument.kind)}`)];
+    return `    ${name}) _arguments ${[...own.map(toSpecification), ...rest].join(' ')} ;;`;
+  })
+  .join('\n')}
+  esac
+}
+
+if [[ $funcstack[1] == _holdfast ]]; then
+  _holdfast "$@"
+else
+  compdef _holdfast holdfast
+fi
+`;
+}
+
+function toSpecification({ short, long, description, value, repeats }: DescribedOption): string {
+  const text = `[${description.replaceAll(/[[\]\\]/g, '\\$&')}]`;
+  const argument = value === undefined ? '' : `:${value.name}:${toAction(value.kind)}`;
+  const names = short === undefined ? [long] : [short, long];
+  return names.map((name) => quote(`${repeats ? '*' : ''}${name}${escapeColons(text)}${argument}`)).join(' ');
+}
+
+function toAction(kind: ValueKind): string {
+  switch (kind) {
+    case 'folder':
+      return '_files -/';
+    case 'tool':
+      return '_holdfast_tools';
+    case 'session':
+      return '_holdfast_sessions';
+    case 'model':
+      return `(${modelWords.map(escapeColons).join(' ')})`;
+    case 'shell':
+      return `(${shellWords.join(' ')})`;
+    case 'command':
+      return '_holdfast_commands';
+    case 'other':
+      return ' ';
+    default:
+      return kind satisfies never;
+  }
+}
+
+function escapeColons(text: string): string {
+  return text.replaceAll(':', '\\:');
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,181 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire, findPackageJSON } from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describeThrown } from '@holdfast/core';
+import manifest from '../package.json' with { type: 'json' };
+import { formatCount } from './call-line.ts';
+import { createColors } from './colors.ts';
+import { examineWorkspace, type WorkspaceState } from './doctor-workspace.ts';
+import type { ExitCode } from './failure.ts';
+import { describeTerminal, type Host } from './host.ts';
+import { toJsonText } from './json-text.ts';
+import { toPrintable } from './terminal-text.ts';
+import { findToolsFolder, openToolset } from './toolset.ts';
+
+export interface DoctorOptions {
+  /** Absent: the default folder, when there is one. */
+  readonly tools: string | undefined;
+  readonly workspace: string;
+  readonly json: boolean;
+}
+
+interface Diagnosis {
+  readonly holdfast: string;
+  readonly node: { readonly version: string; readonly required: string; readonly ok: boolean };
+  readonly packages: readonly { readonly name: string; readonly version: string | null }[];
+  readonly providers: readonly Provider[];
+  readonly tools: {
+    readonly folder: string;
+    readonly found: boolean;
+    readonly good: number;
+    readonly errors: number;
+    readonly warnings: number;
+  };
+  readonly workspace: WorkspaceState;
+  readonly isolation: { readonly available: readonly string[] };
+  readonly problems: readonly string[];
+}
+
+interface Provider {
+  readonly package: string;
+  /** `null`: not found from the current folder. */
+  readonly version: string | null;
+  readonly variable: string;
+  /** Whether the variable is set. Its value is nobody's business. */
+  readonly set: boolean;
+}
+
+const providers: readonly (readonly [packageName: string, variable: string])[] = [
+  ['@ai-sdk/openai', 'OPENAI_API_KEY'],
+  ['@ai-sdk/anthropic', 'ANTHROPIC_API_KEY'],
+  ['@ai-sdk/google', 'GOOGLE_GENERATIVE_AI_API_KEY'],
+  ['@ai-sdk/openai-compatible', 'OPENAI_COMPATIBLE_BASE_URL'],
+];
+
+/** Says what this program finds where it is run, and what of that keeps `run` from working; 1 when something does. */
+export async function examine(options: DoctorOptions, host: Host, nodeVersion: string): Promise<ExitCode> {
+  const diagnosis = await diagnose(options, host, nodeVersion);
+  const colors = createColors(describeTerminal(host.stdout, host.environment).color);
+  if (options.json) host.stdout.write(`${toJsonText(diagnosis, 2)}\n`);
+  else {
+    for (const [label, text] of describe(diagnosis)) host.stdout.write(`${colors.bold(label.padEnd(11))} ${text}\n`);
+    const { problems } = diagnosis;
+    host.stdout.write(problems.length === 0 ? `\n${colors.green('No problem found.')}\n` : '\n');
+    for (const problem of problems) host.stdout.write(`${colors.red('problem')}: ${toPrintable(problem)}\n`);
+  }
+  return diagnosis.problems.length === 0 ? 0 : 1;
+}
+
+async function diagnose({ tools, workspace }: DoctorOptions, host: Host, nodeVersion: string): Promise<Diagnosis> {
+  const required = manifest.engines.node.replace('>=', '');
+  const node = { version: nodeVersion, required, ok: isAtLeast(nodeVersion, required) };
+  const problems: string[] = [];
+  if (!node.ok) problems.push(`Node.js ${nodeVersion} is too old: install ${required} or a later one.`);
+  const place = await examineWorkspace(workspace, host.directory);
+  if (place.problem !== null) problems.push(place.problem);
+  return {
+    holdfast: manifest.version,
+    node,
+    packages: await Promise.all(
+      Object.keys(manifest.dependencies)
+        .filter((name) => name.startsWith('@holdfast/'))
+        .map(async (name) => ({ name, version: await readOwnVersion(name) })),
+    ),
+    providers: await Promise.all(
+      providers.map(async ([name, variable]) => ({
+        package: name,
+        version: await readVersion(findManifest(name, host.directory)),
+        variable,
+        set: (host.environment[variable] ?? '').trim() !== '',
+      })),
+    ),
+    tools: await examineTools(tools, host.directory, problems),
+    workspace: place,
+    isolation: { available: [] },
+    problems,
+  };
+}
+
+async function examineTools(
+  name: string | undefined,
+  directory: string,
+  problems: string[],
+): Promise<Diagnosis['tools']> {
+  try {
+    const folder = await findToolsFolder(name, directory);
+    const { folderTools, diagnostics } = await openToolset(folder);
+    const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
+    return {
+      folder: folder.name,
+      found: folder.path !== undefined,
+      good: folderTools.length,
+      errors,
+      warnings: diagnostics.length - errors,
+    };
+  } catch (thrown) {
+    problems.push(describeThrown(thrown));
+    return { folder: name ?? './plugins', found: false, good: 0, errors: 0, warnings: 0 };
+  }
+}
+
+function isAtLeast(version: string, required: string): boolean {
+  const [have, want] = [version, required].map((text) => text.replace(/^v/, '').split('.').map(Number));
+  for (const [index, number] of (want ?? []).entries()) {
+    const own = have?.[index] ?? 0;
+    if (own !== number) return own > number;
+  }
+  return true;
+}
+
+function readOwnVersion(name: string): Promise<string | null> {
+  return readVersion(createRequire(import.meta.url).resolve(`${name}/package.json`));
+}
+
+function findManifest(name: string, directory: string): string | undefined {
+  try {
+    // The base is a file in the folder; it does not have to exist.
+    return findPackageJSON(name, pathToFileURL(join(directory, 'program.js')));
+  } catch {
+    // Nobody installed it there, which is one of the answers.
+    return undefined;
+  }
+}
+
+async function readVersion(path: string | undefined): Promise<string | null> {
+  if (path === undefined) return null;
+  const { version }: { version?: unknown } = JSON.parse(await readFile(path, 'utf8'));
+  return typeof version === 'string' ? version : null;
+}
+
+function describe(diagnosis: Diagnosis): readonly (readonly [label: string, text: string])[] {
+  const { holdfast, node, packages, tools, workspace } = diagnosis;
+  const folder = toPrintable(tools.folder);
+  return [
+    ['holdfast', holdfast],
+    ['Node.js', `${node.version} (${node.ok ? '' : 'too old, '}${node.required} or later is needed)`],
+    ['packages', packages.map(({ name, version }) => `${name} ${version ?? 'not found'}`).join(', ')],
+    ...diagnosis.providers.map(({ package: name, version, variable, set }, index): readonly [string, string] => [
+      index === 0 ? 'providers' : '',
+      `${name} ${version ?? 'not installed here'}, ${variable} ${set ? 'is set' : 'is not set'}`,
+    ]),
+    [
+      'tools',
+      tools.found
+        ? `${folder}: ${formatCount(tools.good, 'good tool')}, ${formatCount(tools.errors, 'error')}, ${formatCount(tools.warnings, 'warning')}${tools.errors > 0 ? '; `holdfast check` says more' : ''}`
+        : `no folder ${folder}; the file tools are there without it`,
+    ],
+    [
+      'workspace',
+      `${toPrintable(workspace.path)}: ${workspace.writable ? 'writable' : 'not writable'}, ${formatCount(workspace.sessions, 'session log')}${workspace.freeBytes === null ? '' : `, ${formatBytes(workspace.freeBytes)} free`}`,
+    ],
+    [
+      'isolation',
+      'none: tools run in this process, with everything that you may do. Run only tool files that you have read.',
+    ],
+  ];
+}
+
+function formatBytes(bytes: number): string {
+  return bytes >= 1e9 ? `${(bytes / 1e9).toFixed(1)} GB` : `${(bytes / 1e6).toFixed(1)} MB`;
+}
