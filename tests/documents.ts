@@ -30,14 +30,24 @@ export async function writeFences(fences: ReadonlyMap<string, string>, folder: s
     .map(([path]) => path);
 }
 
-/** What a program says of its own output: the comment after each `console.log(...);` on one line. */
+/** What a program says of its own output: the comment lines after each `console.log(...);` or after the loop around it. */
 export function readPromises(program: string): readonly string[] {
-  return [...program.matchAll(/^ *(?:if \(.*\) )?console\.log\(.*\); \/\/ (.+)$/gm)].map(([, promise = '']) => promise);
+  const comments = program.matchAll(/^ *(?:if \(.*\) )?console\.log\(.*\);(?: \/\/ .+|(?:\n\})?(?:\n *\/\/ .+)+)$/gm);
+  return [...comments].flatMap(([text]) =>
+    [...text.matchAll(/(?<=^ *|; )\/\/ (.+)$/gm)].map(([, promise = '']) => promise),
+  );
 }
 
-/** Objects are printed with more space than a comment has. */
-export function withoutSpace(text: string): string {
-  return text.replaceAll(/\s/g, '');
+/** Those of `promises` that `output` does not hold in their order. Objects are printed with more space than a comment has. */
+export function findUnkept(promises: readonly string[], output: string): readonly string[] {
+  const printed = output.replaceAll(/\s/g, '');
+  let from = 0;
+  return promises.filter((promise) => {
+    const wanted = promise.replaceAll(/\s/g, '');
+    const at = printed.indexOf(wanted, from);
+    if (at >= 0) from = at + wanted.length;
+    return at < 0;
+  });
 }
 
 export interface Ended {
