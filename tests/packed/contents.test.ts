@@ -17,12 +17,14 @@ const folder = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-hostile-'))
 
 afterAll(() => rm(folder, { recursive: true }));
 
+const builtFile = /^(?:dist\/[\w-]+\.(?:js|d\.ts)|schemas\/[\w.-]+\.json)$/;
+
 test.each(table)('%s holds what was built, its README and the licence, and nothing else', (_, { files }) => {
   const paths = [...files.keys()];
   expect(paths).toEqual(expect.arrayContaining(['package.json', 'README.md', 'LICENSE']));
   const others = paths.filter((path) => !['package.json', 'README.md', 'LICENSE'].includes(path));
   expect(others).not.toEqual([]);
-  expect(others.filter((path) => !/^dist\/[\w-]+\.(?:js|d\.ts)$/.test(path) || path.includes('.test.'))).toEqual([]);
+  expect(others.filter((path) => !builtFile.test(path))).toEqual([]);
 });
 
 test.each(table)('%s runs nothing at install and names exact versions', (_, { manifest }) => {
@@ -36,6 +38,13 @@ test.each(table)('%s runs nothing at install and names exact versions', (_, { ma
 test.each(table)('%s says nothing of the machine that built it', (_, { files }) => {
   const leaking = [...files].filter(([, text]) => text.includes(root) || /file:\/\/\/\w|sourceMappingURL/.test(text));
   expect(leaking.map(([path]) => path)).toEqual([]);
+});
+
+test.each(table)('every file that %s exports is there, under every condition', (_, { manifest, files }) => {
+  const targets = Object.values(manifest.exports ?? {}).flatMap((target) =>
+    typeof target === 'string' ? [target] : Object.values(target),
+  );
+  expect(targets.filter((target) => !files.has(target.replace('./', '')))).toEqual([]);
 });
 
 test.each(table)('publint finds nothing in %s', async (_, { tarball }) => {

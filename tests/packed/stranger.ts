@@ -2,7 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
@@ -53,7 +53,9 @@ async function install(folder: string, specifiers: readonly string[]): Promise<v
 }
 
 async function run(folder: string, command: string, parameters: readonly string[]): Promise<Ended> {
-  const child = spawn(command, parameters, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+  // An installed program asks the path for Node.js, and finds the one that this runs on.
+  const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH']}` };
+  const child = spawn(command, parameters, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text));
   return new Promise((resolve, reject) => {
@@ -76,6 +78,7 @@ export async function findNode(version: string): Promise<string> {
   if (existsSync(program)) return program;
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, 'package.json'), '{ "private": true }\n');
-  await install(folder, [`node@${version}`]);
+  // The package of Node.js fetches the program for this system in a script of its own.
+  await install(folder, ['--ignore-scripts=false', `node@${version}`]);
   return program;
 }

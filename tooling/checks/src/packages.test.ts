@@ -37,6 +37,15 @@ test('an export without a file, `export *` and a default export are found', () =
   ]);
 });
 
+test('a folder of JSON Schemas is published too', () => {
+  const schema = { 'packages/core/schemas/event.json': '{}' };
+  const files = { ...soundPackage('core', { files: ['dist', 'schemas'] }), ...schema };
+  expect(findPackageProblems(fixture(files))).toEqual([]);
+  expect(findPackageProblems(fixture({ ...soundPackage('core'), ...schema }))).toEqual([
+    'packages/core: `files` must be `["dist","schemas"]`',
+  ]);
+});
+
 test('a missing README is found', () => {
   const files = new Map(Object.entries(soundPackage('policy')).filter(([path]) => !path.endsWith('README.md')));
   expect(findPackageProblems(fixture(Object.fromEntries(files)))).toEqual(['packages/policy: README.md is missing']);

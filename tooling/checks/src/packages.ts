@@ -10,13 +10,16 @@ export function findPackageProblems({ members, files }: Repository): string[] {
 function findInPackage({ folder, manifest, sources }: Member, files: ReadonlyMap<string, string>): string[] {
   const isLibrary = folder.startsWith('packages/');
   const expectedName = isLibrary ? `@holdfast/${folder.slice('packages/'.length)}` : 'holdfast';
+  // JSON Schemas of what a program prints are for readers in any language: they are published as they are.
+  const hasSchemas = [...files.keys()].some((path) => path.startsWith(`${folder}/schemas/`));
+  const published = hasSchemas ? ['dist', 'schemas'] : ['dist'];
   const facts: [boolean, string][] = [
     [manifest.name === expectedName, `\`name\` must be \`${expectedName}\``],
     [(manifest.description ?? '') !== '', '`description` is missing'],
     [manifest.license === 'MIT', '`license` must be `MIT`'],
     [manifest.type === 'module', '`type` must be `module`'],
     [manifest.engines?.['node'] === '>=22.18', '`engines.node` must be `>=22.18`'],
-    [manifest.files?.join() === 'dist', '`files` must be `["dist"]`'],
+    [manifest.files?.join() === published.join(), `\`files\` must be \`${JSON.stringify(published)}\``],
     [manifest.scripts?.['build'] !== undefined, 'the script `build` is missing'],
     [files.has(`${folder}/README.md`), 'README.md is missing'],
     [!isLibrary || manifest.sideEffects === false, '`sideEffects` must be false'],
