@@ -31,6 +31,14 @@ test('a conversation that grew in any steps is the one that came at once, and ol
   );
 });
 
+test('a list in which a message was exchanged is read again', () => {
+  const conversation = new Conversation('p');
+  const messages: Message[] = [{ role: 'user', text: 'one' }];
+  conversation.toPrompt(messages);
+  messages[0] = { role: 'user', text: 'two' };
+  expect(conversation.toPrompt(messages)).toEqual([{ role: 'user', content: [{ type: 'text', text: 'two' }] }]);
+});
+
 test('results that stand together are one message, and every result is there', () => {
   fc.assert(
     fc.property(fc.array(anyMessage), (messages) => {

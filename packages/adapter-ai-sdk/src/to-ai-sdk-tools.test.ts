@@ -31,7 +31,12 @@ test('tools have the form that the SDK knows', () => {
   expect(tools['read']?.description).toBe('Read a file.');
   const schema = tools['read']?.inputSchema;
   expect(schema?.jsonSchema).toMatchObject({ type: 'object', required: ['path'], additionalProperties: false });
-  expect(schema).toMatchObject({ [Symbol.for('vercel.ai.schema')]: true, [Symbol.for('vercel.ai.validator')]: true });
+  const marks = Object.getOwnPropertySymbols(schema).map((symbol) => [symbol, Reflect.get(schema ?? {}, symbol)]);
+  expect(marks).toEqual([
+    [Symbol.for('vercel.ai.schema'), true],
+    [Symbol.for('vercel.ai.validator'), true],
+  ]);
+  expect(schema?.['~standard'].validate({ path: 1 })).toEqual({ value: { path: 1 } });
   expect(schema !== undefined && 'validate' in schema).toBe(true);
   expect(tools['list']?.inputSchema.jsonSchema).toEqual({
     type: 'object',
