@@ -68,8 +68,9 @@ async function take(path: string, root: string, waitMs: number): Promise<void> {
     if (performance.now() >= untilMs) {
       throw new HoldfastError(
         'file.busy',
-        `Process ${owner} has been changing files of \`${root}\` for too long, so this change was not begun; repeat it, or remove \`${path}\` if that process is another program.`,
-        { data: { process: owner } },
+        // Paths of this machine stay in `data`: the message goes to a model.
+        `Process ${owner} has been changing files of the same workspace for too long, so this change was not begun; try again later.`,
+        { data: { process: owner, root, lock: path } },
       );
     }
     // Not in step with others that wait.
