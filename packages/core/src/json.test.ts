@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { copyJson, deepFreeze } from './index.ts';
@@ -14,6 +15,10 @@ test('property: JSON is copied whole, frozen all the way down, and shares nothin
   );
 });
 
+// A class without a prototype above its own.
+const Base = class {};
+Object.setPrototypeOf(Base.prototype, null);
+
 const throwing = {
   get a() {
     throw new Error('trap');
@@ -29,11 +34,18 @@ test.each([
   [{ a: { b: Number.POSITIVE_INFINITY } }, '`a.b` is Infinity'],
   [new Date(0), '`value` is not a plain object'],
   [new Map(), '`value` is not a plain object'],
+  [new Base(), '`value` is not a plain object'],
+  [runInNewContext('new Map()'), '`value` is not a plain object'],
+  [runInNewContext('new (class {})()'), '`value` is not a plain object'],
   [JSON.parse('{"a":{"__proto__":1}}'), '`a.__proto__` is a reserved key'],
   [throwing, 'a property cannot be read: trap'],
   [[[{ a: [undefined] }]], '`[0][0].a[0]` is undefined'],
 ])('refused %#', (value, problem) => {
   expect(copyJson(value)).toEqual({ ok: false, problem });
+});
+
+test('an object of another realm is as good as one of this', () => {
+  expect(copyJson(runInNewContext('({ a: [{ b: 1 }] })'))).toEqual({ ok: true, value: { a: [{ b: 1 }] } });
 });
 
 test('a property is read once, and a symbol key is left out', () => {

@@ -12,7 +12,13 @@ export interface JsonObject {
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
+  return prototype === Object.prototype || prototype === null || isForeignObjectPrototype(prototype);
+}
+
+// A test runner that gives each file a realm of its own (Jest, for one) shares `structuredClone` between them, whose objects
+// then come from another. Of all prototypes only a realm's `Object.prototype` has this method and no prototype itself.
+function isForeignObjectPrototype(prototype: unknown): boolean {
+  return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype as object, 'isPrototypeOf');
 }
 
 /** Limits under which foreign data is taken in. */
