@@ -8,6 +8,9 @@ import type { SessionEvent } from './slice.ts';
 export interface ThrownError {
   readonly name: string;
   readonly message: string;
+  /** Of a HoldfastError that a model threw, with its `data`: `model.rate_limited`. */
+  readonly code?: string;
+  readonly data?: Json;
   readonly stack?: string;
 }
 

@@ -1,6 +1,7 @@
 import {
   describeThrown,
   type FinishReason,
+  isHoldfastError,
   type Json,
   type Message,
   type Model,
@@ -110,5 +111,10 @@ function closeStream(iterator: AsyncIterator<ModelEvent> | undefined): void {
 function toThrownError(thrown: unknown): ThrownError {
   const message = describeThrown(thrown);
   if (!(thrown instanceof Error)) return { name: typeof thrown, message };
-  return { name: thrown.name, message, ...(thrown.stack === undefined ? {} : { stack: thrown.stack }) };
+  return {
+    name: thrown.name,
+    message,
+    ...(isHoldfastError(thrown) ? { code: thrown.code, data: thrown.data } : {}),
+    ...(thrown.stack === undefined ? {} : { stack: thrown.stack }),
+  };
 }

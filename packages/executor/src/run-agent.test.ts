@@ -4,6 +4,7 @@ import {
   definePolicy,
   defineSlice,
   defineTool,
+  HoldfastError,
   type ModelEvent,
   type ModelRequest,
   type Prompt,
@@ -230,6 +231,20 @@ test.each([
   expect(await run.result).toMatchObject({ status: 'model-error', text: 'Well', error: { message } });
   expect(records.at(-1)).toMatchObject({ type: 'run-end', status: 'model-error', error: { message } });
   expect(JSON.stringify(records)).not.toContain('run-agent.test');
+});
+
+test('model-error: the host gets code and data of a HoldfastError, the log its message', async () => {
+  const { session, records } = testSession();
+  const data = { status: 429, retryAfterMs: 7 };
+  const model = {
+    id: 'test:busy',
+    stream: () => {
+      throw new HoldfastError('model.rate_limited', 'Slow down.', { data });
+    },
+  };
+  const { error } = await runAgent({ model, prompt: toolsPrompt([]), session, input: '' }).result;
+  expect(error).toMatchObject({ code: 'model.rate_limited', message: 'Slow down.', data });
+  expect(records.at(-1)).toMatchObject({ error: { name: 'HoldfastError', message: 'Slow down.' } });
 });
 
 test('model-error: an event that nobody knows', async () => {
