@@ -218,3 +218,28 @@ test('delete_files deletes nothing when more match than the limit', async () => 
   await expect(call('delete_files', { pattern: '*', limit: 1 }, files)).rejects.toThrow('nothing was deleted');
   expect(await files.stat('a')).toBeDefined();
 });
+
+const image = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0, 0xff, 0xfe]);
+
+test.each([
+  { name: 'count_words', input: { file: 'image.png' } },
+  { name: 'query_json', input: { file: 'image.png' } },
+  { name: 'summarize_csv', input: { file: 'image.png' } },
+])('$name says that a binary file is none', async ({ name, input }) => {
+  await expect(call(name, input, open({ 'image.png': image }))).rejects.toMatchObject({
+    code: 'file.binary',
+    message: expect.stringContaining('`image.png`'),
+  });
+});
+
+test.each([
+  { name: 'list_todos', input: {} },
+  { name: 'search_text', input: { text: 'TODO' } },
+  { name: 'delete_files', input: { pattern: '*.log' } },
+])('$name passes over a binary file, or takes it as it is', async ({ name, input }) => {
+  const files = open({ 'a.js': '// TODO: x', 'image.png': image, 'old.log': image });
+  expect(await call(name, input, files)).toBeTypeOf('object');
+  expect((await files.list('')).map((entry) => entry.name)).toEqual(
+    name === 'delete_files' ? ['a.js', 'image.png'] : ['a.js', 'image.png', 'old.log'],
+  );
+});

@@ -109,6 +109,15 @@ test.each([
   expect((await readdir(folder.path)).sort()).toEqual(['a.txt', 'loop']);
 });
 
+test('logs that cannot be read are an error with a reason', async () => {
+  await using folder = await createFolder({ '.holdfast/sessions': 'no folder' });
+  const { exitCode, stderr } = await run(['show'], folder.path);
+  expect(exitCode).toBe(1);
+  expect(stderr).toMatch(/The session logs in `.+` cannot be read: ENOTDIR.+\(log\.unreadable\)/);
+  const doctor = await run(['doctor'], folder.path);
+  expect(doctor.exitCode).toBe(1);
+});
+
 test('a log cut in the middle of a record: the good part, the place, and 1', async () => {
   await using folder = await createFolder({ 'notes.txt': 'milk' });
   await run(['run', 'Read notes.txt'], folder.path);

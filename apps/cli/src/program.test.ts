@@ -58,6 +58,13 @@ test.each([
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
 });
 
+test('help says how the program is called where it is not installed', async () => {
+  const { host, stdout } = createTestHost();
+  await runProgram(['--help'], { ...host, command: 'npm run holdfast --' }, '1.2.3');
+  expect(stdout()).toContain('Here, `holdfast` is `npm run holdfast --`.');
+  expect((await run(['--help'])).stdout).not.toContain('Here, `holdfast`');
+});
+
 test('a script that is none is an error with its place, without a stack', async () => {
   await using folder = await createFolder({ 'script.json': '{"turns":[{"text":1}]}' });
   const argv = ['run', 'x', '--model', 'script:script.json'];

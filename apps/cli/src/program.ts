@@ -12,11 +12,17 @@ import { showSession } from './show-command.ts';
 import { toPrintableBlock } from './terminal-text.ts';
 
 const exitCodes = `
+Examples:
+  $ holdfast doctor                              is everything here that a run needs?
+  $ holdfast run "Count the words in README.md"
+  $ holdfast show                                what was called, decided and changed
+  $ holdfast run --help                          models, approvals, more examples
+
 Exit codes:
   0    the command did its work; for run: the run completed (a call that was denied is part of a completed run)
   1    it did not: a run that ended otherwise, a bad tool file, a damaged log, an error
   2    the command line is wrong
-  130  Ctrl-C (143 for SIGTERM, 129 when the terminal was closed); the run's log has its end, a second Ctrl-C does not wait for it
+  130  Ctrl-C; the log of the run has its end. A second Ctrl-C does not wait for that. (143: SIGTERM, 129: the terminal was closed)
 
 NO_COLOR turns colours off, HOLDFAST_DEBUG=1 shows the stacks of errors.`;
 
@@ -124,7 +130,10 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
     .helpOption('-h, --help', 'print help')
     .helpCommand('help [command]', 'print help for a command')
     .showHelpAfterError('(`holdfast --help` lists the commands, `holdfast <command> --help` shows examples)')
-    .addHelpText('after', exitCodes)
+    .addHelpText(
+      'after',
+      host.command === 'holdfast' ? exitCodes : `${exitCodes}\nHere, \`holdfast\` is \`${host.command}\`.`,
+    )
     .exitOverride()
     .configureOutput({
       writeOut: (text) => host.stdout.write(text),

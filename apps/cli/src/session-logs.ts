@@ -46,7 +46,7 @@ export interface FoundLog {
 /**
  * The log of session `id`, or the newest one.
  *
- * @throws HoldfastError `usage.session_unknown`.
+ * @throws HoldfastError `usage.session_unknown`, `log.unreadable`.
  */
 export async function findLog(workspace: string, id: string | undefined): Promise<FoundLog> {
   const ids = await listSessionIds(workspace);
@@ -67,14 +67,15 @@ export async function findLog(workspace: string, id: string | undefined): Promis
   );
 }
 
-/** The ids of the logs of a workspace, oldest first. */
+/** The ids of the logs of a workspace, oldest first. @throws HoldfastError `log.unreadable`. */
 export async function listSessionIds(workspace: string): Promise<readonly string[]> {
   let names: readonly string[];
   try {
     names = await readdir(findLogFolder(workspace));
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return [];
-    throw error;
+    const message = `The session logs in \`${findLogFolder(workspace)}\` cannot be read: ${describeThrown(error)}.`;
+    throw new HoldfastError('log.unreadable', message, { cause: error });
   }
   return names
     .filter((name) => name.endsWith(extension))
