@@ -1,21 +1,21 @@
-// Builds the guide. `npm run docs` writes it to dist/; `npm run docs -- serve` then shows it on this machine.
+// `npm run docs` builds the guide into dist/; `npm run docs -- serve` shows it on this machine without building it.
 import { fileURLToPath } from 'node:url';
-import { build, serve } from 'vitepress';
+import { build, createServer } from 'vitepress';
 import { assemble } from './assemble.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
-const [command, ...rest] = process.argv.slice(2);
+const command = process.argv.slice(2).join(' ');
 
-if (rest.length > 0 || (command !== undefined && command !== 'serve')) {
-  console.error(`docs: expected nothing or \`serve\`, got \`${process.argv.slice(2).join(' ')}\`.`);
+if (!['', 'serve'].includes(command)) {
+  console.error(`docs: expected nothing or \`serve\`, got \`${command}\`.`);
   process.exit(2);
 }
 await assemble(root);
-await build(root);
 if (command === 'serve') {
-  const port = 4173;
-  await serve({ root, port });
-  console.log(`The guide is at http://127.0.0.1:${port}/ until Ctrl-C.`);
+  const server = await createServer(root, { host: '127.0.0.1', port: 4173 });
+  await server.listen();
+  server.printUrls();
 } else {
+  await build(root);
   console.log('The guide is in apps/docs/dist; `npm run docs -- serve` shows it.');
 }
