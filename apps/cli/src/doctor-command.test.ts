@@ -49,12 +49,15 @@ test('a sound place: everything that was found, no problem, nothing written', as
 test('a provider that is installed and its key, whose value is never shown', async () => {
   await using folder = await createFolder({
     'node_modules/@ai-sdk/openai/package.json': '{"name":"@ai-sdk/openai","version":"2.3.4","main":"index.js"}',
-    'node_modules/@ai-sdk/openai/index.js': '',
+    'node_modules/@ai-sdk/groq/package.json': '{"name":"@ai-sdk/groq","version":"1.0.0"}',
   });
   const { text, json } = await run(folder, { environment: { OPENAI_API_KEY: 'sk-secret', ANTHROPIC_API_KEY: ' ' } });
-  expect(json.providers.slice(0, 2)).toEqual([
+  expect(json.providers).toEqual([
     { package: '@ai-sdk/openai', version: '2.3.4', variable: 'OPENAI_API_KEY', set: true },
     { package: '@ai-sdk/anthropic', version: null, variable: 'ANTHROPIC_API_KEY', set: false },
+    expect.objectContaining({ package: '@ai-sdk/google', version: null }),
+    { package: '@ai-sdk/groq', version: '1.0.0', variable: 'GROQ_API_KEY', set: false },
+    expect.objectContaining({ package: '@ai-sdk/openai-compatible', variable: 'OPENAI_COMPATIBLE_BASE_URL' }),
   ]);
   expect(text).toContain('@ai-sdk/openai 2.3.4, OPENAI_API_KEY is set');
   expect(text + JSON.stringify(json)).not.toContain('sk-secret');

@@ -1,7 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { createRequire, findPackageJSON } from 'node:module';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { createRequire } from 'node:module';
 import { describeThrown } from '@holdfast/core';
 import manifest from '../package.json' with { type: 'json' };
 import { formatCount } from './call-line.ts';
@@ -10,6 +8,8 @@ import { examineWorkspace, type WorkspaceState } from './doctor-workspace.ts';
 import type { ExitCode } from './failure.ts';
 import { describeTerminal, type Host } from './host.ts';
 import { toJsonText } from './json-text.ts';
+import { baseUrlVariable, compatible, keyVariables } from './provider-models.ts';
+import { findManifest } from './provider-package.ts';
 import { toPrintable } from './terminal-text.ts';
 import { findToolsFolder, openToolset } from './toolset.ts';
 
@@ -46,12 +46,8 @@ interface Provider {
   readonly set: boolean;
 }
 
-const providers: readonly (readonly [packageName: string, variable: string])[] = [
-  ['@ai-sdk/openai', 'OPENAI_API_KEY'],
-  ['@ai-sdk/anthropic', 'ANTHROPIC_API_KEY'],
-  ['@ai-sdk/google', 'GOOGLE_GENERATIVE_AI_API_KEY'],
-  ['@ai-sdk/openai-compatible', 'OPENAI_COMPATIBLE_BASE_URL'],
-];
+// What is not installed is named only where many would look for it.
+const common: ReadonlySet<string> = new Set(['openai', 'anthropic', 'google', compatible]);
 
 /** Says what this program finds where it is run, and what of that keeps `run` from working; 1 when something does. */
 export async function examine(options: DoctorOptions, host: Host, nodeVersion: string): Promise<ExitCode> {
@@ -82,14 +78,7 @@ async function diagnose({ tools, workspace }: DoctorOptions, host: Host, nodeVer
         .filter((name) => name.startsWith('@holdfast/'))
         .map(async (name) => ({ name, version: await readOwnVersion(name) })),
     ),
-    providers: await Promise.all(
-      providers.map(async ([name, variable]) => ({
-        package: name,
-        version: await readVersion(findManifest(name, host.directory)),
-        variable,
-        set: (host.environment[variable] ?? '').trim() !== '',
-      })),
-    ),
+    providers: await findProviders(host),
     tools: await examineTools(tools, host.directory, problems),
     workspace: place,
     isolation: { available: [] },
@@ -132,14 +121,16 @@ function readOwnVersion(name: string): Promise<string | null> {
   return readVersion(createRequire(import.meta.url).resolve(`${name}/package.json`));
 }
 
-function findManifest(name: string, directory: string): string | undefined {
-  try {
-    // The base is a file in the folder; it does not have to exist.
-    return findPackageJSON(name, pathToFileURL(join(directory, 'program.js')));
-  } catch {
-    // Nobody installed it there, which is one of the answers.
-    return undefined;
-  }
+async function findProviders({ directory, environment }: Host): Promise<readonly Provider[]> {
+  const found = await Promise.all(
+    [...keyVariables, [compatible, baseUrlVariable] as const].map(async ([provider, variable]) => {
+      const name = `@ai-sdk/${provider}`;
+      const version = await readVersion(findManifest(name, directory));
+      const set = (environment[variable] ?? '').trim() !== '';
+      return version === null && !common.has(provider) ? [] : [{ package: name, version, variable, set }];
+    }),
+  );
+  return found.flat();
 }
 
 async function readVersion(path: string | undefined): Promise<string | null> {

@@ -4,7 +4,7 @@ import { usageError } from './failure.ts';
 import { findPackageEntry } from './provider-package.ts';
 
 /** Environment variables that hold a provider's key. Providers that are not here find their own. */
-const keyVariables: ReadonlyMap<string, string> = new Map([
+export const keyVariables: ReadonlyMap<string, string> = new Map([
   ['openai', 'OPENAI_API_KEY'],
   ['anthropic', 'ANTHROPIC_API_KEY'],
   ['google', 'GOOGLE_GENERATIVE_AI_API_KEY'],
@@ -19,8 +19,8 @@ const keyVariables: ReadonlyMap<string, string> = new Map([
   ['xai', 'XAI_API_KEY'],
 ]);
 
-const compatible = 'openai-compatible';
-const baseUrlVariable = 'OPENAI_COMPATIBLE_BASE_URL';
+export const compatible = 'openai-compatible';
+export const baseUrlVariable = 'OPENAI_COMPATIBLE_BASE_URL';
 const compatibleKeyVariable = 'OPENAI_COMPATIBLE_API_KEY';
 
 const packageName = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;

@@ -18,7 +18,8 @@ interface Manifest {
   readonly exports?: unknown;
 }
 
-function findManifest(name: string, directory: string): string | undefined {
+/** Where the `package.json` of the package `name` is for an import from `directory`; `undefined` when it is not installed there. */
+export function findManifest(name: string, directory: string): string | undefined {
   try {
     // The base is a file in the folder; it does not have to exist.
     return findPackageJSON(name, pathToFileURL(join(directory, 'program.js')));

@@ -1,9 +1,11 @@
 import { PassThrough } from 'node:stream';
+import { stripVTControlCharacters } from 'node:util';
 import type { RunEvent } from '@holdfast/core';
 import { manualClock } from '@holdfast/testing';
 import { expect, test } from 'vitest';
 import { createColors } from './colors.ts';
 import { createJsonView, createLiveView, createPlainView } from './run-view.ts';
+import { measureColumns } from './terminal-text.ts';
 import { callEnd } from './test-events.ts';
 
 const style = { colors: createColors(false), columns: 80 };
@@ -53,12 +55,12 @@ test('the JSON view has one event a line, and stacks only when asked for', () =>
   }
 });
 
-function createScreen(): {
+function createScreen(columns = 80): {
   readonly output: PassThrough & { columns: number; rows: number };
   readonly take: () => string;
 } {
   let written = '';
-  const output = Object.assign(new PassThrough(), { isTTY: true, columns: 80, rows: 24 });
+  const output = Object.assign(new PassThrough(), { isTTY: true, columns, rows: 24 });
   output.on('data', (chunk: Buffer) => {
     written += chunk.toString();
   });
@@ -132,4 +134,22 @@ test('more calls than lines are counted', () => {
   view.show({ ...message, text: '', calls });
   expect(take()).toContain('… and 22 more');
   view.close();
+});
+
+test.each([20, 40, 80])('no frame is wider than a terminal of %i columns, in any script', (columns) => {
+  const { output, take } = createScreen(columns);
+  const clock = manualClock();
+  const view = createLiveView(output, { style: { ...style, columns }, clock });
+  const given = { path: '读取文件/отчёт.txt', content: '🎉👩‍👩‍👧 اقرأ الملف '.repeat(20) };
+  view.show({ type: 'turn-start', turn: 1 });
+  view.show({ type: 'text-delta', turn: 1, text: '我先读取文件，然后写报告。'.repeat(9) });
+  view.show({ ...message, text: '', calls: [{ id: 'c1', name: 'read_file', arguments: given }] });
+  view.show({ ...start, rawArguments: given });
+  clock.advance(1500);
+  view.show({ type: 'tool-call-progress', callId: 'c1', name: 'read_file', message: '已完成一半'.repeat(9) });
+  view.show(callEnd('failed', { rawArguments: given, message: '文件不存在。'.repeat(30) }));
+  view.close();
+  const lines = stripVTControlCharacters(take()).split(/[\r\n]/);
+  expect(lines.join('\n')).toContain('failed');
+  for (const line of lines) expect({ line, fits: measureColumns(line) <= columns }).toEqual({ line, fits: true });
 });

@@ -19,10 +19,9 @@ export interface RunView {
 export function createJsonView(write: (text: string) => void, { stacks }: { readonly stacks: boolean }): RunView {
   return {
     show(event) {
-      const withoutStack = 'error' in event && event.error !== undefined && !stacks;
-      const shown = withoutStack
-        ? { ...event, error: { name: event.error.name, message: event.error.message } }
-        : event;
+      const hasStack = 'error' in event && event.error?.stack !== undefined;
+      // JSON leaves out what is undefined.
+      const shown = hasStack && !stacks ? { ...event, error: { ...event.error, stack: undefined } } : event;
       write(`${toJsonText(shown)}\n`);
     },
     pauseFor: (question) => question(),
