@@ -11,6 +11,8 @@ const config: ViteUserConfig = defineConfig({
     // Those are about the built packages: `npm run packed`.
     exclude: [...configDefaults.exclude, 'tests/packed/**'],
     typecheck: { enabled: false },
+    // Only what hangs takes this long: a busy machine must not fail a sound test.
+    testTimeout: 30_000,
   },
 });
 export default config;
