@@ -77,8 +77,8 @@ test.each<[LoweringTargetName, string, JsonObject, JsonObject, string[]]>([
     'google',
     'writes references out',
     object({ a: { $ref: '#/$defs/b', description: 'A' } }, { $defs: { b: { type: 'string', const: 'x' } } }),
-    object({ a: { type: 'string', const: 'x', description: 'A' } }),
-    ['/properties/a $ref'],
+    object({ a: { type: 'string', enum: ['x'], description: 'A' } }),
+    ['/properties/a $ref', '/properties/a const'],
   ],
   [
     'google',

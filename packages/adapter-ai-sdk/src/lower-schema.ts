@@ -78,14 +78,21 @@ function lowerNode(schema: JsonObject, path: string, walk: Walk): JsonObject {
   for (const [keyword, value] of Object.entries(schema)) {
     const problem = findProblem(keyword, value, rules);
     if (problem === undefined) set(result, keyword, lowerValue(keyword, value, `${path}/${toStep(keyword)}`, walk));
-    else if (keyword === 'oneOf' && Array.isArray(value) && !Object.hasOwn(schema, 'anyOf') && isKept('anyOf', rules)) {
+    else if (keyword === 'oneOf' && Array.isArray(value) && mayBecome('anyOf', schema, rules)) {
       lowered.push({ path, keyword, reason: 'sent as `anyOf`, which lets several match' });
       set(result, 'anyOf', lowerValue('anyOf', value, `${path}/oneOf`, walk));
+    } else if (keyword === 'const' && mayBecome('enum', schema, rules)) {
+      lowered.push({ path, keyword, reason: 'sent as `enum`, which means the same' });
+      set(result, 'enum', [value]);
     } else if (!(rules.inlineReferences === true && ['$defs', 'definitions'].includes(keyword)))
       lowered.push({ path, keyword, reason: problem });
   }
   if (isObjectSchema(schema)) checkObject(schema, result, path, walk);
   return result;
+}
+
+function mayBecome(keyword: string, schema: JsonObject, rules: LoweringTarget): boolean {
+  return isKept(keyword, rules) && !Object.hasOwn(schema, keyword);
 }
 
 function isKept(keyword: string, { keywords }: LoweringTarget): boolean {

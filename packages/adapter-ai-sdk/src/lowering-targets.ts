@@ -68,9 +68,9 @@ export const loweringTargets: Readonly<Record<LoweringTargetName, LoweringTarget
     finite: true,
   },
   google: {
-    source: 'Google, Gemini API reference, "Schema"; the AI SDK provider leaves out `$ref`',
+    source: 'Google, Gemini API, "Structured output" and "Schema"; the AI SDK providers before v4 leave out `$ref`',
     keywords: new Set([
-      ...common,
+      ...common.filter((keyword) => keyword !== 'const'),
       'allOf',
       'oneOf',
       'format',
