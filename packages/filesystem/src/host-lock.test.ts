@@ -1,13 +1,26 @@
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { expect, onTestFinished, test } from 'vitest';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { findLockPath, lockFolder } from './host-lock.ts';
+import { hostFilesystem } from './node.ts';
 
 /** The lock of a folder that nobody else uses, removed after the test. */
 function openLock(content?: string): { readonly root: string; readonly path: string } {
   const root = `/nowhere/${randomUUID()}`;
   const path = findLockPath(root);
+  mkdirSync(dirname(path), { recursive: true });
   onTestFinished(() => rmSync(path, { force: true }));
   if (content !== undefined) writeFileSync(path, content);
   return { root, path };
@@ -52,4 +65,52 @@ test.each([
   const release = await lockFolder(root, { waitMs: 0 });
   expect(readFileSync(path, 'utf8')).toBe(String(process.pid));
   release();
+});
+
+test('a change holds it from its last look at the files to its end, whatever that is', async () => {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'holdfast-lock-')));
+  onTestFinished(() => rmSync(root, { recursive: true }));
+  const path = findLockPath(root);
+  const files = hostFilesystem(root);
+  const begin = async (content: string) => {
+    const call = files.begin('call-1');
+    await call.view.write('a.txt', content);
+    return call;
+  };
+  const committed = await begin('one');
+  expect(existsSync(path)).toBe(false);
+  await committed.prepare();
+  expect(existsSync(path)).toBe(true);
+  await committed.commit();
+  expect(existsSync(path)).toBe(false);
+
+  const discarded = await begin('two');
+  await discarded.prepare();
+  expect(existsSync(path)).toBe(true);
+  await discarded.discard();
+  expect(existsSync(path)).toBe(false);
+
+  const refused = await begin('three');
+  writeFileSync(join(root, 'a.txt'), 'by somebody else');
+  await expect(refused.prepare()).rejects.toMatchObject({ code: 'file.conflict' });
+  expect(existsSync(path)).toBe(false);
+});
+
+test('file.lock_failed where no temporary file can be made', async () => {
+  const { root, path } = openLock();
+  vi.stubEnv('TMPDIR', path);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  writeFileSync(path, 'a file, not a folder');
+  await expect(lockFolder(root)).rejects.toMatchObject({
+    code: 'file.lock_failed',
+    message: expect.not.stringContaining(root),
+  });
+});
+
+test('a lock that was swept away is let go of all the same', async () => {
+  const { root, path } = openLock();
+  const release = await lockFolder(root);
+  rmSync(path);
+  release();
+  expect(existsSync(path)).toBe(false);
 });

@@ -1,9 +1,19 @@
 import { hash } from 'node:crypto';
-import { closeSync, mkdirSync, openSync, readFileSync, renameSync, statSync, unlinkSync, writeSync } from 'node:fs';
-import { hostname, tmpdir, userInfo } from 'node:os';
-import { join } from 'node:path';
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { HoldfastError } from '@holdfast/core';
+import { HoldfastError, isHoldfastError } from '@holdfast/core';
 import { systemCode } from './host-errors.ts';
 
 export interface LockOptions {
@@ -24,7 +34,7 @@ const heldHere = new Map<string, Held>();
  * called: between the check that a file is as it was read and its replacement nobody else may replace it. Within one process it
  * excludes nobody. A lock whose process has ended is taken over.
  *
- * @throws HoldfastError `file.busy`.
+ * @throws HoldfastError `file.busy`, and `file.lock_failed` where no temporary file can be made.
  */
 export async function lockFolder(root: string, { waitMs = 10_000 }: LockOptions = {}): Promise<() => void> {
   const path = findLockPath(root);
@@ -37,24 +47,34 @@ export async function lockFolder(root: string, { waitMs = 10_000 }: LockOptions 
   };
   try {
     await lock.ready;
-  } catch (error) {
+  } catch (cause) {
     leave();
-    throw error;
+    throw isHoldfastError(cause) ? cause : lockFailed(cause);
   }
   return () => {
-    if (leave()) unlinkSync(path);
+    // Somebody may have emptied the folder of temporary files meanwhile.
+    if (leave()) rmSync(path, { force: true });
   };
 }
 
 /** Not in the folder itself: there it would be seen, could be left behind, and needs a permission that a change may not. */
 export function findLockPath(root: string): string {
-  const folder = join(tmpdir(), `holdfast-locks-${userInfo().username}`);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  // By number: not every user has a name. Windows has a folder for each anyway.
+  const folder = join(tmpdir(), `holdfast-locks-${process.getuid?.() ?? ''}`);
   // With the host's name: containers may share the folder, and their processes do not know each other.
   return join(folder, `${hash('sha256', `${hostname()}\n${root}`, 'hex').slice(0, 32)}.lock`);
 }
 
+function lockFailed(cause: unknown): HoldfastError {
+  return new HoldfastError(
+    'file.lock_failed',
+    `Nothing was changed, because the folder for temporary files refuses the lock for changes (${systemCode(cause)}): it must be one that can be written, see \`TMPDIR\`.`,
+    { cause },
+  );
+}
+
 async function take(path: string, root: string, waitMs: number): Promise<void> {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const untilMs = performance.now() + waitMs;
   for (;;) {
     if (create(path)) return;
@@ -88,6 +108,9 @@ function create(path: string): boolean {
   }
   try {
     writeSync(descriptor, String(process.pid));
+  } catch (error) {
+    unlinkSync(path);
+    throw error;
   } finally {
     closeSync(descriptor);
   }
