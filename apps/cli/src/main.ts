@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { randomInt } from 'node:crypto';
 import { systemClock } from '@holdfast/core';
 import { jsonlStore } from '@holdfast/session/jsonl';

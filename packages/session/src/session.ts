@@ -9,7 +9,7 @@ import {
 } from '@holdfast/core';
 import { type LogEntry, type LogRecord, memoryStore, type SessionStore, toLogRecord } from './log.ts';
 import { initialState, type SliceState } from './slice-state.ts';
-import { SessionTransaction, type TransactionHost } from './transaction.ts';
+import { type SessionTransaction, StagedTransaction, type TransactionHost } from './transaction.ts';
 
 export interface SessionOptions {
   /** Default: made from the time and random digits. */
@@ -117,7 +117,7 @@ class LiveSession implements Session, TransactionHost {
   }
 
   begin(): SessionTransaction {
-    return new SessionTransaction(this);
+    return new StagedTransaction(this);
   }
 
   listeningTo(type: string): readonly Slice[] {

@@ -22,7 +22,27 @@ export interface TransactionHost {
  * The staged changes of one call. Reads see them at once; the session sees them after `commit`, which writes one record, or never.
  * After the end every method but `discard` throws HoldfastError `context.closed`.
  */
-export class SessionTransaction implements ToolSession {
+export interface SessionTransaction extends ToolSession {
+  /** The events staged so far, in order. */
+  readonly events: readonly SessionEvent[];
+  /** The operations applied so far without an event, in order, as JSON. */
+  readonly changes: readonly Json[];
+  /** @throws HoldfastError `event.invalid` (not JSON), `event.unhandled`, or what a reducer throws. */
+  dispatch(event: SessionEvent): void;
+  /** Writes a record of its own at once. @throws as `dispatch`, and `event.retention` for an event that a `state` slice listens to. */
+  publish(event: SessionEvent): void;
+  /** Changes a slice without an event: how policies' states move. The commit record holds the operations. */
+  apply(slice: Slice, operations: readonly Operation[]): void;
+  /**
+   * Writes `entry` as the one record of the call and lets the changes be seen. The entry has to hold `events` and `changes`:
+   * they are what a log is replayed from.
+   */
+  commit(entry: LogEntry): void;
+  /** Drops what is staged. Does nothing after the end. */
+  discard(): void;
+}
+
+export class StagedTransaction implements SessionTransaction {
   readonly #host: TransactionHost;
   #events: SessionEvent[] | undefined;
   #staged: Map<Slice, SliceState> | undefined;
@@ -33,12 +53,10 @@ export class SessionTransaction implements ToolSession {
     this.#host = host;
   }
 
-  /** The events staged so far, in order. */
   get events(): readonly SessionEvent[] {
     return this.#events ?? none;
   }
 
-  /** The operations applied so far without an event, in order, as JSON. */
   get changes(): readonly Json[] {
     return this.#changes ?? none;
   }
@@ -50,7 +68,6 @@ export class SessionTransaction implements ToolSession {
     return staged === undefined ? current : (staged as State);
   }
 
-  /** @throws HoldfastError `event.invalid` (not JSON), `event.unhandled`, or what a reducer throws. */
   dispatch(event: SessionEvent): void {
     this.#checkOpen();
     const { reduced, states } = this.#reduce(event);
@@ -59,7 +76,6 @@ export class SessionTransaction implements ToolSession {
     this.#events.push(reduced);
   }
 
-  /** Writes a record of its own at once. @throws as `dispatch`, and `event.retention` for an event that a `state` slice listens to. */
   publish(event: SessionEvent): void {
     this.#checkOpen();
     for (const slice of this.#host.listeningTo(event.type)) {
@@ -74,7 +90,6 @@ export class SessionTransaction implements ToolSession {
     this.#host.commitStates({ type: 'event', events: [{ ...reduced }] }, states);
   }
 
-  /** Changes a slice without an event: how policies' states move. The commit record holds the operations. */
   apply(slice: Slice, operations: readonly Operation[]): void {
     this.#checkOpen();
     if (operations.length === 0) return;
@@ -84,17 +99,12 @@ export class SessionTransaction implements ToolSession {
     for (const operation of operations) this.#changes.push(toRecord(slice, operation));
   }
 
-  /**
-   * Writes `entry` as the one record of the call and lets the changes be seen. The entry has to hold `events` and `changes`:
-   * they are what a log is replayed from.
-   */
   commit(entry: LogEntry): void {
     this.#checkOpen();
     this.#host.commitStates(entry, this.#staged ?? noStates);
     this.#open = false;
   }
 
-  /** Drops what is staged. Does nothing after the end. */
   discard(): void {
     this.#open = false;
     this.#staged = undefined;
