@@ -244,7 +244,9 @@ test('model-error: the host gets code and data of a HoldfastError, the log its m
   };
   const { error } = await runAgent({ model, prompt: toolsPrompt([]), session, input: '' }).result;
   expect(error).toMatchObject({ code: 'model.rate_limited', message: 'Slow down.', data });
-  expect(records.at(-1)).toMatchObject({ error: { name: 'HoldfastError', message: 'Slow down.' } });
+  expect(records.at(-1)).toMatchObject({
+    error: { name: 'HoldfastError', message: 'Slow down.', code: 'model.rate_limited', data },
+  });
 });
 
 test('model-error: an event that nobody knows', async () => {

@@ -18,7 +18,7 @@ import { bindPrompt, type CallOptions, type CallScope, createCallScope } from '.
 import { EventStream } from './event-stream.ts';
 import { renderTracked } from './render-tracked.ts';
 import { identify, runTurn, toToolMessage } from './run-turn.ts';
-import type { IdentifiedCall } from './trail.ts';
+import { type IdentifiedCall, withoutStack } from './trail.ts';
 
 export interface RunAgentOptions extends Omit<CallOptions, 'tools'> {
   readonly model: Model;
@@ -210,9 +210,7 @@ function finish(
 /** Tells the log and whoever listens. */
 function note({ session, emit }: CallScope, event: RunEvent): void {
   const entry =
-    event.type === 'run-end' && event.error !== undefined
-      ? { ...event, error: { name: event.error.name, message: event.error.message } }
-      : event;
+    event.type === 'run-end' && event.error !== undefined ? { ...event, error: withoutStack(event.error) } : event;
   // Made of JSON; an interface does not say so to the compiler.
   session.record(entry as unknown as LogEntry);
   emit?.(event);

@@ -5,6 +5,7 @@ import {
   type Outcome,
   type PolicyDecision,
   type SessionEvent,
+  type ThrownError,
   type ToolCallEndEvent,
   type Touched,
 } from '@holdfast/core';
@@ -109,10 +110,14 @@ export function recordEnd(trail: Trail, ending: Ending, scope: CallScope): ToolC
 
 /** The event as the log keeps it: without the stack. */
 export function toLogEntry(event: ToolCallEndEvent): LogEntry {
-  const entry =
-    event.error === undefined ? event : { ...event, error: { name: event.error.name, message: event.error.message } };
+  const entry = event.error === undefined ? event : { ...event, error: withoutStack(event.error) };
   // JSON throughout, but for fields that are undefined, which JSON leaves out.
   return entry as unknown as LogEntry;
+}
+
+/** What the log keeps of an error. */
+export function withoutStack({ stack: _stack, ...kept }: ThrownError): ThrownError {
+  return kept;
 }
 
 function toWrites(touched: ReadonlyMap<string, Touched>): ToolCallEndEvent['writes'] {
