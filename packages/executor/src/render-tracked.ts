@@ -20,5 +20,11 @@ export function renderTracked(prompt: Prompt, session: Session): Page {
     },
   };
   const rendered = prompt.render({ session: reader });
-  return { rendered, isStale: () => [...seen].some(([slice, state]) => session.read(slice) !== state) };
+  return {
+    rendered,
+    isStale() {
+      for (const [slice, state] of seen) if (session.read(slice) !== state) return true;
+      return false;
+    },
+  };
 }

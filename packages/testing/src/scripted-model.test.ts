@@ -105,3 +105,17 @@ test('has the id it was given', () => {
   expect(scriptedModel([]).id).toBe('scripted:model');
   expect(scriptedModel([], { id: 'script:demo.json' }).id).toBe('script:demo.json');
 });
+
+test('a request is kept whole, deadline and wanted output too', async () => {
+  const model = scriptedModel([{ text: 'Ok' }]);
+  const deadline = { atMs: 5, remainingMs: () => 5 };
+  const request = {
+    messages: [],
+    tools: [],
+    signal: new AbortController().signal,
+    deadline,
+    output: { type: 'object' },
+  };
+  for await (const event of model.stream(request)) expect(event).toBeDefined();
+  expect(model.requests[0]).toMatchObject({ deadline, output: { type: 'object' } });
+});

@@ -49,23 +49,33 @@ export function scriptedModel(
     id,
     requests,
     stream(request) {
-      requests.push(keepRequest(request));
+      requests.push(new KeptRequest(request));
       return play(script, requests.length - 1, request);
     },
   };
 }
 
-// The caller's array grows and its old items never change, so remembering the length is a copy at no cost per message.
-function keepRequest(request: ModelRequest): ModelRequest {
-  const { messages, tools, signal } = request;
-  const count = messages.length;
-  return {
-    get messages() {
-      return messages.slice(0, count);
-    },
-    tools,
-    signal,
-  };
+/** A request as it was. The caller's array grows and its old items never change, so remembering the length is a copy of it. */
+class KeptRequest implements ModelRequest {
+  readonly tools: ModelRequest['tools'];
+  readonly signal: AbortSignal;
+  readonly deadline: ModelRequest['deadline'];
+  readonly output: ModelRequest['output'];
+  readonly #messages: ModelRequest['messages'];
+  readonly #count: number;
+
+  constructor({ messages, tools, signal, deadline, output }: ModelRequest) {
+    this.tools = tools;
+    this.signal = signal;
+    this.deadline = deadline;
+    this.output = output;
+    this.#messages = messages;
+    this.#count = messages.length;
+  }
+
+  get messages(): ModelRequest['messages'] {
+    return this.#messages.slice(0, this.#count);
+  }
 }
 
 async function* play(
@@ -84,14 +94,16 @@ async function* play(
   }
   if (typeof step === 'object' && 'throw' in step) throw step.throw;
   const { text = '', calls = [], finish, usage } = typeof step === 'function' ? await step(request) : step;
-  for (const word of text === '' ? [] : text.split(/(?=\s\S)/)) {
-    request.signal.throwIfAborted();
-    yield { type: 'text-delta', text: word };
+  if (text !== '') {
+    for (const word of text.split(/(?=\s\S)/)) {
+      request.signal.throwIfAborted();
+      yield { type: 'text-delta', text: word };
+    }
   }
   for (const call of calls) {
     request.signal.throwIfAborted();
     yield { type: 'tool-call', ...call };
   }
   const reason = finish ?? (calls.length > 0 ? 'tool-calls' : 'stop');
-  yield { type: 'finish', reason, ...(usage === undefined ? {} : { usage }) };
+  yield { type: 'finish', reason, usage };
 }
