@@ -103,7 +103,7 @@ function placeBonus({ nameStems }: Parameter, role: Role, { items }: Clause, spa
   if (role === 'path' && isWords) return span.isObject ? 5 : 0;
   const isFile = span.kind === 'path' && /\.\w+$/u.test(String(span.value));
   if (isFile && nameStems.some((stem) => folders.has(stem))) return -4;
-  return role === 'text' && isWords && isInFile(items, span) ? 4 : 0;
+  return role === 'text' && (isWords || span.kind === 'code') && isInFile(items, span) ? 4 : 0;
 }
 
 /** A value of another format would be refused, and making one fit would be a guess: "tomorrow" is no date here. */

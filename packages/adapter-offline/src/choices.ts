@@ -24,12 +24,34 @@ function findListed(parameter: Parameter, items: readonly Item[]): readonly Cand
         value: choice,
         from,
         to,
-        score: 6 + naming.bonus + words.length * 0.1 - (isStopWord(String(choice)) ? 1 : 0),
+        score:
+          6 +
+          naming.bonus +
+          sideBonus(parameter, items, from) +
+          words.length * 0.1 -
+          (isStopWord(String(choice)) ? 1 : 0),
         names: naming.indexes,
       });
     }
   }
   return found;
+}
+
+const targets: ReadonlySet<string> = new Set('to into target output destination result'.split(' ').map(stemOf));
+const sources: ReadonlySet<string> = new Set('from source input original'.split(' ').map(stemOf));
+
+/** "30 degrees celsius in fahrenheit": what stands at the amount is what one comes from, what stands behind "in" where one goes. */
+function sideBonus({ nameStems }: Parameter, items: readonly Item[], from: number): number {
+  const isTarget = nameStems.some((stem) => targets.has(stem));
+  if (!isTarget && !nameStems.some((stem) => sources.has(stem))) return 0;
+  const before = items[from - 1];
+  const leadsOn = /^(?:in|to|into|as)$/u.test(wordAt(before));
+  const atAmount =
+    wordAt(before) === 'from' ||
+    [before, items[from - 2]].some((item) => item?.type === 'value' && item.value.kind === 'number');
+  if (leadsOn) return isTarget ? 3 : -3;
+  if (atAmount) return isTarget ? -3 : 3;
+  return 0;
 }
 
 const no: ReadonlySet<string> = new Set([

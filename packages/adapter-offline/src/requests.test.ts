@@ -13,6 +13,27 @@ import {
   workspaceTools as workspace,
 } from './fixtures.ts';
 
+const temperature: ToolDeclaration = {
+  name: 'convert_temperature',
+  description: 'Convert a temperature between Celsius and Fahrenheit.',
+  inputSchema: {
+    type: 'object',
+    properties: { degrees: { type: 'number' }, to: { enum: ['celsius', 'fahrenheit'], description: 'Target unit' } },
+    required: ['degrees', 'to'],
+  },
+};
+const looseQuery: ToolDeclaration = {
+  name: 'query_json',
+  description: 'Query a JSON file: get the value of a key or setting at a path.',
+  inputSchema: {
+    type: 'object',
+    properties: {
+      file: { type: 'string', description: 'Path of the JSON file' },
+      query: { type: 'string', default: '', description: 'Keys and indexes to follow; empty for the whole value' },
+    },
+    required: ['file'],
+  },
+};
 const todoList = '- src/a.ts:3 TODO fix\n- src/b.ts:9 FIXME later\n';
 
 test.each<[string, readonly ToolDeclaration[], readonly Call[]]>([
@@ -76,10 +97,30 @@ test.each<[string, readonly ToolDeclaration[], readonly Call[]]>([
     workspace,
     [['query_json', { path: 'package.json', query: 'scripts.test' }]],
   ],
+  [
+    'Get suppliers[0].name from config/shop.json',
+    [looseQuery],
+    [['query_json', { file: 'config/shop.json', query: 'suppliers[0].name' }]],
+  ],
+  [
+    'What is the value of server.host in config/shop.json?',
+    [looseQuery],
+    [['query_json', { file: 'config/shop.json', query: 'server.host' }]],
+  ],
   ['get the version from package.json', workspace, [['query_json', { path: 'package.json', query: 'version' }]]],
   // tools that no rule was written for
   ["What's the weather in Paris?", everything, [['weather_fetcher', { city: 'Paris' }]]],
   ['Is it raining in Berlin?', foreignTools, [['weather_fetcher', { city: 'Berlin' }]]],
+  [
+    'What is 30 degrees celsius in fahrenheit?',
+    [temperature],
+    [['convert_temperature', { degrees: 30, to: 'fahrenheit' }]],
+  ],
+  [
+    'Convert 72 degrees fahrenheit to celsius',
+    [temperature],
+    [['convert_temperature', { degrees: 72, to: 'celsius' }]],
+  ],
   ['Convert 250 EUR to USD', everything, [['convert_currency', { amount: 250, from: 'EUR', to: 'USD' }]]],
   ['convert ten dollars from USD to JPY', foreignTools, [['convert_currency', { amount: 10, from: 'USD', to: 'JPY' }]]],
   [

@@ -192,6 +192,10 @@ function readDate(raw: string, day = '', name = '', year?: string): Value | unde
 }
 
 function readGlob(raw: string): Value | undefined {
+  // "suppliers[0].name" is a place in data, and no pattern of file names.
+  if (/^[\p{L}_][\p{L}\p{N}_]*(?:\.[\p{L}\p{N}_]+|\[\d+\])*\[\d+\](?:\.[\p{L}\p{N}_]+|\[\d+\])*$/u.test(raw)) {
+    return { kind: 'code', value: raw };
+  }
   // A bare question mark ends a sentence.
   return /[*[{]|\?./u.test(raw) && raw.length > 1 ? { kind: 'glob', value: raw.replace(/[?,.;:!]$/u, '') } : undefined;
 }
