@@ -54,7 +54,8 @@ export function createApprover(attended: boolean, options: ApproverOptions): App
     callOptions: {
       approve(pending) {
         const answer = last.then(() => ask(pending));
-        last = answer.catch(() => undefined);
+        // A question that failed has failed for whoever asked it; the next one may be put.
+        last = Promise.allSettled([answer]);
         return answer;
       },
     },

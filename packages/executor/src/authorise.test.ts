@@ -361,6 +361,25 @@ test('a grant of the host or of an earlier answer lets pass, but no denial', asy
   ).toMatchObject({ kind: 'denied' });
 });
 
+test('a grant covers the tool that it names and no other', async () => {
+  const { session } = testSession();
+  const other: Tool = defineTool({
+    name: 'erase',
+    description: 'Erases.',
+    effects: 'state',
+    dangerous: true,
+    execute: () => 1,
+  });
+  const tools = [dangerous, other];
+  expect(await executeToolCall({ name: 'erase', arguments: '' }, { tools, session, grants: ['write'] })).toMatchObject({
+    kind: 'suspended',
+  });
+  await outcomeOf(dangerousCall, { tools, session, approve: () => ({ type: 'approve', grant: true }) });
+  expect(await executeToolCall({ name: 'erase', arguments: '' }, { tools, session })).toMatchObject({
+    kind: 'suspended',
+  });
+});
+
 test('policies are asked again after a yes: a new ask asks, a denial denies', async () => {
   const { session } = testSession();
   let round = 0;

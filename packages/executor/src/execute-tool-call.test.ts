@@ -5,6 +5,7 @@ import {
   type Outcome,
   type RunEvent,
   type Tool,
+  type ToolContext,
   toolError,
   toolOk,
 } from '@holdfast/core';
@@ -543,6 +544,46 @@ test('a tool that heeds its signal is not reported as abandoned', async () => {
   clock.advance(10);
   expect(await ended).toMatchObject({ kind: 'timed-out' });
   expect(ends()[0]?.['abandoned']).toBeUndefined();
+});
+
+test('what a tool answers when it is told to stop comes too late', async () => {
+  const { session } = testSession();
+  const clock = testClock();
+  const eager = defineTool({
+    name: 'eager',
+    description: 'Answers when told to stop.',
+    effects: 'state',
+    timeoutMs: 10,
+    execute: (_input, { signal, session: staged }) => {
+      staged.dispatch({ type: 'noted', payload: 'x' });
+      return new Promise<string>((resolve) => signal.addEventListener('abort', () => resolve('finished after all')));
+    },
+  });
+  const ended = outcomeOf({ name: 'eager', arguments: '' }, { tools: [eager], session, clock });
+  await Promise.resolve();
+  await Promise.resolve();
+  clock.advance(10);
+  expect(await ended).toMatchObject({ kind: 'timed-out', value: null });
+  expect(session.read(notes).size).toBe(0);
+});
+
+test('a context is of no use after a success either', async () => {
+  const { session } = testSession();
+  const kept: ToolContext[] = [];
+  const keeping = defineTool({
+    name: 'keep',
+    description: 'Keeps its context.',
+    effects: 'state',
+    execute: (_input, context) => kept.push(context),
+  });
+  await outcomeOf({ name: 'keep', arguments: '' }, { tools: [keeping], session });
+  for (const late of [
+    (context: ToolContext) => context.progress('late'),
+    (context: ToolContext) => context.resources,
+    (context: ToolContext) => context.session.dispatch({ type: 'noted', payload: 'late' }),
+  ]) {
+    expect(() => kept.forEach(late)).toThrow(expect.objectContaining({ code: 'context.closed' }));
+  }
 });
 
 test('what is over before it begins is not begun', async () => {

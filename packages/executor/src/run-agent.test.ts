@@ -215,6 +215,27 @@ test('max-rounds keeps what was reached', async () => {
   });
 });
 
+test('a run that is aborted in its last round says so, not that its rounds are used up', async () => {
+  const { session } = testSession();
+  const controller = new AbortController();
+  const aborting = defineTool({
+    name: 'abort',
+    description: 'Aborts the run.',
+    effects: 'state',
+    execute: () => controller.abort() ?? null,
+  });
+  const model = playing([call('abort', ''), stop]);
+  const run = runAgent({
+    model,
+    prompt: toolsPrompt([aborting]),
+    session,
+    input: '',
+    maxRounds: 1,
+    signal: controller.signal,
+  });
+  expect(await run.result).toMatchObject({ status: 'aborted', turns: 1 });
+});
+
 test.each([
   ['throws', () => Promise.reject(new Error('503')), '503'],
   ['ends without finish', async () => undefined, 'The model ended its message without `finish`.'],

@@ -115,7 +115,7 @@ export function createOverlay(backend: Backend, protection: Protection, maxFileB
   function exclusive(run: () => Promise<void>): Promise<void> {
     const result = last.then(run);
     // The caller hears of a failure; here it only means that the next one may start.
-    last = result.catch(() => undefined);
+    last = Promise.allSettled([result]);
     return result;
   }
 

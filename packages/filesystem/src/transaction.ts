@@ -107,7 +107,7 @@ function createTransaction(backend: Backend, overlay: Overlay, reserved: Set<str
     async discard() {
       overlay.close();
       // What is under way ends first; its failure went to whoever started it.
-      await running.catch(() => undefined);
+      await Promise.allSettled([running]);
       if (ended) return;
       ended = true;
       if (changes === undefined) return;

@@ -107,6 +107,20 @@ test('valibot intersections and variants keep every key of their branches', () =
   expect(both.validate({ a: 'x', b: 'y', c: 'z' })).toMatchObject({ ok: false });
 });
 
+test('a schema that says nothing of objects leaves them open, also when it describes lists', () => {
+  const { validate } = compileSchema(jsonSchema({ items: { type: 'string' } }));
+  expect(validate({ anything: 1 })).toMatchObject({ ok: true });
+  expect(validate([1])).toMatchObject({ ok: false });
+});
+
+test('a model is shown closed objects, but no branch of a combination is closed against the others', () => {
+  const shown = (schema: JsonObject): JsonObject => compileSchema(jsonSchema(schema)).jsonSchema;
+  expect(shown({ type: 'object', properties: {} })).toMatchObject({ additionalProperties: false });
+  const combined = shown({ type: 'object', properties: { a: {} }, allOf: [{ properties: { b: {} } }] });
+  expect(combined['additionalProperties']).toBeUndefined();
+  expect(combined['allOf']).toEqual([{ properties: { b: {} } }]);
+});
+
 test('a recursive reference is followed as deep as the value goes', () => {
   const tree = compileSchema(
     jsonSchema({ type: 'object', properties: { children: { type: 'array', items: { $ref: '#' } } } }),

@@ -91,6 +91,19 @@ test('every operation does what it says on its kind of slice', () => {
   expect(session.read(notes).size).toBe(0);
 });
 
+test('what a schema fills in is part of the state', () => {
+  const tasks = defineSlice<{ text: string; done: boolean }>({
+    id: 'tasks',
+    kind: 'list',
+    schema: v.object({ text: v.string(), done: v.optional(v.boolean(), false) }),
+    reducers: { 'task-added': (_state, payload) => append(payload) },
+  });
+  const { session } = start({ slices: [tasks] });
+  session.dispatch({ type: 'task-added', payload: { text: 'a' } });
+  expect(session.read(tasks).toArray()).toEqual([{ text: 'a', done: false }]);
+  expect(Object.isFrozen(session.read(tasks).at(0))).toBe(true);
+});
+
 test('state is frozen and is not the object that was dispatched', () => {
   const { session } = start();
   const payload = { text: 'a' };
