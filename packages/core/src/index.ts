@@ -1,3 +1,4 @@
+export type { Budget, BudgetDimension, BudgetLimits } from './budget.ts';
 export { type Clock, type Deadline, systemClock } from './clock.ts';
 export { type Allow, type Ask, allow, ask, type Decision, type Deny, deny, type PolicyDecision } from './decision.ts';
 export { describeThrown, HoldfastError, type HoldfastErrorOptions, isHoldfastError, type Problem } from './errors.ts';
@@ -35,10 +36,19 @@ export {
 } from './policy.ts';
 export type { Prompt, PromptView, RenderedPrompt } from './prompt.ts';
 export { isStagedResource, type ResourceTransaction, type StagedResource, type Touched } from './resource.ts';
+export {
+  defineResource,
+  isResourceDefinition,
+  type ResourceBuild,
+  type ResourceDefinition,
+  type ResourceLifetime,
+} from './resource-definition.ts';
 export type {
   RunEvent,
   ThrownError,
+  ToolCallBeatEvent,
   ToolCallEndEvent,
+  ToolCallLateEvent,
   ToolCallProgressEvent,
   ToolCallStartEvent,
 } from './run-event.ts';
@@ -69,6 +79,7 @@ export {
   upsert,
 } from './slice.ts';
 export {
+  type ChildSession,
   defineTool,
   type Effects,
   type ExecutableTool,

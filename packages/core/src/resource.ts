@@ -7,12 +7,19 @@ export interface StagedResource<View = unknown, ReadOnlyView = unknown> {
   /** What policies see: the committed content, reading only. */
   readonly readOnly: ReadOnlyView;
   /** Opens the staged view of one call. */
-  begin(callId: string): ResourceTransaction<View>;
+  begin(callId: string): ResourceTransaction<View, ReadOnlyView>;
 }
 
-/** The part that one resource has in one call: prepare before the call's commit record, commit after it, or discard. */
-export interface ResourceTransaction<View = unknown> {
+/**
+ * The part that one resource has in one call: prepare before the call's commit record, commit after it, or discard.
+ * To a call nested in that one it is what the resource is to a call: `begin` opens a part that commits into this one.
+ */
+export interface ResourceTransaction<View = unknown, ReadOnlyView = unknown> {
   readonly view: View;
+  /** What policies of a nested call see: the content with what is staged here, reading only. */
+  readonly readOnly: ReadOnlyView;
+  /** Opens the staged view of a nested call. One that has not ended when this one does is discarded with it. */
+  begin(callId: string): ResourceTransaction<View, ReadOnlyView>;
   /** What the call has read and written so far. */
   touched(): Touched;
   /** Makes sure that `commit` can succeed; throwing fails the call. */

@@ -17,6 +17,8 @@ export interface ThrownError {
 export interface ToolCallStartEvent {
   readonly type: 'tool-call-start';
   readonly callId: string;
+  /** The call that this one is nested in. */
+  readonly parentId?: string | undefined;
   readonly name: string;
   readonly rawArguments: unknown;
   readonly atMs: number;
@@ -29,10 +31,35 @@ export interface ToolCallProgressEvent {
   readonly message: string;
 }
 
+/** A sign of life. */
+export interface ToolCallBeatEvent {
+  readonly type: 'tool-call-beat';
+  readonly callId: string;
+  readonly name: string;
+  readonly atMs: number;
+}
+
+/** What an abandoned tool came to after its call had ended: kept for people, and nothing it did counts. */
+export interface ToolCallLateEvent {
+  readonly type: 'tool-call-late';
+  readonly callId: string;
+  readonly name: string;
+  readonly answer: 'returned' | 'threw';
+  /** What it returned, when that is JSON of at most 64 KiB. */
+  readonly value?: Json | undefined;
+  /** What it threw, or why there is no `value`. */
+  readonly message?: string | undefined;
+  readonly atMs: number;
+}
+
 /** Exactly one for every accepted call. */
 export interface ToolCallEndEvent {
   readonly type: 'tool-call-end';
   readonly callId: string;
+  /** The call that this one is nested in: its events and changes count when that one commits, whose record repeats them. */
+  readonly parentId?: string | undefined;
+  /** The turn of the run, counted from 1; absent for a direct call. */
+  readonly turn?: number | undefined;
   readonly name: string;
   /** As it came, text or value. */
   readonly rawArguments: Json;
@@ -83,6 +110,10 @@ export type RunEvent =
     }
   | ToolCallStartEvent
   | ToolCallProgressEvent
+  | ToolCallBeatEvent
+  | ToolCallLateEvent
+  /** An event of a run or call in the session of `context.child()`. */
+  | { readonly type: 'child-event'; readonly callId: string; readonly sessionId: string; readonly event: RunEvent }
   | { readonly type: 'approval-request'; readonly pending: PendingApproval }
   | { readonly type: 'approval-answer'; readonly callId: string; readonly answer: ApprovalAnswer }
   | ToolCallEndEvent

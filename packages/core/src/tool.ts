@@ -1,9 +1,14 @@
+import type { Budget } from './budget.ts';
 import type { Deadline } from './clock.ts';
 import { HoldfastError } from './errors.ts';
 import type { Filesystem } from './filesystem.ts';
 import { deepFreeze, type Json } from './json.ts';
+import type { Model } from './model.ts';
+import type { Outcome } from './outcome.ts';
+import type { Prompt, RenderedPrompt } from './prompt.ts';
+import type { ResourceDefinition } from './resource-definition.ts';
 import type { Schema } from './schema.ts';
-import type { SessionEvent, SessionReader } from './slice.ts';
+import type { SessionEvent, SessionReader, Slice } from './slice.ts';
 import { checkToolName } from './tool-name.ts';
 import type { ToolResult } from './tool-result.ts';
 
@@ -40,8 +45,36 @@ export interface ToolContext {
   readonly resources: ReadonlyMap<string, unknown>;
   /** The resource `filesystem`, when the host bound one. */
   readonly filesystem: Filesystem | undefined;
+  /** The instance of a declared resource: the host's where it bound one under that name, else made when first used. */
+  use<Value>(resource: ResourceDefinition<Value>): Promise<Value>;
+  /**
+   * Calls another tool on the same path, inside this call's transaction: what it did counts when this call succeeds. Its effects
+   * may not exceed this tool's. It never suspends: an ask that neither a grant nor the host's `approve` answers is a denial.
+   */
+  call(name: string, input?: unknown): Promise<Outcome>;
+  /**
+   * A session of its own for a nested run, with this call's deadline, budget, grants, staged resources and subscribers. Its
+   * records go to this session's log; its state ends with the call.
+   */
+  child(): ChildSession;
+  /** What the host allows for all calls and runs that share it; `undefined` without a budget. */
+  readonly budget: Budget | undefined;
+  /** The prompt of the run, what it rendered to and the run's model; `undefined` for a direct call. */
+  readonly prompt: Prompt | undefined;
+  readonly renderedPrompt: RenderedPrompt | undefined;
+  readonly model: Model | undefined;
   /** Tells observers how far the call is. */
   progress(message: string): void;
+  /** Tells observers that the call is alive. */
+  beat(): void;
+}
+
+/** A session under a call of another one. Runners take it where they take a session. */
+export interface ChildSession extends SessionReader {
+  readonly id: string;
+  /** Makes the slice's reducers listen. */
+  register(slice: Slice): void;
+  dispatch(event: SessionEvent): void;
 }
 
 export interface ToolSession extends SessionReader {
@@ -65,6 +98,11 @@ export interface ToolDefinition<Input, Output, RawInput = unknown> {
   readonly effects?: Effects;
   /** Default `safe` for effects `none`, else `never`. */
   readonly repeat?: Repeat;
+  /**
+   * Names of what a call works on. Two calls of one turn whose names differ throughout may run at the same time when no policy
+   * in force keeps state. Default: a call that changes anything runs alone.
+   */
+  locks?(input: Input): readonly string[];
   /** Asked for at every call without a grant. Default false. */
   readonly dangerous?: boolean;
   /** Default: only the run's deadline. */
@@ -94,6 +132,7 @@ export interface Tool<Input = unknown, Output = unknown> {
   // The executor calls them with nothing but what the tool's own schema has let through.
   execute?(input: Input, context: ToolContext): Executed<Output>;
   renderResult?(value: Output): string;
+  locks?(input: Input): readonly string[];
 }
 
 /** A tool that has an `execute`. */
@@ -114,7 +153,7 @@ export function defineTool<Input = Record<string, never>, Output = Json, RawInpu
   definition: ToolDefinition<Input, Output, RawInput>,
 ): Tool<Input, Output>;
 export function defineTool<Input, Output>(definition: ToolDefinition<Input, Output>): Tool<Input, Output> {
-  const { name, origin, effects = 'external', timeoutMs, execute, renderResult } = definition;
+  const { name, origin, effects = 'external', timeoutMs, execute, renderResult, locks } = definition;
   checkToolName(name);
   if (!['none', 'state', 'external'].includes(effects)) {
     throw new HoldfastError(
@@ -152,6 +191,7 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
     origin,
     ...(execute === undefined ? {} : { execute }),
     ...(renderResult === undefined ? {} : { renderResult }),
+    ...(locks === undefined ? {} : { locks }),
   });
 }
 
