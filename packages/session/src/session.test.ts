@@ -195,36 +195,36 @@ test('event.retention: only log slices can be published to', () => {
   );
 });
 
-test.each(['read', 'dispatch', 'publish', 'apply', 'commit'] as const)('context.closed: %s after the end', (method) => {
-  const { session } = start();
-  const transaction = session.begin();
-  transaction.discard();
-  const late = {
-    read: () => transaction.read(notes),
-    dispatch: () => transaction.dispatch({ type: 'note-added', payload: { text: 'late' } }),
-    publish: () => transaction.publish({ type: 'happened', payload: 'late' }),
-    apply: () => transaction.apply(count, [replace(1)]),
-    commit: () => transaction.commit({ type: 'event' }),
-  };
-  expect(late[method]).toThrow(expect.objectContaining({ code: 'context.closed' }));
-  expect(session.read(notes).size + session.read(diary).size + session.read(count)).toBe(0);
-});
+test.each(['read', 'dispatch', 'publish', 'apply', 'begin', 'commit'] as const)(
+  'context.closed: %s after the end',
+  (method) => {
+    const { session } = start();
+    const seen = defineSlice<Json>({ id: 'policy:seen', kind: 'keyed', reducers: {} });
+    const transaction = session.begin();
+    transaction.discard();
+    const late = {
+      read: () => transaction.read(notes),
+      dispatch: () => transaction.dispatch({ type: 'note-added', payload: { text: 'late' } }),
+      publish: () => transaction.publish({ type: 'happened', payload: 'late' }),
+      apply: () => transaction.apply(seen, [upsert('a', 1)]),
+      begin: () => transaction.begin(),
+      commit: () => transaction.commit({ type: 'event' }),
+    };
+    expect(late[method]).toThrow(expect.objectContaining({ code: 'context.closed' }));
+    expect(session.read(notes).size + session.read(diary).size + session.read(count)).toBe(0);
+  },
+);
 
 test('operations that policies apply are in the commit record', () => {
   const { session, store } = start();
-  const seen: Slice<KeyedState<string>> = {
-    id: 'policy:seen',
-    kind: 'keyed',
-    schema: undefined,
-    initial: undefined,
-    reducers: new Map(),
-    retention: 'state',
-  };
+  const seen = defineSlice<Json>({ id: 'policy:seen', kind: 'keyed', reducers: {} });
+  const rounds = defineSlice<number>({ id: 'policy:rounds', kind: 'value', initial: 0, reducers: {} });
+  const trail = defineSlice<string>({ id: 'policy:trail', kind: 'list', reducers: {} });
   const transaction = session.begin();
   transaction.apply(seen, [upsert('a', 'v1'), upsert('b', { deep: [1] }), remove('a')]);
   transaction.apply(seen, []);
-  transaction.apply(count, [replace(3)]);
-  transaction.apply(diary, [append('x'), clear]);
+  transaction.apply(rounds, [replace(3)]);
+  transaction.apply(trail, [append('x'), clear]);
   transaction.commit({ type: 'tool-call-end', changes: transaction.changes });
   expect(session.read(seen).toObject()).toEqual({ b: { deep: [1] } });
   expect(store.records.at(-1)).toMatchObject({
@@ -232,9 +232,9 @@ test('operations that policies apply are in the commit record', () => {
       { slice: 'policy:seen', op: 'upsert', key: 'a', item: 'v1' },
       { slice: 'policy:seen', op: 'upsert', key: 'b', item: { deep: [1] } },
       { slice: 'policy:seen', op: 'remove', key: 'a' },
-      { slice: 'count', op: 'replace', value: 3 },
-      { slice: 'diary', op: 'append', items: ['x'] },
-      { slice: 'diary', op: 'clear' },
+      { slice: 'policy:rounds', op: 'replace', value: 3 },
+      { slice: 'policy:trail', op: 'append', items: ['x'] },
+      { slice: 'policy:trail', op: 'clear' },
     ],
   });
 });

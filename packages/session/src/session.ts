@@ -9,7 +9,7 @@ import {
 } from '@holdfast/core';
 import { type LogEntry, type LogRecord, memoryStore, type SessionStore, toLogRecord } from './log.ts';
 import { initialState, type SliceState } from './slice-state.ts';
-import { type SessionTransaction, StagedTransaction, type TransactionHost } from './transaction.ts';
+import { type SessionTransaction, type StagedState, StagedTransaction, type TransactionRoot } from './transaction.ts';
 
 export interface SessionOptions {
   /** Default: made from the time and random digits. */
@@ -54,13 +54,14 @@ export function createSession(options: SessionOptions = {}): Session {
   return new LiveSession(options);
 }
 
-class LiveSession implements Session, TransactionHost {
+class LiveSession implements Session, TransactionRoot {
   readonly id: string;
   readonly #clock: Clock;
   readonly #store: SessionStore;
   readonly #slices = new Map<string, Slice>();
   readonly #states = new Map<string, SliceState>();
   readonly #byEvent = new Map<string, Slice[]>();
+  readonly reducing: Slice[] = [];
   readonly #listeners = new Set<(record: LogRecord) => void>();
   #seq = 0;
   #lastAtMs = 0;
@@ -88,6 +89,7 @@ class LiveSession implements Session, TransactionHost {
     this.#slices.set(slice.id, slice);
     if (known !== undefined) return;
     this.#states.set(slice.id, initialState(slice));
+    if (slice.reducers.size > 0) this.reducing.push(slice);
     for (const type of slice.reducers.keys()) {
       const listening = this.#byEvent.get(type);
       if (listening === undefined) this.#byEvent.set(type, [slice]);
@@ -96,9 +98,13 @@ class LiveSession implements Session, TransactionHost {
   }
 
   read<State>(slice: Slice<State>): State {
+    // The state of a slice has the type that its definition says; `checkOperation` has checked every item.
+    return this.stateOf(slice) as State;
+  }
+
+  stateOf(slice: Slice): SliceState {
     if (this.#slices.get(slice.id) !== slice) this.register(slice);
-    // The state of a slice has the type that its definition says; `applyOperation` has checked every item.
-    return this.#states.get(slice.id) as State;
+    return this.#states.get(slice.id) ?? null;
   }
 
   dispatch(event: SessionEvent): void {
@@ -112,8 +118,20 @@ class LiveSession implements Session, TransactionHost {
   }
 
   record(entry: LogEntry): void {
-    this.#append(entry);
-    this.#notify(entry);
+    this.append(entry);
+    this.notify(entry);
+  }
+
+  publish(event: SessionEvent): void {
+    for (const slice of this.listeningTo(event.type)) {
+      if (slice.retention !== 'log') {
+        throw new HoldfastError(
+          'event.retention',
+          `\`${event.type}\` changes the state slice \`${slice.id}\`; dispatch it instead.`,
+        );
+      }
+    }
+    this.dispatch(event);
   }
 
   begin(): SessionTransaction {
@@ -124,11 +142,8 @@ class LiveSession implements Session, TransactionHost {
     return this.#byEvent.get(type) ?? [];
   }
 
-  commitStates(entry: LogEntry, states: ReadonlyMap<Slice, SliceState>): void {
-    // The record comes first: when the store refuses it, nothing has changed.
-    this.#append(entry);
-    for (const [slice, state] of states) this.#states.set(slice.id, state);
-    this.#notify(entry);
+  setStates(staged: Iterable<StagedState>): void {
+    for (const { slice, state } of staged) this.#states.set(slice.id, state);
   }
 
   snapshot(): SessionSnapshot {
@@ -146,10 +161,12 @@ class LiveSession implements Session, TransactionHost {
       if (!this.#slices.has(id))
         throw new HoldfastError('slice.unknown', `The snapshot has the slice \`${id}\`, which this session never met.`);
     }
-    this.record({ type: 'restore', toSeq: seq });
+    const entry = { type: 'restore', toSeq: seq };
+    this.append(entry);
     for (const slice of this.#slices.values()) {
       if (slice.retention === 'state') this.#states.set(slice.id, states.get(slice.id) ?? initialState(slice));
     }
+    this.notify(entry);
   }
 
   subscribe(listener: (record: LogRecord) => void): () => boolean {
@@ -163,7 +180,17 @@ class LiveSession implements Session, TransactionHost {
     this.#store.close();
   }
 
-  #append(entry: LogEntry): void {
+  #noteFailure({ type, seq }: LogRecord, thrown: unknown): void {
+    // One that fails on the record of its failure would go on for ever.
+    if (type === 'subscriber-error') return;
+    try {
+      this.record({ type: 'subscriber-error', recordSeq: seq, message: describeThrown(thrown) });
+    } catch {
+      // What was recorded has happened, so its writer must not fail; the next write meets the same broken store and says so.
+    }
+  }
+
+  append(entry: LogEntry): void {
     if (this.#closed) throw new HoldfastError('session.closed', `The session \`${this.id}\` is closed.`);
     this.#lastAtMs = this.#clock.now();
     this.#store.append(entry, this.#seq, this.#lastAtMs);
@@ -171,17 +198,14 @@ class LiveSession implements Session, TransactionHost {
   }
 
   /** Tells listeners of the record that was appended last. */
-  #notify(entry: LogEntry): void {
+  notify(entry: LogEntry): void {
     if (this.#listeners.size === 0) return;
     const record = toLogRecord(entry, this.#seq - 1, this.#lastAtMs);
     for (const listener of this.#listeners) {
       try {
         listener(record);
       } catch (thrown) {
-        // One that fails on the record of its failure would go on for ever.
-        if (record.type !== 'subscriber-error') {
-          this.record({ type: 'subscriber-error', recordSeq: record.seq, message: describeThrown(thrown) });
-        }
+        this.#noteFailure(record, thrown);
       }
     }
   }

@@ -6,8 +6,19 @@ import { PersistentMap } from './persistent-map.ts';
 /** The state of one slice: JSON, or a persistent collection of it. */
 export type SliceState = Json | PersistentList<Json> | PersistentMap<Json>;
 
+/** An operation as the log keeps it: JSON that its slice has checked, so that applying it needs no definition. */
+export type Change =
+  | { readonly slice: string; readonly op: 'replace'; readonly value: Json }
+  | { readonly slice: string; readonly op: 'append'; readonly items: readonly Json[] }
+  | { readonly slice: string; readonly op: 'upsert'; readonly key: string; readonly item: Json }
+  | { readonly slice: string; readonly op: 'remove'; readonly key: string }
+  | { readonly slice: string; readonly op: 'clear' };
+
+/** What has to be known of a slice to keep its state without its reducers. */
+export type SliceShape = Pick<Slice, 'id' | 'kind' | 'initial'>;
+
 /** The state of a slice to which nothing has happened yet. */
-export function initialState(slice: Slice): SliceState {
+export function initialState(slice: SliceShape): SliceState {
   switch (slice.kind) {
     case 'value':
       return slice.initial ?? null;
@@ -19,41 +30,70 @@ export function initialState(slice: Slice): SliceState {
 }
 
 /**
- * The state after `operation`. Every item is validated, copied and frozen; the state given stays as it was.
+ * The change that `operation` asks for, every item validated, copied and frozen.
  *
  * @throws HoldfastError `slice.value.invalid` (not JSON, or against the schema), `slice.operation.invalid` (not for this kind).
  */
-export function applyOperation(slice: Slice, state: SliceState, operation: Operation): SliceState {
-  if (operation.op === 'clear') return initialState(slice);
-  if (slice.kind === 'value' && operation.op === 'replace') return checkItem(slice, operation.value);
-  if (state instanceof PersistentList) {
-    if (operation.op === 'append') {
-      return operation.items.reduce<PersistentList<Json>>((list, item) => list.append(checkItem(slice, item)), state);
-    }
-    if (operation.op === 'replace' && Array.isArray(operation.value)) {
-      return operation.value.reduce<PersistentList<Json>>(
-        (list, item) => list.append(checkItem(slice, item)),
-        PersistentList.empty(),
-      );
-    }
-  }
-  if (state instanceof PersistentMap) {
-    if (operation.op === 'upsert') return state.set(operation.key, checkItem(slice, operation.item));
-    if (operation.op === 'remove') return state.delete(operation.key);
-    if (operation.op === 'replace' && typeof operation.value === 'object' && operation.value !== null) {
-      return Object.entries(operation.value).reduce<PersistentMap<Json>>(
-        (map, [key, item]) => map.set(key, checkItem(slice, item)),
-        PersistentMap.empty(),
-      );
+export function checkOperation(slice: Slice, operation: Operation): Change {
+  const { id, kind } = slice;
+  switch (operation.op) {
+    case 'clear':
+      return { slice: id, op: 'clear' };
+    case 'append':
+      if (kind !== 'list') break;
+      return { slice: id, op: 'append', items: operation.items.map((item) => checkItem(slice, item)) };
+    case 'upsert':
+      if (kind !== 'keyed') break;
+      return { slice: id, op: 'upsert', key: checkKey(slice, operation.key), item: checkItem(slice, operation.item) };
+    case 'remove':
+      if (kind !== 'keyed') break;
+      return { slice: id, op: 'remove', key: checkKey(slice, operation.key) };
+    case 'replace': {
+      const value = checkWhole(slice, operation.value);
+      if (value !== undefined) return { slice: id, op: 'replace', value };
     }
   }
-  throw new HoldfastError(
-    'slice.operation.invalid',
-    `\`${operation.op}\` cannot change the ${slice.kind} slice \`${slice.id}\`.`,
-  );
+  throw notForKind(slice, operation.op);
 }
 
-function checkItem(slice: Slice, item: unknown): Json {
+/** The state after `change`; the state given stays as it was. @throws HoldfastError `slice.operation.invalid`. */
+export function applyChange(slice: SliceShape, state: SliceState, change: Change): SliceState {
+  switch (change.op) {
+    case 'clear':
+      return initialState(slice);
+    case 'append':
+      if (!(state instanceof PersistentList)) break;
+      return change.items.reduce<PersistentList<Json>>((list, item) => list.append(item), state);
+    case 'upsert':
+      if (!(state instanceof PersistentMap)) break;
+      return state.set(change.key, change.item);
+    case 'remove':
+      if (!(state instanceof PersistentMap)) break;
+      return state.delete(change.key);
+    case 'replace':
+      if (slice.kind === 'value') return change.value;
+      if (slice.kind === 'list' && Array.isArray(change.value)) return toList(change.value);
+      if (slice.kind === 'keyed' && typeof change.value === 'object' && change.value !== null) {
+        return toMap(Object.entries(change.value));
+      }
+  }
+  throw notForKind(slice, change.op);
+}
+
+export function toList(items: Iterable<Json>): PersistentList<Json> {
+  let list = PersistentList.empty<Json>();
+  for (const item of items) list = list.append(item);
+  return list;
+}
+
+export function toMap(entries: Iterable<readonly [string, Json]>): PersistentMap<Json> {
+  let map = PersistentMap.empty<Json>();
+  for (const [key, item] of entries) map = map.set(key, item);
+  return map;
+}
+
+/** One value, or item of a collection, as the slice may hold it. @throws HoldfastError `slice.value.invalid`. */
+export function checkItem(slice: Slice, item: unknown): Json {
   const copied = copyJson(item);
   if (!copied.ok) {
     throw new HoldfastError('slice.value.invalid', `Slice \`${slice.id}\` holds JSON only: ${copied.problem}.`);
@@ -71,4 +111,21 @@ function checkItem(slice: Slice, item: unknown): Json {
     'slice.value.invalid',
     `The schema of slice \`${slice.id}\` makes what is not JSON: ${checked.problem}.`,
   );
+}
+
+function checkWhole(slice: Slice, value: unknown): Json | undefined {
+  if (slice.kind === 'value') return checkItem(slice, value);
+  if (slice.kind === 'list') return Array.isArray(value) ? value.map((item) => checkItem(slice, item)) : undefined;
+  if (typeof value !== 'object' || value === null) return undefined;
+  // Not by assignment: `__proto__` is a key like any other here.
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, checkItem(slice, item)]));
+}
+
+function checkKey({ id }: Slice, key: unknown): string {
+  if (typeof key === 'string') return key;
+  throw new HoldfastError('slice.value.invalid', `The keys of slice \`${id}\` are strings, got ${typeof key}.`);
+}
+
+function notForKind({ id, kind }: SliceShape, operation: string): HoldfastError {
+  return new HoldfastError('slice.operation.invalid', `\`${operation}\` cannot change the ${kind} slice \`${id}\`.`);
 }

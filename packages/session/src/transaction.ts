@@ -1,7 +1,5 @@
 import {
-  copyJson,
   HoldfastError,
-  isOperation,
   type Json,
   type Operation,
   type SessionEvent,
@@ -9,18 +7,35 @@ import {
   type ToolSession,
 } from '@holdfast/core';
 import type { LogEntry } from './log.ts';
-import { applyOperation, type SliceState } from './slice-state.ts';
+import { copyEvent, reduceEvent } from './reduce.ts';
+import { applyChange, type Change, checkOperation, type SliceState } from './slice-state.ts';
 
-/** What a transaction needs of its session. */
-export interface TransactionHost {
-  read<State>(slice: Slice<State>): State;
+/** What transactions need of their session. */
+export interface TransactionRoot {
+  /** Slices that have reducers, in the order in which the session met them. */
+  readonly reducing: readonly Slice[];
+  /** The committed state; the session gets to know the slice. */
+  stateOf(slice: Slice): SliceState;
   listeningTo(type: string): readonly Slice[];
-  commitStates(entry: LogEntry, states: ReadonlyMap<Slice, SliceState>): void;
+  publish(event: SessionEvent): void;
+  append(entry: LogEntry): void;
+  setStates(staged: Iterable<StagedState>): void;
+  /** Tells subscribers of what was appended. */
+  notify(entry: LogEntry): void;
+}
+
+/** What one transaction makes of a slice. */
+export interface StagedState {
+  readonly slice: Slice;
+  /** The state below this transaction that `state` was computed from. */
+  base: SliceState;
+  state: SliceState;
 }
 
 /**
  * The staged changes of one call. Reads see them at once; the session sees them after `commit`, which writes one record, or never.
- * After the end every method but `discard` throws HoldfastError `context.closed`.
+ * Several may be open at a time: what one commits after another is re-applied on what the other left.
+ * After the end, also of a transaction that this one is nested in, every method but `discard` throws HoldfastError `context.closed`.
  */
 export interface SessionTransaction extends ToolSession {
   /** The events staged so far, in order. */
@@ -29,13 +44,26 @@ export interface SessionTransaction extends ToolSession {
   readonly changes: readonly Json[];
   /** @throws HoldfastError `event.invalid` (not JSON), `event.unhandled`, or what a reducer throws. */
   dispatch(event: SessionEvent): void;
-  /** Writes a record of its own at once. @throws as `dispatch`, and `event.retention` for an event that a `state` slice listens to. */
+  /**
+   * Writes a record of its own at once, seen by everybody whatever becomes of the transaction.
+   * @throws as `dispatch`, and `event.retention` for an event that a `state` slice listens to.
+   */
   publish(event: SessionEvent): void;
-  /** Changes a slice without an event: how policies' states move. The commit record holds the operations. */
+  /**
+   * Changes a slice without an event: how policies' states move. The commit record holds the operations.
+   * @throws HoldfastError `slice.operation.invalid` also for a slice that has reducers: that one changes by events.
+   */
   apply(slice: Slice, operations: readonly Operation[]): void;
   /**
+   * Opens a transaction nested in this one: it reads what is staged here, and its commit writes a record at once but changes
+   * this transaction only, whose own record then has to hold the nested events and changes, too.
+   */
+  begin(): SessionTransaction;
+  /**
    * Writes `entry` as the one record of the call and lets the changes be seen. The entry has to hold `events` and `changes`:
-   * they are what a log is replayed from.
+   * they are what a log is replayed from; that of a nested transaction names its parent in `parentId`, by which replay knows it.
+   * Throws what a reducer throws when it is run again on what somebody else has committed in the meantime, or the store;
+   * then nothing has changed and the transaction is still open.
    */
   commit(entry: LogEntry): void;
   /** Drops what is staged. Does nothing after the end. */
@@ -43,14 +71,20 @@ export interface SessionTransaction extends ToolSession {
 }
 
 export class StagedTransaction implements SessionTransaction {
-  readonly #host: TransactionHost;
+  readonly #root: TransactionRoot;
+  readonly #parent: StagedTransaction | undefined;
   #events: SessionEvent[] | undefined;
-  #staged: Map<Slice, SliceState> | undefined;
-  #changes: Json[] | undefined;
+  #changes: Change[] | undefined;
+  // By id: policies that are made anew for every run bring equal slices that are not the same object.
+  #staged: Map<string, StagedState> | undefined;
+  /** How many of the root's reducing slices the staged events have met. */
+  #met: number;
   #open = true;
 
-  constructor(host: TransactionHost) {
-    this.#host = host;
+  constructor(root: TransactionRoot, parent?: StagedTransaction) {
+    this.#root = root;
+    this.#parent = parent;
+    this.#met = root.reducing.length;
   }
 
   get events(): readonly SessionEvent[] {
@@ -63,46 +97,73 @@ export class StagedTransaction implements SessionTransaction {
 
   read<State>(slice: Slice<State>): State {
     this.#checkOpen();
-    const current = this.#host.read(slice); // Also registers the slice.
-    const staged = this.#staged?.get(slice);
-    return staged === undefined ? current : (staged as State);
+    // The state of a slice has the type that its definition says; `checkOperation` has checked every item.
+    return this.#stateOf(slice) as State;
   }
 
   dispatch(event: SessionEvent): void {
     this.#checkOpen();
-    const { reduced, states } = this.#reduce(event);
-    for (const [slice, state] of states) this.#stage(slice, state);
+    this.#catchUp();
+    const reduced = copyEvent(event);
+    const slices = this.#root.listeningTo(reduced.type);
+    if (slices.length === 0) {
+      throw new HoldfastError(
+        'event.unhandled',
+        `No slice of the session listens to \`${reduced.type}\`; pass its slice to \`createSession\`.`,
+      );
+    }
+    const [first] = slices;
+    if (slices.length === 1 && first !== undefined) {
+      const staged = this.#stagedOf(first);
+      staged.state = reduceEvent(first, staged.state, reduced);
+    } else {
+      // All slices or none: nothing is staged before every reducer has answered.
+      const staged = slices.map((slice) => this.#stagedOf(slice));
+      const states = staged.map(({ slice, state }) => reduceEvent(slice, state, reduced));
+      for (const [index, state] of states.entries()) (staged[index] as StagedState).state = state;
+    }
     this.#events ??= [];
     this.#events.push(reduced);
   }
 
   publish(event: SessionEvent): void {
     this.#checkOpen();
-    for (const slice of this.#host.listeningTo(event.type)) {
-      if (slice.retention !== 'log') {
-        throw new HoldfastError(
-          'event.retention',
-          `\`${event.type}\` changes the state slice \`${slice.id}\`; dispatch it instead.`,
-        );
-      }
-    }
-    const { reduced, states } = this.#reduce(event);
-    this.#host.commitStates({ type: 'event', events: [{ ...reduced }] }, states);
+    this.#root.publish(event);
   }
 
   apply(slice: Slice, operations: readonly Operation[]): void {
     this.#checkOpen();
     if (operations.length === 0) return;
-    const state = applyAll(slice, this.read(slice) as SliceState, operations);
-    this.#stage(slice, state);
-    this.#changes ??= [];
-    for (const operation of operations) this.#changes.push(toRecord(slice, operation));
+    if (slice.reducers.size > 0) {
+      throw new HoldfastError(
+        'slice.operation.invalid',
+        `The slice \`${slice.id}\` has reducers, so it changes by events only; dispatch one.`,
+      );
+    }
+    const staged = this.#stagedOf(slice);
+    const changes = operations.map((operation) => checkOperation(slice, operation));
+    staged.state = changes.reduce<SliceState>((state, change) => applyChange(slice, state, change), staged.state);
+    if (this.#changes === undefined) this.#changes = changes;
+    else for (const change of changes) this.#changes.push(change);
+  }
+
+  begin(): SessionTransaction {
+    this.#checkOpen();
+    return new StagedTransaction(this.#root, this);
   }
 
   commit(entry: LogEntry): void {
     this.#checkOpen();
-    this.#host.commitStates(entry, this.#staged ?? noStates);
+    this.#catchUp();
+    if (this.#staged !== undefined) {
+      for (const staged of this.#staged.values()) this.#rebase(staged, this.#stateBelow(staged.slice));
+    }
+    // The record comes first: when the store refuses it, nothing has changed.
+    this.#root.append(entry);
     this.#open = false;
+    if (this.#parent !== undefined) this.#parent.#merge(this);
+    else if (this.#staged !== undefined) this.#root.setStates(this.#staged.values());
+    this.#root.notify(entry);
   }
 
   discard(): void {
@@ -110,72 +171,86 @@ export class StagedTransaction implements SessionTransaction {
     this.#staged = undefined;
   }
 
+  get #ended(): boolean {
+    return !this.#open || (this.#parent?.#ended ?? false);
+  }
+
   #checkOpen(): void {
-    if (!this.#open)
+    if (this.#ended)
       throw new HoldfastError('context.closed', 'The call has ended: its session can no longer be used.');
   }
 
-  #stage(slice: Slice, state: SliceState): void {
-    this.#staged ??= new Map();
-    this.#staged.set(slice, state);
+  #stateBelow(slice: Slice): SliceState {
+    return this.#parent === undefined ? this.#root.stateOf(slice) : this.#parent.#stateOf(slice);
   }
 
-  // All slices or none: nothing is staged before every reducer has answered.
-  #reduce({ type, payload }: SessionEvent): { reduced: SessionEvent; states: ReadonlyMap<Slice, SliceState> } {
-    const copied = copyJson(payload);
-    if (!copied.ok)
-      throw new HoldfastError('event.invalid', `The payload of \`${type}\` is not JSON: ${copied.problem}.`);
-    const slices = this.#host.listeningTo(type);
-    if (slices.length === 0) {
-      throw new HoldfastError(
-        'event.unhandled',
-        `No slice of the session listens to \`${type}\`; pass its slice to \`createSession\`.`,
-      );
+  #stateOf(slice: Slice): SliceState {
+    const below = this.#stateBelow(slice); // Also lets the session know the slice.
+    this.#catchUp();
+    const staged = this.#staged?.get(slice.id);
+    if (staged === undefined) return below;
+    // What is published is seen at once, also by who has staged something for the same slice.
+    if (slice.retention === 'log') this.#rebase(staged, below);
+    return staged.state;
+  }
+
+  /** What is staged for the slice; also for an event that changes nothing, because it may change what somebody else commits before. */
+  #stagedOf(slice: Slice): StagedState {
+    const below = this.#stateBelow(slice);
+    let staged = this.#staged?.get(slice.id);
+    if (staged === undefined) {
+      staged = { slice, base: below, state: below };
+      this.#staged ??= new Map();
+      this.#staged.set(slice.id, staged);
+    } else if (slice.retention === 'log') this.#rebase(staged, below);
+    return staged;
+  }
+
+  /**
+   * Runs the staged events through slices that the session met after them: replaying the log does so, too, because whatever the
+   * session knows by the time of the commit record is noted before it.
+   */
+  #catchUp(): void {
+    const { reducing } = this.#root;
+    for (; this.#met < reducing.length; this.#met += 1) {
+      const slice = reducing[this.#met];
+      if (slice !== undefined && this.#events?.some(({ type }) => slice.reducers.has(type))) {
+        const staged = this.#stagedOf(slice);
+        staged.state = this.#reapply(slice, staged.base);
+      }
     }
-    const states = new Map<Slice, SliceState>();
-    for (const slice of slices) {
-      const state = this.read(slice);
-      const answer = slice.reducers.get(type)?.(state, copied.value);
-      if (answer !== undefined) states.set(slice, applyAll(slice, state as SliceState, toOperations(slice, answer)));
-    }
-    return { reduced: { type, payload: copied.value }, states };
+  }
+
+  /** Moves what is staged onto `below`, when somebody else has changed what it was computed from. */
+  #rebase(staged: StagedState, below: SliceState): void {
+    if (Object.is(staged.base, below)) return;
+    staged.state = this.#reapply(staged.slice, below);
+    staged.base = below;
+  }
+
+  // No slice changes both by events and without, so the order between the two does not matter.
+  #reapply(slice: Slice, from: SliceState): SliceState {
+    let state = from;
+    if (slice.reducers.size > 0) for (const event of this.#events ?? none) state = reduceEvent(slice, state, event);
+    else
+      for (const change of this.#changes ?? none)
+        if (change.slice === slice.id) state = applyChange(slice, state, change);
+    return state;
+  }
+
+  /** Takes over what a nested transaction has staged on top of this one. */
+  #merge(nested: StagedTransaction): void {
+    for (const { slice, state } of nested.#staged?.values() ?? none) this.#stagedOf(slice).state = state;
+    this.#events = joined(this.#events, nested.#events);
+    this.#changes = joined(this.#changes, nested.#changes);
   }
 }
 
 const none: readonly never[] = Object.freeze([]);
-const noStates: ReadonlyMap<Slice, SliceState> = new Map();
 
-function applyAll(slice: Slice, state: SliceState, operations: readonly Operation[]): SliceState {
-  return operations.reduce((current, operation) => applyOperation(slice, current, operation), state);
-}
-
-function toOperations(slice: Slice, answer: unknown): readonly Operation[] {
-  const operations: readonly unknown[] = Array.isArray(answer) ? answer : [answer];
-  if (operations.every(isOperation)) return operations;
-  throw new HoldfastError(
-    'slice.operation.invalid',
-    `A reducer of \`${slice.id}\` must answer operations (\`replace\`, \`append\`, …).`,
-  );
-}
-
-/** An operation as the log keeps it. Its values have passed `applyOperation`, so they are JSON. */
-function toRecord(slice: Slice, operation: Operation): Json {
-  switch (operation.op) {
-    case 'append':
-      return { slice: slice.id, op: 'append', items: operation.items.map(asJson) };
-    case 'upsert':
-      return { slice: slice.id, op: 'upsert', key: operation.key, item: asJson(operation.item) };
-    case 'remove':
-      return { slice: slice.id, op: 'remove', key: operation.key };
-    case 'replace':
-      return { slice: slice.id, op: 'replace', value: asJson(operation.value) };
-    case 'clear':
-      return { slice: slice.id, op: 'clear' };
-  }
-}
-
-// `applyOperation` has copied the same value before, so it is JSON.
-function asJson(value: unknown): Json {
-  const copied = copyJson(value);
-  return copied.ok ? copied.value : null;
+function joined<Item>(first: Item[] | undefined, second: readonly Item[] | undefined): Item[] | undefined {
+  if (second === undefined) return first;
+  const items = first ?? [];
+  for (const item of second) items.push(item);
+  return items;
 }
