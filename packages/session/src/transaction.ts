@@ -172,7 +172,8 @@ export class StagedTransaction implements SessionTransaction {
   }
 
   get #ended(): boolean {
-    return !this.#open || (this.#parent?.#ended ?? false);
+    if (!this.#open) return true;
+    return this.#parent === undefined ? false : this.#parent.#ended;
   }
 
   #checkOpen(): void {
