@@ -8,9 +8,6 @@ export interface BudgetLimits {
   readonly maxWallMs?: number;
 }
 
-/** Which limit was reached. */
-export type BudgetDimension = 'calls' | 'tokens' | 'wall';
-
 /** Limits and what was spent so far. Shared by every run and call that it is given to, and by what is nested in them. */
 export interface Budget {
   readonly limits: BudgetLimits;

@@ -1,4 +1,4 @@
-export type { Budget, BudgetDimension, BudgetLimits } from './budget.ts';
+export type { Budget, BudgetLimits } from './budget.ts';
 export { type Clock, type Deadline, systemClock } from './clock.ts';
 export { type Allow, type Ask, allow, ask, type Decision, type Deny, deny, type PolicyDecision } from './decision.ts';
 export { describeThrown, HoldfastError, type HoldfastErrorOptions, isHoldfastError, type Problem } from './errors.ts';

@@ -76,7 +76,7 @@ function conclude(decisions: PolicyDecision[], asking: Asking): Verdict {
 // The answer's own `then` and `type` are read once; an answer that changes under us cannot become an allow later.
 function askPolicy(bound: BoundPolicy, { call, scope }: Asking): Decision | Promise<Decision> {
   try {
-    const answer: unknown = bound.policy.check(call, policyContext(bound, scope.session, scope.surroundings));
+    const answer: unknown = bound.policy.check(call, policyContext(bound, scope.state, scope.surroundings));
     if (answer === allow) return allow;
     return isThenable(answer) ? waitForAnswer(answer, scope) : readDecision(answer);
   } catch (thrown) {
@@ -136,7 +136,7 @@ function waive(bound: Keyed, decision: Decision, { call, scope, approved }: Aski
   if (type === 'deny') return { policy, type, reason };
   if (approved.has(policy)) return { policy, type: 'allow', reason: 'Approved.' };
   if (scope.grants.has(tool.name)) return { policy, type: 'allow', reason: 'Granted by the host.' };
-  if (isGranted(scope.session, tool.name)) return { policy, type: 'allow', reason: 'Granted for the session.' };
+  if (isGranted(scope.grantSession, tool.name)) return { policy, type: 'allow', reason: 'Granted for the session.' };
   return { policy, type, reason };
 }
 

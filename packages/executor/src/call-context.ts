@@ -1,110 +1,31 @@
 import {
+  type Budget,
+  type ChildSession,
   type Deadline,
   type Filesystem,
   HoldfastError,
-  isStagedResource,
-  type PreparedCall,
-  type ResourceTransaction,
+  type Model,
+  type Prompt,
+  type RenderedPrompt,
   type SessionEvent,
   type Slice,
   type ToolContext,
   type ToolSession,
-  type Touched,
 } from '@holdfast/core';
-import type { SessionTransaction } from '@holdfast/session';
-import type { CallScope } from './call-scope.ts';
-import type { EndOfLife } from './lifetime.ts';
-
-/** The runtime's side of a tool's context: what it has staged, and how to stop and close it. */
-export class CallResources {
-  readonly call: PreparedCall;
-  readonly scope: CallScope;
-  readonly transaction: SessionTransaction;
-  // Made when a tool first asks for them: most calls use none of these.
-  #staged: Map<string, ResourceTransaction> | undefined;
-  #views: ReadonlyMap<string, unknown> | undefined;
-  #controller: AbortController | undefined;
-  #abortReason: unknown;
-  #open = true;
-
-  constructor(call: PreparedCall, scope: CallScope, transaction: SessionTransaction) {
-    this.call = call;
-    this.scope = scope;
-    this.transaction = transaction;
-  }
-
-  /** The resources' parts in the call's transaction, as far as the tool has asked for any. */
-  get staged(): ReadonlyMap<string, ResourceTransaction> {
-    return this.#staged ?? nothingStaged;
-  }
-
-  get views(): ReadonlyMap<string, unknown> {
-    this.checkOpen();
-    this.#views ??= this.#openViews();
-    return this.#views;
-  }
-
-  get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController();
-      if (this.#abortReason !== undefined) this.#controller.abort(this.#abortReason);
-    }
-    return this.#controller.signal;
-  }
-
-  abort(by: 'timeout' | EndOfLife): void {
-    this.#abortReason = new DOMException(
-      `The call was stopped: ${by}.`,
-      by === 'aborted' ? 'AbortError' : 'TimeoutError',
-    );
-    this.#controller?.abort(this.#abortReason);
-  }
-
-  progress(message: string): void {
-    this.checkOpen();
-    const { call, scope } = this;
-    scope.emit?.({ type: 'tool-call-progress', callId: call.id, name: call.tool.name, message: String(message) });
-  }
-
-  touched(): ReadonlyMap<string, Touched> {
-    return new Map([...this.staged].map(([name, staged]) => [name, staged.touched()]));
-  }
-
-  checkOpen(): void {
-    if (!this.#open)
-      throw new HoldfastError('context.closed', 'The call has ended: its context can no longer be used.');
-  }
-
-  close(): void {
-    this.#open = false;
-  }
-
-  #openViews(): ReadonlyMap<string, unknown> {
-    const views = new Map<string, unknown>();
-    this.#staged = new Map();
-    for (const [name, resource] of this.scope.resources) {
-      if (isStagedResource(resource)) {
-        const staged = resource.begin(this.call.id);
-        this.#staged.set(name, staged);
-        views.set(name, staged.view);
-      } else {
-        views.set(name, resource);
-      }
-    }
-    return views;
-  }
-}
-
-const nothingStaged: ReadonlyMap<string, ResourceTransaction> = new Map();
+import type { CallResources } from './call-resources.ts';
+import { createChildSession } from './child-session.ts';
+import { NestedCalls } from './nested-call.ts';
 
 /** What the tool of a call may do, for as long as the call goes on. */
 export function createContext(resources: CallResources): ToolContext {
   return new CallContext(resources);
 }
 
+// Functions are bound, like the methods of `session`: tools take their context apart (`execute(input, { progress })`).
 class CallContext implements ToolContext {
   readonly #call: CallResources;
   #session: ToolSession | undefined;
+  #nested: NestedCalls | undefined;
 
   constructor(call: CallResources) {
     this.#call = call;
@@ -116,7 +37,9 @@ class CallContext implements ToolContext {
   }
 
   get idempotencyKey(): string {
-    return this.#call.call.id;
+    const { call, scope, turn } = this.#call;
+    const run = scope.run === undefined ? '' : `${scope.run.startSeq}.${turn}/`;
+    return `${scope.session.id}/${run}${call.id}`;
   }
 
   get signal(): AbortSignal {
@@ -124,11 +47,15 @@ class CallContext implements ToolContext {
   }
 
   get deadline(): Deadline {
-    return this.#call.scope.lifetime.deadline;
+    return this.#call.lifetime.deadline;
+  }
+
+  get budget(): Budget | undefined {
+    return this.#call.scope.budgets.at(-1);
   }
 
   get session(): ToolSession {
-    this.#session ??= createSessionView(this.#call.transaction);
+    this.#session ??= createSessionView(this.#call);
     return this.#session;
   }
 
@@ -141,17 +68,69 @@ class CallContext implements ToolContext {
     return this.#call.views.get('filesystem') as Filesystem | undefined;
   }
 
-  // Bound, like the methods of `session`: tools take their context apart (`execute(input, { progress })`).
+  get prompt(): Prompt | undefined {
+    return this.#call.scope.prompt;
+  }
+
+  get renderedPrompt(): RenderedPrompt | undefined {
+    return this.#call.scope.renderedPrompt;
+  }
+
+  get model(): Model | undefined {
+    return this.#call.scope.model;
+  }
+
+  get use(): ToolContext['use'] {
+    return (resource) => this.#call.use(resource);
+  }
+
+  get call(): ToolContext['call'] {
+    return async (name, input = {}) => {
+      this.#call.checkOpen();
+      this.#nested ??= new NestedCalls(this.#call);
+      return await this.#nested.call(name, input);
+    };
+  }
+
+  get child(): () => ChildSession {
+    return () => createChildSession(this.#call);
+  }
+
   get progress(): ToolContext['progress'] {
-    return (message) => this.#call.progress(message);
+    return (message) => {
+      const { call } = this.#call;
+      this.#call.checkOpen();
+      this.#call.tell({ type: 'tool-call-progress', callId: call.id, name: call.tool.name, message: String(message) });
+    };
+  }
+
+  get beat(): ToolContext['beat'] {
+    return () => {
+      const { call, scope } = this.#call;
+      this.#call.checkOpen();
+      this.#call.tell({ type: 'tool-call-beat', callId: call.id, name: call.tool.name, atMs: scope.clock.now() });
+    };
   }
 }
 
 /** The part of a transaction that is a tool's business. */
-function createSessionView(transaction: SessionTransaction): ToolSession {
+function createSessionView({ transaction, call: { tool } }: CallResources): ToolSession {
+  const checkEffects = (): void => {
+    if (tool.effects !== 'none') return;
+    throw new HoldfastError(
+      'tool.effects.exceeded',
+      `\`${tool.name}\` declares effects \`none\`, so it cannot change session state; it has to declare \`state\`.`,
+    );
+  };
   return Object.freeze({
     read: <State>(slice: Slice<State>) => transaction.read(slice),
-    dispatch: (event: SessionEvent) => transaction.dispatch(event),
-    publish: (event: SessionEvent) => transaction.publish(event),
+    dispatch: (event: SessionEvent) => {
+      checkEffects();
+      transaction.dispatch(event);
+    },
+    publish: (event: SessionEvent) => {
+      checkEffects();
+      transaction.publish(event);
+    },
   });
 }

@@ -1,28 +1,41 @@
 import {
   type BoundPolicy,
+  type Budget,
+  type ChildSession,
   type Clock,
   describeThrown,
   HoldfastError,
+  type Model,
   type Policy,
+  type Prompt,
   type RenderedPrompt,
   type RunEvent,
   type SessionReader,
   systemClock,
   type Tool,
 } from '@holdfast/core';
-import type { Session } from '@holdfast/session';
+import type { Session, SessionTransaction } from '@holdfast/session';
 import type { Approve } from './approval.ts';
+import { type BudgetAccount, toAccount } from './budget.ts';
+import type { CallResources } from './call-resources.ts';
+import { parentCallOf, toSession } from './child-session.ts';
+import { bindHostPolicies, checkPolicies, observersOf } from './host-policies.ts';
 import { type Lifetime, startLifetime } from './lifetime.ts';
+import { nestedResources } from './nested-resources.ts';
 import { type PolicySurroundings, readOnlyFilesystem } from './policy-state.ts';
 import { type Toolset, toToolset } from './toolset.ts';
 
 /** What every runner takes. */
 export interface CallOptions {
   readonly tools: readonly Tool[];
-  readonly session: Session;
+  /** Or what `context.child()` gave, for what is nested in a call. */
+  readonly session: Session | ChildSession;
   /** The host's own policies, in force for every call. */
   readonly policies?: readonly Policy[];
-  /** By name; `filesystem` is also `context.filesystem`. Staged resources take part in each call's transaction. */
+  /**
+   * By name; `filesystem` is also `context.filesystem`. Staged resources take part in each call's transaction. What is bound
+   * under the name of a declared resource takes its place.
+   */
   readonly resources?: Readonly<Record<string, unknown>>;
   /** Tools for which nobody has to be asked. Denials still hold. */
   readonly grants?: readonly string[];
@@ -33,6 +46,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** Time for all of it, in milliseconds. Default: no end. */
   readonly timeoutMs?: number;
+  /** What may be spent, made by `createBudget`; several runs may share one. Default: no limit. */
+  readonly budget?: Budget;
   /** How long a policy may take to answer before that counts as a denial. Default 5,000 ms. */
   readonly policyTimeoutMs?: number;
   /** Sees every event; what it throws is recorded and breaks nothing. */
@@ -40,10 +55,25 @@ export interface CallOptions {
   readonly clock?: Clock;
 }
 
+/** Where a run is. */
+export interface RunPosition {
+  /** Records that its session's log had before it: no other run of the session has the same. */
+  readonly startSeq: number;
+  /** Counted from 1. */
+  turn: number;
+}
+
 /** Everything that calls of one run share. */
 export interface CallScope {
   readonly toolset: Toolset;
+  /** Where records go. */
   readonly session: Session;
+  /** What calls read and stage in: the session, or for a nested call the transaction of the call around it. */
+  readonly state: SessionReader & { begin(): SessionTransaction };
+  /** The call that these ones are nested in. */
+  readonly parent: CallResources | undefined;
+  /** Absent for direct calls. */
+  readonly run: RunPosition | undefined;
   readonly hostPolicies: readonly BoundPolicy[];
   /** In force for a call: the host's, then those of the prompt. */
   readonly policiesFor: (toolName: string) => readonly BoundPolicy[];
@@ -52,113 +82,80 @@ export interface CallScope {
   readonly resources: ReadonlyMap<string, unknown>;
   readonly surroundings: PolicySurroundings;
   readonly grants: ReadonlySet<string>;
+  /** Where grants for the session are kept. */
+  readonly grantSession: Session;
   readonly approve: Approve | undefined;
   readonly unattended: boolean;
   readonly policyTimeoutMs: number;
   readonly lifetime: Lifetime;
+  /** Every one of them is spent from. */
+  readonly budgets: readonly BudgetAccount[];
   readonly clock: Clock;
   /** Absent when nobody listens. */
   readonly emit: ((event: RunEvent) => void) | undefined;
+  readonly prompt: Prompt | undefined;
+  readonly renderedPrompt: RenderedPrompt | undefined;
+  readonly model: Model | undefined;
 }
 
 const noResources: ReadonlyMap<string, unknown> = new Map();
 const noGrants: ReadonlySet<string> = new Set();
-const noPolicies: readonly BoundPolicy[] = [];
+const noBudgets: readonly BudgetAccount[] = [];
 
-/** @throws HoldfastError as `toToolset`, and `policy.key.duplicate`, `policy.tool.unknown`, `options.invalid`. */
+/** @throws HoldfastError as `toToolset`, and `policy.key.duplicate`, `policy.tool.unknown`, `options.invalid`, `context.closed`. */
 export function createCallScope(options: CallOptions): CallScope {
-  const {
-    session,
-    resources,
-    grants,
-    clock = systemClock,
-    signal,
-    timeoutMs,
-    policyTimeoutMs = 5_000,
-    onEvent,
-  } = options;
+  const { resources, grants, clock = systemClock, signal, timeoutMs, policyTimeoutMs = 5_000, onEvent } = options;
   checkMilliseconds('timeoutMs', timeoutMs);
   checkMilliseconds('policyTimeoutMs', policyTimeoutMs);
+  const session = toSession(options.session);
+  const parent = parentCallOf(session);
+  const outer = parent?.scope;
   const toolset = toToolset(options.tools);
   const policies = bindHostPolicies(options.policies);
   checkPolicies(policies, toolset);
-  const bound = resources === undefined ? noResources : new Map(Object.entries(resources));
-  const lifetime = startLifetime({ clock, signal, timeoutMs });
+  const own = resources === undefined ? noResources : new Map(Object.entries(resources));
+  const bound = parent === undefined ? own : new Map([...nestedResources(parent), ...own]);
+  const ownBudgets = options.budget === undefined ? noBudgets : [toAccount(options.budget)];
+  const lifetime = startLifetime({ clock, signal, timeoutMs, budgets: ownBudgets, outer: parent?.lifetime });
+  const ownEmit = onEvent === undefined ? undefined : isolate(onEvent, session);
   return {
     toolset,
     session,
+    state: session,
+    parent,
+    run: undefined,
     hostPolicies: policies,
     policiesFor: () => policies,
     observers: observersOf(policies),
     resources: bound,
     surroundings: { session: readerOf(session), filesystem: readOnlyFilesystem(bound), deadline: lifetime.deadline },
-    grants: grants === undefined ? noGrants : new Set(grants),
-    approve: options.approve,
-    unattended: options.unattended ?? false,
+    grants: grants === undefined ? (outer?.grants ?? noGrants) : new Set([...(outer?.grants ?? noGrants), ...grants]),
+    grantSession: outer?.grantSession ?? session,
+    approve: options.approve ?? outer?.approve,
+    unattended: options.unattended ?? outer?.unattended ?? false,
     policyTimeoutMs,
     lifetime,
+    budgets: outer === undefined ? ownBudgets : [...new Set([...outer.budgets, ...ownBudgets])],
     clock,
-    emit: onEvent === undefined ? undefined : isolate(onEvent, session),
+    emit: parent === undefined ? ownEmit : passUp(parent, session.id, ownEmit),
+    prompt: undefined,
+    renderedPrompt: undefined,
+    model: undefined,
   };
 }
 
 /** The same scope with a prompt's tools, and with its policies in force after the host's. */
-export function bindPrompt(scope: CallScope, { tools, policies, allPolicies }: RenderedPrompt): CallScope {
+export function bindPrompt(scope: CallScope, renderedPrompt: RenderedPrompt): CallScope {
+  const { tools, policies, allPolicies } = renderedPrompt;
   const host = scope.hostPolicies;
   const byTool = new Map(tools.map(({ name }) => [name, [...host, ...(policies.get(name) ?? [])]]));
   return {
     ...scope,
+    renderedPrompt,
     toolset: toToolset(tools),
     policiesFor: (toolName) => byTool.get(toolName) ?? host,
     observers: observersOf([...host, ...allPolicies]),
   };
-}
-
-const hostPolicies = new WeakMap<readonly Policy[], readonly BoundPolicy[]>();
-
-/** Gives the host's policies their keys, once for each list. */
-function bindHostPolicies(policies: readonly Policy[] | undefined): readonly BoundPolicy[] {
-  if (policies === undefined) return noPolicies;
-  let bound = hostPolicies.get(policies);
-  if (bound === undefined || bound.length !== policies.length) {
-    bound = policies.map((policy) => ({ key: `host/${policy.id}`, policy }));
-    hostPolicies.set(policies, bound);
-  }
-  return bound;
-}
-
-const checked = new WeakMap<readonly BoundPolicy[], Toolset>();
-
-function checkPolicies(policies: readonly BoundPolicy[], toolset: Toolset): void {
-  if (checked.get(policies) === toolset) return;
-  const keys = new Set<string>();
-  for (const { key, policy } of policies) {
-    if (keys.has(key)) {
-      throw new HoldfastError(
-        'policy.key.duplicate',
-        `Two policies have the key \`${key}\`; give one of them an \`id\`.`,
-        {
-          data: { key },
-        },
-      );
-    }
-    keys.add(key);
-    const unknown = policy.tools.find((name) => !toolset.byName.has(name));
-    if (unknown !== undefined) {
-      throw new HoldfastError(
-        'policy.tool.unknown',
-        `The policy \`${key}\` mentions \`${unknown}\`, which is no tool here.`,
-        { data: { key, tool: unknown } },
-      );
-    }
-  }
-  checked.set(policies, toolset);
-}
-
-function observersOf(policies: readonly BoundPolicy[]): readonly BoundPolicy[] {
-  return policies.some(({ policy }) => policy.onResult === undefined)
-    ? policies.filter(({ policy }) => policy.onResult !== undefined)
-    : policies;
 }
 
 const readers = new WeakMap<Session, SessionReader>();
@@ -173,14 +170,27 @@ function readerOf(session: Session): SessionReader {
   return reader;
 }
 
+type Listener = (event: RunEvent) => void;
+
 /** A listener that cannot break what it listens to. */
-function isolate(listener: (event: RunEvent) => void, session: Session): (event: RunEvent) => void {
+function isolate(listener: Listener, session: Session): Listener {
   return (event) => {
     try {
       listener(event);
     } catch (thrown) {
       session.record({ type: 'subscriber-error', event: event.type, message: describeThrown(thrown) });
     }
+  };
+}
+
+/** Tells those who listen to the parent, too. */
+function passUp(parent: CallResources, sessionId: string, own: Listener | undefined): Listener | undefined {
+  const { emit } = parent.scope;
+  if (emit === undefined) return own;
+  const callId = parent.call.id;
+  return (event) => {
+    own?.(event);
+    emit({ type: 'child-event', callId, sessionId, event });
   };
 }
 

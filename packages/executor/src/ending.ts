@@ -8,6 +8,7 @@ import {
   type PolicyDecision,
   type Problem,
   type ThrownError,
+  type Tool,
 } from '@holdfast/core';
 import { describeIssues } from '@holdfast/schema';
 import type { Invoked } from './invoke.ts';
@@ -78,7 +79,7 @@ export function readAnswer(invoked: Invoked, compiled: CompiledTool): Ending {
           { code: 'call.aborted', message: `\`${tool.name}\` was cancelled.` },
           { abandoned },
         );
-      const limit = by === 'timeout' ? `its limit of ${tool.timeoutMs} ms` : "the run's deadline";
+      const limit = limits[by](tool);
       return failure(
         'timed-out',
         { code: `call.${by}`, message: `\`${tool.name}\` did not finish within ${limit}.` },
@@ -98,6 +99,12 @@ export function readAnswer(invoked: Invoked, compiled: CompiledTool): Ending {
       }
   }
 }
+
+const limits = {
+  timeout: ({ timeoutMs }: Tool) => `its limit of ${timeoutMs} ms`,
+  deadline: () => "the run's deadline",
+  budget: () => 'the time of the budget',
+};
 
 function readReturned(returned: unknown, compiled: CompiledTool): Ending {
   const { tool } = compiled;

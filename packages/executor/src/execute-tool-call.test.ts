@@ -660,7 +660,9 @@ test('progress reaches listeners', async () => {
     effects: 'none',
     execute: (_input, context) => {
       context.progress('half');
-      return context.callId === context.idempotencyKey && context.deadline.remainingMs() === Number.POSITIVE_INFINITY;
+      return (
+        context.idempotencyKey === `s/${context.callId}` && context.deadline.remainingMs() === Number.POSITIVE_INFINITY
+      );
     },
   });
   const outcome = await outcomeOf(

@@ -5,20 +5,17 @@ import {
   type PendingApproval,
   type PreparedCall,
   type Problem,
-  type RunEvent,
   type Tool,
   type ToolCall,
   type ToolCallEndEvent,
 } from '@holdfast/core';
-import type { LogEntry, Session } from '@holdfast/session';
-import { askHost, toPending } from './approval.ts';
-import { authorise, type Verdict } from './authorise.ts';
-import { CallResources } from './call-context.ts';
+import type { Session } from '@holdfast/session';
+import { CallResources } from './call-resources.ts';
 import { type CallOptions, type CallScope, createCallScope } from './call-scope.ts';
-import { denied, type Ending, failure, thrownCode } from './ending.ts';
-import { grantTool } from './grants.ts';
+import { type Ending, failure, thrownCode } from './ending.ts';
 import { invoke } from './invoke.ts';
 import { parseArguments } from './parse-arguments.ts';
+import { type Ended, permit, takeCall } from './permit.ts';
 import { type Entered, settle } from './settle.ts';
 import { type CompiledTool, nearestNames } from './toolset.ts';
 import { type IdentifiedCall, recordEnd, startTrail, type Trail } from './trail.ts';
@@ -40,7 +37,7 @@ export async function executeToolCall(call: ToolCall, options: CallOptions): Pro
   const scope = createCallScope(options);
   try {
     return await conductCall(
-      { id: call.id ?? nextCallId(options.session), name: call.name, arguments: call.arguments },
+      { id: call.id ?? nextCallId(scope.session), name: call.name, arguments: call.arguments },
       scope,
     );
   } finally {
@@ -48,11 +45,20 @@ export async function executeToolCall(call: ToolCall, options: CallOptions): Pro
   }
 }
 
-/** The stages of one call. `refusal` ends it before the first one. */
+export interface ConductOptions {
+  /** Ends the call before its first stage. */
+  readonly refusal?: Ending | undefined;
+  /** Called when the tool has begun: nothing before that can still suspend the call. */
+  readonly onEntered?: (() => void) | undefined;
+}
+
+const plainly: ConductOptions = {};
+
+/** The stages of one call. */
 export async function conductCall(
   call: IdentifiedCall,
   scope: CallScope,
-  refusal?: Ending,
+  { refusal, onEntered }: ConductOptions = plainly,
 ): Promise<Outcome | Suspended> {
   const trail = startTrail(call, scope);
   const prepared = refusal === undefined ? prepare(call, scope) : { type: 'ended' as const, ending: refusal };
@@ -62,11 +68,13 @@ export async function conductCall(
   const permission = permit(prepared.call, trail, scope);
   const permitted = permission instanceof Promise ? await permission : permission;
   if (permitted.type === 'suspended') return { kind: 'suspended', pending: [permitted.pending] };
-  if (permitted.type === 'ended') return finish(recordEnd(trail, permitted.ending, scope), scope);
+  const refused = permitted.type === 'ended' ? permitted : takeCall(prepared.call, scope);
+  if (refused !== undefined) return finish(recordEnd(trail, refused.ending, scope), scope);
 
   const entered = enter(prepared, trail, scope);
   if (entered.type === 'ended') return finish(recordEnd(trail, entered.ending, scope), scope);
   const invoking = invoke(entered.tool, entered.resources);
+  onEntered?.();
   const invoked = invoking instanceof Promise ? await invoking : invoking;
   const settling = settle(invoked, entered);
   return finish(settling instanceof Promise ? await settling : settling, scope);
@@ -76,11 +84,6 @@ export interface Prepared {
   readonly type: 'prepared';
   readonly call: PreparedCall & { readonly input: NonNullable<Trail['input']> };
   readonly compiled: CompiledTool;
-}
-
-interface Ended {
-  readonly type: 'ended';
-  readonly ending: Ending;
 }
 
 /** Look-up and parse. */
@@ -106,127 +109,57 @@ export function prepare(call: IdentifiedCall, { toolset }: CallScope): Prepared 
   }
 }
 
-type Permitted =
-  | { readonly type: 'permitted' }
-  | { readonly type: 'suspended'; readonly pending: PendingApproval }
-  | Ended;
-
-const permitted: Permitted = { type: 'permitted' };
-
-/** Authorise. Answers at once when every policy does and nobody has to be asked. */
-function permit(call: PreparedCall, trail: Trail, scope: CallScope): Permitted | Promise<Permitted> {
-  const over = endOfLife(call, scope);
-  if (over !== undefined) return over;
-  const verdict = authorise(call, scope);
-  if (verdict instanceof Promise || verdict.type !== 'allow') return permitWithApproval(verdict, call, trail, scope);
-  trail.decisions = verdict.decisions;
-  return permitted;
-}
-
-/** Approval if somebody has to be asked; policies are asked again after a yes. */
-async function permitWithApproval(
-  first: Verdict | Promise<Verdict>,
-  call: PreparedCall,
-  trail: Trail,
-  scope: CallScope,
-): Promise<Permitted> {
-  const approved = new Set<string>();
-  for (let verdict = await first; ; verdict = await authorise(call, scope, approved)) {
-    trail.decisions = verdict.decisions;
-    if (verdict.type === 'allow') return endOfLife(call, scope) ?? permitted;
-    if (verdict.type === 'deny') return { type: 'ended', ending: denied(verdict.decisions) };
-
-    const pending = toPending(call, verdict.decisions);
-    if (scope.unattended)
-      return {
-        type: 'ended',
-        ending: refusedApproval('approval.unattended', pending, 'nobody is there to approve it'),
-      };
-    report(scope, { type: 'approval-request', pending });
-    if (scope.approve === undefined) return { type: 'suspended', pending };
-    const askedAtMs = scope.clock.now();
-    const answer = await askHost(scope.approve, pending, scope.lifetime);
-    trail.askedMs += scope.clock.now() - askedAtMs;
-    report(scope, { type: 'approval-answer', callId: call.id, answer });
-    trail.approval = { type: answer.type, by: 'person' };
-    if (answer.type === 'deny')
-      return {
-        type: 'ended',
-        ending: refusedApproval('approval.denied', pending, answer.reason ?? 'it was not approved'),
-      };
-    if (answer.grant === true) grantTool(scope.session, call.tool.name);
-    for (const { policy } of pending.asks) approved.add(policy);
-  }
+/** A call whose tool may begin. */
+export interface Enterable extends Entered {
+  readonly type: 'entered';
+  readonly tool: ExecutableTool;
 }
 
 /** Start record and transaction. */
-function enter(
-  { call, compiled }: Prepared,
-  trail: Trail,
-  scope: CallScope,
-): (Entered & { readonly type: 'entered'; readonly tool: ExecutableTool }) | Ended {
+export function enter({ call, compiled }: Prepared, trail: Trail, scope: CallScope): Enterable | Ended {
   const { tool } = compiled;
   if (!isExecutable(tool)) {
     const message = `\`${tool.name}\` is only declared; it cannot be run here.`;
     return { type: 'ended', ending: failure('failed', { code: 'tool.not_executable', message }) };
   }
-  if (tool.effects === 'external') {
-    try {
-      scope.session.record({ type: 'tool-call-start', callId: call.id, name: tool.name, input: call.input });
-    } catch (thrown) {
-      // What cannot be recorded must not touch the world.
-      const problem = { code: thrownCode(thrown, 'log.write_failed'), message: describeThrown(thrown) };
-      return { type: 'ended', ending: failure('failed', problem, { thrown }) };
+  const exceeded = exceededEffects(tool, scope);
+  if (exceeded !== undefined) return exceeded;
+  try {
+    if (tool.effects === 'external') {
+      const { input } = call;
+      scope.session.record({ type: 'tool-call-start', callId: call.id, name: tool.name, input, ...toNesting(scope) });
     }
+    const transaction = scope.state.begin();
+    const resources = new CallResources(call, scope, transaction, trail.startedAtMs);
+    return { type: 'entered', tool, scope, trail, call, compiled, transaction, resources };
+  } catch (thrown) {
+    // What cannot be recorded must not touch the world; and a call that has ended has room for no other.
+    const problem = { code: thrownCode(thrown, 'log.write_failed'), message: describeThrown(thrown) };
+    return { type: 'ended', ending: failure('failed', problem, { thrown }) };
   }
-  const transaction = scope.session.begin();
-  return {
-    type: 'entered',
-    tool,
-    scope,
-    trail,
-    call,
-    compiled,
-    transaction,
-    resources: new CallResources(call, scope, transaction),
-  };
+}
+
+function toNesting({ parent }: CallScope): { readonly parentId: string } | undefined {
+  return parent === undefined ? undefined : { parentId: parent.call.id };
+}
+
+const reach = { none: 0, state: 1, external: 2 };
+
+/** What a tool declares holds for all it does, also by way of others. */
+function exceededEffects({ name, effects }: Tool, { parent }: CallScope): Ended | undefined {
+  const around = parent?.call.tool;
+  if (around === undefined || reach[effects] <= reach[around.effects]) return undefined;
+  const message = `\`${around.name}\` declares effects \`${around.effects}\`, so it cannot call \`${name}\`, which has \`${effects}\`.`;
+  return { type: 'ended', ending: failure('denied', { code: 'tool.effects.exceeded', message }) };
 }
 
 function isExecutable(tool: Tool): tool is ExecutableTool {
   return tool.execute !== undefined;
 }
 
-function finish(event: ToolCallEndEvent, { emit }: CallScope): Outcome {
+export function finish(event: ToolCallEndEvent, { emit }: CallScope): Outcome {
   emit?.(event);
   return event.outcome;
-}
-
-function endOfLife({ tool }: PreparedCall, { lifetime }: CallScope): Ended | undefined {
-  switch (lifetime.ended) {
-    case undefined:
-      return undefined;
-    case 'aborted':
-      return {
-        type: 'ended',
-        ending: failure('cancelled', {
-          code: 'call.aborted',
-          message: `\`${tool.name}\` was cancelled before it began.`,
-        }),
-      };
-    case 'deadline':
-      return {
-        type: 'ended',
-        ending: failure('timed-out', {
-          code: 'call.deadline',
-          message: `The deadline passed before \`${tool.name}\` began.`,
-        }),
-      };
-  }
-}
-
-function refusedApproval(code: string, { name, asks }: PendingApproval, why: string): Ending {
-  const reasons = asks.map(({ reason = '' }) => reason).join(' ');
-  return failure('denied', { code, message: `Denied: \`${name}\` needs approval, and ${why}. ${reasons}` });
 }
 
 function unknownTool(name: string, names: Iterable<string>): Problem {
@@ -238,14 +171,6 @@ function unknownTool(name: string, names: Iterable<string>): Problem {
       : `There are: ${all.slice(0, 20).join(', ')}.`;
   return { code: 'tool.unknown', message: `There is no tool \`${name.slice(0, 100)}\`. ${hint}` };
 }
-
-function report({ session, emit }: CallScope, event: ApprovalEvent): void {
-  // Made of JSON; an interface does not say so to the compiler.
-  session.record(event as unknown as LogEntry);
-  emit?.(event);
-}
-
-type ApprovalEvent = Extract<RunEvent, { type: 'approval-request' | 'approval-answer' }>;
 
 const callCounts = new WeakMap<Session, number>();
 

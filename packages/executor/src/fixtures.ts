@@ -9,6 +9,7 @@ import {
   type ModelRequest,
   type Outcome,
   type Prompt,
+  type ResourceTransaction,
   type RunEvent,
   type Slice,
   type StagedResource,
@@ -90,18 +91,38 @@ export function wordsResource(
     log,
     readOnly: committed,
     begin() {
-      const staged: string[] = [];
-      return {
-        view: { add: (word) => void staged.push(word) },
-        touched: () => ({ reads: [], writes: staged.map((key) => ({ key, before: null, after: key })) }),
-        prepare: () => step('prepare'),
-        commit: () => {
-          step('commit');
-          for (const word of staged) committed.add(word);
+      return stageWords({
+        step,
+        readOnly: committed,
+        apply: (words) => {
+          for (const word of words) committed.add(word);
         },
-        discard: () => step('discard'),
-      };
+      });
     },
+  };
+}
+
+type WordsTransaction = ResourceTransaction<{ add(word: string): void }, { has(word: string): boolean }>;
+
+function stageWords(around: {
+  readonly step: (name: 'prepare' | 'commit' | 'discard') => void;
+  readonly readOnly: { has(word: string): boolean };
+  apply(words: readonly string[]): void;
+}): WordsTransaction {
+  const { step, readOnly } = around;
+  const staged: string[] = [];
+  const visible = { has: (word: string) => staged.includes(word) || readOnly.has(word) };
+  return {
+    view: { add: (word) => void staged.push(word) },
+    readOnly: visible,
+    begin: () => stageWords({ step, readOnly: visible, apply: (words) => void staged.push(...words) }),
+    touched: () => ({ reads: [], writes: staged.map((key) => ({ key, before: null, after: key })) }),
+    prepare: () => step('prepare'),
+    commit: () => {
+      step('commit');
+      around.apply(staged);
+    },
+    discard: () => step('discard'),
   };
 }
 

@@ -1,14 +1,19 @@
 import type { ExecutableTool } from '@holdfast/core';
-import { type CallResources, createContext } from './call-context.ts';
-import type { EndOfLife } from './lifetime.ts';
+import { createContext } from './call-context.ts';
+import type { CallResources, StopReason } from './call-resources.ts';
+import { recordLate } from './late-result.ts';
+
+/** What a tool itself came to. */
+export type Answer =
+  | { readonly type: 'returned'; readonly value: unknown }
+  | { readonly type: 'threw'; readonly thrown: unknown };
 
 /** What came of running a tool's own code. */
 export type Invoked =
-  | { readonly type: 'returned'; readonly value: unknown }
-  | { readonly type: 'threw'; readonly thrown: unknown }
+  | Answer
   | {
       readonly type: 'stopped';
-      readonly by: 'timeout' | EndOfLife;
+      readonly by: StopReason;
       /** It was told to stop and has not: whatever it still does or answers is dropped. */
       readonly abandoned: boolean;
     };
@@ -40,6 +45,7 @@ function waitFor(value: PromiseLike<unknown>, resources: CallResources): Promise
   return new Promise((resolve) => {
     let settled = false;
     let stopping = false;
+    let abandoned = false;
     let stopTimer: (() => void) | undefined;
     let stopListening: (() => void) | undefined;
 
@@ -48,22 +54,24 @@ function waitFor(value: PromiseLike<unknown>, resources: CallResources): Promise
       stopListening?.();
       resolve(invoked);
     };
-    const stop = (by: 'timeout' | EndOfLife): void => {
+    const stop = (by: StopReason): void => {
       if (settled || stopping) return;
       stopping = true;
-      resources.abort(by);
+      resources.stop(by);
       // A tool that heeds its signal settles within a few microtasks.
-      void afterMicrotasks(20).then(() => finish({ type: 'stopped', by, abandoned: !settled }));
+      void afterMicrotasks(20).then(() => {
+        abandoned = !settled;
+        finish({ type: 'stopped', by, abandoned });
+      });
+    };
+    const settle = (answer: Answer): void => {
+      settled = true;
+      if (!stopping) finish(answer);
+      else if (abandoned) recordLate(answer, resources);
     };
     Promise.resolve(value).then(
-      (answer) => {
-        settled = true;
-        if (!stopping) finish({ type: 'returned', value: answer });
-      },
-      (thrown: unknown) => {
-        settled = true;
-        if (!stopping) finish({ type: 'threw', thrown });
-      },
+      (answer) => settle({ type: 'returned', value: answer }),
+      (thrown: unknown) => settle({ type: 'threw', thrown }),
     );
     if (timeoutMs !== undefined) stopTimer = clock.after(timeoutMs, () => stop('timeout'));
     stopListening = lifetime.onEnd(stop);

@@ -1,9 +1,10 @@
 import type { Clock, Deadline } from '@holdfast/core';
+import type { BudgetAccount } from './budget.ts';
 
 /** Why the time of a run or of a direct call is over. */
-export type EndOfLife = 'deadline' | 'aborted';
+export type EndOfLife = 'deadline' | 'aborted' | 'budget';
 
-/** How long calls may go on: until the caller aborts or the deadline comes. One timer and one listener, however many calls. */
+/** How long calls may go on: until the caller aborts, or the deadline or the end of the budget comes. One timer and one listener, however many calls. */
 export interface Lifetime {
   readonly deadline: Deadline;
   readonly ended: EndOfLife | undefined;
@@ -11,7 +12,7 @@ export interface Lifetime {
   readonly endless: boolean;
   /** Calls `listener` once at the end, at once if that has been; the answer takes it back. */
   onEnd(listener: (end: EndOfLife) => void): () => void;
-  /** Lets go of timer and listener. */
+  /** Lets go of timer and listeners. */
   dispose(): void;
 }
 
@@ -20,27 +21,42 @@ export interface LifetimeOptions {
   readonly signal: AbortSignal | undefined;
   /** Default: no end. */
   readonly timeoutMs: number | undefined;
+  readonly budgets: readonly BudgetAccount[];
+  /** What this one is a part of. */
+  readonly outer?: Lifetime | undefined;
 }
 
-export function startLifetime({ clock, signal, timeoutMs }: LifetimeOptions): Lifetime {
-  if (signal === undefined && timeoutMs === undefined) return endless;
+export function startLifetime({ clock, signal, timeoutMs, budgets, outer }: LifetimeOptions): Lifetime {
+  if (signal === undefined && timeoutMs === undefined && budgets.length === 0 && (outer?.endless ?? true))
+    return endless;
   const listeners = new Set<(end: EndOfLife) => void>();
-  const atMs = timeoutMs === undefined ? Number.POSITIVE_INFINITY : clock.now() + timeoutMs;
+  const nowMs = clock.now();
+  for (const budget of budgets) budget.begin();
+  const wallAtMs = nowMs + Math.min(...budgets.map((budget) => budget.remainingWallMs()), Number.POSITIVE_INFINITY);
+  const ownAtMs = timeoutMs === undefined ? Number.POSITIVE_INFINITY : nowMs + timeoutMs;
+  const endsAtMs = Math.min(ownAtMs, wallAtMs);
+  const timeEndsBy: EndOfLife = wallAtMs < ownAtMs ? 'budget' : 'deadline';
+  const atMs = Math.min(endsAtMs, outer?.deadline.atMs ?? Number.POSITIVE_INFINITY);
   let ended: EndOfLife | undefined;
+  let disposed = false;
 
   const end = (why: EndOfLife): void => {
     if (ended !== undefined) return;
     ended = why;
-    dispose();
+    release();
     for (const listener of listeners) listener(why);
     listeners.clear();
   };
   const abort = (): void => end('aborted');
-  const stopTimer = timeoutMs === undefined ? undefined : clock.after(timeoutMs, () => end('deadline'));
-  const dispose = (): void => {
+  const timed = endsAtMs !== Number.POSITIVE_INFINITY;
+  const stopTimer = timed ? clock.after(endsAtMs - nowMs, () => end(timeEndsBy)) : undefined;
+  let stopOuter: (() => void) | undefined;
+  const release = (): void => {
     stopTimer?.();
+    stopOuter?.();
     signal?.removeEventListener('abort', abort);
   };
+  stopOuter = outer?.onEnd(end);
   if (signal?.aborted === true) end('aborted');
   else signal?.addEventListener('abort', abort);
 
@@ -51,6 +67,8 @@ export function startLifetime({ clock, signal, timeoutMs }: LifetimeOptions): Li
       remainingMs: () => (atMs === Number.POSITIVE_INFINITY ? atMs : Math.max(0, atMs - clock.now())),
     }),
     get ended() {
+      // A tool that kept the thread busy also kept the timer from firing.
+      if (ended === undefined && timed && !disposed && clock.now() >= endsAtMs) end(timeEndsBy);
       return ended;
     },
     onEnd(listener) {
@@ -61,7 +79,12 @@ export function startLifetime({ clock, signal, timeoutMs }: LifetimeOptions): Li
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    dispose,
+    dispose() {
+      if (disposed) return;
+      disposed = true;
+      release();
+      for (const budget of budgets) budget.end();
+    },
   };
 }
 

@@ -14,10 +14,12 @@ import {
 } from '@holdfast/core';
 import type { LogEntry } from '@holdfast/session';
 import { type Asked, askModel } from './ask-model.ts';
-import { bindPrompt, type CallOptions, type CallScope, createCallScope } from './call-scope.ts';
+import { bindPrompt, type CallOptions, type CallScope, createCallScope, type RunPosition } from './call-scope.ts';
+import { toSession } from './child-session.ts';
+import { type Ending, failure } from './ending.ts';
 import { EventStream } from './event-stream.ts';
 import { renderTracked } from './render-tracked.ts';
-import { identify, runTurn, toToolMessage } from './run-turn.ts';
+import { identify, runTurn, toToolMessage, truncated } from './run-turn.ts';
 import { type IdentifiedCall, withoutStack } from './trail.ts';
 
 export interface RunAgentOptions extends Omit<CallOptions, 'tools'> {
@@ -84,7 +86,8 @@ async function runObserved(options: Checked, stream: EventStream<RunEvent>): Pro
 }
 
 async function run(options: Checked, stream: EventStream<RunEvent>): Promise<RunResult> {
-  const { model, prompt, session, input, onEvent } = options;
+  const { model, prompt, input, onEvent } = options;
+  const session = toSession(options.session);
   const push = stream.observed ? (event: RunEvent): void => stream.push(event) : undefined;
   const onBoth =
     push && onEvent && ((event: RunEvent): void => [push, onEvent].forEach((listen) => void listen(event)));
@@ -96,7 +99,9 @@ async function run(options: Checked, stream: EventStream<RunEvent>): Promise<Run
     tools: page.rendered.tools,
     ...(listener === undefined ? {} : { onEvent: listener }),
   });
-  let scope = bindPrompt(base, page.rendered);
+  const position: RunPosition = { startSeq: base.session.snapshot().seq, turn: 0 };
+  const started: CallScope = { ...base, run: position, prompt, model };
+  let scope = bindPrompt(started, page.rendered);
   const controller = new AbortController();
   scope.lifetime.onEnd((why) => controller.abort(new DOMException(`The run was stopped: ${why}.`, 'AbortError')));
 
@@ -119,14 +124,16 @@ async function run(options: Checked, stream: EventStream<RunEvent>): Promise<Run
     finish(scope, status, progress, rest);
   try {
     while (progress.turns < options.maxRounds) {
-      if (scope.lifetime.ended !== undefined) return end(scope.lifetime.ended);
+      const over = scope.lifetime.ended ?? (isExhausted(scope) ? 'budget' : undefined);
+      if (over !== undefined) return end(over);
       if (page.isStale()) {
         page = renderTracked(prompt, session);
         messages = [{ role: 'system', text: page.rendered.text }, ...messages.slice(1)];
-        scope = bindPrompt(base, page.rendered);
+        scope = bindPrompt(started, page.rendered);
       }
       progress.turns += 1;
       const turn = progress.turns;
+      position.turn = turn;
       scope.emit?.({ type: 'turn-start', turn });
       const { emit } = scope;
       const onText = emit && ((text: string) => emit({ type: 'text-delta', turn, text }));
@@ -143,15 +150,33 @@ async function run(options: Checked, stream: EventStream<RunEvent>): Promise<Run
       const calls = identify(asked.calls, turn);
       takeMessage(asked, calls, turn, { scope, messages, progress });
       if (calls.length === 0) return end('completed');
-      const { outcomes, pending } = await runTurn(calls, asked.reason === 'length', scope);
+      const overspent = spend(asked.usage, scope);
+      const refusal = overspent ? outOfTokens : asked.reason === 'length' ? truncated : undefined;
+      const { outcomes, pending } = await runTurn(calls, scope, refusal);
       for (const outcome of outcomes) messages.push(toToolMessage(outcome));
-      progress.outcomes.push(...outcomes);
+      for (const outcome of outcomes) progress.outcomes.push(outcome);
       if (pending.length > 0) return end('suspended', { pending });
+      if (overspent || outcomes.some(({ code }) => code === 'budget.calls')) return end('budget');
     }
     return end(scope.lifetime.ended ?? 'max-rounds');
   } finally {
     scope.lifetime.dispose();
   }
+}
+
+function isExhausted({ budgets }: CallScope): boolean {
+  return budgets.some(({ exhausted }) => exhausted);
+}
+
+/** Whether a message took more tokens than there were. */
+function spend(usage: ModelUsage | undefined, { budgets }: CallScope): boolean {
+  if (usage !== undefined) for (const budget of budgets) budget.addTokens(usage.inputTokens + usage.outputTokens);
+  return budgets.some(({ overspent }) => overspent);
+}
+
+function outOfTokens({ name }: IdentifiedCall): Ending {
+  const message = `\`${name}\` was not run: the message that asked for it used up the tokens of the budget.`;
+  return failure('cancelled', { code: 'budget.tokens', message });
 }
 
 interface Progress {

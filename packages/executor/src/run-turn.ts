@@ -2,8 +2,10 @@ import type { Json, Message, Outcome, PendingApproval, ToolCall } from '@holdfas
 import { toPending } from './approval.ts';
 import { authorise } from './authorise.ts';
 import type { CallScope } from './call-scope.ts';
-import { failure } from './ending.ts';
+import { CallSequence } from './call-sequence.ts';
+import { type Ending, failure } from './ending.ts';
 import { conductCall, prepare } from './execute-tool-call.ts';
+import { report } from './permit.ts';
 import type { IdentifiedCall } from './trail.ts';
 
 /** What became of the calls of one model message. */
@@ -15,25 +17,70 @@ export interface TurnResult {
 }
 
 /**
- * Runs the calls of one message in their order, each decided on the state that the one before it left. The first call that
- * nobody answers for stops the turn; the calls behind it are only checked, so that all questions come together.
+ * Runs the calls of one message: each is decided on the state that the one before it left, and they commit in their order, though
+ * those that only read run beside each other. The first call that nobody answers for stops the turn; the calls behind it are
+ * only checked, so that all questions come together. `refusal` ends every call before its first stage.
  */
-export async function runTurn(calls: readonly IdentifiedCall[], cut: boolean, scope: CallScope): Promise<TurnResult> {
-  const outcomes: Outcome[] = [];
-  const first = new Map<string, { readonly call: IdentifiedCall; readonly outcome: Outcome }>();
-  let index = 0;
-  for (const call of calls) {
-    index += 1;
+export async function runTurn(
+  calls: readonly IdentifiedCall[],
+  scope: CallScope,
+  refusal?: (call: IdentifiedCall) => Ending,
+): Promise<TurnResult> {
+  const [only] = calls;
+  if (only !== undefined && calls.length === 1) {
+    const result = await conductCall(only, scope, { refusal: refusal?.(only) });
+    return result.kind === 'suspended'
+      ? { outcomes: [], pending: result.pending }
+      : { outcomes: [result], pending: [] };
+  }
+  const sequence = new CallSequence(scope);
+  try {
+    return await runSequence(toEntries(calls, sequence, refusal), { sequence, scope });
+  } catch (thrown) {
+    await sequence.abandon();
+    throw thrown;
+  }
+}
+
+interface Entry {
+  readonly call: IdentifiedCall;
+  /** Its place in the sequence; for one that was sent twice that of the first. */
+  readonly index: number;
+  readonly repeated: boolean;
+  readonly refusal?: Ending | undefined;
+}
+
+function toEntries(
+  calls: readonly IdentifiedCall[],
+  sequence: CallSequence,
+  refusal: ((call: IdentifiedCall) => Ending) | undefined,
+): readonly Entry[] {
+  const first = new Map<string, Entry>();
+  return calls.map((call) => {
     const same = first.get(call.id);
-    if (same !== undefined && isSameCall(same.call, call)) {
-      outcomes.push(same.outcome);
-      continue;
-    }
-    const result = await conductCall(call, scope, refusal(call, cut, same !== undefined));
+    if (same !== undefined && isSameCall(same.call, call)) return { call, index: same.index, repeated: true };
+    const ending = refusal?.(call) ?? (same === undefined ? undefined : reusedId(call));
+    const entry = { call, index: sequence.add(call, ending), repeated: false, refusal: ending };
+    if (same === undefined) first.set(call.id, entry);
+    return entry;
+  });
+}
+
+async function runSequence(
+  entries: readonly Entry[],
+  { sequence, scope }: { readonly sequence: CallSequence; readonly scope: CallScope },
+): Promise<TurnResult> {
+  const outcomes: Outcome[] = [];
+  const byIndex = new Map<number, Outcome>();
+  for (const [at, { index, repeated }] of entries.entries()) {
+    const known = repeated ? byIndex.get(index) : undefined;
+    const result = known ?? (await sequence.conduct(index));
     if (result.kind === 'suspended') {
-      return { outcomes, pending: [...result.pending, ...(await questionsOf(calls.slice(index), scope))] };
+      await sequence.abandon();
+      const behind = entries.slice(at + 1).filter(({ repeated, refusal }) => !repeated && refusal === undefined);
+      return { outcomes, pending: [...result.pending, ...(await questionsOf(behind, scope))] };
     }
-    if (same === undefined) first.set(call.id, { call, outcome: result });
+    byIndex.set(index, result);
     outcomes.push(result);
   }
   return { outcomes, pending: [] };
@@ -53,20 +100,15 @@ export function toToolMessage({ callId, name, kind, text }: Outcome): Message {
   return { role: 'tool', callId, name, success: kind === 'ok', text };
 }
 
-function refusal(
-  { id, name }: IdentifiedCall,
-  cut: boolean,
-  repeated: boolean,
-): ReturnType<typeof failure> | undefined {
-  if (cut) {
-    const message = `The message ended before the call of \`${name}\` was surely complete, so it was not run. Send it again, shorter.`;
-    return failure('truncated', { code: 'call.truncated', message });
-  }
-  if (!repeated) return undefined;
-  return failure('invalid', {
-    code: 'call.id.reused',
-    message: `The call id \`${id}\` was used before in this message for another call.`,
-  });
+/** Why no call of a message that was cut is run. */
+export function truncated({ name }: IdentifiedCall): Ending {
+  const message = `The message ended before the call of \`${name}\` was surely complete, so it was not run. Send it again, shorter.`;
+  return failure('truncated', { code: 'call.truncated', message });
+}
+
+function reusedId({ id }: IdentifiedCall): Ending {
+  const message = `The call id \`${id}\` was used before in this message for another call.`;
+  return failure('invalid', { code: 'call.id.reused', message });
 }
 
 function isSameCall(a: IdentifiedCall, b: IdentifiedCall): boolean {
@@ -82,13 +124,16 @@ function textOf(value: unknown): string | undefined {
   }
 }
 
-async function questionsOf(calls: readonly IdentifiedCall[], scope: CallScope): Promise<PendingApproval[]> {
+async function questionsOf(entries: readonly Entry[], scope: CallScope): Promise<PendingApproval[]> {
   const pending: PendingApproval[] = [];
-  for (const call of calls) {
+  for (const { call } of entries) {
     const prepared = prepare(call, scope);
     if (prepared.type === 'ended') continue;
     const verdict = await authorise(prepared.call, scope);
-    if (verdict.type === 'ask') pending.push(toPending(prepared.call, verdict.decisions));
+    if (verdict.type !== 'ask') continue;
+    const question = toPending(prepared.call, verdict.decisions);
+    report(scope, { type: 'approval-request', pending: question });
+    pending.push(question);
   }
   return pending;
 }

@@ -1,6 +1,6 @@
 import { describeThrown, type PreparedCall, type Tool, type ToolCallEndEvent, type Touched } from '@holdfast/core';
 import type { SessionTransaction } from '@holdfast/session';
-import type { CallResources } from './call-context.ts';
+import type { CallResources } from './call-resources.ts';
 import type { CallScope } from './call-scope.ts';
 import { type Ending, failure, readAnswer, thrownCode } from './ending.ts';
 import type { Invoked } from './invoke.ts';
@@ -36,13 +36,47 @@ async function settleStaged(answer: Ending, entered: Entered): Promise<ToolCallE
   let ending = withDoubt(answer, compiled.tool);
   if (answer.kind === 'ok') {
     const touched = resources.touched();
-    const prepared = await prepareResources(entered);
+    const prepared = exceededWrites(compiled.tool, touched) ?? (await prepareResources(entered));
     const committed = prepared ?? commit(answer, entered, touched);
     if ('type' in committed) return await applyResources(committed, entered);
     ending = committed;
   }
   resources.close();
   return drop(await discardResources(ending, resources), entered);
+}
+
+/** Ends an entered call that may not count: whatever its tool did is dropped. */
+export async function refuse(ending: Ending, entered: Entered): Promise<ToolCallEndEvent> {
+  const { resources } = entered;
+  resources.stop('aborted');
+  resources.close();
+  return drop(await discardResources(ending, resources), entered);
+}
+
+/** Drops what an entered call did and says nothing about it: it will be asked for again, or has not been asked for at all. */
+export async function abandon({ resources, transaction, scope }: Entered): Promise<void> {
+  resources.stop('aborted');
+  resources.close();
+  transaction.discard();
+  for (const staged of resources.staged.values()) {
+    try {
+      await staged.discard();
+    } catch (thrown) {
+      const message = describeThrown(thrown);
+      scope.session.record({ type: 'resource-discard-failed', callId: resources.call.id, message });
+    }
+  }
+}
+
+/** What is declared to read only must not write: such calls run beside others. */
+function exceededWrites({ name, effects }: Tool, touched: ReadonlyMap<string, Touched>): Ending | undefined {
+  if (effects !== 'none') return undefined;
+  for (const [resource, { writes }] of touched) {
+    if (writes.length === 0) continue;
+    const message = `\`${name}\` declares effects \`none\`, but wrote to \`${resource}\`; it has to declare \`state\`.`;
+    return failure('failed', { code: 'tool.effects.exceeded', message });
+  }
+  return undefined;
 }
 
 const noTouched: ReadonlyMap<string, Touched> = new Map();

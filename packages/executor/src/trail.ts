@@ -30,15 +30,18 @@ export interface Trail {
   approval: NonNullable<ToolCallEndEvent['approval']> | undefined;
   /** Time that a person took to answer; no part of the call's duration. */
   askedMs: number;
+  /** Of a call that began early, when its tool was done: what it waited for then is no part of its duration. */
+  finishedAtMs: number | undefined;
 }
 
 const none: readonly never[] = Object.freeze([]);
 
-export function startTrail(call: IdentifiedCall, { clock, emit }: CallScope): Trail {
+export function startTrail(call: IdentifiedCall, { clock, emit, parent }: CallScope): Trail {
   const startedAtMs = clock.now();
   emit?.({
     type: 'tool-call-start',
     callId: call.id,
+    parentId: parent?.call.id,
     name: call.name,
     rawArguments: call.arguments,
     atMs: startedAtMs,
@@ -51,6 +54,7 @@ export function startTrail(call: IdentifiedCall, { clock, emit }: CallScope): Tr
     decisions: none,
     approval: undefined,
     askedMs: 0,
+    finishedAtMs: undefined,
   };
 }
 
@@ -58,7 +62,7 @@ export function startTrail(call: IdentifiedCall, { clock, emit }: CallScope): Tr
 export function toEndEvent(
   trail: Trail,
   ending: Ending,
-  { clock }: CallScope,
+  { clock, parent, run }: CallScope,
   committed: Committed = nothing,
 ): ToolCallEndEvent {
   const { call, startedAtMs } = trail;
@@ -77,6 +81,8 @@ export function toEndEvent(
   return {
     type: 'tool-call-end',
     callId: call.id,
+    parentId: parent?.call.id,
+    turn: run?.turn,
     name: call.name,
     rawArguments: trail.rawArguments,
     input: trail.input,
@@ -89,7 +95,8 @@ export function toEndEvent(
     error: ending.error,
     abandoned: ending.abandoned,
     startedAtMs,
-    durationMs: clock.now() - startedAtMs - trail.askedMs,
+    durationMs:
+      trail.finishedAtMs === undefined ? clock.now() - startedAtMs - trail.askedMs : trail.finishedAtMs - startedAtMs,
   };
 }
 

@@ -1,0 +1,114 @@
+import { type Budget, type BudgetLimits, type Clock, HoldfastError, systemClock } from '@holdfast/core';
+
+/**
+ * Makes a budget. Every run and direct call that it is given to spends from it, and so does what is nested in them. What needs
+ * more when nothing remains is refused: exactly the limit may be spent.
+ *
+ * @throws HoldfastError `options.invalid` for a limit that is not a positive number, or a count that is no integer.
+ */
+export function createBudget(limits: BudgetLimits, { clock = systemClock }: { readonly clock?: Clock } = {}): Budget {
+  checkCount('maxCalls', limits.maxCalls);
+  checkCount('maxTokens', limits.maxTokens);
+  if (limits.maxWallMs !== undefined && !(limits.maxWallMs > 0 && Number.isFinite(limits.maxWallMs))) {
+    throw new HoldfastError(
+      'options.invalid',
+      `\`maxWallMs\` must be a positive number of milliseconds, got ${limits.maxWallMs}.`,
+    );
+  }
+  return new Account(limits, clock);
+}
+
+/** The executor's side of a budget. */
+export interface BudgetAccount extends Budget {
+  /** Spends one call; false when none remains. */
+  takeCall(): boolean;
+  /** Gives back a call that was never seen. */
+  returnCall(): void;
+  addTokens(tokens: number): void;
+  /** The wall time runs while anything that spends from the budget is under way. */
+  begin(): void;
+  end(): void;
+  remainingWallMs(): number;
+  /** More tokens were used than there were. */
+  readonly overspent: boolean;
+  /** Nothing remains of what a model request needs. */
+  readonly exhausted: boolean;
+}
+
+/** @throws HoldfastError `options.invalid` for anything but what `createBudget` made. */
+export function toAccount(budget: Budget): BudgetAccount {
+  if (budget instanceof Account) return budget;
+  throw new HoldfastError('options.invalid', '`budget` must be made by `createBudget`.');
+}
+
+class Account implements BudgetAccount {
+  readonly limits: BudgetLimits;
+  readonly #clock: Clock;
+  readonly #maxCalls: number;
+  readonly #maxTokens: number;
+  readonly #maxWallMs: number;
+  #calls = 0;
+  #tokens = 0;
+  #wallMs = 0;
+  #active = 0;
+  #activeSinceMs = 0;
+
+  constructor(limits: BudgetLimits, clock: Clock) {
+    this.limits = Object.freeze({ ...limits });
+    this.#clock = clock;
+    this.#maxCalls = limits.maxCalls ?? Number.POSITIVE_INFINITY;
+    this.#maxTokens = limits.maxTokens ?? Number.POSITIVE_INFINITY;
+    this.#maxWallMs = limits.maxWallMs ?? Number.POSITIVE_INFINITY;
+  }
+
+  get used(): Budget['used'] {
+    return Object.freeze({ calls: this.#calls, tokens: this.#tokens, wallMs: this.#wall() });
+  }
+
+  get overspent(): boolean {
+    return this.#tokens > this.#maxTokens;
+  }
+
+  get exhausted(): boolean {
+    return this.#tokens >= this.#maxTokens || this.remainingWallMs() === 0;
+  }
+
+  takeCall(): boolean {
+    if (this.#calls >= this.#maxCalls) return false;
+    this.#calls += 1;
+    return true;
+  }
+
+  returnCall(): void {
+    this.#calls -= 1;
+  }
+
+  addTokens(tokens: number): void {
+    // A provider that reports nonsense must not fill the budget up again.
+    if (tokens > 0) this.#tokens += tokens;
+  }
+
+  begin(): void {
+    if (this.#active === 0) this.#activeSinceMs = this.#clock.now();
+    this.#active += 1;
+  }
+
+  end(): void {
+    this.#active -= 1;
+    if (this.#active === 0) this.#wallMs += this.#clock.now() - this.#activeSinceMs;
+  }
+
+  remainingWallMs(): number {
+    return Math.max(0, this.#maxWallMs - this.#wall());
+  }
+
+  #wall(): number {
+    return this.#active === 0 ? this.#wallMs : this.#wallMs + this.#clock.now() - this.#activeSinceMs;
+  }
+}
+
+function checkCount(name: string, value: number | undefined): void {
+  if (value !== undefined && !(Number.isInteger(value) && value >= 1)) {
+    throw new HoldfastError('options.invalid', `\`${name}\` must be a positive integer, got ${value}.`);
+  }
+}

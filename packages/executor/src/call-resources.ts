@@ -1,0 +1,191 @@
+import {
+  HoldfastError,
+  isStagedResource,
+  type PreparedCall,
+  type ResourceDefinition,
+  type ResourceTransaction,
+  type RunEvent,
+  type Touched,
+} from '@holdfast/core';
+import type { SessionTransaction } from '@holdfast/session';
+import type { CallScope } from './call-scope.ts';
+import type { EndOfLife, Lifetime } from './lifetime.ts';
+
+/** Why a call is told to stop. */
+export type StopReason = 'timeout' | EndOfLife;
+
+/** The runtime's side of a tool's context: what it has staged, and how to stop and close it. */
+export class CallResources {
+  readonly call: PreparedCall;
+  readonly scope: CallScope;
+  readonly transaction: SessionTransaction;
+  readonly turn: number | undefined;
+  readonly #startedAtMs: number;
+  // Made when a tool first asks for them: most calls use none of these.
+  #staged: Map<string, ResourceTransaction> | undefined;
+  #views: ReadonlyMap<string, unknown> | undefined;
+  #controller: AbortController | undefined;
+  #stopListeners: Set<(end: EndOfLife) => void> | undefined;
+  #lifetime: Lifetime | undefined;
+  #held: RunEvent[] | undefined;
+  #stopped: StopReason | undefined;
+  #open = true;
+
+  constructor(call: PreparedCall, scope: CallScope, transaction: SessionTransaction, startedAtMs: number) {
+    this.call = call;
+    this.scope = scope;
+    this.transaction = transaction;
+    this.turn = scope.run?.turn;
+    this.#startedAtMs = startedAtMs;
+  }
+
+  /** The resources' parts in the call's transaction, as far as the tool has asked for any. */
+  get staged(): ReadonlyMap<string, ResourceTransaction> {
+    return this.#staged ?? nothingStaged;
+  }
+
+  get views(): ReadonlyMap<string, unknown> {
+    this.checkOpen();
+    this.#views ??= this.#openViews();
+    return this.#views;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#stopped !== undefined) this.#controller.abort(toAbortReason(this.#stopped));
+    }
+    return this.#controller.signal;
+  }
+
+  /** The time of what is nested in the call. */
+  get lifetime(): Lifetime {
+    this.#lifetime ??= new NestedLifetime(this, this.#deadlineAtMs());
+    return this.#lifetime;
+  }
+
+  /** Why what is nested in the call has to stop. */
+  get ended(): EndOfLife | undefined {
+    if (this.#stopped !== undefined) return toEndOfLife(this.#stopped);
+    return this.scope.lifetime.ended ?? (this.#open ? undefined : 'aborted');
+  }
+
+  /** Tells the tool, and what is nested in its call, to stop. */
+  stop(reason: StopReason): void {
+    if (this.#stopped !== undefined) return;
+    this.#stopped = reason;
+    this.#controller?.abort(toAbortReason(reason));
+    this.#tellNested(toEndOfLife(reason));
+  }
+
+  onStop(listener: (end: EndOfLife) => void): () => void {
+    this.#stopListeners ??= new Set();
+    const listeners = this.#stopListeners;
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  }
+
+  /** What the tool tells observers is kept back until it is certain that the call counts. */
+  hold(): void {
+    this.#held = [];
+  }
+
+  release(): void {
+    const held = this.#held;
+    this.#held = undefined;
+    for (const event of held ?? []) this.scope.emit?.(event);
+  }
+
+  tell(event: RunEvent): void {
+    if (this.#held === undefined) this.scope.emit?.(event);
+    else this.#held.push(event);
+  }
+
+  async use<Value>(_resource: ResourceDefinition<Value>): Promise<Value> {
+    throw new HoldfastError('resource.none', 'x');
+  }
+
+  touched(): ReadonlyMap<string, Touched> {
+    return new Map([...this.staged].map(([name, staged]) => [name, staged.touched()]));
+  }
+
+  checkOpen(): void {
+    if (!this.#open)
+      throw new HoldfastError('context.closed', 'The call has ended: its context can no longer be used.');
+  }
+
+  /** What is nested and still under way has nothing left that it could be a part of. */
+  close(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#tellNested('aborted');
+  }
+
+  #tellNested(end: EndOfLife): void {
+    const listeners = this.#stopListeners;
+    this.#stopListeners = undefined;
+    for (const listener of listeners ?? []) listener(end);
+  }
+
+  #deadlineAtMs(): number {
+    const { timeoutMs } = this.call.tool;
+    const { atMs } = this.scope.lifetime.deadline;
+    return timeoutMs === undefined ? atMs : Math.min(atMs, this.#startedAtMs + timeoutMs);
+  }
+
+  #openViews(): ReadonlyMap<string, unknown> {
+    const views = new Map<string, unknown>();
+    this.#staged = new Map();
+    for (const [name, resource] of this.scope.resources) {
+      if (isStagedResource(resource)) {
+        const staged = resource.begin(this.call.id);
+        this.#staged.set(name, staged);
+        views.set(name, staged.view);
+      } else {
+        views.set(name, resource);
+      }
+    }
+    return views;
+  }
+}
+
+const nothingStaged: ReadonlyMap<string, ResourceTransaction> = new Map();
+
+/** Ends when the call around it is stopped or has ended. */
+class NestedLifetime implements Lifetime {
+  readonly endless = false;
+  readonly deadline: Lifetime['deadline'];
+  readonly #around: CallResources;
+
+  constructor(around: CallResources, atMs: number) {
+    this.#around = around;
+    const { clock } = around.scope;
+    this.deadline = Object.freeze({
+      atMs,
+      remainingMs: () => (atMs === Number.POSITIVE_INFINITY ? atMs : Math.max(0, atMs - clock.now())),
+    });
+  }
+
+  get ended(): EndOfLife | undefined {
+    return this.#around.ended;
+  }
+
+  onEnd(listener: (end: EndOfLife) => void): () => void {
+    const { ended } = this.#around;
+    if (ended === undefined) return this.#around.onStop(listener);
+    listener(ended);
+    return () => undefined;
+  }
+
+  dispose(): void {
+    // It has no timer of its own; listeners go with the call around it.
+  }
+}
+
+function toEndOfLife(reason: StopReason): EndOfLife {
+  return reason === 'timeout' ? 'deadline' : reason;
+}
+
+function toAbortReason(reason: StopReason): DOMException {
+  return new DOMException(`The call was stopped: ${reason}.`, reason === 'aborted' ? 'AbortError' : 'TimeoutError');
+}

@@ -1,0 +1,36 @@
+import type { ChildSession } from '@holdfast/core';
+import { createSession, type LogEntry, type Session } from '@holdfast/session';
+import type { CallResources } from './call-resources.ts';
+
+const parents = new WeakMap<object, CallResources>();
+const counts = new WeakMap<CallResources, number>();
+
+/** A session under the call of `parent`; its records become records of the session above. */
+export function createChildSession(parent: CallResources): ChildSession {
+  parent.checkOpen();
+  const { session, clock } = parent.scope;
+  const count = (counts.get(parent) ?? 0) + 1;
+  counts.set(parent, count);
+  const callId = parent.call.id;
+  const sessionId = `${session.id}/${callId}/${count}`;
+  const child = createSession({
+    id: sessionId,
+    clock,
+    store: {
+      append: (entry: LogEntry, seq) => session.record({ type: 'child-record', callId, sessionId, seq, entry }),
+      close: () => undefined,
+    },
+  });
+  parents.set(child, parent);
+  return child;
+}
+
+/** The call under which `session` is; `undefined` for a session of the host. */
+export function parentCallOf(session: Session): CallResources | undefined {
+  return parents.get(session);
+}
+
+/** What `context.child()` gives is a session that core knows less of. */
+export function toSession(session: Session | ChildSession): Session {
+  return session as Session;
+}

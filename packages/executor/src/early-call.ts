@@ -1,0 +1,73 @@
+import type { Outcome } from '@holdfast/core';
+import type { Verdict } from './authorise.ts';
+import type { CallScope } from './call-scope.ts';
+import { type Enterable, enter, finish, type Prepared, type Suspended } from './execute-tool-call.ts';
+import { type Invoked, invoke } from './invoke.ts';
+import { permit, takeCall } from './permit.ts';
+import { abandon, refuse, settle } from './settle.ts';
+import { type IdentifiedCall, startTrail } from './trail.ts';
+
+/**
+ * A call whose tool began while earlier calls of its turn were under way, after a provisional allow. The decision that counts is
+ * taken when they have settled; unless it is an allow, what the tool did is dropped and nobody sees it.
+ */
+export class EarlyCall {
+  readonly #entered: Enterable;
+  readonly #decided: boolean;
+  readonly #invoking: Promise<Invoked> | Invoked;
+
+  private constructor(entered: Enterable, decided: boolean) {
+    this.#entered = entered;
+    this.#decided = decided;
+    const { resources, trail, scope } = entered;
+    if (!decided) resources.hold();
+    const invoking = invoke(entered.tool, resources);
+    const noteEnd = (): void => {
+      trail.finishedAtMs = scope.clock.now();
+    };
+    if (invoking instanceof Promise) void invoking.then(noteEnd);
+    else noteEnd();
+    this.#invoking = invoking;
+  }
+
+  /** `undefined` when it has to wait for its turn. `decided`: `verdict` is final, as it is for calls that change something. */
+  static begin(
+    call: IdentifiedCall,
+    prepared: Prepared,
+    { scope, verdict, decided }: { readonly scope: CallScope; readonly verdict: Verdict; readonly decided: boolean },
+  ): EarlyCall | undefined {
+    if (takeCall(prepared.call, scope) !== undefined) return undefined;
+    const trail = startTrail(call, scope);
+    trail.input = prepared.call.input;
+    trail.decisions = verdict.decisions;
+    const entered = enter(prepared, trail, scope);
+    if (entered.type === 'entered') return new EarlyCall(entered, decided);
+    returnCall(scope);
+    return undefined;
+  }
+
+  async conclude(): Promise<Outcome | Suspended> {
+    const { call, trail, scope, resources } = this.#entered;
+    if (!this.#decided) {
+      const permitted = await permit(call, trail, scope);
+      if (permitted.type !== 'permitted') returnCall(scope);
+      if (permitted.type === 'ended') return finish(await refuse(permitted.ending, this.#entered), scope);
+      if (permitted.type === 'suspended') {
+        await abandon(this.#entered);
+        return { kind: 'suspended', pending: [permitted.pending] };
+      }
+      resources.release();
+    }
+    return finish(await settle(await this.#invoking, this.#entered), scope);
+  }
+
+  /** Nobody will ask what became of it. */
+  async drop(): Promise<void> {
+    returnCall(this.#entered.scope);
+    await abandon(this.#entered);
+  }
+}
+
+function returnCall({ budgets }: CallScope): void {
+  for (const budget of budgets) budget.returnCall();
+}

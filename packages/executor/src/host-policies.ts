@@ -1,0 +1,56 @@
+import { type BoundPolicy, HoldfastError, type Policy } from '@holdfast/core';
+import type { Toolset } from './toolset.ts';
+
+const noPolicies: readonly BoundPolicy[] = [];
+const hostPolicies = new WeakMap<readonly Policy[], readonly BoundPolicy[]>();
+
+/** Gives the host's policies their keys, once for each list; one that was changed since is bound again. */
+export function bindHostPolicies(policies: readonly Policy[] | undefined): readonly BoundPolicy[] {
+  if (policies === undefined) return noPolicies;
+  const known = hostPolicies.get(policies);
+  if (known?.length === policies.length && known.every(({ policy }, at) => policy === policies[at])) return known;
+  const bound = policies.map((policy) => ({ key: `host/${policy.id}`, policy }));
+  hostPolicies.set(policies, bound);
+  return bound;
+}
+
+const checked = new WeakMap<readonly BoundPolicy[], Toolset>();
+
+/** @throws HoldfastError `policy.key.duplicate`, `policy.tool.unknown`. */
+export function checkPolicies(policies: readonly BoundPolicy[], toolset: Toolset): void {
+  if (checked.get(policies) === toolset) return;
+  const keys = new Set<string>();
+  for (const { key, policy } of policies) {
+    if (keys.has(key)) {
+      throw new HoldfastError(
+        'policy.key.duplicate',
+        `Two policies have the key \`${key}\`; give one of them an \`id\`.`,
+        {
+          data: { key },
+        },
+      );
+    }
+    keys.add(key);
+    const unknown = policy.tools.find((name) => !toolset.byName.has(name));
+    if (unknown !== undefined) {
+      throw new HoldfastError(
+        'policy.tool.unknown',
+        `The policy \`${key}\` mentions \`${unknown}\`, which is no tool here.`,
+        { data: { key, tool: unknown } },
+      );
+    }
+  }
+  checked.set(policies, toolset);
+}
+
+/** Those that want to see successes. */
+export function observersOf(policies: readonly BoundPolicy[]): readonly BoundPolicy[] {
+  return policies.some(({ policy }) => policy.onResult === undefined)
+    ? policies.filter(({ policy }) => policy.onResult !== undefined)
+    : policies;
+}
+
+/** Whether every answer of `policies` follows from the call alone, as far as the runtime can know. */
+export function areStateless(policies: readonly BoundPolicy[]): boolean {
+  return policies.every(({ policy }) => policy.state === undefined && policy.onResult === undefined);
+}

@@ -1,0 +1,108 @@
+import type { PendingApproval, PreparedCall, RunEvent } from '@holdfast/core';
+import type { LogEntry } from '@holdfast/session';
+import { askHost, toPending } from './approval.ts';
+import { authorise, type Verdict } from './authorise.ts';
+import type { CallScope } from './call-scope.ts';
+import { denied, type Ending, failure } from './ending.ts';
+import { grantTool } from './grants.ts';
+import type { Trail } from './trail.ts';
+
+/** What is decided about a call before it begins. */
+export type Permitted =
+  | { readonly type: 'permitted' }
+  | { readonly type: 'suspended'; readonly pending: PendingApproval }
+  | Ended;
+
+export interface Ended {
+  readonly type: 'ended';
+  readonly ending: Ending;
+}
+
+const permitted: Permitted = { type: 'permitted' };
+
+/** Authorise, and approval if somebody has to be asked. Answers at once when every policy does and nobody has to be asked. */
+export function permit(call: PreparedCall, trail: Trail, scope: CallScope): Permitted | Promise<Permitted> {
+  const over = endOfLife(call, scope);
+  if (over !== undefined) return over;
+  const verdict = authorise(call, scope);
+  if (verdict instanceof Promise || verdict.type !== 'allow') return permitWithApproval(verdict, call, trail, scope);
+  trail.decisions = verdict.decisions;
+  return permitted;
+}
+
+/** Policies are asked again after a yes. */
+async function permitWithApproval(
+  first: Verdict | Promise<Verdict>,
+  call: PreparedCall,
+  trail: Trail,
+  scope: CallScope,
+): Promise<Permitted> {
+  const approved = new Set<string>();
+  for (let verdict = await first; ; verdict = await authorise(call, scope, approved)) {
+    trail.decisions = verdict.decisions;
+    if (verdict.type === 'allow') return endOfLife(call, scope) ?? permitted;
+    if (verdict.type === 'deny') return { type: 'ended', ending: denied(verdict.decisions) };
+
+    const pending = toPending(call, verdict.decisions);
+    const unanswerable = nobodyToAsk(scope);
+    if (unanswerable !== undefined) return refusedApproval(unanswerable.code, pending, unanswerable.why);
+    report(scope, { type: 'approval-request', pending });
+    if (scope.approve === undefined) return { type: 'suspended', pending };
+    const askedAtMs = scope.clock.now();
+    const answer = await askHost(scope.approve, pending, scope.lifetime);
+    trail.askedMs += scope.clock.now() - askedAtMs;
+    report(scope, { type: 'approval-answer', callId: call.id, answer });
+    trail.approval = { type: answer.type, by: 'person' };
+    if (answer.type === 'deny')
+      return refusedApproval('approval.denied', pending, answer.reason ?? 'it was not approved');
+    if (answer.grant === true) grantTool(scope.grantSession, call.tool.name);
+    for (const { policy } of pending.asks) approved.add(policy);
+  }
+}
+
+function nobodyToAsk({ unattended, approve, parent }: CallScope): { code: string; why: string } | undefined {
+  if (unattended) return { code: 'approval.unattended', why: 'nobody is there to approve it' };
+  // The call around it is under way and cannot be stored and gone on with.
+  if (approve === undefined && parent !== undefined)
+    return { code: 'approval.nested', why: 'a nested call cannot wait for it; call it on its own, or have it granted' };
+  return undefined;
+}
+
+/** Spends a call from every budget; or says that none remains. */
+export function takeCall({ tool }: PreparedCall, { budgets }: CallScope): Ended | undefined {
+  for (const [index, budget] of budgets.entries()) {
+    if (budget.takeCall()) continue;
+    for (const taken of budgets.slice(0, index)) taken.returnCall();
+    const message = `\`${tool.name}\` was not run: all ${budget.limits.maxCalls} calls of the budget are used.`;
+    return { type: 'ended', ending: failure('denied', { code: 'budget.calls', message }) };
+  }
+  return undefined;
+}
+
+const over = {
+  aborted: { kind: 'cancelled', code: 'call.aborted', what: 'The run was cancelled' },
+  deadline: { kind: 'timed-out', code: 'call.deadline', what: 'The deadline passed' },
+  budget: { kind: 'timed-out', code: 'call.budget', what: 'The time of the budget was used up' },
+} as const;
+
+function endOfLife({ tool }: PreparedCall, { lifetime }: CallScope): Ended | undefined {
+  const { ended } = lifetime;
+  if (ended === undefined) return undefined;
+  const { kind, code, what } = over[ended];
+  return { type: 'ended', ending: failure(kind, { code, message: `${what} before \`${tool.name}\` began.` }) };
+}
+
+function refusedApproval(code: string, { name, asks }: PendingApproval, why: string): Ended {
+  const reasons = asks.map(({ reason = '' }) => reason).join(' ');
+  const message = `Denied: \`${name}\` needs approval, and ${why}. ${reasons}`;
+  return { type: 'ended', ending: failure('denied', { code, message }) };
+}
+
+/** Tells the log and whoever listens. */
+export function report({ session, emit }: CallScope, event: ApprovalEvent): void {
+  // Made of JSON; an interface does not say so to the compiler.
+  session.record(event as unknown as LogEntry);
+  emit?.(event);
+}
+
+type ApprovalEvent = Extract<RunEvent, { type: 'approval-request' | 'approval-answer' }>;
