@@ -115,12 +115,12 @@ export class StagedTransaction implements SessionTransaction {
     const [first] = slices;
     if (slices.length === 1 && first !== undefined) {
       const staged = this.#stagedOf(first);
-      staged.state = reduceEvent(first, staged.state, reduced);
+      this.#stage(staged, reduceEvent(first, staged.state, reduced));
     } else {
       // All slices or none: nothing is staged before every reducer has answered.
       const staged = slices.map((slice) => this.#stagedOf(slice));
       const states = staged.map(({ slice, state }) => reduceEvent(slice, state, reduced));
-      for (const [index, state] of states.entries()) (staged[index] as StagedState).state = state;
+      for (const [index, state] of states.entries()) this.#stage(staged[index] as StagedState, state);
     }
     this.#events ??= [];
     this.#events.push(reduced);
@@ -142,7 +142,10 @@ export class StagedTransaction implements SessionTransaction {
     }
     const staged = this.#stagedOf(slice);
     const changes = operations.map((operation) => checkOperation(slice, operation));
-    staged.state = changes.reduce<SliceState>((state, change) => applyChange(slice, state, change), staged.state);
+    this.#stage(
+      staged,
+      changes.reduce<SliceState>((state, change) => applyChange(slice, state, change), staged.state),
+    );
     if (this.#changes === undefined) this.#changes = changes;
     else for (const change of changes) this.#changes.push(change);
   }
@@ -195,16 +198,20 @@ export class StagedTransaction implements SessionTransaction {
     return staged.state;
   }
 
-  /** What is staged for the slice; also for an event that changes nothing, because it may change what somebody else commits before. */
+  /** What is staged for the slice, or what would be: nothing of it counts before `#stage`. */
   #stagedOf(slice: Slice): StagedState {
     const below = this.#stateBelow(slice);
-    let staged = this.#staged?.get(slice.id);
-    if (staged === undefined) {
-      staged = { slice, base: below, state: below };
-      this.#staged ??= new Map();
-      this.#staged.set(slice.id, staged);
-    } else if (slice.retention === 'log') this.#rebase(staged, below);
+    const staged = this.#staged?.get(slice.id);
+    if (staged === undefined) return { slice, base: below, state: below };
+    if (slice.retention === 'log') this.#rebase(staged, below);
     return staged;
+  }
+
+  /** Also for an event that changed nothing: on what somebody else commits before, it may. */
+  #stage(staged: StagedState, state: SliceState): void {
+    staged.state = state;
+    this.#staged ??= new Map();
+    this.#staged.set(staged.slice.id, staged);
   }
 
   /**
@@ -217,7 +224,7 @@ export class StagedTransaction implements SessionTransaction {
       const slice = reducing[this.#met];
       if (slice !== undefined && this.#events?.some(({ type }) => slice.reducers.has(type))) {
         const staged = this.#stagedOf(slice);
-        staged.state = this.#reapply(slice, staged.base);
+        this.#stage(staged, this.#reapply(slice, staged.base));
       }
     }
   }
@@ -241,7 +248,7 @@ export class StagedTransaction implements SessionTransaction {
 
   /** Takes over what a nested transaction has staged on top of this one. */
   #merge(nested: StagedTransaction): void {
-    for (const { slice, state } of nested.#staged?.values() ?? none) this.#stagedOf(slice).state = state;
+    for (const { slice, state } of nested.#staged?.values() ?? none) this.#stage(this.#stagedOf(slice), state);
     this.#events = joined(this.#events, nested.#events);
     this.#changes = joined(this.#changes, nested.#changes);
   }
