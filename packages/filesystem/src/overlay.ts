@@ -1,33 +1,38 @@
-import { type Filesystem, HoldfastError, isHoldfastError, type Touched } from '@holdfast/core';
-import type { Backend, BackendEntry, Location } from './backend.ts';
+import { type Filesystem, type FilesystemReader, HoldfastError, isHoldfastError } from '@holdfast/core';
+import type { Location } from './backend.ts';
 import { contentVersion, toBytes } from './content.ts';
 import { fileError, isDirectory, isMissing, isNotDirectory, isNotEmpty, isTooLarge } from './file-errors.ts';
-import { nameOf, parentOf, parsePath } from './paths.ts';
+import type { Ground } from './ground.ts';
+import { layOver } from './layers.ts';
+import { parentOf, parsePath } from './paths.ts';
 import type { Protection } from './protection.ts';
-import { committedSource, createReader, directoryStat, type Source, versionAt } from './reader.ts';
+import { createReader, type Source, versionAt } from './reader.ts';
+import { createReservations } from './reservations.ts';
+import { createStaging, type OpenStaging, type StagedNode } from './staging.ts';
 
-export type StagedNode =
-  | { readonly type: 'file'; readonly bytes: Uint8Array; readonly version: string }
-  | { readonly type: 'directory' }
-  | { readonly type: 'removed' };
+/** What holds for every write of a filesystem. */
+export interface WriteRules {
+  readonly protection: Protection;
+  readonly maxFileBytes: number;
+}
 
-/** One call's writes, laid over a backend that does not know of them. */
+/** One call's writes, laid over a ground that does not know of them. */
 export interface Overlay {
   readonly view: Filesystem;
-  readonly staged: ReadonlyMap<string, StagedNode>;
-  /** By key, the version that the call first met; `null` for absent. */
-  readonly seen: ReadonlyMap<string, string | null>;
-  touched(): Touched;
-  /** From here on every method of `view` throws `context.closed`. */
+  /** The same content for policies of nested calls: looking at it counts for nobody. */
+  readonly readOnly: FilesystemReader;
+  readonly staging: OpenStaging;
+  /** What calls nested in this one lie over. */
+  readonly ground: Ground;
+  /** From here on every method of `view` and `readOnly` throws `context.closed`, and nested calls are at their end. */
   close(): void;
 }
 
-export function createOverlay(backend: Backend, protection: Protection, maxFileBytes: number): Overlay {
-  const committed = committedSource(backend, protection);
-  const staged = new Map<string, StagedNode>();
-  const stagedNames = new Map<string, Set<string>>();
-  const seen = new Map<string, string | null>();
-  const reads = new Set<string>();
+export function createOverlay(below: Ground, { protection, maxFileBytes }: WriteRules): Overlay {
+  const staging = createStaging();
+  const content = layOver(below.content, staging);
+  const reservations = createReservations();
+  const nested = new Set<() => void>();
   let closed = false;
 
   function checkOpen(): void {
@@ -35,80 +40,55 @@ export function createOverlay(backend: Backend, protection: Protection, maxFileB
       throw new HoldfastError('context.closed', 'The call has ended; its filesystem cannot be used any more.');
   }
 
-  function see(key: string, version: string | null): void {
-    if (!seen.has(key)) seen.set(key, version);
-  }
-
-  async function meet(key: string): Promise<void> {
-    if (!seen.has(key)) see(key, await versionAt(backend, key));
-  }
-
-  function stage(key: string, node: StagedNode): void {
-    staged.set(key, node);
-    const folder = parentOf(key) ?? '';
-    const names = stagedNames.get(folder) ?? new Set();
-    stagedNames.set(folder, names.add(nameOf(key)));
-  }
-
-  const source: Source = {
+  const whileOpen: Source = {
+    ...content,
     async locate(path) {
       checkOpen();
-      const location = await committed.locate(path);
+      const location = await content.locate(path);
       checkOpen();
       return location;
     },
-    async typeOf(key) {
-      const node = staged.get(key);
-      if (node === undefined) return committed.typeOf(key);
-      return node.type === 'removed' ? undefined : node.type;
+    async list(key) {
+      // A walk goes from folder to folder without locating each.
+      checkOpen();
+      return content.list(key);
     },
+  };
+
+  /** Notes what the call built on. */
+  const source: Source = {
+    ...whileOpen,
     async stat(key) {
-      const node = staged.get(key);
-      if (node?.type === 'removed') return undefined;
-      if (node?.type === 'directory') return directoryStat;
-      if (node?.type === 'file') return { type: 'file', size: node.bytes.length, version: node.version };
-      const found = await committed.stat(key);
-      see(key, found?.version ?? null);
+      const found = await content.stat(key);
+      if (!staging.nodes.has(key)) staging.see(key, found?.version ?? null);
       return found;
     },
     async read(key, peek = false) {
-      const node = staged.get(key);
-      if (node?.type === 'file') return node.bytes;
-      if (node?.type === 'removed') throw isMissing(key);
-      if (node?.type === 'directory') throw isDirectory(key);
-      if (peek) return committed.read(key);
+      if (peek || staging.nodes.has(key)) return content.read(key);
       try {
-        const bytes = await committed.read(key);
-        see(key, await contentVersion(bytes));
-        reads.add(key);
+        const bytes = await content.read(key);
+        staging.see(key, await contentVersion(bytes));
+        staging.read(key);
         return bytes;
       } catch (error) {
         if (isHoldfastError(error) && error.code === 'file.missing') {
-          see(key, null);
-          reads.add(key);
+          staging.see(key, null);
+          staging.read(key);
         }
         throw error;
       }
     },
-    async list(key) {
-      checkOpen();
-      const node = staged.get(key);
-      if (node?.type === 'removed') throw isMissing(key);
-      if (node?.type === 'file') throw isNotDirectory(key);
-      const inBackend = node === undefined || (await backend.stat(key))?.type === 'directory';
-      const entries = new Map<string, BackendEntry>();
-      for (const entry of inBackend ? await committed.list(key) : []) {
-        const gone = entry.target !== undefined && staged.get(entry.target)?.type === 'removed';
-        if (!gone) entries.set(entry.name.normalize('NFC'), entry);
-      }
-      for (const name of stagedNames.get(key) ?? []) {
-        const child = staged.get(key === '' ? name : `${key}/${name}`);
-        if (child?.type === 'removed') entries.delete(name);
-        else if (child !== undefined) entries.set(name, { name, type: child.type });
-      }
-      return [...entries.values()];
-    },
   };
+
+  async function meet(key: string): Promise<void> {
+    if (!staging.seen.has(key)) staging.see(key, await versionAt(below.content, key));
+  }
+
+  function stage(nodes: ReadonlyMap<string, StagedNode>): void {
+    checkOpen();
+    reservations.check(nodes);
+    staging.stage(nodes);
+  }
 
   // One after the other: two writes that a tool starts together must not each miss what the other one stages.
   let last: Promise<unknown> = Promise.resolve();
@@ -119,100 +99,98 @@ export function createOverlay(backend: Backend, protection: Protection, maxFileB
     return result;
   }
 
-  // Looked up once for each call that writes: protected names may be links, and what they lead to is protected as well.
-  let protectedTargets: Promise<readonly string[]> | undefined;
+  // Looked up once for each call that writes.
+  let targets: Promise<readonly string[]> | undefined;
+  function protectedTargets(): Promise<readonly string[]> {
+    targets ??= below.protectedTargets();
+    return targets;
+  }
 
   async function locateForWrite(path: string): Promise<Location> {
     checkOpen();
     protection.checkWrite(parsePath(path));
     const location = await source.locate(path);
-    protectedTargets ??= findTargets(backend, protection.keys);
-    protection.checkWrite(location.key, await protectedTargets);
+    protection.checkWrite(location.key, await protectedTargets());
     return location;
   }
 
-  /** Finds the folders that have to be made for `key`, and makes sure that they can be. */
-  async function missingFolders(key: string): Promise<readonly string[]> {
+  /** The folders that have to be made for `key`, having made sure that they can be. */
+  async function missingFolders(key: string): Promise<Map<string, StagedNode>> {
     const missing: string[] = [];
     for (let folder = parentOf(key); folder !== undefined; folder = parentOf(folder)) {
-      const type = await source.typeOf(folder);
+      const type = await content.typeOf(folder);
       if (type === 'file') throw isNotDirectory(folder);
       if (type === 'directory') break;
       missing.unshift(folder);
     }
-    return missing;
+    return new Map(missing.map((folder) => [folder, { type: 'directory' }]));
   }
 
   const view: Filesystem = Object.freeze({
     ...createReader(source, protection),
-    write: (path: string, content: string | Uint8Array) =>
+    write: (path: string, data: string | Uint8Array) =>
       exclusive(async () => {
         const { key } = await locateForWrite(path);
-        const bytes = toBytes(content, path);
+        const bytes = toBytes(data, path);
         if (bytes.length > maxFileBytes) throw isTooLarge(key, bytes.length, maxFileBytes);
         const folders = await missingFolders(key);
-        if ((await source.typeOf(key)) === 'directory') throw isDirectory(key);
+        if ((await content.typeOf(key)) === 'directory') throw isDirectory(key);
         await meet(key);
         const version = await contentVersion(bytes);
-        checkOpen();
-        for (const folder of folders) stage(folder, { type: 'directory' });
-        stage(key, { type: 'file', bytes, version });
+        stage(folders.set(key, { type: 'file', bytes, version }));
       }),
     remove: (path: string) =>
       exclusive(async () => {
         const { key, link } = await locateForWrite(path);
         if (key === '') throw fileError('path.protected', key, 'is the root of the workspace and cannot be removed');
         if (link) throw fileError('file.is_link', path, `is a link to \`${key}\`; remove that instead`);
-        const type = await source.typeOf(key);
+        const type = await content.typeOf(key);
         if (type === undefined) throw isMissing(key);
-        if (type === 'directory' && (await source.list(key)).length > 0) throw isNotEmpty(key);
+        if (type === 'directory' && (await content.list(key)).length > 0) throw isNotEmpty(key);
         await meet(key);
-        checkOpen();
-        stage(key, { type: 'removed' });
+        stage(new Map([[key, { type: 'removed' }]]));
       }),
     makeDirectory: (path: string) =>
       exclusive(async () => {
         const { key } = await locateForWrite(path);
         const folders = await missingFolders(key);
-        const type = await source.typeOf(key);
+        const type = await content.typeOf(key);
         if (type === 'file') throw isNotDirectory(key);
         if (type === 'directory') return;
         await meet(key);
-        checkOpen();
-        for (const folder of [...folders, key]) stage(folder, { type: 'directory' });
+        stage(folders.set(key, { type: 'directory' }));
       }),
   });
 
+  const ground: Ground = {
+    content,
+    reservations,
+    protectedTargets,
+    enter(end) {
+      checkOpen();
+      nested.add(end);
+      return () => nested.delete(end);
+    },
+    lock: async () => () => undefined,
+    prepare: async (inner) => ({
+      // After the writes that are under way: each has looked at what is staged and has not staged its own yet.
+      commit: () =>
+        exclusive(async () => {
+          checkOpen();
+          staging.absorb(inner);
+        }),
+      discard: async () => undefined,
+    }),
+  };
+
   return {
     view,
-    staged,
-    seen,
-    touched() {
-      const writes: { key: string; before: string | null; after: string | null }[] = [];
-      for (const [key, node] of staged) {
-        // Folders that were only made on the way are no writes of the call.
-        const before = seen.get(key);
-        const after = node.type === 'file' ? node.version : node.type === 'directory' ? directoryStat.version : null;
-        if (before !== undefined && !(before === null && after === null)) writes.push({ key, before, after });
-      }
-      return { reads: Array.from(reads, (key) => ({ key, version: seen.get(key) ?? null })), writes };
-    },
+    readOnly: Object.freeze(createReader(whileOpen, protection)),
+    staging,
+    ground,
     close() {
       closed = true;
+      for (const end of nested) end();
     },
   };
-}
-
-async function findTargets(backend: Backend, keys: readonly string[]): Promise<readonly string[]> {
-  return Promise.all(
-    keys.map(async (key) => {
-      try {
-        return (await backend.locate(key)).key;
-      } catch (error) {
-        // A protected name that leads out of the root is out of every tool's reach.
-        if (isHoldfastError(error) && error.code === 'path.escape') return key;
-        throw error;
-      }
-    }),
-  );
 }

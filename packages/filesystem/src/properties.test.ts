@@ -1,6 +1,6 @@
 import { chmod, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Filesystem, isHoldfastError } from '@holdfast/core';
+import { type Filesystem, type FilesystemReader, isHoldfastError, type ResourceTransaction } from '@holdfast/core';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { memoryFilesystem } from './memory.ts';
@@ -75,6 +75,62 @@ async function makeOnDisk(folder: string, tree: Tree): Promise<void> {
   }
 }
 
+type Transaction = ResourceTransaction<Filesystem, FilesystemReader>;
+
+/** What happens to one of the transactions that are open: `of` picks it. */
+type Move = { readonly of: number } & (
+  | { readonly type: 'begin' | 'commit' | 'discard' | 'prepare' }
+  | { readonly type: 'change'; readonly change: Step }
+);
+
+const move: fc.Arbitrary<Move> = fc.oneof(
+  { weight: 2, arbitrary: fc.record({ type: fc.constant('change' as const), change: step, of: fc.nat(20) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ type: fc.constantFrom('begin', 'commit', 'discard', 'prepare'), of: fc.nat(20) }),
+  },
+);
+const moves = fc.array(move, { maxLength: 60 });
+
+interface Open {
+  readonly transaction: Transaction;
+  readonly outer: Open | undefined;
+  /** Every change that took place here, those of nested transactions included. */
+  readonly changes: Step[];
+  prepared: boolean;
+}
+
+/** Whether it is done, and not refused because of what others did. */
+async function succeeds(run: () => void | Promise<void>): Promise<boolean> {
+  try {
+    await run();
+    return true;
+  } catch (error) {
+    if (isHoldfastError(error) && error.code === 'file.conflict') return false;
+    throw error;
+  }
+}
+
+/** What a transaction says it wrote must be what differs between two trees. */
+function expectWrites(transaction: Transaction, versions: { before: Tree; after: Tree }): void {
+  const { before, after } = versions;
+  const wrote = new Map(transaction.touched().writes.map((write) => [write.key, write]));
+  for (const [key, write] of wrote) {
+    expect({ key, before: before.get(key) ?? null, after: after.get(key) ?? null }).toEqual(write);
+  }
+  for (const [key, version] of before) {
+    // Folders that were made on the way are no writes.
+    const changed = version !== after.get(key) && after.get(key) !== 'directory';
+    if (changed) expect([...wrote.keys()]).toContain(key);
+  }
+}
+
+async function readVersions(reader: FilesystemReader, tree: Iterable<string>): Promise<Tree> {
+  const versions = new Map<string, string | null>();
+  for (const key of tree) versions.set(key, (await reader.stat(key))?.version ?? null);
+  return versions;
+}
+
 let folder: TestFolder;
 beforeAll(async () => {
   folder = await makeTestFolder();
@@ -135,6 +191,106 @@ describe.each(kinds)('random changes over the $name filesystem', { timeout: 30_0
         if (prepared) await call.prepare();
         await call.discard();
         expect(await snapshot()).toEqual(tree);
+      }),
+      { numRuns: runs },
+    ));
+
+  test('nested one in the other are a copy at each beginning', () =>
+    fc.assert(
+      fc.asyncProperty(steps, moves, async (before, played) => {
+        let committed = toTree(before);
+        const { resource, snapshot } = await open(committed);
+        const untouched = await snapshot();
+        let commits = 0;
+        const stack: { transaction: Transaction; tree: Tree }[] = [];
+        for (const { type, ...rest } of played) {
+          const top = stack.at(-1);
+          if (type === 'begin' || top === undefined) {
+            stack.push({ transaction: (top?.transaction ?? resource).begin('c1'), tree: top?.tree ?? committed });
+          } else if ('change' in rest) {
+            const next = applyToModel(top.tree, rest.change);
+            expect(await applyToView(top.transaction.view, rest.change)).toBe(next !== undefined);
+            top.tree = next ?? top.tree;
+          } else if (type === 'discard') {
+            await top.transaction.discard();
+            stack.pop();
+          } else {
+            // One that is committed, or prepared and then discarded.
+            stack.pop();
+            const below = stack.at(-1);
+            const reader = (below?.transaction ?? resource).readOnly;
+            const keys = new Set([...committed.keys(), ...top.tree.keys(), ...(below?.tree.keys() ?? [])]);
+            const versions = {
+              before: await readVersions(reader, keys),
+              after: await readVersions(top.transaction.readOnly, keys),
+            };
+            expectWrites(top.transaction, versions);
+            await top.transaction.prepare();
+            if (type === 'prepare') {
+              await top.transaction.discard();
+            } else {
+              await top.transaction.commit();
+              if (below !== undefined) below.tree = top.tree;
+              else {
+                committed = top.tree;
+                commits += 1;
+              }
+            }
+          }
+          const now = stack.at(-1);
+          expect(await readTree(now?.transaction.readOnly ?? resource.readOnly)).toEqual(now?.tree ?? committed);
+        }
+        // With what is nested in it.
+        await stack[0]?.transaction.discard();
+        expect(await readTree(resource.readOnly)).toEqual(committed);
+        if (commits === 0) expect(await snapshot()).toEqual(untouched);
+      }),
+      { numRuns: runs },
+    ));
+
+  test('in a tree of transactions, each is refused or comes out as if its changes were made at its commit', () =>
+    fc.assert(
+      fc.asyncProperty(steps, moves, async (before, played) => {
+        let committed = toTree(before);
+        const { resource } = await open(committed);
+        let all: Open[] = [];
+        const isGone = (entry: Open | undefined, ended: Open): boolean =>
+          entry !== undefined && (entry === ended || isGone(entry.outer, ended));
+        for (const { of, type, ...rest } of played) {
+          const chosen = all[of % (all.length + 1)];
+          if (type === 'begin' || chosen === undefined) {
+            if (chosen?.prepared === true) continue;
+            const transaction = (chosen?.transaction ?? resource).begin('c1');
+            all.push({ transaction, outer: chosen, changes: [], prepared: false });
+          } else if ('change' in rest) {
+            if (chosen.prepared) continue;
+            const existed = await chosen.transaction.readOnly.stat(rest.change.path);
+            const took = await applyToView(chosen.transaction.view, rest.change);
+            const changed = rest.change.type !== 'makeDirectory' || existed === undefined;
+            if (took && changed) chosen.changes.push(rest.change);
+          } else if (type === 'prepare') {
+            if (chosen.prepared) continue;
+            chosen.prepared = await succeeds(() => chosen.transaction.prepare());
+            all = all.filter((entry) => (entry === chosen ? chosen.prepared : !isGone(entry, chosen)));
+          } else {
+            all = all.filter((entry) => !isGone(entry, chosen));
+            const { transaction } = chosen;
+            const prepared = type === 'commit' && (chosen.prepared || (await succeeds(() => transaction.prepare())));
+            if (!prepared) await transaction.discard();
+            else await transaction.commit();
+            if (!prepared) continue;
+            if (chosen.outer !== undefined) chosen.outer.changes.push(...chosen.changes);
+            else {
+              for (const change of chosen.changes) {
+                const next = applyToModel(committed, change);
+                expect(next).toBeDefined();
+                committed = next ?? committed;
+              }
+            }
+          }
+          expect(await readTree(resource.readOnly)).toEqual(committed);
+        }
+        for (const { transaction } of all) await transaction.discard();
       }),
       { numRuns: runs },
     ));

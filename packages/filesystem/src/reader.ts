@@ -41,9 +41,8 @@ export function committedSource(backend: Backend, protection: Protection): Sourc
 }
 
 /** The version that stands for what is at `key`; `null` when there is nothing. */
-export async function versionAt(backend: Backend, key: string): Promise<string | null> {
-  const found = await backend.stat(key);
-  return found === undefined ? null : (await toFileStat(backend, key, found)).version;
+export async function versionAt(source: Source, key: string): Promise<string | null> {
+  return (await source.stat(key))?.version ?? null;
 }
 
 /** A folder's content is its entries' matter. */

@@ -40,15 +40,21 @@ export async function callTool(
     signal,
     deadline: { atMs: remainingMs, remainingMs: () => remainingMs },
     session: {
-      read: () => {
-        throw new Error('File tools use no session.');
-      },
+      read: unused,
       dispatch: () => undefined,
       publish: () => undefined,
     },
     resources: new Map(transaction === undefined ? [] : [['filesystem', transaction.view]]),
     filesystem: transaction?.view,
+    use: unused,
+    call: unused,
+    child: unused,
+    budget: undefined,
+    prompt: undefined,
+    renderedPrompt: undefined,
+    model: undefined,
     progress: () => undefined,
+    beat: () => undefined,
   };
   const reads = () => transaction?.touched().reads.map(({ key }) => key) ?? [];
   const result = await tool.execute(await validate(tool.inputSchema, input), context);
@@ -61,6 +67,10 @@ export async function callTool(
   }
   await transaction?.discard();
   return { result, rendered: '', reads: reads() };
+}
+
+function unused(): never {
+  throw new Error('File tools use nothing but files.');
 }
 
 async function validate(schema: Tool['inputSchema'], value: unknown): Promise<unknown> {
