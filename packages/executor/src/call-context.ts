@@ -13,8 +13,8 @@ import {
   type ToolSession,
 } from '@holdfast/core';
 import type { CallResources } from './call-resources.ts';
+import type { NestedCalls } from './call-scope.ts';
 import { createChildSession } from './child-session.ts';
-import { NestedCalls } from './nested-call.ts';
 
 /** What the tool of a call may do, for as long as the call goes on. */
 export function createContext(resources: CallResources): ToolContext {
@@ -87,7 +87,7 @@ class CallContext implements ToolContext {
   get call(): ToolContext['call'] {
     return async (name, input = {}) => {
       this.#call.checkOpen();
-      this.#nested ??= new NestedCalls(this.#call);
+      this.#nested ??= this.#call.scope.nest(this.#call);
       return await this.#nested.call(name, input);
     };
   }

@@ -6,6 +6,7 @@ import {
   describeThrown,
   HoldfastError,
   type Model,
+  type Outcome,
   type Policy,
   type Prompt,
   type RenderedPrompt,
@@ -21,6 +22,7 @@ import type { CallResources } from './call-resources.ts';
 import { parentCallOf, toSession } from './child-session.ts';
 import { bindHostPolicies, checkPolicies, observersOf } from './host-policies.ts';
 import { type Lifetime, startLifetime } from './lifetime.ts';
+import { nestCalls } from './nested-call.ts';
 import { nestedResources } from './nested-resources.ts';
 import { type PolicySurroundings, readOnlyFilesystem } from './policy-state.ts';
 import { type Toolset, toToolset } from './toolset.ts';
@@ -55,6 +57,11 @@ export interface CallOptions {
   readonly clock?: Clock;
 }
 
+/** The calls that one call makes. */
+export interface NestedCalls {
+  call(name: string, input: unknown): Promise<Outcome>;
+}
+
 /** Where a run is. */
 export interface RunPosition {
   /** Records that its session's log had before it: no other run of the session has the same. */
@@ -70,6 +77,8 @@ export interface CallScope {
   readonly session: Session;
   /** What calls read and stage in: the session, or for a nested call the transaction of the call around it. */
   readonly state: SessionReader & { begin(): SessionTransaction };
+  /** Opens what a call of this scope may call itself. */
+  readonly nest: (parent: CallResources) => NestedCalls;
   /** The call that these ones are nested in. */
   readonly parent: CallResources | undefined;
   /** Absent for direct calls. */
@@ -122,6 +131,7 @@ export function createCallScope(options: CallOptions): CallScope {
     toolset,
     session,
     state: session,
+    nest: nestCalls,
     parent,
     run: undefined,
     hostPolicies: policies,

@@ -1,9 +1,9 @@
 import type { Outcome } from '@holdfast/core';
 import { authorise } from './authorise.ts';
 import type { CallScope } from './call-scope.ts';
+import { conductCall, type Prepared, prepare, type Suspended } from './conduct-call.ts';
 import { EarlyCall } from './early-call.ts';
 import type { Ending } from './ending.ts';
-import { conductCall, type Prepared, prepare, type Suspended } from './execute-tool-call.ts';
 import { areStateless } from './host-policies.ts';
 import type { IdentifiedCall } from './trail.ts';
 

@@ -1,7 +1,7 @@
 import type { Outcome } from '@holdfast/core';
 import type { Verdict } from './authorise.ts';
 import type { CallScope } from './call-scope.ts';
-import { type Enterable, enter, finish, type Prepared, type Suspended } from './execute-tool-call.ts';
+import { type Enterable, enter, finish, type Prepared, type Suspended } from './conduct-call.ts';
 import { type Invoked, invoke } from './invoke.ts';
 import { permit, takeCall } from './permit.ts';
 import { abandon, refuse, settle } from './settle.ts';

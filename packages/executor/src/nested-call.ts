@@ -1,6 +1,6 @@
 import type { Outcome } from '@holdfast/core';
 import type { CallResources } from './call-resources.ts';
-import type { CallScope } from './call-scope.ts';
+import type { CallScope, NestedCalls } from './call-scope.ts';
 import { CallSequence } from './call-sequence.ts';
 import { failure } from './ending.ts';
 import { nestedResources } from './nested-resources.ts';
@@ -9,8 +9,12 @@ import { readOnlyFilesystem } from './policy-state.ts';
 /** Calls within calls within calls: deeper is taken for a recursion that does not end. */
 const maxDepth = 16;
 
-/** The calls that one call makes, one after another; those that only read run beside each other. */
-export class NestedCalls {
+/** Calls run one after another; those that only read run beside each other. */
+export function nestCalls(parent: CallResources): NestedCalls {
+  return new SequentialCalls(parent);
+}
+
+class SequentialCalls implements NestedCalls {
   readonly #sequence: CallSequence;
   readonly #parentId: string;
   readonly #tooDeep: boolean;

@@ -3,8 +3,8 @@ import { toPending } from './approval.ts';
 import { authorise } from './authorise.ts';
 import type { CallScope } from './call-scope.ts';
 import { CallSequence } from './call-sequence.ts';
+import { conductCall, prepare } from './conduct-call.ts';
 import { type Ending, failure } from './ending.ts';
-import { conductCall, prepare } from './execute-tool-call.ts';
 import { report } from './permit.ts';
 import type { IdentifiedCall } from './trail.ts';
 

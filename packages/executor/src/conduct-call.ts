@@ -1,0 +1,152 @@
+import {
+  describeThrown,
+  type ExecutableTool,
+  type Outcome,
+  type PendingApproval,
+  type PreparedCall,
+  type Problem,
+  type Tool,
+  type ToolCallEndEvent,
+} from '@holdfast/core';
+import { CallResources } from './call-resources.ts';
+import type { CallScope } from './call-scope.ts';
+import { type Ending, failure, thrownCode } from './ending.ts';
+import { invoke } from './invoke.ts';
+import { parseArguments } from './parse-arguments.ts';
+import { type Ended, permit, takeCall } from './permit.ts';
+import { type Entered, settle } from './settle.ts';
+import { type CompiledTool, nearestNames } from './toolset.ts';
+import { type IdentifiedCall, recordEnd, startTrail, type Trail } from './trail.ts';
+
+/** A call that could not be decided without a person: nothing has run. */
+export interface Suspended {
+  readonly kind: 'suspended';
+  readonly pending: readonly PendingApproval[];
+}
+
+export interface ConductOptions {
+  /** Ends the call before its first stage. */
+  readonly refusal?: Ending | undefined;
+  /** Called when the tool has begun: nothing before that can still suspend the call. */
+  readonly onEntered?: (() => void) | undefined;
+}
+
+const plainly: ConductOptions = {};
+
+/** The stages of one call. */
+export async function conductCall(
+  call: IdentifiedCall,
+  scope: CallScope,
+  { refusal, onEntered }: ConductOptions = plainly,
+): Promise<Outcome | Suspended> {
+  const trail = startTrail(call, scope);
+  const prepared = refusal === undefined ? prepare(call, scope) : { type: 'ended' as const, ending: refusal };
+  if (prepared.type === 'ended') return finish(recordEnd(trail, prepared.ending, scope), scope);
+  trail.input = prepared.call.input;
+
+  const permission = permit(prepared.call, trail, scope);
+  const permitted = permission instanceof Promise ? await permission : permission;
+  if (permitted.type === 'suspended') return { kind: 'suspended', pending: [permitted.pending] };
+  const refused = permitted.type === 'ended' ? permitted : takeCall(prepared.call, scope);
+  if (refused !== undefined) return finish(recordEnd(trail, refused.ending, scope), scope);
+
+  const entered = enter(prepared, trail, scope);
+  if (entered.type === 'ended') return finish(recordEnd(trail, entered.ending, scope), scope);
+  const invoking = invoke(entered.tool, entered.resources);
+  onEntered?.();
+  const invoked = invoking instanceof Promise ? await invoking : invoking;
+  const settling = settle(invoked, entered);
+  return finish(settling instanceof Promise ? await settling : settling, scope);
+}
+
+export interface Prepared {
+  readonly type: 'prepared';
+  readonly call: PreparedCall & { readonly input: NonNullable<Trail['input']> };
+  readonly compiled: CompiledTool;
+}
+
+/** Look-up and parse. */
+export function prepare(call: IdentifiedCall, { toolset }: CallScope): Prepared | Ended {
+  const compiled = toolset.byName.get(call.name);
+  if (compiled === undefined)
+    return { type: 'ended', ending: failure('unknown-tool', unknownTool(call.name, toolset.byName.keys())) };
+  try {
+    const parsed = parseArguments(call.arguments, compiled);
+    if (parsed.type === 'refused') return { type: 'ended', ending: failure('invalid', parsed.problem) };
+    return {
+      type: 'prepared',
+      compiled,
+      call: Object.freeze({ id: call.id, tool: compiled.tool, input: parsed.input }),
+    };
+  } catch (thrown) {
+    // A schema whose own check throws.
+    const problem = {
+      code: thrownCode(thrown, 'arguments.check_failed'),
+      message: `The arguments could not be checked: ${describeThrown(thrown)}`,
+    };
+    return { type: 'ended', ending: failure('invalid', problem, { thrown }) };
+  }
+}
+
+/** A call whose tool may begin. */
+export interface Enterable extends Entered {
+  readonly type: 'entered';
+  readonly tool: ExecutableTool;
+}
+
+/** Start record and transaction. */
+export function enter({ call, compiled }: Prepared, trail: Trail, scope: CallScope): Enterable | Ended {
+  const { tool } = compiled;
+  if (!isExecutable(tool)) {
+    const message = `\`${tool.name}\` is only declared; it cannot be run here.`;
+    return { type: 'ended', ending: failure('failed', { code: 'tool.not_executable', message }) };
+  }
+  const exceeded = exceededEffects(tool, scope);
+  if (exceeded !== undefined) return exceeded;
+  try {
+    if (tool.effects === 'external') {
+      const { input } = call;
+      scope.session.record({ type: 'tool-call-start', callId: call.id, name: tool.name, input, ...toNesting(scope) });
+    }
+    const transaction = scope.state.begin();
+    const resources = new CallResources(call, scope, transaction, trail.startedAtMs);
+    return { type: 'entered', tool, scope, trail, call, compiled, transaction, resources };
+  } catch (thrown) {
+    // What cannot be recorded must not touch the world; and a call that has ended has room for no other.
+    const problem = { code: thrownCode(thrown, 'log.write_failed'), message: describeThrown(thrown) };
+    return { type: 'ended', ending: failure('failed', problem, { thrown }) };
+  }
+}
+
+function toNesting({ parent }: CallScope): { readonly parentId: string } | undefined {
+  return parent === undefined ? undefined : { parentId: parent.call.id };
+}
+
+const reach = { none: 0, state: 1, external: 2 };
+
+/** What a tool declares holds for all it does, also by way of others. */
+function exceededEffects({ name, effects }: Tool, { parent }: CallScope): Ended | undefined {
+  const around = parent?.call.tool;
+  if (around === undefined || reach[effects] <= reach[around.effects]) return undefined;
+  const message = `\`${around.name}\` declares effects \`${around.effects}\`, so it cannot call \`${name}\`, which has \`${effects}\`.`;
+  return { type: 'ended', ending: failure('denied', { code: 'tool.effects.exceeded', message }) };
+}
+
+function isExecutable(tool: Tool): tool is ExecutableTool {
+  return tool.execute !== undefined;
+}
+
+export function finish(event: ToolCallEndEvent, { emit }: CallScope): Outcome {
+  emit?.(event);
+  return event.outcome;
+}
+
+function unknownTool(name: string, names: Iterable<string>): Problem {
+  const all = [...names];
+  const nearest = nearestNames(name, all);
+  const hint =
+    nearest.length > 0
+      ? `Did you mean ${nearest.map((near) => `\`${near}\``).join(', ')}?`
+      : `There are: ${all.slice(0, 20).join(', ')}.`;
+  return { code: 'tool.unknown', message: `There is no tool \`${name.slice(0, 100)}\`. ${hint}` };
+}
