@@ -149,8 +149,8 @@ async function run(options: Checked, stream: EventStream<RunEvent>): Promise<Run
       if (asked.type === 'failed') return end('model-error', { pending: [], error: asked.error });
       const calls = identify(asked.calls, turn);
       takeMessage(asked, calls, turn, { scope, messages, progress });
-      if (calls.length === 0) return end('completed');
       const overspent = spend(asked.usage, scope);
+      if (calls.length === 0) return end(overspent ? 'budget' : 'completed');
       const refusal = overspent ? outOfTokens : asked.reason === 'length' ? truncated : undefined;
       const { outcomes, pending } = await runTurn(calls, scope, refusal);
       for (const outcome of outcomes) messages.push(toToolMessage(outcome));
