@@ -221,7 +221,7 @@ function stubborn(effects: Tool['effects'] = 'none') {
         release = resolve;
       }).then((then) => then())) as never,
   });
-  return { tool, release: (finish: () => unknown) => release(then) };
+  return { tool, release: (finish: () => unknown) => release(finish) };
 }
 
 test.each([
