@@ -305,6 +305,37 @@ test.each<{
   expect(ends(events)).toEqual(['id_a ok', 'id_b ok']);
 });
 
+test('a call that is let through late begins nobody beside what is still under way', async () => {
+  const gate = gated();
+  let open = false;
+  const moody = definePolicy({
+    name: 'moody',
+    check: ({ tool }) => (tool.name === 'two' && !open ? deny('not yet') : allow),
+  });
+  const locked = (name: string, lock: string): Tool => gate.tool(name, { effects: 'state', locks: () => [lock] });
+  const { result } = run(
+    [
+      ['one', 'a'],
+      ['two', 'b'],
+      ['three', 'c'],
+      ['four', 'd'],
+    ],
+    [locked('one', 'x'), locked('two', 'y'), locked('three', 'z'), locked('four', 'z')],
+    { policies: [moody] },
+  );
+  await settled();
+  expect(gate.started).toEqual(['a', 'c']);
+  open = true;
+  gate.open('a');
+  await settled();
+  expect(gate.started).toEqual(['a', 'c', 'b']);
+  for (const name of ['b', 'c']) gate.open(name);
+  await settled();
+  expect(gate.started).toEqual(['a', 'c', 'b', 'd']);
+  gate.open('d');
+  expect((await result).status).toBe('completed');
+});
+
 test('locks that cannot be named make a call run alone', async () => {
   const gate = gated();
   const broken = (): readonly string[] => {
