@@ -4,6 +4,8 @@ import type { ResourceDefinition } from '@holdfast/core';
 export interface ResourceNode {
   readonly definition: ResourceDefinition;
   readonly place: ResourcePlace;
+  /** Of the same place: the one whose `create` asked for this one when it was not there. */
+  readonly startedBy: ResourceNode | undefined;
   /** `completing` while what it asked for without waiting is made; `ended` when `create` failed, or after it was disposed of. */
   state: 'making' | 'completing' | 'made' | 'ended';
   instance: unknown;
@@ -28,9 +30,14 @@ export interface ResourceWait {
   failed(error: unknown): void;
 }
 
-export function createNode(definition: ResourceDefinition, place: ResourcePlace): ResourceNode {
+export function createNode(
+  definition: ResourceDefinition,
+  place: ResourcePlace,
+  asker: ResourceNode | undefined,
+): ResourceNode {
+  const startedBy = asker?.place === place ? asker : undefined;
   const [waits, uses, users] = [new Set<ResourceWait>(), new Set<ResourceNode>(), new Set<ResourceNode>()];
-  return { definition, place, state: 'making', instance: undefined, waits, uses, users };
+  return { definition, place, startedBy, state: 'making', instance: undefined, waits, uses, users };
 }
 
 /** `user` is built from `used`. */
@@ -41,17 +48,21 @@ export function connect(user: ResourceNode, used: ResourceNode): void {
 
 /** Ends a node: what it was built from no longer has to outlive it. */
 export function release(node: ResourceNode): void {
+  const { uses } = node;
   node.state = 'ended';
-  for (const used of node.uses) {
+  node.instance = undefined;
+  for (const used of uses) {
     used.users.delete(node);
     used.place.released();
   }
+  uses.clear();
 }
 
 /**
- * The way round, by names, that would close if `asker` waited for `definition` in `place`: from it through those who wait for
- * each other to `asker` and back. It is looked for among the waits, not on one path of construction, because two constructions
- * that were started on their own may wait for each other too.
+ * The way round, by names, that would close if `asker` got `definition` in `place`: from that one through those who asked for each
+ * other to `asker` and back. It is looked for among those who wait for each other, because two constructions that were started on
+ * their own may do so too, and among those who started each other, because what a failed `create` has left under way would start
+ * that one again, and so on for ever.
  */
 export function findCycle(
   asker: ResourceNode,
@@ -62,13 +73,18 @@ export function findCycle(
   for (const node of towardsAsker.keys()) {
     // By definition, not by node: a resource that is made for each use is never the same node twice.
     if (node.definition === definition && node.place === place) return toPath(node, towardsAsker);
-    for (const { asker: waiting } of node.waits) {
-      if (waiting !== undefined && waiting.state !== 'ended' && !towardsAsker.has(waiting)) {
-        towardsAsker.set(waiting, node);
-      }
+    for (const asking of askersOf(node)) {
+      if (!towardsAsker.has(asking)) towardsAsker.set(asking, node);
     }
   }
   return undefined;
+}
+
+function* askersOf({ startedBy, waits }: ResourceNode): Iterable<ResourceNode> {
+  if (startedBy !== undefined) yield startedBy;
+  for (const { asker } of waits) {
+    if (asker !== undefined && asker.state !== 'ended') yield asker;
+  }
 }
 
 function toPath(

@@ -547,9 +547,33 @@ describe('cycles', () => {
       },
     });
     const { call } = openCall();
+    const asked = call.use(b);
     await expect(call.use(a)).rejects.toMatchObject({ code: 'resource.create_failed' });
     gate.resolve();
-    expect(await call.use(b)).toBe('made without');
+    expect(await asked).toBe('made without');
+  });
+
+  test('what a failed create has left under way does not start it again', async () => {
+    let attempts = 0;
+    const c: ResourceDefinition = defineResource({
+      name: 'c',
+      lifetime: 'call',
+      async create({ use }) {
+        await setImmediate();
+        return use(a);
+      },
+    });
+    const a: ResourceDefinition = defineResource({
+      name: 'a',
+      lifetime: 'call',
+      create({ use }) {
+        attempts += 1;
+        return Promise.all([use(a), use(c)]);
+      },
+    });
+    await expect(openCall().call.use(a)).rejects.toMatchObject({ data: { path: ['a', 'a'] } });
+    for (let wait = 0; wait < 10; wait += 1) await setImmediate();
+    expect(attempts).toBe(1);
   });
 
   test('many ways to one are none', async () => {

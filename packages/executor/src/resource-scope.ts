@@ -113,14 +113,14 @@ class Scope implements CallResourceScope {
       if (asker !== undefined) checkLifetime(asker.definition, definition);
       const home = definition.lifetime === 'session' ? this.#session : this;
       if (found === undefined) home.#claimName(definition);
-      const cycle = asker === undefined ? undefined : findCycle(asker, definition, home.#disposals);
-      if (cycle !== undefined) throw cycleError(cycle);
       const shared = home.#shared.get(definition);
       if (shared?.state === 'made') {
         resolve(this.#handOut(shared, name, asker));
         return;
       }
-      const node = shared ?? createNode(definition, home.#disposals);
+      const cycle = asker === undefined ? undefined : findCycle(asker, definition, home.#disposals);
+      if (cycle !== undefined) throw cycleError(cycle);
+      const node = shared ?? createNode(definition, home.#disposals, asker);
       this.#wait({ asker, node, made: () => resolve(this.#handOut(node, name, asker)), failed: reject });
       if (shared === undefined) void home.#make(node, bound);
     });
