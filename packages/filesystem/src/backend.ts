@@ -2,8 +2,14 @@ import type { FileEntry } from '@holdfast/core';
 
 /** Where the files of a filesystem are kept. Keys are canonical: what `parsePath` gives, with links resolved by `locate`. */
 export interface Backend {
-  /** The key of the real file behind `key`. @throws HoldfastError `path.escape` when that is outside the root. */
+  /**
+   * The key of the real file behind `key`, with the names that it really has where the disk finds it by others too.
+   *
+   * @throws HoldfastError `path.escape` when that is outside the root.
+   */
   locate(key: string): Promise<Location>;
+  /** Whether names that differ in letter case alone are one name in a folder, which need not exist yet. */
+  folds(key: string): Promise<boolean>;
   /** `undefined` when there is nothing. Follows no link. */
   stat(key: string): Promise<BackendStat | undefined>;
   /** @throws HoldfastError `file.missing`, `file.is_directory`, `file.too_large`, `path.escape`. */

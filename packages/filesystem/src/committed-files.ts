@@ -1,6 +1,6 @@
-import { HoldfastError, isHoldfastError } from '@holdfast/core';
+import { isHoldfastError } from '@holdfast/core';
 import type { Backend, Change, PreparedChange } from './backend.ts';
-import { undoFailed } from './file-errors.ts';
+import { cleanupFailed, undoFailed } from './file-errors.ts';
 import type { Ground, Landing } from './ground.ts';
 import { parentOf } from './paths.ts';
 import type { Protection } from './protection.ts';
@@ -22,7 +22,7 @@ export function createCommittedFiles(backend: Backend, protection: Protection): 
         for (const change of await planChanges(backend, nodes)) prepared.push(await backend.prepare(change));
       } catch (error) {
         const failures = await closeAll(prepared);
-        throw failures.length === 0 ? error : cleanupError([error, ...failures]);
+        throw failures.length === 0 ? error : cleanupFailed([error, ...failures]);
       }
       return createLanding(prepared);
     },
@@ -32,7 +32,7 @@ export function createCommittedFiles(backend: Backend, protection: Protection): 
 function createLanding(prepared: readonly PreparedChange[]): Landing {
   async function close(): Promise<void> {
     const failures = await closeAll(prepared);
-    if (failures.length > 0) throw cleanupError(failures);
+    if (failures.length > 0) throw cleanupFailed(failures);
   }
 
   return {
@@ -121,10 +121,4 @@ async function closeAll(changes: readonly PreparedChange[]): Promise<readonly un
     }
   }
   return failures;
-}
-
-function cleanupError(failures: readonly unknown[]): HoldfastError {
-  return new HoldfastError('file.cleanup_failed', 'Temporary files named `.holdfast-*` could not be removed.', {
-    cause: new AggregateError(failures),
-  });
 }

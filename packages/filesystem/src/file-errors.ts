@@ -35,6 +35,13 @@ export function undoFailed(causes: readonly unknown[]): HoldfastError {
   );
 }
 
+/** `causes`: why something was taken back or put in order, if there was a reason, and why not in full. */
+export function cleanupFailed(causes: readonly unknown[]): HoldfastError {
+  return new HoldfastError('file.cleanup_failed', 'Temporary files named `.holdfast-*` could not be removed.', {
+    cause: new AggregateError(causes),
+  });
+}
+
 /** An error about one path. The message names it as the workspace does, never as the host does. */
 export function fileError(code: string, key: string, reason: string, cause?: unknown): HoldfastError {
   return new HoldfastError(code, `\`${showPath(key)}\` ${reason}.`, { data: { path: key }, cause });

@@ -34,6 +34,7 @@ export function createHostBackend(root: string, operations: HostOperations, maxF
 
   return {
     locate: paths.locate,
+    folds: paths.folds,
     async stat(key) {
       try {
         const found = await operations.lstat(await paths.toHost(key), { bigint: true });

@@ -1,6 +1,6 @@
-import { constants } from 'node:fs';
+import { constants, type Stats } from 'node:fs';
 import type { Change, PreparedChange } from './backend.ts';
-import { undoFailed } from './file-errors.ts';
+import { cleanupFailed, hasChanged, undoFailed } from './file-errors.ts';
 import { systemCode, toFileError } from './host-errors.ts';
 import { type HostFolder, type HostOperations, openFolder } from './host-folder.ts';
 import { type HostPaths, statIfPresent } from './host-paths.ts';
@@ -55,15 +55,11 @@ function prepareSteps(access: HostAccess, change: Change): Promise<Steps> {
 async function prepareWrite(access: HostAccess, key: string, bytes: Uint8Array): Promise<Steps> {
   const { operations } = access;
   const target = await access.paths.toHost(key);
-  const existing = await statIfPresent(operations, target);
+  const found = await statIfPresent(operations, target);
+  const existing = found?.isFile() === true ? found : undefined;
   // Replacing a file needs no permission to write it; a file that its owner made read-only stays as it is all the same.
-  if (existing?.isFile() === true) await operations.access(target, constants.W_OK);
-  const temporary = await writeTemporary(
-    access,
-    key,
-    bytes,
-    existing?.isFile() === true ? existing.mode & 0o7777 : undefined,
-  );
+  if (existing !== undefined) await operations.access(target, constants.W_OK);
+  const temporary = await writeTemporary(access, key, bytes, existing && existing.mode & 0o7777);
   // Forgotten before it is put back: if that fails, `close` must not remove it.
   let kept: string | undefined;
   let written = false;
@@ -73,8 +69,9 @@ async function prepareWrite(access: HostAccess, key: string, bytes: Uint8Array):
       const folder = await openTargetFolder();
       const path = `${folder.path}/${nameOf(target)}`;
       const backup = `${folder.path}/${access.temporaryName()}`;
-      const moved = existing?.isFile() === true && (await keepOriginal(operations, path, backup)) === 'moved';
-      if (existing?.isFile() === true) kept = backup;
+      checkUnchanged(key, existing, await statIfPresent(operations, path));
+      const moved = existing !== undefined && (await keepOriginal(operations, path, backup)) === 'moved';
+      if (existing !== undefined) kept = backup;
       try {
         await operations.rename(`${temporary.folder.path}/${temporary.name}`, path);
       } catch (error) {
@@ -117,6 +114,12 @@ async function prepareWrite(access: HostAccess, key: string, bytes: Uint8Array):
   }
 }
 
+/** Between `prepare` and here, the call's record was written: time in which somebody else may have written the file. */
+function checkUnchanged(key: string, before: Stats | undefined, now: Stats | undefined): void {
+  const unchanged = before?.ino === now?.ino && before?.size === now?.size && before?.mtimeMs === now?.mtimeMs;
+  if (!unchanged) throw hasChanged(key);
+}
+
 /** Keeps the file under a second name, so that an undo brings back the very same file, times and all. */
 async function keepOriginal(operations: HostOperations, path: string, backup: string): Promise<'linked' | 'moved'> {
   try {
@@ -146,17 +149,22 @@ async function writeTemporary(
   const parent = await deepestFolder(access, key);
   const folder = await openFolder(operations, parent, key);
   const name = access.temporaryName();
+  const path = `${folder.path}/${name}`;
   try {
     // `wx` never follows a link and never takes over a file.
-    const handle = await operations.open(`${folder.path}/${name}`, 'wx', mode ?? 0o666);
+    const handle = await operations.open(path, 'wx', mode ?? 0o666);
     try {
-      await handle.writeFile(bytes);
-      if (mode !== undefined) await handle.chmod(mode);
+      try {
+        await handle.writeFile(bytes);
+        if (mode !== undefined) await handle.chmod(mode);
+      } finally {
+        await handle.close();
+      }
     } catch (error) {
-      await operations.unlink(`${folder.path}/${name}`);
+      await operations.unlink(path).catch((failure: unknown) => {
+        throw cleanupFailed([error, failure]);
+      });
       throw error;
-    } finally {
-      await handle.close();
     }
   } catch (error) {
     await folder.close();
@@ -168,6 +176,7 @@ async function writeTemporary(
 async function prepareRemoveFile(access: HostAccess, key: string, shelter: string): Promise<Steps> {
   const { operations } = access;
   const target = await access.paths.toHost(key);
+  const existing = await operations.lstat(target);
   await operations.access(target, constants.W_OK);
   // The file's own folder may be removed next, so what is kept for an undo does not lie in it.
   const folder = await openFolder(operations, await access.paths.toHost(shelter), key);
@@ -175,7 +184,10 @@ async function prepareRemoveFile(access: HostAccess, key: string, shelter: strin
   let kept = false;
   return {
     async apply() {
-      await inParent(access, key, target, (path) => operations.rename(path, backup));
+      await inParent(access, key, target, async (path) => {
+        checkUnchanged(key, existing, await statIfPresent(operations, path));
+        await operations.rename(path, backup);
+      });
       kept = true;
     },
     async undo() {

@@ -2,8 +2,6 @@ import { rmSync, symlinkSync } from 'node:fs';
 import * as promises from 'node:fs/promises';
 import { mkdir, mkdtemp, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isHoldfastError } from '@holdfast/core';
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createHostBackend } from './host-backend.ts';
 import type { HostOperations } from './host-folder.ts';
@@ -99,31 +97,6 @@ test('whichever step of a commit fails, the tree is as it was before', async () 
   }
   // 3 files and 3 folders away, 3 folders made, 4 files put in place.
   expect(failures).toBe(13);
-}, 30_000);
-
-test('whichever step of `prepare` fails, nothing is left behind', async () => {
-  await using folder = await makeTestFolder();
-  await fc.assert(
-    fc.asyncProperty(fc.constantFrom<Name>('open', 'access', 'lstat', 'realpath'), fc.nat(40), async (name, failAt) => {
-      const root = await mkdtemp(join(folder.path, 'run-'));
-      await makeTree(root);
-      const before = await snapshotTree(root);
-      let preparing = false;
-      let step = 0;
-      const operations = failing((other) => (preparing && other === name && step++ === failAt ? 'EACCES' : undefined));
-      const call = await changeEverything(root, operations);
-      preparing = true;
-      try {
-        await call.prepare();
-      } catch (error) {
-        expect(isHoldfastError(error)).toBe(true);
-      }
-      preparing = false;
-      await call.discard();
-      expect(await snapshotTree(root)).toEqual(before);
-    }),
-    { numRuns: 40 },
-  );
 }, 30_000);
 
 test('a commit works where the file system has no hard links', async () => {

@@ -48,6 +48,8 @@ export async function openFolder(operations: HostOperations, hostPath: string, k
   }
   const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
   const handle: FileHandle = await operations.open(hostPath, flags);
+  // What was only read has nothing to lose. A failure here must not pass for one of what was done through the folder.
+  const close = () => handle.close().catch(() => undefined);
   const path = `${handles}/${handle.fd}`;
   const check = async () => {
     if ((await operations.readlink(path)) !== hostPath) throw moved(key);
@@ -55,10 +57,10 @@ export async function openFolder(operations: HostOperations, hostPath: string, k
   try {
     await check();
   } catch (error) {
-    await handle.close();
+    await close();
     throw error;
   }
-  return { path, check, close: () => handle.close() };
+  return { path, check, close };
 }
 
 function moved(key: string): Error {

@@ -3,13 +3,16 @@ import { basename, dirname, join, sep } from 'node:path';
 import type { Location } from './backend.ts';
 import { leavesRoot, systemCode, toFileError } from './host-errors.ts';
 import type { HostOperations } from './host-folder.ts';
+import { foldNames, otherSpellings, parentOf } from './paths.ts';
 
 /** Translates between keys and the paths of a host folder. */
 export interface HostPaths {
   /** Where `key` is or would be. */
   toHost(key: string): Promise<string>;
-  /** Resolves links. @throws HoldfastError `path.escape`, `file.unreadable`. */
+  /** Resolves links and finds the names on disk. @throws HoldfastError `path.escape`, `file.unreadable`. */
   locate(key: string): Promise<Location>;
+  /** As `Backend.folds` says. @throws HoldfastError `file.unreadable`. */
+  folds(key: string): Promise<boolean>;
 }
 
 /** `root` is the real path of an existing folder. */
@@ -49,16 +52,64 @@ export function createHostPaths(operations: HostOperations, root: string): HostP
     }
   }
 
+  // `realpath` does not find the spelling on disk everywhere.
+  async function realName(folder: string, name: string): Promise<string> {
+    for (const other of otherSpellings(name)) {
+      if (!(await isSameFile(join(folder, name), join(folder, other)))) continue;
+      const names = await operations.readdir(folder);
+      // Two names of one file, on a disk that does not fold.
+      if (names.includes(name)) return name;
+      for (const candidate of names) {
+        const same = foldNames(candidate) === foldNames(name);
+        if (same && (await isSameFile(join(folder, name), join(folder, candidate)))) return candidate;
+      }
+    }
+    return name;
+  }
+
+  async function isSameFile(path: string, other: string): Promise<boolean> {
+    const [a, b] = await Promise.all([statIfPresent(operations, other), statIfPresent(operations, path)]);
+    return a !== undefined && a.dev === b?.dev && a.ino === b.ino;
+  }
+
+  /** Tells by a name in a folder; `undefined` when none there can tell. */
+  async function foldsNames(folder: string): Promise<boolean | undefined> {
+    const names = (await statIfPresent(operations, folder))?.isDirectory() ? await operations.readdir(folder) : [];
+    for (const name of names) {
+      const [other] = otherSpellings(name);
+      // Two names of one file tell nothing.
+      if (other !== undefined && !names.includes(other)) return isSameFile(join(folder, name), join(folder, other));
+    }
+    return undefined;
+  }
+
   return {
     toHost,
+    async folds(key) {
+      try {
+        // A folder without names is taken to be like the one above it.
+        for (let folder = key; ; folder = parentOf(folder) ?? '') {
+          const folds = await foldsNames(await toHost(folder));
+          if (folds !== undefined) return folds;
+          if (folder === '') break;
+        }
+        const [other] = otherSpellings(basename(root));
+        return other !== undefined && (await isSameFile(root, join(dirname(root), other)));
+      } catch (error) {
+        throw toFileError(error, key, 'read');
+      }
+    },
     async locate(key) {
       try {
         const path = await toHost(key);
         const { real, missing } = await resolveExisting(path, key);
         if (real !== root && !real.startsWith(prefix)) throw leavesRoot(key);
         const names = real === root ? [] : real.slice(prefix.length).split(sep);
+        const named = await Promise.all(
+          names.map((name, index) => realName(join(root, ...names.slice(0, index)), name)),
+        );
         const link = missing.length === 0 && real !== path && (await operations.lstat(path)).isSymbolicLink();
-        return { key: [...names, ...missing].join('/').normalize('NFC'), link };
+        return { key: [...named, ...missing].join('/').normalize('NFC'), link };
       } catch (error) {
         throw toFileError(error, key, 'read');
       }

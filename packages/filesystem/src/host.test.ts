@@ -14,6 +14,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Filesystem } from '@holdfast/core';
 import { expect, test } from 'vitest';
 import { hostFilesystem } from './node.ts';
 import { makeTestFolder, snapshotTree } from './test-folder.ts';
@@ -50,6 +51,39 @@ test('F36: only what a failing call wrote is undone; ignored files, empty folder
   expect((await stat(join(root, 'src/a.txt'))).mtimeMs).toBe(1_000_000);
 });
 
+test('a commit alters nothing but what the call wrote', async () => {
+  await using workspace = await makeWorkspace();
+  const { root } = workspace;
+  await writeFile(join(root, '.gitignore'), '*.log\n');
+  await writeFile(join(root, 'src/build.log'), 'ignored');
+  await mkdir(join(root, 'src/empty'), { mode: 0o700 });
+  await chmod(join(root, 'src'), 0o751);
+  await utimes(join(root, 'src/build.log'), 1000, 1000);
+  const before = await snapshotTree(root);
+  const call = hostFilesystem(root).begin('c1');
+  await call.view.write('src/a.txt', 'new');
+  await call.view.write('src/new.txt', 'new');
+  await call.prepare();
+  await call.commit();
+  const content = `file 644 ${Buffer.from('new').toString('base64')}`;
+  expect(await snapshotTree(root)).toEqual({ ...before, 'src/a.txt': content, 'src/new.txt': content });
+  expect((await stat(join(root, 'src/build.log'))).mtimeMs).toBe(1_000_000);
+});
+
+test('F24: a call that removes a file, makes a folder and writes two files leaves none of it when it fails', async () => {
+  await using workspace = await makeWorkspace();
+  const { root } = workspace;
+  await writeFile(join(root, 'b.txt'), 'b');
+  const before = await snapshotTree(root);
+  const call = hostFilesystem(root).begin('c1');
+  await call.view.remove('src/a.txt');
+  await call.view.makeDirectory('made');
+  await call.view.write('b.txt', 'changed');
+  await call.view.write('made/c.txt', 'c');
+  await call.discard();
+  expect(await snapshotTree(root)).toEqual(before);
+});
+
 test('a commit keeps the mode of a file and leaves no temporary file', async () => {
   await using workspace = await makeWorkspace();
   const { root } = workspace;
@@ -80,7 +114,7 @@ test('a call that is discarded while it prepares leaves no temporary file', asyn
 test.each([
   { name: 'a file outside', target: '../workspace/secret.txt', path: 'link' },
   { name: 'a folder outside', target: '../workspace', path: 'link/secret.txt' },
-  { name: 'a new file under a folder outside', target: '../workspace', path: 'link/new/deep.txt' },
+  { name: 'a new file under a folder outside (E15)', target: '../workspace', path: 'link/new/deep.txt' },
   { name: 'a place outside that does not exist', target: '../workspace/none.txt', path: 'link' },
   { name: 'a place inside that does not exist', target: 'none.txt', path: 'link' },
   { name: 'itself', target: 'link', path: 'link' },
@@ -219,6 +253,36 @@ test('file.conflict: a file appeared where the call creates one', async () => {
   await call.view.write('new.txt', 'mine');
   await writeFile(join(workspace.root, 'new.txt'), 'theirs');
   await expect(call.prepare()).rejects.toMatchObject({ code: 'file.conflict' });
+});
+
+test.each<{ what: string; path: string; change: (view: Filesystem, path: string) => Promise<void> }>([
+  { what: 'replaces', path: 'src/a.txt', change: (view, path) => view.write(path, 'mine') },
+  { what: 'creates', path: 'src/new.txt', change: (view, path) => view.write(path, 'mine') },
+  { what: 'removes', path: 'src/a.txt', change: (view, path) => view.remove(path) },
+])('file.conflict: somebody wrote the file that a call $what between its `prepare` and its `commit`', async (row) => {
+  await using workspace = await makeWorkspace();
+  const { root } = workspace;
+  const call = hostFilesystem(root).begin('c1');
+  await call.view.write('first.txt', 'mine');
+  await row.change(call.view, row.path);
+  await call.prepare();
+  await writeFile(join(root, row.path), 'theirs');
+  await expect(call.commit()).rejects.toMatchObject({ code: 'file.conflict', data: { path: row.path } });
+  const tree = await snapshotTree(root);
+  expect(Object.keys(tree)).toEqual([...new Set(['src', 'src/a.txt', row.path])]);
+  expect(await readFile(join(root, row.path), 'utf8')).toBe('theirs');
+});
+
+test('two names of one file can be changed in one call', async () => {
+  await using workspace = await makeWorkspace();
+  const { root } = workspace;
+  await link(join(root, 'src/a.txt'), join(root, 'hard.txt'));
+  const call = hostFilesystem(root).begin('c1');
+  await call.view.write('hard.txt', 'hard');
+  await call.view.remove('src/a.txt');
+  await call.prepare();
+  await call.commit();
+  expect(Object.keys(await snapshotTree(root))).toEqual(['hard.txt', 'src']);
 });
 
 test('a change on disk does not stop a call that wrote nothing', async () => {

@@ -5,9 +5,25 @@ import { directoryStat, type Source } from './reader.ts';
 import type { OpenStaging } from './staging.ts';
 
 /** `below` with what is staged laid over it. Looking at it leaves no trace. */
-export function layOver(below: Source, { nodes, namesIn }: OpenStaging): Source {
+export function layOver(below: Source, { nodes, namesIn, otherSpelling }: OpenStaging): Source {
+  /** Below, nobody knows yet the spelling in which a name is staged. */
+  async function toStagedSpelling(key: string): Promise<string> {
+    let spelled = '';
+    for (const name of key.split('/')) {
+      const folder = spelled;
+      spelled = joinKey(folder, name);
+      const other = otherSpelling(spelled);
+      if (other !== undefined && (await below.folds(folder))) spelled = other;
+    }
+    return spelled;
+  }
+
   return {
-    locate: below.locate,
+    async locate(path) {
+      const { key, link } = await below.locate(path);
+      return { key: nodes.size === 0 ? key : await toStagedSpelling(key), link };
+    },
+    folds: below.folds,
     async typeOf(key) {
       const node = nodes.get(key);
       if (node === undefined) return below.typeOf(key);

@@ -88,6 +88,7 @@ export function createMemoryBackend(files: ReadonlyMap<string, Uint8Array>, maxF
 
   return {
     locate: async (key) => ({ key, link: false }),
+    folds: async () => false,
     async stat(key) {
       const node = find(key);
       if (node === undefined) return undefined;

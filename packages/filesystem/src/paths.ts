@@ -74,6 +74,29 @@ export function nameOf(key: string): string {
   return key.slice(key.lastIndexOf('/') + 1);
 }
 
+/**
+ * Brings together what some file system takes for the same name: letter case, look-alike forms (NFKC) and characters that are
+ * ignored. Works for keys too.
+ */
+export function foldNames(key: string): string {
+  return key.normalize('NFKC').replace(ignored, '').toUpperCase().toLowerCase();
+}
+
+/** Spellings of a name by which a disk that folds names finds it too, and no other disk. */
+export function otherSpellings(name: string): readonly string[] {
+  // ASCII letters first: some disks fold no others.
+  const swapped = /[a-z]/iu.test(name) ? name.replace(/[a-z]/giu, swapCase) : name.replace(/\p{L}/gu, swapCase);
+  return [swapped, name.replace(ignored, '')].filter((other) => other !== name && other !== '');
+}
+
+const ignored = /\p{Default_Ignorable_Code_Point}/gu;
+
+function swapCase(letter: string): string {
+  const upper = letter.toUpperCase();
+  // Not those that become several letters: few disks know that.
+  return upper !== letter && upper.length === letter.length ? upper : letter.toLowerCase();
+}
+
 function findNameProblem(name: string, first: boolean): { readonly code: string; readonly reason: string } | undefined {
   if (/^[a-z]:/iu.test(name)) return { code: 'path.escape', reason: 'names a drive' };
   if (first && /^~[\w.+-]*$/u.test(name)) return { code: 'path.escape', reason: 'points to a home folder' };

@@ -1,5 +1,5 @@
 import { HoldfastError } from '@holdfast/core';
-import { parsePath, showPath } from './paths.ts';
+import { foldNames, parsePath, showPath } from './paths.ts';
 
 /**
  * What no tool may touch, at any depth and in any letter case: `.holdfast` (logs of other sessions; neither read nor written, and
@@ -54,17 +54,9 @@ function isReadOnly(foldedName: string): boolean {
   return foldedName === 'holdfast.lock' || foldedName.startsWith('holdfast.config.');
 }
 
-/**
- * Brings together what some file system takes for the same name: letter case, look-alike forms (NFKC), characters that HFS+
- * ignores, and the streams of NTFS (`name::$DATA`).
- */
+/** Also without the streams of NTFS (`name::$DATA`). */
 function fold(key: string): string {
-  return key
-    .normalize('NFKC')
-    .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
-    .replace(/:[^/]*/gu, '')
-    .toUpperCase()
-    .toLowerCase();
+  return foldNames(key.normalize('NFKC').replace(/:[^/]*/gu, ''));
 }
 
 function refuse(key: string, reason: string): HoldfastError {

@@ -9,6 +9,8 @@ import type { Protection } from './protection.ts';
 export interface Source {
   /** The real key of a path as the caller spells it. */
   locate(path: string): Promise<Location>;
+  /** As `Backend.folds` says. */
+  folds(key: string): Promise<boolean>;
   typeOf(key: string): Promise<FileEntry['type'] | undefined>;
   stat(key: string): Promise<FileStat | undefined>;
   /** `peek`: as `FilesystemReader.read` says. */
@@ -30,6 +32,7 @@ export function committedSource(backend: Backend, protection: Protection): Sourc
       }
       return location;
     },
+    folds: backend.folds,
     typeOf: async (key) => (await backend.stat(key))?.type,
     async stat(key) {
       const found = await backend.stat(key);

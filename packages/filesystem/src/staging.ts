@@ -1,5 +1,5 @@
 import type { Touched } from '@holdfast/core';
-import { nameOf, parentOf } from './paths.ts';
+import { foldNames, nameOf, parentOf } from './paths.ts';
 import { directoryStat } from './reader.ts';
 
 export type StagedNode =
@@ -23,6 +23,8 @@ export interface Staging {
 export interface OpenStaging extends Staging {
   /** Names of what is staged in a folder. */
   namesIn(folder: string): Iterable<string>;
+  /** What is staged under another spelling of `key`, as some disks fold names. */
+  otherSpelling(key: string): string | undefined;
   stage(nodes: ReadonlyMap<string, StagedNode>): void;
   /** Only the first version counts. */
   see(key: string, version: string | null): void;
@@ -35,6 +37,7 @@ export interface OpenStaging extends Staging {
 export function createStaging(): OpenStaging {
   const nodes = new Map<string, StagedNode>();
   const names = new Map<string, Set<string>>();
+  const spellings = new Map<string, string>();
   const seen = new Map<string, string | null>();
   const reads = new Set<string>();
 
@@ -45,6 +48,7 @@ export function createStaging(): OpenStaging {
   function stage(added: ReadonlyMap<string, StagedNode>): void {
     for (const [key, node] of added) {
       nodes.set(key, node);
+      spellings.set(foldNames(key), key);
       const folder = parentOf(key) ?? '';
       const siblings = names.get(folder) ?? new Set();
       names.set(folder, siblings.add(nameOf(key)));
@@ -56,6 +60,9 @@ export function createStaging(): OpenStaging {
     seen,
     reads,
     namesIn: (folder) => names.get(folder) ?? [],
+    otherSpelling(key) {
+      return nodes.size === 0 || nodes.has(key) ? undefined : spellings.get(foldNames(key));
+    },
     stage,
     see,
     read: (key) => reads.add(key),
