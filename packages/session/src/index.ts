@@ -1,3 +1,7 @@
+export { createSession } from './live-session.ts';
 export { type LogEntry, type LogRecord, type MemoryStore, memoryStore, type SessionStore } from './log.ts';
-export { createSession, type Session, type SessionOptions, type SessionSnapshot } from './session.ts';
+export { type ReplayOptions, replay } from './replay.ts';
+export type { Session, SessionOptions, SessionSnapshot } from './session.ts';
+export type { ExportedSlice, SessionExport } from './session-export.ts';
+export type { SliceDeclaration } from './slice-declaration.ts';
 export type { SessionTransaction } from './transaction.ts';

@@ -21,7 +21,7 @@ function writeLog(count: number): string {
   const session = createSession({ id: 's', store: jsonlStore(path) });
   for (let index = 1; index < count; index += 1)
     session.record({ type: 'note', text: `größe ${index}`, list: [index] });
-  session.close();
+  void session.close();
   return path;
 }
 

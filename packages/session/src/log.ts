@@ -29,12 +29,16 @@ export interface MemoryStore extends SessionStore {
   readonly records: readonly LogRecord[];
 }
 
-export function memoryStore(): MemoryStore {
+/** `records`: what it holds from the start, for a session that goes on after them. */
+export function memoryStore(records: readonly LogRecord[] = []): MemoryStore {
   const entries: LogEntry[] = [];
   const times: number[] = [];
   return {
     get records() {
-      return entries.map((entry, seq) => toLogRecord(entry, seq, times[seq] ?? 0));
+      return [
+        ...records,
+        ...entries.map((entry, index) => toLogRecord(entry, records.length + index, times[index] ?? 0)),
+      ];
     },
     append(entry, _seq, atMs) {
       entries.push(entry);

@@ -54,6 +54,13 @@ const diary: Slice<ListState<string>> = defineSlice<string>({
   reducers: { happened: (_state, payload) => append(payload) },
 });
 
+const declared = [
+  { id: 'notes', kind: 'list', retention: 'state', events: ['note-added', 'notes-cleared'] },
+  { id: 'owners', kind: 'keyed', retention: 'state', events: ['owner-set', 'owner-removed', 'owners-replaced'] },
+  { id: 'count', kind: 'value', retention: 'state', initial: 0, events: ['note-added', 'broken'] },
+  { id: 'diary', kind: 'list', retention: 'log', events: ['happened'] },
+];
+
 function start(options: SessionOptions = {}) {
   const store = memoryStore();
   return {
@@ -69,7 +76,7 @@ test('an event reaches every slice that listens, and the log', () => {
   expect(session.read(notes).toArray()).toEqual([{ text: 'a' }, { text: 'b' }]);
   expect(session.read(count)).toBe(2);
   expect(store.records).toEqual([
-    { seq: 0, atMs: 1_000, type: 'session-start', sessionId: 's' },
+    { seq: 0, atMs: 1_000, type: 'session-start', sessionId: 's', slices: declared },
     { seq: 1, atMs: 1_000, type: 'event', events: [{ type: 'note-added', payload: { text: 'a' } }] },
     { seq: 2, atMs: 1_000, type: 'event', events: [{ type: 'note-added', payload: { text: 'b' } }] },
   ]);
@@ -272,7 +279,7 @@ test('slice.conflict: two definitions under one id; equal data without reducers 
   const make = (initial: number) => defineSlice<number>({ id: 'policy:x', kind: 'value', initial, reducers: {} });
   const transaction = session.begin();
   transaction.apply(make(1), [replace(2)]);
-  transaction.commit({ type: 'event' });
+  transaction.commit({ type: 'event', changes: transaction.changes });
   expect(session.read(make(1))).toBe(2);
   expect(() => session.read(make(3))).toThrow(expect.objectContaining({ code: 'slice.conflict' }));
 });
@@ -317,8 +324,8 @@ test('a store that fails keeps the commit from happening', () => {
 
 test('session.closed: nothing is written after the end', () => {
   const { session } = start();
-  session.close();
-  session.close();
+  void session.close();
+  void session.close();
   expect(() => session.dispatch({ type: 'note-added', payload: { text: 'a' } })).toThrow(
     expect.objectContaining({ code: 'session.closed' }),
   );

@@ -113,6 +113,18 @@ export function checkItem(slice: Slice, item: unknown): Json {
   );
 }
 
+/** Whether every item of `state` is one that the slice may hold. @throws HoldfastError `slice.value.invalid`. */
+export function checkState(slice: Slice, state: SliceState): void {
+  if (state instanceof PersistentList) for (const item of state) checkItem(slice, item);
+  else if (state instanceof PersistentMap) for (const [, item] of state) checkItem(slice, item);
+  else if (!isInitial(slice, state)) checkItem(slice, state);
+}
+
+/** An initial value counts whatever the schema says: it is what a slice has before anybody wrote to it. */
+export function isInitial({ initial }: SliceShape, state: Json): boolean {
+  return JSON.stringify(state) === JSON.stringify(initial ?? null);
+}
+
 function checkWhole(slice: Slice, value: unknown): Json | undefined {
   if (slice.kind === 'value') return checkItem(slice, value);
   if (slice.kind === 'list') return Array.isArray(value) ? value.map((item) => checkItem(slice, item)) : undefined;

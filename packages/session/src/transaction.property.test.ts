@@ -219,7 +219,7 @@ test('property: any interleaving of transactions, nested and beside each other, 
         }
       }
     }),
-    { numRuns: 400 },
+    { numRuns: 150 },
   );
 });
 

@@ -9,17 +9,13 @@ import {
 import type { LogEntry } from './log.ts';
 import { copyEvent, reduceEvent } from './reduce.ts';
 import { applyChange, type Change, checkOperation, type SliceState } from './slice-state.ts';
+import type { SliceTable } from './slice-table.ts';
 
 /** What transactions need of their session. */
 export interface TransactionRoot {
-  /** Slices that have reducers, in the order in which the session met them. */
-  readonly reducing: readonly Slice[];
-  /** The committed state; the session gets to know the slice. */
-  stateOf(slice: Slice): SliceState;
-  listeningTo(type: string): readonly Slice[];
+  readonly table: SliceTable;
   publish(event: SessionEvent): void;
   append(entry: LogEntry): void;
-  setStates(staged: Iterable<StagedState>): void;
   /** Tells subscribers of what was appended. */
   notify(entry: LogEntry): void;
 }
@@ -60,10 +56,10 @@ export interface SessionTransaction extends ToolSession {
    */
   begin(): SessionTransaction;
   /**
-   * Writes `entry` as the one record of the call and lets the changes be seen. The entry has to hold `events` and `changes`:
-   * they are what a log is replayed from; that of a nested transaction names its parent in `parentId`, by which replay knows it.
-   * Throws what a reducer throws when it is run again on what somebody else has committed in the meantime, or the store;
-   * then nothing has changed and the transaction is still open.
+   * Writes `entry` as the one record of the call and lets the changes be seen. The entry has the type `tool-call-end` or `event`
+   * and holds `events` and `changes`: they are what a log is replayed from. The record of a nested transaction gets `nested: true`.
+   * @throws HoldfastError `commit.entry_invalid`, or what a reducer throws when it is run again on what somebody else has committed
+   * in the meantime, or the store; then nothing has changed and the transaction is still open.
    */
   commit(entry: LogEntry): void;
   /** Drops what is staged. Does nothing after the end. */
@@ -84,7 +80,7 @@ export class StagedTransaction implements SessionTransaction {
   constructor(root: TransactionRoot, parent?: StagedTransaction) {
     this.#root = root;
     this.#parent = parent;
-    this.#met = root.reducing.length;
+    this.#met = root.table.reducing.length;
   }
 
   get events(): readonly SessionEvent[] {
@@ -105,7 +101,7 @@ export class StagedTransaction implements SessionTransaction {
     this.#checkOpen();
     this.#catchUp();
     const reduced = copyEvent(event);
-    const slices = this.#root.listeningTo(reduced.type);
+    const slices = this.#root.table.listeningTo(reduced.type);
     if (slices.length === 0) {
       throw new HoldfastError(
         'event.unhandled',
@@ -157,16 +153,20 @@ export class StagedTransaction implements SessionTransaction {
 
   commit(entry: LogEntry): void {
     this.#checkOpen();
+    this.#checkEntry(entry);
     this.#catchUp();
     if (this.#staged !== undefined) {
       for (const staged of this.#staged.values()) this.#rebase(staged, this.#stateBelow(staged.slice));
     }
+    // Not only `parentId` tells: a call of a child session has a parent, too, and yet commits on its own.
+    const noted = this.#parent === undefined ? entry : { ...entry, nested: true };
     // The record comes first: when the store refuses it, nothing has changed.
-    this.#root.append(entry);
+    this.#root.append(noted);
     this.#open = false;
     if (this.#parent !== undefined) this.#parent.#merge(this);
-    else if (this.#staged !== undefined) this.#root.setStates(this.#staged.values());
-    this.#root.notify(entry);
+    else if (this.#staged !== undefined)
+      for (const { slice, state } of this.#staged.values()) this.#root.table.setState(slice.id, state);
+    this.#root.notify(noted);
   }
 
   discard(): void {
@@ -184,8 +184,18 @@ export class StagedTransaction implements SessionTransaction {
       throw new HoldfastError('context.closed', 'The call has ended: its session can no longer be used.');
   }
 
+  // A record that lacks what was staged would be a log from which something else is rebuilt.
+  #checkEntry({ type, events, changes }: LogEntry): void {
+    const whole = lengthOf(events) === this.events.length && lengthOf(changes) === this.changes.length;
+    if (whole && (type === 'tool-call-end' || type === 'event')) return;
+    throw new HoldfastError(
+      'commit.entry_invalid',
+      `The entry of a commit has the type \`tool-call-end\` or \`event\` and holds the transaction's \`events\` and \`changes\`, got \`${type}\` with ${lengthOf(events)} of ${this.events.length} events and ${lengthOf(changes)} of ${this.changes.length} changes.`,
+    );
+  }
+
   #stateBelow(slice: Slice): SliceState {
-    return this.#parent === undefined ? this.#root.stateOf(slice) : this.#parent.#stateOf(slice);
+    return this.#parent === undefined ? this.#root.table.stateOf(slice) : this.#parent.#stateOf(slice);
   }
 
   #stateOf(slice: Slice): SliceState {
@@ -219,7 +229,7 @@ export class StagedTransaction implements SessionTransaction {
    * session knows by the time of the commit record is noted before it.
    */
   #catchUp(): void {
-    const { reducing } = this.#root;
+    const { reducing } = this.#root.table;
     for (; this.#met < reducing.length; this.#met += 1) {
       const slice = reducing[this.#met];
       if (slice !== undefined && this.#events?.some(({ type }) => slice.reducers.has(type))) {
@@ -255,6 +265,10 @@ export class StagedTransaction implements SessionTransaction {
 }
 
 const none: readonly never[] = Object.freeze([]);
+
+function lengthOf(items: Json | undefined): number {
+  return Array.isArray(items) ? items.length : 0;
+}
 
 function joined<Item>(first: Item[] | undefined, second: readonly Item[] | undefined): Item[] | undefined {
   if (second === undefined) return first;

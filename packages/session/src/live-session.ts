@@ -1,0 +1,259 @@
+import {
+  type Clock,
+  describeThrown,
+  HoldfastError,
+  type Json,
+  type SessionEvent,
+  type Slice,
+  systemClock,
+} from '@holdfast/core';
+import { CloseListeners } from './close-listeners.ts';
+import { type LogEntry, type LogRecord, memoryStore, type SessionStore, toLogRecord } from './log.ts';
+import type { Session, SessionOptions, SessionSnapshot } from './session.ts';
+import { readExport, type SessionExport, toExport } from './session-export.ts';
+import { toDeclaration } from './slice-declaration.ts';
+import { SliceTable } from './slice-table.ts';
+import { type SessionTransaction, StagedTransaction, type TransactionRoot } from './transaction.ts';
+
+/** Makes a session; the log's first record is its `session-start`. */
+export function createSession({ slices = [], ...options }: SessionOptions = {}): Session {
+  const table = new SliceTable();
+  for (const slice of slices) table.register(slice);
+  return startSession(table, options);
+}
+
+/** The log begins with the slices of `table`, and with `origin`. */
+function startSession(
+  table: SliceTable,
+  { store = memoryStore(), clock = systemClock, id = createSessionId(clock.now()) }: SessionOptions,
+  origin: { readonly [field: string]: Json } = {},
+): Session {
+  const session = new LiveSession({ id, store, clock, table, seq: 0 });
+  table.unnoted.length = 0;
+  session.write({
+    type: 'session-start',
+    sessionId: id,
+    ...origin,
+    slices: [...table.slices.values()].map(toDeclaration),
+  });
+  return session;
+}
+
+/** Record types from which replay rebuilds state: the session itself writes them. */
+const reserved: ReadonlySet<string> = new Set(['session-start', 'slice', 'event', 'restore', 'reset', 'import']);
+
+export class LiveSession implements Session, TransactionRoot {
+  readonly id: string;
+  readonly table: SliceTable;
+  readonly #clock: Clock;
+  readonly #store: SessionStore;
+  readonly #listeners = new Set<(record: LogRecord) => void>();
+  readonly #closeListeners = new CloseListeners();
+  /** Records that were written on the way to another one, of which subscribers do not know yet. */
+  readonly #untold: LogRecord[] = [];
+  #seq: number;
+  #lastAtMs = 0;
+  #closed = false;
+  #closing: Promise<void> | undefined;
+
+  constructor(parts: {
+    readonly id: string;
+    readonly store: SessionStore;
+    readonly clock: Clock;
+    readonly table: SliceTable;
+    readonly seq: number;
+  }) {
+    this.id = parts.id;
+    this.table = parts.table;
+    this.#store = parts.store;
+    this.#clock = parts.clock;
+    this.#seq = parts.seq;
+  }
+
+  register(slice: Slice): void {
+    this.table.register(slice);
+  }
+
+  read<State>(slice: Slice<State>): State {
+    // The state of a slice has the type that its definition says; `checkOperation` has checked every item.
+    return this.table.stateOf(slice) as State;
+  }
+
+  dispatch(event: SessionEvent): void {
+    const transaction = this.begin();
+    try {
+      transaction.dispatch(event);
+      transaction.commit({ type: 'event', events: transaction.events.map((staged) => ({ ...staged })) });
+    } finally {
+      transaction.discard();
+    }
+  }
+
+  record(entry: LogEntry): void {
+    if (reserved.has(entry.type) || hasItems(entry['events']) || hasItems(entry['changes'])) {
+      throw new HoldfastError(
+        'record.reserved',
+        `A record \`${entry.type}\` stands for a change of state; commit a transaction instead.`,
+      );
+    }
+    this.write(entry);
+  }
+
+  publish(event: SessionEvent): void {
+    for (const slice of this.table.listeningTo(event.type)) {
+      if (slice.retention !== 'log') {
+        throw new HoldfastError(
+          'event.retention',
+          `\`${event.type}\` changes the state slice \`${slice.id}\`; dispatch it instead.`,
+        );
+      }
+    }
+    this.dispatch(event);
+  }
+
+  begin(): SessionTransaction {
+    return new StagedTransaction(this);
+  }
+
+  snapshot(): SessionSnapshot {
+    return Object.freeze({ sessionId: this.id, seq: this.#seq, states: this.table.copyStates() });
+  }
+
+  restore({ sessionId, seq, states }: SessionSnapshot): void {
+    if (sessionId !== this.id) {
+      throw new HoldfastError(
+        'snapshot.foreign',
+        `A snapshot of session \`${sessionId}\` cannot be restored into \`${this.id}\`.`,
+      );
+    }
+    for (const id of states.keys()) {
+      if (!this.table.slices.has(id))
+        throw new HoldfastError('slice.unknown', `The snapshot has the slice \`${id}\`, which this session never met.`);
+    }
+    this.write({ type: 'restore', toSeq: seq }, () => this.table.restore(states));
+  }
+
+  reset(): void {
+    this.write({ type: 'reset' }, () => this.table.restore(new Map()));
+  }
+
+  fork(options: Omit<SessionOptions, 'slices'> = {}): Session {
+    return startSession(
+      this.table.fork(),
+      { clock: this.#clock, ...options },
+      { forkedFrom: { sessionId: this.id, seq: this.#seq } },
+    );
+  }
+
+  export(): SessionExport {
+    return toExport(this.table, this.id, this.#seq);
+  }
+
+  import(data: unknown): void {
+    const { slices, apply } = readExport(data, this.table);
+    this.write({ type: 'import', slices }, apply);
+  }
+
+  subscribe(listener: (record: LogRecord) => void): () => boolean {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  onClose(listener: () => void | Promise<void>): void {
+    this.#checkOpen();
+    this.#closeListeners.add(listener);
+  }
+
+  close(): Promise<void> {
+    if (this.#closing === undefined) {
+      // Known before the first listener runs, which may call `close` again.
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      this.#closing = promise;
+      this.#close().then(resolve, reject);
+    }
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const note = (message: string): void => this.record({ type: 'close-error', message });
+    try {
+      // Not awaited when there is nothing to wait for: callers who do not wait for `close` count on a closed store.
+      if (this.#closeListeners.size > 0) await this.#closeListeners.run(note);
+    } finally {
+      this.#closed = true;
+      this.#store.close();
+    }
+  }
+
+  /** Appends a record, then lets `apply` change state, then tells subscribers. */
+  write(entry: LogEntry, apply?: () => void): void {
+    this.append(entry);
+    apply?.();
+    this.notify(entry);
+  }
+
+  append(entry: LogEntry): void {
+    if (this.table.unnoted.length > 0) this.#noteSlices();
+    this.#appendOne(entry);
+  }
+
+  // Before the next record, and not when they are met, so that reading writes nothing.
+  #noteSlices(): void {
+    const { unnoted } = this.table;
+    for (let slice = unnoted[0]; slice !== undefined; slice = unnoted[0]) {
+      const entry = { type: 'slice', ...toDeclaration(slice) };
+      this.#appendOne(entry);
+      unnoted.shift();
+      if (this.#listeners.size > 0) this.#untold.push(toLogRecord(entry, this.#seq - 1, this.#lastAtMs));
+    }
+  }
+
+  #appendOne(entry: LogEntry): void {
+    this.#checkOpen();
+    this.#lastAtMs = this.#clock.now();
+    this.#store.append(entry, this.#seq, this.#lastAtMs);
+    this.#seq += 1;
+  }
+
+  #checkOpen(): void {
+    if (this.#closed) throw new HoldfastError('session.closed', `The session \`${this.id}\` is closed.`);
+  }
+
+  /** Tells listeners of the record that was appended last. */
+  notify(entry: LogEntry): void {
+    if (this.#listeners.size === 0) return;
+    const record = toLogRecord(entry, this.#seq - 1, this.#lastAtMs);
+    for (const before of this.#untold.splice(0)) this.#tell(before);
+    this.#tell(record);
+  }
+
+  #tell(record: LogRecord): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(record);
+      } catch (thrown) {
+        this.#noteFailure(record, thrown);
+      }
+    }
+  }
+
+  #noteFailure({ type, seq }: LogRecord, thrown: unknown): void {
+    // One that fails on the record of its failure would go on for ever.
+    if (type === 'subscriber-error') return;
+    try {
+      this.record({ type: 'subscriber-error', recordSeq: seq, message: describeThrown(thrown) });
+    } catch {
+      // What was recorded has happened, so its writer must not fail; the next write meets the same broken store and says so.
+    }
+  }
+}
+
+function hasItems(field: Json | undefined): boolean {
+  return Array.isArray(field) && field.length > 0;
+}
+
+function createSessionId(nowMs: number): string {
+  const time = new Date(nowMs).toISOString().slice(0, 19).replaceAll(':', '-').replace('T', '-');
+  const random = crypto.getRandomValues(new Uint8Array(4));
+  return `${time}-${[...random].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+}
