@@ -136,7 +136,7 @@ function waive(bound: Keyed, decision: Decision, { call, scope, approved }: Aski
   if (type === 'deny') return { policy, type, reason };
   if (approved.has(policy)) return { policy, type: 'allow', reason: 'Approved.' };
   if (scope.grants.has(tool.name)) return { policy, type: 'allow', reason: 'Granted by the host.' };
-  if (isGranted(scope.grantSession, tool.name)) return { policy, type: 'allow', reason: 'Granted for the session.' };
+  if (isGranted(scope.rootSession, tool.name)) return { policy, type: 'allow', reason: 'Granted for the session.' };
   return { policy, type, reason };
 }
 

@@ -81,7 +81,10 @@ class CallContext implements ToolContext {
   }
 
   get use(): ToolContext['use'] {
-    return (resource) => this.#call.use(resource);
+    return async (resource) => {
+      this.#call.checkOpen();
+      return await this.#call.declared.use(resource);
+    };
   }
 
   get call(): ToolContext['call'] {

@@ -1,14 +1,15 @@
 import {
   HoldfastError,
+  isResourceDefinition,
   isStagedResource,
   type PreparedCall,
-  type ResourceDefinition,
   type ResourceTransaction,
   type RunEvent,
   type Touched,
 } from '@holdfast/core';
 import type { SessionTransaction } from '@holdfast/session';
 import type { CallScope } from './call-scope.ts';
+import { DeclaredResources } from './declared-resources.ts';
 import type { EndOfLife, Lifetime } from './lifetime.ts';
 
 /** Why a call is told to stop. */
@@ -27,6 +28,7 @@ export class CallResources {
   #controller: AbortController | undefined;
   #stopListeners: Set<(end: EndOfLife) => void> | undefined;
   #lifetime: Lifetime | undefined;
+  #declared: DeclaredResources | undefined;
   #held: RunEvent[] | undefined;
   #stopped: StopReason | undefined;
   #open = true;
@@ -101,8 +103,28 @@ export class CallResources {
     else this.#held.push(event);
   }
 
-  async use<Value>(_resource: ResourceDefinition<Value>): Promise<Value> {
-    throw new HoldfastError('resource.none', 'x');
+  /** Made when first used. */
+  get declared(): DeclaredResources {
+    this.#declared ??= new DeclaredResources(this);
+    return this.#declared;
+  }
+
+  /** Whether ending the call takes more than dropping what the session has staged. */
+  get holdsResources(): boolean {
+    return this.#staged !== undefined || this.#declared !== undefined;
+  }
+
+  /** Takes in the part that a resource has in the call's transaction. The second instance under one name is `name#2`. */
+  stage(name: string, part: ResourceTransaction): void {
+    this.#staged ??= new Map();
+    let key = name;
+    for (let count = 2; this.#staged.has(key); count += 1) key = `${name}#${count}`;
+    this.#staged.set(key, part);
+  }
+
+  /** Lets go of what was made for this call. */
+  async dispose(): Promise<void> {
+    await this.#declared?.dispose();
   }
 
   touched(): ReadonlyMap<string, Touched> {
@@ -135,13 +157,12 @@ export class CallResources {
 
   #openViews(): ReadonlyMap<string, unknown> {
     const views = new Map<string, unknown>();
-    this.#staged = new Map();
     for (const [name, resource] of this.scope.resources) {
       if (isStagedResource(resource)) {
         const staged = resource.begin(this.call.id);
-        this.#staged.set(name, staged);
+        this.stage(name, staged);
         views.set(name, staged.view);
-      } else {
+      } else if (!isResourceDefinition(resource)) {
         views.set(name, resource);
       }
     }

@@ -91,8 +91,8 @@ export interface CallScope {
   readonly resources: ReadonlyMap<string, unknown>;
   readonly surroundings: PolicySurroundings;
   readonly grants: ReadonlySet<string>;
-  /** Where grants for the session are kept. */
-  readonly grantSession: Session;
+  /** Above all child sessions: where grants and resources for the session are. */
+  readonly rootSession: Session;
   readonly approve: Approve | undefined;
   readonly unattended: boolean;
   readonly policyTimeoutMs: number;
@@ -140,7 +140,7 @@ export function createCallScope(options: CallOptions): CallScope {
     resources: bound,
     surroundings: { session: readerOf(session), filesystem: readOnlyFilesystem(bound), deadline: lifetime.deadline },
     grants: grants === undefined ? (outer?.grants ?? noGrants) : new Set([...(outer?.grants ?? noGrants), ...grants]),
-    grantSession: outer?.grantSession ?? session,
+    rootSession: outer?.rootSession ?? session,
     approve: options.approve ?? outer?.approve,
     unattended: options.unattended ?? outer?.unattended ?? false,
     policyTimeoutMs,

@@ -1,14 +1,14 @@
-import type { ResourceTransaction, StagedResource } from '@holdfast/core';
+import { isStagedResource, type ResourceTransaction, type StagedResource } from '@holdfast/core';
 import type { CallResources } from './call-resources.ts';
 
 /** What calls nested in `parent` are given: staged resources commit into the parent's part of the transaction. */
 export function nestedResources(parent: CallResources): ReadonlyMap<string, unknown> {
   // Opens every staged resource of the parent, which has to be there for what is nested to commit into.
-  const { views } = parent;
+  void parent.views;
   return new Map(
-    [...views.keys()].map((name) => {
-      const staged = parent.staged.get(name);
-      return [name, staged === undefined ? parent.scope.resources.get(name) : toNested(staged)];
+    [...parent.scope.resources].map(([name, resource]) => {
+      const staged = isStagedResource(resource) ? parent.staged.get(name) : undefined;
+      return [name, staged === undefined ? resource : toNested(staged)];
     }),
   );
 }

@@ -55,7 +55,7 @@ async function permitWithApproval(
     trail.approval = { type: answer.type, by: 'person' };
     if (answer.type === 'deny')
       return refusedApproval('approval.denied', pending, answer.reason ?? 'it was not approved');
-    if (answer.grant === true) grantTool(scope.grantSession, call.tool.name);
+    if (answer.grant === true) grantTool(scope.rootSession, call.tool.name);
     for (const { policy } of pending.asks) approved.add(policy);
   }
 }

@@ -1,4 +1,14 @@
-import { allow, ask, definePolicy, defineTool, deny, type Policy, type RunEvent, type Tool } from '@holdfast/core';
+import {
+  allow,
+  ask,
+  type Decision,
+  definePolicy,
+  defineTool,
+  deny,
+  type Policy,
+  type RunEvent,
+  type Tool,
+} from '@holdfast/core';
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
 import { call, collect, diary, notes, playing, say, stop, testClock, testSession, toolsPrompt } from './fixtures.ts';
@@ -138,7 +148,7 @@ test('what takes no time of its own does not take the time of its neighbours', a
 });
 
 /** Allows as long as fewer than `max` calls succeeded. */
-const atMost = (max: number, refuse = deny): Policy =>
+const atMost = (max: number, refuse: (reason: string) => Decision = deny): Policy =>
   definePolicy<number>({
     name: 'at-most',
     initialState: 0,
@@ -492,7 +502,7 @@ test('a broken log ends the run without leaving early calls running', async () =
     async execute(input, { signal }) {
       signals.push(signal);
       await (gate.tool('x').execute?.(input, { progress: () => undefined } as never) as Promise<unknown>);
-      if (input.name === 'a') session.close();
+      if (input.name === 'a') await session.close();
       return null;
     },
   });

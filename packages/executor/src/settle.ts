@@ -25,13 +25,21 @@ export interface Entered {
 export function settle(invoked: Invoked, entered: Entered): ToolCallEndEvent | Promise<ToolCallEndEvent> {
   const answer = readAnswer(invoked, entered.compiled);
   // Most calls use no resource, and then nothing here needs time.
-  if (entered.resources.staged.size > 0) return settleStaged(answer, entered);
+  if (entered.resources.holdsResources) return settleStaged(answer, entered);
   if (answer.kind !== 'ok') return drop(withDoubt(answer, entered.compiled.tool), entered);
   const committed = commit(answer, entered, noTouched);
   return 'type' in committed ? committed : drop(committed, entered);
 }
 
 async function settleStaged(answer: Ending, entered: Entered): Promise<ToolCallEndEvent> {
+  try {
+    return await endStaged(answer, entered);
+  } finally {
+    await entered.resources.dispose();
+  }
+}
+
+async function endStaged(answer: Ending, entered: Entered): Promise<ToolCallEndEvent> {
   const { compiled, resources } = entered;
   let ending = withDoubt(answer, compiled.tool);
   if (answer.kind === 'ok') {
@@ -50,7 +58,9 @@ export async function refuse(ending: Ending, entered: Entered): Promise<ToolCall
   const { resources } = entered;
   resources.stop('aborted');
   resources.close();
-  return drop(await discardResources(ending, resources), entered);
+  const ended = await discardResources(ending, resources);
+  await resources.dispose();
+  return drop(ended, entered);
 }
 
 /** Drops what an entered call did and says nothing about it: it will be asked for again, or has not been asked for at all. */
@@ -66,6 +76,7 @@ export async function abandon({ resources, transaction, scope }: Entered): Promi
       scope.session.record({ type: 'resource-discard-failed', callId: resources.call.id, message });
     }
   }
+  await resources.dispose();
 }
 
 /** What is declared to read only must not write: such calls run beside others. */

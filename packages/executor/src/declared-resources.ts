@@ -1,0 +1,113 @@
+import {
+  type Clock,
+  describeThrown,
+  HoldfastError,
+  isStagedResource,
+  type ResourceDefinition,
+  type ResourceTransaction,
+  type StagedResource,
+} from '@holdfast/core';
+import type { Session } from '@holdfast/session';
+import type { CallResources } from './call-resources.ts';
+import type { ResourceFailure } from './resource-disposal.ts';
+import { type CallResourceScope, createSessionResources, type SessionResources } from './resource-scope.ts';
+
+/** How long the end of a call or session waits for one disposal. */
+const disposalLimitMs = 5_000;
+
+/** The declared resources that one call uses, and their parts in its transaction. */
+export class DeclaredResources {
+  readonly #call: CallResources;
+  readonly #scope: CallResourceScope;
+  readonly #parts = new Map<StagedResource, ResourceTransaction>();
+
+  constructor(call: CallResources) {
+    this.#call = call;
+    const { parent, rootSession, resources, clock } = call.scope;
+    const around = parent === undefined ? sessionResources(rootSession, clock) : parent.declared.#scope;
+    this.#scope = around.open({
+      bound: resources,
+      view: (instance, name) => this.#viewOf(instance, name),
+      onLateFailure: (failure) => this.#record(failure),
+    });
+  }
+
+  use<Value>(resource: ResourceDefinition<Value>): Promise<Value> {
+    return this.#scope.use(resource);
+  }
+
+  /** Ends with the call; what has a part in the transaction of a call around it, with that one. */
+  async dispose(): Promise<void> {
+    if (this.#call.scope.parent !== undefined && this.#parts.size > 0) return;
+    for (const failure of await this.#scope.dispose()) this.#record(failure);
+  }
+
+  #viewOf(instance: unknown, name: string): unknown {
+    if (!isStagedResource(instance)) return instance;
+    const bound = this.#call.scope.resources.get(name) === instance;
+    return bound ? this.#call.views.get(name) : this.#partOf(instance, name).view;
+  }
+
+  /** Of an instance that calls around this one have not met, those get their parts as well: this one commits into theirs. */
+  #partOf(instance: StagedResource, name: string): ResourceTransaction {
+    let part = this.#parts.get(instance);
+    if (part === undefined) {
+      const { parent } = this.#call.scope;
+      const around = parent === undefined ? instance : parent.declared.#partOf(instance, name);
+      part = around.begin(this.#call.call.id);
+      this.#parts.set(instance, part);
+      this.#call.stage(name, part);
+    }
+    return part;
+  }
+
+  #record({ name, thrown }: ResourceFailure): void {
+    const { scope, call } = this.#call;
+    scope.session.record({
+      type: 'resource-dispose-failed',
+      callId: call.id,
+      resource: name,
+      message: describeThrown(thrown),
+    });
+  }
+}
+
+const bySession = new WeakMap<Session, SessionResources>();
+
+/** The resources that live as long as `session`, which disposes of them when it is closed. */
+function sessionResources(session: Session, clock: Clock): SessionResources {
+  const known = bySession.get(session);
+  if (known !== undefined) return known;
+  const failed = ({ name, thrown }: ResourceFailure): string => `\`${name}\`: ${describeThrown(thrown)}`;
+  const resources = createSessionResources({
+    limit: (disposal) => withinLimit(disposal, clock),
+    onLateFailure: (failure) =>
+      session.record({
+        type: 'resource-dispose-failed',
+        resource: failure.name,
+        message: describeThrown(failure.thrown),
+      }),
+  });
+  bySession.set(session, resources);
+  session.onClose(async () => {
+    const failures = await resources.dispose();
+    if (failures.length === 0) return;
+    const message = `Resources of the session could not be disposed of: ${failures.map(failed).join('; ')}`;
+    throw new HoldfastError('resource.dispose_failed', message);
+  });
+  return resources;
+}
+
+async function withinLimit(disposal: Promise<void>, clock: Clock): Promise<void> {
+  let stop: () => void = () => undefined;
+  const limit = new Promise<never>((_resolve, reject) => {
+    stop = clock.after(disposalLimitMs, () =>
+      reject(new HoldfastError('resource.dispose_timeout', `It took more than ${disposalLimitMs} ms.`)),
+    );
+  });
+  try {
+    await Promise.race([disposal, limit]);
+  } finally {
+    stop();
+  }
+}
