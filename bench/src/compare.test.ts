@@ -25,37 +25,56 @@ function bench() {
   return { order, subject, now: () => time };
 }
 
-test('rounds are interleaved, each starts with another subject, and warm-up does not count', async () => {
+test('every round has every subject, in another order, and warm-up does not count', async () => {
   const { order, subject, now } = bench();
-  const subjects = [subject('floor', [9_999, 100, 200, 300]), subject('ours', [9_999, 300, 400, 300], { goal: 2.5 })];
+  const subjects = [
+    subject('floor', [9_999, 100, 200, 300]),
+    subject('ours', [9_999, 300, 400, 300], { against: [{ name: 'floor', goal: 2.5 }] }),
+  ];
   const rows = await compare(subjects, { rounds: 3, warmUpRounds: 1, now });
-  expect(order).toEqual(['floor', 'ours', 'ours', 'floor', 'floor', 'ours', 'ours', 'floor']);
+  const rounds = [0, 2, 4, 6].map((start) => order.slice(start, start + 2).join());
+  expect(new Set(rounds)).toEqual(new Set(['floor,ours', 'ours,floor']));
   expect(rows).toEqual([
-    { name: 'floor', nsPerOperation: { median: 20, min: 10, max: 30 } },
+    { name: 'floor', rounds: 3, nsPerOperation: { median: 20, min: 10, max: 30 }, ratios: [] },
     {
       name: 'ours',
+      rounds: 3,
       nsPerOperation: { median: 30, min: 30, max: 40 },
-      ratio: { median: 2, min: 1, max: 3, against: 'floor' },
-      goal: 2.5,
+      ratios: [{ against: 'floor', median: 2, min: 1, max: 3, goal: 2.5 }],
     },
   ]);
 });
 
-test('a subject may be compared with another than the first, and only with one that is there', async () => {
+test('no subject comes after the same one in every round', async () => {
+  const { order, subject, now } = bench();
+  const subjects = ['a', 'b', 'c', 'd'].map((name) => subject(name, []));
+  await compare(subjects, { rounds: 12, warmUpRounds: 0, now });
+  for (const name of ['a', 'b', 'c', 'd']) {
+    const before = order.flatMap((other, index) => (order[index + 1] === name ? [other] : []));
+    expect(new Set(before).size).toBeGreaterThanOrEqual(3);
+  }
+});
+
+test('a subject may be compared with several others, and only with those that are there', async () => {
   const { subject, now } = bench();
-  const subjects = [subject('floor', [10]), subject('a', [20]), subject('b', [60], { against: 'a' })];
+  const subjects = [
+    subject('floor', [10]),
+    subject('a', [20], { against: [{ name: 'floor' }] }),
+    subject('b', [60], { against: [{ name: 'a' }, { name: 'floor' }] }),
+  ];
   const rows = await compare(subjects, { rounds: 1, warmUpRounds: 0, now });
-  expect(rows.map(({ ratio }) => ratio?.median)).toEqual([undefined, 2, 3]);
-  const unknown = [subject('floor', [10]), subject('a', [20], { against: 'gone' })];
+  expect(rows.map(({ ratios }) => ratios.map(({ median }) => median))).toEqual([[], [2], [3, 6]]);
+  const unknown = [subject('floor', [10]), subject('a', [20], { against: [{ name: 'gone' }] })];
   await expect(compare(unknown, { rounds: 1, warmUpRounds: 0, now })).rejects.toThrow('unknown `gone`');
 });
 
 test('a goal in time is about what a subject takes over the other', async () => {
   const { subject, now } = bench();
-  const subjects = [subject('floor', [100, 200]), subject('ours', [300, 300], { goalOverNs: 15 })];
+  const against = [{ name: 'floor', goalOverNs: 15 }];
+  const subjects = [subject('floor', [100, 200]), subject('ours', [300, 300], { against })];
   const rows = await compare(subjects, { rounds: 2, warmUpRounds: 0, now });
-  expect(rows[1]?.overNs).toEqual({ median: 15, min: 10, max: 20, goal: 15 });
-  const lines = formatReport({ name: 'import', rounds: 2, rows }).split('\n');
+  expect(rows[1]?.ratios[0]?.overNs).toEqual({ median: 15, min: 10, max: 20, goal: 15 });
+  const lines = formatReport({ name: 'import', notes: [], rows }).split('\n');
   expect(lines.at(-1)).toContain('15 ns over, met with 15 ns');
 });
 
@@ -67,24 +86,35 @@ test.each([
   expect(toSpread(samples)).toEqual(spread);
 });
 
-test('the table says what was measured and whether the goal is met', () => {
+test('the table says what was measured and whether the goals are met', () => {
   const spread = { median: 1500, min: 900, max: 2_000_000 };
-  const ratio = { median: 2, min: 1, max: 3, against: 'floor' };
+  const ratio = { median: 2, min: 1, max: 300, against: 'floor' };
   const text = formatReport({
     name: 'call',
-    rounds: 5,
+    notes: ['floor: the least.'],
+    versions: { ai: '7.0.0', other: '1.2.3' },
     rows: [
-      { name: 'floor', nsPerOperation: spread },
-      { name: 'fast', nsPerOperation: spread, ratio, goal: 2 },
-      { name: 'slow', nsPerOperation: spread, ratio, goal: 1.9 },
+      { name: 'floor', rounds: 5, nsPerOperation: spread, ratios: [] },
+      {
+        name: 'fast',
+        rounds: 5,
+        nsPerOperation: spread,
+        ratios: [
+          { ...ratio, goal: 2 },
+          { ...ratio, median: 0.00213, min: 0.0234, against: 'other' },
+        ],
+      },
+      { name: 'slow', rounds: 40, nsPerOperation: spread, ratios: [{ ...ratio, goal: 1.9 }] },
     ],
   });
   expect(text.split('\n')).toEqual([
-    'call, 5 interleaved rounds',
-    '         median   min - max         ratio (min - max)             goal',
-    '  floor  1.50 us  900 ns - 2.00 ms',
-    '  fast   1.50 us  900 ns - 2.00 ms  2.00x (1.00 - 3.00) of floor  2x, met',
-    '  slow   1.50 us  900 ns - 2.00 ms  2.00x (1.00 - 3.00) of floor  1.9x, missed',
+    'call, interleaved rounds, with ai 7.0.0, other 1.2.3',
+    '  floor: the least.',
+    '         median   min - max         n   ratio (min - max)              goal',
+    '  floor  1.50 us  900 ns - 2.00 ms  5',
+    '  fast   1.50 us  900 ns - 2.00 ms  5   2.00x (1.00 - 300) of floor    2x, met',
+    '                                        0.0021x (0.02 - 300) of other',
+    '  slow   1.50 us  900 ns - 2.00 ms  40  2.00x (1.00 - 300) of floor    1.9x, missed',
   ]);
 });
 
@@ -92,12 +122,12 @@ test('figures say their unit, and whether their goal is met', () => {
   const figures = [
     { name: 'packages', value: 9, unit: 'packages', goal: 9 },
     { name: 'more', value: 10, unit: 'packages', goal: 9 },
-    { name: 'size', value: 7, unit: 'kB' },
+    { name: 'size', value: 7, min: 6, max: 9, unit: 'kB' },
   ];
   expect(formatReport({ name: 'install', figures }).split('\n')).toEqual([
     'install',
     '  packages: 9 packages; goal 9 packages, met',
     '  more: 10 packages; goal 9 packages, missed',
-    '  size: 7 kB',
+    '  size: 7 kB (6 - 9)',
   ]);
 });

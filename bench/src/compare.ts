@@ -1,14 +1,18 @@
+/** Another subject of the same rounds, and what the design allows against it. */
+export interface Against {
+  readonly name: string;
+  /** The largest ratio. */
+  readonly goal?: number;
+  /** The most nanoseconds over it. */
+  readonly goalOverNs?: number;
+}
+
 /** One way of doing the work that is compared. */
 export interface Subject {
   readonly name: string;
   /** Operations in one sample; what is reported is the time of one. */
   readonly operations: number;
-  /** Name of the subject that this one is a ratio of. Default: the first. */
-  readonly against?: string;
-  /** The largest ratio that the design allows. */
-  readonly goal?: number;
-  /** The most nanoseconds over the other subject that the design allows. */
-  readonly goalOverNs?: number;
+  readonly against?: readonly Against[];
   /** Makes fresh state, untimed, and gives the work of one sample, which is timed. */
   prepare(): () => unknown;
 }
@@ -20,14 +24,19 @@ export interface Spread {
   readonly max: number;
 }
 
+/** Taken within each round, so that what slows a whole round down does not count. */
+export interface Ratio extends Spread {
+  readonly against: string;
+  readonly goal?: number;
+  /** Nanoseconds over the other subject; given where there is a goal for them. */
+  readonly overNs?: Spread & { readonly goal: number };
+}
+
 export interface Row {
   readonly name: string;
+  readonly rounds: number;
   readonly nsPerOperation: Spread;
-  /** Taken within each round, so that what slows a whole round down does not count. */
-  readonly ratio?: Spread & { readonly against: string };
-  readonly goal?: number;
-  /** Nanoseconds over the other subject, within each round; given where there is a goal for them. */
-  readonly overNs?: Spread & { readonly goal: number };
+  readonly ratios: readonly Ratio[];
 }
 
 export interface CompareOptions {
@@ -35,19 +44,19 @@ export interface CompareOptions {
   readonly rounds: number;
   /** Rounds before them, for the compiler to settle. */
   readonly warmUpRounds: number;
-  /** Nanoseconds from any start. */
-  readonly now: () => number;
+  /** Nanoseconds from any start. Default: the machine's. */
+  readonly now?: () => number;
 }
 
-/** Times all subjects in every round, each round starting with another one, and gives a row for each. */
+/** Times all subjects in every round, each round in another order, and gives a row for each. */
 export async function compare(
   subjects: readonly Subject[],
-  { rounds, warmUpRounds, now }: CompareOptions,
+  { rounds, warmUpRounds, now = machineNow }: CompareOptions,
 ): Promise<readonly Row[]> {
   const samples = new Map<string, number[]>(subjects.map(({ name }) => [name, []]));
+  const random = createRandom();
   for (let round = -warmUpRounds; round < rounds; round += 1) {
-    const start = (round + warmUpRounds) % subjects.length;
-    for (const subject of [...subjects.slice(start), ...subjects.slice(0, start)]) {
+    for (const subject of shuffle(subjects, random)) {
       const work = subject.prepare();
       const before = now();
       await work();
@@ -55,28 +64,51 @@ export async function compare(
       if (round >= 0) samples.get(subject.name)?.push(elapsed / subject.operations);
     }
   }
-  return subjects.map((subject, index) => toRow(subject, index === 0 ? undefined : subjects[0]?.name, samples));
+  return subjects.map(({ name, against = [] }) => {
+    const own = samples.get(name) ?? [];
+    const ratios = against.map((other) => toRatio(own, other, samples.get(other.name)));
+    return { name, rounds, nsPerOperation: toSpread(own), ratios };
+  });
 }
 
-function toRow(subject: Subject, floor: string | undefined, samples: ReadonlyMap<string, readonly number[]>): Row {
-  const { name, goal, against = floor } = subject;
-  const own = samples.get(name) ?? [];
-  const other = against === undefined ? undefined : samples.get(against);
-  if (against !== undefined && other === undefined)
-    throw new Error(`\`${name}\` is compared with unknown \`${against}\``);
-  const { goalOverNs } = subject;
+/** What one subject leaves to collect slows the next one down, so none may always come after the same one. */
+function shuffle<Item>(items: readonly Item[], random: () => number): readonly Item[] {
+  return items
+    .map((item) => ({ item, place: random() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ item }) => item);
+}
+
+/** From 0 to 1, the same in every run. Source: the generator "mulberry32" of T. Ettinger, 2017. */
+function createRandom(): () => number {
+  let state = 1;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+function machineNow(): number {
+  return Number(process.hrtime.bigint());
+}
+
+function toRatio(
+  own: readonly number[],
+  { name, goal, goalOverNs }: Against,
+  other: readonly number[] | undefined,
+): Ratio {
+  if (other === undefined) throw new Error(`a subject is compared with unknown \`${name}\``);
+  const perRound = (combine: (sample: number, others: number) => number): Spread =>
+    toSpread(own.map((sample, round) => combine(sample, other[round] ?? Number.NaN)));
   return {
-    name,
-    nsPerOperation: toSpread(own),
-    ...(against === undefined || other === undefined
-      ? {}
-      : { ratio: { ...toSpread(own.map((sample, round) => sample / (other[round] ?? Number.NaN))), against } }),
+    against: name,
+    ...perRound((sample, others) => sample / others),
     ...(goal === undefined ? {} : { goal }),
-    ...(goalOverNs === undefined || other === undefined
+    ...(goalOverNs === undefined
       ? {}
-      : {
-          overNs: { ...toSpread(own.map((sample, round) => sample - (other[round] ?? Number.NaN))), goal: goalOverNs },
-        }),
+      : { overNs: { ...perRound((sample, others) => sample - others), goal: goalOverNs } }),
   };
 }
 

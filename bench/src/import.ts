@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { compare, type Subject } from './compare.ts';
 import type { TimeReport } from './report.ts';
 
-const rounds = 25;
+const emptyProcess = 'empty process';
 const packages = ['core', 'session', 'policy', 'executor'].map((name) => `@holdfast/${name}`);
 // What smallest-program.ts imports, the user's schema library among it.
 const program = ['@holdfast/core', '@holdfast/executor', '@holdfast/prompt', '@holdfast/session', 'valibot'];
@@ -12,17 +12,17 @@ const program = ['@holdfast/core', '@holdfast/executor', '@holdfast/prompt', '@h
 export async function measureImport(): Promise<TimeReport> {
   const rows = await compare(
     [
-      processWith('empty process', []),
-      { ...processWith(packages.join(' + '), packages), goalOverNs: 12e6 },
-      processWith('define a tool and run a loop', program),
+      processWith(emptyProcess, []),
+      {
+        ...processWith('core to executor', packages),
+        against: [{ name: emptyProcess, goalOverNs: 12e6 }],
+      },
+      { ...processWith('tool and loop', program), against: [{ name: emptyProcess }] },
     ],
-    {
-      rounds,
-      warmUpRounds: 2,
-      now: () => Number(process.hrtime.bigint()),
-    },
+    { rounds: 25, warmUpRounds: 2 },
   );
-  return { name: 'import', rounds, rows };
+  const notes = [`core to executor: ${packages.join(', ')}. tool and loop: ${program.join(', ')}.`];
+  return { name: 'import', notes, rows };
 }
 
 function processWith(name: string, imported: readonly string[]): Subject {

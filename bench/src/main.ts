@@ -41,11 +41,11 @@ if (!request.json) console.log(`${formatMachine(machine)}\n`);
 const reports: Report[] = [];
 for (const name of request.names) {
   console.error(`bench: measuring ${name} ...`);
-  // Our own program: it prints one report.
-  const report = JSON.parse(
+  // Our own program: it prints a list of reports.
+  const measured = JSON.parse(
     run(process.execPath, [fileURLToPath(new URL('run-one.ts', import.meta.url)), name]),
-  ) as Report;
-  reports.push(report);
-  if (!request.json) console.log(`${formatReport(report)}\n`);
+  ) as readonly Report[];
+  reports.push(...measured);
+  if (!request.json) for (const report of measured) console.log(`${formatReport(report)}\n`);
 }
 if (request.json) console.log(JSON.stringify({ machine, reports }, null, 2));

@@ -1,11 +1,14 @@
-import type { Row, Spread } from './compare.ts';
+import type { Ratio, Row, Spread } from './compare.ts';
 
 /** What one benchmark found. */
 export type Report = TimeReport | SizeReport | FigureReport;
 
 export interface TimeReport {
   readonly name: string;
-  readonly rounds: number;
+  /** What the names of the rows mean, for people. */
+  readonly notes: readonly string[];
+  /** Of other people's packages that took part, by package. */
+  readonly versions?: Readonly<Record<string, string>>;
   readonly rows: readonly Row[];
 }
 
@@ -29,7 +32,10 @@ export interface FigureReport {
 
 export interface Figure {
   readonly name: string;
+  /** The median where it was measured more than once. */
   readonly value: number;
+  readonly min?: number;
+  readonly max?: number;
   /** Follows the value: `packages`. */
   readonly unit: string;
   /** The most that the design allows. */
@@ -51,9 +57,10 @@ export function formatReport(report: Report): string {
 }
 
 function formatFigures({ name, figures }: FigureReport): string {
-  const lines = figures.map(({ name: what, value, unit, goal }) => {
+  const lines = figures.map(({ name: what, value, min, max, unit, goal }) => {
+    const spread = min === undefined || max === undefined ? '' : ` (${min} - ${max})`;
     const verdict = goal === undefined ? '' : `; goal ${goal} ${unit}, ${value <= goal ? 'met' : 'missed'}`;
-    return `  ${what}: ${value} ${unit}${verdict}`;
+    return `  ${what}: ${value} ${unit}${spread}${verdict}`;
   });
   return [name, ...lines].join('\n');
 }
@@ -66,18 +73,23 @@ function formatSizes({ name, sizes }: SizeReport): string {
   return [name, ...lines].join('\n');
 }
 
-function formatTimes({ name, rounds, rows }: TimeReport): string {
-  const cells = rows.map((row) => [
-    row.name,
-    formatTime(row.nsPerOperation.median),
-    `${formatTime(row.nsPerOperation.min)} - ${formatTime(row.nsPerOperation.max)}`,
-    row.ratio === undefined ? '' : `${formatRatio(row.ratio)} of ${row.ratio.against}`,
-    formatGoal(row),
-  ]);
-  const table = [['', 'median', 'min - max', 'ratio (min - max)', 'goal'], ...cells];
-  const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...table.map((line) => line[column]?.length ?? 0)));
+function formatTimes({ name, notes, versions = {}, rows }: TimeReport): string {
+  const table = [['', 'median', 'min - max', 'n', 'ratio (min - max)', 'goal'], ...rows.flatMap(toLines)];
+  const widths = [0, 1, 2, 3, 4, 5].map((column) => Math.max(...table.map((line) => line[column]?.length ?? 0)));
   const lines = table.map((line) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
-  return [`${name}, ${rounds} interleaved rounds`, ...lines.map((line) => `  ${line.trimEnd()}`)].join('\n');
+  const others = Object.entries(versions).map(([other, version]) => `${other} ${version}`);
+  return [
+    `${name}, interleaved rounds${others.length > 0 ? `, with ${others.join(', ')}` : ''}`,
+    ...[...notes, ...lines].map((line) => `  ${line.trimEnd()}`),
+  ].join('\n');
+}
+
+/** One line for a row, and one more for each ratio after its first. */
+function toLines({ name, rounds, nsPerOperation, ratios }: Row): readonly (readonly string[])[] {
+  const { median, min, max } = nsPerOperation;
+  const times = [name, formatTime(median), `${formatTime(min)} - ${formatTime(max)}`, String(rounds)];
+  const [first, ...more] = ratios.map((ratio) => [`${formatSpread(ratio)} of ${ratio.against}`, formatGoal(ratio)]);
+  return [[...times, ...(first ?? [])], ...more.map((cells) => ['', '', '', '', ...cells])];
 }
 
 export function formatMachine({ cpu, cores, memoryGib, system, node }: Machine): string {
@@ -90,15 +102,19 @@ function formatTime(nanoseconds: number): string {
   return `${(nanoseconds / 1e6).toFixed(2)} ms`;
 }
 
-function formatRatio({ median, min, max }: Spread): string {
-  return `${median.toFixed(2)}x (${min.toFixed(2)} - ${max.toFixed(2)})`;
+function formatSpread({ median, min, max }: Spread): string {
+  return `${formatRatio(median)}x (${formatRatio(min)} - ${formatRatio(max)})`;
 }
 
-function formatGoal({ ratio, goal, overNs }: Row): string {
+function formatRatio(ratio: number): string {
+  if (ratio < 0.01) return ratio.toFixed(4);
+  return ratio < 100 ? ratio.toFixed(2) : ratio.toFixed(0);
+}
+
+function formatGoal({ median, goal, overNs }: Ratio): string {
   if (overNs !== undefined) {
     const verdict = overNs.median <= overNs.goal ? 'met' : 'missed';
     return `${formatTime(overNs.goal)} over, ${verdict} with ${formatTime(overNs.median)}`;
   }
-  if (ratio === undefined || goal === undefined) return '';
-  return `${goal}x, ${ratio.median <= goal ? 'met' : 'missed'}`;
+  return goal === undefined ? '' : `${goal}x, ${median <= goal ? 'met' : 'missed'}`;
 }

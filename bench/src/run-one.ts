@@ -1,20 +1,22 @@
-// Measures one benchmark in a process of its own, on the built packages as users get them, and prints it as JSON.
-import { measureCall } from './call.ts';
+// Measures one benchmark in a process of its own, on the built packages as users get them, and prints its reports as JSON.
+import { measureCallPath, partMeasures } from './call-path/measure.ts';
 import { measureImport } from './import.ts';
 import { measureInstall } from './install.ts';
-import { measureLoop } from './loop.ts';
 import type { Report } from './report.ts';
 import { measureSize } from './size.ts';
 
-const measures = new Map<string, () => Promise<Report>>([
-  ['call', measureCall],
-  ['loop', measureLoop],
+const alone = new Map<string, () => Promise<Report>>([
+  ...partMeasures,
   ['import', measureImport],
   ['size', measureSize],
   ['install', measureInstall],
 ]);
 
-const name = process.argv[2] ?? '';
-const measure = measures.get(name);
-if (measure === undefined) throw new Error(`there is no benchmark \`${name}\``);
-console.log(JSON.stringify(await measure()));
+async function measure(name: string): Promise<readonly Report[]> {
+  if (name === 'call-path') return await measureCallPath();
+  const measureOne = alone.get(name);
+  if (measureOne === undefined) throw new Error(`there is no benchmark \`${name}\``);
+  return [await measureOne()];
+}
+
+console.log(JSON.stringify(await measure(process.argv[2] ?? '')));

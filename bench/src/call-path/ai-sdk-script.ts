@@ -1,0 +1,71 @@
+import type { AiSdkModel, AiSdkStream } from '@holdfast/adapter-ai-sdk';
+import { argumentsText, toolName } from './forecast.ts';
+
+/** As the AI SDK's own loop and our adapter both read it. */
+export const usage: {
+  readonly inputTokens: {
+    readonly total: number;
+    readonly noCache: number;
+    cacheRead: undefined;
+    cacheWrite: undefined;
+  };
+  readonly outputTokens: { readonly total: number; readonly text: number; reasoning: undefined };
+} = {
+  inputTokens: { total: 10, noCache: 10, cacheRead: undefined, cacheWrite: undefined },
+  outputTokens: { total: 5, text: 5, reasoning: undefined },
+};
+
+/**
+ * An AI SDK model object that asks for one call in each of `turns` messages and then answers. Its streams are the least that
+ * `aiSdkModel` reads, so that what is timed is what we do, not the web streams of the platform.
+ */
+export function scriptedProvider(
+  turns: number,
+  { serialises = false }: { readonly serialises?: boolean } = {},
+): AiSdkModel {
+  let asked = 0;
+  return {
+    specificationVersion: 'v4',
+    provider: 'bench',
+    modelId: 'script',
+    async doStream({ prompt }) {
+      asked += 1;
+      // As clients of providers do; the length is read so that the text has to be made.
+      if (serialises && JSON.stringify(prompt).length === 0) throw new Error('an empty prompt');
+      return { stream: streamOf(asked <= turns ? callParts(asked) : answerParts) };
+    },
+  };
+}
+
+function callParts(turn: number): readonly object[] {
+  const toolCallId = `call-${turn}`;
+  return [
+    { type: 'stream-start', warnings: [] },
+    { type: 'tool-input-start', id: toolCallId, toolName },
+    { type: 'tool-input-delta', id: toolCallId, delta: argumentsText },
+    { type: 'tool-input-end', id: toolCallId },
+    { type: 'tool-call', toolCallId, toolName, input: argumentsText },
+    { type: 'finish', usage, finishReason: { unified: 'tool-calls', raw: undefined } },
+  ];
+}
+
+const answerParts: readonly object[] = [
+  { type: 'stream-start', warnings: [] },
+  { type: 'text-start', id: '1' },
+  { type: 'text-delta', id: '1', delta: 'Done.' },
+  { type: 'text-end', id: '1' },
+  { type: 'finish', usage, finishReason: { unified: 'stop', raw: undefined } },
+];
+
+function streamOf(parts: readonly object[]): AiSdkStream {
+  const iterator = parts.values();
+  return {
+    getReader: () => ({
+      read: async () => {
+        const { done = false, value } = iterator.next();
+        return { done, value };
+      },
+      cancel: async () => undefined,
+    }),
+  };
+}

@@ -1,0 +1,98 @@
+import {
+  defineSlice,
+  defineTool,
+  type Effects,
+  type ExecutableTool,
+  type KeyedState,
+  type Policy,
+  type Slice,
+  type ToolContext,
+  type ToolResult,
+  toolError,
+  toolOk,
+  upsert,
+} from '@holdfast/core';
+import { callBudget, sequentialDependency } from '@holdfast/policy';
+import * as v from 'valibot';
+
+/** What a model sends for one call. */
+export const argumentsText = '{"city":"Utrecht","days":3,"units":"metric"}';
+
+/** By which every subject validates, ours and others'. */
+export const inputSchema: v.GenericSchema<RawInput, Input> = v.object({
+  city: v.pipe(v.string(), v.minLength(1)),
+  days: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(14)), 1),
+  units: v.optional(v.picklist(['metric', 'imperial']), 'metric'),
+});
+
+interface RawInput {
+  readonly city: string;
+  readonly days?: number | undefined;
+  readonly units?: 'metric' | 'imperial' | undefined;
+}
+
+interface Input {
+  readonly city: string;
+  readonly days: number;
+  readonly units: 'metric' | 'imperial';
+}
+
+// A type, not an interface: only that is JSON to the compiler.
+type Forecast = {
+  readonly city: string;
+  readonly degrees: readonly number[];
+};
+
+export type ForecastTool = ExecutableTool<Input, Forecast>;
+
+export const toolName = 'forecast';
+export const toolDescription = 'Forecast the weather of a city.';
+
+/** The work of the tool itself, the same for every subject. */
+export async function makeForecast({ city, days }: Input): Promise<Forecast> {
+  return { city, degrees: Array.from({ length: days }, (_, day) => 10 + day) };
+}
+
+/** What nobody can do without: parse, validate by the same schema, call. */
+export async function callBare(): Promise<void> {
+  const { city } = await makeForecast(v.parse(inputSchema, JSON.parse(argumentsText)));
+  if (city !== 'Utrecht') throw new Error('the floor did not succeed');
+}
+
+/** The state that the tool writes: the last forecast of each city. */
+export const forecasts: Slice<KeyedState<Forecast>> = defineSlice<Forecast>({
+  id: 'bench/forecasts',
+  kind: 'keyed',
+  reducers: { 'forecast-made': (_state, forecast) => upsert((forecast as Forecast).city, forecast) },
+});
+
+/** One event and one state write a call. */
+export const writingForecast: ForecastTool = declare('state', async (input, { session }) => {
+  const forecast = await makeForecast(input);
+  session.dispatch({ type: 'forecast-made', payload: forecast });
+  return toolOk(forecast, `Forecast of ${input.days} days.`);
+});
+
+/** The same, which then says that it failed: everything it did is rolled back. */
+export const failingForecast: ForecastTool = declare('state', async (input, { session }) => {
+  const forecast = await makeForecast(input);
+  session.dispatch({ type: 'forecast-made', payload: forecast });
+  return toolError('The station does not answer.', { value: { city: forecast.city } });
+});
+
+/** Touches nothing, and says so. */
+export const readingForecast: ForecastTool = declare('none', async (input) =>
+  toolOk(await makeForecast(input), `Forecast of ${input.days} days.`),
+);
+
+function declare(
+  effects: Effects,
+  execute: (input: Input, context: ToolContext) => Promise<ToolResult<Forecast>>,
+): ForecastTool {
+  return defineTool({ name: toolName, description: toolDescription, inputSchema, effects, execute });
+}
+
+/** A budget that is never used up and a dependency on nothing: both are asked, and both are told of every success. */
+export function twoPolicies(tool: string = toolName): readonly Policy[] {
+  return [callBudget({ maxCalls: Number.MAX_SAFE_INTEGER }), sequentialDependency({ [tool]: [] })];
+}
