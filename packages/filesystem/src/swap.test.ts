@@ -1,0 +1,84 @@
+import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import * as promises from 'node:fs/promises';
+import { mkdtemp, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createHostBackend } from './host-backend.ts';
+import type { HostOperations } from './host-folder.ts';
+import { createProtection } from './protection.ts';
+import { makeTestFolder, snapshotTree } from './test-folder.ts';
+import { createStagedFilesystem } from './transaction.ts';
+
+/** Node's operations, with `before` called before each with its number. */
+function watched(before: (step: number) => void): HostOperations {
+  let step = 0;
+  return new Proxy<HostOperations>(
+    { ...promises },
+    {
+      get(target, property) {
+        const method: unknown = Reflect.get(target, property);
+        if (typeof method !== 'function') return method;
+        return (...parameters: unknown[]) => {
+          before(step);
+          step += 1;
+          return Reflect.apply(method, target, parameters);
+        };
+      },
+    },
+  );
+}
+
+test.each([
+  { what: 'the file', path: 'src/a.txt', target: '../../outside/a.txt', swapped: 'src/a.txt' },
+  { what: 'the folder of the file', path: 'src/a.txt', target: '../outside', swapped: 'src' },
+  { what: 'the folder of a new file', path: 'src/new.txt', target: '../outside', swapped: 'src' },
+])('C21: $what is replaced by a link at any step, and put back at any later one', { timeout: 60_000 }, async (row) => {
+  await using folder = await makeTestFolder();
+  let commits = 0;
+  let refusals = 0;
+  for (const stay of [1, 2, Number.POSITIVE_INFINITY]) {
+    // Without a swap first, to see how many steps there are.
+    for (let at = -1, steps = 0; at < steps; at += 1) {
+      const base = await mkdtemp(join(folder.path, 'run-'));
+      const root = join(base, 'root');
+      mkdirSync(join(root, 'src'), { recursive: true });
+      mkdirSync(join(base, 'outside'));
+      writeFileSync(join(root, 'src/a.txt'), 'inside');
+      writeFileSync(join(base, 'outside/a.txt'), 'secret');
+      symlinkSync(row.target, join(root, 'evil'));
+      const outside = await snapshotTree(join(base, 'outside'));
+      const operations = watched((step) => {
+        steps = Math.max(steps, step + 1);
+        const place = join(root, row.swapped);
+        if (step === at) {
+          renameSync(place, join(root, 'aside'));
+          symlinkSync(row.target, place);
+        }
+        if (at >= 0 && step === at + stay) {
+          renameSync(place, join(base, `link-${step}`));
+          renameSync(join(root, 'aside'), place);
+        }
+      });
+      const backend = createHostBackend(root, operations, 1000);
+      const call = createStagedFilesystem(backend, createProtection([]), 1000).begin('c1');
+      const texts: string[] = [];
+      try {
+        if (row.path === 'src/a.txt') texts.push(await call.view.readText(row.path));
+        await call.view.write(row.path, 'changed');
+        await call.prepare();
+        await call.commit();
+        commits += 1;
+      } catch {
+        // Refused in whatever way; what counts is what stands outside.
+        refusals += 1;
+        await call.discard();
+      }
+      expect(await snapshotTree(join(base, 'outside'))).toEqual(outside);
+      expect(await readFile(join(base, 'outside/a.txt'), 'utf8')).toBe('secret');
+      expect(texts).not.toContain('secret');
+    }
+  }
+  // Both must have happened, or the test has tested nothing.
+  expect(commits).toBeGreaterThan(20);
+  expect(refusals).toBeGreaterThan(20);
+});
