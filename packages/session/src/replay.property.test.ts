@@ -234,23 +234,22 @@ function play(steps: readonly Step[], newStore: () => Kept): Line[] {
 }
 
 function perform(current: Move, transaction: SessionTransaction, session: Session): void {
-  switch (current.do) {
-    case 'dispatch':
-      return transaction.dispatch(current.staged);
-    case 'publish':
-      return transaction.publish({ type: 'happened', payload: current.payload });
-    case 'read-late':
-      return void (current.which === 0 ? transaction.read(lateTotal) : session.read(lateDiary));
-    case 'apply': {
-      const { which, key: chosen, json: item } = current;
-      if (which === 0) return transaction.apply(policySlices.last(), [replace(item)]);
-      if (which === 1) return transaction.apply(policySlices.seen(), [upsert(chosen, { at: 1 })]);
-      if (which === 2) return transaction.apply(policySlices.seen(), [remove(chosen)]);
-      if (which === 3)
-        return transaction.apply(policySlices.seen(), [replace(Object.fromEntries([[chosen, { at: 2, by: 'b' }]]))]);
-      return transaction.apply(policySlices.trail(), [append(item, chosen)]);
-    }
-  }
+  if (current.do === 'dispatch') transaction.dispatch(current.staged);
+  else if (current.do === 'publish') transaction.publish({ type: 'happened', payload: current.payload });
+  else if (current.do === 'apply') applyAsPolicy(current, transaction);
+  else if (current.which === 0) transaction.read(lateTotal);
+  else session.read(lateDiary);
+}
+
+function applyAsPolicy(
+  { which, key: chosen, json: item }: Extract<Move, { do: 'apply' }>,
+  to: SessionTransaction,
+): void {
+  if (which === 0) to.apply(policySlices.last(), [replace(item)]);
+  else if (which === 1) to.apply(policySlices.seen(), [upsert(chosen, { at: 1 })]);
+  else if (which === 2) to.apply(policySlices.seen(), [remove(chosen)]);
+  else if (which === 3) to.apply(policySlices.seen(), [replace(Object.fromEntries([[chosen, { at: 2, by: 'b' }]]))]);
+  else to.apply(policySlices.trail(), [append(item, chosen)]);
 }
 
 function commit({ transaction, around }: Open): void {
