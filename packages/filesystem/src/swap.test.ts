@@ -1,6 +1,6 @@
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import * as promises from 'node:fs/promises';
-import { mkdtemp, readFile } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createHostBackend } from './host-backend.ts';
@@ -31,20 +31,23 @@ function watched(before: (step: number) => void): HostOperations {
 test.each([
   { what: 'the file', path: 'src/a.txt', target: '../../outside/a.txt', swapped: 'src/a.txt' },
   { what: 'the folder of the file', path: 'src/a.txt', target: '../outside', swapped: 'src' },
+  { what: 'a folder further up', path: 'src/deep/a.txt', target: '../outside', swapped: 'src' },
   { what: 'the folder of a new file', path: 'src/new.txt', target: '../outside', swapped: 'src' },
 ])('C21: $what is replaced by a link at any step, and put back at any later one', { timeout: 60_000 }, async (row) => {
   await using folder = await makeTestFolder();
   let commits = 0;
   let refusals = 0;
-  for (const stay of [1, 2, Number.POSITIVE_INFINITY]) {
+  for (const stay of [1, Number.POSITIVE_INFINITY]) {
     // Without a swap first, to see how many steps there are.
     for (let at = -1, steps = 0; at < steps; at += 1) {
       const base = await mkdtemp(join(folder.path, 'run-'));
       const root = join(base, 'root');
-      mkdirSync(join(root, 'src'), { recursive: true });
-      mkdirSync(join(base, 'outside'));
-      writeFileSync(join(root, 'src/a.txt'), 'inside');
-      writeFileSync(join(base, 'outside/a.txt'), 'secret');
+      for (const place of [join(root, 'src'), join(base, 'outside')]) {
+        mkdirSync(join(place, 'deep'), { recursive: true });
+        for (const name of ['a.txt', 'deep/a.txt']) {
+          writeFileSync(join(place, name), place.startsWith(root) ? 'inside' : 'secret');
+        }
+      }
       symlinkSync(row.target, join(root, 'evil'));
       const outside = await snapshotTree(join(base, 'outside'));
       const operations = watched((step) => {
@@ -63,7 +66,7 @@ test.each([
       const call = createStagedFilesystem(backend, createProtection([]), 1000).begin('c1');
       const texts: string[] = [];
       try {
-        if (row.path === 'src/a.txt') texts.push(await call.view.readText(row.path));
+        if (row.path.endsWith('a.txt')) texts.push(await call.view.readText(row.path));
         await call.view.write(row.path, 'changed');
         await call.prepare();
         await call.commit();
@@ -74,7 +77,6 @@ test.each([
         await call.discard();
       }
       expect(await snapshotTree(join(base, 'outside'))).toEqual(outside);
-      expect(await readFile(join(base, 'outside/a.txt'), 'utf8')).toBe('secret');
       expect(texts).not.toContain('secret');
     }
   }
