@@ -1,5 +1,6 @@
 import {
   append,
+  clear,
   defineSlice,
   type Json,
   type KeyedState,
@@ -200,7 +201,7 @@ test("a policy's slice finds the rebuilt state; one that asks for something else
   );
 });
 
-test("a policy's initial value that its schema refuses is no reason to refuse its untouched state", () => {
+test("a policy's initial value that its schema refuses is no reason to refuse a cleared state", () => {
   const { session, store } = start();
   const state = (schema?: v.GenericSchema<Json>): Slice =>
     defineSlice<Json>({
@@ -210,8 +211,9 @@ test("a policy's initial value that its schema refuses is no reason to refuse it
       reducers: {},
       ...(schema === undefined ? {} : { schema }),
     });
-  session.read(state());
-  session.record({ type: 'x' });
+  const transaction = session.begin();
+  transaction.apply(state(), [replace('x'), clear]);
+  commit(transaction);
   expect(replay(store.records, { slices: [notes, state(v.string())] }).read(state(v.string()))).toBeNull();
 });
 

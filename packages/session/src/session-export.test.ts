@@ -159,6 +159,12 @@ test.each<[string, unknown]>([
   expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
 });
 
+test('an untouched slice is imported as it is, even where its schema refuses the initial value', () => {
+  const { session } = start();
+  session.import(createSession({ slices }).export());
+  expect(session.read(count)).toBe(0);
+});
+
 test('import.invalid: data whose reading throws', () => {
   const hostile = {
     get format() {
