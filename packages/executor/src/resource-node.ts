@@ -4,7 +4,7 @@ import type { ResourceDefinition } from '@holdfast/core';
 export interface ResourceNode {
   readonly definition: ResourceDefinition;
   readonly place: ResourcePlace;
-  /** Of the same place: the one whose `create` asked for this one when it was not there. */
+  /** The one whose `create` asked for this one when it was not there. Of the same place: a session has to forget its calls. */
   readonly startedBy: ResourceNode | undefined;
   /** `completing` while what it asked for without waiting is made; `ended` when `create` failed, or after it was disposed of. */
   state: 'making' | 'completing' | 'made' | 'ended';
@@ -48,31 +48,25 @@ export function connect(user: ResourceNode, used: ResourceNode): void {
 
 /** Ends a node: what it was built from no longer has to outlive it. */
 export function release(node: ResourceNode): void {
-  const { uses } = node;
   node.state = 'ended';
-  node.instance = undefined;
-  for (const used of uses) {
+  for (const used of node.uses) {
     used.users.delete(node);
     used.place.released();
   }
-  uses.clear();
 }
 
 /**
- * The way round, by names, that would close if `asker` got `definition` in `place`: from that one through those who asked for each
+ * The way round, by names, that would close if `asker` got `definition`: from that one through those who asked for each
  * other to `asker` and back. It is looked for among those who wait for each other, because two constructions that were started on
  * their own may do so too, and among those who started each other, because what a failed `create` has left under way would start
  * that one again, and so on for ever.
  */
-export function findCycle(
-  asker: ResourceNode,
-  definition: ResourceDefinition,
-  place: ResourcePlace,
-): readonly string[] | undefined {
+export function findCycle(asker: ResourceNode, definition: ResourceDefinition): readonly string[] | undefined {
   const towardsAsker = new Map<ResourceNode, ResourceNode | undefined>([[asker, undefined]]);
   for (const node of towardsAsker.keys()) {
-    // By definition, not by node: a resource that is made for each use is never the same node twice.
-    if (node.definition === definition && node.place === place) return toPath(node, towardsAsker);
+    // By definition, not by node: a resource that is made for each use is never the same node twice. All that are found live in the
+    // same place, because nothing asks for what lives shorter.
+    if (node.definition === definition) return toPath(node, towardsAsker);
     for (const asking of askersOf(node)) {
       if (!towardsAsker.has(asking)) towardsAsker.set(asking, node);
     }

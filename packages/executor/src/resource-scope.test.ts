@@ -1,4 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { defineResource, type HoldfastError, type ResourceDefinition, type ResourceLifetime } from '@holdfast/core';
 import { describe, expect, test } from 'vitest';
 import { wordsResource } from './fixtures.ts';
@@ -35,6 +37,10 @@ function openCall(options?: CallResourceOptions) {
   const session = createSessionResources({ onLateFailure: (failure) => late.push(failure) });
   return { late, session, call: session.open(options) };
 }
+
+// Only an engine that was told to gives its garbage collector to programs.
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 
 const code = (expected: string): unknown => expect.objectContaining({ code: expected });
 
@@ -208,6 +214,38 @@ describe('the end', () => {
     await expect(asked).rejects.toEqual(code('context.closed'));
   });
 
+  test('whoever waits in a call of an ended session knows at once, however long another call takes to end', async () => {
+    const hanging = defineResource({
+      name: 'hanging',
+      lifetime: 'call',
+      create: () => 1,
+      dispose: () => new Promise(() => {}),
+    });
+    const { session, call } = openCall();
+    const never = call.use(defineResource({ name: 'never', lifetime: 'call', create: () => new Promise(() => {}) }));
+    await session.open().use(hanging);
+    void session.dispose();
+    await expect(never).rejects.toEqual(code('context.closed'));
+  });
+
+  test('a session forgets the calls that have ended', async () => {
+    const { define } = notebook();
+    const session = createSessionResources({ onLateFailure: () => {} });
+    const shared = define('shared', 'session');
+    const own = define('own', 'call', () => [shared]);
+    const useAndForget = async (): Promise<readonly WeakRef<object>[]> => {
+      const call = session.open();
+      const refs = [new WeakRef(await call.use(own)), new WeakRef(call)];
+      await call.dispose();
+      return refs;
+    };
+    const refs = await useAndForget();
+    await setImmediate();
+    collectGarbage();
+    expect(refs.map((ref) => ref.deref())).toEqual([undefined, undefined]);
+    await session.dispose();
+  });
+
   test('a disposal that takes too long is given up where the host sets a limit', async () => {
     const { log, define } = notebook();
     const hanging = defineResource({
@@ -243,10 +281,10 @@ describe('what is made too late', () => {
     const late = defineResource({
       name: 'late',
       lifetime: 'call',
-      async create({ use, signal }) {
-        await use(c);
+      async create(build) {
+        await build.use(c);
         await gate.promise;
-        log.push(`+late, ${signal.aborted ? 'aborted' : 'wanted'}`);
+        log.push(`+late, ${build.signal.aborted ? 'aborted' : 'wanted'}`);
         return 1;
       },
       dispose: () => {
@@ -686,6 +724,18 @@ describe('views', () => {
     await expect(call.use(a)).rejects.toThrow('no view');
     await expect(call.use(a)).rejects.toThrow('no view');
     await expect(call.use(define('b', 'call', () => [a]))).rejects.toMatchObject({ code: 'resource.create_failed' });
+  });
+
+  test('a call that has ended has none any more', async () => {
+    const gate = Promise.withResolvers<string>();
+    const slow = defineResource({ name: 'slow', lifetime: 'session', create: () => gate.promise });
+    const seen: unknown[] = [];
+    const { session, call } = openCall({ view: (instance) => seen.push(instance) });
+    void call.use(slow);
+    await call.dispose();
+    gate.resolve('made');
+    expect(await session.open().use(slow)).toBe('made');
+    expect(seen).toEqual([]);
   });
 
   test('resource.lifetime: a session has no view of what is staged', async () => {

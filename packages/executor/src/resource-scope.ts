@@ -118,7 +118,7 @@ class Scope implements CallResourceScope {
         resolve(this.#handOut(shared, name, asker));
         return;
       }
-      const cycle = asker === undefined ? undefined : findCycle(asker, definition, home.#disposals);
+      const cycle = asker === undefined ? undefined : findCycle(asker, definition);
       if (cycle !== undefined) throw cycleError(cycle);
       const node = shared ?? createNode(definition, home.#disposals, asker);
       this.#wait({ asker, node, made: () => resolve(this.#handOut(node, name, asker)), failed: reject });
