@@ -133,7 +133,8 @@ test('the records of a child are in the log above, and its state is its own', as
   expect(inside).toEqual(['hm']);
   expect(session.read(thoughts).size).toBe(0);
   const kept = records.filter(({ type }) => type === 'child-record');
-  expect(kept.length).toBeGreaterThan(0);
+  expect(kept.map(({ childSeq }) => childSeq)).toEqual([0, 1, 2]);
+  expect(records.map(({ seq }) => seq)).toEqual(records.map((_, index) => index));
   expect(kept.at(-1)).toMatchObject({
     callId: 'top',
     sessionId: 's/top/1',

@@ -17,7 +17,8 @@ export function createChildSession(parent: CallResources): ChildSession {
     id: sessionId,
     clock,
     store: {
-      append: (entry: LogEntry, seq) => session.record({ type: 'child-record', callId, sessionId, seq, entry }),
+      append: (entry: LogEntry, seq) =>
+        session.record({ type: 'child-record', callId, sessionId, childSeq: seq, entry }),
       close: () => undefined,
     },
   });

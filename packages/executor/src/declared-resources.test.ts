@@ -8,12 +8,13 @@ import {
 } from '@holdfast/core';
 import { createSession, memoryStore } from '@holdfast/session';
 import { expect, test } from 'vitest';
-import { call, outcomeOf, playing, say, stop, testClock, toolsPrompt, wordsResource } from './fixtures.ts';
+import { call, goOnFromLog, outcomeOf, playing, say, stop, testClock, toolsPrompt, wordsResource } from './fixtures.ts';
 import { type CallOptions, runAgent } from './index.ts';
 
 function setUp(tools: readonly Tool[], options: Partial<CallOptions> = {}) {
   const store = memoryStore();
   const session = createSession({ id: 's', store, clock: testClock() });
+  goOnFromLog(session, () => store.records);
   return {
     session,
     records: () => store.records,

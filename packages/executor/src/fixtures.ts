@@ -16,7 +16,7 @@ import {
   type Tool,
   type ToolCall,
 } from '@holdfast/core';
-import { createSession, type LogRecord, type Session, type SessionStore } from '@holdfast/session';
+import { createSession, type LogRecord, replay, type Session, type SessionStore } from '@holdfast/session';
 import * as v from 'valibot';
 import { type CallOptions, executeToolCall } from './index.ts';
 
@@ -67,7 +67,36 @@ export function testSession(): TestSession {
     close: () => undefined,
   };
   const session = createSession({ id: 's', slices: [notes, diary], store, clock: testClock() });
+  goOnFromLog(session, () => records);
   return { session, records, ends: () => records.filter(({ type }) => type === 'tool-call-end') };
+}
+
+/** What a live session holds beside its interface. */
+interface LiveParts {
+  readonly table: { readonly slices: ReadonlyMap<string, Slice>; copyStates(): ReadonlyMap<string, unknown> } & {
+    setState(id: string, state: unknown): void;
+  };
+}
+
+/**
+ * With `HOLDFAST_REBUILD=1` the session goes on after every record with the state that its log alone gives: whatever the log
+ * does not say is lost, and the tests see it.
+ */
+export function goOnFromLog(session: Session, records: () => readonly LogRecord[]): void {
+  if (process.env['HOLDFAST_REBUILD'] !== '1') return;
+  const { table } = session as unknown as LiveParts;
+  session.subscribe(() => {
+    try {
+      const slices = [...table.slices.values()].filter(({ reducers }) => reducers.size > 0);
+      const rebuilt = replay(records(), { slices }) as unknown as LiveParts;
+      for (const [id, state] of rebuilt.table.copyStates()) table.setState(id, state);
+    } catch (thrown) {
+      // The session takes what a subscriber throws for the subscriber's own trouble; here the test has to fail.
+      queueMicrotask(() => {
+        throw thrown;
+      });
+    }
+  });
 }
 
 /** A staged resource that is a set of words. */

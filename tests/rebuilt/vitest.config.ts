@@ -1,0 +1,15 @@
+import { defineConfig, type ViteUserConfig } from 'vitest/config';
+
+// The executor's own tests once more, with sessions that go on after every record with the state that their log alone gives:
+// `npm run rebuilt`.
+const config: ViteUserConfig = defineConfig({
+  root: `${import.meta.dirname}/../..`,
+  resolve: { conditions: ['holdfast-source'] },
+  ssr: { resolve: { conditions: ['holdfast-source'] } },
+  test: {
+    include: ['packages/executor/src/**/*.test.ts'],
+    env: { HOLDFAST_REBUILD: '1' },
+    testTimeout: 30_000,
+  },
+});
+export default config;
