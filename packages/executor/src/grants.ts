@@ -8,6 +8,9 @@ const grants: Slice<KeyedState<boolean>> = defineSlice<boolean>({
   reducers: { 'holdfast/tool-granted': (_state, payload) => upsert(String(payload), true) },
 });
 
+/** The slices of the executor itself: what `replay` and `createSession` need for sessions that it ran calls in. */
+export const builtInSlices: readonly Slice[] = Object.freeze([grants]);
+
 export function isGranted(session: SessionReader, toolName: string): boolean {
   return session.read(grants).has(toolName);
 }
