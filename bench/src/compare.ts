@@ -48,6 +48,20 @@ export interface CompareOptions {
   readonly now?: () => number;
 }
 
+/** How much of a benchmark is run: all of it, or as much as shows that it still works. */
+export interface Extent {
+  /** Larger sizes are left out. */
+  readonly largest: number;
+  /** At most so many rounds, and as many to warm up. */
+  readonly rounds: number;
+}
+
+export const everything: Extent = { largest: Number.POSITIVE_INFINITY, rounds: Number.POSITIVE_INFINITY };
+
+export function limitRounds({ rounds, warmUpRounds }: CompareOptions, extent: Extent): CompareOptions {
+  return { rounds: Math.min(rounds, extent.rounds), warmUpRounds: Math.min(warmUpRounds, extent.rounds) };
+}
+
 /** Times all subjects in every round, each round in another order, and gives a row for each. */
 export async function compare(
   subjects: readonly Subject[],

@@ -1,5 +1,5 @@
 import { aiSdkModel } from '@holdfast/adapter-ai-sdk';
-import { compare, type Row, type Subject } from '../compare.ts';
+import { compare, type Extent, everything, limitRounds, type Row, type Subject } from '../compare.ts';
 import type { TimeReport } from '../report.ts';
 import { loops } from './agent-run.ts';
 import { scriptedProvider } from './ai-sdk-script.ts';
@@ -12,8 +12,8 @@ const callsPerSample = 1_000;
 const callsPerLongSample = 10_000;
 
 /** An agent loop of one call a turn against the floor of as many bare calls; what is reported is the time of one turn. */
-export async function measureLoop(): Promise<TimeReport> {
-  const lengths = [1, 10, 100, 1_000, 10_000];
+export async function measureLoop(extent: Extent = everything): Promise<TimeReport> {
+  const lengths = [1, 10, 100, 1_000, 10_000].filter((turns) => turns <= extent.largest);
   const rows: Row[] = [
     ...(await compare([floor(callsPerSample), ...lengths.map(scripted), ...lengths.map((turns) => converted(turns))], {
       rounds: 20,
@@ -21,14 +21,14 @@ export async function measureLoop(): Promise<TimeReport> {
     })),
   ];
   // A client that writes the whole conversation down in every turn takes a time that grows with the square of the turns.
-  for (const turns of [10, 100, 1_000]) {
+  for (const turns of lengths.filter((length) => length > 1 && length <= reference)) {
     const shape = { turns, createModel: () => aiSdkModel(scriptedProvider(turns, { serialises: true })) };
     const against = [{ name: convertedName(turns) }];
     const subjects = [
       { ...converted(turns, callsPerSample), against: [] },
       loops({ name: `${turns.toLocaleString('en')} serialised`, against }, shape, callsPerSample),
     ];
-    const [, row] = await compare(subjects, { rounds: 5, warmUpRounds: 1 });
+    const [, row] = await compare(subjects, limitRounds({ rounds: 5, warmUpRounds: 1 }, extent));
     if (row !== undefined) rows.push(row);
   }
   const notes = [

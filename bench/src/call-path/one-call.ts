@@ -1,7 +1,7 @@
 import type { RunEvent } from '@holdfast/core';
 import { executeToolCall } from '@holdfast/executor';
 import type { Session } from '@holdfast/session';
-import { type Against, compare, type Subject } from '../compare.ts';
+import { type Against, compare, type Extent, everything, limitRounds, type Subject } from '../compare.ts';
 import type { TimeReport } from '../report.ts';
 import { createForecastSession } from './agent-run.ts';
 import {
@@ -19,7 +19,7 @@ import {
 const operations = 250;
 
 /** A governed call against the floor: two policies, a transaction with one event and one state write, one record, rendered result. */
-export async function measureOneCall(): Promise<TimeReport> {
+export async function measureOneCall(extent: Extent = everything): Promise<TimeReport> {
   const rows = await compare(
     [
       floor(operations),
@@ -38,7 +38,7 @@ export async function measureOneCall(): Promise<TimeReport> {
       }),
       governedCalls({ name: 'effects none', tool: readingForecast, against: [{ name: 'floor' }] }),
     ],
-    { rounds: 200, warmUpRounds: 80 },
+    limitRounds({ rounds: 200, warmUpRounds: 80 }, extent),
   );
   const notes = [
     'floor: parse, validate, call. governed: two policies, one event, one state write, one event listener.',

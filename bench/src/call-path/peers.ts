@@ -11,7 +11,15 @@ import {
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import { tool as aiSdkTool, generateText, isStepCount, type LanguageModel } from 'ai';
 import { readCatalogVersion } from 'holdfast-packed-tests/stranger';
-import { type CompareOptions, compare, type Row, type Subject } from '../compare.ts';
+import {
+  type CompareOptions,
+  compare,
+  type Extent,
+  everything,
+  limitRounds,
+  type Row,
+  type Subject,
+} from '../compare.ts';
 import type { TimeReport } from '../report.ts';
 import { instructions, loops, question } from './agent-run.ts';
 import { scriptedProvider, usage } from './ai-sdk-script.ts';
@@ -20,14 +28,14 @@ import { argumentsText, inputSchema, makeForecast, toolDescription, toolName } f
 const callsPerSample = 100;
 
 /** The loops of others over the same work: a scripted model asks for one call a turn, validated by the same schema. */
-export async function measurePeers(): Promise<TimeReport> {
+export async function measurePeers(extent: Extent = everything): Promise<TimeReport> {
   setTracingDisabled(true);
   const few: CompareOptions = { rounds: 12, warmUpRounds: 4 };
   // What one of them takes grows with the square of the turns: a sample of it is a quarter of a minute.
   const fewest: CompareOptions = { rounds: 3, warmUpRounds: 0 };
   const rows: Row[] = [];
-  for (const turns of [1, 10, 100, 1_000]) {
-    rows.push(...(await compare(subjectsOf(turns), turns > 100 ? fewest : few)));
+  for (const turns of [1, 10, 100, 1_000].filter((length) => length <= extent.largest)) {
+    rows.push(...(await compare(subjectsOf(turns), limitRounds(turns > 100 ? fewest : few, extent))));
   }
   const notes = [
     'Loops of one call a turn, time of one turn; the same valibot schema and tool, scripted models, no telemetry.',

@@ -14,7 +14,7 @@ import {
 import { executeToolCall } from '@holdfast/executor';
 import { createSession, type Session, type SessionSnapshot, type SessionStore } from '@holdfast/session';
 import * as v from 'valibot';
-import { compare, type Subject } from '../compare.ts';
+import { compare, type Extent, everything, limitRounds, type Subject } from '../compare.ts';
 import type { TimeReport } from '../report.ts';
 import { twoPolicies } from './forecast.ts';
 
@@ -49,8 +49,8 @@ const itemList: Slice<ListState<Item>> = defineSlice<Item>({
 });
 
 /** What one change of state costs by how much state there is, alone and as part of a governed call. */
-export async function measureStateSize(): Promise<TimeReport> {
-  const states = sizes.map((size) => new State(size));
+export async function measureStateSize(extent: Extent = everything): Promise<TimeReport> {
+  const states = sizes.filter((size) => size <= extent.largest).map((size) => new State(size));
   const rows = await compare(
     [
       ...states.map((state) => state.transactions('set', 'commit')),
@@ -61,7 +61,7 @@ export async function measureStateSize(): Promise<TimeReport> {
       ...states.map((state) => state.calls('failed')),
       ...states.map((state) => state.restores()),
     ],
-    { rounds: 150, warmUpRounds: 30 },
+    limitRounds({ rounds: 150, warmUpRounds: 30 }, extent),
   );
   const notes = [
     'By items in a keyed slice and in a list slice of one session, whose store keeps nothing.',
@@ -92,10 +92,11 @@ class State {
   transactions(change: 'set' | 'add', ending: 'commit' | 'rollback'): Subject {
     const type = change === 'set' ? 'item-set' : 'item-added';
     return this.#subject(`${change}, ${ending}`, () => {
+      const event = { type, payload: this.#nextItem() };
+      if (ending === 'commit') return this.#session.dispatch(event);
       const transaction = this.#session.begin();
-      transaction.dispatch({ type, payload: this.#nextItem() });
-      if (ending === 'commit') transaction.commit({ type: 'event', events: [] });
-      else transaction.discard();
+      transaction.dispatch(event);
+      transaction.discard();
     });
   }
 

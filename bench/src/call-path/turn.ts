@@ -1,14 +1,14 @@
-import { compare, type Subject } from '../compare.ts';
+import { compare, type Extent, everything, limitRounds, type Subject } from '../compare.ts';
 import type { TimeReport } from '../report.ts';
 import { loops } from './agent-run.ts';
 import { readingForecast, writingForecast } from './forecast.ts';
 import { governedCalls } from './one-call.ts';
 
-const sizes = [1, 10, 100, 1_000];
 const callsPerSample = 200;
 
 /** Many calls in one message of the model: what each costs, against a governed call on its own. */
-export async function measureTurn(): Promise<TimeReport> {
+export async function measureTurn(extent: Extent = everything): Promise<TimeReport> {
+  const sizes = [1, 10, 100, 1_000].filter((size) => size <= extent.largest);
   const rows = await compare(
     [
       governedCalls({ name: 'one, state', listening: 'nobody', against: [] }),
@@ -16,7 +16,7 @@ export async function measureTurn(): Promise<TimeReport> {
       governedCalls({ name: 'one, none', listening: 'nobody', tool: readingForecast, against: [] }),
       ...sizes.map((calls) => turnOf(calls, 'none')),
     ],
-    { rounds: 60, warmUpRounds: 20 },
+    limitRounds({ rounds: 60, warmUpRounds: 20 }, extent),
   );
   const notes = [
     'Time of one call in a turn of as many, its share of the run included. one: a direct governed call.',
