@@ -34,7 +34,7 @@ function startSession(
     type: 'session-start',
     sessionId: id,
     ...origin,
-    slices: [...table.slices.values()].map(toDeclaration),
+    slices: table.slices.map(toDeclaration),
   });
   return session;
 }
@@ -127,7 +127,7 @@ export class LiveSession implements Session, TransactionRoot {
       );
     }
     for (const id of states.keys()) {
-      if (!this.table.slices.has(id))
+      if (this.table.get(id) === undefined)
         throw new HoldfastError('slice.unknown', `The snapshot has the slice \`${id}\`, which this session never met.`);
     }
     this.write({ type: 'restore', toSeq: seq }, () => this.table.restore(states));

@@ -56,7 +56,7 @@ export class Rebuilding {
     const declaration = parseDeclaration(json);
     if (declaration === undefined) throw new Error('it declares a slice without id, kind, retention or events');
     const { id, events } = declaration;
-    const known = this.table.slices.get(id);
+    const known = this.table.get(id);
     if (known !== undefined) {
       if (!isSameShape(declaration, known)) throw sliceConflict(id, 'the log declares it twice');
       this.#checkEvents(declaration, known);
@@ -155,7 +155,7 @@ function applyEvent(json: Json, table: SliceTable): void {
 
 function applyRecorded(json: Json, table: SliceTable): void {
   const operation = isPlainObject(json) ? toOperation(json) : undefined;
-  const slice = isPlainObject(json) && typeof json['slice'] === 'string' ? table.slices.get(json['slice']) : undefined;
+  const slice = isPlainObject(json) && typeof json['slice'] === 'string' ? table.get(json['slice']) : undefined;
   if (operation === undefined || slice === undefined || slice.reducers.size > 0) {
     throw new Error('it has a change that is none, or of a slice that does not change this way');
   }

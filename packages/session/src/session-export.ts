@@ -34,7 +34,7 @@ export interface ReadState {
 const maxDepth = 70;
 
 export function toExport(table: SliceTable, sessionId: string, seq: number): SessionExport {
-  const slices = [...table.slices.values()]
+  const slices = table.slices
     .map((slice) => toExportedSlice(slice, table.stateOf(slice)))
     .sort((a, b) => (a.id < b.id ? -1 : 1));
   return { format: 1, sessionId, seq, slices };
@@ -57,7 +57,7 @@ export function readExport(
     if (states.has(read.slice.id)) throw invalid(`it has the slice \`${read.slice.id}\` twice`);
     states.set(read.slice.id, read);
   }
-  for (const slice of table.slices.values()) {
+  for (const slice of table.slices) {
     if (!states.has(slice.id)) states.set(slice.id, { slice, state: initialState(slice) });
   }
   return {
@@ -69,7 +69,7 @@ export function readExport(
 /** Replaces states; slices that are not there yet join. */
 export function setStates(states: Iterable<ReadState>, table: SliceTable): void {
   for (const { slice, state } of states) {
-    if (!table.slices.has(slice.id)) table.add(slice, []);
+    if (table.get(slice.id) === undefined) table.add(slice, []);
     table.setData(slice, state);
   }
 }
@@ -83,7 +83,7 @@ export function readSlice(json: Json, table: SliceTable, trusted = false): ReadS
   if (declaration === undefined || !isPlainObject(json))
     throw invalid('one of its slices has no id, kind, retention or events');
   const { id } = declaration;
-  const known = table.slices.get(id);
+  const known = table.get(id);
   if (known === undefined && declaration.events.length > 0) {
     throw new HoldfastError(
       'slice.unknown',

@@ -2,36 +2,41 @@ import { copyJson, HoldfastError, type Slice } from '@holdfast/core';
 import { isSameShape, sliceConflict, toDeclaration } from './slice-declaration.ts';
 import { checkState, initialState, type SliceState } from './slice-state.ts';
 
+interface Cell {
+  slice: Slice;
+  state: SliceState;
+}
+
 /** The slices that a session knows and their committed states. What a log makes of them is not its business. */
 export class SliceTable {
   /** Slices that have reducers, in the order in which the session met them. */
   readonly reducing: Slice[] = [];
   /** Slices that no record names yet, in order. */
   readonly unnoted: Slice[] = [];
-  readonly #slices = new Map<string, Slice>();
-  readonly #states = new Map<string, SliceState>();
+  readonly #cells = new Map<string, Cell>();
   readonly #byEvent = new Map<string, Slice[]>();
   /** Ids of slices whose state came from a log or an export and has met no schema. */
   readonly #unchecked = new Set<string>();
 
   /** @throws HoldfastError `slice.conflict`; `slice.value.invalid` when a state that came as data does not fit the schema. */
   register(slice: Slice): void {
-    const known = this.#slices.get(slice.id);
-    if (known === slice) return;
-    if (known === undefined) {
+    const cell = this.#cells.get(slice.id);
+    if (cell === undefined) {
       this.add(slice, slice.reducers.keys());
       this.unnoted.push(slice);
       return;
     }
+    const known = cell.slice;
+    if (known === slice) return;
     // Policies made anew for every run declare the same state again: equal data and no reducers is the same slice.
     if (known.reducers.size + slice.reducers.size > 0) throw sliceConflict(slice.id, 'rename one');
     if (!isSameShape(toDeclaration(known), slice))
       throw sliceConflict(slice.id, 'they differ in kind, retention or initial value');
     if (slice.schema !== undefined && this.#unchecked.has(slice.id)) {
-      checkState(slice, this.stateOf(known));
+      checkState(slice, cell.state);
       this.#unchecked.delete(slice.id);
     }
-    this.#slices.set(slice.id, slice);
+    cell.slice = slice;
   }
 
   /** Takes a slice up without noting it; it answers `events` only. */
@@ -39,8 +44,7 @@ export class SliceTable {
     if (slice.initial !== undefined && !copyJson(slice.initial).ok) {
       throw new HoldfastError('slice.value.invalid', `The initial value of slice \`${slice.id}\` is not JSON.`);
     }
-    this.#slices.set(slice.id, slice);
-    this.#states.set(slice.id, state);
+    this.#cells.set(slice.id, { slice, state });
     if (slice.reducers.size > 0) this.reducing.push(slice);
     for (const type of events) this.listen(slice, type);
   }
@@ -51,14 +55,21 @@ export class SliceTable {
     else if (!listening.includes(slice)) listening.push(slice);
   }
 
-  get slices(): ReadonlyMap<string, Slice> {
-    return this.#slices;
+  get(id: string): Slice | undefined {
+    return this.#cells.get(id)?.slice;
+  }
+
+  /** In the order in which the session met them. */
+  get slices(): readonly Slice[] {
+    return [...this.#cells.values()].map(({ slice }) => slice);
   }
 
   /** The state of a slice, which is taken up when it is new. */
   stateOf(slice: Slice): SliceState {
-    if (this.#slices.get(slice.id) !== slice) this.register(slice);
-    return this.#states.get(slice.id) ?? null;
+    const cell = this.#cells.get(slice.id);
+    if (cell !== undefined && cell.slice === slice) return cell.state;
+    this.register(slice);
+    return this.#cells.get(slice.id)?.state ?? null;
   }
 
   listeningTo(type: string): readonly Slice[] {
@@ -66,31 +77,34 @@ export class SliceTable {
   }
 
   setState(id: string, state: SliceState): void {
-    this.#states.set(id, state);
+    const cell = this.#cells.get(id);
+    if (cell !== undefined) cell.state = state;
   }
 
   /** Sets a state that no reducer has made. */
   setData(slice: Slice, state: SliceState): void {
-    this.#states.set(slice.id, state);
+    this.setState(slice.id, state);
     if (slice.schema === undefined) this.#unchecked.add(slice.id);
   }
 
   /** All states at this moment; costs as much as there are slices, whatever they hold. */
   copyStates(): ReadonlyMap<string, SliceState> {
-    return new Map(this.#states);
+    const states = new Map<string, SliceState>();
+    for (const [id, { state }] of this.#cells) states.set(id, state);
+    return states;
   }
 
   /** Puts `state` slices back to `states`, those that are not in it to their beginning; `log` slices keep what happened. */
   restore(states: ReadonlyMap<string, SliceState>): void {
-    for (const slice of this.#slices.values()) {
-      if (slice.retention === 'state') this.#states.set(slice.id, states.get(slice.id) ?? initialState(slice));
+    for (const [id, cell] of this.#cells) {
+      if (cell.slice.retention === 'state') cell.state = states.get(id) ?? initialState(cell.slice);
     }
   }
 
   /** The same slices and states for another session. */
   fork(): SliceTable {
     const forked = new SliceTable();
-    for (const slice of this.#slices.values()) forked.add(slice, slice.reducers.keys(), this.stateOf(slice));
+    for (const { slice, state } of this.#cells.values()) forked.add(slice, slice.reducers.keys(), state);
     for (const id of this.#unchecked) forked.#unchecked.add(id);
     return forked;
   }

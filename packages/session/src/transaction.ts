@@ -26,6 +26,8 @@ export interface StagedState {
   /** The state below this transaction that `state` was computed from. */
   base: SliceState;
   state: SliceState;
+  /** False until something has been staged. */
+  counts: boolean;
 }
 
 /**
@@ -137,11 +139,14 @@ export class StagedTransaction implements SessionTransaction {
       );
     }
     const staged = this.#stagedOf(slice);
-    const changes = operations.map((operation) => checkOperation(slice, operation));
-    this.#stage(
-      staged,
-      changes.reduce<SliceState>((state, change) => applyChange(slice, state, change), staged.state),
-    );
+    const changes: Change[] = [];
+    let { state } = staged;
+    for (const operation of operations) {
+      const change = checkOperation(slice, operation);
+      state = applyChange(slice, state, change);
+      changes.push(change);
+    }
+    this.#stage(staged, state);
     if (this.#changes === undefined) this.#changes = changes;
     else for (const change of changes) this.#changes.push(change);
   }
@@ -212,7 +217,7 @@ export class StagedTransaction implements SessionTransaction {
   #stagedOf(slice: Slice): StagedState {
     const below = this.#stateBelow(slice);
     const staged = this.#staged?.get(slice.id);
-    if (staged === undefined) return { slice, base: below, state: below };
+    if (staged === undefined) return { slice, base: below, state: below, counts: false };
     if (slice.retention === 'log') this.#rebase(staged, below);
     return staged;
   }
@@ -220,6 +225,8 @@ export class StagedTransaction implements SessionTransaction {
   /** Also for an event that changed nothing: on what somebody else commits before, it may. */
   #stage(staged: StagedState, state: SliceState): void {
     staged.state = state;
+    if (staged.counts) return;
+    staged.counts = true;
     this.#staged ??= new Map();
     this.#staged.set(staged.slice.id, staged);
   }
