@@ -15,10 +15,10 @@ const callsPerLongSample = 10_000;
 export async function measureLoop(extent: Extent = everything): Promise<TimeReport> {
   const lengths = [1, 10, 100, 1_000, 10_000].filter((turns) => turns <= extent.largest);
   const rows: Row[] = [
-    ...(await compare([floor(callsPerSample), ...lengths.map(scripted), ...lengths.map((turns) => converted(turns))], {
-      rounds: 20,
-      warmUpRounds: 5,
-    })),
+    ...(await compare(
+      [floor(callsPerSample), ...lengths.map(scripted), ...lengths.map((turns) => converted(turns))],
+      limitRounds({ rounds: 20, warmUpRounds: 5 }, extent),
+    )),
   ];
   // A client that writes the whole conversation down in every turn takes a time that grows with the square of the turns.
   for (const turns of lengths.filter((length) => length > 1 && length <= reference)) {
