@@ -25,6 +25,7 @@ const guide: DefaultTheme.SidebarItem[] = [
       { text: 'The call path and outcomes', link: '/call-path' },
       { text: 'Sessions', link: '/sessions' },
       { text: 'Files', link: '/files' },
+      { text: 'Resources', link: '/resources' },
       { text: 'Models', link: '/models' },
       { text: 'Command line', link: '/command-line' },
     ],
