@@ -19,7 +19,11 @@ export function isNotEmpty(key: string, cause?: unknown): HoldfastError {
 
 /** Sizes in bytes. */
 export function isTooLarge(key: string, size: number, limit: number): HoldfastError {
-  return fileError('file.too_large', key, `has ${size} bytes; at most ${limit} are allowed`);
+  return fileError(
+    'file.too_large',
+    key,
+    `has ${size} bytes; files of more than ${limit} are neither read nor written`,
+  );
 }
 
 export function hasChanged(key: string): HoldfastError {

@@ -1,8 +1,8 @@
 import { type Filesystem, isHoldfastError, type ToolContext, type ToolResult, toolError } from '@holdfast/core';
 
 /**
- * Runs a file tool on the call's filesystem. What the filesystem refuses becomes the tool's own failure, with the same code and
- * message; without a filesystem that is `filesystem.missing`.
+ * Runs a file tool on the call's filesystem. What the filesystem refuses becomes the tool's own failure, with the same code, its
+ * message and what to do next; without a filesystem that is `filesystem.missing`.
  */
 export async function useFilesystem<Value>(
   { filesystem }: ToolContext,
@@ -16,7 +16,14 @@ export async function useFilesystem<Value>(
   try {
     return await run(filesystem);
   } catch (error) {
-    if (isHoldfastError(error)) return toolError(error.message, { code: error.code, value: error.data });
-    throw error;
+    if (!isHoldfastError(error)) throw error;
+    const next = advice.get(error.code);
+    return toolError(next === undefined ? error.message : `${error.message} ${next}`, { code: error.code });
   }
 }
+
+const advice: ReadonlyMap<string, string> = new Map([
+  ['file.missing', 'See what there is with `list_files` or `glob_files`.'],
+  ['file.is_directory', 'See what is in it with `list_files`.'],
+  ['file.binary', 'It cannot be read, searched or edited as text.'],
+]);

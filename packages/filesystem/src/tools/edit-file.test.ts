@@ -23,7 +23,11 @@ test.each([
     input: { oldText: '\treturn item.length', newText: '' },
     text: 'The most similar line is 4: `return items.length;`',
   },
-  { code: 'edit.not_found', input: { oldText: 'zzzzzzzz', newText: '' }, text: 'does not occur' },
+  {
+    code: 'edit.not_found',
+    input: { oldText: 'zzzzzzzz', newText: '' },
+    text: 'does not occur in `a.js`. Give the text',
+  },
   {
     code: 'edit.ambiguous',
     input: { oldText: 'total', newText: 'sum' },
@@ -41,10 +45,77 @@ test.each([
   expect(await resource.readOnly.readText('a.js')).toBe(source);
 });
 
-test('says when only the line ends differ', async () => {
-  const resource = memoryFilesystem({ 'a.txt': 'one\r\ntwo\r\n' });
+test.each([
+  { oldText: 'one\ntwo', newText: '1\n2', after: '1\r\n2\r\nthree\r\n' },
+  { oldText: 'one\r\ntwo', newText: '1\r\n2', after: '1\r\n2\r\nthree\r\n' },
+  { oldText: 'three', newText: '3\n4', after: 'one\r\ntwo\r\n3\r\n4\r\n' },
+])('where every line ends with \\r\\n, so do those of an edit: $oldText', async ({ oldText, newText, after }) => {
+  const resource = memoryFilesystem({ 'a.txt': 'one\r\ntwo\r\nthree\r\n' });
+  expect((await callTool(resource, 'edit_file', { path: 'a.txt', oldText, newText })).result.success).toBe(true);
+  expect(await resource.readOnly.readText('a.txt')).toBe(after);
+});
+
+test('a byte order mark and a missing line end stay', async () => {
+  const resource = memoryFilesystem({ 'a.txt': '\ufeffone\ntwo' });
+  await callTool(resource, 'edit_file', { path: 'a.txt', oldText: 'one', newText: '1' });
+  expect(await resource.readOnly.readText('a.txt')).toBe('\ufeff1\ntwo');
+});
+
+const code = 'function a() {\n\tif (x) {\n\t\treturn 1;\n\t}\n}\nfunction b() {\n\tif (y) {\n\t\treturn 2;\n\t}\n}\n';
+
+test.each([
+  {
+    what: 'white space',
+    oldText: 'function a() {\n  if (x) {\n    return 1;',
+    text: 'It differs only in white space from lines 1 to 3, which as JSON is: "function a() {\\n\\tif (x) {\\n\\t\\treturn 1;".',
+  },
+  { what: 'white space in a line', oldText: 'if(y)  {', text: 'The most similar line is 7: `if (y) {`.' },
+  {
+    what: 'a hard space',
+    oldText: 'if\u00a0(y)',
+    text: 'only in white space from line 7, which as JSON is: "\\tif (y) {".',
+  },
+  { what: 'line numbers', oldText: '1\tfunction a() {\n2\t\tif (x) {', text: 'begins with line numbers' },
+  {
+    what: 'a later line',
+    oldText: 'function b() {\n\tif (y) {\n\t\treturn 3;\n\t}',
+    text: 'Its first 2 lines are lines 6 to 7, but then line 8 is `\t\treturn 2;`, not `\t\treturn 3;`.',
+  },
+  {
+    what: 'the end of the file',
+    oldText: '}\n\nmore',
+    text: 'Its first 2 lines are lines 10 to 11, but then the file ends',
+  },
+])('edit.not_found says what differs: $what', async ({ oldText, text }) => {
+  const { result } = await callTool(memoryFilesystem({ 'a.js': code }), 'edit_file', {
+    path: 'a.js',
+    oldText,
+    newText: '',
+  });
+  expect(result).toMatchObject({ success: false, code: 'edit.not_found', value: null });
+  expect(result.message).toContain(text);
+});
+
+test('edit.not_found stays short, and soon said, for a large file', async () => {
+  const resource = memoryFilesystem({ 'a.txt': `${'x '.repeat(4000)}\n`.repeat(300) });
+  const oldText = `${'x  '.repeat(4000)}\n`.repeat(200);
+  const { result } = await callTool(resource, 'edit_file', { path: 'a.txt', oldText, newText: '' });
+  expect(result.code).toBe('edit.not_found');
+  expect(result.message.length).toBeLessThan(2500);
+  const longer = await callTool(resource, 'edit_file', { path: 'a.txt', oldText: 'x x\n'.repeat(3000), newText: '' });
+  expect(longer.result.message).toContain('The most similar line is 1: `x x ');
+});
+
+test('says when a file mixes line ends', async () => {
+  const resource = memoryFilesystem({ 'a.txt': 'one\r\ntwo\n' });
   const { result } = await callTool(resource, 'edit_file', { path: 'a.txt', oldText: 'one\ntwo', newText: '' });
-  expect(result.message).toContain('end with \\r\\n');
+  expect(result.message).toContain('Some lines of the file end with \\r\\n');
+});
+
+test('matches on one line are told once', async () => {
+  const resource = memoryFilesystem({ 'a.txt': 'one\nxxx' });
+  const { result } = await callTool(resource, 'edit_file', { path: 'a.txt', oldText: 'x', newText: 'y' });
+  expect(result.message).toContain('occurs 3 times in `a.txt`, on line 2.');
 });
 
 test('a great many matches make a short message', async () => {
@@ -53,5 +124,5 @@ test('a great many matches make a short message', async () => {
   expect(result.message).toContain('occurs 1000000 times in `a.txt`, on lines 1, 2, 3');
   expect(result.message.length).toBeLessThan(400);
   const all = await callTool(resource, 'edit_file', { path: 'a.txt', oldText: 'x', newText: 'y', replaceAll: true });
-  expect(all.result.message).toMatch(/^Replaced 1000000 occurrences in `a\.txt`, line 1, 2, .* 20, …\.$/);
+  expect(all.result.message).toMatch(/^Replaced 1000000 occurrences in `a\.txt`, on lines 1, 2, .* 20, …\.$/);
 });

@@ -1,8 +1,8 @@
 import { defineTool, type Tool, toolError, toolOk } from '@holdfast/core';
 import * as v from 'valibot';
 import { useFilesystem } from './context.ts';
-import { findSimilarLine } from './similar-line.ts';
-import { count, lineNumberAt, shorten } from './text.ts';
+import { explainMismatch } from './edit-mismatch.ts';
+import { count, lineNumberAt } from './text.ts';
 
 const maxShownLines = 20;
 
@@ -34,25 +34,34 @@ export const editFile: Tool = defineTool({
     useFilesystem(context, async (filesystem) => {
       const key = await filesystem.resolve(path);
       const text = await filesystem.readText(path);
-      if (oldText === newText) {
+      const [wanted, replacement] = [toLineEndsOf(text, oldText), toLineEndsOf(text, newText)];
+      if (wanted === replacement) {
         return toolError('`oldText` and `newText` are the same; nothing was changed.', { code: 'edit.no_change' });
       }
-      const offsets = findAll(text, oldText);
+      const offsets = findAll(text, wanted);
       const [first] = offsets;
-      if (first === undefined) return notFound(key, text, oldText);
-      const lines = offsets.slice(0, maxShownLines).map((offset) => lineNumberAt(text, offset));
-      const shownLines = `${lines.join(', ')}${offsets.length > lines.length ? ', …' : ''}`;
-      if (offsets.length > 1 && !replaceAll) {
+      if (first === undefined) {
         return toolError(
-          `\`oldText\` occurs ${offsets.length} times in \`${key}\`, on lines ${shownLines}. ` +
-            'Give more of the text around the one you mean, or set `replaceAll`.',
-          { code: 'edit.ambiguous', value: { lines, matches: offsets.length } },
+          [
+            `\`oldText\` does not occur in \`${key}\`.`,
+            ...explainMismatch(text, wanted),
+            'Give the text exactly as it stands in the file.',
+          ].join(' '),
+          { code: 'edit.not_found' },
         );
       }
-      await filesystem.write(path, text.split(oldText).join(newText));
+      const shownLines = showLines(text, offsets);
+      if (offsets.length > 1 && !replaceAll) {
+        return toolError(
+          `\`oldText\` occurs ${offsets.length} times in \`${key}\`, on ${shownLines}. ` +
+            'Give more of the text around the one you mean, or set `replaceAll`.',
+          { code: 'edit.ambiguous' },
+        );
+      }
+      await filesystem.write(path, text.split(wanted).join(replacement));
       return toolOk(
         { path: key, replacements: offsets.length, firstLine: lineNumberAt(text, first) },
-        `Replaced ${count(offsets.length, 'occurrence')} in \`${key}\`, line ${shownLines}.`,
+        `Replaced ${count(offsets.length, 'occurrence')} in \`${key}\`, on ${shownLines}.`,
       );
     }),
   renderResult: () => '',
@@ -66,18 +75,22 @@ function findAll(text: string, part: string): readonly number[] {
   return offsets;
 }
 
-function notFound(key: string, text: string, oldText: string): ReturnType<typeof toolError> {
-  const reasons = [`\`oldText\` does not occur in \`${key}\`.`];
-  if (text.includes('\r\n') && text.replaceAll('\r\n', '\n').includes(oldText.replaceAll('\r\n', '\n'))) {
-    reasons.push('The lines of the file end with \\r\\n, those of `oldText` do not all.');
+/** Models write \n. Where every line of the file ends with \r\n, that is what they mean. */
+function toLineEndsOf(text: string, part: string): string {
+  const isCrlf = text.includes('\r\n') && !/(?<!\r)\n/u.test(text);
+  return isCrlf ? part.replaceAll(/\r?\n/gu, '\r\n') : part;
+}
+
+function showLines(text: string, offsets: readonly number[]): string {
+  const lines: number[] = [];
+  let line = 1;
+  let end = text.indexOf('\n');
+  for (const offset of offsets) {
+    for (; end >= 0 && end < offset; end = text.indexOf('\n', end + 1)) line += 1;
+    if (lines.at(-1) === line) continue;
+    if (lines.push(line) > maxShownLines) break;
   }
-  const similar = findSimilarLine(text, oldText);
-  if (similar !== undefined) {
-    reasons.push(`The most similar line is ${similar.line}: \`${shorten(similar.text, 200)}\`.`);
-  }
-  reasons.push('Read the file and give the text exactly as it stands there.');
-  return toolError(reasons.join(' '), {
-    code: 'edit.not_found',
-    value: similar === undefined ? {} : { similarLine: similar.line },
-  });
+  const [only] = lines;
+  if (lines.length === 1) return `line ${only}`;
+  return `lines ${lines.slice(0, maxShownLines).join(', ')}${lines.length > maxShownLines ? ', …' : ''}`;
 }

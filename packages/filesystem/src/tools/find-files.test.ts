@@ -56,7 +56,27 @@ test.each([
   expect(rendered).toBe(paths.join('\n'));
 });
 
+test.each(['list_files', 'glob_files'])('%s shows no more characters than fit', async (tool) => {
+  const files = Object.fromEntries(Array.from({ length: 900 }, (_, index) => [`${index}`.padStart(200, 'f'), '']));
+  const { rendered } = await callTool(memoryFilesystem(files), tool, tool === 'glob_files' ? { pattern: '*' } : {});
+  expect(rendered.length).toBeLessThan(51_000);
+  expect(rendered).toMatch(/\n… 6\d\d more; /);
+});
+
+test.each(['src', '/src', 'src/'])('glob_files says that %s is a folder', async (pattern) => {
+  const { result } = await callTool(resource, 'glob_files', { pattern });
+  expect(result.message).toBe(`\`${pattern}\` is a folder; \`src/**\` finds the files in it.`);
+});
+
+test('glob_files finds a file whose name looks like a pattern', async () => {
+  const files = memoryFilesystem({ 'app/[id]/page.tsx': '', 'app/i/page.tsx': '', 'app/[id].ts': '' });
+  const find = async (pattern: string) => (await callTool(files, 'glob_files', { pattern })).rendered.split('\n');
+  expect(await find('app/[id]/page.tsx')).toEqual(['app/[id]/page.tsx', 'app/i/page.tsx']);
+  expect(await find('[id].ts')).toEqual(['app/[id].ts']);
+});
+
 test.each([
+  { code: 'glob.invalid', pattern: '[a' },
   { code: 'glob.invalid', pattern: 'a\\*' },
   { code: 'glob.invalid', pattern: '*a*a*a*b' },
   { code: 'glob.invalid', pattern: '**/a/**/a/**/a/**' },

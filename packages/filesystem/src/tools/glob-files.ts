@@ -2,7 +2,7 @@ import { defineTool, type Tool, toolOk } from '@holdfast/core';
 import * as v from 'valibot';
 import { useFilesystem } from './context.ts';
 import { compileGlob } from './glob.ts';
-import { count } from './text.ts';
+import { count, takeShown } from './text.ts';
 
 const maxPaths = 1000;
 
@@ -28,24 +28,24 @@ export const globFiles: Tool = defineTool({
   ],
   execute: ({ pattern }, context) =>
     useFilesystem(context, async (filesystem) => {
-      const { base, matches } = compileGlob(pattern);
-      const paths: string[] = [];
-      let total = 0;
+      const { base, folder, matches } = compileGlob(pattern);
+      const found: string[] = [];
       if ((await filesystem.stat(base)) !== undefined) {
         for await (const { path } of filesystem.walk(base)) {
           context.signal.throwIfAborted();
-          if (!matches(path)) continue;
-          total += 1;
-          if (paths.length < maxPaths) paths.push(path);
+          if (matches(path)) found.push(path);
         }
       }
+      const paths = takeShown(found, maxPaths, (path) => `${path}\n`);
       return toolOk(
-        { paths, more: total - paths.length },
-        total === 0
-          ? `No file matches \`${pattern}\`.`
-          : `${count(total, 'file matches', 'files match')} \`${pattern}\`.`,
+        { paths: [...paths], more: found.length - paths.length },
+        found.length > 0
+          ? `${count(found.length, 'file matches', 'files match')} \`${pattern}\`.`
+          : (await filesystem.stat(folder))?.type === 'directory'
+            ? `\`${pattern}\` is a folder; \`${folder}/**\` finds the files in it.`
+            : `No file matches \`${pattern}\`.`,
       );
     }),
   renderResult: ({ paths, more }) =>
-    [...paths, ...(more > 0 ? [`… ${more} more; use a pattern that names a folder`] : [])].join('\n'),
+    [...paths, ...(more > 0 ? [`… ${more} more; use a narrower pattern`] : [])].join('\n'),
 });

@@ -1,11 +1,13 @@
 import { HoldfastError } from '@holdfast/core';
 import picomatch from 'picomatch/posix.js';
-import { parsePath, showPath } from '../paths.ts';
+import { nameOf, parsePath, showPath } from '../paths.ts';
 
 /** A compiled glob pattern. */
 export interface Glob {
   /** The deepest folder in which everything that can match lies; `''` for the root. */
   readonly base: string;
+  /** The pattern as the key of a folder, should it be meant as one. */
+  readonly folder: string;
   /** `key` as `Filesystem.resolve` gives it. */
   matches(key: string): boolean;
 }
@@ -37,12 +39,18 @@ export function compileGlob(pattern: string): Glob {
   const options = { dot: true, nonegate: true, noextglob: true, strictBrackets: true };
   try {
     const matches = picomatch(anywhere ? `**/${literal}` : literal, options);
-    return { base, matches: (candidate) => matches(candidate) };
+    // Some names have brackets: a pattern finds the file of just that name, too.
+    const isNamed = (candidate: string) => (anywhere ? nameOf(candidate) : candidate) === key;
+    return { base, folder: key, matches: (candidate) => isNamed(candidate) || matches(candidate) };
   } catch (cause) {
-    throw new HoldfastError('glob.invalid', `The pattern \`${showPath(pattern)}\` has a bracket that is not closed.`, {
-      data: { pattern },
-      cause,
-    });
+    throw new HoldfastError(
+      'glob.invalid',
+      `The pattern \`${showPath(pattern)}\` has a bracket that is not closed; \`?\` stands for any one character.`,
+      {
+        data: { pattern },
+        cause,
+      },
+    );
   }
 }
 

@@ -56,13 +56,17 @@ test('shows a bounded number of matches of bounded length', async () => {
 test('searches only the beginning of a long line with an expression that repeats, and says so', async () => {
   const files = memoryFilesystem({ a: `${'x'.repeat(3000)}end\n` });
   const { rendered } = await callTool(files, 'grep_files', { pattern: 'x+end' });
-  expect(rendered).toBe('Searched only the first 2000 characters of 1 long line.');
+  expect(rendered).toBe(
+    'Searched only the first 2000 characters of 1 long line; plain text is searched for in whole lines.',
+  );
   expect((await callTool(files, 'grep_files', { pattern: 'xend', literal: true })).result.message).toMatch(/^1 line /);
 });
 
 test.each([
   { code: 'grep.pattern_invalid', input: { pattern: 'f(' } },
   { code: 'grep.pattern_invalid', input: { pattern: '*' } },
+  { code: 'grep.pattern_invalid', input: { pattern: 'a\nb' } },
+  { code: 'grep.pattern_invalid', input: { pattern: 'a\nb', literal: true } },
   { code: 'grep.pattern_unsafe', input: { pattern: '(a+)+b' } },
   { code: 'grep.pattern_unsafe', input: { pattern: '(?:a|aa)*b' } },
   { code: 'grep.pattern_unsafe', input: { pattern: '((a?)b){20}' } },
@@ -73,7 +77,7 @@ test.each([
   { code: 'grep.pattern_unsafe', input: { pattern: 'a*a*a*a*b' } },
   { code: 'grep.pattern_unsafe', input: { pattern: '(a|a)(a|a)(a|a)(a|a)(a|a)b' } },
   { code: 'grep.pattern_unsafe', input: { pattern: 'a?a?a?a?a?b' } },
-  { code: 'grep.pattern_unsafe', input: { pattern: 'x'.repeat(201) } },
+  { code: 'grep.pattern_unsafe', input: { pattern: `${'x'.repeat(200)}.` } },
   { code: 'glob.invalid', input: { pattern: 'a', glob: 'a\\b' } },
   { code: 'file.missing', input: { pattern: 'a', path: 'none' } },
   { code: 'path.protected', input: { pattern: 'a', path: '.holdfast' } },
@@ -94,6 +98,32 @@ test.each([
   '(get|set)[A-Z]\\w+',
 ])('the ordinary expression %s is allowed', async (pattern) => {
   expect((await callTool(resource, 'grep_files', { pattern })).result.success).toBe(true);
+});
+
+test('grep.pattern_invalid says what is wrong', async () => {
+  const { result } = await callTool(resource, 'grep_files', { pattern: 'f(' });
+  expect(result.message).toBe(
+    '`f(` is no regular expression: unterminated group. Set `literal` to search for it as plain text.',
+  );
+});
+
+test('a long line is shown around the match, and searched whole for plain text', async () => {
+  const files = memoryFilesystem({ 'min.js': `${'x'.repeat(5000)}needle${'y'.repeat(5000)}` });
+  const { result, rendered } = await callTool(files, 'grep_files', { pattern: 'needle' });
+  expect(result.message).toBe('1 line matches `needle` in 1 file.');
+  expect(rendered).toBe(`min.js:1: …${'x'.repeat(100)}needle${'y'.repeat(194)}…`);
+});
+
+test('a byte order mark is no part of a line', async () => {
+  const files = memoryFilesystem({ a: '\ufeffone\n' });
+  expect((await callTool(files, 'grep_files', { pattern: '^one$' })).rendered).toBe('a:1: one');
+});
+
+test('many files are searched in the order of their paths', async () => {
+  const files = memoryFilesystem(Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`f${index}`, 'x'])));
+  const { rendered } = await callTool(files, 'grep_files', { pattern: 'x' });
+  const paths = [...Array(50).keys()].map((index) => `f${index}`).sort();
+  expect(rendered).toBe(paths.map((path) => `${path}:1: x`).join('\n'));
 });
 
 test('grep.timed_out: a search that has no time left gives up', async () => {

@@ -16,6 +16,8 @@ import { count, maxShownCharacters, shorten } from './text.ts';
 
 const maxMatches = 500;
 const maxShownLine = 300;
+const maxBeforeMatch = 100;
+const filesAtOnce = 16;
 
 const match = v.object({ path: v.string(), line: v.number(), text: v.string() });
 
@@ -59,10 +61,18 @@ export const grepFiles: Tool = defineTool({
       const wanted = literal ? textPattern(pattern, ignoreCase) : regularExpression(pattern, ignoreCase);
       const chosen = glob === undefined ? undefined : compileGlob(glob);
       const search = createSearch(wanted, context);
+      let batch: string[] = [];
+      const searchBatch = async () => {
+        const contents = await Promise.all(batch.map((file) => readIfPossible(filesystem, file)));
+        for (const [index, file] of batch.entries()) search.add(file, contents[index]);
+        batch = [];
+      };
       for await (const { path: file } of filesystem.walk(path)) {
         context.signal.throwIfAborted();
-        if (chosen?.matches(file) ?? true) search.add(file, await readIfPossible(filesystem, file));
+        if (chosen?.matches(file) ?? true) batch.push(file);
+        if (batch.length === filesAtOnce) await searchBatch();
       }
+      await searchBatch();
       const result = search.finish();
       const total = result.matches.length + result.more;
       const found = total === 0 ? 'No line matches' : `${count(total, 'line matches', 'lines match')}`;
@@ -124,10 +134,11 @@ function createSearch(pattern: LinePattern, { deadline }: ToolContext): Search {
     }
     const cut = text.length > pattern.maxLineLength;
     if (cut) cutLines += 1;
-    if (!pattern.test(cut ? text.slice(0, pattern.maxLineLength) : text)) return;
+    const offset = pattern.find(cut ? text.slice(0, pattern.maxLineLength) : text);
+    if (offset < 0) return;
     total += 1;
     if (matches.length >= maxMatches || shown >= maxShownCharacters) return;
-    const found = { path, line, text: shorten(text, maxShownLine) };
+    const found = { path, line, text: showAround(text, offset) };
     shown += path.length + found.text.length;
     matches.push(found);
   }
@@ -140,16 +151,26 @@ function createSearch(pattern: LinePattern, { deadline }: ToolContext): Search {
         return;
       }
       filesSearched += 1;
-      const lines = content.text.split(/\r?\n/u);
+      // A byte order mark is no part of the first line.
+      const lines = content.text.replace(/^\ufeff/u, '').split(/\r?\n/u);
       if (lines.at(-1) === '') lines.pop();
       for (const [index, text] of lines.entries()) addLine(path, index + 1, text);
     },
     finish() {
       const notes = Array.from(skipped, ([reason, amount]) => `Skipped ${count(amount, 'file')}: ${reason}.`);
       if (cutLines > 0) {
-        notes.push(`Searched only the first ${pattern.maxLineLength} characters of ${count(cutLines, 'long line')}.`);
+        notes.push(
+          `Searched only the first ${pattern.maxLineLength} characters of ${count(cutLines, 'long line')}; plain text is searched for in whole lines.`,
+        );
       }
       return { matches, more: total - matches.length, filesSearched, notes };
     },
   };
+}
+
+/** A long line as far as it is near the match. */
+function showAround(text: string, offset: number): string {
+  if (text.length <= maxShownLine) return text;
+  const start = offset > maxShownLine - maxBeforeMatch ? offset - maxBeforeMatch : 0;
+  return `${start > 0 ? '…' : ''}${shorten(text.slice(start).toWellFormed(), maxShownLine)}`;
 }

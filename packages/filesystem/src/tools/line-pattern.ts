@@ -4,7 +4,8 @@ import { HoldfastError } from '@holdfast/core';
 export interface LinePattern {
   /** A longer line is searched in its first characters only. */
   readonly maxLineLength: number;
-  test(line: string): boolean;
+  /** Where the first match begins; -1 for none. */
+  find(line: string): number;
 }
 
 const maxLength = 200;
@@ -13,12 +14,13 @@ const maxChoices = 4;
 // of repetitions, a length with which the worst expression found by random search takes a few seconds, and usual ones no time.
 const maxLineLengths = [2000, 2000, 500, 150];
 
-/** A pattern that finds `text` as it is. */
+/** A pattern that finds `text` as it is. @throws HoldfastError `grep.pattern_invalid` when it has several lines. */
 export function textPattern(text: string, ignoreCase: boolean): LinePattern {
+  checkOneLine(text);
   const wanted = ignoreCase ? text.toLowerCase() : text;
   return {
     maxLineLength: Number.POSITIVE_INFINITY,
-    test: (line) => (ignoreCase ? line.toLowerCase() : line).includes(wanted),
+    find: (line) => (ignoreCase ? line.toLowerCase() : line).indexOf(wanted),
   };
 }
 
@@ -29,6 +31,9 @@ export function textPattern(text: string, ignoreCase: boolean): LinePattern {
  * @throws HoldfastError `grep.pattern_invalid`, `grep.pattern_unsafe`.
  */
 export function regularExpression(source: string, ignoreCase: boolean): LinePattern {
+  checkOneLine(source);
+  // No expression at all, so that lines of any length can be searched.
+  if (!/[\\^$.*+?()[\]{}|]/u.test(source)) return textPattern(source, ignoreCase);
   if (source.length > maxLength) throw unsafe(source, `is longer than ${maxLength} characters`);
   let expression: RegExp;
   try {
@@ -36,14 +41,28 @@ export function regularExpression(source: string, ignoreCase: boolean): LinePatt
   } catch (cause) {
     throw new HoldfastError(
       'grep.pattern_invalid',
-      `\`${source}\` is no regular expression. Set \`literal\` to search for it as plain text.`,
+      `\`${source}\` is no regular expression: ${readReason(cause)}. Set \`literal\` to search for it as plain text.`,
       { data: { pattern: source }, cause },
     );
   }
   const repetitions = countRepetitions(source);
   const maxLineLength = maxLineLengths[repetitions];
   if (maxLineLength === undefined) throw unsafe(source, `has more than ${maxLineLengths.length - 1} repetitions`);
-  return { maxLineLength, test: (line) => expression.test(line) };
+  return { maxLineLength, find: (line) => line.search(expression) };
+}
+
+function checkOneLine(source: string): void {
+  if (!source.includes('\n')) return;
+  throw new HoldfastError(
+    'grep.pattern_invalid',
+    'Lines are searched one by one, so a pattern with a line break finds nothing. Search for one of the lines.',
+    { data: { pattern: source } },
+  );
+}
+
+/** What the engine says after the expression, which it repeats. */
+function readReason(cause: unknown): string {
+  return (String(cause).split(': ').at(-1) ?? '').toLowerCase();
 }
 
 interface Group {

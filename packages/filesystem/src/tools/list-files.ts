@@ -1,7 +1,7 @@
 import { defineTool, type Tool, toolOk } from '@holdfast/core';
 import * as v from 'valibot';
 import { useFilesystem } from './context.ts';
-import { count } from './text.ts';
+import { count, takeShown } from './text.ts';
 
 const maxEntries = 1000;
 
@@ -30,9 +30,8 @@ export const listFiles: Tool = defineTool({
     useFilesystem(context, async (filesystem) => {
       const key = await filesystem.resolve(path);
       const all = await filesystem.list(path);
-      const entries = all
-        .slice(0, maxEntries)
-        .map(({ name, path: entryPath, type }) => ({ name, path: entryPath, type }));
+      const shownEntries = takeShown(all, maxEntries, ({ name }) => `${name}/\n`);
+      const entries = shownEntries.map(({ name, path: entryPath, type }) => ({ name, path: entryPath, type }));
       const shown = `\`${key === '' ? '/' : key}\``;
       return toolOk(
         { path: key, entries, more: all.length - entries.length },

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import * as v from 'valibot';
 import { expect, test } from 'vitest';
 import { memoryFilesystem } from '../memory.ts';
 import { callTool } from './fixtures.ts';
@@ -14,7 +15,7 @@ const resource = memoryFilesystem({
 test.each([
   { input: {}, message: '`a.txt`, 3 lines.', rendered: 'one\ntwo\r\nthree' },
   { input: { startLine: 2 }, message: '`a.txt`, lines 2 to 3 of 3.', rendered: 'two\r\nthree' },
-  { input: { endLine: 1 }, message: '`a.txt`, lines 1 to 1 of 3.', rendered: 'one\n' },
+  { input: { endLine: 1 }, message: '`a.txt`, line 1 of 3.', rendered: 'one\n' },
   { input: { startLine: 2, endLine: 99 }, message: '`a.txt`, lines 2 to 3 of 3.', rendered: 'two\r\nthree' },
   { input: { lineNumbers: true }, message: '`a.txt`, 3 lines.', rendered: '1\tone\n2\ttwo\r\n3\tthree' },
 ])('reads $input of a file', async ({ input, message, rendered }) => {
@@ -39,7 +40,7 @@ test('a line that is too long is cut, and the rest can be read', async () => {
   const { rendered } = await callTool(resource, 'read_file', { path: 'wide.txt' });
   expect(rendered.length).toBeLessThan(51_000);
   expect(rendered).toMatch(
-    /x\n… Line 1 is cut after 50000 of 60001 characters; .* 1 more line, read with startLine=2\.$/,
+    /x\n… Line 1 is cut after 50000 of 60001 characters, read on with startLine=1 and startColumn=50001\. 1 more line, read with startLine=2\.$/,
   );
 });
 
@@ -47,20 +48,51 @@ test.each([
   { code: 'file.binary', input: { path: 'picture.png' }, text: '7 bytes' },
   { code: 'file.missing', input: { path: 'none.txt' }, text: '`none.txt`' },
   { code: 'path.escape', input: { path: '../a.txt' }, text: '`../a.txt`' },
-  { code: 'read.range_empty', input: { path: 'a.txt', startLine: 4 }, text: '3 lines' },
-  { code: 'read.range_empty', input: { path: 'a.txt', startLine: 3, endLine: 2 }, text: 'from 3 to 2' },
+  { code: 'read.range_empty', input: { path: 'a.txt', startLine: 4 }, text: 'it has only 3 lines.' },
+  { code: 'read.range_empty', input: { path: 'empty.txt', startLine: 2 }, text: 'it is empty.' },
+  { code: 'read.range_empty', input: { path: 'a.txt', startColumn: 5 }, text: 'line 1 has only 4 characters.' },
+  { code: 'file.missing', input: { path: 'none.txt' }, text: 'does not exist. See what there is with `list_files`' },
+  { code: 'file.is_directory', input: { path: '.' }, text: 'is a folder, not a file. See what is in it with' },
+  {
+    code: 'read.range_empty',
+    input: { path: 'a.txt', startLine: 3, endLine: 2 },
+    text: '`endLine` 2 is before `startLine` 3',
+  },
 ])('$code: $input', async ({ code, input, text }) => {
   const { result } = await callTool(resource, 'read_file', input);
   expect(result).toMatchObject({ success: false, code });
   expect(result.message).toContain(text);
 });
 
-test.each([{ path: '' }, { path: 'a.txt', startLine: 0 }, { path: 'a.txt', endLine: 1.5 }])(
-  'refuses %j',
-  async (input) => {
-    await expect(callTool(resource, 'read_file', input)).rejects.toThrow('Invalid');
-  },
-);
+test('a range begins within a line where that is asked for', async () => {
+  const { rendered } = await callTool(resource, 'read_file', { path: 'a.txt', startColumn: 3, endLine: 2 });
+  expect(rendered).toBe('e\ntwo\r\n');
+});
+
+test('whoever does what the notes say reads the whole file', async () => {
+  const text = `${'a\u{1f600}'.repeat(50_000)}\nshort\n${'line\n'.repeat(2500)}${'x'.repeat(49_999)}\n${'y'.repeat(50_000)}\nend`;
+  const files = memoryFilesystem({ f: text });
+  let joined = '';
+  let next: object | undefined = {};
+  for (let parts = 0; next !== undefined; parts += 1) {
+    expect(parts).toBeLessThan(20);
+    const { rendered, result } = await callTool(files, 'read_file', { path: 'f', ...next });
+    const note = /\n?… (?:Line .*? startLine=(\d+) and startColumn=(\d+)\.|.*startLine=(\d+)\.).*$/u.exec(rendered);
+    joined += v.parse(v.looseObject({ text: v.string() }), result.value).text;
+    const [line, column] = [note?.[1] ?? note?.[3], note?.[2] ?? 1];
+    next = line === undefined ? undefined : { startLine: Number(line), startColumn: Number(column) };
+  }
+  expect(joined).toBe(text);
+});
+
+test.each([
+  { path: '' },
+  { path: 'a.txt', startLine: 0 },
+  { path: 'a.txt', endLine: 1.5 },
+  { path: 'a.txt', startColumn: 0 },
+])('refuses %j', async (input) => {
+  await expect(callTool(resource, 'read_file', input)).rejects.toThrow('Invalid');
+});
 
 test('the parts of a file, read one after the other, are the file', () =>
   fc.assert(

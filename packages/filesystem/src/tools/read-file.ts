@@ -1,7 +1,7 @@
 import { defineTool, type Tool, toolError, toolOk } from '@holdfast/core';
 import * as v from 'valibot';
 import { useFilesystem } from './context.ts';
-import { count, maxShownCharacters, splitLines } from './text.ts';
+import { count, cut, maxShownCharacters, splitLines, takeShown } from './text.ts';
 
 const maxLines = 2000;
 const lineNumber = v.pipe(v.number(), v.integer(), v.minValue(1));
@@ -13,6 +13,13 @@ export const readFile: Tool = defineTool({
   inputSchema: v.object({
     path: v.pipe(v.string(), v.minLength(1), v.description('File to read, relative to the workspace')),
     startLine: v.optional(v.pipe(lineNumber, v.description('First line to read, counted from 1')), 1),
+    startColumn: v.optional(
+      v.pipe(
+        lineNumber,
+        v.description('First character of the first line to read, counted from 1; for very long lines'),
+      ),
+      1,
+    ),
     endLine: v.optional(v.pipe(lineNumber, v.description('Last line to read; default: to the end of the file'))),
     lineNumbers: v.optional(v.pipe(v.boolean(), v.description('Whether to put its number before each line')), false),
   }),
@@ -36,39 +43,38 @@ export const readFile: Tool = defineTool({
       output: { path: 'notes.txt', text: 'one\ntwo\n', startLine: 1, endLine: 2, totalLines: 9, lineNumbers: false },
     },
   ],
-  execute: ({ path, startLine, endLine = Number.POSITIVE_INFINITY, lineNumbers }, context) =>
+  execute: ({ path, startLine, startColumn, endLine = Number.POSITIVE_INFINITY, lineNumbers }, context) =>
     useFilesystem(context, async (filesystem) => {
       const key = await filesystem.resolve(path);
       const lines = splitLines(await filesystem.readText(path));
       const totalLines = lines.length;
-      if (endLine < startLine || startLine > Math.max(totalLines, 1)) {
-        return toolError(
-          `\`${key}\` has ${count(totalLines, 'line')}; there are none from ${startLine} to ${endLine}.`,
-          {
-            code: 'read.range_empty',
-            value: { totalLines },
-          },
-        );
+      const reason = findEmptyRange({ lines, startLine, startColumn, endLine });
+      if (reason !== undefined) {
+        return toolError(`There is nothing to read in \`${key}\`: ${reason}.`, { code: 'read.range_empty' });
       }
       const wanted = lines.slice(startLine - 1, endLine);
-      const taken: string[] = [];
-      let length = 0;
-      for (const line of wanted.slice(0, maxLines)) {
-        length += line.length;
-        if (length > maxShownCharacters) break;
-        taken.push(line);
-      }
-      let note: string | undefined;
-      const first = wanted[0];
-      if (taken.length === 0 && first !== undefined) {
-        taken.push(first.slice(0, maxShownCharacters).toWellFormed());
-        note = `Line ${startLine} is cut after ${maxShownCharacters} of ${first.length} characters; search in it with grep_files.`;
+      const first = wanted[0] ?? '';
+      // A character of two that the caller split is shown as none.
+      wanted.splice(0, 1, ...(wanted.length > 0 ? [first.slice(startColumn - 1).toWellFormed()] : []));
+      const taken = [...takeShown(wanted, maxLines, (line) => line)];
+      const notes: string[] = [];
+      const [start] = wanted;
+      if (taken.length === 0 && start !== undefined) {
+        const part = cut(start, maxShownCharacters);
+        taken.push(part);
+        const end = startColumn - 1 + part.length;
+        notes.push(
+          `Line ${startLine} is cut after ${end} of ${first.length} characters, read on with startLine=${startLine} and startColumn=${end + 1}.`,
+        );
       }
       const last = startLine + taken.length - 1;
       const left = wanted.length - taken.length;
-      if (left > 0) note = `${note ?? ''} ${count(left, 'more line')}, read with startLine=${last + 1}.`.trimStart();
+      if (left > 0) notes.push(`${count(left, 'more line')}, read with startLine=${last + 1}.`);
+      const note = notes.join(' ');
       const range =
-        taken.length === totalLines ? count(totalLines, 'line') : `lines ${startLine} to ${last} of ${totalLines}`;
+        taken.length === totalLines
+          ? count(totalLines, 'line')
+          : `${startLine === last ? `line ${last}` : `lines ${startLine} to ${last}`} of ${totalLines}`;
       return toolOk(
         { path: key, text: taken.join(''), startLine, endLine: last, totalLines, lineNumbers, ...(note && { note }) },
         totalLines === 0 ? `\`${key}\` is empty.` : `\`${key}\`, ${range}.`,
@@ -79,3 +85,20 @@ export const readFile: Tool = defineTool({
     return `${lines.join('')}${note === undefined ? '' : `${text.endsWith('\n') ? '' : '\n'}… ${note}`}`;
   },
 });
+
+interface Range {
+  readonly lines: readonly string[];
+  readonly startLine: number;
+  readonly startColumn: number;
+  readonly endLine: number;
+}
+
+/** Why a range holds nothing. An empty file may be read all the same, from its beginning. */
+function findEmptyRange({ lines, startLine, startColumn, endLine }: Range): string | undefined {
+  if (endLine < startLine) return `\`endLine\` ${endLine} is before \`startLine\` ${startLine}`;
+  if (startLine > Math.max(lines.length, 1)) {
+    return lines.length === 0 ? 'it is empty' : `it has only ${count(lines.length, 'line')}`;
+  }
+  const length = lines[startLine - 1]?.length ?? 0;
+  return startColumn > Math.max(length, 1) ? `line ${startLine} has only ${count(length, 'character')}` : undefined;
+}

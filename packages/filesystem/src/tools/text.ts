@@ -18,7 +18,27 @@ export function count(amount: number, word: string, plural: string = `${word}s`)
   return `${amount} ${amount === 1 ? word : plural}`;
 }
 
+/** The first of `items`, as many as can be shown: `maxItems`, of altogether `maxShownCharacters`. */
+export function takeShown<Item>(
+  items: readonly Item[],
+  maxItems: number,
+  toText: (item: Item) => string,
+): readonly Item[] {
+  let length = 0;
+  const end = items.slice(0, maxItems).findIndex((item) => {
+    length += toText(item).length;
+    return length > maxShownCharacters;
+  });
+  return items.slice(0, end < 0 ? maxItems : end);
+}
+
+/** The first `maxLength` characters, or one less where a character of two would be split. */
+export function cut(text: string, maxLength: number): string {
+  const part = text.slice(0, maxLength);
+  return part.length < text.length && !part.isWellFormed() ? part.slice(0, -1) : part;
+}
+
 /** Cuts a text for showing, without splitting a character in two. */
 export function shorten(text: string, maxLength: number): string {
-  return text.length <= maxLength ? text : `${text.slice(0, maxLength).toWellFormed()}…`;
+  return text.length <= maxLength ? text : `${cut(text, maxLength)}…`;
 }
