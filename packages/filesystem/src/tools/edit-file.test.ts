@@ -102,7 +102,8 @@ test('edit.not_found stays short, and soon said, for a large file', async () => 
   const { result } = await callTool(resource, 'edit_file', { path: 'a.txt', oldText, newText: '' });
   expect(result.code).toBe('edit.not_found');
   expect(result.message.length).toBeLessThan(2500);
-  const longer = await callTool(resource, 'edit_file', { path: 'a.txt', oldText: 'x x\n'.repeat(3000), newText: '' });
+  const lines = `${'x '.repeat(100)}\n`.repeat(3000);
+  const longer = await callTool(resource, 'edit_file', { path: 'a.txt', oldText: lines, newText: '' });
   expect(longer.result.message).toContain('The most similar line is 1: `x x ');
 });
 
