@@ -23,7 +23,11 @@ const guide: DefaultTheme.SidebarItem[] = [
     text: 'Run',
     items: [
       { text: 'The call path and outcomes', link: '/call-path' },
+      { text: 'Transactions', link: '/transactions' },
+      { text: 'Turns with several calls', link: '/turns' },
+      { text: 'Limits', link: '/limits' },
       { text: 'Sessions', link: '/sessions' },
+      { text: 'Replay and explain', link: '/replay' },
       { text: 'Files', link: '/files' },
       { text: 'Resources', link: '/resources' },
       { text: 'Models', link: '/models' },
