@@ -1,3 +1,4 @@
+export { type CallExplanation, type CallUse, explainCall } from './explain-call.ts';
 export { createSession } from './live-session.ts';
 export { type LogEntry, type LogRecord, type MemoryStore, memoryStore, type SessionStore } from './log.ts';
 export { type ReplayOptions, replay } from './replay.ts';
