@@ -118,6 +118,16 @@ test('the table says what was measured and whether the goals are met', () => {
   ]);
 });
 
+test('a table without goals has no column for them', () => {
+  const nsPerOperation = { median: 1, min: 1, max: 1 };
+  const rows = [{ name: 'floor', rounds: 1, nsPerOperation, ratios: [] }];
+  expect(formatReport({ name: 'call', notes: [], rows }).split('\n')).toEqual([
+    'call, interleaved rounds',
+    '         median  min - max    n',
+    '  floor  1 ns    1 ns - 1 ns  1',
+  ]);
+});
+
 test('figures say their unit, and whether their goal is met', () => {
   const figures = [
     { name: 'packages', value: 9, unit: 'packages', goal: 9 },

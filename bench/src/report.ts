@@ -74,9 +74,14 @@ function formatSizes({ name, sizes }: SizeReport): string {
 }
 
 function formatTimes({ name, notes, versions = {}, rows }: TimeReport): string {
-  const table = [['', 'median', 'min - max', 'n', 'ratio (min - max)', 'goal'], ...rows.flatMap(toLines)];
-  const widths = [0, 1, 2, 3, 4, 5].map((column) => Math.max(...table.map((line) => line[column]?.length ?? 0)));
-  const lines = table.map((line) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
+  const rowLines = rows.flatMap(toLines);
+  const table = [['', 'median', 'min - max', 'n', 'ratio (min - max)', 'goal'], ...rowLines];
+  // A column that no row has anything in does not widen the table.
+  const columns = [0, 1, 2, 3, 4, 5].filter((column) => rowLines.some((line) => (line[column] ?? '') !== ''));
+  const widths = columns.map((column) => Math.max(...table.map((line) => line[column]?.length ?? 0)));
+  const lines = table.map((line) =>
+    columns.map((column, index) => (line[column] ?? '').padEnd(widths[index] ?? 0)).join('  '),
+  );
   const others = Object.entries(versions).map(([other, version]) => `${other} ${version}`);
   return [
     `${name}, interleaved rounds${others.length > 0 ? `, with ${others.join(', ')}` : ''}`,
