@@ -41,7 +41,9 @@ export {
   isResourceDefinition,
   type ResourceBuild,
   type ResourceDefinition,
+  type ResourceInstance,
   type ResourceLifetime,
+  type ResourceView,
 } from './resource-definition.ts';
 export type {
   RunEvent,

@@ -78,9 +78,11 @@ function copy(value: unknown, depth: number, failure: Failure): Json {
 }
 
 function copyArray(value: readonly unknown[], depth: number, failure: Failure): Json {
-  const items: Json[] = [];
-  for (let index = 0; index < value.length; index += 1) {
-    items.push(copy(value[index], depth - 1, failure));
+  const { length } = value;
+  // Of its size from the start, unless it only claims to be large: holes are refused one by one.
+  const items: Json[] = length <= 1_024 ? new Array(length) : [];
+  for (let index = 0; index < length; index += 1) {
+    items[index] = copy(value[index], depth - 1, failure);
     if (failure.problem !== undefined) return passUp(failure, `[${index}]`);
   }
   return Object.freeze(items);
@@ -113,6 +115,6 @@ function passUp(failure: Failure, step: string): null {
 /** Freezes `value` and everything in it. What is frozen already is taken to be frozen all the way down. */
 export function deepFreeze<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
-  for (const key of Object.keys(value)) deepFreeze(value[key as keyof typeof value]);
+  for (const key in value) if (Object.hasOwn(value, key)) deepFreeze(value[key]);
   return Object.freeze(value);
 }

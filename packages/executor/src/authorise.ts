@@ -1,15 +1,7 @@
-import {
-  allow,
-  type BoundPolicy,
-  type Decision,
-  deny,
-  describeThrown,
-  type PolicyDecision,
-  type PreparedCall,
-} from '@holdfast/core';
+import { allow, type Decision, deny, describeThrown, type PolicyDecision, type PreparedCall } from '@holdfast/core';
 import type { CallScope } from './call-scope.ts';
 import { isGranted } from './grants.ts';
-import { policyContext } from './policy-state.ts';
+import type { PolicyBinding } from './policy-state.ts';
 
 /** What the policies in force and the dangerous gate say, all of it. */
 export interface Verdict {
@@ -25,7 +17,7 @@ interface Asking {
   readonly call: PreparedCall;
   readonly scope: CallScope;
   readonly approved: ReadonlySet<string>;
-  readonly policies: readonly BoundPolicy[];
+  readonly policies: readonly PolicyBinding[];
 }
 
 /**
@@ -38,32 +30,31 @@ export function authorise(
   approved: ReadonlySet<string> = nobody,
 ): Verdict | Promise<Verdict> {
   const asking: Asking = { call, scope, approved, policies: scope.policiesFor(call.tool.name) };
-  const decisions: PolicyDecision[] = [];
-  for (let index = 0; index < asking.policies.length; index += 1) {
-    const bound = asking.policies[index];
+  const { policies } = asking;
+  const decisions: PolicyDecision[] = new Array(policies.length);
+  for (let index = 0; index < policies.length; index += 1) {
+    const bound = policies[index];
     if (bound === undefined) break;
     const decision = askPolicy(bound, asking);
-    if (decision instanceof Promise) return askOn(decision, index, decisions, asking);
-    decisions.push(waive(bound, decision, asking));
+    if (decision instanceof Promise) return askOn(decision, decisions.slice(0, index), asking);
+    decisions[index] = waive(bound, decision, asking);
   }
   return conclude(decisions, asking);
 }
 
 /** Goes on from the first policy that needs time. */
-async function askOn(
-  pending: Promise<Decision>,
-  start: number,
-  decisions: PolicyDecision[],
-  asking: Asking,
-): Promise<Verdict> {
-  for (const [offset, bound] of asking.policies.slice(start).entries()) {
+async function askOn(pending: Promise<Decision>, decisions: PolicyDecision[], asking: Asking): Promise<Verdict> {
+  for (const [offset, bound] of asking.policies.slice(decisions.length).entries()) {
     const decision = await (offset === 0 ? pending : askPolicy(bound, asking));
     decisions.push(waive(bound, decision, asking));
   }
   return conclude(decisions, asking);
 }
 
-const gate = { key: 'holdfast/dangerous' };
+const gate: Keyed = {
+  key: 'holdfast/dangerous',
+  allowed: Object.freeze({ policy: 'holdfast/dangerous', type: 'allow' }),
+};
 
 function conclude(decisions: PolicyDecision[], asking: Asking): Verdict {
   const { tool } = asking.call;
@@ -74,9 +65,9 @@ function conclude(decisions: PolicyDecision[], asking: Asking): Verdict {
 }
 
 // The answer's own `then` and `type` are read once; an answer that changes under us cannot become an allow later.
-function askPolicy(bound: BoundPolicy, { call, scope }: Asking): Decision | Promise<Decision> {
+function askPolicy(bound: PolicyBinding, { call, scope }: Asking): Decision | Promise<Decision> {
   try {
-    const answer: unknown = bound.policy.check(call, policyContext(bound, scope.state, scope.surroundings));
+    const answer: unknown = bound.policy.check(call, bound.context(scope.state, scope.surroundings));
     if (answer === allow) return allow;
     return isThenable(answer) ? waitForAnswer(answer, scope) : readDecision(answer);
   } catch (thrown) {
@@ -113,24 +104,12 @@ function readDecision(answer: unknown): Decision {
   }
 }
 
-const allowed = new WeakMap<object, PolicyDecision>();
-
-/** The entry of an allow, made once for each policy: it is by far the most frequent one. */
-function allowedBy(bound: Keyed): PolicyDecision {
-  let entry = allowed.get(bound);
-  if (entry === undefined) {
-    entry = Object.freeze({ policy: bound.key, type: 'allow' });
-    allowed.set(bound, entry);
-  }
-  return entry;
-}
-
-type Keyed = Pick<BoundPolicy, 'key'>;
+type Keyed = Pick<PolicyBinding, 'key' | 'allowed'>;
 
 /** What is noted of a decision. An ask becomes an allow when a person has answered it or the tool is granted; a denial stays. */
 function waive(bound: Keyed, decision: Decision, { call, scope, approved }: Asking): PolicyDecision {
   const { tool } = call;
-  if (decision.type === 'allow') return allowedBy(bound);
+  if (decision.type === 'allow') return bound.allowed;
   const { key: policy } = bound;
   const { type, reason } = decision;
   if (type === 'deny') return { policy, type, reason };

@@ -1,5 +1,4 @@
 import {
-  type BoundPolicy,
   type Budget,
   type ChildSession,
   type Clock,
@@ -24,7 +23,7 @@ import { bindHostPolicies, checkPolicies, observersOf } from './host-policies.ts
 import { type Lifetime, startLifetime } from './lifetime.ts';
 import { nestCalls } from './nested-call.ts';
 import { nestedResources } from './nested-resources.ts';
-import { type PolicySurroundings, readOnlyFilesystem } from './policy-state.ts';
+import { type PolicyBinding, type PolicySurroundings, readOnlyFilesystem, toBinding } from './policy-state.ts';
 import { type Toolset, toToolset } from './toolset.ts';
 
 /** What every runner takes. */
@@ -83,11 +82,11 @@ export interface CallScope {
   readonly parent: CallResources | undefined;
   /** Absent for direct calls. */
   readonly run: RunPosition | undefined;
-  readonly hostPolicies: readonly BoundPolicy[];
+  readonly hostPolicies: readonly PolicyBinding[];
   /** In force for a call: the host's, then those of the prompt. */
-  readonly policiesFor: (toolName: string) => readonly BoundPolicy[];
+  readonly policiesFor: (toolName: string) => readonly PolicyBinding[];
   /** Policies that want to see successes. */
-  readonly observers: readonly BoundPolicy[];
+  readonly observers: readonly PolicyBinding[];
   readonly resources: ReadonlyMap<string, unknown>;
   readonly surroundings: PolicySurroundings;
   readonly grants: ReadonlySet<string>;
@@ -158,13 +157,13 @@ export function createCallScope(options: CallOptions): CallScope {
 export function bindPrompt(scope: CallScope, renderedPrompt: RenderedPrompt): CallScope {
   const { tools, policies, allPolicies } = renderedPrompt;
   const host = scope.hostPolicies;
-  const byTool = new Map(tools.map(({ name }) => [name, [...host, ...(policies.get(name) ?? [])]]));
+  const byTool = new Map(tools.map(({ name }) => [name, [...host, ...(policies.get(name) ?? []).map(toBinding)]]));
   return {
     ...scope,
     renderedPrompt,
     toolset: toToolset(tools),
     policiesFor: (toolName) => byTool.get(toolName) ?? host,
-    observers: observersOf([...host, ...allPolicies]),
+    observers: observersOf([...host, ...allPolicies.map(toBinding)]),
   };
 }
 

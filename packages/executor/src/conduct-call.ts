@@ -11,7 +11,7 @@ import {
 import { CallResources } from './call-resources.ts';
 import type { CallScope } from './call-scope.ts';
 import { type Ending, failure, thrownCode } from './ending.ts';
-import { invoke } from './invoke.ts';
+import { type Invoked, invoke } from './invoke.ts';
 import { parseArguments } from './parse-arguments.ts';
 import { type Ended, permit, takeCall } from './permit.ts';
 import { type Entered, settle } from './settle.ts';
@@ -54,7 +54,16 @@ export async function conductCall(
   if (entered.type === 'ended') return finish(recordEnd(trail, entered.ending, scope), scope);
   const invoking = invoke(entered.tool, entered.resources);
   onEntered?.();
-  const invoked = invoking instanceof Promise ? await invoking : invoking;
+  let invoked: Invoked;
+  if (invoking instanceof Promise) invoked = await invoking;
+  else if (invoking.type !== 'unstoppable') invoked = invoking;
+  else {
+    try {
+      invoked = { type: 'returned', value: await invoking.value };
+    } catch (thrown) {
+      invoked = { type: 'threw', thrown };
+    }
+  }
   const settling = settle(invoked, entered);
   return finish(settling instanceof Promise ? await settling : settling, scope);
 }

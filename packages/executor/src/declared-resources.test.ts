@@ -168,6 +168,33 @@ test('a disposal that fails is recorded, and changes no outcome', async () => {
   });
 });
 
+test('what goes wrong after session and call have ended breaks nothing', async () => {
+  const clock = testClock();
+  let make: () => void = () => undefined;
+  const disposed: string[] = [];
+  const late = defineResource({
+    name: 'late',
+    lifetime: 'call',
+    create: () =>
+      new Promise<object>((resolve) => {
+        make = () => resolve({});
+      }),
+    dispose: () => {
+      disposed.push('late');
+      throw new Error('stuck');
+    },
+  });
+  const uses = tool('uses', async ({ use }) => await use(late), { timeoutMs: 10 });
+  const { call: run, session } = setUp([uses], { clock });
+  const running = run('uses');
+  clock.advance(10);
+  expect(await running).toMatchObject({ kind: 'timed-out' });
+  await session.close();
+  make();
+  for (let count = 0; count < 50; count += 1) await Promise.resolve();
+  expect(disposed).toEqual(['late']);
+});
+
 test('a disposal that hangs holds up a call for five seconds at most', async () => {
   const clock = testClock();
   const hanging = defineResource({

@@ -63,12 +63,7 @@ export class DeclaredResources {
 
   #record({ name, thrown }: ResourceFailure): void {
     const { scope, call } = this.#call;
-    scope.session.record({
-      type: 'resource-dispose-failed',
-      callId: call.id,
-      resource: name,
-      message: describeThrown(thrown),
-    });
+    noteFailure(scope.session, { callId: call.id, resource: name, message: describeThrown(thrown) });
   }
 }
 
@@ -81,12 +76,7 @@ function sessionResources(session: Session, clock: Clock): SessionResources {
   const failed = ({ name, thrown }: ResourceFailure): string => `\`${name}\`: ${describeThrown(thrown)}`;
   const resources = createSessionResources({
     limit: (disposal) => withinLimit(disposal, clock),
-    onLateFailure: (failure) =>
-      session.record({
-        type: 'resource-dispose-failed',
-        resource: failure.name,
-        message: describeThrown(failure.thrown),
-      }),
+    onLateFailure: ({ name, thrown }) => noteFailure(session, { resource: name, message: describeThrown(thrown) }),
   });
   bySession.set(session, resources);
   session.onClose(async () => {
@@ -96,6 +86,14 @@ function sessionResources(session: Session, clock: Clock): SessionResources {
     throw new HoldfastError('resource.dispose_failed', message);
   });
   return resources;
+}
+
+function noteFailure(session: Session, failure: { readonly [field: string]: string }): void {
+  try {
+    session.record({ type: 'resource-dispose-failed', ...failure });
+  } catch {
+    // The log is closed or broken and nobody waits for this: there is nobody left to tell.
+  }
 }
 
 async function withinLimit(disposal: Promise<void>, clock: Clock): Promise<void> {

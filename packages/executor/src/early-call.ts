@@ -2,7 +2,7 @@ import type { Outcome } from '@holdfast/core';
 import type { Verdict } from './authorise.ts';
 import type { CallScope } from './call-scope.ts';
 import { type Enterable, enter, finish, type Prepared, type Suspended } from './conduct-call.ts';
-import { type Invoked, invoke } from './invoke.ts';
+import { type Invoked, invoke, waitForAnswer } from './invoke.ts';
 import { permit, takeCall } from './permit.ts';
 import { abandon, refuse, settle } from './settle.ts';
 import { type IdentifiedCall, startTrail } from './trail.ts';
@@ -21,7 +21,8 @@ export class EarlyCall {
     this.#decided = decided;
     const { resources, trail, scope } = entered;
     if (!decided) resources.hold();
-    const invoking = invoke(entered.tool, resources);
+    const invoked = invoke(entered.tool, resources);
+    const invoking = invoked instanceof Promise || invoked.type !== 'unstoppable' ? invoked : waitForAnswer(invoked);
     const noteEnd = (): void => {
       trail.finishedAtMs = scope.clock.now();
     };

@@ -10,15 +10,14 @@ import { conductCall, type Suspended } from './conduct-call.ts';
  * @throws HoldfastError for a wrong configuration: `tool.name.duplicate`, `tool.input.not_object`, `tool.example.invalid`,
  * `policy.key.duplicate`, `policy.tool.unknown`, `options.invalid`, or a schema that cannot be compiled; and when the session's log cannot be written.
  */
-export async function executeToolCall(call: ToolCall, options: CallOptions): Promise<Outcome | Suspended> {
-  const scope = createCallScope(options);
+export function executeToolCall(call: ToolCall, options: CallOptions): Promise<Outcome | Suspended> {
   try {
-    return await conductCall(
-      { id: call.id ?? nextCallId(scope.session), name: call.name, arguments: call.arguments },
-      scope,
-    );
-  } finally {
-    scope.lifetime.dispose();
+    const scope = createCallScope(options);
+    const identified = { id: call.id ?? nextCallId(scope.session), name: call.name, arguments: call.arguments };
+    const conducting = conductCall(identified, scope);
+    return scope.lifetime.endless ? conducting : conducting.finally(() => scope.lifetime.dispose());
+  } catch (thrown) {
+    return Promise.reject(thrown);
   }
 }
 

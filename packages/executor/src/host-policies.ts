@@ -1,23 +1,24 @@
-import { type BoundPolicy, HoldfastError, type Policy } from '@holdfast/core';
+import { HoldfastError, type Policy } from '@holdfast/core';
+import { PolicyBinding } from './policy-state.ts';
 import type { Toolset } from './toolset.ts';
 
-const noPolicies: readonly BoundPolicy[] = [];
-const hostPolicies = new WeakMap<readonly Policy[], readonly BoundPolicy[]>();
+const noPolicies: readonly PolicyBinding[] = [];
+const hostPolicies = new WeakMap<readonly Policy[], readonly PolicyBinding[]>();
 
 /** Gives the host's policies their keys, once for each list; one that was changed since is bound again. */
-export function bindHostPolicies(policies: readonly Policy[] | undefined): readonly BoundPolicy[] {
+export function bindHostPolicies(policies: readonly Policy[] | undefined): readonly PolicyBinding[] {
   if (policies === undefined) return noPolicies;
   const known = hostPolicies.get(policies);
   if (known?.length === policies.length && known.every(({ policy }, at) => policy === policies[at])) return known;
-  const bound = policies.map((policy) => ({ key: `host/${policy.id}`, policy }));
+  const bound = policies.map((policy) => new PolicyBinding({ key: `host/${policy.id}`, policy }));
   hostPolicies.set(policies, bound);
   return bound;
 }
 
-const checked = new WeakMap<readonly BoundPolicy[], Toolset>();
+const checked = new WeakMap<readonly PolicyBinding[], Toolset>();
 
 /** @throws HoldfastError `policy.key.duplicate`, `policy.tool.unknown`. */
-export function checkPolicies(policies: readonly BoundPolicy[], toolset: Toolset): void {
+export function checkPolicies(policies: readonly PolicyBinding[], toolset: Toolset): void {
   if (checked.get(policies) === toolset) return;
   const keys = new Set<string>();
   for (const { key, policy } of policies) {
@@ -44,13 +45,13 @@ export function checkPolicies(policies: readonly BoundPolicy[], toolset: Toolset
 }
 
 /** Those that want to see successes. */
-export function observersOf(policies: readonly BoundPolicy[]): readonly BoundPolicy[] {
+export function observersOf(policies: readonly PolicyBinding[]): readonly PolicyBinding[] {
   return policies.some(({ policy }) => policy.onResult === undefined)
     ? policies.filter(({ policy }) => policy.onResult !== undefined)
     : policies;
 }
 
 /** Whether every answer of `policies` follows from the call alone, as far as the runtime can know. */
-export function areStateless(policies: readonly BoundPolicy[]): boolean {
+export function areStateless(policies: readonly PolicyBinding[]): boolean {
   return policies.every(({ policy }) => policy.state === undefined && policy.onResult === undefined);
 }

@@ -18,20 +18,29 @@ export type Invoked =
       readonly abandoned: boolean;
     };
 
-/** Runs the tool's `execute` until it answers, throws, or its time is over. Never rejects, and settles also when the tool never does. */
-export function invoke(tool: ExecutableTool, resources: CallResources): Invoked | Promise<Invoked> {
+/** A tool that is under way and that nothing can stop: there is nothing to wait for but what it answers. */
+export interface Unstoppable {
+  readonly type: 'unstoppable';
+  readonly value: PromiseLike<unknown>;
+}
+
+/**
+ * Runs the tool's `execute` until it answers, throws, or its time is over. Never rejects, and settles also when the tool never
+ * does, unless nothing can stop it: that is common, and much cheaper to wait for without anything in between.
+ */
+export function invoke(tool: ExecutableTool, resources: CallResources): Invoked | Promise<Invoked> | Unstoppable {
   try {
     const value: unknown = tool.execute(resources.call.input, createContext(resources));
     if (!isThenable(value)) return { type: 'returned', value };
     const endless = tool.timeoutMs === undefined && resources.scope.lifetime.endless;
-    return endless ? waitForever(value) : waitFor(value, resources);
+    return endless ? { type: 'unstoppable', value } : waitFor(value, resources);
   } catch (thrown) {
     return { type: 'threw', thrown };
   }
 }
 
-// The same as `waitFor` where nothing can stop the call, which is common and much cheaper.
-async function waitForever(value: PromiseLike<unknown>): Promise<Invoked> {
+/** What an unstoppable tool comes to. */
+export async function waitForAnswer({ value }: Unstoppable): Promise<Answer> {
   try {
     return { type: 'returned', value: await value };
   } catch (thrown) {

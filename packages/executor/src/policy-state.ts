@@ -7,30 +7,13 @@ import {
   type Operation,
   type Policy,
   type PolicyContext,
+  type PolicyDecision,
   replace,
   type SessionReader,
   type Slice,
 } from '@holdfast/core';
 
-const slices = new WeakMap<Policy, Map<string, Slice>>();
 const noReducers: Slice['reducers'] = new Map();
-
-/** The slice that holds a policy's state, made once for each policy and key; `undefined` when it keeps none. */
-export function policySlice({ key, policy }: BoundPolicy): Slice | undefined {
-  const { state } = policy;
-  if (state === undefined) return undefined;
-  let byKey = slices.get(policy);
-  if (byKey === undefined) {
-    byKey = new Map();
-    slices.set(policy, byKey);
-  }
-  let slice = byKey.get(key);
-  if (slice === undefined) {
-    slice = Object.freeze({ id: `policy:${key}`, retention: 'state', reducers: noReducers, ...state });
-    byKey.set(key, slice);
-  }
-  return slice;
-}
 
 /** What every policy of one call sees beside its own state. */
 export interface PolicySurroundings {
@@ -39,19 +22,54 @@ export interface PolicySurroundings {
   readonly deadline: Deadline;
 }
 
-/** What `bound` sees: its own state read through `reader`, which shows staged changes while a call is being settled. */
-export function policyContext(
-  bound: BoundPolicy,
-  reader: SessionReader,
-  { session, filesystem, deadline }: PolicySurroundings,
-): PolicyContext {
-  const slice = policySlice(bound);
-  return Object.freeze({ state: slice === undefined ? undefined : reader.read(slice), session, filesystem, deadline });
+/** A policy where it is in force, with what is made once for it. */
+export class PolicyBinding implements BoundPolicy {
+  readonly key: string;
+  readonly policy: Policy;
+  /** Holds the policy's state; `undefined` when it keeps none. */
+  readonly slice: Slice | undefined;
+  /** The entry of an allow: by far the most frequent one. */
+  readonly allowed: PolicyDecision;
+  #context: PolicyContext | undefined;
+  #surroundings: PolicySurroundings | undefined;
+
+  constructor({ key, policy }: BoundPolicy) {
+    this.key = key;
+    this.policy = policy;
+    const { state } = policy;
+    this.slice =
+      state === undefined
+        ? undefined
+        : Object.freeze({ id: `policy:${key}`, retention: 'state', reducers: noReducers, ...state });
+    this.allowed = Object.freeze({ policy: key, type: 'allow' });
+  }
+
+  /** What the policy sees: its own state read through `reader`, which shows staged changes while a call is being settled. */
+  context(reader: SessionReader, surroundings: PolicySurroundings): PolicyContext {
+    const state: unknown = this.slice === undefined ? undefined : reader.read(this.slice);
+    // Made again only when something in it is another: most policies change their state rarely, if at all.
+    if (this.#context === undefined || this.#surroundings !== surroundings || !Object.is(this.#context.state, state)) {
+      const { session, filesystem, deadline } = surroundings;
+      this.#surroundings = surroundings;
+      this.#context = Object.freeze({ state, session, filesystem, deadline });
+    }
+    return this.#context;
+  }
+}
+
+const bindings = new WeakMap<BoundPolicy, PolicyBinding>();
+
+export function toBinding(bound: BoundPolicy): PolicyBinding {
+  let binding = bindings.get(bound);
+  if (binding === undefined) {
+    binding = new PolicyBinding(bound);
+    bindings.set(bound, binding);
+  }
+  return binding;
 }
 
 /** The operations that an answer of `onResult` stands for. What is no operation is the whole next state. */
 export function toOperations(policy: Policy, answer: unknown): readonly Operation[] {
-  if (answer === undefined) return [];
   if (isOperation(answer)) return [answer];
   const operations = Array.isArray(answer) && answer.every(isOperation);
   // An empty list is a state for a policy that keeps one value, and no change for one that keeps a collection.

@@ -14,7 +14,8 @@ function hasNullField(value: Json): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (Array.isArray(value)) return value.some(hasNullField);
   const object = value as JsonObject;
-  for (const key of Object.keys(object)) {
+  for (const key in object) {
+    if (!Object.hasOwn(object, key)) continue;
     const inner = object[key] ?? null;
     if (inner === null || (typeof inner === 'object' && hasNullField(inner))) return true;
   }

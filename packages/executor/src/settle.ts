@@ -4,7 +4,7 @@ import type { CallResources } from './call-resources.ts';
 import type { CallScope } from './call-scope.ts';
 import { type Ending, failure, readAnswer, thrownCode } from './ending.ts';
 import type { Invoked } from './invoke.ts';
-import { policyContext, policySlice, toOperations } from './policy-state.ts';
+import { toOperations } from './policy-state.ts';
 import type { CompiledTool } from './toolset.ts';
 import { recordEnd, type Trail, toEndEvent, toLogEntry } from './trail.ts';
 
@@ -141,11 +141,16 @@ function updatePolicies(
   { scope, call, transaction }: Pick<Entered, 'scope' | 'call' | 'transaction'>,
 ): void {
   if (scope.observers.length === 0) return;
-  const result = Object.freeze({ value, message, touched });
   for (const bound of scope.observers) {
-    const answer = bound.policy.onResult?.(call, result, policyContext(bound, transaction, scope.surroundings));
-    const slice = policySlice(bound);
-    if (slice !== undefined) transaction.apply(slice, toOperations(bound.policy, answer));
+    // Each policy has its own: none can change what the next one sees.
+    const answer = bound.policy.onResult?.(
+      call,
+      { value, message, touched },
+      bound.context(transaction, scope.surroundings),
+    );
+    if (bound.slice !== undefined && answer !== undefined) {
+      transaction.apply(bound.slice, toOperations(bound.policy, answer));
+    }
   }
 }
 

@@ -23,7 +23,7 @@ const noArguments: JsonObject = Object.freeze({
   additionalProperties: false,
 });
 const compiledTools = new WeakMap<Tool, CompiledTool>();
-const toolsets = new WeakMap<readonly Tool[], Toolset>();
+const toolsets = new WeakMap<readonly Tool[], { readonly tools: readonly Tool[]; readonly toolset: Toolset }>();
 
 /**
  * Compiles a list of tools, once for each list.
@@ -32,8 +32,8 @@ const toolsets = new WeakMap<readonly Tool[], Toolset>();
  */
 export function toToolset(tools: readonly Tool[]): Toolset {
   const known = toolsets.get(tools);
-  // A list that was added to since is compiled again.
-  if (known !== undefined && known.declarations.length === tools.length) return known;
+  // A list that was changed since is compiled again.
+  if (known?.tools.length === tools.length && known.tools.every((tool, at) => tool === tools[at])) return known.toolset;
   const byName = new Map<string, CompiledTool>();
   for (const tool of tools) {
     if (byName.has(tool.name)) {
@@ -44,7 +44,7 @@ export function toToolset(tools: readonly Tool[]): Toolset {
     byName.set(tool.name, compileTool(tool));
   }
   const toolset = { byName, declarations: [...byName.values()].map(({ declaration }) => declaration) };
-  toolsets.set(tools, toolset);
+  toolsets.set(tools, { tools: [...tools], toolset });
   return toolset;
 }
 

@@ -36,8 +36,9 @@ export function sequentialDependency(
     tools: [...new Set([...neededBy.keys(), ...needed])],
     stateKind: 'keyed',
     check({ tool }, { state }) {
-      const missing = (neededBy.get(tool.name) ?? []).filter((name) => !state.has(name));
-      if (missing.length === 0) return allow;
+      const names = neededBy.get(tool.name);
+      if (names === undefined || names.every((name) => state.has(name))) return allow;
+      const missing = names.filter((name) => !state.has(name));
       return deny(
         `\`${tool.name}\` needs ${listNames(missing)} to succeed first: call ${listNames(missing)}, then retry.`,
       );

@@ -51,7 +51,8 @@ export function createUndeclaredCheck(root: Node): (value: unknown) => readonly 
     for (const key of shape.inherited) {
       if (!Object.hasOwn(value, key)) issues.push({ path: join(path, key), message: 'Required, but missing.' });
     }
-    for (const key of Object.keys(value)) {
+    for (const key in value) {
+      if (!Object.hasOwn(value, key)) continue;
       let place = shape.keys.get(key);
       if (shape.patterns.length > 0) {
         const matched = shape.patterns.filter(({ pattern }) => pattern.test(key)).map(({ node }) => node);
