@@ -14,14 +14,16 @@ import {
 import { executeToolCall } from '@holdfast/executor';
 import { createSession, type Session, type SessionSnapshot, type SessionStore } from '@holdfast/session';
 import * as v from 'valibot';
-import { compare, type Extent, everything, limitRounds, type Subject } from '../compare.ts';
+import { type Against, compare, type Extent, everything, limitRounds, type Subject } from '../compare.ts';
 import type { TimeReport } from '../report.ts';
 import { twoPolicies } from './forecast.ts';
 
 const sizes = [10, 1_000, 100_000, 1_000_000];
 const operations = 100;
-/** The largest ratio to the cost at the smallest size. */
-const goal = 2;
+const hotKeys = 10;
+/** Of the cost at any size to that at the smallest. */
+const largestRatio = 2;
+const noGoal = {};
 
 type Item = { readonly id: number; readonly title: string; readonly done: boolean };
 
@@ -60,13 +62,16 @@ export async function measureStateSize(extent: Extent = everything): Promise<Tim
       ...states.map((state) => state.calls('ok')),
       ...states.map((state) => state.calls('failed')),
       ...states.map((state) => state.restores()),
+      ...states.map((state) => state.setsAnywhere()),
+      ...states.map((state) => state.plainMap()),
     ],
     limitRounds({ rounds: 150, warmUpRounds: 30 }, extent),
   );
   const notes = [
     'By items in a keyed slice and in a list slice of one session, whose store keeps nothing.',
-    'set: a transaction that sets an item of the keyed slice. add: one that appends to the list.',
-    'call: a governed call that sets an item. restore: changes an item, then goes back to a snapshot taken before.',
+    `set: a transaction that sets one of the same ${hotKeys} items of the keyed slice. add: one that appends to the list.`,
+    'call: a governed call that sets such an item. restore: sets one, then goes back to a snapshot taken before.',
+    'anywhere: sets and commits items all over the slice, so the caches of the machine miss; plain Map: the same on a `Map`.',
   ];
   return { name: 'call-path: state size', notes, rows };
 }
@@ -77,8 +82,7 @@ class State {
   readonly #session: Session;
   /** What every sample starts from, so that the size stays what it says. */
   readonly #filled: SessionSnapshot;
-  /** Where the next changes go: all over the keys, and never twice the same one in a row. */
-  #cursor = 0;
+  #count = 0;
 
   constructor(size: number) {
     this.#size = size;
@@ -121,12 +125,38 @@ class State {
     });
   }
 
-  #subject(name: string, operation: () => void | Promise<void>): Subject {
+  setsAnywhere(): Subject {
+    return this.#subject(
+      'anywhere',
+      () => {
+        this.#session.dispatch({ type: 'item-set', payload: doneItem((this.#next() * stride) % this.#size) });
+      },
+      noGoal,
+    );
+  }
+
+  plainMap(): Subject {
+    const plain = new Map(itemsOf({ from: 0, count: this.#size }).map((item) => [keyOf(item.id), item]));
+    return this.#subject(
+      'plain Map',
+      () => {
+        const item = doneItem((this.#next() * stride) % this.#size);
+        plain.set(keyOf(item.id), item);
+      },
+      noGoal,
+    );
+  }
+
+  #subject(
+    name: string,
+    operation: () => void | Promise<void>,
+    goal: Pick<Against, 'goal'> = { goal: largestRatio },
+  ): Subject {
     const [smallest] = sizes;
     return {
       name: `${name}, ${this.#size.toLocaleString('en')}`,
       operations,
-      against: this.#size === smallest ? [] : [{ name: `${name}, ${smallest}`, goal }],
+      against: this.#size === smallest ? [] : [{ name: `${name}, ${smallest}`, ...goal }],
       prepare: () => {
         this.#session.restore(this.#filled);
         return async () => {
@@ -139,10 +169,19 @@ class State {
     };
   }
 
-  #nextItem(): Item {
-    this.#cursor = (this.#cursor + stride) % this.#size;
-    return { id: this.#cursor, title: `Item ${this.#cursor}`, done: true };
+  #next(): number {
+    this.#count += 1;
+    return this.#count;
   }
+
+  /** As many different ones at every size, so that what differs is how much else there is. */
+  #nextItem(): Item {
+    return doneItem((this.#next() % hotKeys) * (this.#size / hotKeys));
+  }
+}
+
+function doneItem(id: number): Item {
+  return { id, title: `Item ${id}`, done: true };
 }
 
 /** Items of one event while a state is filled. */
