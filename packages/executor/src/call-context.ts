@@ -116,7 +116,6 @@ class CallContext implements ToolContext {
   }
 }
 
-
 /** The part of a transaction that is a tool's business. */
 function createSessionView({ transaction, call: { tool } }: CallResources): ToolSession {
   const checkEffects = (): void => {

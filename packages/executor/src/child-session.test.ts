@@ -252,6 +252,18 @@ test('a child of an ended call can still say how it ended, and does nothing more
   expect(records.at(-1)).toMatchObject({ type: 'child-record', entry: { type: 'run-end', status: 'aborted' } });
 });
 
+test('runs within runs within runs come to an end', async () => {
+  let calls = 0;
+  const again: Tool = delegating(async (context) => {
+    calls += 1;
+    const { outcomes } = await nestedRun(context, [again]);
+    return outcomes[0]?.code ?? null;
+  });
+  const { delegate } = setUp([again]);
+  expect(await delegate()).toMatchObject({ kind: 'ok' });
+  expect(calls).toBe(16);
+});
+
 test('a nested run that fails ends the call only if the tool says so', async () => {
   const { delegate } = setUp([
     delegating(async (context) => {

@@ -110,8 +110,8 @@ export function enter({ call, compiled }: Prepared, trail: Trail, scope: CallSco
     const message = `\`${tool.name}\` is only declared; it cannot be run here.`;
     return { type: 'ended', ending: failure('failed', { code: 'tool.not_executable', message }) };
   }
-  const exceeded = exceededEffects(tool, scope);
-  if (exceeded !== undefined) return exceeded;
+  const refused = scope.parent === undefined ? undefined : refuseNested(tool, scope.parent);
+  if (refused !== undefined) return refused;
   try {
     if (tool.effects === 'external') {
       const { input } = call;
@@ -132,13 +132,21 @@ function toNesting({ parent }: CallScope): { readonly parentId: string } | undef
 }
 
 const reach = { none: 0, state: 1, external: 2 };
+/** Calls within calls within calls: deeper is taken for a recursion that does not end. */
+const maxDepth = 16;
 
-/** What a tool declares holds for all it does, also by way of others. */
-function exceededEffects({ name, effects }: Tool, { parent }: CallScope): Ended | undefined {
-  const around = parent?.call.tool;
-  if (around === undefined || reach[effects] <= reach[around.effects]) return undefined;
-  const message = `\`${around.name}\` declares effects \`${around.effects}\`, so it cannot call \`${name}\`, which has \`${effects}\`.`;
-  return { type: 'ended', ending: failure('denied', { code: 'tool.effects.exceeded', message }) };
+function refuseNested({ name, effects }: Tool, parent: CallResources): Ended | undefined {
+  const around = parent.call.tool;
+  // What a tool declares holds for all it does, also by way of others.
+  if (reach[effects] > reach[around.effects]) {
+    const message = `\`${around.name}\` declares effects \`${around.effects}\`, so it cannot call \`${name}\`, which has \`${effects}\`.`;
+    return { type: 'ended', ending: failure('denied', { code: 'tool.effects.exceeded', message }) };
+  }
+  let depth = 1;
+  for (let outer = parent.scope.parent; outer !== undefined; outer = outer.scope.parent) depth += 1;
+  if (depth < maxDepth) return undefined;
+  const message = `\`${name}\` was not run: calls are nested ${maxDepth} levels deep.`;
+  return { type: 'ended', ending: failure('invalid', { code: 'call.too_deep', message }) };
 }
 
 function isExecutable(tool: Tool): tool is ExecutableTool {

@@ -1,13 +1,10 @@
-import type { Outcome } from '@holdfast/core';
+import { describeThrown, type Outcome } from '@holdfast/core';
 import type { CallResources } from './call-resources.ts';
 import type { CallScope, NestedCalls } from './call-scope.ts';
 import { CallSequence } from './call-sequence.ts';
-import { failure } from './ending.ts';
+import { type Ending, failure, thrownCode } from './ending.ts';
 import { nestedResources } from './nested-resources.ts';
 import { readOnlyFilesystem } from './policy-state.ts';
-
-/** Calls within calls within calls: deeper is taken for a recursion that does not end. */
-const maxDepth = 16;
 
 /** Calls run one after another; those that only read run beside each other. */
 export function nestCalls(parent: CallResources): NestedCalls {
@@ -17,23 +14,21 @@ export function nestCalls(parent: CallResources): NestedCalls {
 class SequentialCalls implements NestedCalls {
   readonly #sequence: CallSequence;
   readonly #parentId: string;
-  readonly #tooDeep: boolean;
+  readonly #refusal: Ending | undefined;
   #count = 0;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(parent: CallResources) {
-    this.#sequence = new CallSequence(nestedScope(parent));
+    const opened = openResources(parent);
     this.#parentId = parent.call.id;
-    this.#tooDeep = depthOf(parent) >= maxDepth;
+    this.#refusal = opened.refusal;
+    this.#sequence = new CallSequence(nestedScope(parent, opened.resources));
   }
 
   call(name: string, input: unknown): Promise<Outcome> {
     this.#count += 1;
     const call = { id: `${this.#parentId}/${this.#count}`, name: String(name), arguments: input };
-    const refusal = this.#tooDeep
-      ? failure('invalid', { code: 'call.too_deep', message: `Calls are nested deeper than ${maxDepth} levels.` })
-      : undefined;
-    const index = this.#sequence.add(call, refusal);
+    const index = this.#sequence.add(call, this.#refusal);
     const outcome = this.#last.then(async () => {
       const result = await this.#sequence.conduct(index);
       // Unreachable by the rule that a nested call asks nobody to wait: see `permit`.
@@ -48,15 +43,24 @@ class SequentialCalls implements NestedCalls {
   }
 }
 
-function depthOf(parent: CallResources): number {
-  let depth = 1;
-  for (let around = parent.scope.parent; around !== undefined; around = around.scope.parent) depth += 1;
-  return depth;
+interface Opened {
+  readonly resources: ReadonlyMap<string, unknown>;
+  /** Why no call can be nested: a resource of the host cannot be opened. */
+  readonly refusal: Ending | undefined;
 }
 
-function nestedScope(parent: CallResources): CallScope {
+function openResources(parent: CallResources): Opened {
+  try {
+    return { resources: nestedResources(parent), refusal: undefined };
+  } catch (thrown) {
+    const message = `A resource could not be opened: ${describeThrown(thrown)}`;
+    const refusal = failure('failed', { code: thrownCode(thrown, 'resource.begin_failed'), message }, { thrown });
+    return { resources: new Map(), refusal };
+  }
+}
+
+function nestedScope(parent: CallResources, resources: Opened['resources']): CallScope {
   const { scope, transaction, lifetime } = parent;
-  const resources = nestedResources(parent);
   const session = Object.freeze({ read: transaction.read.bind(transaction) });
   return {
     ...scope,

@@ -43,9 +43,8 @@ async function endStaged(answer: Ending, entered: Entered): Promise<ToolCallEndE
   const { compiled, resources } = entered;
   let ending = withDoubt(answer, compiled.tool);
   if (answer.kind === 'ok') {
-    const touched = resources.touched();
-    const prepared = exceededWrites(compiled.tool, touched) ?? (await prepareResources(entered));
-    const committed = prepared ?? commit(answer, entered, touched);
+    const prepared = await prepareResources(entered);
+    const committed = 'kind' in prepared ? prepared : commit(answer, entered, prepared.touched);
     if ('type' in committed) return await applyResources(committed, entered);
     ending = committed;
   }
@@ -121,10 +120,16 @@ function commit(
 }
 
 /** Makes sure that what is staged can be applied; or says why it cannot. */
-async function prepareResources({ compiled, resources }: Entered): Promise<Ending | undefined> {
+async function prepareResources({
+  compiled,
+  resources,
+}: Entered): Promise<Ending | { readonly touched: ReadonlyMap<string, Touched> }> {
   try {
+    const touched = resources.touched();
+    const exceeded = exceededWrites(compiled.tool, touched);
+    if (exceeded !== undefined) return exceeded;
     for (const staged of resources.staged.values()) await staged.prepare();
-    return undefined;
+    return { touched };
   } catch (thrown) {
     return uncommitted(thrown, compiled.tool);
   }
