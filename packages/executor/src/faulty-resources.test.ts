@@ -95,6 +95,7 @@ test.each(cases)(
     const options = { tools: [tool, nesting(tool)], session, resources: { words: faulty(method, late) } };
     const { kind } = await outcomeOf({ id: 'top', name: 'outer', arguments: {} }, options);
     expect(ends().map(({ callId }) => callId)).toEqual(['top/1', 'top']);
+    if (method === 'begin') expect(ends()[0]).toMatchObject({ outcome: { code: 'resource.begin_failed' } });
     expect(session.read(notes).size).toBe(
       kind === 'ok' && method !== 'begin' && method !== 'view' ? 1 : kind === 'in-doubt' ? 1 : 0,
     );
