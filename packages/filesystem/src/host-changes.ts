@@ -1,4 +1,5 @@
 import { constants, type Stats } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import type { Change, PreparedChange } from './backend.ts';
 import { cleanupFailed, hasChanged, undoFailed } from './file-errors.ts';
 import { systemCode, toFileError } from './host-errors.ts';
@@ -59,7 +60,7 @@ async function prepareWrite(access: HostAccess, key: string, bytes: Uint8Array):
   const existing = found?.isFile() === true ? found : undefined;
   // Replacing a file needs no permission to write it; a file that its owner made read-only stays as it is all the same.
   if (existing !== undefined) await operations.access(target, constants.W_OK);
-  const temporary = await writeTemporary(access, key, bytes, existing && existing.mode & 0o7777);
+  const temporary = await writeTemporary(access, key, bytes, existing);
   // Forgotten before it is put back: if that fails, `close` must not remove it.
   let kept: string | undefined;
   let written = false;
@@ -143,19 +144,22 @@ async function writeTemporary(
   access: HostAccess,
   key: string,
   bytes: Uint8Array,
-  mode: number | undefined,
+  existing: Stats | undefined,
 ): Promise<Temporary> {
   const { operations } = access;
   const parent = await deepestFolder(access, key);
   const folder = await openFolder(operations, parent, key);
   const name = access.temporaryName();
   const path = `${folder.path}/${name}`;
+  const mode = existing && existing.mode & 0o7777;
   try {
     // `wx` never follows a link and never takes over a file.
     const handle = await operations.open(path, 'wx', mode ?? 0o666);
     try {
       try {
         await handle.writeFile(bytes);
+        if (existing !== undefined) await keepOwner(handle, existing);
+        // After the owner: a change of owner takes some bits away.
         if (mode !== undefined) await handle.chmod(mode);
       } finally {
         await handle.close();
@@ -171,6 +175,18 @@ async function writeTemporary(
     throw error;
   }
   return { folder, parent, name };
+}
+
+/** A program that runs for another user than the file's, such as the superuser, must not take the file away from them. */
+async function keepOwner(handle: FileHandle, { uid, gid }: Stats): Promise<void> {
+  const own = await handle.stat();
+  if (own.uid === uid && own.gid === gid) return;
+  try {
+    await handle.chown(uid, gid);
+  } catch (error) {
+    // Only the superuser may give files away. Anybody else who may write the file could have replaced it just so.
+    if (systemCode(error) !== 'EPERM') throw error;
+  }
 }
 
 async function prepareRemoveFile(access: HostAccess, key: string, shelter: string): Promise<Steps> {

@@ -266,6 +266,42 @@ test('C21: a file that is replaced by a link just before it is opened is not fol
   await expect(openHost(root, operations).readOnly.read('a.txt')).rejects.toMatchObject({ code: 'path.escape' });
 });
 
+test.each(['may', 'EPERM', 'EIO'])(
+  'a file that is replaced keeps its owner (giving files away: %s)',
+  async (answer) => {
+    await using folder = await makeTestFolder();
+    await writeFile(join(folder.path, 'a.txt'), 'old');
+    const given: unknown[] = [];
+    const operations: HostOperations = {
+      ...promises,
+      async open(path, flags, mode) {
+        const handle = await promises.open(path, flags, mode);
+        if (flags !== 'wx') return handle;
+        // As if the program ran for another user than the file's.
+        const stats = await handle.stat();
+        return Object.assign(handle, {
+          stat: async () => Object.assign(stats, { uid: stats.uid + 1 }),
+          async chown(...owner: readonly number[]) {
+            given.push(owner);
+            if (answer !== 'may') throw systemError(answer, path);
+          },
+        });
+      },
+    };
+    const { uid, gid } = await stat(join(folder.path, 'a.txt'));
+    const call = openHost(folder.path, operations).begin('c1');
+    await call.view.write('a.txt', 'new');
+    await call.view.write('new.txt', 'new');
+    if (answer === 'EIO') await expect(call.prepare()).rejects.toMatchObject({ code: 'file.write_failed' });
+    else {
+      await call.prepare();
+      await call.commit();
+    }
+    expect(given).toEqual([[uid, gid]]);
+    expect(Object.keys(await snapshotTree(folder.path))).toEqual(answer === 'EIO' ? ['a.txt'] : ['a.txt', 'new.txt']);
+  },
+);
+
 test('a folder that somebody else makes between `prepare` and `commit` is theirs and stays', async () => {
   await using folder = await makeTestFolder();
   const call = openHost(

@@ -415,6 +415,28 @@ test('a file that is too large to be read has a version that changes with it', a
   expect((await readOnly.stat('large'))?.version).not.toBe(before?.version);
 });
 
+test('a file that is too large to be read can be removed and replaced, unless somebody changed it', async () => {
+  await using workspace = await makeWorkspace();
+  const { root } = workspace;
+  const resource = hostFilesystem(root, { maxFileBytes: 10 });
+  await writeFile(join(root, 'gone'), 'x'.repeat(20));
+  await writeFile(join(root, 'new'), 'x'.repeat(20));
+  const call = resource.begin('c1');
+  await call.view.remove('gone');
+  await call.view.write('new', 'small');
+  const nested = call.begin('c2');
+  await expect(nested.view.read('gone')).rejects.toMatchObject({ code: 'file.missing' });
+  expect(await nested.view.readText('new')).toBe('small');
+  await call.prepare();
+  await call.commit();
+  expect(Object.keys(await snapshotTree(root))).toEqual(['new', 'src', 'src/a.txt']);
+  await writeFile(join(root, 'large'), 'x'.repeat(20));
+  const late = resource.begin('c3');
+  await late.view.remove('large');
+  await writeFile(join(root, 'large'), 'y'.repeat(21));
+  await expect(late.prepare()).rejects.toMatchObject({ code: 'file.conflict' });
+});
+
 test('path.invalid: a path that only the operating system finds too long', async () => {
   await using workspace = await makeWorkspace();
   const path = Array.from({ length: 20 }, () => 'x'.repeat(203)).join('/');

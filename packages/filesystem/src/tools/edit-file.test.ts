@@ -96,6 +96,12 @@ test.each([
   expect(result.message).toContain(text);
 });
 
+test('empty lines alone are no sign of what was meant', async () => {
+  const resource = memoryFilesystem({ 'a.txt': 'one\n\n\ntwo\n' });
+  const { result } = await callTool(resource, 'edit_file', { path: 'a.txt', oldText: '\n\nzzz', newText: '' });
+  expect(result.message).toBe('`oldText` does not occur in `a.txt`. Give the text exactly as it stands in the file.');
+});
+
 test('edit.not_found stays short, and soon said, for a large file', async () => {
   const resource = memoryFilesystem({ 'a.txt': `${'x '.repeat(4000)}\n`.repeat(300) });
   const oldText = `${'x  '.repeat(4000)}\n`.repeat(200);

@@ -1,6 +1,6 @@
 import { HoldfastError } from '@holdfast/core';
 import picomatch from 'picomatch/posix.js';
-import { nameOf, parsePath, showPath } from '../paths.ts';
+import { parsePath, showPath } from '../paths.ts';
 
 /** A compiled glob pattern. */
 export interface Glob {
@@ -39,9 +39,7 @@ export function compileGlob(pattern: string): Glob {
   const options = { dot: true, nonegate: true, noextglob: true, strictBrackets: true };
   try {
     const matches = picomatch(anywhere ? `**/${literal}` : literal, options);
-    // Some names have brackets: a pattern finds the file of just that name, too.
-    const isNamed = (candidate: string) => (anywhere ? nameOf(candidate) : candidate) === key;
-    return { base, folder: key, matches: (candidate) => isNamed(candidate) || matches(candidate) };
+    return { base, folder: key, matches: (candidate) => matches(candidate) };
   } catch (cause) {
     throw new HoldfastError(
       'glob.invalid',
