@@ -1,16 +1,19 @@
 /** What a policy answers. */
 export type Decision = Allow | Ask | Deny;
 
+/** Nothing against the call. Made by `allow`. */
 export interface Allow {
   readonly type: 'allow';
 }
 
+/** A person has to decide: made by `ask`. */
 export interface Ask {
   readonly type: 'ask';
   /** Why a person has to decide; shown to them. */
   readonly reason: string;
 }
 
+/** The call must not run: made by `deny`. Beats `ask`, which beats `allow`. */
 export interface Deny {
   readonly type: 'deny';
   /** Why not; goes back to the model. */
@@ -20,12 +23,12 @@ export interface Deny {
 /** The policy has nothing against the call. */
 export const allow: Allow = Object.freeze({ type: 'allow' });
 
-/** The call needs a person's approval. */
+/** The call needs a person's approval. `reason` is shown to them. */
 export function ask(reason: string): Ask {
   return Object.freeze({ type: 'ask', reason });
 }
 
-/** The call must not run. */
+/** The call must not run. `reason` goes back to the model. */
 export function deny(reason: string): Deny {
   return Object.freeze({ type: 'deny', reason });
 }

@@ -32,6 +32,7 @@ export interface Filesystem extends FilesystemReader {
   makeDirectory(path: string): Promise<void>;
 }
 
+/** What is known of a file or folder without reading it. */
 export interface FileStat {
   readonly type: 'file' | 'directory';
   /** Bytes; 0 for a folder. */
@@ -40,6 +41,7 @@ export interface FileStat {
   readonly version: string;
 }
 
+/** One name in a folder. */
 export interface FileEntry {
   /** As `resolve` gives it. */
   readonly path: string;

@@ -27,6 +27,7 @@ export interface JsonLimits {
   readonly maxDepth?: number;
 }
 
+/** What came of `copyJson`: a frozen copy, or why there is none. */
 export type CopiedJson =
   | { readonly ok: true; readonly value: Json }
   /** The first offender, with its place. */

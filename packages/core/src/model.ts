@@ -17,6 +17,7 @@ export interface ToolCall {
   readonly arguments: unknown;
 }
 
+/** One message of a conversation. `tool` answers the call `callId` of the assistant's message before it; `text` is the outcome's. */
 export type Message =
   | { readonly role: 'system'; readonly text: string }
   | { readonly role: 'user'; readonly text: string }
@@ -35,10 +36,12 @@ export type Message =
       readonly text: string;
     };
 
+/** What a model is asked for: one message. */
 export interface ModelRequest {
   /** The whole conversation. The array grows between requests and its old items never change. */
   readonly messages: readonly Message[];
   readonly tools: readonly ToolDeclaration[];
+  /** Fires when the run is over: nobody waits for the answer any more. */
   readonly signal: AbortSignal;
   /** JSON Schema of an object that the message's text has to be the JSON of. Whoever asks validates what comes back. */
   readonly output?: JsonObject | undefined;
@@ -46,6 +49,7 @@ export interface ModelRequest {
   readonly deadline?: Deadline | undefined;
 }
 
+/** Tokens of one request, or of all requests of a run, as the provider counts them. */
 export interface ModelUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -54,6 +58,7 @@ export interface ModelUsage {
 /** Why a message ended. `length`: it was cut, and its calls must not run. */
 export type FinishReason = 'stop' | 'tool-calls' | 'length' | 'content-filter' | 'other';
 
+/** A part of a message on its way. Text and calls come in any order; `finish` comes once, last. */
 export type ModelEvent =
   | { readonly type: 'text-delta'; readonly text: string }
   | ({ readonly type: 'tool-call' } & ToolCall)

@@ -13,6 +13,7 @@ export type OutcomeKind =
   | 'cancelled'
   | 'in-doubt';
 
+/** How one call ended: for the caller, and by `text` for the model. Frozen. */
 export interface Outcome {
   readonly kind: OutcomeKind;
   readonly callId: string;
@@ -24,9 +25,9 @@ export interface Outcome {
   readonly message: string;
   /** The value of a success, or the payload of a tool's own failure; else null. */
   readonly value: Json;
-  /** The value alone as text. */
+  /** The value alone as text: by `renderResult`, or compact JSON without null fields. `''` when the value is null. */
   readonly rendered: string;
-  /** What the model gets. */
+  /** What the model gets: the message, a blank line and, unless it is excluded, the rendered value. */
   readonly text: string;
 }
 
@@ -45,5 +46,9 @@ export type ApprovalAnswer =
   | { readonly type: 'approve'; readonly grant?: boolean }
   | { readonly type: 'deny'; readonly reason?: string };
 
-/** How a run ended. */
+/**
+ * How a run ended: `completed` the model answered without a call, `suspended` a call waits for a person, `max-rounds` the model sent
+ * as many messages as it may, `deadline` its time is over, `budget` calls, tokens or wall time are used up, `aborted` by the caller's
+ * signal, `model-error` the model could not be asked.
+ */
 export type RunStatus = 'completed' | 'suspended' | 'max-rounds' | 'deadline' | 'budget' | 'aborted' | 'model-error';

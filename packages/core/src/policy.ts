@@ -19,8 +19,9 @@ export interface PreparedCall {
 export interface PolicyContext<State = unknown> {
   /** The policy's own state. */
   readonly state: State;
+  /** What is committed; for a nested call with what the calls around it have staged. */
   readonly session: SessionReader;
-  /** Committed content of the resource `filesystem`, when the host bound one. */
+  /** The resource `filesystem`, when the host bound one, with the content that `session` has. */
   readonly filesystem: FilesystemReader | undefined;
   readonly deadline: Deadline;
 }
@@ -33,6 +34,10 @@ export interface PolicyResult {
   readonly touched: ReadonlyMap<string, Touched>;
 }
 
+/**
+ * Decides about a call. Throwing, answering anything else, or not answering within the host's `policyTimeoutMs` denies. May be asked
+ * more than once about one call; the last answer counts.
+ */
 export type PolicyCheck<State> = (call: PreparedCall, context: PolicyContext<State>) => Decision | Promise<Decision>;
 
 /** The next state, or operations on it; `undefined` leaves it as it is. Synchronous. Throwing fails the call. */
@@ -70,6 +75,7 @@ export interface Policy<State = unknown> {
   ): State | Operation | readonly Operation[] | undefined;
 }
 
+/** The state that a policy keeps: JSON, by the kind of slice that holds it. */
 export interface PolicyStateDefinition {
   readonly kind: SliceKind;
   readonly initial: Json | undefined;

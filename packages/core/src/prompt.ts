@@ -12,9 +12,11 @@ export interface Prompt {
 
 /** What rendering may depend on. */
 export interface PromptView {
+  /** `undefined` when the prompt is rendered outside of a run. */
   readonly session: SessionReader | undefined;
 }
 
+/** What a model is given of a prompt: text and tools; and what guards the tools. */
 export interface RenderedPrompt {
   readonly text: string;
   /** Of the enabled sections, in declaration order. */

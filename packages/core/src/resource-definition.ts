@@ -76,6 +76,7 @@ export function defineResource<Instance>(definition: {
   return Object.freeze(declared) as ResourceDefinition<unknown> as ResourceDefinition<ResourceView<Instance>>;
 }
 
+/** Whether `value` was made by `defineResource`, of any copy of this package. */
 export function isResourceDefinition(value: unknown): value is ResourceDefinition {
   return (
     typeof value === 'object' && value !== null && 'type' in value && value.type === 'resource' && 'create' in value

@@ -34,6 +34,7 @@ export interface Touched {
   readonly writes: readonly { readonly key: string; readonly before: string | null; readonly after: string | null }[];
 }
 
+/** Whether changes to `value` belong to a call's transaction. */
 export function isStagedResource(value: unknown): value is StagedResource {
   return typeof value === 'object' && value !== null && 'type' in value && value.type === 'staged-resource';
 }

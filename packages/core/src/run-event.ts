@@ -14,6 +14,7 @@ export interface ThrownError {
   readonly stack?: string;
 }
 
+/** A call was accepted. One that has no end waits for a person, or for a call before it that does. */
 export interface ToolCallStartEvent {
   readonly type: 'tool-call-start';
   readonly callId: string;
@@ -24,6 +25,7 @@ export interface ToolCallStartEvent {
   readonly atMs: number;
 }
 
+/** What a tool said by `context.progress`. */
 export interface ToolCallProgressEvent {
   readonly type: 'tool-call-progress';
   readonly callId: string;
@@ -31,7 +33,7 @@ export interface ToolCallProgressEvent {
   readonly message: string;
 }
 
-/** A sign of life. */
+/** A sign of life, given by `context.beat`. */
 export interface ToolCallBeatEvent {
   readonly type: 'tool-call-beat';
   readonly callId: string;
@@ -87,7 +89,10 @@ export interface ToolCallEndEvent {
   readonly durationMs: number;
 }
 
-/** What observers of a run see, in order. */
+/**
+ * What observers of a run or of a direct call see, in order. Times are milliseconds since 1970. What a call that began early tells is
+ * kept back until it is certain that the call counts.
+ */
 export type RunEvent =
   | {
       readonly type: 'run-start';

@@ -62,6 +62,7 @@ export interface KeyedState<Item> extends Iterable<readonly [string, Item]> {
   toObject(): Record<string, Item>;
 }
 
+/** `value`: one JSON value. `list`: items in order. `keyed`: items by string. */
 export type SliceKind = 'value' | 'list' | 'keyed';
 
 /** Answers an event with what changes. Pure and synchronous; throwing fails the call that dispatched the event. */
@@ -81,7 +82,9 @@ export interface Slice<State = unknown> {
   readonly retention: 'state' | 'log';
 }
 
+/** What `defineSlice` takes, beside `kind` and for a value `initial`. */
 export interface SliceDefinition<State, Item> {
+  /** Matches `^[a-z0-9][a-z0-9._/:-]{0,199}$`. One session has one slice of an id. */
   readonly id: string;
   /** Of the value, or of one item of a list or keyed slice. */
   readonly schema?: Schema<Item>;

@@ -36,7 +36,7 @@ export function findToolNameProblem(name: string): { readonly code: string; read
   return { code: 'tool.name.invalid', message };
 }
 
-/** @throws HoldfastError `tool.name.invalid` or `tool.name.reserved`. */
+/** Does nothing for a name that a tool may have. @throws HoldfastError `tool.name.invalid` or `tool.name.reserved`. */
 export function checkToolName(name: string): void {
   const problem = findToolNameProblem(name);
   if (problem !== undefined) throw new HoldfastError(problem.code, problem.message, { data: { name } });

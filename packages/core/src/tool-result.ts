@@ -15,7 +15,7 @@ export interface ToolResult<Value = unknown> {
   readonly code: string | undefined;
 }
 
-/** The call succeeded with `value`. */
+/** The call succeeded with `value`, which has to be JSON that the tool's `outputSchema` takes. `message` is for the model. */
 export function toolOk<Value>(
   value: Value,
   message = '',
@@ -31,7 +31,7 @@ export function toolOk<Value>(
   });
 }
 
-/** The call failed; everything it staged is dropped and `message` goes to the model. `value` is JSON for the caller. */
+/** The call failed; everything it staged is dropped and `message` goes to the model, with `value`, which has to be JSON. `code` default `tool.failed`. */
 export function toolError(
   message: string,
   { code, value = null }: { readonly code?: string; readonly value?: Json } = {},
@@ -47,6 +47,7 @@ export function toolError(
   });
 }
 
+/** Whether `value` was made by `toolOk` or `toolError`, of any copy of this package. */
 export function isToolResult(value: unknown): value is ToolResult {
   return typeof value === 'object' && value !== null && brand in value;
 }

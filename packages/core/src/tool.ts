@@ -25,6 +25,7 @@ export interface ToolOrigin {
   readonly source: string;
 }
 
+/** One call of a tool, for the model to see. Checked against the tool's schemas when it first meets a prompt or a call. */
 export interface ToolExample<Input = unknown, Output = unknown> {
   /** 1 to 200 characters. */
   readonly description: string;
@@ -34,10 +35,13 @@ export interface ToolExample<Input = unknown, Output = unknown> {
 
 /** What a tool may do during its call. Frozen, and useless once the call has ended (`context.closed`). */
 export interface ToolContext {
+  /** Unique in its turn; a nested call has `<id of the call around it>/<number>`. */
   readonly callId: string;
   /** The same for every attempt at the same call. */
   readonly idempotencyKey: string;
+  /** Fires when the call has to stop. One that goes on is abandoned: its answer and its writes count for nothing. */
   readonly signal: AbortSignal;
+  /** When `signal` fires at the latest: the nearest of the tool's `timeoutMs`, the run's end and the budget's. */
   readonly deadline: Deadline;
   /** Staged: what is dispatched here is seen here at once, and by others when the call succeeds. */
   readonly session: ToolSession;
@@ -45,16 +49,27 @@ export interface ToolContext {
   readonly resources: ReadonlyMap<string, unknown>;
   /** The resource `filesystem`, when the host bound one. */
   readonly filesystem: Filesystem | undefined;
-  /** The instance of a declared resource: the host's where it bound one under that name, else made when first used. */
+  /**
+   * The instance of a declared resource: the host's where it bound one under that name, else made when first used.
+   *
+   * @throws HoldfastError `resource.create_failed`, `resource.cycle`, `resource.lifetime`, `resource.name_conflict`, `resource.invalid`,
+   * `context.closed`.
+   */
   use<Value>(resource: ResourceDefinition<Value>): Promise<Value>;
   /**
    * Calls another tool on the same path, inside this call's transaction: what it did counts when this call succeeds. Its effects
    * may not exceed this tool's. It never suspends: an ask that neither a grant nor the host's `approve` answers is a denial.
+   * `input` is a value or JSON text, default `{}`. Whatever goes wrong is an outcome; calls run one after another, in the order in
+   * which they were made, and those with effects `none` beside each other.
+   *
+   * @throws HoldfastError `context.closed`.
    */
   call(name: string, input?: unknown): Promise<Outcome>;
   /**
    * A session of its own for a nested run, with this call's deadline, budget, grants, staged resources and subscribers. Its
-   * records go to this session's log; its state ends with the call.
+   * records go to this session's log; its state ends with the call. Policies are those that the nested run is given.
+   *
+   * @throws HoldfastError `context.closed`.
    */
   child(): ChildSession;
   /** What the host allows for all calls and runs that share it; `undefined` without a budget. */
@@ -63,9 +78,9 @@ export interface ToolContext {
   readonly prompt: Prompt | undefined;
   readonly renderedPrompt: RenderedPrompt | undefined;
   readonly model: Model | undefined;
-  /** Tells observers how far the call is. */
+  /** Tells observers how far the call is. Prolongs nothing. @throws HoldfastError `context.closed`. */
   progress(message: string): void;
-  /** Tells observers that the call is alive. */
+  /** Tells observers that the call is alive. Prolongs nothing. @throws HoldfastError `context.closed`. */
   beat(): void;
 }
 
@@ -77,15 +92,23 @@ export interface ChildSession extends SessionReader {
   dispatch(event: SessionEvent): void;
 }
 
+/** Session state as a tool may use it: what it stages is seen by the tool at once. */
 export interface ToolSession extends SessionReader {
+  /**
+   * Stages an event; it is committed with the call, or never.
+   *
+   * @throws HoldfastError `event.unhandled`, `event.invalid`, `slice.value.invalid`, `tool.effects.exceeded` (the tool declares `none`),
+   * `context.closed`; and whatever a reducer throws.
+   */
   dispatch(event: SessionEvent): void;
-  /** Dispatches to `log` slices: kept whatever becomes of the call. */
+  /** Dispatches to `log` slices: kept whatever becomes of the call. @throws as `dispatch`, and `event.retention`. */
   publish(event: SessionEvent): void;
 }
 
 /** What `execute` may answer: a result, or any JSON as the value of a success. */
 export type Executed<Output> = ToolResult<Output> | Output | Promise<ToolResult<Output> | Output>;
 
+/** What `defineTool` takes. */
 export interface ToolDefinition<Input, Output, RawInput = unknown> {
   /** Matches `^[a-z0-9_-]{1,64}$`. */
   readonly name: string;
@@ -94,7 +117,7 @@ export interface ToolDefinition<Input, Output, RawInput = unknown> {
   /** Absent: the tool takes no arguments. */
   readonly inputSchema?: Schema<Input, RawInput>;
   readonly outputSchema?: Schema<Output>;
-  /** Default `external`. */
+  /** What it touches, at most: the runtime holds the tool to it. Default `external`. */
   readonly effects?: Effects;
   /** Default `safe` for effects `none`, else `never`. */
   readonly repeat?: Repeat;
@@ -105,11 +128,16 @@ export interface ToolDefinition<Input, Output, RawInput = unknown> {
   locks?(input: Input): readonly string[];
   /** Asked for at every call without a grant. Default false. */
   readonly dangerous?: boolean;
-  /** Default: only the run's deadline. */
+  /** Longest that one call may take, in milliseconds. Default: only the run's deadline. */
   readonly timeoutMs?: number;
   readonly examples?: readonly ToolExample<NoInfer<RawInput>, NoInfer<Output>>[];
+  /** Whether a prompt may override the tool's texts; no prompt does so far. Default true. */
   readonly acceptsOverrides?: boolean;
   readonly origin?: ToolOrigin;
+  /**
+   * Absent: the tool is only declared, and a call ends as `failed`, `tool.not_executable`. `input` is frozen, defaults filled in. What
+   * it throws is a failure, with the code of a HoldfastError or `tool.threw`.
+   */
   execute?(input: Input, context: ToolContext): Executed<Output>;
   /** Text for the model in place of compact JSON. */
   renderResult?(value: Output): string;

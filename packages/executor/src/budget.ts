@@ -2,7 +2,8 @@ import { type Budget, type BudgetLimits, type Clock, HoldfastError, systemClock 
 
 /**
  * Makes a budget. Every run and direct call that it is given to spends from it, and so does what is nested in them. What needs
- * more when nothing remains is refused: exactly the limit may be spent.
+ * more when nothing remains is refused: exactly the limit may be spent. A limit that is left out is none. `clock` measures the wall
+ * time; default: the machine's.
  *
  * @throws HoldfastError `options.invalid` for a limit that is not a positive number, or a count that is no integer.
  */

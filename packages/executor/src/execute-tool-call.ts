@@ -8,7 +8,8 @@ import { conductCall, type Suspended } from './conduct-call.ts';
  * throws; it ends as an outcome, and whatever is not `ok` has left state and staged resources as they were.
  *
  * @throws HoldfastError for a wrong configuration: `tool.name.duplicate`, `tool.input.not_object`, `tool.example.invalid`,
- * `policy.key.duplicate`, `policy.tool.unknown`, `options.invalid`, or a schema that cannot be compiled; and when the session's log cannot be written.
+ * `policy.key.duplicate`, `policy.tool.unknown`, `options.invalid`, or a schema that cannot be compiled; `context.closed` for a child
+ * session whose call has ended; and when the session's log cannot be written.
  */
 export function executeToolCall(call: ToolCall, options: CallOptions): Promise<Outcome | Suspended> {
   try {

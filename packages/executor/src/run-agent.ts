@@ -22,6 +22,7 @@ import { renderTracked } from './render-tracked.ts';
 import { identify, runTurn, toToolMessage, truncated } from './run-turn.ts';
 import { type IdentifiedCall, withoutStack } from './trail.ts';
 
+/** What `runAgent` takes: what every runner takes, without `tools`, which come from the prompt. */
 export interface RunAgentOptions extends Omit<CallOptions, 'tools'> {
   readonly model: Model;
   /** Gives instructions, tools and policies. */
@@ -32,13 +33,16 @@ export interface RunAgentOptions extends Omit<CallOptions, 'tools'> {
   readonly maxRounds?: number;
 }
 
+/** How a run ended, and what was reached, whatever ended it. Frozen. */
 export interface RunResult {
   readonly status: RunStatus;
-  /** The model's last message. */
+  /** The model's last message that had text, or what it had said when it was stopped. */
   readonly text: string;
+  /** Messages that the model was asked for. */
   readonly turns: number;
+  /** Of all messages; 0 where the provider reports none. */
   readonly usage: ModelUsage;
-  /** Of every call, in order. */
+  /** Of every call that ended, in order; nested ones are their callers' affair. */
   readonly outcomes: readonly Outcome[];
   /** What waits for a person; not empty exactly when `suspended`. */
   readonly pending: readonly PendingApproval[];
