@@ -21,7 +21,7 @@ export async function measureImport(): Promise<TimeReport> {
     ],
     { rounds: 25, warmUpRounds: 2 },
   );
-  const notes = [`core to executor: ${packages.join(', ')}. tool and loop: ${program.join(', ')}.`];
+  const notes = [`core to executor: ${packages.join(', ')}.`, `tool and loop: ${program.join(', ')}.`];
   return { name: 'import', notes, rows };
 }
 

@@ -71,7 +71,7 @@ export async function measureStateSize(extent: Extent = everything): Promise<Tim
     'By items in a keyed slice and in a list slice of one session, whose store keeps nothing.',
     `set: a transaction that sets one of the same ${hotKeys} items of the keyed slice. add: one that appends to the list.`,
     'call: a governed call that sets such an item. restore: sets one, then goes back to a snapshot taken before.',
-    'anywhere: sets and commits items all over the slice, so the caches of the machine miss; plain Map: the same on a `Map`.',
+    'anywhere: sets items all over the slice, so the caches of the machine miss; plain Map: the same on a `Map`.',
   ];
   return { name: 'call-path: state size', notes, rows };
 }
