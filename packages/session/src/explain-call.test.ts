@@ -165,6 +165,22 @@ test('asked by one policy after another: every question keeps its answer', () =>
   expect(use?.decisions).toEqual([{ policy: 'third', type: 'ask', reason: 'third wants to know' }]);
 });
 
+test('a question that is asked again is answered where it was asked last', () => {
+  const { session, explain } = start();
+  session.record(request('c1', 'before'));
+  session.record(request('c1', 'again'));
+  session.record({ type: 'approval-answer', callId: 'c1', answer: { type: 'approve' } });
+  expect(explain('c1')?.uses[0]?.approvals.map(({ answer }) => answer?.seq)).toEqual([undefined, 3]);
+});
+
+test('what comes late belongs to the call that was abandoned, also when its id is in use again', () => {
+  const { session, explain } = start();
+  session.record(endOf('c1', 'timed-out', { turn: 1, abandoned: true }));
+  session.record(endOf('c1', 'ok', { turn: 2 }));
+  session.record({ type: 'tool-call-late', callId: 'c1', name: 'write', answer: 'threw', message: 'x', atMs: 9 });
+  expect(explain('c1')?.uses.map(({ late }) => late?.seq)).toEqual([3, undefined]);
+});
+
 test('nested calls, at any depth, and what of it all was kept', () => {
   const { session, explain } = start();
   for (const kind of ['failed', 'ok'] as const) {

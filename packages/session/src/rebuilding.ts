@@ -28,9 +28,9 @@ type States = ReadonlyMap<string, SliceState>;
 
 /** State on its way from record to record. */
 export class Rebuilding {
-  readonly table = new SliceTable();
+  readonly table: SliceTable = new SliceTable();
   /** States that a later `restore` goes back to, by the number of records before them. They share all that has not changed. */
-  readonly kept = new Map<number, States>();
+  readonly kept: Map<number, States> = new Map();
   readonly #definitions: ReadonlyMap<string, Slice>;
   readonly #before: States;
   readonly #targets: ReadonlySet<Json | undefined>;
