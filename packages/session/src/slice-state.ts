@@ -15,7 +15,7 @@ export type Change =
   | { readonly slice: string; readonly op: 'clear' };
 
 /** What has to be known of a slice to keep its state without its reducers. */
-export type SliceShape = Pick<Slice, 'id' | 'kind' | 'initial'>;
+type SliceShape = Pick<Slice, 'id' | 'kind' | 'initial'>;
 
 /** The state of a slice to which nothing has happened yet. */
 export function initialState(slice: SliceShape): SliceState {

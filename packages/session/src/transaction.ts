@@ -21,7 +21,7 @@ export interface TransactionRoot {
 }
 
 /** What one transaction makes of a slice. */
-export interface StagedState {
+interface StagedState {
   readonly slice: Slice;
   /** The state below this transaction that `state` was computed from. */
   base: SliceState;
