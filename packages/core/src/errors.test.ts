@@ -11,7 +11,9 @@ test('an error carries code, data and cause', () => {
 test('errors of another copy of the package are recognised, look-alikes are not', () => {
   const other = Object.assign(new Error('x'), { '~holdfast': 'error', code: 'a.b', data: null });
   expect(isHoldfastError(other)).toBe(true);
-  for (const value of [new Error('x'), { '~holdfast': 'error' }, null, 'HoldfastError']) {
+  const revoked = Proxy.revocable({}, {});
+  revoked.revoke();
+  for (const value of [new Error('x'), { '~holdfast': 'error' }, null, 'HoldfastError', revoked.proxy]) {
     expect(isHoldfastError(value)).toBe(false);
   }
 });

@@ -27,7 +27,12 @@ export class HoldfastError extends Error {
 
 /** Recognises the errors of any copy of this package, which `instanceof` does not. */
 export function isHoldfastError(value: unknown): value is HoldfastError {
-  return value instanceof Error && '~holdfast' in value && value['~holdfast'] === 'error';
+  try {
+    return value instanceof Error && '~holdfast' in value && value['~holdfast'] === 'error';
+  } catch {
+    // A revoked proxy, say: whatever it is, it cannot be asked and is none of ours.
+    return false;
+  }
 }
 
 /** A reason that is returned rather than thrown: the same code, message and data without the cost of a stack. */

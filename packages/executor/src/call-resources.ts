@@ -11,6 +11,7 @@ import type { SessionTransaction } from '@holdfast/session';
 import type { CallScope } from './call-scope.ts';
 import { DeclaredResources } from './declared-resources.ts';
 import type { EndOfLife, Lifetime } from './lifetime.ts';
+import { NestedTouched } from './own-touched.ts';
 
 /** Why a call is told to stop. */
 export type StopReason = 'timeout' | EndOfLife;
@@ -29,6 +30,7 @@ export class CallResources {
   #stopListeners: Set<(end: EndOfLife) => void> | undefined;
   #lifetime: Lifetime | undefined;
   #declared: DeclaredResources | undefined;
+  #nestedTouched: NestedTouched | undefined;
   #held: RunEvent[] | undefined;
   #stopped: StopReason | undefined;
   #open = true;
@@ -129,6 +131,17 @@ export class CallResources {
 
   touched(): ReadonlyMap<string, Touched> {
     return new Map([...this.staged].map(([name, staged]) => [name, staged.touched()]));
+  }
+
+  /** What policies are told of: what the tool did itself. */
+  ownTouched(touched: ReadonlyMap<string, Touched>): ReadonlyMap<string, Touched> {
+    return this.#nestedTouched === undefined ? touched : this.#nestedTouched.without(touched);
+  }
+
+  /** Takes in what a nested call has committed into this one. */
+  noteNested(touched: ReadonlyMap<string, Touched>): void {
+    this.#nestedTouched ??= new NestedTouched();
+    this.#nestedTouched.add(touched);
   }
 
   checkOpen(): void {

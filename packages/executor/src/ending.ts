@@ -162,8 +162,8 @@ export function thrownCode(thrown: unknown, fallback: string): string {
 }
 
 function toThrownError(thrown: unknown): ThrownError {
-  const error = thrown instanceof Error ? thrown : undefined;
   try {
+    const error = thrown instanceof Error ? thrown : undefined;
     const { name = typeof thrown, stack } = error ?? {};
     return { name: String(name), message: describeThrown(thrown), ...(typeof stack === 'string' ? { stack } : {}) };
   } catch {

@@ -9,6 +9,7 @@ import {
   toolError,
   toolOk,
 } from '@holdfast/core';
+import { replay } from '@holdfast/session';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
@@ -407,6 +408,7 @@ test('a log that refuses the commit record: nothing happened', async () => {
       return transaction;
     },
     read: session.read.bind(session),
+    snapshot: session.snapshot.bind(session),
     record,
   });
   const outcome = await outcomeOf(
@@ -424,6 +426,7 @@ test('an external call that cannot be recorded does not begin', async () => {
   let refusing = true;
   const failing: typeof session = Object.assign(Object.create(session), {
     read: session.read.bind(session),
+    snapshot: session.snapshot.bind(session),
     begin: session.begin.bind(session),
     record: (entry: Parameters<typeof session.record>[0]) => {
       if (refusing && entry.type === 'tool-call-start') throw new Error('ENOSPC');
@@ -756,3 +759,23 @@ function hasDuplicate(pairs: unknown): boolean {
     pairs.some(([, value]: [string, unknown]) => hasDuplicate(value))
   );
 }
+
+test('ids that are made go on in a session that is rebuilt from its log', async () => {
+  const { session, records } = testSession();
+  const keys: string[] = [];
+  const tool = defineTool({
+    name: 'key',
+    description: 'Says its key.',
+    effects: 'none',
+    execute: (_input, { idempotencyKey }) => {
+      keys.push(idempotencyKey);
+      return null;
+    },
+  });
+  const call = { name: 'key', arguments: {} };
+  for (let count = 0; count < 3; count += 1) await outcomeOf(call, { tools: [tool], session });
+  const again = replay(records, { slices: [notes, diary] });
+  for (let count = 0; count < 3; count += 1) await outcomeOf(call, { tools: [tool], session: again });
+  expect(keys.slice(0, 3)).toEqual(['s/direct_1', 's/direct_2', 's/direct_3']);
+  expect(new Set(keys).size).toBe(6);
+});

@@ -24,8 +24,9 @@ export function executeToolCall(call: ToolCall, options: CallOptions): Promise<O
 
 const callCounts = new WeakMap<Session, number>();
 
+/** Not used before in the session's log either, as every call leaves at least one record: it is also the world's name for the call. */
 function nextCallId(session: Session): string {
-  const count = (callCounts.get(session) ?? 0) + 1;
+  const count = (callCounts.get(session) ?? session.snapshot().seq - 1) + 1;
   callCounts.set(session, count);
   return `direct_${count}`;
 }

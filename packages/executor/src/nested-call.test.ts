@@ -104,6 +104,28 @@ test('a call that fails takes with it what was nested in it and had succeeded', 
   expect(ends()).toHaveLength(2);
 });
 
+test('a policy that counts nested calls does not lose a call at the same time: the later commit fails', async () => {
+  const gates: (() => void)[] = [];
+  const counting = definePolicy<number>({
+    name: 'counting',
+    initialState: 0,
+    check: () => allow,
+    onResult: (_call, _result, { state }) => state + 1,
+  }) as Policy;
+  const outer = noting('outer', async ({ call }) => {
+    await call('inner');
+    await new Promise<void>((resolve) => gates.push(resolve));
+    return null;
+  });
+  const { call, notes: read } = setUp([outer, noting('inner')], { policies: [counting] });
+  const running = call('outer');
+  while (gates.length === 0) await Promise.resolve();
+  expect(await call('inner')).toMatchObject({ kind: 'ok' });
+  gates[0]?.();
+  expect(await running).toMatchObject({ kind: 'failed', code: 'commit.conflict' });
+  expect(read()).toEqual(['inner']);
+});
+
 test('what was published stays, whatever becomes of any of them', async () => {
   const inner = tool('inner', ({ session }) => {
     session.publish({ type: 'happened', payload: 'x' });

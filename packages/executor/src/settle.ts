@@ -45,7 +45,10 @@ async function endStaged(answer: Ending, entered: Entered): Promise<ToolCallEndE
   if (answer.kind === 'ok') {
     const prepared = await prepareResources(entered);
     const committed = 'kind' in prepared ? prepared : commit(answer, entered, prepared.touched);
-    if ('type' in committed) return await applyResources(committed, entered);
+    if ('type' in committed) {
+      if ('touched' in prepared) noteNested(prepared.touched, entered.scope);
+      return await applyResources(committed, entered);
+    }
     ending = committed;
   }
   resources.close();
@@ -105,7 +108,7 @@ function commit(
   touched: ReadonlyMap<string, Touched>,
 ): ToolCallEndEvent | Ending {
   try {
-    updatePolicies(ending, touched, { scope, call, transaction });
+    updatePolicies(ending, resources.ownTouched(touched), { scope, call, transaction });
     resources.close();
     const event = toEndEvent(trail, ending, scope, {
       events: transaction.events,
@@ -117,6 +120,11 @@ function commit(
   } catch (thrown) {
     return uncommitted(thrown, compiled.tool);
   }
+}
+
+// The policies of a child session are not those of the call around it, which have been told nothing.
+function noteNested(touched: ReadonlyMap<string, Touched>, { parent, state }: CallScope): void {
+  if (parent !== undefined && state === parent.transaction) parent.noteNested(touched);
 }
 
 /** Makes sure that what is staged can be applied; or says why it cannot. */

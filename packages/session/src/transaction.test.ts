@@ -254,6 +254,23 @@ test('a slice that the session meets late answers the events that are staged alr
   expect(session.read(copies).toArray()).toEqual(['a', 'b', 'c']);
 });
 
+test('commit.conflict: a value set as a whole does not undo what somebody else has set', () => {
+  const session = createSession({ slices: [] });
+  const count: Slice<number> = defineSlice<number>({ id: 'count', kind: 'value', initial: 0, reducers: {} });
+  const set = (transaction: SessionTransaction): void =>
+    transaction.apply(count, [replace(transaction.read(count) + 1)]);
+  const commit = (transaction: SessionTransaction): void =>
+    transaction.commit({ type: 'tool-call-end', events: [], changes: transaction.changes });
+  const slow = session.begin();
+  set(slow);
+  const fast = session.begin();
+  set(fast);
+  commit(fast);
+  expect(() => commit(slow)).toThrow(expect.objectContaining({ code: 'commit.conflict', data: { slice: 'count' } }));
+  slow.discard();
+  expect(session.read(count)).toBe(1);
+});
+
 test('slice.operation.invalid: a slice with reducers changes by events only', () => {
   const { session } = start();
   const transaction = session.begin();

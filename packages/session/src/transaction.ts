@@ -259,8 +259,18 @@ export class StagedTransaction implements SessionTransaction {
     if (slice.reducers.size > 0) for (const event of this.#events ?? none) state = reduceEvent(slice, state, event);
     else
       for (const change of this.#changes ?? none)
-        if (change.slice === slice.id) state = applyChange(slice, state, change);
+        if (change.slice === slice.id) state = applyChange(slice, state, this.#checkRelative(change));
     return state;
+  }
+
+  /** A whole value that was computed from another one than is there now would undo what somebody else did. */
+  #checkRelative(change: Change): Change {
+    if (change.op !== 'replace' && change.op !== 'clear') return change;
+    throw new HoldfastError(
+      'commit.conflict',
+      `\`${change.slice}\` was changed by somebody else while this call set it as a whole; nothing was done, call again.`,
+      { data: { slice: change.slice } },
+    );
   }
 
   /** Takes over what a nested transaction has staged on top of this one. */
