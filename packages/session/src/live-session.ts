@@ -12,6 +12,7 @@ import { type LogEntry, type LogRecord, memoryStore, type SessionStore, toLogRec
 import type { Session, SessionOptions, SessionSnapshot } from './session.ts';
 import { readExport, type SessionExport, toExport } from './session-export.ts';
 import { toDeclaration } from './slice-declaration.ts';
+import { handOut } from './slice-state.ts';
 import { SliceTable } from './slice-table.ts';
 import { type SessionTransaction, StagedTransaction, type TransactionRoot } from './transaction.ts';
 
@@ -76,7 +77,7 @@ export class LiveSession implements Session, TransactionRoot {
 
   read<State>(slice: Slice<State>): State {
     // The state of a slice has the type that its definition says; `checkOperation` has checked every item.
-    return this.table.stateOf(slice) as State;
+    return handOut(this.table.stateOf(slice)) as State;
   }
 
   dispatch(event: SessionEvent): void {

@@ -11,16 +11,20 @@ type Node<Item> = readonly Node<Item>[] | readonly Item[];
  * Items sit in a tree of 32-wide nodes, the last up to 32 of them in a tail. Source: P. Bagwell's array mapped tries, as in Clojure's vectors.
  */
 export class PersistentList<Item> implements ListState<Item> {
-  readonly size: number;
+  readonly #size: number;
   readonly #shift: number;
   readonly #root: readonly Node<Item>[];
   readonly #tail: readonly Item[];
 
   private constructor(size: number, shift: number, root: readonly Node<Item>[], tail: readonly Item[]) {
-    this.size = size;
+    this.#size = size;
     this.#shift = shift;
     this.#root = root;
     this.#tail = tail;
+  }
+
+  get size(): number {
+    return this.#size;
   }
 
   static empty<Item>(): PersistentList<Item> {

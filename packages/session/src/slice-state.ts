@@ -17,6 +17,13 @@ export type Change =
 /** What has to be known of a slice to keep its state without its reducers. */
 type SliceShape = Pick<Slice, 'id' | 'kind' | 'initial'>;
 
+/** The state as it is given to others: nobody can put something else in front of what a collection holds. */
+export function handOut(state: SliceState): SliceState {
+  // Here, and not for every version that is made on the way: freezing takes longer than making one.
+  if (state instanceof PersistentList || state instanceof PersistentMap) Object.freeze(state);
+  return state;
+}
+
 /** The state of a slice to which nothing has happened yet. */
 export function initialState(slice: SliceShape): SliceState {
   switch (slice.kind) {

@@ -8,7 +8,7 @@ import {
 } from '@holdfast/core';
 import type { LogEntry } from './log.ts';
 import { copyEvent, reduceEvent } from './reduce.ts';
-import { applyChange, type Change, checkOperation, type SliceState } from './slice-state.ts';
+import { applyChange, type Change, checkOperation, handOut, type SliceState } from './slice-state.ts';
 import type { SliceTable } from './slice-table.ts';
 
 /** What transactions need of their session. */
@@ -73,8 +73,8 @@ export class StagedTransaction implements SessionTransaction {
   readonly #parent: StagedTransaction | undefined;
   #events: SessionEvent[] | undefined;
   #changes: Change[] | undefined;
-  // By id: policies that are made anew for every run bring equal slices that are not the same object.
-  #staged: Map<string, StagedState> | undefined;
+  // A list, because a call changes few slices. By id: policies made anew for every run bring equal slices that are not the same object.
+  #staged: StagedState[] | undefined;
   /** How many of the root's reducing slices the staged events have met. */
   #met: number;
   #open = true;
@@ -96,7 +96,7 @@ export class StagedTransaction implements SessionTransaction {
   read<State>(slice: Slice<State>): State {
     this.#checkOpen();
     // The state of a slice has the type that its definition says; `checkOperation` has checked every item.
-    return this.#stateOf(slice) as State;
+    return handOut(this.#stateOf(slice)) as State;
   }
 
   dispatch(event: SessionEvent): void {
@@ -160,17 +160,14 @@ export class StagedTransaction implements SessionTransaction {
     this.#checkOpen();
     this.#checkEntry(entry);
     this.#catchUp();
-    if (this.#staged !== undefined) {
-      for (const staged of this.#staged.values()) this.#rebase(staged, this.#stateBelow(staged.slice));
-    }
+    for (const staged of this.#staged ?? none) this.#rebase(staged, this.#stateBelow(staged.slice));
     // Not only `parentId` tells: a call of a child session has a parent, too, and yet commits on its own.
     const noted = this.#parent === undefined ? entry : { ...entry, nested: true };
     // The record comes first: when the store refuses it, nothing has changed.
     this.#root.append(noted);
     this.#open = false;
     if (this.#parent !== undefined) this.#parent.#merge(this);
-    else if (this.#staged !== undefined)
-      for (const { slice, state } of this.#staged.values()) this.#root.table.setState(slice.id, state);
+    else for (const { slice, state } of this.#staged ?? none) this.#root.table.setState(slice.id, state);
     this.#root.notify(noted);
   }
 
@@ -206,7 +203,7 @@ export class StagedTransaction implements SessionTransaction {
   #stateOf(slice: Slice): SliceState {
     const below = this.#stateBelow(slice); // Also lets the session know the slice.
     this.#catchUp();
-    const staged = this.#staged?.get(slice.id);
+    const staged = this.#find(slice.id);
     if (staged === undefined) return below;
     // What is published is seen at once, also by who has staged something for the same slice.
     if (slice.retention === 'log') this.#rebase(staged, below);
@@ -216,7 +213,7 @@ export class StagedTransaction implements SessionTransaction {
   /** What is staged for the slice, or what would be: nothing of it counts before `#stage`. */
   #stagedOf(slice: Slice): StagedState {
     const below = this.#stateBelow(slice);
-    const staged = this.#staged?.get(slice.id);
+    const staged = this.#find(slice.id);
     if (staged === undefined) return { slice, base: below, state: below, counts: false };
     if (slice.retention === 'log') this.#rebase(staged, below);
     return staged;
@@ -227,8 +224,13 @@ export class StagedTransaction implements SessionTransaction {
     staged.state = state;
     if (staged.counts) return;
     staged.counts = true;
-    this.#staged ??= new Map();
-    this.#staged.set(staged.slice.id, staged);
+    if (this.#staged === undefined) this.#staged = [staged];
+    else this.#staged.push(staged);
+  }
+
+  #find(id: string): StagedState | undefined {
+    for (const staged of this.#staged ?? none) if (staged.slice.id === id) return staged;
+    return undefined;
   }
 
   /**
@@ -275,7 +277,7 @@ export class StagedTransaction implements SessionTransaction {
 
   /** Takes over what a nested transaction has staged on top of this one. */
   #merge(nested: StagedTransaction): void {
-    for (const { slice, state } of nested.#staged?.values() ?? none) this.#stage(this.#stagedOf(slice), state);
+    for (const { slice, state } of nested.#staged ?? none) this.#stage(this.#stagedOf(slice), state);
     this.#events = joined(this.#events, nested.#events);
     this.#changes = joined(this.#changes, nested.#changes);
   }
