@@ -162,13 +162,18 @@ test.each([[], ['--json']])('hostile text reaches no terminal as it is %s', asyn
   });
   const ran = await run([...scripted, ...flags], folder.path);
   const shown = await run(['show', ...flags], folder.path);
+  const explained = await Promise.all(
+    ['call_1_0', 'call_1_1', 'call_1_2', 'call_1_3'].map((id) => run(['why', id, ...flags], folder.path)),
+  );
+  const replayed = await run(['replay', ...flags], folder.path);
+  const unknown = await run(['why', hostile, hostile], folder.path);
   const listed = await run(['list', ...flags], folder.path);
   const checked = await run(['check', 'plugins', ...flags], folder.path);
   const refused = await run(['run', hostile, '--allow', hostile, '--model', 'offline'], folder.path);
-  for (const { stdout, stderr } of [ran, shown, listed, checked, refused]) {
+  for (const { stdout, stderr } of [ran, shown, ...explained, replayed, unknown, listed, checked, refused]) {
     expect((stdout + stderr).replaceAll('\n', '').match(unprintable)).toBeNull();
   }
-  expect(ran.exitCode).toBe(0);
+  for (const { exitCode } of [ran, ...explained, replayed]) expect(exitCode).toBe(0);
   expect(ran.stdout).toContain('fail');
 });
 

@@ -19,6 +19,29 @@ export interface EndedCall {
   readonly durationMs: number;
 }
 
+/** What an abandoned tool came to after the end of its call. */
+export interface LateCall {
+  readonly name: string;
+  readonly answer: 'returned' | 'threw';
+  readonly value?: unknown;
+  readonly message?: string | undefined;
+}
+
+/** A run in the session of a child, as far as it came. */
+export interface ChildRun {
+  readonly model: string;
+  readonly input: string;
+  readonly startedAtMs: number;
+  /** Absent: it never ended. */
+  readonly end?: {
+    readonly status: string;
+    readonly text: string;
+    readonly turns: number;
+    readonly error?: { readonly message: string } | undefined;
+    readonly atMs: number;
+  };
+}
+
 /** What a line tells about one call, ended or not. */
 export interface CallLine {
   readonly state: string;
@@ -79,6 +102,37 @@ export function formatCallEnd(event: EndedCall, style: LineStyle): readonly stri
   return [line, ...lines.map((text) => `${' '.repeat(indent)}${style.colors.dim(text)}`)];
 }
 
+/** What came too late to count. */
+export function formatLate({ name, answer, value, message = '' }: LateCall, style: LineStyle): string {
+  const decision = answer === 'returned' ? 'returned too late, not counted' : 'threw too late';
+  const given = value === undefined ? message : value;
+  return formatCallLine({ state: 'late', name, arguments: given, decision, durationMs: undefined }, style);
+}
+
+/** The name under which a run in the session of a child stands where calls stand; no tool can have it. */
+export const childRunName = 'child run';
+
+/** One line for a run in the session of a child, and under it what it said last. */
+export function formatChildRun({ model, input, startedAtMs, end }: ChildRun, style: LineStyle): readonly string[] {
+  const line = formatCallLine(
+    {
+      state: end?.status ?? 'unended',
+      name: childRunName,
+      arguments: input,
+      decision: end === undefined ? model : `${model}, ${formatCount(end.turns, 'turn')}`,
+      durationMs: end === undefined ? undefined : end.atMs - startedAtMs,
+    },
+    style,
+  );
+  const said = formatArguments(end?.error?.message ?? end?.text.trim() ?? '');
+  if (said === '') return [line];
+  const indent = style.columns < 40 ? 4 : 12;
+  return [
+    line,
+    `${' '.repeat(indent)}${style.colors.dim(`| ${fitColumns(said, Math.min(style.columns, 160) - indent - 3)}`)}`,
+  ];
+}
+
 /** How it came that a call could run or not: `allow`, `allow: granted`, `deny: read-before-write`, `asked: approved by person`. */
 export function describeDecision({ decisions, approval, outcome }: EndedCall): string {
   const denials = decisions.filter(({ type }) => type === 'deny');
@@ -115,6 +169,13 @@ export function formatDuration(durationMs: number): string {
   return `${Math.floor(seconds / 60)} m ${String(seconds % 60).padStart(2, '0')} s`;
 }
 
+/** `2026-05-17 09:30:12 UTC`. */
+export function formatTime(atMs: number): string {
+  // A log may hold any number; a time that no calendar has must not end the listing.
+  const time = new Date(atMs);
+  return Number.isNaN(time.getTime()) ? `at ${atMs} ms` : `${time.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}
+
 /** `1 call`, `2 calls`. */
 export function formatCount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
@@ -123,6 +184,7 @@ export function formatCount(count: number, noun: string): string {
 function paintState(state: string, colors: Colors): (text: string) => string {
   switch (state) {
     case 'ok':
+    case 'completed':
       return colors.green;
     case 'waiting':
     case 'asking':
@@ -131,6 +193,9 @@ function paintState(state: string, colors: Colors): (text: string) => string {
     case 'denied':
     case 'cancelled':
     case 'truncated':
+    case 'late':
+    case 'unended':
+    case 'suspended':
       return colors.yellow;
     default:
       return colors.red;

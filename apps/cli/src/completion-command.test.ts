@@ -13,7 +13,20 @@ async function print(shell: string): Promise<string> {
   return stdout();
 }
 
-const everything = ['run', 'show', 'list', 'check', 'doctor', 'completion', 'help', '--max-rounds', '--unattended'];
+const everything = [
+  'run',
+  'show',
+  'why',
+  'replay',
+  '--max-tokens',
+  'list',
+  'check',
+  'doctor',
+  'completion',
+  'help',
+  '--max-rounds',
+  '--unattended',
+];
 
 test.each([
   { shell: 'bash', names: ['complete -F _holdfast holdfast', ...everything] },
@@ -25,11 +38,14 @@ test.each([
 });
 
 test.each([
-  { typed: ['holdfast', ''], offered: ['run', 'show', 'list', 'check', 'doctor', 'completion', 'help'] },
+  {
+    typed: ['holdfast', ''],
+    offered: ['run', 'show', 'why', 'replay', 'list', 'check', 'doctor', 'completion', 'help'],
+  },
   { typed: ['holdfast', 'co'], offered: ['completion'] },
   { typed: ['holdfast', '--v'], offered: ['--version'] },
   { typed: ['holdfast', 'run', '--un'], offered: ['--unattended'] },
-  { typed: ['holdfast', 'run', 'list', '--ma'], offered: ['--max-rounds'] },
+  { typed: ['holdfast', 'run', 'list', '--ma'], offered: ['--max-rounds', '--max-calls', '--max-tokens'] },
   { typed: ['holdfast', 'show', '--'], offered: ['--workspace', '--json', '--help'] },
   { typed: ['holdfast', 'run', '--model', 'o'], offered: ['offline', 'openai:'] },
   { typed: ['holdfast', 'run', '--timeout', ''], offered: [] },
@@ -38,7 +54,11 @@ test.each([
   { typed: ['holdfast', 'run', '--tools', 'my'], offered: ['my tools'] },
   { typed: ['holdfast', 'run', '--tools', 'my tools', '--allow', 'pol'], offered: ['polish_it'] },
   { typed: ['holdfast', 'run', '--allow', 'read'], offered: ['read_file'] },
-  { typed: ['holdfast', 'show', '2026'], offered: ['20260517-093012345-k3x9'] },
+  ...['show', 'why', 'replay'].map((name) => ({
+    typed: ['holdfast', name, '2026'],
+    offered: ['20260517-093012345-k3x9'],
+  })),
+  { typed: ['holdfast', 'replay', '--'], offered: ['--workspace', '--at', '--json', '--help'] },
 ])('bash offers $offered after $typed', async ({ typed, offered }) => {
   await using folder = await createFolder({
     'completion.bash': await print('bash'),

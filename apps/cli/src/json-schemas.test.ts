@@ -1,14 +1,17 @@
 import { readFile } from 'node:fs/promises';
-import type { JsonObject } from '@holdfast/core';
+import { defineSlice, type JsonObject, replace } from '@holdfast/core';
 import { compileJsonSchema, type SchemaIssue } from '@holdfast/schema/json';
 import { createSession } from '@holdfast/session';
 import { jsonlStore } from '@holdfast/session/jsonl';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { runProgram } from './program.ts';
 import { prepareLogPath } from './session-logs.ts';
 import { createFolder } from './test-folder.ts';
 import { createTestHost, type TestHostOptions } from './test-host.ts';
-import { toTool } from './test-program.ts';
+import { runMain, toTool } from './test-program.ts';
+
+// A busy machine may take seconds to start Node.js.
+vi.setConfig({ testTimeout: 60_000 });
 
 async function readSchema(name: string): Promise<JsonObject> {
   return JSON.parse(await readFile(new URL(`../schemas/${name}.schema.json`, import.meta.url), 'utf8'));
@@ -42,8 +45,11 @@ async function checkLines(name: string, lines: string): Promise<ReadonlySet<stri
 
 /** The types that a schema has. */
 async function listTypes(name: string): Promise<readonly string[]> {
-  const { oneOf } = await readSchema(name);
-  return (oneOf as readonly { readonly $ref: string }[]).map(({ $ref }) => $ref.slice('#/$defs/'.length)).sort();
+  const schema = await readSchema(name);
+  const { 'any-event': anyEvent = schema } = schema['$defs'] as Record<string, JsonObject>;
+  return (anyEvent['oneOf'] as readonly { readonly $ref: string }[])
+    .map(({ $ref }) => $ref.slice('#/$defs/'.length))
+    .sort();
 }
 
 const say = (name: string, input: object = {}) => ({ name, arguments: input });
@@ -74,6 +80,18 @@ const files = {
 };
 const run = ['run', 'Do it.', '--model', 'script:script.json', '--json', '--max-rounds', '3'];
 
+const nestedEvents = ['child-event', 'tool-call-beat', 'tool-call-late'];
+const rareRecords = [
+  'close-error',
+  'import',
+  'reset',
+  'resource-apply-failed',
+  'resource-discard-failed',
+  'resource-dispose-failed',
+  'restore',
+  'subscriber-error',
+];
+
 test('every event of a run, and every record of its log, is as the schemas say', async () => {
   await using folder = await createFolder(files);
   // Somebody to ask, who says no.
@@ -90,9 +108,9 @@ test('every event of a run, and every record of its log, is as the schemas say',
   });
   expect(await runProgram(run, host, '0')).toBe(0);
   const events = await checkLines('run', stdout());
-  expect([...events].sort()).toEqual(await listTypes('run'));
+  expect([...events, ...nestedEvents].sort()).toEqual(await listTypes('run'));
   const records = await checkLines('show', await print(['show', '--json'], folder.path));
-  const rare = ['event', 'resource-apply-failed', 'restore', 'subscriber-error'];
+  const rare = [...rareRecords, 'child-record', 'event', 'tool-call-late'];
   expect([...records, ...rare].sort()).toEqual(await listTypes('show'));
 });
 
@@ -109,18 +127,81 @@ test('a run that the model fails, with stacks and without', async () => {
   }
 });
 
+const nesting = {
+  'plugins/around.mjs': toTool(
+    'around',
+    "context.beat(); await context.call('read_file', { path: 'a.txt' }); return 1;",
+  ),
+  // Ends after its call has, while the next one holds the run up.
+  'plugins/late.mjs': toTool(
+    'late',
+    "return new Promise((resolve) => context.signal.addEventListener('abort', () => setImmediate(resolve, 'late')));",
+  ).replace("'none',", "'none', timeoutMs: 1,"),
+  'plugins/hold.mjs': toTool('hold', 'return new Promise((resolve) => setTimeout(resolve, 50, 1));', 'state'),
+  'plugins/child.mjs': toTool(
+    'child',
+    `const { createPrompt } = await import('${import.meta.resolve('@holdfast/prompt')}');
+     const { runAgent } = await import('${import.meta.resolve('@holdfast/executor')}');
+     const { scriptedModel } = await import('${import.meta.resolve('@holdfast/testing')}');
+     const model = scriptedModel([{ calls: [{ id: 'call_1_0', name: 'gone', arguments: {} }] }, { text: 'Found.' }]);
+     const prompt = createPrompt({ ns: 'test', key: 'child', sections: [] });
+     return (await runAgent({ session: context.child(), prompt, model, input: 'Look.' }).result).text;`,
+    'external',
+  ),
+  'a.txt': 'one\n',
+  'script.json': JSON.stringify({
+    turns: [{ calls: [say('around'), say('late'), say('hold'), say('child')] }, { text: 'Done.' }],
+  }),
+};
+
+test('nested calls, signs of life, late results and runs of children are as the schemas say, and are explained', async () => {
+  await using folder = await createFolder(nesting);
+  const { exitCode, stdout, stderr } = await runMain(run, { folder: folder.path });
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  const types = await checkLines('run', stdout);
+  for (const type of nestedEvents) expect(types).toContain(type);
+  const records = await checkLines('show', await print(['show', '--json'], folder.path));
+  for (const type of ['child-record', 'tool-call-late', 'slice']) expect(records).toContain(type);
+
+  const why = await readSchema('why');
+  for (const id of ['call_1_0', 'call_1_1', 'call_1_3', 'call_1_0/1']) {
+    const explained = JSON.parse(await print(['why', id, '--json'], folder.path));
+    expect({ id, issues: findIssues(why, explained) }).toEqual({ id, issues: [] });
+    expect(explained.callId).toBe(id);
+  }
+  const replayed = JSON.parse(await print(['replay', '--json'], folder.path));
+  expect(findIssues(await readSchema('replay'), replayed)).toEqual([]);
+  expect(replayed.slices).toMatchObject([
+    { id: 'policy:files/read-before-write', state: [['a.txt', expect.any(String)]] },
+  ]);
+});
+
 test('records that only programs make', async () => {
   await using folder = await createFolder();
   const session = createSession({ id: 'one', store: jsonlStore(await prepareLogPath(folder.path, 'one')) });
+  session.register(
+    defineSlice<number>({ id: 'count', kind: 'value', initial: 0, reducers: { counted: () => replace(1) } }),
+  );
   const snapshot = session.snapshot();
+  session.dispatch({ type: 'counted', payload: null });
   session.restore(snapshot);
+  session.reset();
+  session.import(session.export());
   session.subscribe(() => {
     throw new Error('no');
   });
-  session.record({ type: 'resource-apply-failed', callId: 'c1', message: 'no' });
-  session.close();
+  for (const type of ['resource-apply-failed', 'resource-discard-failed'])
+    session.record({ type, callId: 'c1', message: 'no' });
+  session.record({ type: 'resource-dispose-failed', callId: 'c1', resource: 'client', message: 'no' });
+  session.onClose(() => {
+    throw new Error('no');
+  });
+  await session.close();
   const types = await checkLines('show', await print(['show', '--json'], folder.path));
-  expect([...types]).toEqual(['session-start', 'restore', 'resource-apply-failed', 'subscriber-error']);
+  expect([...types].sort()).toEqual([...rareRecords, 'event', 'session-start', 'slice'].sort());
+  const replayed = JSON.parse(await print(['replay', '--json'], folder.path));
+  expect(findIssues(await readSchema('replay'), replayed)).toEqual([]);
+  expect(replayed).toMatchObject({ slices: [], missing: [{ id: 'count', events: ['counted'] }] });
 });
 
 test.each([

@@ -1,7 +1,7 @@
-import type { PolicyDecision } from '@holdfast/core';
+import { isPlainObject, type PolicyDecision } from '@holdfast/core';
 import type { LogRecord } from '@holdfast/session';
 import * as v from 'valibot';
-import type { EndedCall } from './call-line.ts';
+import type { EndedCall, LateCall } from './call-line.ts';
 import type { EndedWrites } from './changes.ts';
 
 interface Thrown {
@@ -27,7 +27,22 @@ export type ShownRecord =
     }
   | { readonly type: 'tool-call-start'; readonly callId: string; readonly name: string }
   | ShownCall
+  | (LateCall & { readonly type: 'tool-call-late'; readonly callId: string })
   | { readonly type: 'resource-apply-failed'; readonly callId: string; readonly message: string }
+  /** What went wrong beside a call, or with the session. */
+  | { readonly type: ProblemType; readonly resource?: string | undefined; readonly message: string }
+  | { readonly type: 'restore'; readonly toSeq: number }
+  | { readonly type: 'reset' }
+  | { readonly type: 'import'; readonly slices: readonly unknown[] }
+  /** A record of the session of a child. */
+  | {
+      readonly type: 'child-event';
+      readonly callId: string;
+      readonly sessionId: string;
+      readonly event: ShownRecord;
+    }
+  /** A record of a type that is not known here, or not as it should be. */
+  | { readonly type: 'other'; readonly seq: number; readonly name: string }
   | { readonly type: 'event'; readonly events: readonly { readonly type: string; readonly payload: unknown }[] }
   | {
       readonly type: 'run-end';
@@ -38,10 +53,13 @@ export type ShownRecord =
       readonly atMs: number;
     };
 
+type ProblemType = 'resource-discard-failed' | 'resource-dispose-failed' | 'close-error' | 'subscriber-error';
+
 /** The end of a call, as a log has it. */
 export interface ShownCall extends EndedCall, EndedWrites {
   readonly type: 'tool-call-end';
   readonly callId: string;
+  readonly parentId?: string | undefined;
   readonly outcome: EndedCall['outcome'] & { readonly text: string };
   readonly abandoned?: boolean | undefined;
 }
@@ -52,6 +70,8 @@ const decision: v.GenericSchema<unknown, PolicyDecision> = v.object({
   reason: v.exactOptional(v.string()),
 });
 const thrown = v.object({ name: v.string(), message: v.string() });
+
+const problem = { resource: v.optional(v.string()), message: v.string() };
 
 const shownRecord: v.GenericSchema<unknown, ShownRecord> = v.variant('type', [
   v.object({
@@ -72,6 +92,7 @@ const shownRecord: v.GenericSchema<unknown, ShownRecord> = v.variant('type', [
   v.object({
     type: v.literal('tool-call-end'),
     callId: v.string(),
+    parentId: v.optional(v.string()),
     name: v.string(),
     rawArguments: v.unknown(),
     decisions: v.array(decision),
@@ -81,7 +102,22 @@ const shownRecord: v.GenericSchema<unknown, ShownRecord> = v.variant('type', [
     abandoned: v.optional(v.boolean()),
     durationMs: v.number(),
   }),
+  v.object({
+    type: v.literal('tool-call-late'),
+    callId: v.string(),
+    name: v.string(),
+    answer: v.picklist(['returned', 'threw']),
+    value: v.optional(v.unknown()),
+    message: v.optional(v.string()),
+  }),
   v.object({ type: v.literal('resource-apply-failed'), callId: v.string(), message: v.string() }),
+  v.object({ type: v.literal('resource-discard-failed'), ...problem }),
+  v.object({ type: v.literal('resource-dispose-failed'), ...problem }),
+  v.object({ type: v.literal('close-error'), ...problem }),
+  v.object({ type: v.literal('subscriber-error'), ...problem }),
+  v.object({ type: v.literal('restore'), toSeq: v.number() }),
+  v.object({ type: v.literal('reset') }),
+  v.object({ type: v.literal('import'), slices: v.array(v.unknown()) }),
   v.object({
     type: v.literal('event'),
     events: v.array(v.object({ type: v.string(), payload: v.unknown() })),
@@ -96,14 +132,27 @@ const shownRecord: v.GenericSchema<unknown, ShownRecord> = v.variant('type', [
   }),
 ]);
 
-// What they say, the records around them say too.
-const silent: ReadonlySet<string> = new Set(['session-start', 'approval-request', 'approval-answer']);
+// What they say, the records around them say too; which slices there were, `holdfast replay` tells.
+const silent: ReadonlySet<string> = new Set(['session-start', 'slice', 'approval-request', 'approval-answer']);
 
-/** What of a record is shown; `undefined` when nothing is; the record itself when it is of a kind that is not known here. */
-export function toShownRecord(
-  record: LogRecord,
-): { readonly known: ShownRecord } | { readonly unknown: LogRecord } | undefined {
+// Far more than calls can be nested; a log that somebody has made up may go on for ever.
+const maxDepth = 64;
+
+/** What of a record is shown; `undefined` when nothing is. */
+export function toShownRecord(record: LogRecord, depth = 0): ShownRecord | undefined {
   if (silent.has(record.type)) return undefined;
+  const other = { type: 'other', seq: record.seq, name: record.type } as const;
+  if (record.type === 'child-record') {
+    const { callId, sessionId, entry } = record;
+    if (typeof callId !== 'string' || typeof sessionId !== 'string' || depth === maxDepth || !isEntry(entry))
+      return other;
+    const event = toShownRecord({ ...entry, seq: record.seq, atMs: Number(entry.atMs ?? record.atMs) }, depth + 1);
+    return event && { type: 'child-event', callId, sessionId, event };
+  }
   const parsed = v.safeParse(shownRecord, record);
-  return parsed.success ? { known: parsed.output } : { unknown: record };
+  return parsed.success ? parsed.output : other;
+}
+
+function isEntry(json: unknown): json is LogRecord {
+  return isPlainObject(json) && typeof json['type'] === 'string';
 }

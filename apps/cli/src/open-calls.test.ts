@@ -28,24 +28,74 @@ const runEnd: RunEvent = {
   atMs: 9,
 };
 
+const startTwo: RunEvent = { ...start, callId: 'c2', name: 'delete_files' };
+const inner: RunEvent = { ...start, callId: 'c1/1', parentId: 'c1', name: 'inner' };
+const runStart: RunEvent = {
+  type: 'run-start',
+  sessionId: 's',
+  model: 'm',
+  prompt: 'p',
+  input: 'i',
+  tools: [],
+  atMs: 7,
+};
+const inChild = (event: RunEvent): RunEvent => ({ type: 'child-event', callId: 'c1', sessionId: 's/c1/1', event });
+
 test.each<{ what: string; events: readonly RunEvent[]; open: readonly string[] }>([
-  { what: 'asked for', events: [message], open: ['c1 waiting', 'c2 waiting'] },
-  { what: 'started', events: [message, start], open: ['c1 running', 'c2 waiting'] },
-  { what: 'asking', events: [message, request], open: ['c1 waiting', 'c2 asking'] },
-  { what: 'answered', events: [message, request, answer], open: ['c1 waiting', 'c2 waiting'] },
-  { what: 'ended', events: [message, start, callEnd('ok')], open: ['c2 waiting'] },
-  { what: 'started without a message', events: [start], open: ['c1 running'] },
-  { what: 'ended twice', events: [message, callEnd('ok'), callEnd('ok')], open: ['c2 waiting'] },
+  { what: 'asked for', events: [message], open: ['read_file waiting', 'delete_files waiting'] },
+  { what: 'started', events: [message, start], open: ['read_file running', 'delete_files waiting'] },
+  { what: 'asking', events: [message, request], open: ['read_file waiting', 'delete_files asking'] },
+  { what: 'answered', events: [message, request, answer], open: ['read_file waiting', 'delete_files waiting'] },
+  { what: 'ended', events: [message, start, callEnd('ok')], open: ['delete_files waiting'] },
+  { what: 'started without a message', events: [start], open: ['read_file running'] },
+  { what: 'ended twice', events: [message, callEnd('ok'), callEnd('ok')], open: ['delete_files waiting'] },
+  {
+    what: 'asking after their start',
+    events: [message, startTwo, request],
+    open: ['read_file waiting', 'delete_files asking'],
+  },
+  {
+    what: 'answered after their start',
+    events: [message, startTwo, request, answer],
+    open: ['read_file waiting', 'delete_files running'],
+  },
+  {
+    what: 'nested',
+    events: [message, start, inner],
+    open: ['read_file running', '> inner running', 'delete_files waiting'],
+  },
+  {
+    what: 'nested in one that has ended',
+    events: [message, start, inner, callEnd('ok')],
+    open: ['delete_files waiting'],
+  },
+  {
+    what: 'of a run in the session of a child',
+    events: [start, inChild(runStart), inChild(message), inChild(start), inChild(inner)],
+    open: [
+      'read_file running',
+      '> child run running',
+      '> > read_file running',
+      '> > > inner running',
+      '> > delete_files waiting',
+    ],
+  },
+  {
+    what: 'left behind by the end of a run in the session of a child',
+    events: [start, inChild(runStart), inChild(message), inChild(runEnd)],
+    open: ['read_file running'],
+  },
   { what: 'left behind by the end of the run', events: [message, start, runEnd], open: [] },
 ])('calls that are $what', ({ events, open }) => {
   const calls = createOpenCalls();
   for (const event of events) calls.apply(event);
-  expect(calls.list().map(({ callId, state }) => `${callId} ${state}`)).toEqual(open);
+  expect(calls.list().map(({ name, state, depth }) => `${'> '.repeat(depth)}${name} ${state}`)).toEqual(open);
 });
 
 test('a running call knows since when and how far it is', () => {
   const calls = createOpenCalls();
   for (const event of [message, start]) calls.apply(event);
   calls.apply({ type: 'tool-call-progress', callId: 'c1', name: 'read_file', message: 'half way' });
-  expect(calls.list()[0]).toMatchObject({ startedAtMs: 5, progress: 'half way' });
+  calls.apply({ type: 'tool-call-beat', callId: 'c1', name: 'read_file', atMs: 8 });
+  expect(calls.list()[0]).toMatchObject({ startedAtMs: 5, progress: 'half way', beatAtMs: 8 });
 });

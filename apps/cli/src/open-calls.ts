@@ -1,9 +1,9 @@
 import type { RunEvent } from '@holdfast/core';
-import { formatArguments } from './call-line.ts';
+import { childRunName, formatArguments } from './call-line.ts';
+import { enterChild, type Place, toCallKey, toParentKey, toRunKey } from './nesting.ts';
 
-/** A call that has not ended yet. */
+/** A call that has not ended yet, or a run in the session of a child. */
 export interface OpenCall {
-  readonly callId: string;
   readonly name: string;
   /** On one line, and no longer than a line can be. */
   readonly arguments: string;
@@ -12,57 +12,109 @@ export interface OpenCall {
   readonly startedAtMs: number | undefined;
   /** The last word of the tool on how far it is. */
   readonly progress: string;
+  /** The last sign of life of a tool that gives any. */
+  readonly beatAtMs: number | undefined;
+  /** How many open calls it is nested in. */
+  readonly depth: number;
 }
 
 /** Follows the calls of a run from the model's message to their end. */
 export interface OpenCalls {
   apply(event: RunEvent): void;
-  /** In the order in which the model asked for them. */
+  /** In the order in which the model asked for them, what is nested in a call right behind it. */
   list(): readonly OpenCall[];
 }
 
+interface Entry {
+  readonly call: Omit<OpenCall, 'depth'>;
+  readonly parent: string | undefined;
+}
+
 export function createOpenCalls(): OpenCalls {
-  const calls = new Map<string, OpenCall>();
-  const change = (callId: string, changes: Partial<OpenCall>): void => {
-    const call = calls.get(callId);
-    if (call !== undefined) calls.set(callId, { ...call, ...changes });
+  const entries = new Map<string, Entry>();
+  const isOpen = (key: string): boolean => entries.has(key);
+  const change = (key: string, changes: Partial<OpenCall>): void => {
+    const entry = entries.get(key);
+    if (entry !== undefined) entries.set(key, { ...entry, call: { ...entry.call, ...changes } });
+  };
+  const answer = (key: string): void => {
+    // Questions for calls behind the one that waits are put before those begin.
+    const started = entries.get(key)?.call.startedAtMs !== undefined;
+    change(key, { state: started ? 'running' : 'waiting' });
+  };
+  const end = (key: string): void => {
+    entries.delete(key);
+    for (const [inner, { parent }] of entries) if (parent === key) end(inner);
+  };
+  const apply = (event: RunEvent, place: Place | undefined): void => {
+    switch (event.type) {
+      case 'child-event':
+        apply(event.event, enterChild(event.callId, event.sessionId, place));
+        break;
+      case 'run-start':
+        if (place === undefined) break;
+        entries.set(toRunKey(place), {
+          call: { ...waiting(childRunName, event.input), state: 'running', startedAtMs: event.atMs },
+          parent: place.around,
+        });
+        break;
+      case 'model-message':
+        for (const { id, name, arguments: given } of event.calls) {
+          entries.set(toCallKey(id, place), { call: waiting(name, given), parent: toParentKey({}, place, isOpen) });
+        }
+        break;
+      case 'approval-request':
+        change(toCallKey(event.pending.callId, place), { state: 'asking' });
+        break;
+      case 'approval-answer':
+        answer(toCallKey(event.callId, place));
+        break;
+      case 'tool-call-start': {
+        const { callId, name, rawArguments, atMs } = event;
+        const key = toCallKey(callId, place);
+        if (!isOpen(key))
+          entries.set(key, { call: waiting(name, rawArguments), parent: toParentKey(event, place, isOpen) });
+        change(key, { state: 'running', startedAtMs: atMs });
+        break;
+      }
+      case 'tool-call-progress':
+        change(toCallKey(event.callId, place), { progress: event.message });
+        break;
+      case 'tool-call-beat':
+        change(toCallKey(event.callId, place), { beatAtMs: event.atMs });
+        break;
+      case 'tool-call-end':
+        end(toCallKey(event.callId, place));
+        break;
+      case 'run-end':
+        if (place === undefined) entries.clear();
+        else end(toRunKey(place));
+        break;
+      default:
+        break;
+    }
   };
   return {
-    apply(event) {
-      switch (event.type) {
-        case 'model-message':
-          for (const { id, name, arguments: given } of event.calls) calls.set(id, waiting(id, name, given));
-          break;
-        case 'approval-request':
-          change(event.pending.callId, { state: 'asking' });
-          break;
-        case 'approval-answer':
-          change(event.callId, { state: 'waiting' });
-          break;
-        case 'tool-call-start': {
-          const { callId, name, rawArguments, atMs } = event;
-          if (!calls.has(callId)) calls.set(callId, waiting(callId, name, rawArguments));
-          change(callId, { state: 'running', startedAtMs: atMs });
-          break;
-        }
-        case 'tool-call-progress':
-          change(event.callId, { progress: event.message });
-          break;
-        case 'tool-call-end':
-          calls.delete(event.callId);
-          break;
-        case 'run-end':
-          calls.clear();
-          break;
-        default:
-          break;
-      }
+    apply: (event) => apply(event, undefined),
+    list() {
+      const inside = Map.groupBy(entries, ([, { parent }]) =>
+        parent !== undefined && isOpen(parent) ? parent : undefined,
+      );
+      const collect = (parent: string | undefined, depth: number): readonly OpenCall[] =>
+        (inside.get(parent) ?? []).flatMap(([key, { call }]) => [{ ...call, depth }, ...collect(key, depth + 1)]);
+      return collect(undefined, 0);
     },
-    list: () => [...calls.values()],
   };
 }
 
-function waiting(callId: string, name: string, given: unknown): OpenCall {
+function waiting(name: string, given: unknown): Entry['call'] {
   // Once and not at every frame: arguments may be a whole file.
-  return { callId, name, arguments: formatArguments(given), state: 'waiting', startedAtMs: undefined, progress: '' };
+  return {
+    name,
+    arguments: formatArguments(given),
+    state: 'waiting',
+    startedAtMs: undefined,
+    progress: '',
+    beatAtMs: undefined,
+  };
 }

@@ -1,93 +1,29 @@
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { checkFolder } from './check-command.ts';
 import { createColors } from './colors.ts';
 import { printCompletion } from './completion-command.ts';
 import { examine } from './doctor-command.ts';
 import { type ExitCode, formatFailure, toExitCode } from './failure.ts';
+import {
+  checkHelp,
+  completionHelp,
+  doctorHelp,
+  exitCodes,
+  listHelp,
+  replayHelp,
+  runHelp,
+  showHelp,
+  whyHelp,
+} from './help-texts.ts';
 import { describeTerminal, type Host } from './host.ts';
 import { listTools } from './list-command.ts';
+import { collect, collectNames, readCount, readSeconds, readSeq } from './option-values.ts';
+import { replaySession } from './replay-command.ts';
 import { readRequest } from './request.ts';
 import { runRequest } from './run-command.ts';
 import { showSession } from './show-command.ts';
 import { toPrintableBlock } from './terminal-text.ts';
-
-const exitCodes = `
-Examples:
-  $ holdfast doctor                              is everything here that a run needs?
-  $ holdfast run "Count the words in README.md"
-  $ holdfast show                                what was called, decided and changed
-  $ holdfast run --help                          models, approvals, more examples
-
-Exit codes:
-  0    the command did its work; for run: the run completed (a call that was denied is part of a completed run)
-  1    it did not: a run that ended otherwise, a bad tool file, a damaged log, an error
-  2    the command line is wrong
-  130  Ctrl-C; the log of the run has its end. A second Ctrl-C does not wait for that. (143: SIGTERM, 129: the terminal was closed)
-
-NO_COLOR turns colours off, HOLDFAST_DEBUG=1 shows the stacks of errors.`;
-
-const runHelp = `
-Examples:
-  $ holdfast run "List every TODO comment in the sources and write them to report.md"
-  $ holdfast run "Sum the column amount in data/sales.csv" --workspace ~/project --tools ./plugins
-  $ holdfast run "Delete every file matching *.log" --unattended        nobody is asked: dangerous calls are denied
-  $ holdfast run "Delete every file matching *.log" --allow delete_files
-  $ holdfast run "Delete every file matching *.log" --yes --order glob_files,delete_files      look first
-  $ holdfast run "Count the words in README.md" --json | jq -r .type
-  $ holdfast run "Write the notes" --model script:notes.json
-  $ holdfast run "Summarise README.md" --model openai:gpt-5      after \`npm install @ai-sdk/openai\`
-  $ holdfast run - < request.txt      a request that is too long for a command line
-
-Models:
-  offline        rules, no network and no key; a stand-in, not a language model
-  script:<file>  plays the messages in a JSON file, { "turns": [{ "calls": [{ "name": …, "arguments": … }] }, { "text": … }] }
-  <provider>:<model>
-                 through the package @ai-sdk/<provider> that you installed here, with its key in the environment:
-                 openai:gpt-5, anthropic:claude-sonnet-4-5, google:gemini-2.5-pro
-  <package>:<model>
-                 through any other AI SDK provider, as @acme/provider:one
-  openai-compatible:<model>
-                 at the server OPENAI_COMPATIBLE_BASE_URL, with OPENAI_COMPATIBLE_API_KEY if it wants one
-
-Approvals:
-  A call that needs one is asked for at the terminal. Without a terminal, or with --unattended, it is denied.
-
-Session log:
-  <workspace>/.holdfast/sessions/<id>.jsonl; see it with \`holdfast show\`.`;
-
-const showHelp = `
-Examples:
-  $ holdfast show                               the newest session of this folder
-  $ holdfast show 20260517-093012345-k3x9 --workspace ~/project
-  $ holdfast show --json | jq 'select(.type == "tool-call-end").outcome.kind'
-
-Exits with 1 when the log is torn or was changed after it was written.`;
-
-const listHelp = `
-Examples:
-  $ holdfast list
-  $ holdfast list --tools examples/plugins --json`;
-
-const checkHelp = `
-Examples:
-  $ holdfast check plugins
-  $ holdfast check plugins --strict     warnings are errors
-  $ holdfast check plugins --json
-
-No line of a tool file runs. Exits with 1 when a file is refused.`;
-
-const doctorHelp = `
-Examples:
-  $ holdfast doctor
-  $ holdfast doctor --workspace ~/project --json
-
-Nothing is written, and of a key only whether it is set is said. Exits with 1 when something keeps \`run\` from working.`;
-
-const completionHelp = `
-Examples:
-  $ source <(holdfast completion bash)                                    in ~/.bashrc
-  $ source <(holdfast completion zsh)                                     in ~/.zshrc, after compinit
-  $ holdfast completion fish > ~/.config/fish/completions/holdfast.fish   once`;
+import { explainWhy } from './why-command.ts';
 
 interface RunFlags {
   readonly tools?: string;
@@ -99,6 +35,8 @@ interface RunFlags {
   readonly allow?: readonly string[];
   readonly order?: readonly (readonly string[])[];
   readonly maxRounds?: number;
+  readonly maxCalls?: number;
+  readonly maxTokens?: number;
   readonly timeout?: number;
 }
 
@@ -159,6 +97,8 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
       collectNames,
     )
     .option('--max-rounds <n>', 'end the run after this many messages of the model', readCount)
+    .option('--max-calls <n>', 'end the run when it asks for one more call than this, nested calls included', readCount)
+    .option('--max-tokens <n>', 'end the run when the model has read and written this many tokens', readCount)
     .option('--timeout <seconds>', 'end the run after this time', readSeconds)
     .addHelpText('after', runHelp)
     .action(async (request: string, { timeout, ...flags }: RunFlags) => {
@@ -175,6 +115,8 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
             allow: flags.allow ?? [],
             order: flags.order ?? [],
             maxRounds: flags.maxRounds,
+            maxCalls: flags.maxCalls,
+            maxTokens: flags.maxTokens,
             timeoutMs: timeout === undefined ? undefined : timeout * 1000,
           },
           host,
@@ -189,11 +131,36 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
     .option('--workspace <dir>', 'folder that the session worked in', '.')
     .option('--json', 'the records as they are, one a line')
     .addHelpText('after', showHelp)
-    .action(
-      async (id: string | undefined, { workspace, json }: { readonly workspace: string; readonly json?: boolean }) => {
-        end(await showSession({ id, workspace, json: json === true }, host));
-      },
-    );
+    .action(async (id: string | undefined, { workspace, json }: LogFlags) => {
+      end(await showSession({ id, workspace, json: json === true }, host));
+    });
+
+  program
+    .command('why')
+    .description('say why a call was allowed, asked for or denied, and what became of it')
+    .usage('[options] [id] <call>')
+    .argument('<id...>', 'id of the session (default: the newest), and id of the call or the beginning of one')
+    .option('--workspace <dir>', 'folder that the session worked in', '.')
+    .option('--json', 'as JSON')
+    .addHelpText('after', whyHelp)
+    .action(async (ids: readonly string[], { workspace, json }: LogFlags) => {
+      const [call = '', id, ...rest] = ids.toReversed();
+      if (rest.length > 0)
+        program.error('error: too many arguments: `why` takes a session and a call, or a call alone');
+      end(await explainWhy({ id, call, workspace, json: json === true }, host));
+    });
+
+  program
+    .command('replay')
+    .description('rebuild the state of a session from its log, without running a tool, a policy or a model')
+    .argument('[id]', 'id of the session (default: the newest)')
+    .option('--workspace <dir>', 'folder that the session worked in', '.')
+    .option('--at <seq>', 'the state after this record instead of the last one', readSeq)
+    .option('--json', 'the state as `session.import` takes it')
+    .addHelpText('after', replayHelp)
+    .action(async (id: string | undefined, { workspace, at, json }: LogFlags & { readonly at?: number }) => {
+      end(await replaySession({ id, workspace, at, json: json === true }, host));
+    });
 
   program
     .command('list')
@@ -239,6 +206,11 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
   return program;
 }
 
+interface LogFlags {
+  readonly workspace: string;
+  readonly json?: boolean;
+}
+
 interface DoctorFlags {
   readonly tools?: string;
   readonly workspace: string;
@@ -247,29 +219,4 @@ interface DoctorFlags {
 
 function helpWidth({ columns }: { readonly columns?: number }): number {
   return Math.min(columns || 100, 120);
-}
-
-function collect(value: string, earlier: readonly string[] = []): readonly string[] {
-  return [...earlier, value];
-}
-
-function collectNames(value: string, earlier: readonly (readonly string[])[] = []): readonly (readonly string[])[] {
-  const names = value.split(',').map((name) => name.trim());
-  if (names.length < 2 || names.includes('')) {
-    throw new InvalidArgumentError('It must be two or more names of tools with commas between them.');
-  }
-  return [...earlier, names];
-}
-
-function readCount(text: string): number {
-  const count = Number(text);
-  if (!Number.isSafeInteger(count) || count < 1) throw new InvalidArgumentError('It must be a whole number from 1 on.');
-  return count;
-}
-
-function readSeconds(text: string): number {
-  const seconds = Number(text);
-  if (!(seconds > 0 && Number.isFinite(seconds)))
-    throw new InvalidArgumentError('It must be a number of seconds above 0.');
-  return seconds;
 }

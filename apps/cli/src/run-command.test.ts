@@ -62,6 +62,8 @@ async function tryRun({ turns, files = {}, host: hostOptions = {}, when, ...opti
       allow: [],
       order: [],
       maxRounds: undefined,
+      maxCalls: undefined,
+      maxTokens: undefined,
       timeoutMs: undefined,
       ...options,
     },
@@ -232,6 +234,126 @@ test('a run that is out of rounds, or of script, ends with 1 and says why', asyn
   const script = await tryRun({ turns });
   expect(script.exitCode).toBe(1);
   expect(script.stdout).toContain('model-error (The script has 2 turns');
+});
+
+const usage = { inputTokens: 60, outputTokens: 40 };
+
+test.each([
+  {
+    what: 'calls',
+    limits: { maxCalls: 2 },
+    turns: [{ calls: [1, 2, 3].map(() => ({ name: 'list_files', arguments: {} })) }, answer],
+    says: 'budget (no call is left of 2; see --max-calls) after',
+    used: 'used 2 of 2 calls',
+  },
+  {
+    what: 'tokens before a message',
+    limits: { maxTokens: 100, maxCalls: 9 },
+    turns: [{ ...call('list_files', {}), usage }, answer],
+    says: 'budget (no token is left of 100; see --max-tokens) after',
+    used: 'used 1 of 9 calls, 100 of 100 tokens',
+  },
+  {
+    what: 'tokens by a message',
+    limits: { maxTokens: 99, maxRounds: 5, timeoutMs: 60_000 },
+    turns: [{ ...call('list_files', {}), usage }, answer],
+    says: 'budget (no token is left of 99; see --max-tokens) after',
+    used: 'used 100 of 99 tokens, 1 of 5 rounds, 0 ms of 1 m 00 s',
+  },
+  {
+    what: 'both',
+    limits: { maxTokens: 100, maxCalls: 1 },
+    turns: [{ calls: [1, 2].map(() => ({ name: 'list_files', arguments: {} })), usage }, answer],
+    says: 'budget (no call is left of 1; see --max-calls, and no token is left of 100; see --max-tokens) after',
+    used: 'used 1 of 1 call, 100 of 100 tokens',
+  },
+])('a run that is out of $what ends with 1, and says of what', async ({ limits, turns, says, used }) => {
+  const { exitCode, stdout, log } = await tryRun({ turns, ...limits, host: { clock: manualClock() } });
+  expect(exitCode).toBe(1);
+  expect(stdout).toContain(`\n${says}`);
+  expect(stdout).toContain(`\n${used}\nsession log`);
+  expect(log).toContain('Status  budget');
+});
+
+test('exactly the limit may be used, and of a model that reports no tokens that is said', async () => {
+  const turns = [{ ...call('list_files', {}), usage }, answer];
+  const whole = await tryRun({ turns, maxCalls: 1, maxTokens: 101 });
+  expect(whole.exitCode).toBe(0);
+  expect(whole.stdout).toContain('\nused 1 of 1 call, 100 of 101 tokens\n');
+  const silent = await tryRun({ turns: [answer], maxTokens: 1 });
+  expect(silent.exitCode).toBe(0);
+  expect(silent.stdout).toContain('\nused 0 of 1 tokens (the model reports none)\n');
+});
+
+const nesting = (end: string): string => `export const METADATA = {
+    name: 'around', function: 'around', description: 'Calls others.', dangerous: false, effects: 'state',
+    parameters: { type: 'object', properties: {} },
+  };
+  export async function around(_, context) {
+    const { kind } = await context.call('write_file', { path: 'out.md', content: 'x' });
+    await context.call('list_files', {});
+    ${end}
+  }
+  `;
+
+test.each([
+  { end: 'return kind;', kind: 'ok', out: 'x', says: '+ created out.md', counts: '3 calls (3 ok), 2 of them nested' },
+  {
+    end: "throw new Error('after all');",
+    kind: 'failed',
+    out: undefined,
+    says: 'No file of the workspace was changed.',
+    counts: '3 calls (2 ok, 1 failed), 2 of them nested',
+  },
+])('nested calls count, and change files only with the call around them: $kind', async (trial) => {
+  const { stdout, out, log } = await tryRun({
+    files: { 'plugins/around.mjs': nesting(trial.end) },
+    turns: [call('around', {}), answer],
+    maxCalls: 3,
+  });
+  expect(out).toBe(trial.out);
+  expect(stdout).toMatch(
+    new RegExp(`^ {2}${trial.kind} +around [^]*^ {4}ok +write_file [^]*^ {4}ok +list_files `, 'm'),
+  );
+  expect(stdout).toContain(trial.says);
+  expect(stdout).toContain(trial.counts);
+  expect(stdout).toContain('used 3 of 3 calls');
+  expect(log).toContain(trial.out === undefined ? 'Nothing in the workspace was changed.' : '+ created out.md');
+});
+
+const holding = `const client = {
+    type: 'resource', name: 'client', lifetime: 'session',
+    create: () => ({}),
+    dispose: () => new Promise((resolve) => process.once('test:let-go', resolve)),
+  };
+  export const METADATA = {
+    name: 'hold', function: 'hold', description: 'Holds on to a client.', dangerous: false, effects: 'none',
+    parameters: { type: 'object', properties: {} },
+  };
+  export async function hold(_, context) {
+    await context.use(client);
+    return 1;
+  }
+  `;
+
+test('the end of the program waits for what the session has left open, also when it is told to stop', async () => {
+  let wasClosing = false;
+  const { exitCode, stdout } = await tryRun({
+    files: { 'plugins/hold.mjs': holding },
+    turns: [call('hold', {}), answer],
+    when: {
+      says: 'completed after',
+      act(trial) {
+        setImmediate(() => {
+          trial.interrupt('ctrl-c');
+          wasClosing = process.listenerCount('test:let-go') === 1 && !trial.stdout().includes('session log');
+          process.emit('test:let-go' as never);
+        });
+      },
+    },
+  });
+  expect({ exitCode, wasClosing }).toEqual({ exitCode: 0, wasClosing: true });
+  expect(stdout).toContain('session log: ');
 });
 
 test('a file must be read before it is written over', async () => {

@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
-import type { Model, Prompt, Tool } from '@holdfast/core';
-import { runAgent } from '@holdfast/executor';
+import type { Budget, Model, Prompt, Tool } from '@holdfast/core';
+import { createBudget, runAgent } from '@holdfast/executor';
 import { hostFilesystem } from '@holdfast/filesystem/node';
 import { formatDiagnostic } from '@holdfast/loader';
 import { createSession, type Session } from '@holdfast/session';
@@ -35,6 +35,10 @@ export interface RunOptions {
   /** Names of tools from first to last. */
   readonly order: readonly (readonly string[])[];
   readonly maxRounds: number | undefined;
+  /** Calls that are run, nested ones included. */
+  readonly maxCalls: number | undefined;
+  /** Read and written, as the model reports them. */
+  readonly maxTokens: number | undefined;
   readonly timeoutMs: number | undefined;
 }
 
@@ -71,8 +75,18 @@ export async function runRequest(options: RunOptions, host: Host): Promise<ExitC
     const setup = { model, prompt, tools, session, filesystem: hostFilesystem(workspace, { protectedPaths }) };
     return await perform(setup, { options, host, style, live: terminal.live });
   } finally {
-    session.close();
+    await closeSession(session, host);
     if (!options.json) host.stdout.write(`${style.colors.dim(`session log: ${describeShow(id, workspace, host)}`)}\n`);
+  }
+}
+
+/** What calls have left open for the session gets its time to end: a first signal does not cut that short. */
+async function closeSession(session: Session, host: Host): Promise<void> {
+  const stopListening = host.onInterrupt(() => undefined);
+  try {
+    await session.close();
+  } finally {
+    stopListening();
   }
 }
 
@@ -110,7 +124,9 @@ async function perform(
     onInterrupt: () => interrupt('ctrl-c'),
   });
   controller.signal.addEventListener('abort', approver.close);
-  const summary = createRunSummary(tools);
+  const { maxRounds, timeoutMs } = options;
+  const budget = createRunBudget(options, host);
+  const summary = createRunSummary(tools, { maxRounds, timeoutMs, budget });
   try {
     const run = runAgent({
       model,
@@ -129,8 +145,9 @@ async function perform(
         view.show(event);
       },
       ...approver.callOptions,
-      ...(options.maxRounds === undefined ? {} : { maxRounds: options.maxRounds }),
-      ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
+      ...(maxRounds === undefined ? {} : { maxRounds }),
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      ...(budget === undefined ? {} : { budget }),
     });
     const { status } = await run.result;
     view.close();
@@ -149,6 +166,15 @@ async function perform(
     view.close();
     stopListening();
   }
+}
+
+function createRunBudget({ maxCalls, maxTokens }: RunOptions, { clock }: Host): Budget | undefined {
+  if (maxCalls === undefined && maxTokens === undefined) return undefined;
+  const limits = {
+    ...(maxCalls === undefined ? {} : { maxCalls }),
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+  };
+  return createBudget(limits, { clock });
 }
 
 function openView({ options, host, style, live }: Surroundings): RunView {

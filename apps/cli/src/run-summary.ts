@@ -1,4 +1,4 @@
-import type { RunEvent, RunStatus, Tool } from '@holdfast/core';
+import type { Budget, RunEvent, RunStatus, Tool } from '@holdfast/core';
 import { formatCount, formatDuration, type LineStyle } from './call-line.ts';
 import { createChangeCollector, type FileChange, formatChanges } from './changes.ts';
 import { toPrintable, toPrintableBlock, wrapBlock } from './terminal-text.ts';
@@ -12,30 +12,51 @@ export interface RunSummary {
   describeBroken(style: LineStyle): readonly string[];
 }
 
+/** What the user allowed a run, as far as anything was said. */
+export interface RunLimits {
+  readonly maxRounds?: number | undefined;
+  readonly timeoutMs?: number | undefined;
+  readonly budget?: Budget | undefined;
+}
+
 type RunEnd = RunEvent & { readonly type: 'run-end' };
 
-export function createRunSummary(tools: readonly Tool[]): RunSummary {
+export function createRunSummary(tools: readonly Tool[], limits: RunLimits = {}): RunSummary {
   const external = new Set(tools.filter(({ effects }) => effects === 'external').map(({ name }) => name));
   const changes = createChangeCollector();
   const counts = new Map<string, number>();
   const deniedTools = new Set<string>();
   const externalTools = new Set<string>();
   let startedAtMs = 0;
+  let nested = 0;
+  let outOfCalls = false;
+  let tokensReported = false;
   let end: RunEnd | undefined;
+
+  const addCall = (event: RunEvent & { readonly type: 'tool-call-end' }, isNested: boolean): void => {
+    const { kind, code } = event.outcome;
+    counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    if (isNested) nested += 1;
+    // What nested calls changed counts only as the call around them says, and that one lists it again.
+    else changes.add(event);
+    outOfCalls ||= code === 'budget.calls';
+    const asked =
+      event.decisions.some(({ type }) => type === 'ask') && !event.decisions.some(({ type }) => type === 'deny');
+    if (kind === 'denied' && asked) deniedTools.add(event.name);
+    if ((kind === 'ok' || kind === 'in-doubt') && external.has(event.name)) externalTools.add(event.name);
+  };
+  const addNested = (event: RunEvent): void => {
+    if (event.type === 'child-event') addNested(event.event);
+    else if (event.type === 'model-message') tokensReported ||= event.usage !== undefined;
+    else if (event.type === 'tool-call-end') addCall(event, true);
+  };
 
   return {
     add(event) {
       if (event.type === 'run-start') startedAtMs = event.atMs;
       else if (event.type === 'run-end') end = event;
-      else if (event.type === 'tool-call-end') {
-        const { kind } = event.outcome;
-        counts.set(kind, (counts.get(kind) ?? 0) + 1);
-        changes.add(event);
-        const asked =
-          event.decisions.some(({ type }) => type === 'ask') && !event.decisions.some(({ type }) => type === 'deny');
-        if (kind === 'denied' && asked) deniedTools.add(event.name);
-        if ((kind === 'ok' || kind === 'in-doubt') && external.has(event.name)) externalTools.add(event.name);
-      }
+      else if (event.type === 'tool-call-end') addCall(event, event.parentId !== undefined);
+      else addNested(event);
     },
     describe({ colors, columns }, absence) {
       if (end === undefined) return [];
@@ -61,7 +82,8 @@ export function createRunSummary(tools: readonly Tool[]): RunSummary {
             ]
           : []),
         '',
-        `${describeStatus(end, colors)} after ${formatDuration(end.atMs - startedAtMs)}: ${formatCount(end.turns, 'turn')}, ${describeCounts(counts)}`,
+        `${describeStatus(end, colors, limits, outOfCalls)} after ${formatDuration(end.atMs - startedAtMs)}: ${formatCount(end.turns, 'turn')}, ${describeCounts(counts, nested)}`,
+        ...describeUse(limits, { turns: end.turns, durationMs: end.atMs - startedAtMs, tokensReported }),
       ];
     },
     describeBroken: ({ colors }) => ['', 'The run broke off.', ...describeChanges(changes.list(), colors)],
@@ -74,9 +96,19 @@ function describeChanges(changes: readonly FileChange[], colors: LineStyle['colo
     : ['Changed in the workspace:', ...formatChanges(changes, colors)];
 }
 
-function describeStatus({ status, error }: RunEnd, colors: LineStyle['colors']): string {
+function describeStatus(
+  { status, error }: RunEnd,
+  colors: LineStyle['colors'],
+  { budget }: RunLimits,
+  outOfCalls: boolean,
+): string {
   if (status === 'completed') return colors.green('completed');
-  const reason = error === undefined ? statusReasons[status] : toPrintable(error.message);
+  const reason =
+    error !== undefined
+      ? toPrintable(error.message)
+      : status === 'budget' && budget !== undefined
+        ? describeBudgetEnd(budget, outOfCalls)
+        : statusReasons[status];
   return colors.red(`${status}${reason === '' ? '' : ` (${reason})`}`);
 }
 
@@ -90,9 +122,38 @@ const statusReasons: Readonly<Record<RunStatus, string>> = {
   'model-error': 'the model failed',
 };
 
-function describeCounts(counts: ReadonlyMap<string, number>): string {
+/** Which limit it was; both may be reached in one turn. */
+function describeBudgetEnd({ limits, used }: Budget, outOfCalls: boolean): string {
+  const outOfTokens = limits.maxTokens !== undefined && used.tokens >= limits.maxTokens;
+  return [
+    ...(outOfCalls ? [`no call is left of ${limits.maxCalls}; see --max-calls`] : []),
+    ...(outOfTokens ? [`no token is left of ${limits.maxTokens}; see --max-tokens`] : []),
+  ].join(', and ');
+}
+
+interface Use {
+  readonly turns: number;
+  readonly durationMs: number;
+  readonly tokensReported: boolean;
+}
+
+/** What was used of what was allowed, where a limit was set. */
+function describeUse({ maxRounds, timeoutMs, budget }: RunLimits, use: Use): readonly string[] {
+  const { limits = {}, used } = budget ?? {};
+  const parts = [
+    ...(limits.maxCalls === undefined ? [] : [`${used?.calls} of ${formatCount(limits.maxCalls, 'call')}`]),
+    ...(limits.maxTokens === undefined
+      ? []
+      : [`${used?.tokens} of ${limits.maxTokens} tokens${use.tokensReported ? '' : ' (the model reports none)'}`]),
+    ...(maxRounds === undefined ? [] : [`${use.turns} of ${formatCount(maxRounds, 'round')}`]),
+    ...(timeoutMs === undefined ? [] : [`${formatDuration(use.durationMs)} of ${formatDuration(timeoutMs)}`]),
+  ];
+  return parts.length === 0 ? [] : [`used ${parts.join(', ')}`];
+}
+
+function describeCounts(counts: ReadonlyMap<string, number>, nested: number): string {
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
   if (total === 0) return 'no calls';
   const kinds = [...counts].map(([kind, count]) => `${count} ${kind}`);
-  return `${formatCount(total, 'call')} (${kinds.join(', ')})`;
+  return `${formatCount(total, 'call')} (${kinds.join(', ')})${nested === 0 ? '' : `, ${nested} of them nested`}`;
 }

@@ -42,14 +42,59 @@ test('the plain view has a line for each call and the words beside calls, and le
   expect(output.text()).toBe('  Reading \\x1b[2Jfirst.\n  ok        read_file     {"path":"a.txt"}  allow    3 ms\n');
 });
 
+const inner: RunEvent = callEnd('ok', { callId: 'c1/1', parentId: 'c1', name: 'list_files' });
+const late: RunEvent = { type: 'tool-call-late', callId: 'c9', name: 'slow', answer: 'returned', value: 7, atMs: 9 };
+const inChild = (event: RunEvent): RunEvent => ({ type: 'child-event', callId: 'c1', sessionId: 's/c1/1', event });
+const childRun: readonly RunEvent[] = [
+  { type: 'run-start', sessionId: 's/c1/1', model: 'm:1', prompt: 'p', input: 'Look.', tools: [], atMs: 0 },
+  message,
+  callEnd('failed', { parentId: 'c1', message: 'no', code: 'tool.failed' }),
+  {
+    type: 'run-end',
+    status: 'completed',
+    text: 'Found\nit.',
+    turns: 2,
+    usage: { inputTokens: 0, outputTokens: 0 },
+    atMs: 12,
+  },
+];
+
+test('what is nested stands under its call, a run of a child recognisably, a late result by itself', () => {
+  const output = collect();
+  const view = createPlainView(output.write, { ...style, columns: Number.POSITIVE_INFINITY });
+  for (const event of [start, inner, ...childRun.map(inChild)]) view.show(event);
+  expect(output.text()).toBe('');
+  for (const event of [callEnd('ok'), late]) view.show(event);
+  expect(output.text().split('\n')).toEqual([
+    '  ok        read_file     {"path":"a.txt"}  allow    3 ms',
+    '    ok        list_files    {"path":"a.txt"}  allow    3 ms',
+    '    completed child run     Look.  m:1, 2 turns   12 ms',
+    '              | Found\\nit.',
+    '      Reading \\x1b[2Jfirst.',
+    '      failed    read_file     {"path":"a.txt"}      3 ms',
+    '                no (tool.failed)',
+    '  late      slow          7  returned too late, not counted',
+    '',
+  ]);
+});
+
+test('what is nested in a call without an end is shown at the end', () => {
+  const output = collect();
+  const view = createPlainView(output.write, { ...style, columns: Number.POSITIVE_INFINITY });
+  for (const event of [start, inner]) view.show(event);
+  view.close();
+  expect(output.text()).toBe('  ok        list_files    {"path":"a.txt"}  allow    3 ms\n');
+});
+
 test('the JSON view has one event a line, and stacks only when asked for', () => {
   const failed = callEnd('failed', { error: { name: 'Error', message: 'no', stack: 'Error: no\n  at secret.ts' } });
   for (const stacks of [false, true]) {
     const output = collect();
     const view = createJsonView(output.write, { stacks });
-    for (const event of [message, failed]) view.show(event);
+    for (const event of [message, failed, inChild(failed)]) view.show(event);
     const lines = output.text().trimEnd().split('\n');
-    expect(lines.map((line) => JSON.parse(line).type)).toEqual(['model-message', 'tool-call-end']);
+    expect(lines.map((line) => JSON.parse(line).type)).toEqual(['model-message', 'tool-call-end', 'child-event']);
+    for (const line of lines.slice(1)) expect(line.includes('secret.ts')).toBe(stacks);
     expect(JSON.parse(lines[0] ?? '')).toEqual(message);
     expect(output.text().includes('secret.ts')).toBe(stacks);
   }
@@ -94,6 +139,32 @@ test('the live view follows a call through its states', () => {
   expect(clock.pending).toBe(0);
 });
 
+test('the live view shows several calls at once, and what is nested below each', () => {
+  const { output, take } = createScreen();
+  const clock = manualClock();
+  const view = createLiveView(output, { style, clock });
+  const calls = ['c1', 'c2', 'c3'].map((id) => ({ id, name: `tool_${id}`, arguments: '{}' }));
+  view.show({ ...message, text: '', calls });
+  for (const { id, name } of calls.slice(0, 2)) view.show({ ...start, callId: id, name });
+  view.show({ ...start, callId: 'c1/1', parentId: 'c1', name: 'inside' });
+  view.show({ type: 'tool-call-beat', callId: 'c2', name: 'tool_c2', atMs: 0 });
+  take();
+  clock.advance(1500);
+  const [frame] = stripVTControlCharacters(take()).split('running   tool_c1').slice(-1);
+  expect(frame?.replaceAll(/ +/g, ' ').split('\n')).toEqual([
+    ' {} 1.5 s',
+    ' running inside {"path":"a.txt"} 1.5 s',
+    ' running tool_c2 {} alive 1.5 s ago 1.5 s',
+    ' waiting tool_c3 {}',
+    '',
+  ]);
+  view.show(callEnd('ok', { callId: 'c1/1', parentId: 'c1', name: 'inside' }));
+  expect(take()).not.toContain('ok');
+  view.show(callEnd('ok', { name: 'tool_c1' }));
+  expect(stripVTControlCharacters(take())).toMatch(/ {2}ok {8}tool_c1 [^\n]*\n {4}ok {8}inside .*running {3}tool_c2/s);
+  view.close();
+});
+
 test('the live view draws nothing while a question is open, and goes on afterwards', async () => {
   const { output, take } = createScreen();
   const clock = manualClock();
@@ -133,6 +204,9 @@ test('more calls than lines are counted', () => {
   const calls = Array.from({ length: 30 }, (_, index) => ({ id: `c${index}`, name: 'read_file', arguments: '{}' }));
   view.show({ ...message, text: '', calls });
   expect(take()).toContain('… and 22 more');
+  // What is under way is seen, wherever it stands.
+  view.show({ ...start, callId: 'c20', name: 'busy' });
+  expect(take()).toContain('running');
   view.close();
 });
 
@@ -145,8 +219,12 @@ test.each([20, 40, 80])('no frame is wider than a terminal of %i columns, in any
   view.show({ type: 'text-delta', turn: 1, text: '我先读取文件，然后写报告。'.repeat(9) });
   view.show({ ...message, text: '', calls: [{ id: 'c1', name: 'read_file', arguments: given }] });
   view.show({ ...start, rawArguments: given });
+  view.show({ ...start, callId: 'c1/1', parentId: 'c1', rawArguments: given });
+  view.show({ ...start, callId: 'c1/1/1', parentId: 'c1/1', rawArguments: given });
   clock.advance(1500);
   view.show({ type: 'tool-call-progress', callId: 'c1', name: 'read_file', message: '已完成一半'.repeat(9) });
+  for (const event of childRun.map(inChild)) view.show(event);
+  view.show({ ...late, value: given });
   view.show(callEnd('failed', { rawArguments: given, message: '文件不存在。'.repeat(30) }));
   view.close();
   const lines = stripVTControlCharacters(take()).split(/[\r\n]/);

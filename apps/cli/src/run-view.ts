@@ -1,6 +1,14 @@
 import type { Clock, RunEvent } from '@holdfast/core';
 import { createLogUpdate } from 'log-update';
-import { formatCallEnd, formatCallLine, type LineStyle } from './call-line.ts';
+import {
+  formatCallEnd,
+  formatCallLine,
+  formatChildRun,
+  formatDuration,
+  formatLate,
+  type LineStyle,
+} from './call-line.ts';
+import { CallTree, formatTold, indentOf, type Told } from './call-tree.ts';
 import type { OutputStream } from './host.ts';
 import { toJsonText } from './json-text.ts';
 import { createOpenCalls, type OpenCall } from './open-calls.ts';
@@ -18,25 +26,29 @@ export interface RunView {
 /** One JSON event a line. The stack of what a tool threw is left out unless `stacks` is set. */
 export function createJsonView(write: (text: string) => void, { stacks }: { readonly stacks: boolean }): RunView {
   return {
-    show(event) {
-      const hasStack = 'error' in event && event.error?.stack !== undefined;
-      // JSON leaves out what is undefined.
-      const shown = hasStack && !stacks ? { ...event, error: { ...event.error, stack: undefined } } : event;
-      write(`${toJsonText(shown)}\n`);
-    },
+    show: (event) => write(`${toJsonText(stacks ? event : withoutStack(event))}\n`),
     pauseFor: (question) => question(),
     close: () => undefined,
   };
 }
 
-/** A line for each call when it has ended. */
+function withoutStack(event: RunEvent): RunEvent {
+  if (event.type === 'child-event') return { ...event, event: withoutStack(event.event) };
+  if (!('error' in event) || event.error?.stack === undefined) return event;
+  const { stack: _stack, ...error } = event.error;
+  return { ...event, error };
+}
+
+/** A line for each call when it has ended, what is nested in it below. */
 export function createPlainView(write: (text: string) => void, style: LineStyle): RunView {
+  const tree = new CallTree(isShown);
+  const print = (told: readonly Told<RunEvent>[]): void => {
+    for (const line of describeAll(told, style)) write(`${line}\n`);
+  };
   return {
-    show(event) {
-      for (const line of describeEvent(event, style)) write(`${line}\n`);
-    },
+    show: (event) => print(tree.take(event)),
     pauseFor: (question) => question(),
-    close: () => undefined,
+    close: () => print(tree.rest()),
   };
 }
 
@@ -53,6 +65,7 @@ export interface LiveViewOptions {
 export function createLiveView(output: OutputStream, { style, clock }: LiveViewOptions): RunView {
   const update = createLogUpdate(output);
   const openCalls = createOpenCalls();
+  const tree = new CallTree(isShown);
   let thinking: { readonly sinceMs: number; readonly text: string } | undefined;
   let paused = false;
   let closed = false;
@@ -67,8 +80,8 @@ export function createLiveView(output: OutputStream, { style, clock }: LiveViewO
     if (held.length > 0) update.persist(held.join('\n'));
     held = [];
     const calls = openCalls.list();
-    const lines = calls.slice(0, maxOpenLines).map((call) => formatOpenCall(call, style, clock.now()));
-    if (calls.length > maxOpenLines) lines.push(`  … and ${calls.length - maxOpenLines} more`);
+    const lines = chooseShown(calls).map((call) => formatOpenCall(call, style, clock.now()));
+    if (calls.length > lines.length) lines.push(`  … and ${calls.length - lines.length} more`);
     if (thinking !== undefined) lines.push(formatThinking(thinking, style, clock.now()));
     if (lines.length === 0) {
       update.clear();
@@ -85,7 +98,7 @@ export function createLiveView(output: OutputStream, { style, clock }: LiveViewO
       else if (event.type === 'text-delta' && thinking !== undefined)
         thinking = { ...thinking, text: (thinking.text + event.text).slice(-400) };
       else if (event.type === 'model-message' || event.type === 'run-end') thinking = undefined;
-      held.push(...describeEvent(event, style));
+      held.push(...describeAll(tree.take(event), style));
       draw();
     },
     async pauseFor(question) {
@@ -102,6 +115,7 @@ export function createLiveView(output: OutputStream, { style, clock }: LiveViewO
     close() {
       if (closed) return;
       paused = false;
+      held.push(...describeAll(tree.rest(), style));
       draw();
       closed = true;
       cancelFrame?.();
@@ -111,29 +125,64 @@ export function createLiveView(output: OutputStream, { style, clock }: LiveViewO
   };
 }
 
-/** What stays on the screen of an event. */
-function describeEvent(event: RunEvent, style: LineStyle): readonly string[] {
-  if (event.type === 'tool-call-end') return formatCallEnd(event, style);
+/** What stays on the screen. */
+const shownTypes: ReadonlySet<RunEvent['type']> = new Set([
+  'model-message',
+  'tool-call-end',
+  'tool-call-late',
+  'run-start',
+  'run-end',
+]);
+
+function isShown({ type }: RunEvent): boolean {
+  return shownTypes.has(type);
+}
+
+function describeAll(told: readonly Told<RunEvent>[], style: LineStyle): readonly string[] {
+  return told.flatMap((one) => formatTold(one, style, describeTold));
+}
+
+function describeTold({ item, opening }: Told<RunEvent>, style: LineStyle): readonly string[] {
+  if (opening?.type === 'run-start') {
+    const { model, input, atMs: startedAtMs } = opening;
+    return formatChildRun({ model, input, startedAtMs, ...(item.type === 'run-end' ? { end: item } : {}) }, style);
+  }
+  if (item.type === 'tool-call-end') return formatCallEnd(item, style);
+  if (item.type === 'tool-call-late') return [formatLate(item, style)];
   // Text beside calls is the model thinking aloud; text without calls is the answer, which comes at the end.
-  if (event.type === 'model-message' && event.calls.length > 0 && event.text.trim() !== '') {
-    return toPrintableBlock(event.text.trim())
+  if (item.type === 'model-message' && item.calls.length > 0 && item.text.trim() !== '') {
+    return toPrintableBlock(item.text.trim())
       .split('\n')
       .map((line) => `  ${style.colors.italic(line)}`);
   }
   return [];
 }
 
+/** What is under way comes before what waits, where not everything fits. */
+function chooseShown(calls: readonly OpenCall[]): readonly OpenCall[] {
+  if (calls.length <= maxOpenLines) return calls;
+  const active = calls.filter(({ state }) => state !== 'waiting');
+  const more = new Set(
+    calls.filter(({ state }) => state === 'waiting').slice(0, Math.max(0, maxOpenLines - active.length)),
+  );
+  return calls.filter((call) => call.state !== 'waiting' || more.has(call)).slice(0, maxOpenLines);
+}
+
 function formatOpenCall(call: OpenCall, style: LineStyle, nowMs: number): string {
-  return formatCallLine(
+  let indent = 0;
+  for (let level = 0; level < call.depth; level += 1) indent += indentOf({ columns: style.columns - indent });
+  const beat = call.beatAtMs === undefined ? [] : [`alive ${formatDuration(Math.max(0, nowMs - call.beatAtMs))} ago`];
+  const line = formatCallLine(
     {
       state: call.state,
       name: call.name,
       arguments: call.arguments,
-      decision: call.progress,
+      decision: [...(call.progress === '' ? [] : [call.progress]), ...beat].join(', '),
       durationMs: call.startedAtMs === undefined ? undefined : Math.max(0, nowMs - call.startedAtMs),
     },
-    style,
+    { ...style, columns: style.columns - indent },
   );
+  return `${' '.repeat(indent)}${line}`;
 }
 
 function formatThinking(

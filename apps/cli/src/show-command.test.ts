@@ -1,14 +1,11 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
-import type { Json } from '@holdfast/core';
-import { createSession } from '@holdfast/session';
-import { jsonlStore } from '@holdfast/session/jsonl';
-import { manualClock } from '@holdfast/testing';
 import { expect, test } from 'vitest';
 import { prepareLogPath } from './session-logs.ts';
 import { showSession } from './show-command.ts';
 import { callEnd } from './test-events.ts';
 import { createFolder } from './test-folder.ts';
 import { createTestHost } from './test-host.ts';
+import { writeLog } from './test-log.ts';
 
 const runStart = {
   type: 'run-start',
@@ -33,15 +30,6 @@ const writingCall = callEnd('ok', {
 });
 const runEnd = { type: 'run-end', status: 'completed', text: 'Written to report.md.', turns: 2 };
 
-async function writeLog(workspace: string, id: string, entries: readonly object[]): Promise<string> {
-  const path = await prepareLogPath(workspace, id);
-  const session = createSession({ id, store: jsonlStore(path), clock: manualClock(Date.UTC(2026, 4, 17)) });
-  // Events of the tests are JSON apart from members that are undefined, which JSON leaves out.
-  for (const entry of entries) session.record(entry as { type: string; [field: string]: Json });
-  session.close();
-  return path;
-}
-
 async function show(workspace: string, { id, json = false }: { id?: string; json?: boolean } = {}) {
   const { host, stdout, stderr } = createTestHost({ directory: workspace });
   const exitCode = await showSession({ id, workspace: '.', json }, host);
@@ -60,9 +48,9 @@ test('a run is told from request to answer', async () => {
     '',
     'Turn 1  1 call, ended with tool-calls',
     '  First a look.',
-    '  denied    write_file    {"path":"a.txt"}  deny: read-before-write    3 ms',
+    '  denied    write_file    {"path":"a.txt"}  deny: read-before-write    3 ms  c1',
     '            deny by host/read-before-write: `a.txt` has not been read.',
-    '  ok        write_file    {"path":"a.txt"}  allow    3 ms',
+    '  ok        write_file    {"path":"a.txt"}  allow    3 ms  c2',
     '            | one',
     '            | two',
     '            | three',
@@ -73,7 +61,7 @@ test('a run is told from request to answer', async () => {
     'Answer',
     '  Written to report.md.',
     '',
-    'Status  completed after 0 ms, 2 turns',
+    'Status  completed after 4 ms, 2 turns',
     'Changes',
     '  + created report.md',
     '',
@@ -167,6 +155,94 @@ test('a call whose changes could not be applied has changed nothing', async () =
   const { text } = await show(folder.path);
   expect(text).toContain('Its changes could not be applied: no space.');
   expect(text).toContain('Nothing in the workspace was changed.');
+});
+
+const inChild = (entry: object) => ({ type: 'child-record', callId: 'c1', sessionId: 'one/c1/1', childSeq: 0, entry });
+
+test('what is nested stands under its call, and changes files with it only', async () => {
+  await using folder = await createFolder();
+  const nested = { ...writingCall, callId: 'c1/1', parentId: 'c1', nested: true };
+  const text = 'It had to stop.';
+  await writeLog(folder.path, 'one', [
+    runStart,
+    message,
+    nested,
+    inChild({ type: 'session-start', sessionId: 'one/c1/1', slices: [] }),
+    inChild({ ...runStart, input: 'Look.' }),
+    inChild({ ...message, text: 'I look.' }),
+    inChild(callEnd('unknown-tool', { name: 'gone', parentId: 'c1', message: 'No.', code: 'tool.unknown' })),
+    inChild({ type: 'from the future' }),
+    inChild({ type: 'tool-call-start', callId: 'c9', name: 'deploy', input: {} }),
+    inChild({ type: 'run-end', status: 'max-rounds', text, turns: 2 }),
+    callEnd('failed', { name: 'delegate', message: 'no', code: 'tool.failed' }),
+    runEnd,
+  ]);
+  const shown = await show(folder.path);
+  expect(shown.exitCode).toBe(0);
+  const lines = shown.text.split('\n');
+  expect(lines.slice(lines.indexOf('  First a look.') + 1, lines.indexOf('Answer'))).toEqual([
+    '  failed    delegate      {"path":"a.txt"}      3 ms  c1',
+    '            no (tool.failed)',
+    '    ok        write_file    {"path":"a.txt"}  allow    3 ms  c1/1',
+    '              | one',
+    '              | two',
+    '              | three',
+    '              | four',
+    '              | … 2 more lines',
+    '    max-rounds child run     Look.  offline:rules, 2 turns    5 ms',
+    '              | It had to stop.',
+    '      I look.',
+    '      unknown-tool gone          {"path":"a.txt"}      3 ms  c1',
+    '                No. (tool.unknown)',
+    '      record 8: from the future',
+    '',
+  ]);
+  expect(shown.text).toContain('Nothing in the workspace was changed.');
+  expect(shown.text).toContain('`deploy` was started and never ended');
+});
+
+test('late results and what went wrong beside calls are told', async () => {
+  await using folder = await createFolder();
+  await writeLog(folder.path, 'one', [
+    { type: 'slice', id: 'x', kind: 'list', retention: 'state', events: [] },
+    callEnd('timed-out', { abandoned: true, message: 'too long', code: 'call.timeout' }),
+    { type: 'tool-call-late', callId: 'c1', name: 'slow', answer: 'returned', value: { a: 1 } },
+    { type: 'tool-call-late', callId: 'c1', name: 'slow', answer: 'threw', message: 'no' },
+    { type: 'resource-discard-failed', callId: 'c1', message: 'no space' },
+    { type: 'resource-dispose-failed', resource: 'client', message: 'no reply' },
+    { type: 'subscriber-error', message: 'no ear' },
+    { type: 'restore', toSeq: 1 },
+    { type: 'reset' },
+    { type: 'import', slices: [{}] },
+    { type: 'close-error', message: 'no end' },
+    { type: 'child-record', callId: 'c1' },
+  ]);
+  const { text } = await show(folder.path);
+  expect(text.split('\n').slice(2, -3)).toEqual([
+    '            too long (call.timeout)',
+    '            The tool did not stop when told to; its late result was dropped.',
+    '  late      slow          {"a":1}  returned too late, not counted',
+    '  late      slow          no  threw too late',
+    '    What a call had staged could not be cleaned up: no space',
+    '    `client` could not be disposed of: no reply',
+    '    An observer of the session failed: no ear',
+    '  The state was put back to what it was after 1 record.',
+    '  The state was put back to its beginning.',
+    '  The state was replaced: 1 slice came from outside.',
+    '    When the session was closed: no end',
+    '  record 12: child-record',
+  ]);
+});
+
+test('sessions of children in each other without end are no crash', async () => {
+  await using folder = await createFolder();
+  let entry: object = callEnd('ok');
+  for (let level = 0; level < 500; level += 1) entry = inChild(entry);
+  await writeLog(folder.path, 'one', [entry]);
+  expect(await show(folder.path)).toMatchObject({
+    exitCode: 0,
+    text: expect.stringContaining('record 1: child-record'),
+  });
 });
 
 test('a log that holds nothing says so', async () => {

@@ -1,8 +1,20 @@
-import type { LogRecord } from '@holdfast/session';
 import type { LogReading } from '@holdfast/session/jsonl';
-import { formatArguments, formatCallEnd, formatCount, formatDuration, type LineStyle } from './call-line.ts';
+import { listCallIds, shortenCallIds } from './call-ids.ts';
+import {
+  formatArguments,
+  formatCallEnd,
+  formatChildRun,
+  formatCount,
+  formatDuration,
+  formatLate,
+  formatTime,
+  type LineStyle,
+} from './call-line.ts';
+import { CallTree, formatTold, type Told } from './call-tree.ts';
 import { type ChangeCollector, createChangeCollector, formatChanges } from './changes.ts';
+import { describeIntegrity } from './log-damage.ts';
 import { type ShownCall, type ShownRecord, toShownRecord } from './log-records.ts';
+import { enterChild, type Place, toCallKey } from './nesting.ts';
 import { fitColumns, toPrintable, toPrintableBlock, wrapBlock } from './terminal-text.ts';
 
 const maxResultLines = 4;
@@ -12,59 +24,93 @@ const maxTextCharacters = 10_000;
 export function describeLog(reading: LogReading, style: LineStyle): readonly string[] {
   const { colors } = style;
   const lines: string[] = [];
+  const records = reading.records.map((record) => toShownRecord(record));
+  const shortIds = shortenCallIds(listCallIds(reading.records));
+  const unapplied = findUnapplied(records);
   const open = new Map<string, string>();
+  const tree = new CallTree<ShownRecord>(isShown);
   let changes = createChangeCollector();
   let startedAtMs = 0;
   let running = false;
-  for (const [index, record] of reading.records.entries()) {
-    const shown = toShownRecord(record);
-    if (shown === undefined) continue;
-    if ('unknown' in shown) {
-      lines.push(colors.dim(`  record ${record.seq}: ${toPrintable(record.type)}`));
-      continue;
-    }
-    const { known } = shown;
-    if (known.type === 'run-start') {
+  const tell = (told: readonly Told<ShownRecord>[]): void => {
+    for (const one of told)
+      lines.push(
+        ...formatTold(one, style, (inner, fitted, depth) =>
+          describeTold(inner, { style: fitted, depth, changes, startedAtMs, shortIds }),
+        ),
+      );
+  };
+  for (const record of records) {
+    if (record === undefined) continue;
+    followStarts(record, open);
+    if (record.type === 'run-start') {
       changes = createChangeCollector();
-      startedAtMs = known.atMs;
+      startedAtMs = record.atMs;
       running = true;
-    } else if (known.type === 'tool-call-start') {
-      open.set(known.callId, known.name);
-    } else if (known.type === 'tool-call-end') {
-      open.delete(known.callId);
-      if (!failedToApply(known, reading.records, index)) changes.add(known);
-    } else if (known.type === 'run-end') {
+    } else if (record.type === 'tool-call-end') {
+      // What nested calls changed counts only as the call around them says, and that one lists it again.
+      if (record.parentId === undefined && !unapplied.has(record)) changes.add(record);
+    } else if (record.type === 'run-end') {
       running = false;
     }
-    lines.push(...describeRecord(known, { style, changes, startedAtMs }));
+    tell(tree.take(record));
   }
+  tell(tree.rest());
   if (running) lines.push('', colors.yellow('The log ends before its run does: the run goes on, or it was killed.'));
   for (const name of open.values()) {
     lines.push(
       colors.yellow(`  \`${toPrintable(name)}\` was started and never ended: whether it took effect is not known.`),
     );
   }
-  return [...lines, '', describeIntegrity(reading, style)];
+  return [...lines, '', describeIntegrity(reading, style, 'shown')];
 }
 
-/** Whether the record of a call was the last that came of it: its changes never reached the files. */
-function failedToApply({ callId }: ShownCall, records: readonly LogRecord[], index: number): boolean {
-  // Calls run one after the other, so what follows before the next end is about this one.
-  for (let at = index + 1; at < records.length; at += 1) {
-    const next = records[at];
-    if (next?.type === 'resource-apply-failed') return next['callId'] === callId;
-    if (next?.type === 'tool-call-end') return false;
+function isShown({ type }: ShownRecord): boolean {
+  return type !== 'tool-call-start';
+}
+
+/** Keeps the names of the calls that were started and have not ended, by key. */
+function followStarts(record: ShownRecord, open: Map<string, string>, place?: Place): void {
+  if (record.type === 'child-event') {
+    followStarts(record.event, open, enterChild(record.callId, record.sessionId, place));
+  } else if (record.type === 'tool-call-start') {
+    open.set(toCallKey(record.callId, place), record.name);
+  } else if (record.type === 'tool-call-end') {
+    open.delete(toCallKey(record.callId, place));
   }
-  return false;
+}
+
+/** The ends of calls whose changes never reached the files, as a later record says. */
+function findUnapplied(records: readonly (ShownRecord | undefined)[]): ReadonlySet<ShownRecord> {
+  const ends = new Map<string, ShownRecord>();
+  const unapplied = new Set<ShownRecord>();
+  for (const record of records) {
+    if (record?.type === 'tool-call-end') ends.set(record.callId, record);
+    const end = record?.type === 'resource-apply-failed' ? ends.get(record.callId) : undefined;
+    if (end !== undefined) unapplied.add(end);
+  }
+  return unapplied;
 }
 
 interface RunSoFar {
   readonly style: LineStyle;
+  /** 0 outside of calls. */
+  readonly depth: number;
   readonly changes: ChangeCollector;
   readonly startedAtMs: number;
+  readonly shortIds: ReadonlyMap<string, string>;
 }
 
-function describeRecord(record: ShownRecord, { style, changes, startedAtMs }: RunSoFar): readonly string[] {
+function describeTold({ item, opening }: Told<ShownRecord>, soFar: RunSoFar): readonly string[] {
+  if (opening?.type !== 'run-start') return describeRecord(item, soFar);
+  const { model, input, atMs: startedAtMs } = opening;
+  return formatChildRun({ model, input, startedAtMs, ...(item.type === 'run-end' ? { end: item } : {}) }, soFar.style);
+}
+
+function describeRecord(
+  record: ShownRecord,
+  { style, depth, changes, startedAtMs, shortIds }: RunSoFar,
+): readonly string[] {
   const { colors, columns } = style;
   switch (record.type) {
     case 'run-start':
@@ -73,19 +119,35 @@ function describeRecord(record: ShownRecord, { style, changes, startedAtMs }: Ru
         `${colors.bold('Run')}  ${formatTime(record.atMs)}  model ${toPrintable(record.model)}  ${formatCount(record.tools.length, 'tool')}`,
         ...indentBlock('Request: ', record.input, columns),
       ];
-    case 'model-message':
-      return [
-        '',
-        `${colors.bold(`Turn ${record.turn}`)}  ${colors.dim(`${formatCount(record.calls.length, 'call')}, ended with ${toPrintable(record.reason)}`)}`,
-        // Without calls the text is the answer, which the end of the run has.
-        ...(record.calls.length > 0 && record.text.trim() !== '' ? indentBlock('  ', record.text.trim(), columns) : []),
-      ];
+    case 'model-message': {
+      // Without calls the text is the answer, which the end of the run has.
+      const isAside = record.calls.length > 0 && record.text.trim() !== '';
+      const text = isAside ? indentBlock('  ', record.text.trim(), columns) : [];
+      const turn = `${formatCount(record.calls.length, 'call')}, ended with ${toPrintable(record.reason)}`;
+      return depth > 0 ? text : ['', `${colors.bold(`Turn ${record.turn}`)}  ${colors.dim(turn)}`, ...text];
+    }
     case 'tool-call-end':
-      return describeCall(record, style);
+      return describeCall(record, shortIds.get(record.callId) ?? record.callId, { style, depth });
+    case 'tool-call-late':
+      return [formatLate(record, style)];
+    case 'resource-apply-failed':
+    case 'resource-discard-failed':
+    case 'resource-dispose-failed':
+    case 'close-error':
+    case 'subscriber-error':
+      return wrapBlock(`    ${describeProblem(record)}`, columns - 1).map(colors.red);
+    case 'restore':
+      return [colors.dim(`  The state was put back to what it was after ${formatCount(record.toSeq, 'record')}.`)];
+    case 'reset':
+      return [colors.dim('  The state was put back to its beginning.')];
+    case 'import':
+      return [colors.dim(`  The state was replaced: ${formatCount(record.slices.length, 'slice')} came from outside.`)];
+    case 'other':
+      return [colors.dim(`  record ${record.seq}: ${toPrintable(record.name)}`)];
+    // The tree takes the one apart, and shows nothing of the other.
+    case 'child-event':
     case 'tool-call-start':
       return [];
-    case 'resource-apply-failed':
-      return wrapBlock(`    ${toPrintable(record.message)}`, columns - 1).map(colors.red);
     case 'event':
       return record.events.map(({ type, payload }) =>
         colors.dim(`  event ${toPrintable(type)}  ${formatArguments(payload)}`),
@@ -107,7 +169,27 @@ function describeRecord(record: ShownRecord, { style, changes, startedAtMs }: Ru
   }
 }
 
-function describeCall(call: ShownCall, style: LineStyle): readonly string[] {
+const problems = {
+  'resource-apply-failed': '',
+  'resource-discard-failed': 'What a call had staged could not be cleaned up: ',
+  'resource-dispose-failed': 'could not be disposed of: ',
+  'close-error': 'When the session was closed: ',
+  'subscriber-error': 'An observer of the session failed: ',
+} as const;
+
+function describeProblem(problem: ShownRecord & { readonly type: keyof typeof problems }): string {
+  const resource = 'resource' in problem && problem.resource !== undefined ? `\`${problem.resource}\` ` : '';
+  return toPrintable(`${resource}${problems[problem.type]}${problem.message}`);
+}
+
+// On a narrower line the arguments need the room; `--json` has the ids in any case.
+const minColumnsForId = 60;
+
+function describeCall(
+  call: ShownCall,
+  shortId: string,
+  { style, depth }: Pick<RunSoFar, 'style' | 'depth'>,
+): readonly string[] {
   const { colors } = style;
   const notes = [
     ...call.decisions
@@ -119,9 +201,10 @@ function describeCall(call: ShownCall, style: LineStyle): readonly string[] {
   const result = call.outcome.kind === 'ok' ? call.outcome.text.trim() : '';
   const resultLines = result === '' ? [] : toPrintableBlock(result).replaceAll('\t', '  ').split('\n');
   const fit = (text: string): string => fitColumns(text, Math.min(style.columns, 160) - 15);
-  const [line = '', ...reasons] = formatCallEnd(call, style);
+  const id = style.columns < minColumnsForId ? '' : `  ${fitColumns(toPrintable(shortId), 24)}`;
+  const [line = '', ...reasons] = formatCallEnd(call, { ...style, columns: style.columns - id.length });
   return [
-    line,
+    line + colors.dim(id),
     // The notes name each policy with its reason.
     ...(call.outcome.code === 'policy.denied' ? [] : reasons),
     ...notes
@@ -131,31 +214,14 @@ function describeCall(call: ShownCall, style: LineStyle): readonly string[] {
     ...(resultLines.length > maxResultLines
       ? [colors.dim(`            | … ${formatCount(resultLines.length - maxResultLines, 'more line')}`)]
       : []),
-    ...(call.outcome.kind === 'ok'
+    // Of nested calls the one around them tells, once it has succeeded.
+    ...(call.outcome.kind === 'ok' && depth === 0
       ? formatChanges(
           call.writes.map(({ key, change }) => ({ path: key, change })),
           colors,
         ).map((line) => `          ${line}`)
       : []),
   ];
-}
-
-function describeIntegrity({ records, head, torn, problem }: LogReading, { colors }: LineStyle): string {
-  const { length } = records;
-  if (length === 0 && problem === undefined && torn === undefined) {
-    return colors.yellow('The log is empty: its session could not record anything, so it did nothing.');
-  }
-  if (problem !== undefined) {
-    return colors.red(
-      `The log is broken at record ${problem.seq} (byte ${problem.offset}): ${toPrintable(problem.message)} (${problem.code}) The ${length} records before it are shown.`,
-    );
-  }
-  if (torn !== undefined) {
-    return colors.yellow(
-      `The log is torn: its last ${torn.bytes} bytes, from byte ${torn.offset} on, are half a record. The ${length} whole records are shown.`,
-    );
-  }
-  return colors.dim(`${formatCount(length, 'record')}, hash chain intact, head ${head}`);
 }
 
 function indentBlock(label: string, text: string, columns: number): readonly string[] {
@@ -165,11 +231,4 @@ function indentBlock(label: string, text: string, columns: number): readonly str
     : `${text.slice(0, maxTextCharacters).toWellFormed()}…\n(${text.length - maxTextCharacters} more characters; \`--json\` has them)`;
   const [first = '', ...rest] = wrapBlock(toPrintableBlock(shown), columns - label.length);
   return [label + first, ...rest.map((line) => ' '.repeat(label.length) + line)];
-}
-
-/** `2026-05-17 09:30:12 UTC`. */
-function formatTime(atMs: number): string {
-  // A log may hold any number; a time that no calendar has must not end the listing.
-  const time = new Date(atMs);
-  return Number.isNaN(time.getTime()) ? `at ${atMs} ms` : `${time.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }

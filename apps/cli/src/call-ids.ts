@@ -1,0 +1,98 @@
+import { isPlainObject, type Json } from '@holdfast/core';
+import type { LogRecord } from '@holdfast/session';
+
+/** The ids of the calls of a log, those in sessions of children too, each once, in the order of their first mention. */
+export function listCallIds(records: readonly LogRecord[]): readonly string[] {
+  const ids = new Set<string>();
+  for (const record of records) collectIds(record, ids);
+  return [...ids];
+}
+
+function collectIds(record: Readonly<Record<string, Json | undefined>>, ids: Set<string>): void {
+  // As deep as a log can be: its records are JSON that has been parsed.
+  for (
+    let inner: unknown = record;
+    isPlainObject(inner);
+    inner = inner['type'] === 'child-record' ? inner['entry'] : null
+  ) {
+    const { type, callId, calls, pending } = inner;
+    if (typeof callId === 'string') ids.add(callId);
+    if (type === 'approval-request' && isPlainObject(pending) && typeof pending['callId'] === 'string')
+      ids.add(pending['callId']);
+    for (const call of type === 'model-message' && Array.isArray(calls) ? calls : []) {
+      if (isPlainObject(call) && typeof call['id'] === 'string') ids.add(call['id']);
+    }
+  }
+}
+
+/** The ids as short as they can be typed: what providers make up is cut as soon as it is like no other. */
+export function shortenCallIds(ids: readonly string[]): ReadonlyMap<string, string> {
+  const known = new Set(ids);
+  const roots = ids.filter((id) => toParent(id, known) === undefined).toSorted();
+  const short = new Map(
+    roots.map((id, index) => {
+      const shared = Math.max(countShared(id, roots[index - 1]), countShared(id, roots[index + 1]));
+      return [id, id.length <= keptLength ? id : id.slice(0, Math.max(leastLength, shared + 1)).toWellFormed()];
+    }),
+  );
+  // Shorter ones first: a nested call has the id of its parent and more.
+  for (const id of ids.filter((one) => !short.has(one)).toSorted((one, other) => one.length - other.length)) {
+    const parent = toParent(id, known) ?? '';
+    short.set(id, `${short.get(parent) ?? parent}${id.slice(parent.length)}`);
+  }
+  return short;
+}
+
+const keptLength = 12;
+const leastLength = 8;
+
+/** The ids that `given` can stand for: the one that it is, or those that begin with it. Of a nested call the parent may be cut. */
+export function matchCallId(given: string, ids: readonly string[]): readonly string[] {
+  const known = new Set(ids);
+  return known.has(given) ? [given] : ids.filter((id) => isMeant(id, given, known));
+}
+
+function isMeant(id: string, given: string, known: ReadonlySet<string>): boolean {
+  if (id === given) return true;
+  const parent = toParent(id, known);
+  if (parent === undefined) return id.startsWith(given);
+  const slash = given.lastIndexOf('/');
+  return slash > 0 && id.slice(parent.length) === given.slice(slash) && isMeant(parent, given.slice(0, slash), known);
+}
+
+/** The call that the one with this id is nested in. */
+function toParent(id: string, known: ReadonlySet<string>): string | undefined {
+  const parent = id.slice(0, Math.max(0, id.lastIndexOf('/')));
+  return known.has(parent) ? parent : undefined;
+}
+
+/** The ids most like `given`, at most `count`. */
+export function findNearest(given: string, ids: readonly string[], count: number): readonly string[] {
+  return ids
+    .map((id) => ({ id, distance: measureDistance(given.slice(0, maxCompared), id.slice(0, maxCompared)) }))
+    .toSorted((one, other) => one.distance - other.distance)
+    .slice(0, count)
+    .map(({ id }) => id);
+}
+
+const maxCompared = 64;
+
+/** Characters to insert, remove or replace until the one is the other. */
+function measureDistance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (let index = 0; index < one.length; index += 1) {
+    const next = [index + 1];
+    for (let at = 0; at < other.length; at += 1) {
+      const replaced = (row[at] ?? 0) + (one[index] === other[at] ? 0 : 1);
+      next.push(Math.min(replaced, (row[at + 1] ?? 0) + 1, (next[at] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
+
+function countShared(one: string, other = ''): number {
+  let count = 0;
+  while (count < one.length && one[count] === other[count]) count += 1;
+  return count;
+}

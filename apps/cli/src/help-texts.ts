@@ -1,0 +1,103 @@
+// What stands behind the lists of options in the help of each command.
+
+export const exitCodes: string = `
+Examples:
+  $ holdfast doctor                              is everything here that a run needs?
+  $ holdfast run "Count the words in README.md"
+  $ holdfast show                                what was called, decided and changed
+  $ holdfast why call-2                          why that call ran, or did not
+  $ holdfast run --help                          models, approvals, more examples
+
+Exit codes:
+  0    the command did its work; for run: the run completed (a call that was denied is part of a completed run)
+  1    it did not: a run that ended otherwise, a bad tool file, a damaged log, an error
+  2    the command line is wrong, or names what is not there
+  130  Ctrl-C; the log of the run has its end. A second Ctrl-C does not wait for that. (143: SIGTERM, 129: the terminal was closed)
+
+NO_COLOR turns colours off, HOLDFAST_DEBUG=1 shows the stacks of errors.`;
+
+export const runHelp: string = `
+Examples:
+  $ holdfast run "List every TODO comment in the sources and write them to report.md"
+  $ holdfast run "Sum the column amount in data/sales.csv" --workspace ~/project --tools ./plugins
+  $ holdfast run "Delete every file matching *.log" --unattended        nobody is asked: dangerous calls are denied
+  $ holdfast run "Delete every file matching *.log" --allow delete_files
+  $ holdfast run "Delete every file matching *.log" --yes --order glob_files,delete_files      look first
+  $ holdfast run "Summarise docs" --model openai:gpt-5 --max-calls 50 --max-tokens 100000 --timeout 120
+  $ holdfast run "Count the words in README.md" --json | jq -r .type
+  $ holdfast run "Write the notes" --model script:notes.json
+  $ holdfast run "Summarise README.md" --model openai:gpt-5      after \`npm install @ai-sdk/openai\`
+  $ holdfast run - < request.txt      a request that is too long for a command line
+
+Models:
+  offline        rules, no network and no key; a stand-in, not a language model
+  script:<file>  plays the messages in a JSON file, { "turns": [{ "calls": [{ "name": …, "arguments": … }] }, { "text": … }] }
+  <provider>:<model>
+                 through the package @ai-sdk/<provider> that you installed here, with its key in the environment:
+                 openai:gpt-5, anthropic:claude-sonnet-4-5, google:gemini-2.5-pro
+  <package>:<model>
+                 through any other AI SDK provider, as @acme/provider:one
+  openai-compatible:<model>
+                 at the server OPENAI_COMPATIBLE_BASE_URL, with OPENAI_COMPATIBLE_API_KEY if it wants one
+
+Limits:
+  --max-rounds (32 unless set), --max-calls, --max-tokens, --timeout: a run that reaches one ends with 1, keeps what its calls
+  have done, and says what was used of what. Exactly the limit may be used. Tokens are those that the model reports.
+
+Approvals:
+  A call that needs one is asked for at the terminal. Without a terminal, or with --unattended, it is denied.
+
+Session log:
+  <workspace>/.holdfast/sessions/<id>.jsonl; see it with \`holdfast show\`.`;
+
+export const showHelp: string = `
+Examples:
+  $ holdfast show                               the newest session of this folder
+  $ holdfast show 20260517-093012345-k3x9 --workspace ~/project
+  $ holdfast show --json | jq 'select(.type == "tool-call-end").outcome.kind'
+
+Exits with 1 when the log is torn or was changed after it was written.`;
+
+export const whyHelp: string = `
+Examples:
+  $ holdfast why call-2                         a call of the newest session; \`holdfast show\` has the ids
+  $ holdfast why 20260517-093012345-k3x9 call-2 --workspace ~/project
+  $ holdfast why call-2 --json | jq '.uses[].decisions'
+
+The beginning of an id will do where only one call has it. Several calls of one id are told in order.
+Exits with 1 when the log is torn or was changed after it was written.`;
+
+export const replayHelp: string = `
+Examples:
+  $ holdfast replay                             the state at the end of the newest session of this folder
+  $ holdfast replay 20260517-093012345-k3x9 --at 12
+  $ holdfast replay --json | jq '.slices[] | select(.id == "holdfast/grants").state'
+
+Exits with 1 when the log is torn or was changed after it was written, or when the state of a slice needs code that is not part
+of this program; what can be rebuilt is printed all the same.`;
+
+export const listHelp: string = `
+Examples:
+  $ holdfast list
+  $ holdfast list --tools examples/plugins --json`;
+
+export const checkHelp: string = `
+Examples:
+  $ holdfast check plugins
+  $ holdfast check plugins --strict     warnings are errors
+  $ holdfast check plugins --json
+
+No line of a tool file runs. Exits with 1 when a file is refused.`;
+
+export const doctorHelp: string = `
+Examples:
+  $ holdfast doctor
+  $ holdfast doctor --workspace ~/project --json
+
+Nothing is written, and of a key only whether it is set is said. Exits with 1 when something keeps \`run\` from working.`;
+
+export const completionHelp: string = `
+Examples:
+  $ source <(holdfast completion bash)                                    in ~/.bashrc
+  $ source <(holdfast completion zsh)                                     in ~/.zshrc, after compinit
+  $ holdfast completion fish > ~/.config/fish/completions/holdfast.fish   once`;

@@ -1,0 +1,36 @@
+import { InvalidArgumentError } from 'commander';
+
+export function collect(value: string, earlier: readonly string[] = []): readonly string[] {
+  return [...earlier, value];
+}
+
+export function collectNames(
+  value: string,
+  earlier: readonly (readonly string[])[] = [],
+): readonly (readonly string[])[] {
+  const names = value.split(',').map((name) => name.trim());
+  if (names.length < 2 || names.includes('')) {
+    throw new InvalidArgumentError('It must be two or more names of tools with commas between them.');
+  }
+  return [...earlier, names];
+}
+
+export function readCount(text: string): number {
+  const count = Number(text);
+  if (!Number.isSafeInteger(count) || count < 1) throw new InvalidArgumentError('It must be a whole number from 1 on.');
+  return count;
+}
+
+export function readSeconds(text: string): number {
+  const seconds = Number(text);
+  if (!(seconds > 0 && Number.isFinite(seconds)))
+    throw new InvalidArgumentError('It must be a number of seconds above 0.');
+  return seconds;
+}
+
+export function readSeq(text: string): number {
+  const seq = Number(text);
+  if (text.trim() === '' || !Number.isSafeInteger(seq) || seq < 0)
+    throw new InvalidArgumentError('It must be the number of a record, from 0 on.');
+  return seq;
+}

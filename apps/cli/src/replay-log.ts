@@ -1,0 +1,80 @@
+import { HoldfastError, isHoldfastError, isPlainObject, type Json, type Slice } from '@holdfast/core';
+import { builtInSlices } from '@holdfast/executor';
+import { type LogRecord, replay, type SessionExport } from '@holdfast/session';
+import * as v from 'valibot';
+
+/** A slice whose state only its own reducers could make, and they are not part of this program. */
+export interface MissingSlice {
+  readonly id: string;
+  readonly kind: Slice['kind'];
+  readonly retention: Slice['retention'];
+  /** Of a value. */
+  readonly initial?: Json | undefined;
+  /** What it answers. */
+  readonly events: readonly string[];
+}
+
+/** State made of a log. */
+export interface Replayed {
+  /** Without the slices that are missing. */
+  readonly state: SessionExport;
+  readonly missing: readonly MissingSlice[];
+}
+
+const declaration: v.GenericSchema<unknown, MissingSlice> = v.object({
+  id: v.string(),
+  kind: v.picklist(['value', 'list', 'keyed']),
+  retention: v.picklist(['state', 'log']),
+  initial: v.optional(v.custom<Json>(() => true)),
+  events: v.array(v.string()),
+});
+
+/**
+ * Rebuilds the state after `records`. Runs the reducers of the executor's own slices, and no tool, policy or model. A slice with
+ * other reducers is left out, and what does not depend on it is there all the same: slices do not see each other.
+ *
+ * @throws HoldfastError as `replay`, but for `replay.slice_missing`.
+ */
+export function replayLog(records: readonly LogRecord[]): Replayed {
+  const declared = listDeclared(records);
+  const own = builtInSlices.filter(({ id }) => declared.has(id));
+  const missing = [...declared.values()].filter(({ id }) => !own.some((slice) => slice.id === id));
+  try {
+    const session = replay(records, { slices: [...own, ...missing.map(toIdleSlice)] });
+    const exported = session.export();
+    const left = new Set(missing.map(({ id }) => id));
+    return { state: { ...exported, slices: exported.slices.filter(({ id }) => !left.has(id)) }, missing };
+  } catch (thrown) {
+    throw withHint(thrown);
+  }
+}
+
+/** The slices that change by events, by id. */
+function listDeclared(records: readonly LogRecord[]): ReadonlyMap<string, MissingSlice> {
+  const slices = new Map<string, MissingSlice>();
+  for (const record of records) {
+    const declared = record.type === 'session-start' ? record['slices'] : record.type === 'slice' ? [record] : [];
+    for (const json of Array.isArray(declared) ? declared : []) {
+      const parsed = v.safeParse(declaration, json);
+      // What is no declaration, replaying the log says with its place.
+      if (!parsed.success || parsed.output.events.length === 0) continue;
+      const events = [...(slices.get(parsed.output.id)?.events ?? []), ...parsed.output.events];
+      slices.set(parsed.output.id, { ...parsed.output, events: [...new Set(events)] });
+    }
+  }
+  return slices;
+}
+
+/** Answers what the slice does, and does nothing. */
+function toIdleSlice({ id, kind, retention, initial, events }: MissingSlice): Slice {
+  const reducers = new Map(events.map((type) => [type, () => undefined]));
+  return Object.freeze({ id, kind, retention, initial, schema: undefined, reducers });
+}
+
+function withHint(thrown: unknown): unknown {
+  if (!isHoldfastError(thrown) || !isPlainObject(thrown.data)) return thrown;
+  const { seq } = thrown.data;
+  if (thrown.code !== 'replay.record_invalid' || typeof seq !== 'number' || seq < 1) return thrown;
+  const hint = `\`--at ${seq - 1}\` shows the state before it.`;
+  return new HoldfastError(thrown.code, thrown.message, { data: { seq, hint }, cause: thrown });
+}
