@@ -28,7 +28,8 @@ export class HoldfastError extends Error {
 /** Recognises the errors of any copy of this package, which `instanceof` does not. */
 export function isHoldfastError(value: unknown): value is HoldfastError {
   try {
-    return value instanceof Error && '~holdfast' in value && value['~holdfast'] === 'error';
+    if (!(value instanceof Error && '~holdfast' in value && value['~holdfast'] === 'error')) return false;
+    return 'code' in value && typeof value.code === 'string';
   } catch {
     // A revoked proxy, say: whatever it is, it cannot be asked and is none of ours.
     return false;

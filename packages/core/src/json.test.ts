@@ -26,6 +26,32 @@ const throwing = {
 };
 
 test.each([
+  { value: [[1]], limits: { maxDepth: 1 }, reason: 'depth' },
+  { value: JSON.parse('{"__proto__":1}'), limits: {}, reason: 'key' },
+  { value: { a: 1, b: { c: 1 } }, limits: { maxKeys: 2 }, reason: 'size' },
+  { value: ['abc', 'def'], limits: { maxLength: 7 }, reason: 'size' },
+  { value: { abcdef: 'g' }, limits: { maxLength: 7 }, reason: 'size' },
+  { value: [() => 1], limits: {}, reason: 'type' },
+])('refused for its $reason: $limits', ({ value, limits, reason }) => {
+  expect(copyJson(value, limits)).toMatchObject({ ok: false, reason });
+});
+
+test('exactly the limits are allowed', () => {
+  expect(copyJson(['abc', { d: 'e' }], { maxDepth: 2, maxKeys: 1, maxLength: 8 })).toMatchObject({ ok: true });
+});
+
+test('freezing goes on below what is frozen already, and comes to an end in a circle', () => {
+  const inner = { list: [1] };
+  const outer = Object.freeze({ inner });
+  deepFreeze(outer);
+  expect([Object.isFrozen(inner), Object.isFrozen(inner.list)]).toEqual([true, true]);
+  const circle: { self?: unknown; list: number[] } = { list: [] };
+  circle.self = Object.freeze({ circle });
+  deepFreeze(Object.freeze(circle));
+  expect(Object.isFrozen(circle.list)).toBe(true);
+});
+
+test.each([
   [undefined, '`value` is undefined'],
   [{ a: undefined }, '`a` is undefined'],
   [{ a: [1, () => 1] }, '`a[1]` is of type function'],
@@ -41,7 +67,7 @@ test.each([
   [throwing, 'a property cannot be read: trap'],
   [[[{ a: [undefined] }]], '`[0][0].a[0]` is undefined'],
 ])('refused %#', (value, problem) => {
-  expect(copyJson(value)).toEqual({ ok: false, problem });
+  expect(copyJson(value)).toMatchObject({ ok: false, problem });
 });
 
 test('an object of another realm is as good as one of this', () => {

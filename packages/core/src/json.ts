@@ -25,97 +25,130 @@ function isForeignObjectPrototype(prototype: unknown): boolean {
 export interface JsonLimits {
   /** Levels of nesting, default 64. */
   readonly maxDepth?: number;
+  /** Keys of all objects together. Default: no limit. */
+  readonly maxKeys?: number;
+  /** Characters of all strings and keys together, and one more for each item. Default: no limit. */
+  readonly maxLength?: number;
 }
 
 /** What came of `copyJson`: a frozen copy, or why there is none. */
 export type CopiedJson =
   | { readonly ok: true; readonly value: Json }
-  /** The first offender, with its place. */
-  | { readonly ok: false; readonly problem: string };
+  /** The first offender, with its place, and what kind of offence it is. */
+  | { readonly ok: false; readonly problem: string; readonly reason: 'type' | 'depth' | 'key' | 'size' };
 
 /**
  * Copies `value` once to frozen JSON, so that nothing its owner does later can change it. Each property is read once.
  * Refused: numbers that are not finite, `undefined` and functions, anything but plain objects and arrays, `__proto__` as a key,
  * properties that throw, and nesting deeper than `maxDepth`. Symbol keys are left out, as in `JSON.stringify`.
  */
-export function copyJson(value: unknown, { maxDepth = 64 }: JsonLimits = noLimits): CopiedJson {
-  const failure: Failure = { problem: undefined, path: '' };
+export function copyJson(
+  value: unknown,
+  { maxDepth = 64, maxKeys = noLimit, maxLength = noLimit }: JsonLimits = noLimits,
+): CopiedJson {
+  const copying: Copying = { problem: undefined, reason: 'type', path: '', keysLeft: maxKeys, lengthLeft: maxLength };
   let copied: Json;
   try {
-    copied = copy(value, maxDepth, failure);
+    copied = copy(value, maxDepth, copying);
   } catch (thrown) {
-    return { ok: false, problem: `a property cannot be read: ${describeThrown(thrown)}` };
+    return { ok: false, reason: 'type', problem: `a property cannot be read: ${describeThrown(thrown)}` };
   }
-  if (failure.problem === undefined) return { ok: true, value: copied };
-  return {
-    ok: false,
-    problem: `\`${failure.path === '' ? 'value' : failure.path.replace(/^\./, '')}\` ${failure.problem}`,
-  };
+  const { problem, reason, path } = copying;
+  if (problem === undefined) return { ok: true, value: copied };
+  return { ok: false, reason, problem: `\`${path === '' ? 'value' : path.replace(/^\./, '')}\` ${problem}` };
 }
 
 const noLimits: JsonLimits = {};
+const noLimit = Number.POSITIVE_INFINITY;
 
 /** Set by the first offender; its path grows on the way back up, so that a success never builds one. */
-interface Failure {
+interface Copying {
   problem: string | undefined;
+  reason: Extract<CopiedJson, { ok: false }>['reason'];
   path: string;
+  keysLeft: number;
+  lengthLeft: number;
 }
 
-function copy(value: unknown, depth: number, failure: Failure): Json {
+function copy(value: unknown, depth: number, copying: Copying): Json {
   switch (typeof value) {
     case 'string':
+      return take(value.length, copying) ? value : null;
     case 'boolean':
       return value;
     case 'number':
-      return Number.isFinite(value) ? value : fail(failure, `is ${value}`);
+      return Number.isFinite(value) ? value : fail(copying, 'type', `is ${value}`);
     case 'object':
       break;
     default:
-      return fail(failure, value === undefined ? 'is undefined' : `is of type ${typeof value}`);
+      return fail(copying, 'type', value === undefined ? 'is undefined' : `is of type ${typeof value}`);
   }
   if (value === null) return null;
-  if (depth <= 0) return fail(failure, 'is nested too deeply');
-  return Array.isArray(value) ? copyArray(value, depth, failure) : copyObject(value, depth, failure);
+  if (depth <= 0) return fail(copying, 'depth', 'is nested too deeply');
+  return Array.isArray(value) ? copyArray(value, depth, copying) : copyObject(value, depth, copying);
 }
 
-function copyArray(value: readonly unknown[], depth: number, failure: Failure): Json {
+function copyArray(value: readonly unknown[], depth: number, copying: Copying): Json {
   const { length } = value;
   // Of its size from the start, unless it only claims to be large: holes are refused one by one.
   const items: Json[] = length <= 1_024 ? new Array(length) : [];
   for (let index = 0; index < length; index += 1) {
-    items[index] = copy(value[index], depth - 1, failure);
-    if (failure.problem !== undefined) return passUp(failure, `[${index}]`);
+    if (take(1, copying)) items[index] = copy(value[index], depth - 1, copying);
+    if (copying.problem !== undefined) return passUp(copying, `[${index}]`);
   }
   return Object.freeze(items);
 }
 
-function copyObject(value: object, depth: number, failure: Failure): Json {
-  if (!isPlainObject(value)) return fail(failure, 'is not a plain object');
+function copyObject(value: object, depth: number, copying: Copying): Json {
+  if (!isPlainObject(value)) return fail(copying, 'type', 'is not a plain object');
   const properties: Record<string, Json> = {};
   for (const key of Object.keys(value)) {
+    copying.keysLeft -= 1;
+    if (copying.keysLeft < 0) return fail(copying, 'size', 'is one of too many keys');
     if (key === '__proto__') {
-      fail(failure, 'is a reserved key');
-      return passUp(failure, '.__proto__');
+      fail(copying, 'key', 'is a reserved key');
+      return passUp(copying, '.__proto__');
     }
-    properties[key] = copy(value[key], depth - 1, failure);
-    if (failure.problem !== undefined) return passUp(failure, `.${key}`);
+    if (take(key.length + 1, copying)) properties[key] = copy(value[key], depth - 1, copying);
+    if (copying.problem !== undefined) return passUp(copying, `.${key.slice(0, 100)}`);
   }
   return Object.freeze(properties);
 }
 
-function fail(failure: Failure, problem: string): null {
-  failure.problem = problem;
+/** Whether there is room for `length` more. */
+function take(length: number, copying: Copying): boolean {
+  copying.lengthLeft -= length;
+  if (copying.lengthLeft >= 0) return true;
+  fail(copying, 'size', 'is where it becomes too large');
+  return false;
+}
+
+function fail(copying: Copying, reason: Copying['reason'], problem: string): null {
+  copying.problem = problem;
+  copying.reason = reason;
   return null;
 }
 
-function passUp(failure: Failure, step: string): null {
-  failure.path = `${step}${failure.path}`;
+function passUp(copying: Copying, step: string): null {
+  copying.path = `${step}${copying.path}`;
   return null;
 }
 
-/** Freezes `value` and everything in it. What is frozen already is taken to be frozen all the way down. */
+/** Freezes `value` and everything in it, also below what is frozen already. */
 export function deepFreeze<Value>(value: Value): Value {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
-  for (const key in value) if (Object.hasOwn(value, key)) deepFreeze(value[key]);
-  return Object.freeze(value);
+  freezeAll(value, undefined);
+  return value;
+}
+
+/** `seen`: what was frozen when it was met, so that a cycle of such things ends. */
+function freezeAll(value: unknown, seen: Set<object> | undefined): void {
+  if (typeof value !== 'object' || value === null) return;
+  let met = seen;
+  if (Object.isFrozen(value)) {
+    if (met?.has(value) === true) return;
+    met = (met ?? new Set()).add(value);
+  } else {
+    Object.freeze(value);
+  }
+  for (const key in value) if (Object.hasOwn(value, key)) freezeAll(value[key as keyof typeof value], met);
 }

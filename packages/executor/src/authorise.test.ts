@@ -233,7 +233,8 @@ test('a value state is replaced by what onResult answers, a list too', async () 
 
 test.each([
   ['throws', () => thrown(new Error('onResult broke')), 'commit.failed'],
-  ['answers a promise', () => Promise.resolve(1), 'slice.value.invalid'],
+  ['answers a promise', () => Promise.resolve(1), 'policy.result.async'],
+  ['answers a promise that fails', () => Promise.reject(new Error('late')), 'policy.result.async'],
   ['answers an operation that its state does not know', () => upsert('k', 1), 'slice.operation.invalid'],
 ])('an onResult that %s fails the call, and nothing of it stays', async (_what, onResult, code) => {
   const { session, ends } = testSession();

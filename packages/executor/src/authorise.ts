@@ -69,22 +69,34 @@ function askPolicy(bound: PolicyBinding, { call, scope }: Asking): Decision | Pr
   try {
     const answer: unknown = bound.policy.check(call, bound.context(scope.state, scope.surroundings));
     if (answer === allow) return allow;
-    return isThenable(answer) ? waitForAnswer(answer, scope) : readDecision(answer);
+    const then = thenOf(answer);
+    return then === undefined ? readDecision(answer) : waitForAnswer(answer, then, scope);
   } catch (thrown) {
     return deny(`The policy failed: ${describeThrown(thrown)}`);
   }
 }
 
-async function waitForAnswer(answer: PromiseLike<unknown>, { clock, policyTimeoutMs }: CallScope): Promise<Decision> {
-  let stop: () => void = () => undefined;
-  const timeout = new Promise<Decision>((resolve) => {
-    stop = clock.after(policyTimeoutMs, () => resolve(deny(`The policy did not answer within ${policyTimeoutMs} ms.`)));
+// A promise of our own around it, whatever `then` does: one that a policy wrote may answer with anything, or throw.
+async function waitForAnswer(
+  answer: unknown,
+  then: Then,
+  { clock, policyTimeoutMs, lifetime }: CallScope,
+): Promise<Decision> {
+  let stopTimer: () => void = () => undefined;
+  let stopListening: () => void = () => undefined;
+  const over = new Promise<Decision>((resolve) => {
+    stopTimer = clock.after(policyTimeoutMs, () =>
+      resolve(deny(`The policy did not answer within ${policyTimeoutMs} ms.`)),
+    );
+    stopListening = lifetime.onEnd(() => resolve(deny('The run ended before the policy answered.')));
   });
-  const answered = Promise.resolve(answer).then(readDecision, (thrown: unknown) =>
-    deny(`The policy failed: ${describeThrown(thrown)}`),
+  const answered = new Promise<unknown>((resolve, reject) => void then.call(answer, resolve, reject)).then(
+    readDecision,
+    (thrown: unknown) => deny(`The policy failed: ${describeThrown(thrown)}`),
   );
-  const decision = await Promise.race([answered, timeout]);
-  stop();
+  const decision = await Promise.race([answered, over]);
+  stopTimer();
+  stopListening();
   return decision;
 }
 
@@ -122,12 +134,17 @@ function waive(bound: Keyed, decision: Decision, { call, scope, approved }: Aski
 function strictest(decisions: readonly PolicyDecision[]): Decision['type'] {
   let type: Decision['type'] = 'allow';
   for (const decision of decisions) {
-    if (decision.type === 'deny') return 'deny';
     if (decision.type === 'ask') type = 'ask';
+    else if (decision.type !== 'allow') return 'deny';
   }
   return type;
 }
 
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+type Then = (this: unknown, resolve: (value: unknown) => void, reject: (reason: unknown) => void) => unknown;
+
+/** Its `then`, read once. */
+function thenOf(answer: unknown): Then | undefined {
+  if (typeof answer !== 'object' || answer === null || !('then' in answer)) return undefined;
+  const { then } = answer;
+  return typeof then === 'function' ? (then as Then) : undefined;
 }

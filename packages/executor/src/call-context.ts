@@ -15,6 +15,7 @@ import {
 import type { CallResources } from './call-resources.ts';
 import type { NestedCalls } from './call-scope.ts';
 import { createChildSession } from './child-session.ts';
+import { thrownCode } from './ending.ts';
 
 /** What the tool of a call may do, for as long as the call goes on. */
 export function createContext(resources: CallResources): ToolContext {
@@ -116,8 +117,15 @@ class CallContext implements ToolContext {
   }
 }
 
+/** What `dispatch` refuses before any reducer runs; anything else is a reducer's failure, which fails the call. */
+const refusals: ReadonlySet<string> = new Set(['event.invalid', 'event.unhandled', 'context.closed']);
+
 /** The part of a transaction that is a tool's business. */
-function createSessionView({ transaction, call: { tool } }: CallResources): ToolSession {
+function createSessionView(resources: CallResources): ToolSession {
+  const {
+    transaction,
+    call: { tool },
+  } = resources;
   const checkEffects = (): void => {
     if (tool.effects !== 'none') return;
     throw new HoldfastError(
@@ -129,7 +137,12 @@ function createSessionView({ transaction, call: { tool } }: CallResources): Tool
     read: <State>(slice: Slice<State>) => transaction.read(slice),
     dispatch: (event: SessionEvent) => {
       checkEffects();
-      transaction.dispatch(event);
+      try {
+        transaction.dispatch(event);
+      } catch (thrown) {
+        if (!refusals.has(thrownCode(thrown, ''))) resources.reducerFailed(thrown);
+        throw thrown;
+      }
     },
     publish: (event: SessionEvent) => {
       checkEffects();

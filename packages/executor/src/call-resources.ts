@@ -33,6 +33,7 @@ export class CallResources {
   #nestedTouched: NestedTouched | undefined;
   #held: RunEvent[] | undefined;
   #stopped: StopReason | undefined;
+  #brokenBy: { readonly thrown: unknown } | undefined;
   #open = true;
 
   constructor(call: PreparedCall, scope: CallScope, transaction: SessionTransaction, startedAtMs: number) {
@@ -87,6 +88,15 @@ export class CallResources {
     const listeners = this.#stopListeners;
     listeners.add(listener);
     return () => void listeners.delete(listener);
+  }
+
+  /** The first failure of a reducer, whatever the tool made of it. */
+  get brokenBy(): { readonly thrown: unknown } | undefined {
+    return this.#brokenBy;
+  }
+
+  reducerFailed(thrown: unknown): void {
+    this.#brokenBy ??= { thrown };
   }
 
   /** What the tool tells observers is kept back until it is certain that the call counts. */

@@ -5,7 +5,7 @@ import { conductCall, type Prepared, prepare, type Suspended } from './conduct-c
 import { EarlyCall } from './early-call.ts';
 import type { Ending } from './ending.ts';
 import { areStateless } from './host-policies.ts';
-import type { IdentifiedCall } from './trail.ts';
+import type { IdentifiedCall } from './identified-call.ts';
 
 interface Slot {
   readonly call: IdentifiedCall;

@@ -11,12 +11,13 @@ import {
 import { CallResources } from './call-resources.ts';
 import type { CallScope } from './call-scope.ts';
 import { type Ending, failure, thrownCode } from './ending.ts';
+import type { IdentifiedCall } from './identified-call.ts';
 import { type Invoked, invoke } from './invoke.ts';
 import { parseArguments } from './parse-arguments.ts';
 import { type Ended, permit, takeCall } from './permit.ts';
 import { type Entered, settle } from './settle.ts';
 import { type CompiledTool, nearestNames } from './toolset.ts';
-import { type IdentifiedCall, recordEnd, startTrail, type Trail } from './trail.ts';
+import { recordEnd, startTrail, type Trail } from './trail.ts';
 
 /** A call that could not be decided without a person: nothing has run. */
 export interface Suspended {
@@ -80,7 +81,7 @@ export function prepare(call: IdentifiedCall, { toolset }: CallScope): Prepared 
   if (compiled === undefined)
     return { type: 'ended', ending: failure('unknown-tool', unknownTool(call.name, toolset.byName.keys())) };
   try {
-    const parsed = parseArguments(call.arguments, compiled);
+    const parsed = parseArguments(call, compiled);
     if (parsed.type === 'refused') return { type: 'ended', ending: failure('invalid', parsed.problem) };
     return {
       type: 'prepared',
@@ -154,7 +155,10 @@ function isExecutable(tool: Tool): tool is ExecutableTool {
 }
 
 export function finish(event: ToolCallEndEvent, { emit }: CallScope): Outcome {
-  emit?.(event);
+  if (emit === undefined) return event.outcome;
+  // Listeners get one of their own: what they do to it changes neither the log nor what the caller gets.
+  for (const list of [event.decisions, event.events, event.writes, event.changes]) Object.freeze(list);
+  emit({ ...event });
   return event.outcome;
 }
 

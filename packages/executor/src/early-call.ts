@@ -2,10 +2,11 @@ import type { Outcome } from '@holdfast/core';
 import type { Verdict } from './authorise.ts';
 import type { CallScope } from './call-scope.ts';
 import { type Enterable, enter, finish, type Prepared, type Suspended } from './conduct-call.ts';
+import type { IdentifiedCall } from './identified-call.ts';
 import { type Invoked, invoke, waitForAnswer } from './invoke.ts';
 import { permit, takeCall } from './permit.ts';
 import { abandon, refuse, settle } from './settle.ts';
-import { type IdentifiedCall, startTrail } from './trail.ts';
+import { startTrail } from './trail.ts';
 
 /**
  * A call whose tool began while earlier calls of its turn were under way, after a provisional allow. The decision that counts is

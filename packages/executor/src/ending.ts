@@ -158,7 +158,12 @@ function readValue(value: unknown, message: string, excluded: boolean, { tool, o
 
 /** The code that a HoldfastError carries, or `fallback` for anything else that was thrown. */
 export function thrownCode(thrown: unknown, fallback: string): string {
-  return isHoldfastError(thrown) ? thrown.code : fallback;
+  try {
+    return isHoldfastError(thrown) ? thrown.code : fallback;
+  } catch {
+    // A `code` that is there at one look and throws at the next.
+    return fallback;
+  }
 }
 
 function toThrownError(thrown: unknown): ThrownError {

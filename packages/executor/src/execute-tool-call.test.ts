@@ -180,7 +180,12 @@ const refusals: { raw: unknown; code: string }[] = [
   { raw: '{"q":"/safe","q":"/etc/passwd"}', code: 'arguments.duplicate_key' },
   { raw: '{"q":{"a":1,"a":1}}', code: 'arguments.duplicate_key' },
   { raw: '{"q":"x","__proto__":{"isAdmin":true}}', code: 'arguments.reserved_key' },
-  { raw: { q: JSON.parse('{"__proto__":1}') }, code: 'arguments.not_json' },
+  { raw: { q: JSON.parse('{"__proto__":1}') }, code: 'arguments.reserved_key' },
+  { raw: { q: JSON.parse(`${'['.repeat(65)}${']'.repeat(65)}`) }, code: 'arguments.too_deep' },
+  { raw: { q: 'x'.repeat(1_048_576) }, code: 'arguments.too_large' },
+  { raw: { q: new Proxy([], { get: (_target, key) => (key === 'length' ? 1e9 : 1) }) }, code: 'arguments.too_large' },
+  { raw: Object.fromEntries(Array.from({ length: 10_001 }, (_, n) => [`k${n}`, 1])), code: 'arguments.too_large' },
+  { raw: '{"q":1e999}', code: 'arguments.not_json' },
   { raw: { q: () => 1 }, code: 'arguments.not_json' },
   { raw: `{"q":${'['.repeat(65)}${']'.repeat(65)}}`, code: 'arguments.too_deep' },
   { raw: `{"q":"${'x'.repeat(1_048_576)}"}`, code: 'arguments.too_large' },
@@ -610,8 +615,8 @@ test('what is over before it begins is not begun', async () => {
     },
   );
   await Promise.resolve();
-  clock.advance(60);
-  expect(await ended).toMatchObject({ kind: 'denied' });
+  clock.advance(50);
+  expect(await ended).toMatchObject({ kind: 'timed-out', code: 'call.deadline' });
   expect(entered).toBe(0);
 });
 

@@ -2,6 +2,7 @@ import type { Outcome, ToolCall } from '@holdfast/core';
 import type { Session } from '@holdfast/session';
 import { type CallOptions, createCallScope } from './call-scope.ts';
 import { conductCall, type Suspended } from './conduct-call.ts';
+import { identifyCall } from './identified-call.ts';
 
 /**
  * Runs one tool call, asked for by anybody, on the one path: parse, policies, approval, transaction, event. A bad call never
@@ -14,7 +15,7 @@ import { conductCall, type Suspended } from './conduct-call.ts';
 export function executeToolCall(call: ToolCall, options: CallOptions): Promise<Outcome | Suspended> {
   try {
     const scope = createCallScope(options);
-    const identified = { id: call.id ?? nextCallId(scope.session), name: call.name, arguments: call.arguments };
+    const identified = identifyCall(call, () => nextCallId(scope.session));
     const conducting = conductCall(identified, scope);
     return scope.lifetime.endless ? conducting : conducting.finally(() => scope.lifetime.dispose());
   } catch (thrown) {

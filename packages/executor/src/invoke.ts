@@ -78,10 +78,7 @@ function waitFor(value: PromiseLike<unknown>, resources: CallResources): Promise
       if (!stopping) finish(answer);
       else if (abandoned) recordLate(answer, resources);
     };
-    Promise.resolve(value).then(
-      (answer) => settle({ type: 'returned', value: answer }),
-      (thrown: unknown) => settle({ type: 'threw', thrown }),
-    );
+    void waitForAnswer({ type: 'unstoppable', value }).then(settle);
     if (timeoutMs !== undefined) stopTimer = clock.after(timeoutMs, () => stop('timeout'));
     stopListening = lifetime.onEnd(stop);
   });
@@ -91,6 +88,6 @@ async function afterMicrotasks(count: number): Promise<void> {
   for (let index = 0; index < count; index += 1) await Promise.resolve();
 }
 
-function isThenable(value: unknown): value is PromiseLike<unknown> {
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }

@@ -3,6 +3,7 @@ import type { CallResources } from './call-resources.ts';
 import type { CallScope, NestedCalls } from './call-scope.ts';
 import { CallSequence } from './call-sequence.ts';
 import { type Ending, failure, thrownCode } from './ending.ts';
+import { identifyCall } from './identified-call.ts';
 import { nestedResources } from './nested-resources.ts';
 import { readOnlyFilesystem } from './policy-state.ts';
 
@@ -27,7 +28,7 @@ class SequentialCalls implements NestedCalls {
 
   call(name: string, input: unknown): Promise<Outcome> {
     this.#count += 1;
-    const call = { id: `${this.#parentId}/${this.#count}`, name: String(name), arguments: input };
+    const call = identifyCall({ name, arguments: input }, () => `${this.#parentId}/${this.#count}`);
     const index = this.#sequence.add(call, this.#refusal);
     const outcome = this.#last.then(async () => {
       const result = await this.#sequence.conduct(index);

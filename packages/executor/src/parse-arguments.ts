@@ -1,30 +1,28 @@
-import { copyJson, deepFreeze, isPlainObject, type Json, type JsonObject, type Problem } from '@holdfast/core';
+import { deepFreeze, isPlainObject, type Json, type JsonObject, type Problem } from '@holdfast/core';
 import { describeIssues } from '@holdfast/schema';
+import { type IdentifiedCall, maxArgumentsDepth, maxArgumentsKeys, maxArgumentsLength } from './identified-call.ts';
 import type { CompiledTool } from './toolset.ts';
 
 export type Parsed =
   | { readonly type: 'parsed'; readonly input: JsonObject }
   | { readonly type: 'refused'; readonly problem: Problem };
 
-/** Largest arguments, in UTF-16 units of their text. */
-const maxLength = 1_048_576;
-const maxDepth = 64;
-const maxKeys = 10_000;
 const empty: JsonObject = Object.freeze({});
 
 /**
- * Turns what a model sent into validated, frozen input: text is parsed once, never twice; a decoded value is copied.
- * Refused: text that is not one JSON object, keys given twice, `__proto__`, more than 64 levels, 10,000 keys or 1 MiB,
- * and what the tool's schema refuses.
+ * Turns what a model sent into validated, frozen input: text is parsed once, never twice; a value has been copied before.
+ * Refused: text that is not one JSON object, keys given twice, `__proto__`, numbers that JSON.parse makes infinite, more than 64
+ * levels, 10,000 keys or 1 MiB, and what the tool's schema refuses.
  */
-export function parseArguments(raw: unknown, { tool, input }: CompiledTool): Parsed {
-  const decoded = decode(raw);
+export function parseArguments(call: IdentifiedCall, { tool, input }: CompiledTool): Parsed {
+  if (call.problem !== undefined) return { type: 'refused', problem: call.problem };
+  const decoded = typeof call.arguments === 'string' ? decodeText(call.arguments) : checkObject(call.arguments);
   if (decoded.type === 'refused') return decoded;
   if (input === undefined) {
     const [extra] = Object.keys(decoded.input);
     return extra === undefined
-      ? decoded
-      : refused('arguments.invalid', `\`${tool.name}\` takes no arguments, got \`${extra}\`.`);
+      ? { type: 'parsed', input: empty }
+      : refused('arguments.invalid', `\`${tool.name}\` takes no arguments, got \`${extra.slice(0, 100)}\`.`);
   }
   const validation = input.validate(decoded.input);
   if (!validation.ok) {
@@ -40,19 +38,11 @@ export function parseArguments(raw: unknown, { tool, input }: CompiledTool): Par
   return { type: 'parsed', input: deepFreeze(validation.value) as JsonObject };
 }
 
-function decode(raw: unknown): Parsed {
-  if (raw === undefined || raw === '') return { type: 'parsed', input: empty };
-  if (typeof raw === 'string') return decodeText(raw);
-  const copied = copyJson(raw, { maxDepth });
-  if (!copied.ok) return refused('arguments.not_json', `The arguments are not JSON: ${copied.problem}.`);
-  return checkObject(copied.value);
-}
-
 function decodeText(text: string): Parsed {
-  if (text.length > maxLength)
+  if (text.length > maxArgumentsLength)
     return refused(
       'arguments.too_large',
-      `The arguments are ${text.length} characters long; ${maxLength} is the limit.`,
+      `The arguments are ${text.length} characters long; ${maxArgumentsLength} is the limit.`,
     );
   if (text.trim() === '') return { type: 'parsed', input: empty };
   let value: unknown;
@@ -63,10 +53,10 @@ function decodeText(text: string): Parsed {
     return refused('arguments.malformed', `The arguments are not JSON: ${reason}`);
   }
   const survey: Survey = { keys: 0, problem: undefined };
-  inspect(value, maxDepth, survey);
+  inspect(value, maxArgumentsDepth, survey);
   if (survey.problem !== undefined) return { type: 'refused', problem: survey.problem };
-  if (survey.keys > maxKeys)
-    return refused('arguments.too_large', `The arguments have ${survey.keys} keys; ${maxKeys} is the limit.`);
+  if (survey.keys > maxArgumentsKeys)
+    return refused('arguments.too_large', `The arguments have ${survey.keys} keys; ${maxArgumentsKeys} is the limit.`);
   // `JSON.parse` keeps the last of two equal keys: then the text has more of them than the value.
   if (countColons(text) !== survey.keys && countKeys(text) !== survey.keys)
     return refused('arguments.duplicate_key', 'The arguments have a key twice in one object.');
@@ -86,11 +76,14 @@ interface Survey {
 }
 
 function inspect(value: unknown, depth: number, survey: Survey): void {
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    survey.problem = { code: 'arguments.not_json', message: 'The arguments have a number that is too large.' };
+  }
   if (typeof value !== 'object' || value === null) return;
   if (depth <= 0) {
     survey.problem = {
       code: 'arguments.too_deep',
-      message: `The arguments are nested deeper than ${maxDepth} levels.`,
+      message: `The arguments are nested deeper than ${maxArgumentsDepth} levels.`,
     };
     return;
   }

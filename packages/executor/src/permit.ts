@@ -40,7 +40,9 @@ async function permitWithApproval(
   const approved = new Set<string>();
   for (let verdict = await first; ; verdict = await authorise(call, scope, approved)) {
     trail.decisions = verdict.decisions;
-    if (verdict.type === 'allow') return endOfLife(call, scope) ?? permitted;
+    const over = endOfLife(call, scope);
+    if (over !== undefined) return over;
+    if (verdict.type === 'allow') return permitted;
     if (verdict.type === 'deny') return { type: 'ended', ending: denied(verdict.decisions) };
 
     const pending = toPending(call, verdict.decisions);
@@ -79,7 +81,7 @@ export function takeCall({ tool }: PreparedCall, { budgets }: CallScope): Ended 
   return undefined;
 }
 
-const over = {
+const ends = {
   aborted: { kind: 'cancelled', code: 'call.aborted', what: 'The run was cancelled' },
   deadline: { kind: 'timed-out', code: 'call.deadline', what: 'The deadline passed' },
   budget: { kind: 'timed-out', code: 'call.budget', what: 'The time of the budget was used up' },
@@ -88,7 +90,7 @@ const over = {
 function endOfLife({ tool }: PreparedCall, { lifetime }: CallScope): Ended | undefined {
   const { ended } = lifetime;
   if (ended === undefined) return undefined;
-  const { kind, code, what } = over[ended];
+  const { kind, code, what } = ends[ended];
   return { type: 'ended', ending: failure(kind, { code, message: `${what} before \`${tool.name}\` began.` }) };
 }
 
@@ -102,7 +104,7 @@ function refusedApproval(code: string, { name, asks }: PendingApproval, why: str
 export function report({ session, emit }: CallScope, event: ApprovalEvent): void {
   // Made of JSON; an interface does not say so to the compiler.
   session.record(event as unknown as LogEntry);
-  emit?.(event);
+  emit?.({ ...event });
 }
 
 type ApprovalEvent = Extract<RunEvent, { type: 'approval-request' | 'approval-answer' }>;

@@ -1,7 +1,5 @@
 import {
-  copyJson,
   HoldfastError,
-  type Json,
   type Message,
   type Model,
   type ModelUsage,
@@ -18,9 +16,10 @@ import { bindPrompt, type CallOptions, type CallScope, createCallScope, type Run
 import { toSession } from './child-session.ts';
 import { type Ending, failure } from './ending.ts';
 import { EventStream } from './event-stream.ts';
+import type { IdentifiedCall } from './identified-call.ts';
 import { renderTracked } from './render-tracked.ts';
 import { identify, runTurn, toToolMessage, truncated } from './run-turn.ts';
-import { type IdentifiedCall, withoutStack } from './trail.ts';
+import { withoutStack } from './trail.ts';
 
 /** What `runAgent` takes: what every runner takes, without `tools`, which come from the prompt. */
 export interface RunAgentOptions extends Omit<CallOptions, 'tools'> {
@@ -201,12 +200,12 @@ function takeMessage(
     progress,
   }: { readonly scope: CallScope; readonly messages: Message[]; readonly progress: Progress },
 ): void {
-  messages.push({ role: 'assistant', text, calls, providerMetadata });
   if (usage !== undefined) {
     const { inputTokens, outputTokens } = progress.usage;
     progress.usage = { inputTokens: inputTokens + usage.inputTokens, outputTokens: outputTokens + usage.outputTokens };
   }
-  const asked = calls.map(({ id, name, arguments: raw }) => ({ id, name, arguments: toJson(raw) }));
+  const asked = Object.freeze(calls.map(({ id, name, arguments: raw }) => Object.freeze({ id, name, arguments: raw })));
+  messages.push({ role: 'assistant', text, calls: asked, providerMetadata });
   note(scope, { type: 'model-message', turn, text, calls: asked, reason, usage });
 }
 
@@ -242,11 +241,5 @@ function note({ session, emit }: CallScope, event: RunEvent): void {
     event.type === 'run-end' && event.error !== undefined ? { ...event, error: withoutStack(event.error) } : event;
   // Made of JSON; an interface does not say so to the compiler.
   session.record(entry as unknown as LogEntry);
-  emit?.(event);
-}
-
-function toJson(raw: unknown): Json {
-  if (typeof raw === 'string') return raw;
-  const copied = copyJson(raw ?? null);
-  return copied.ok ? copied.value : null;
+  emit?.({ ...event });
 }

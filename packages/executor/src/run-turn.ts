@@ -1,12 +1,12 @@
-import type { Json, Message, Outcome, PendingApproval, ToolCall } from '@holdfast/core';
+import type { Message, Outcome, PendingApproval, ToolCall } from '@holdfast/core';
 import { toPending } from './approval.ts';
 import { authorise } from './authorise.ts';
 import type { CallScope } from './call-scope.ts';
 import { CallSequence } from './call-sequence.ts';
 import { conductCall, prepare } from './conduct-call.ts';
 import { type Ending, failure } from './ending.ts';
+import { type IdentifiedCall, identifyCall } from './identified-call.ts';
 import { report } from './permit.ts';
-import type { IdentifiedCall } from './trail.ts';
 
 /** What became of the calls of one model message. */
 export interface TurnResult {
@@ -88,11 +88,7 @@ async function runSequence(
 
 /** Gives every call an id of its turn: the provider's where it gave one. */
 export function identify(calls: readonly ToolCall[], turn: number): IdentifiedCall[] {
-  return calls.map((call, index) => ({
-    id: call.id === undefined || call.id === '' ? `call_${turn}_${index}` : call.id,
-    name: call.name,
-    arguments: call.arguments,
-  }));
+  return calls.map((call, index) => identifyCall(call, () => `call_${turn}_${index}`));
 }
 
 /** The tool message that tells the model how a call ended. */
@@ -112,16 +108,8 @@ function reusedId({ id }: IdentifiedCall): Ending {
 }
 
 function isSameCall(a: IdentifiedCall, b: IdentifiedCall): boolean {
-  return a.name === b.name && (a.arguments === b.arguments || textOf(a.arguments) === textOf(b.arguments));
-}
-
-function textOf(value: unknown): string | undefined {
-  try {
-    return JSON.stringify(value as Json);
-  } catch {
-    // A cycle, say: such arguments are refused anyway, each on its own.
-    return undefined;
-  }
+  if (a.name !== b.name || a.problem !== undefined || b.problem !== undefined) return false;
+  return a.arguments === b.arguments || JSON.stringify(a.arguments) === JSON.stringify(b.arguments);
 }
 
 async function questionsOf(entries: readonly Entry[], scope: CallScope): Promise<PendingApproval[]> {

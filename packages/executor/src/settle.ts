@@ -1,9 +1,16 @@
-import { describeThrown, type PreparedCall, type Tool, type ToolCallEndEvent, type Touched } from '@holdfast/core';
+import {
+  describeThrown,
+  HoldfastError,
+  type PreparedCall,
+  type Tool,
+  type ToolCallEndEvent,
+  type Touched,
+} from '@holdfast/core';
 import type { SessionTransaction } from '@holdfast/session';
 import type { CallResources } from './call-resources.ts';
 import type { CallScope } from './call-scope.ts';
 import { type Ending, failure, readAnswer, thrownCode } from './ending.ts';
-import type { Invoked } from './invoke.ts';
+import { type Invoked, isThenable, waitForAnswer } from './invoke.ts';
 import { toOperations } from './policy-state.ts';
 import type { CompiledTool } from './toolset.ts';
 import { recordEnd, type Trail, toEndEvent, toLogEntry } from './trail.ts';
@@ -92,7 +99,32 @@ function exceededWrites({ name, effects }: Tool, touched: ReadonlyMap<string, To
   return undefined;
 }
 
-const noTouched: ReadonlyMap<string, Touched> = new Map();
+/** Everybody gets the same one. */
+class NothingTouched extends Map<string, Touched> {
+  override set(): this {
+    throw new TypeError('What a call touched is for reading only.');
+  }
+}
+
+const noTouched: ReadonlyMap<string, Touched> = new NothingTouched();
+
+function copyTouched(touched: ReadonlyMap<string, Touched>): ReadonlyMap<string, Touched> {
+  return new Map(
+    [...touched].map(([name, { reads, writes }]) => [
+      name,
+      { reads: reads.map((read) => ({ ...read })), writes: writes.map((write) => ({ ...write })) },
+    ]),
+  );
+}
+
+function lateAnswer(key: string, value: PromiseLike<unknown>): HoldfastError {
+  // Its rejection, which nobody will hear, must not end the process.
+  void waitForAnswer({ type: 'unstoppable', value });
+  return new HoldfastError(
+    'policy.result.async',
+    `\`onResult\` of the policy \`${key}\` answered with a promise; it has to answer at once.`,
+  );
+}
 
 /** Drops what the session has staged and writes down how the call ended. */
 function drop(ending: Ending, { scope, trail, transaction, resources }: Entered): ToolCallEndEvent {
@@ -108,6 +140,7 @@ function commit(
   touched: ReadonlyMap<string, Touched>,
 ): ToolCallEndEvent | Ending {
   try {
+    if (resources.brokenBy !== undefined) throw resources.brokenBy.thrown;
     updatePolicies(ending, resources.ownTouched(touched), { scope, call, transaction });
     resources.close();
     const event = toEndEvent(trail, ending, scope, {
@@ -156,14 +189,11 @@ function updatePolicies(
   if (scope.observers.length === 0) return;
   for (const bound of scope.observers) {
     // Each policy has its own: none can change what the next one sees.
-    const answer = bound.policy.onResult?.(
-      call,
-      { value, message, touched },
-      bound.context(transaction, scope.surroundings),
-    );
-    if (bound.slice !== undefined && answer !== undefined) {
-      transaction.apply(bound.slice, toOperations(bound.policy, answer));
-    }
+    const result = { value, message, touched: touched.size === 0 ? touched : copyTouched(touched) };
+    const answer: unknown = bound.policy.onResult?.(call, result, bound.context(transaction, scope.surroundings));
+    if (answer === undefined) continue;
+    if (isThenable(answer)) throw lateAnswer(bound.key, answer);
+    if (bound.slice !== undefined) transaction.apply(bound.slice, toOperations(bound.policy, answer));
   }
 }
 

@@ -1,29 +1,21 @@
-import {
-  copyJson,
-  type Json,
-  type JsonObject,
-  type Outcome,
-  type PolicyDecision,
-  type SessionEvent,
-  type ThrownError,
-  type ToolCallEndEvent,
-  type Touched,
+import type {
+  Json,
+  JsonObject,
+  Outcome,
+  PolicyDecision,
+  SessionEvent,
+  ThrownError,
+  ToolCallEndEvent,
+  Touched,
 } from '@holdfast/core';
 import type { LogEntry } from '@holdfast/session';
 import type { CallScope } from './call-scope.ts';
 import type { Ending } from './ending.ts';
-
-/** A call that has been given an id. */
-export interface IdentifiedCall {
-  readonly id: string;
-  readonly name: string;
-  readonly arguments: unknown;
-}
+import type { IdentifiedCall } from './identified-call.ts';
 
 /** What is known of a call while it goes on; each stage adds its part. */
 export interface Trail {
   readonly call: IdentifiedCall;
-  readonly rawArguments: Json;
   readonly startedAtMs: number;
   input: JsonObject | undefined;
   decisions: readonly PolicyDecision[];
@@ -48,7 +40,6 @@ export function startTrail(call: IdentifiedCall, { clock, emit, parent }: CallSc
   });
   return {
     call,
-    rawArguments: toJson(call.arguments),
     startedAtMs,
     input: undefined,
     decisions: none,
@@ -84,7 +75,7 @@ export function toEndEvent(
     parentId: parent?.call.id,
     turn: run?.turn,
     name: call.name,
-    rawArguments: trail.rawArguments,
+    rawArguments: call.arguments,
     input: trail.input,
     decisions: trail.decisions,
     approval: trail.approval,
@@ -137,11 +128,4 @@ function toWrites(touched: ReadonlyMap<string, Touched>): ToolCallEndEvent['writ
         change: before === null ? 'created' : after === null ? 'removed' : 'changed',
       })),
   );
-}
-
-function toJson(raw: unknown): Json {
-  if (typeof raw === 'string') return raw;
-  if (raw === undefined) return null;
-  const copied = copyJson(raw);
-  return copied.ok ? copied.value : null;
 }
