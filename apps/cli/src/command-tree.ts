@@ -1,7 +1,7 @@
 import type { Argument, Command, Option } from 'commander';
 
 /** What a value on the command line is, as far as a shell can complete it. */
-export type ValueKind = 'folder' | 'tool' | 'model' | 'session' | 'shell' | 'command' | 'other';
+export type ValueKind = 'folder' | 'tool' | 'model' | 'session' | 'call' | 'shell' | 'command' | 'other';
 
 export interface DescribedOption {
   readonly short: string | undefined;
@@ -16,7 +16,7 @@ export interface DescribedCommand {
   readonly name: string;
   readonly description: string;
   readonly options: readonly DescribedOption[];
-  readonly argument: { readonly name: string; readonly kind: ValueKind } | undefined;
+  readonly argument: { readonly name: string; readonly kind: ValueKind; readonly repeats: boolean } | undefined;
 }
 
 /** The program as a shell completes it: the options before any command, and the commands. */
@@ -32,6 +32,7 @@ const kinds: ReadonlyMap<string, ValueKind> = new Map([
   ['tools', 'tool'],
   ['model', 'model'],
   ['id', 'session'],
+  ['call', 'call'],
   ['shell', 'shell'],
   ['command', 'command'],
 ]);
@@ -67,7 +68,7 @@ function describeOption(option: Option): DescribedOption {
 }
 
 function describeArgument(argument: Argument | undefined): DescribedCommand['argument'] {
-  return argument === undefined ? undefined : toValue(argument.name());
+  return argument === undefined ? undefined : { ...toValue(argument.name()), repeats: argument.variadic };
 }
 
 function toValue(name: string): { readonly name: string; readonly kind: ValueKind } {

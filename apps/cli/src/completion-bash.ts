@@ -34,10 +34,16 @@ _holdfast_tools() {
 _holdfast_sessions() {
   local log ids=
   for log in .holdfast/sessions/*.jsonl; do
-    log=\${log##*/}
-    [[ $log == '*.jsonl' ]] || ids+=" \${log%.jsonl}"
+    log=\${log##*/} log=\${log%.jsonl}
+    # What other names hold, compgen would run.
+    case $log in *[!a-z0-9-]*) ;; *) ids+=" $log" ;; esac
   done
   _holdfast_words "$ids"
+}
+
+_holdfast_calls() {
+  _holdfast_sessions
+  COMPREPLY+=($(compgen -W "$(holdfast show --json 2>/dev/null | ${listCalls})" -- "$current"))
 }
 
 _holdfast() {
@@ -68,6 +74,9 @@ complete -F _holdfast holdfast
 /** Takes the names of the tools out of \`holdfast list --json\`: a name has no character that JSON or a shell would quote. */
 export const listNames: string = `sed -n 's/^    "name": "\\([A-Za-z0-9_-]*\\)",$/\\1/p'`;
 
+/** Takes the ids of calls out of \`holdfast show --json\`, but for those that a shell would have to quote. */
+export const listCalls: string = `sed -n 's/.*"type":"tool-call-end","callId":"\\([A-Za-z0-9_./-]*\\)".*/\\1/p'`;
+
 function complete(kind: ValueKind, commands: readonly string[]): string {
   switch (kind) {
     case 'folder':
@@ -76,6 +85,8 @@ function complete(kind: ValueKind, commands: readonly string[]): string {
       return '_holdfast_tools;';
     case 'session':
       return '_holdfast_sessions;';
+    case 'call':
+      return '_holdfast_calls;';
     case 'model':
       // After `openai:` comes the model's name, without a blank between.
       return `compopt -o nospace 2>/dev/null; _holdfast_words '${modelWords.join(' ')}';`;

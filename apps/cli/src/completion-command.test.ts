@@ -1,7 +1,10 @@
+import { readdir } from 'node:fs/promises';
 import { expect, test, vi } from 'vitest';
 import { runProgram } from './program.ts';
+import { callEnd } from './test-events.ts';
 import { createFolder } from './test-folder.ts';
 import { createTestHost } from './test-host.ts';
+import { writeLog } from './test-log.ts';
 import { runShell, shellCommand, toTool } from './test-program.ts';
 
 // A busy machine may take seconds to start Node.js.
@@ -54,17 +57,23 @@ test.each([
   { typed: ['holdfast', 'run', '--tools', 'my'], offered: ['my tools'] },
   { typed: ['holdfast', 'run', '--tools', 'my tools', '--allow', 'pol'], offered: ['polish_it'] },
   { typed: ['holdfast', 'run', '--allow', 'read'], offered: ['read_file'] },
-  ...['show', 'why', 'replay'].map((name) => ({
+  ...['show', 'replay'].map((name) => ({
     typed: ['holdfast', name, '2026'],
     offered: ['20260517-093012345-k3x9'],
   })),
+  { typed: ['holdfast', 'why', '2026'], offered: ['20260517-093012345-k3x9'] },
+  { typed: ['holdfast', 'why', 'call_'], offered: ['call_1_0/1', 'call_1_0'] },
+  { typed: ['holdfast', 'why', '20260517-093012345-k3x9', 'call_1_0/'], offered: ['call_1_0/1'] },
   { typed: ['holdfast', 'replay', '--'], offered: ['--workspace', '--at', '--json', '--help'] },
 ])('bash offers $offered after $typed', async ({ typed, offered }) => {
   await using folder = await createFolder({
     'completion.bash': await print('bash'),
     'my tools/polish.mjs': toTool('polish_it', 'return 1;'),
-    '.holdfast/sessions/20260517-093012345-k3x9.jsonl': '',
+    // Words that a shell would run, where somebody else has written the log.
+    '.holdfast/sessions/$(touch ran).jsonl': '',
   });
+  const calls = ['call_1_0/1', 'call_1_0', '$(touch ran)'].map((callId) => callEnd('ok', { callId }));
+  await writeLog(folder.path, '20260517-093012345-k3x9', calls);
   const words = typed.map((word) => `'${word}'`).join(' ');
   const { stdout, stderr } = await runShell(
     `holdfast() { ${shellCommand} "$@"; }; source completion.bash
@@ -74,4 +83,5 @@ test.each([
   );
   expect(stderr).toBe('');
   expect(stdout.trimEnd().split('\n')).toEqual([...offered, 'complete -F _holdfast holdfast']);
+  expect(await readdir(folder.path)).not.toContain('ran');
 });

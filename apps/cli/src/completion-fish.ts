@@ -1,5 +1,5 @@
 import { type CommandTree, type DescribedOption, modelWords, shellWords, type ValueKind } from './command-tree.ts';
-import { listNames } from './completion-bash.ts';
+import { listCalls, listNames } from './completion-bash.ts';
 
 /** A script that completes `holdfast` in fish. */
 export function toFishScript({ options, commands }: CommandTree): string {
@@ -33,6 +33,11 @@ function __holdfast_sessions
     end
 end
 
+function __holdfast_calls
+    __holdfast_sessions
+    holdfast show --json 2>/dev/null | ${listCalls}
+end
+
 ${lines.join('\n')}
 `;
 }
@@ -52,6 +57,8 @@ function toWords(kind: ValueKind, commands: readonly string[]): string | undefin
       return '(__holdfast_tools)';
     case 'session':
       return '(__holdfast_sessions)';
+    case 'call':
+      return '(__holdfast_calls)';
     case 'model':
       return modelWords.join(' ');
     case 'shell':

@@ -1,5 +1,5 @@
 import { type CommandTree, type DescribedOption, modelWords, shellWords, type ValueKind } from './command-tree.ts';
-import { listNames } from './completion-bash.ts';
+import { listCalls, listNames } from './completion-bash.ts';
 
 /** A script that completes `holdfast` in zsh. */
 export function toZshScript({ options, commands }: CommandTree): string {
@@ -23,6 +23,12 @@ _holdfast_sessions() {
   _describe -t sessions session ids
 }
 
+_holdfast_calls() {
+  _holdfast_sessions
+  local -a calls=(\${(f)"$(holdfast show --json 2>/dev/null | ${listCalls})"})
+  _describe -t calls call calls
+}
+
 _holdfast() {
   local state line
   local -A opt_args
@@ -31,7 +37,10 @@ _holdfast() {
   case $line[1] in
 ${commands
   .map(({ name, argument, options: own }) => {
-    const rest = argument === undefined ? [] : [quote(`1:${argument.name}:${toAction(argument.kind)}`)];
+    const rest =
+      argument === undefined
+        ? []
+        : [quote(`${argument.repeats ? '*' : '1'}:${argument.name}:${toAction(argument.kind)}`)];
     return `    ${name}) _arguments ${[...own.map(toSpecification), ...rest].join(' ')} ;;`;
   })
   .join('\n')}
@@ -61,6 +70,8 @@ function toAction(kind: ValueKind): string {
       return '_holdfast_tools';
     case 'session':
       return '_holdfast_sessions';
+    case 'call':
+      return '_holdfast_calls';
     case 'model':
       return `(${modelWords.map(escapeColons).join(' ')})`;
     case 'shell':

@@ -43,7 +43,7 @@ test.each([
   { argv: ['run', 'x', '--max-calls', '1.5'], says: 'whole number from 1 on' },
   { argv: ['run', 'x', '--max-tokens', 'all'], says: 'whole number from 1 on' },
   { argv: ['run', 'x', '--max-tokens', ''], says: 'whole number from 1 on' },
-  { argv: ['why'], says: "missing required argument 'id'" },
+  { argv: ['why'], says: "missing required argument 'call'" },
   { argv: ['why', 'a', 'b', 'c'], says: 'too many arguments' },
   { argv: ['why', 'call_1_0'], says: 'usage.session_unknown' },
   { argv: ['why', 'gone', 'call_1_0'], says: 'usage.session_unknown' },

@@ -139,7 +139,7 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
     .command('why')
     .description('say why a call was allowed, asked for or denied, and what became of it')
     .usage('[options] [id] <call>')
-    .argument('<id...>', 'id of the session (default: the newest), and id of the call or the beginning of one')
+    .argument('<call...>', 'id of the session (default: the newest), and id of the call or the beginning of one')
     .option('--workspace <dir>', 'folder that the session worked in', '.')
     .option('--json', 'as JSON')
     .addHelpText('after', whyHelp)
