@@ -104,7 +104,7 @@ export function formatCallEnd(event: EndedCall, style: LineStyle): readonly stri
 
 /** What came too late to count. */
 export function formatLate({ name, answer, value, message = '' }: LateCall, style: LineStyle): string {
-  const decision = answer === 'returned' ? 'returned too late, not counted' : 'threw too late';
+  const decision = answer === 'returned' ? 'returned, not counted' : 'threw';
   const given = value === undefined ? message : value;
   return formatCallLine({ state: 'late', name, arguments: given, decision, durationMs: undefined }, style);
 }
@@ -119,7 +119,7 @@ export function formatChildRun({ model, input, startedAtMs, end }: ChildRun, sty
       state: end?.status ?? 'unended',
       name: childRunName,
       arguments: input,
-      decision: end === undefined ? model : `${model}, ${formatCount(end.turns, 'turn')}`,
+      decision: end === undefined ? model : `${formatCount(end.turns, 'turn')}, ${model}`,
       durationMs: end === undefined ? undefined : end.atMs - startedAtMs,
     },
     style,

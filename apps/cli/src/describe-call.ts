@@ -13,15 +13,18 @@ import { formatChanges } from './changes.ts';
 import { createColors } from './colors.ts';
 import { toPrintable, toPrintableBlock, wrapBlock } from './terminal-text.ts';
 
-/** One call for people: who asked for it, what was decided and why, how it ended, what it changed, what it called itself. */
-export function describeCallUse(use: CallUse, style: LineStyle): readonly string[] {
+/**
+ * One call for people: who asked for it, what was decided and why, how it ended, what it changed, what it called itself. `kept`:
+ * whether what it changed is there in the end.
+ */
+export function describeCallUse(use: CallUse, kept: boolean, style: LineStyle): readonly string[] {
   const { colors } = style;
   const { end } = use;
   const state = end === undefined ? unended[use.status].state : end.outcome.kind;
   const verdict = end === undefined ? '' : describeDecision(end);
   return [
     `${colors.bold(`Call ${toPrintable(use.callId)}`)}  ${toPrintable(use.name)}  ${toPrintable(state)}${verdict === '' ? '' : `  ${toPrintable(verdict)}`}`,
-    ...toEntries(use).flatMap(([label, texts]) => formatEntry(label, texts, style)),
+    ...toEntries(use, kept).flatMap(([label, texts]) => formatEntry(label, texts, style)),
     ...(use.nested.length === 0 ? [] : [`  ${colors.bold('nested')}`]),
     ...use.nested
       .flatMap((nested) => formatTold(toTold(nested), { ...style, columns: style.columns - 2 }, describeNested))
@@ -39,7 +42,7 @@ const unended: Readonly<Record<CallUse['status'], { readonly state: string; read
 
 type Entry = readonly [label: string, texts: readonly string[]];
 
-function toEntries(use: CallUse): readonly Entry[] {
+function toEntries(use: CallUse, kept: boolean): readonly Entry[] {
   const { end, start } = use;
   const entries: readonly Entry[] = [
     ['asked by', [describeAsker(use)]],
@@ -48,7 +51,7 @@ function toEntries(use: CallUse): readonly Entry[] {
     ['policies', listDecisions(use)],
     ['approval', use.approvals.map(describeApproval)],
     ['outcome', [end === undefined ? unended[use.status].why : describeOutcome(end)]],
-    ['changed', listChanged(use)],
+    ['changed', listChanged(use, kept)],
     ['late', listLate(use)],
     ['problems', use.problems.map(({ type, message }) => `${type}: ${message}`)],
     [
@@ -118,8 +121,8 @@ function listLate({ late }: CallUse): readonly string[] {
   ];
 }
 
-function listChanged({ changed, end, start }: CallUse): readonly string[] {
-  const { kept, events, changes, writes } = changed;
+function listChanged({ changed, end, start }: CallUse, kept: boolean): readonly string[] {
+  const { events, changes, writes } = changed;
   const files = formatChanges(
     writes.map(({ key, change }) => ({ path: key, change })),
     plain,

@@ -68,12 +68,12 @@ test('what is nested stands under its call, a run of a child recognisably, a lat
   expect(output.text().split('\n')).toEqual([
     '  ok        read_file     {"path":"a.txt"}  allow    3 ms',
     '    ok        list_files    {"path":"a.txt"}  allow    3 ms',
-    '    completed child run     Look.  m:1, 2 turns   12 ms',
+    '    completed child run     Look.  2 turns, m:1   12 ms',
     '              | Found\\nit.',
     '      Reading \\x1b[2Jfirst.',
     '      failed    read_file     {"path":"a.txt"}      3 ms',
     '                no (tool.failed)',
-    '  late      slow          7  returned too late, not counted',
+    '  late      slow          7  returned, not counted',
     '',
   ]);
 });
@@ -196,6 +196,15 @@ test('a question that is answered after the end draws nothing more', async () =>
   await answered;
   expect(take()).toBe('');
   expect(clock.pending).toBe(0);
+});
+
+test('a late result after the end is a line of its own', () => {
+  const { output, take } = createScreen();
+  const view = createLiveView(output, { style, clock: manualClock() });
+  view.close();
+  take();
+  view.show(late);
+  expect(take()).toMatch(/^ {2}late {6}slow {10}7 .* returned, not counted\n$/);
 });
 
 test('more calls than lines are counted', () => {

@@ -93,6 +93,11 @@ export function createLiveView(output: OutputStream, { style, clock }: LiveViewO
 
   return {
     show(event) {
+      if (closed) {
+        // What a tool that did not stop came to, while the session is being closed.
+        for (const line of describeAll(tree.take(event), style)) output.write(`${line}\n`);
+        return;
+      }
       openCalls.apply(event);
       if (event.type === 'turn-start') thinking = { sinceMs: clock.now(), text: '' };
       else if (event.type === 'text-delta' && thinking !== undefined)

@@ -83,6 +83,8 @@ test('a call that was asked for, approved, done: everything about it', async () 
   ]);
 });
 
+const inChild = (entry: object) => ({ type: 'child-record', callId: 'c1', sessionId: 'one/c1/1', childSeq: 0, entry });
+
 test.each([
   {
     what: 'denied',
@@ -149,6 +151,21 @@ test.each([
       callEnd('failed', { message: 'no', code: 'tool.failed' }),
     ],
     says: ['the tool of call c1', 'nothing in the end: the call around it did not succeed', '+ created a.txt'],
+  },
+  {
+    what: 'of the session of a child in one that failed',
+    id: 'inner',
+    entries: [
+      inChild(
+        callEnd('ok', {
+          callId: 'inner',
+          parentId: 'c1',
+          writes: [{ resource: 'filesystem', key: 'a.txt', change: 'created' }],
+        }),
+      ),
+      callEnd('failed', { message: 'no', code: 'tool.failed' }),
+    ],
+    says: ['nothing in the end', '+ created a.txt'],
   },
   {
     what: 'in the session of a child',
