@@ -27,7 +27,7 @@ export interface JsonLimits {
   readonly maxDepth?: number;
   /** Keys of all objects together. Default: no limit. */
   readonly maxKeys?: number;
-  /** Characters of all strings and keys together, and one more for each item. Default: no limit. */
+  /** Characters of all strings and keys together, and two more for each item and key. Default: no limit. */
   readonly maxLength?: number;
 }
 
@@ -90,10 +90,11 @@ function copy(value: unknown, depth: number, copying: Copying): Json {
 
 function copyArray(value: readonly unknown[], depth: number, copying: Copying): Json {
   const { length } = value;
+  if (!take(2 * length, copying)) return null;
   // Of its size from the start, unless it only claims to be large: holes are refused one by one.
   const items: Json[] = length <= 1_024 ? new Array(length) : [];
   for (let index = 0; index < length; index += 1) {
-    if (take(1, copying)) items[index] = copy(value[index], depth - 1, copying);
+    items[index] = copy(value[index], depth - 1, copying);
     if (copying.problem !== undefined) return passUp(copying, `[${index}]`);
   }
   return Object.freeze(items);
@@ -109,7 +110,7 @@ function copyObject(value: object, depth: number, copying: Copying): Json {
       fail(copying, 'key', 'is a reserved key');
       return passUp(copying, '.__proto__');
     }
-    if (take(key.length + 1, copying)) properties[key] = copy(value[key], depth - 1, copying);
+    if (take(key.length + 2, copying)) properties[key] = copy(value[key], depth - 1, copying);
     if (copying.problem !== undefined) return passUp(copying, `.${key.slice(0, 100)}`);
   }
   return Object.freeze(properties);

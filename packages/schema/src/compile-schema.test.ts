@@ -65,6 +65,46 @@ const table: { input: unknown; path?: string; value?: unknown }[] = [
   { input: null, path: '' },
 ];
 
+test.each([v.any(), v.string(), v.object({ a: v.string() })])(
+  'an optional key that objects inherit is optional %#',
+  (inner) => {
+    for (const key of ['toString', 'constructor', 'hasOwnProperty']) {
+      const { validate } = compileSchema<unknown>(v.object({ in: v.object({ [key]: v.optional(inner) }) }));
+      const result = validate({ in: {} });
+      expect(result.ok && Object.keys((result.value as { in: object }).in)).toEqual([]);
+    }
+  },
+);
+
+test('an inherited key that is there is validated, and the value is what was sent', () => {
+  const { validate } = compileSchema(
+    v.object({ toString: v.optional(v.string()), more: v.array(v.object({ a: v.number() })) }),
+  );
+  expect(validate({ toString: 'x', more: [{ a: 1 }] })).toEqual({
+    ok: true,
+    value: { toString: 'x', more: [{ a: 1 }] },
+  });
+  expect(validate({ toString: 1, more: [] })).toMatchObject({ ok: false });
+  const loose = compileSchema<{ inner: object }>(v.looseObject({ toString: v.optional(v.string()) }) as never);
+  const result = loose.validate({ inner: { a: [{}] } });
+  expect(result.ok && Object.getPrototypeOf(result.value.inner)).toBe(Object.prototype);
+});
+
+test.each([
+  v.object({ in: v.object({ a: v.optional(v.string()) }) }),
+  v.object({ in: v.looseObject({}) }),
+  jsonSchema({ type: 'object', properties: { in: { type: 'object', properties: { a: {} } } } }),
+] satisfies readonly Schema[])('a list is no object %#', (schema) => {
+  expect(compileSchema<unknown>(schema).validate({ in: [] })).toMatchObject({ ok: false });
+  expect(compileSchema<unknown>(schema).validate({ in: {} })).toMatchObject({ ok: true });
+});
+
+test('where a list may stand beside an object, it may', () => {
+  const either = v.object({ in: v.union([v.object({ a: v.string() }), v.array(v.string())]) });
+  expect(compileSchema(either).validate({ in: ['x'] })).toMatchObject({ ok: true });
+  expect(compileSchema(either).validate({ in: { a: 'x' } })).toMatchObject({ ok: true });
+});
+
 for (const [kind, schema] of [
   ['valibot', search],
   ['plain JSON Schema', plainSearch],

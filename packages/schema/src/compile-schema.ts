@@ -44,21 +44,47 @@ function compile(schema: Schema): CompiledSchema {
   const raw = readJsonSchema(schema);
   const findUndeclared = createUndeclaredCheck(raw);
   const { validate } = schema['~standard'];
+  const namesInherited = mentionsInherited(raw);
   return {
     jsonSchema: deepFreeze(closeObjects(raw)),
     validate(value) {
-      const result = validate(value);
+      const result = validate(namesInherited ? withoutPrototypes(value) : value);
       if (result instanceof Promise) {
         void Promise.allSettled([result]); // So that a rejection of what nobody waits for is handled.
         throw asyncSchema();
       }
       const undeclared = findUndeclared(value);
       if (result.issues === undefined) {
-        return undeclared.length === 0 ? { ok: true, value: result.value } : { ok: false, issues: undeclared };
+        if (undeclared.length > 0) return { ok: false, issues: undeclared };
+        return { ok: true, value: namesInherited ? withPrototypes(result.value) : result.value };
       }
       return { ok: false, issues: [...undeclared, ...result.issues.map(toIssue)] };
     },
   };
+}
+
+/** Whether a property is named like one that every object inherits (`toString`), which validators then find without its being there. */
+function mentionsInherited(node: unknown): boolean {
+  if (typeof node !== 'object' || node === null) return false;
+  if (Array.isArray(node)) return node.some(mentionsInherited);
+  const { properties } = node as JsonObject;
+  const names = isPlainObject(properties) ? Object.keys(properties) : [];
+  return names.some((name) => name in Object.prototype) || Object.values(node).some(mentionsInherited);
+}
+
+function withoutPrototypes(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutPrototypes);
+  if (!isPlainObject(value)) return value;
+  const copy: Record<string, unknown> = Object.create(null);
+  for (const key of Object.keys(value)) copy[key] = withoutPrototypes(value[key]);
+  return copy;
+}
+
+/** Gives what a schema let through as it was its prototype back; what it made itself stays as it is. */
+function withPrototypes(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withPrototypes);
+  if (!isPlainObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withPrototypes(inner)]));
 }
 
 function readJsonSchema(schema: StandardSchema): JsonObject {

@@ -13,6 +13,8 @@ interface Place {
 interface Shape {
   /** Nothing below has keys to check. */
   readonly leaf: boolean;
+  /** A list is not what is described. */
+  readonly objectsOnly: boolean;
   /** Any key may stand here. */
   readonly open: boolean;
   readonly keys: ReadonlyMap<string, Place>;
@@ -37,12 +39,14 @@ export function createUndeclaredCheck(root: Node): (value: unknown) => readonly 
     if (typeof value !== 'object' || value === null || place.nodes.length === 0) return;
     place.shape ??= readShape(place.nodes, root);
     const { shape } = place;
-    if (shape.leaf) return;
     if (Array.isArray(value)) {
+      // Validators that only ask for `typeof value === 'object'` take a list for one.
+      if (shape.objectsOnly) issues.push({ path, message: 'Must be an object, got a list.' });
+      if (shape.leaf) return;
       for (let index = 0; index < value.length; index += 1) {
         walk(value[index], shape.prefix[index] ?? shape.items, `${path}[${index}]`, issues);
       }
-    } else if (isPlainObject(value)) {
+    } else if (!shape.leaf && isPlainObject(value)) {
       walkObject(value, shape, path, issues);
     }
   };
@@ -124,6 +128,7 @@ function readShape(nodes: readonly Node[], root: Node): Shape {
     }
   }
   return {
+    objectsOnly: nodes.every(({ type }) => type === 'object'),
     leaf: !describesObject && items.length === 0 && prefix.length === 0,
     open: open || !describesObject,
     keys: new Map([...keys].map(([key, list]) => [key, placeOf(list)])),

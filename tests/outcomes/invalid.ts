@@ -1,0 +1,106 @@
+import { toolError, toolOk } from '@holdfast/core';
+import * as v from 'valibot';
+import { cycle, hostileProxy, revokedProxy, thrown } from '../call-fixtures.ts';
+import { type Cause, ends, inputSchema, repeatable } from './cause.ts';
+
+const invalid = ends('invalid');
+const outputSchema = v.object({ n: v.number() });
+
+const notJson: readonly (readonly [string, () => unknown])[] = [
+  ['a function', () => () => 1],
+  ['a symbol', () => Symbol('x')],
+  ['a BigInt', () => 1n],
+  ['NaN', () => Number.NaN],
+  ['Infinity', () => ({ n: Number.POSITIVE_INFINITY })],
+  ['a cycle', cycle],
+  ['undefined deep down', () => ({ a: [{ b: undefined }] })],
+  ['a list with holes', () => Array.from({ length: 2, 1: 'x' })],
+  ['a Date', () => new Date(0)],
+  ['a Map', () => new Map()],
+  ['bytes', () => new Uint8Array(2)],
+  ['an Error', () => new Error('returned')],
+  ['an instance of a class', () => new (class Account {})()],
+  ['`__proto__`', () => JSON.parse('{"__proto__":{"polluted":true}}') as unknown],
+  [
+    'a getter that throws',
+    () => Object.defineProperty({}, 'a', { enumerable: true, get: () => thrown(new Error('read')) }),
+  ],
+];
+
+const badArguments: readonly (readonly [string, unknown])[] = [
+  ['malformed', '{'],
+  ['duplicate_key', '{"q":"a","q":"b"}'],
+  ['not_object', '[]'],
+  ['reserved_key', '{"q":"x","__proto__":{}}'],
+  ['too_deep', `{"q":${'['.repeat(65)}${']'.repeat(65)}}`],
+  ['too_large', `{"q":"${'x'.repeat(1_048_576)}"}`],
+  ['not_json', { q: () => 1 }],
+  ['invalid', '{"q":7}'],
+  ['invalid', '{"q":null}'],
+  ['invalid', '{"q":"x","more":1}'],
+];
+
+const badRenderers: readonly (readonly [string, () => unknown])[] = [
+  ['throws', () => thrown(new Error('render broke'))],
+  ['throws a revoked proxy', () => thrown(revokedProxy())],
+  ['returns a number', () => 7],
+  ['returns a promise', async () => 'text'],
+];
+
+const badChecks: readonly (readonly [string, () => unknown])[] = [
+  ['an Error', () => new Error('check broke')],
+  ['null', () => null],
+  ['a revoked proxy', revokedProxy],
+];
+
+/** A result that may be looked at, but not read. */
+const unreadable = (): unknown =>
+  new Proxy(toolOk(1), {
+    get: (_target, key) => (key === 'then' ? undefined : thrown(new Error('read'))),
+  });
+
+export const invalids: readonly Cause[] = [
+  ...notJson.flatMap(([what, value]) => [
+    invalid(`it returns ${what}`, 'output.not_json', { does: value }),
+    invalid(`it succeeds with ${what}`, 'output.not_json', { does: () => toolOk(value(), 'Done.') }),
+    invalid(`it fails with ${what}`, 'output.not_json', { does: () => toolError('No.', { value: value() as null }) }),
+  ]),
+  invalid('it returns undefined', 'output.undefined', { does: () => undefined }),
+  invalid('it returns a promise of undefined', 'output.undefined', { does: async () => undefined }),
+  invalid('a repeatable effect returns undefined', 'output.undefined', { does: () => undefined, tool: repeatable }),
+  invalid('its result throws when read', 'output.unreadable', { does: unreadable }),
+  invalid('the message of its result is no text', 'output.unreadable', {
+    does: () => toolOk(1, hostileProxy() as unknown as string),
+  }),
+  invalid('it returns what its schema refuses', 'output.invalid', { does: () => ({ n: 'x' }), tool: { outputSchema } }),
+  invalid('it returns more than its schema says', 'output.invalid', {
+    does: () => ({ n: 1, more: 1 }),
+    tool: { outputSchema },
+  }),
+  ...badRenderers.map(([what, renderResult]) =>
+    invalid(`its renderer ${what}`, 'output.render_failed', { tool: { renderResult: renderResult as () => string } }),
+  ),
+  ...badArguments.map(([reason, raw]) =>
+    invalid(`its arguments are ${JSON.stringify(raw).slice(0, 40)}`, `arguments.${reason}`, {
+      tool: { inputSchema },
+      call: { arguments: raw },
+      reached: 'parse',
+    }),
+  ),
+  invalid('it takes no arguments and is given some', 'arguments.invalid', {
+    call: { arguments: '{"q":1}' },
+    reached: 'parse',
+  }),
+  ...badChecks.map(([what, make]) =>
+    invalid(`the check of its arguments throws ${what}`, 'arguments.check_failed', {
+      tool: {
+        inputSchema: v.pipe(
+          inputSchema,
+          v.check(() => thrown(make())),
+        ),
+      },
+      call: { arguments: '{"q":"x"}' },
+      reached: 'parse',
+    }),
+  ),
+];

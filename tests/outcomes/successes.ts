@@ -1,0 +1,71 @@
+import { ask, toolOk } from '@holdfast/core';
+import { hostileProxy, revokedProxy, thenable, thrown } from '../call-fixtures.ts';
+import { type Cause, external, guard, inputSchema, succeeds, watched } from './cause.ts';
+
+type Resolve = (value: unknown) => void;
+const long = 'y'.repeat(5_000);
+
+export const successes: readonly Cause[] = [
+  succeeds('a value', {
+    does: () => ({ n: 1, none: null }),
+    outcome: { message: '', value: { n: 1, none: null }, rendered: '{"n":1}', text: '{"n":1}' },
+  }),
+  succeeds('a value with a message', {
+    does: () => toolOk([1], 'Done.'),
+    outcome: { message: 'Done.', value: [1], rendered: '[1]', text: 'Done.\n\n[1]' },
+  }),
+  succeeds('a value kept from the model', {
+    does: () => toolOk({ key: 's' }, 'Done.', { excludeValueFromContext: true }),
+    outcome: { value: { key: 's' }, rendered: '{"key":"s"}', text: 'Done.' },
+  }),
+  succeeds('null', { does: () => null, outcome: { value: null, rendered: '', text: '' } }),
+  succeeds('null with a message', {
+    does: () => toolOk(null, 'Nothing.'),
+    outcome: { rendered: '', text: 'Nothing.' },
+  }),
+  succeeds('an empty message', { does: () => toolOk('v', ''), outcome: { text: '"v"' } }),
+  succeeds('numbers as text, null in a list', { does: () => ['1', null], outcome: { rendered: '["1",null]' } }),
+  succeeds('5,000 characters', { does: () => long, outcome: { rendered: `"${long}"`, text: `"${long}"` } }),
+  succeeds('a rendering of its own', {
+    does: () => [1, 2],
+    tool: { renderResult: (value) => `Found ${(value as []).length}.` },
+    outcome: { value: [1, 2], rendered: 'Found 2.', text: 'Found 2.' },
+  }),
+  succeeds('an empty rendering', {
+    does: () => toolOk([1], 'Searched'),
+    tool: { renderResult: () => '' },
+    outcome: { rendered: '', text: 'Searched' },
+  }),
+  succeeds('a promise', { does: async () => 1, outcome: { value: 1 } }),
+  succeeds('a thenable that calls back twice', {
+    does: () => thenable((resolve: Resolve) => [1, 2].map(resolve)),
+    outcome: { value: 1 },
+  }),
+  succeeds('a thenable that calls back and then throws', {
+    does: () => thenable((resolve: Resolve) => thrown(resolve(1))),
+    outcome: { value: 1 },
+  }),
+  succeeds('arguments', { tool: { inputSchema }, call: { arguments: '{"q":"x"}' }, end: { input: { q: 'x' } } }),
+  succeeds('an external effect', { tool: external }),
+  succeeds('a subscriber that throws', { options: () => ({ onEvent: () => thrown(new Error('broke')) }) }),
+  succeeds('a subscriber that throws a revoked proxy', { options: () => ({ onEvent: () => thrown(revokedProxy()) }) }),
+  succeeds('a listener of the session that throws', {
+    options({ session }) {
+      session.subscribe(() => thrown(hostileProxy()));
+      return {};
+    },
+  }),
+  succeeds('a yes', {
+    policies: [guard(() => ask('Sure?'))],
+    options: () => ({ approve: () => ({ type: 'approve' }) }),
+    end: {
+      approval: { type: 'approve', by: 'person' },
+      decisions: [watched, { policy: 'host/guard', type: 'allow', reason: 'Approved.' }],
+    },
+  }),
+  succeeds('a grant', {
+    tool: { dangerous: true },
+    options: () => ({ grants: ['write'] }),
+    end: { decisions: [watched, { policy: 'holdfast/dangerous', type: 'allow', reason: 'Granted by the host.' }] },
+  }),
+];
