@@ -132,10 +132,12 @@ const nesting = {
     'around',
     "context.beat(); await context.call('read_file', { path: 'a.txt' }); return 1;",
   ),
-  // Ends after its call has, while the next one holds the run up.
+  // Ends after its call has, while the next one holds the run up. Its file may take longer to load than the call has time.
   'plugins/late.mjs': toTool(
     'late',
-    "return new Promise((resolve) => context.signal.addEventListener('abort', () => setImmediate(resolve, 'late')));",
+    `const { signal } = context;
+     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+     return new Promise((resolve) => setTimeout(resolve, 10, 'late'));`,
   ).replace("'none',", "'none', timeoutMs: 1,"),
   'plugins/hold.mjs': toTool('hold', 'return new Promise((resolve) => setTimeout(resolve, 50, 1));', 'state'),
   'plugins/child.mjs': toTool(
