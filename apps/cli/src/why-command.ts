@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type CallExplanation, type CallUse, explainCall, type LogRecord } from '@holdfast/session';
+import { type CallExplanation, explainCall, type LogRecord } from '@holdfast/session';
 import { readLog } from '@holdfast/session/jsonl';
 import { findNearest, listCallIds, matchCallId } from './call-ids.ts';
 import { formatCount } from './call-line.ts';
@@ -39,24 +39,12 @@ export async function explainWhy({ id, call, workspace, json }: WhyOptions, host
     const style = { colors: createColors(terminal.color), columns: terminal.columns };
     const lines = [
       formatSessionTitle(log.id, shortenPath(log.path, host.directory), style),
-      ...explanation.uses.flatMap((use) => ['', ...describeCallUse(use, isKept(use, reading.records), style)]),
+      ...explanation.uses.flatMap((use) => ['', ...describeCallUse(use, use.changed.kept, style)]),
       ...(isDamaged(reading) ? ['', describeIntegrity(reading, style, 'searched')] : []),
     ];
     for (const line of lines) host.stdout.write(`${line}\n`);
   }
   return isDamaged(reading) ? 1 : 0;
-}
-
-/**
- * Whether what a call changed is there in the end. Files that are written in the session of a child, too, are those of the call
- * around it, and the state of such a session ends with that call.
- */
-function isKept(use: CallUse, records: readonly LogRecord[]): boolean {
-  if (!use.changed.kept || use.parentId === undefined) return use.changed.kept;
-  const around = explainCall(records, use.parentId)?.uses.find(({ nested }) =>
-    nested.some(({ callId, end }) => callId === use.callId && end?.seq === use.end?.seq),
-  );
-  return around === undefined || isKept(around, records);
 }
 
 interface SearchPlace {

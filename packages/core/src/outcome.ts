@@ -34,6 +34,8 @@ export interface Outcome {
 /** A call that waits for a person. */
 export interface PendingApproval {
   readonly callId: string;
+  /** The call that this one is nested in. */
+  readonly parentId?: string;
   readonly name: string;
   readonly input: Json;
   readonly dangerous: boolean;

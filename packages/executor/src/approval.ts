@@ -5,14 +5,20 @@ import {
   type PolicyDecision,
   type PreparedCall,
 } from '@holdfast/core';
+import type { CallScope } from './call-scope.ts';
 import type { Lifetime } from './lifetime.ts';
 
 /** How a host answers an ask. Throwing, or answering anything else, denies. */
 export type Approve = (pending: PendingApproval) => ApprovalAnswer | Promise<ApprovalAnswer>;
 
-export function toPending({ id, tool, input }: PreparedCall, decisions: readonly PolicyDecision[]): PendingApproval {
+export function toPending(
+  { id, tool, input }: PreparedCall,
+  decisions: readonly PolicyDecision[],
+  { parent }: CallScope,
+): PendingApproval {
   return Object.freeze({
     callId: id,
+    ...(parent === undefined ? {} : { parentId: parent.call.id }),
     name: tool.name,
     input,
     dangerous: tool.dangerous,

@@ -5,6 +5,7 @@ import {
   deny,
   HoldfastError,
   type Outcome,
+  type PendingApproval,
   type Policy,
   type RunEvent,
   type Tool,
@@ -207,7 +208,14 @@ test('nested calls that only read run beside each other', async () => {
 test.each([
   { title: 'nobody to ask', options: {}, expected: { kind: 'denied', code: 'approval.nested' } },
   { title: 'a grant', options: { grants: ['inner'] }, expected: { kind: 'ok' } },
-  { title: 'an answer', options: { approve: () => ({ type: 'approve' as const }) }, expected: { kind: 'ok' } },
+  {
+    title: 'an answer',
+    options: {
+      approve: ({ callId, parentId }: PendingApproval) =>
+        callId === 'top/1' && parentId === 'top' ? { type: 'approve' as const } : { type: 'deny' as const },
+    },
+    expected: { kind: 'ok' },
+  },
   { title: 'unattended', options: { unattended: true }, expected: { kind: 'denied', code: 'approval.unattended' } },
 ])('a nested call that needs approval, with $title', async ({ options, expected }) => {
   let inner: Outcome | undefined;

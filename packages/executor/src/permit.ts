@@ -45,7 +45,7 @@ async function permitWithApproval(
     if (verdict.type === 'allow') return permitted;
     if (verdict.type === 'deny') return { type: 'ended', ending: denied(verdict.decisions) };
 
-    const pending = toPending(call, verdict.decisions);
+    const pending = toPending(call, verdict.decisions, scope);
     const unanswerable = nobodyToAsk(scope);
     if (unanswerable !== undefined) return refusedApproval(unanswerable.code, pending, unanswerable.why);
     report(scope, { type: 'approval-request', pending });

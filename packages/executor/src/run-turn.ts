@@ -119,7 +119,7 @@ async function questionsOf(entries: readonly Entry[], scope: CallScope): Promise
     if (prepared.type === 'ended') continue;
     const verdict = await authorise(prepared.call, scope);
     if (verdict.type !== 'ask') continue;
-    const question = toPending(prepared.call, verdict.decisions);
+    const question = toPending(prepared.call, verdict.decisions, scope);
     report(scope, { type: 'approval-request', pending: question });
     pending.push(question);
   }

@@ -14,8 +14,6 @@ export interface CallTrail {
   readonly sessionId: string | undefined;
   name: string;
   parentId: string | undefined;
-  /** Whether its changes count with those of the call around it. */
-  staged: boolean;
   message: { readonly seq: number; readonly turn: number; readonly text: string; readonly arguments: Json } | undefined;
   readonly approvals: {
     readonly seq: number;
@@ -132,7 +130,6 @@ class TrailReader implements Trails {
     if (!isPlainObject(outcome) || typeof outcome['kind'] !== 'string') return;
     const trail = this.#going(callId, place, record);
     this.#identify(trail, record, place);
-    trail.staged = record['nested'] === true;
     // The executor has written it; what is JSON has lost nothing but fields that were undefined.
     trail.end = record as unknown as NonNullable<CallTrail['end']>;
   }
@@ -180,7 +177,6 @@ class TrailReader implements Trails {
       sessionId: place?.sessionId,
       name: asked === undefined ? '' : String(asked['name']),
       parentId: undefined,
-      staged: false,
       message: asked &&
         message && {
           seq: message.seq,

@@ -250,8 +250,8 @@ test('calls in a child session, under ids that the session around it uses, too',
         callId: 'call_1_0',
         sessionId: 's/call_1_0/1',
         message: { turn: 1 },
-        // Of the child session, which is a session of its own.
-        changed: { kept: true, events },
+        // The call that opened the child session failed, and what was done in it with that.
+        changed: { kept: false, events },
         nested: [{ callId: 'call_1_0/1', nested: [] }],
       },
     ],

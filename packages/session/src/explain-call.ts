@@ -99,8 +99,8 @@ function isKept(trail: CallTrail, trails: Trails): boolean {
   const met = new Set<CallTrail>();
   for (let current: CallTrail | undefined = trail; current !== undefined; current = trails.parentOf(current)) {
     if (current.end?.outcome.kind !== 'ok' || met.has(current)) return false;
-    // What is not nested in a transaction has been committed by itself: also a call in a session of `context.child()`.
-    if (!current.staged) return true;
+    // In a session of `context.child()` as well, what was written counts with the call that opened it.
+    if (current.parentId === undefined) return true;
     met.add(current);
   }
   return false;
