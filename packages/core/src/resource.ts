@@ -22,6 +22,8 @@ export interface ResourceTransaction<View = unknown, ReadOnlyView = unknown> {
   begin(callId: string): ResourceTransaction<View, ReadOnlyView>;
   /** What the call has read and written so far. */
   touched(): Touched;
+  /** The tool is done: from now on the view refuses whatever is asked of it (`context.closed`). Comes before `touched` and `prepare`. */
+  seal(): void;
   /** Makes sure that `commit` can succeed; throwing fails the call. */
   prepare(): void | Promise<void>;
   commit(): void | Promise<void>;

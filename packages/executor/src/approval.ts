@@ -1,6 +1,7 @@
 import {
   type ApprovalAnswer,
   describeThrown,
+  type JsonObject,
   type PendingApproval,
   type PolicyDecision,
   type PreparedCall,
@@ -8,32 +9,39 @@ import {
 import type { CallScope } from './call-scope.ts';
 import type { Lifetime } from './lifetime.ts';
 
+const unanswered = Symbol('unanswered');
+
 /** How a host answers an ask. Throwing, or answering anything else, denies. */
 export type Approve = (pending: PendingApproval) => ApprovalAnswer | Promise<ApprovalAnswer>;
 
 export function toPending(
-  { id, tool, input }: PreparedCall,
+  { id, tool }: PreparedCall,
   decisions: readonly PolicyDecision[],
-  { parent }: CallScope,
+  { scope: { parent }, recorded }: { readonly scope: CallScope; readonly recorded: JsonObject },
 ): PendingApproval {
   return Object.freeze({
     callId: id,
     ...(parent === undefined ? {} : { parentId: parent.call.id }),
     name: tool.name,
-    input,
+    input: recorded,
     dangerous: tool.dangerous,
     asks: decisions.filter(({ type }) => type === 'ask'),
   });
 }
 
-/** Asks the host; the end of the run counts as a no. */
-export async function askHost(approve: Approve, pending: PendingApproval, lifetime: Lifetime): Promise<ApprovalAnswer> {
+/** Asks the host. `undefined`: the run ended before there was an answer. */
+export async function askHost(
+  approve: Approve,
+  pending: PendingApproval,
+  lifetime: Lifetime,
+): Promise<ApprovalAnswer | undefined> {
   let stopListening: () => void = () => undefined;
-  const ended = new Promise<ApprovalAnswer>((resolve) => {
-    stopListening = lifetime.onEnd(() => resolve({ type: 'deny', reason: 'the run ended before there was an answer' }));
+  const ended = new Promise<typeof unanswered>((resolve) => {
+    stopListening = lifetime.onEnd(() => resolve(unanswered));
   });
   try {
-    return readAnswer(await Promise.race([approve(pending), ended]));
+    const answer = await Promise.race([approve(pending), ended]);
+    return answer === unanswered ? undefined : readAnswer(answer);
   } catch (thrown) {
     return { type: 'deny', reason: `asking failed: ${describeThrown(thrown)}` };
   } finally {

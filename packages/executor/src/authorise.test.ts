@@ -400,7 +400,7 @@ test('policies are asked again after a yes: a new ask asks, a denial denies', as
   expect(asked).toEqual([['holdfast/dangerous'], ['host/changing']]);
 });
 
-test('the end of the run while a person thinks is a no', async () => {
+test('the end of the run while a person thinks ends the call, and nobody has said no', async () => {
   const { session } = testSession();
   const controller = new AbortController();
   const approve = (): Promise<ApprovalAnswer> => {
@@ -409,7 +409,7 @@ test('the end of the run while a person thinks is a no', async () => {
   };
   expect(
     await outcomeOf(dangerousCall, { tools: [dangerous], session, approve, signal: controller.signal }),
-  ).toMatchObject({ kind: 'denied', code: 'approval.denied' });
+  ).toMatchObject({ kind: 'cancelled', code: 'call.aborted' });
 });
 
 test.each([

@@ -23,7 +23,7 @@ export function createBudget(limits: BudgetLimits, { clock = systemClock }: { re
 export interface BudgetAccount extends Budget {
   /** Spends one call; false when none remains. */
   takeCall(): boolean;
-  /** Gives back a call that was never seen. */
+  /** Gives back a call for which another budget has no room. */
   returnCall(): void;
   addTokens(tokens: number): void;
   /** The wall time runs while anything that spends from the budget is under way. */
@@ -96,7 +96,7 @@ class Account implements BudgetAccount {
 
   end(): void {
     this.#active -= 1;
-    if (this.#active === 0) this.#wallMs += this.#clock.now() - this.#activeSinceMs;
+    if (this.#active === 0) this.#wallMs = this.#elapsed();
   }
 
   remainingWallMs(): number {
@@ -104,7 +104,12 @@ class Account implements BudgetAccount {
   }
 
   #wall(): number {
-    return this.#active === 0 ? this.#wallMs : this.#wallMs + this.#clock.now() - this.#activeSinceMs;
+    return this.#active === 0 ? this.#wallMs : this.#elapsed();
+  }
+
+  // A clock that is set back gives nothing back.
+  #elapsed(): number {
+    return this.#wallMs + Math.max(0, this.#clock.now() - this.#activeSinceMs);
   }
 }
 

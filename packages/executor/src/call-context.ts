@@ -5,6 +5,7 @@ import {
   type Filesystem,
   HoldfastError,
   type Model,
+  type Outcome,
   type Prompt,
   type RenderedPrompt,
   type SessionEvent,
@@ -38,9 +39,7 @@ class CallContext implements ToolContext {
   }
 
   get idempotencyKey(): string {
-    const { call, scope, turn } = this.#call;
-    const run = scope.run === undefined ? '' : `${scope.run.startSeq}.${turn}/`;
-    return `${scope.session.id}/${run}${call.id}`;
+    return this.#call.key;
   }
 
   get signal(): AbortSignal {
@@ -82,18 +81,29 @@ class CallContext implements ToolContext {
   }
 
   get use(): ToolContext['use'] {
-    return async (resource) => {
-      this.#call.checkOpen();
-      return await this.#call.declared.use(resource);
-    };
+    return (resource) =>
+      heard(
+        (async () => {
+          this.#call.checkOpen();
+          return await this.#call.declared.use(resource);
+        })(),
+      );
   }
 
   get call(): ToolContext['call'] {
-    return async (name, input = {}) => {
+    return (name, input = {}) => heard(this.#callNested(name, input));
+  }
+
+  async #callNested(name: string, input: unknown): Promise<Outcome> {
+    this.#call.checkOpen();
+    const { counts } = this.#call;
+    if (counts !== undefined) {
+      // Nobody sees what a call did that may yet be dropped; nested calls would be seen.
+      await counts;
       this.#call.checkOpen();
-      this.#nested ??= this.#call.scope.nest(this.#call);
-      return await this.#nested.call(name, input);
-    };
+    }
+    this.#nested ??= this.#call.scope.nest(this.#call);
+    return await this.#nested.call(name, input);
   }
 
   get child(): () => ChildSession {
@@ -117,6 +127,12 @@ class CallContext implements ToolContext {
   }
 }
 
+/** A tool need not wait: what nobody listens to then must not end the process. */
+function heard<Value>(promise: Promise<Value>): Promise<Value> {
+  void Promise.allSettled([promise]);
+  return promise;
+}
+
 /** What `dispatch` refuses before any reducer runs; anything else is a reducer's failure, which fails the call. */
 const refusals: ReadonlySet<string> = new Set(['event.invalid', 'event.unhandled', 'context.closed']);
 
@@ -134,17 +150,22 @@ function createSessionView(resources: CallResources): ToolSession {
     );
   };
   return Object.freeze({
-    read: <State>(slice: Slice<State>) => transaction.read(slice),
+    read: <State>(slice: Slice<State>) => {
+      resources.checkOpen();
+      return transaction.read(slice);
+    },
     dispatch: (event: SessionEvent) => {
+      resources.checkOpen();
       checkEffects();
       try {
         transaction.dispatch(event);
       } catch (thrown) {
-        if (!refusals.has(thrownCode(thrown, ''))) resources.reducerFailed(thrown);
+        if (!refusals.has(thrownCode(thrown, ''))) resources.broke(thrown);
         throw thrown;
       }
     },
     publish: (event: SessionEvent) => {
+      resources.checkOpen();
       checkEffects();
       transaction.publish(event);
     },

@@ -31,17 +31,29 @@ export class CallResources {
   #lifetime: Lifetime | undefined;
   #declared: DeclaredResources | undefined;
   #nestedTouched: NestedTouched | undefined;
-  #held: RunEvent[] | undefined;
+  #held: { readonly events: RunEvent[]; readonly counts: PromiseWithResolvers<void> } | undefined;
   #stopped: StopReason | undefined;
+  #unopened: { readonly thrown: unknown } | undefined;
   #brokenBy: { readonly thrown: unknown } | undefined;
   #open = true;
 
-  constructor(call: PreparedCall, scope: CallScope, transaction: SessionTransaction, startedAtMs: number) {
+  constructor(call: PreparedCall, scope: CallScope, transaction: SessionTransaction) {
     this.call = call;
     this.scope = scope;
     this.transaction = transaction;
     this.turn = scope.run?.turn;
-    this.#startedAtMs = startedAtMs;
+    this.#startedAtMs = call.tool.timeoutMs === undefined ? 0 : scope.clock.now();
+  }
+
+  /** What the world knows the call by: no other call has the same, also not one with the same id in another turn or run. */
+  get key(): string {
+    const { call, scope, turn } = this;
+    const { parent, run, session } = scope;
+    // The id of a nested call continues that of its parent; any other may hold what it likes.
+    if (parent !== undefined && scope.state === parent.transaction)
+      return parent.key + call.id.slice(parent.call.id.length);
+    const id = call.id.replaceAll('%', '%25').replaceAll('/', '%2F');
+    return run === undefined ? `${session.id}/${id}` : `${session.id}/${run.startSeq}.${turn}/${id}`;
   }
 
   /** The resources' parts in the call's transaction, as far as the tool has asked for any. */
@@ -51,6 +63,7 @@ export class CallResources {
 
   get views(): ReadonlyMap<string, unknown> {
     this.checkOpen();
+    if (this.#unopened !== undefined) throw this.#unopened.thrown;
     this.#views ??= this.#openViews();
     return this.#views;
   }
@@ -90,29 +103,35 @@ export class CallResources {
     return () => void listeners.delete(listener);
   }
 
-  /** The first failure of a reducer, whatever the tool made of it. */
+  /** What makes a success impossible, whatever the tool made of it: a reducer that failed, a part that cannot be whole. */
   get brokenBy(): { readonly thrown: unknown } | undefined {
     return this.#brokenBy;
   }
 
-  reducerFailed(thrown: unknown): void {
+  broke(thrown: unknown): void {
     this.#brokenBy ??= { thrown };
   }
 
   /** What the tool tells observers is kept back until it is certain that the call counts. */
   hold(): void {
-    this.#held = [];
+    this.#held = { events: [], counts: Promise.withResolvers() };
   }
 
   release(): void {
     const held = this.#held;
     this.#held = undefined;
-    for (const event of held ?? []) this.scope.emit?.(event);
+    for (const event of held?.events ?? []) this.scope.emit?.(event);
+    held?.counts.resolve();
+  }
+
+  /** Resolves when it is certain that the call counts, or when it has ended; `undefined` when it counts already. */
+  get counts(): Promise<void> | undefined {
+    return this.#held?.counts.promise;
   }
 
   tell(event: RunEvent): void {
     if (this.#held === undefined) this.scope.emit?.(event);
-    else this.#held.push(event);
+    else this.#held.events.push(event);
   }
 
   /** Made when first used. */
@@ -159,11 +178,19 @@ export class CallResources {
       throw new HoldfastError('context.closed', 'The call has ended: its context can no longer be used.');
   }
 
-  /** What is nested and still under way has nothing left that it could be a part of. */
-  close(): void {
+  /** Ends what the tool can do. What is nested and still under way has nothing left that it could be a part of. */
+  seal(): void {
     if (!this.#open) return;
     this.#open = false;
     this.#tellNested('aborted');
+    this.#held?.counts.resolve();
+    for (const staged of this.staged.values()) {
+      try {
+        staged.seal();
+      } catch (thrown) {
+        this.broke(thrown);
+      }
+    }
   }
 
   #tellNested(end: EndOfLife): void {
@@ -178,7 +205,17 @@ export class CallResources {
     return timeoutMs === undefined ? atMs : Math.min(atMs, this.#startedAtMs + timeoutMs);
   }
 
+  // All or none: a second try would begin again what the first one has begun.
   #openViews(): ReadonlyMap<string, unknown> {
+    try {
+      return this.#beginAll();
+    } catch (thrown) {
+      this.#unopened = { thrown };
+      throw thrown;
+    }
+  }
+
+  #beginAll(): ReadonlyMap<string, unknown> {
     const views = new Map<string, unknown>();
     for (const [name, resource] of this.scope.resources) {
       if (isStagedResource(resource)) {

@@ -20,6 +20,7 @@ import { type BudgetAccount, toAccount } from './budget.ts';
 import type { CallResources } from './call-resources.ts';
 import { parentCallOf, toSession } from './child-session.ts';
 import { bindHostPolicies, checkPolicies, observersOf } from './host-policies.ts';
+import { isThenable, waitForAnswer } from './invoke.ts';
 import { type Lifetime, startLifetime } from './lifetime.ts';
 import { nestCalls } from './nested-call.ts';
 import { nestedResources } from './nested-resources.ts';
@@ -124,6 +125,8 @@ export function createCallScope(options: CallOptions): CallScope {
   const own = resources === undefined ? noResources : new Map(Object.entries(resources));
   const bound = parent === undefined ? own : new Map([...nestedResources(parent), ...own]);
   const ownBudgets = options.budget === undefined ? noBudgets : [toAccount(options.budget)];
+  const granted =
+    grants === undefined ? (outer?.grants ?? noGrants) : new Set([...(outer?.grants ?? noGrants), ...grants]);
   const lifetime = startLifetime({ clock, signal, timeoutMs, budgets: ownBudgets, outer: parent?.lifetime });
   const ownEmit = onEvent === undefined ? undefined : isolate(onEvent, session);
   return {
@@ -138,7 +141,7 @@ export function createCallScope(options: CallOptions): CallScope {
     observers: observersOf(policies),
     resources: bound,
     surroundings: { session: readerOf(session), filesystem: readOnlyFilesystem(bound), deadline: lifetime.deadline },
-    grants: grants === undefined ? (outer?.grants ?? noGrants) : new Set([...(outer?.grants ?? noGrants), ...grants]),
+    grants: granted,
     rootSession: outer?.rootSession ?? session,
     approve: options.approve ?? outer?.approve,
     unattended: options.unattended ?? outer?.unattended ?? false,
@@ -183,11 +186,22 @@ type Listener = (event: RunEvent) => void;
 
 /** A listener that cannot break what it listens to. */
 function isolate(listener: Listener, session: Session): Listener {
+  const note = (event: RunEvent, thrown: unknown): void => {
+    try {
+      session.record({ type: 'subscriber-error', event: event.type, message: describeThrown(thrown) });
+    } catch {
+      // What was told of has happened, so its call must not fail; the next record meets the same log and says so.
+    }
+  };
   return (event) => {
     try {
-      listener(event);
+      const answer: unknown = listener(event);
+      if (!isThenable(answer)) return;
+      void waitForAnswer({ type: 'unstoppable', value: answer }).then((settled) => {
+        if (settled.type === 'threw') note(event, settled.thrown);
+      });
     } catch (thrown) {
-      session.record({ type: 'subscriber-error', event: event.type, message: describeThrown(thrown) });
+      note(event, thrown);
     }
   };
 }

@@ -6,6 +6,8 @@ import { EarlyCall } from './early-call.ts';
 import type { Ending } from './ending.ts';
 import { areStateless } from './host-policies.ts';
 import type { IdentifiedCall } from './identified-call.ts';
+import { isThenable, waitForAnswer } from './invoke.ts';
+import { watchSurroundings } from './watched-surroundings.ts';
 
 interface Slot {
   readonly call: IdentifiedCall;
@@ -44,7 +46,7 @@ export class CallSequence {
   /** Puts a call behind the others. It may begin at once. */
   add(call: IdentifiedCall, refusal: Ending | undefined): number {
     this.#slots.push({ call, refusal, early: undefined });
-    if (this.#beside.type !== 'alone') void this.#goAhead();
+    this.#goAheadIfOpen();
     return this.#slots.length - 1;
   }
 
@@ -92,7 +94,14 @@ export class CallSequence {
       const locks = prepared.type === 'prepared' ? this.#locksOf(prepared) : undefined;
       this.#beside = locks === undefined ? alone : { type: 'locked', locks: new Set(locks) };
     }
-    if (this.#beside.type !== 'alone' && this.#next < this.#slots.length) void this.#goAhead();
+    this.#goAheadIfOpen();
+  }
+
+  // Under a budget of calls nobody begins early: what they call themselves would be paid before what stands before them.
+  #goAheadIfOpen(): void {
+    if (this.#beside.type === 'alone' || this.#next >= this.#slots.length) return;
+    if (this.#scope.budgets.some(({ limits }) => limits.maxCalls !== undefined)) return;
+    void this.#goAhead();
   }
 
   /** Begins the calls that may run beside those under way, up to the first that has to wait. Never rejects. */
@@ -108,12 +117,18 @@ export class CallSequence {
       if (prepared.type === 'ended') continue;
       const locks = this.#fits(prepared);
       if (locks === undefined || scope.lifetime.ended !== undefined) return;
-      const deciding = authorise(prepared.call, scope);
+      const decided = this.#beside.type === 'locked';
+      const watched = decided ? watchSurroundings(scope.surroundings) : undefined;
+      const deciding = authorise(
+        prepared.call,
+        watched === undefined ? scope : { ...scope, surroundings: watched.surroundings },
+      );
       const verdict = deciding instanceof Promise ? await deciding : deciding;
       // Meanwhile its turn may have come.
       if (walk !== this.#walk || verdict.type === 'ask') return;
+      // What a policy decides by may be what an earlier call is about to change.
+      if (decided && (verdict.type === 'deny' || watched?.looked() === true)) return;
       if (verdict.type === 'deny') continue;
-      const decided = this.#beside.type === 'locked';
       slot.early = EarlyCall.begin(slot.call, prepared, { scope, verdict, decided });
       if (slot.early === undefined) return;
       this.#flying += 1;
@@ -144,6 +159,7 @@ export class CallSequence {
     if (tool.locks === undefined || !areStateless(policiesFor(tool.name)) || observers.length > 0) return undefined;
     try {
       const locks: unknown = tool.locks(input);
+      if (isThenable(locks)) void waitForAnswer({ type: 'unstoppable', value: locks });
       return isNames(locks) ? locks : undefined;
     } catch {
       // Locks only ever let a call begin earlier: one that cannot name them runs alone.

@@ -129,7 +129,7 @@ test('the records of a child are in the log above, and its state is its own', as
     return child.id;
   });
   const { delegate: run, session, records } = setUp([delegate]);
-  expect(await run()).toMatchObject({ value: 's/top/1' });
+  expect(await run()).toMatchObject({ value: 's/top/child_1' });
   expect(inside).toEqual(['hm']);
   expect(session.read(thoughts).size).toBe(0);
   const kept = records.filter(({ type }) => type === 'child-record');
@@ -137,7 +137,7 @@ test('the records of a child are in the log above, and its state is its own', as
   expect(records.map(({ seq }) => seq)).toEqual(records.map((_, index) => index));
   expect(kept.at(-1)).toMatchObject({
     callId: 'top',
-    sessionId: 's/top/1',
+    sessionId: 's/top/child_1',
     entry: { type: 'event', events: [{ type: 'thought', payload: 'hm' }] },
   });
 });

@@ -12,7 +12,7 @@ export function createChildSession(parent: CallResources): ChildSession {
   const count = (counts.get(parent) ?? 0) + 1;
   counts.set(parent, count);
   const callId = parent.call.id;
-  const sessionId = `${session.id}/${callId}/${count}`;
+  const sessionId = `${parent.key}/child_${count}`;
   const child = createSession({
     id: sessionId,
     clock,

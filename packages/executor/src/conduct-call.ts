@@ -1,6 +1,7 @@
 import {
   describeThrown,
   type ExecutableTool,
+  type JsonObject,
   type Outcome,
   type PendingApproval,
   type PreparedCall,
@@ -43,13 +44,12 @@ export async function conductCall(
   const trail = startTrail(call, scope);
   const prepared = refusal === undefined ? prepare(call, scope) : { type: 'ended' as const, ending: refusal };
   if (prepared.type === 'ended') return finish(recordEnd(trail, prepared.ending, scope), scope);
-  trail.input = prepared.call.input;
+  trail.input = prepared.recorded;
 
   const permission = permit(prepared.call, trail, scope);
   const permitted = permission instanceof Promise ? await permission : permission;
   if (permitted.type === 'suspended') return { kind: 'suspended', pending: [permitted.pending] };
-  const refused = permitted.type === 'ended' ? permitted : takeCall(prepared.call, scope);
-  if (refused !== undefined) return finish(recordEnd(trail, refused.ending, scope), scope);
+  if (permitted.type === 'ended') return finish(recordEnd(trail, permitted.ending, scope), scope);
 
   const entered = enter(prepared, trail, scope);
   if (entered.type === 'ended') return finish(recordEnd(trail, entered.ending, scope), scope);
@@ -71,7 +71,9 @@ export async function conductCall(
 
 export interface Prepared {
   readonly type: 'prepared';
-  readonly call: PreparedCall & { readonly input: NonNullable<Trail['input']> };
+  readonly call: PreparedCall;
+  /** The input as JSON: without what a schema makes of it, where that is none. */
+  readonly recorded: JsonObject;
   readonly compiled: CompiledTool;
 }
 
@@ -86,6 +88,7 @@ export function prepare(call: IdentifiedCall, { toolset }: CallScope): Prepared 
     return {
       type: 'prepared',
       compiled,
+      recorded: parsed.recorded,
       call: Object.freeze({ id: call.id, tool: compiled.tool, input: parsed.input }),
     };
   } catch (thrown) {
@@ -113,13 +116,15 @@ export function enter({ call, compiled }: Prepared, trail: Trail, scope: CallSco
   }
   const refused = scope.parent === undefined ? undefined : refuseNested(tool, scope.parent);
   if (refused !== undefined) return refused;
+  const unpaid = takeCall(call, scope);
+  if (unpaid !== undefined) return unpaid;
   try {
     if (tool.effects === 'external') {
-      const { input } = call;
+      const input = trail.input ?? null;
       scope.session.record({ type: 'tool-call-start', callId: call.id, name: tool.name, input, ...toNesting(scope) });
     }
     const transaction = scope.state.begin();
-    const resources = new CallResources(call, scope, transaction, trail.startedAtMs);
+    const resources = new CallResources(call, scope, transaction);
     return { type: 'entered', tool, scope, trail, call, compiled, transaction, resources };
   } catch (thrown) {
     // What cannot be recorded must not touch the world; and a call that has ended has room for no other.

@@ -4,7 +4,7 @@ import type { CallScope } from './call-scope.ts';
 import { type Enterable, enter, finish, type Prepared, type Suspended } from './conduct-call.ts';
 import type { IdentifiedCall } from './identified-call.ts';
 import { type Invoked, invoke, waitForAnswer } from './invoke.ts';
-import { permit, takeCall } from './permit.ts';
+import { permit } from './permit.ts';
 import { abandon, refuse, settle } from './settle.ts';
 import { startTrail } from './trail.ts';
 
@@ -38,21 +38,17 @@ export class EarlyCall {
     prepared: Prepared,
     { scope, verdict, decided }: { readonly scope: CallScope; readonly verdict: Verdict; readonly decided: boolean },
   ): EarlyCall | undefined {
-    if (takeCall(prepared.call, scope) !== undefined) return undefined;
     const trail = startTrail(call, scope);
-    trail.input = prepared.call.input;
+    trail.input = prepared.recorded;
     trail.decisions = verdict.decisions;
     const entered = enter(prepared, trail, scope);
-    if (entered.type === 'entered') return new EarlyCall(entered, decided);
-    returnCall(scope);
-    return undefined;
+    return entered.type === 'entered' ? new EarlyCall(entered, decided) : undefined;
   }
 
   async conclude(): Promise<Outcome | Suspended> {
     const { call, trail, scope, resources } = this.#entered;
     if (!this.#decided) {
       const permitted = await permit(call, trail, scope);
-      if (permitted.type !== 'permitted') returnCall(scope);
       if (permitted.type === 'ended') return finish(await refuse(permitted.ending, this.#entered), scope);
       if (permitted.type === 'suspended') {
         await abandon(this.#entered);
@@ -63,13 +59,9 @@ export class EarlyCall {
     return finish(await settle(await this.#invoking, this.#entered), scope);
   }
 
-  /** Nobody will ask what became of it. */
+  /** The turn ends before its place in it. What has changed something is concluded all the same: it has happened. */
   async drop(): Promise<void> {
-    returnCall(this.#entered.scope);
-    await abandon(this.#entered);
+    if (this.#decided) await this.conclude();
+    else await abandon(this.#entered);
   }
-}
-
-function returnCall({ budgets }: CallScope): void {
-  for (const budget of budgets) budget.returnCall();
 }

@@ -117,7 +117,8 @@ function readReturned(returned: unknown, compiled: CompiledTool): Ending {
       code: 'output.not_json',
       message: `\`${tool.name}\` failed with a payload that is not JSON: ${payload.problem}.`,
     });
-  return failure('failed', { code: code ?? 'tool.failed', message: String(message) }, { value: payload.value });
+  const known = typeof code === 'string' ? code : 'tool.failed';
+  return failure('failed', { code: known, message: String(message) }, { value: payload.value });
 }
 
 function readValue(value: unknown, message: string, excluded: boolean, { tool, output }: CompiledTool): Ending {

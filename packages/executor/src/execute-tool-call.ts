@@ -16,7 +16,9 @@ export function executeToolCall(call: ToolCall, options: CallOptions): Promise<O
   try {
     const scope = createCallScope(options);
     const identified = identifyCall(call, () => nextCallId(scope.session));
-    const conducting = conductCall(identified, scope);
+    const waiting = scope.parent?.counts;
+    const conducting =
+      waiting === undefined ? conductCall(identified, scope) : waiting.then(() => conductCall(identified, scope));
     return scope.lifetime.endless ? conducting : conducting.finally(() => scope.lifetime.dispose());
   } catch (thrown) {
     return Promise.reject(thrown);

@@ -2,7 +2,7 @@ import { defineTool, type ResourceTransaction, type StagedResource, type Tool } 
 import { expect, test } from 'vitest';
 import { notes, outcomeOf, testSession, writer } from './fixtures.ts';
 
-type Method = 'begin' | 'view' | 'touched' | 'prepare' | 'commit' | 'discard';
+type Method = 'begin' | 'view' | 'seal' | 'touched' | 'prepare' | 'commit' | 'discard';
 
 /** A staged resource in which one thing breaks, at once or as a promise where one is allowed. */
 function faulty(method: Method, late: boolean): StagedResource {
@@ -24,6 +24,7 @@ function faulty(method: Method, late: boolean): StagedResource {
         step('touched');
         return { reads: [], writes: [{ key: 'k', before: null, after: 'v' }] };
       },
+      seal: () => step('seal'),
       prepare: () => slowly('prepare'),
       commit: () => slowly('commit'),
       discard: () => slowly('discard'),
@@ -35,6 +36,7 @@ function faulty(method: Method, late: boolean): StagedResource {
 const kinds: Readonly<Record<Method, string>> = {
   begin: 'failed tool.threw',
   view: 'failed tool.threw',
+  seal: 'failed commit.failed',
   touched: 'failed commit.failed',
   prepare: 'failed commit.failed',
   // The record has decided by then.

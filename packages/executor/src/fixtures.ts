@@ -146,6 +146,7 @@ function stageWords(around: {
     readOnly: visible,
     begin: () => stageWords({ step, readOnly: visible, apply: (words) => void staged.push(...words) }),
     touched: () => ({ reads: [], writes: staged.map((key) => ({ key, before: null, after: key })) }),
+    seal: () => undefined,
     prepare: () => step('prepare'),
     commit: () => {
       step('commit');

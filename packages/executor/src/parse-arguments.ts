@@ -4,8 +4,20 @@ import { type IdentifiedCall, maxArgumentsDepth, maxArgumentsKeys, maxArgumentsL
 import type { CompiledTool } from './toolset.ts';
 
 export type Parsed =
-  | { readonly type: 'parsed'; readonly input: JsonObject }
-  | { readonly type: 'refused'; readonly problem: Problem };
+  | {
+      readonly type: 'parsed';
+      readonly input: JsonObject;
+      /** The same, or where a schema makes of it what is no JSON, what it was before. */
+      readonly recorded: JsonObject;
+    }
+  | Refused;
+
+interface Refused {
+  readonly type: 'refused';
+  readonly problem: Problem;
+}
+
+type Decoded = { readonly type: 'decoded'; readonly input: JsonObject } | Refused;
 
 const empty: JsonObject = Object.freeze({});
 
@@ -21,7 +33,7 @@ export function parseArguments(call: IdentifiedCall, { tool, input }: CompiledTo
   if (input === undefined) {
     const [extra] = Object.keys(decoded.input);
     return extra === undefined
-      ? { type: 'parsed', input: empty }
+      ? { type: 'parsed', input: empty, recorded: empty }
       : refused('arguments.invalid', `\`${tool.name}\` takes no arguments, got \`${extra.slice(0, 100)}\`.`);
   }
   const validation = input.validate(decoded.input);
@@ -35,16 +47,18 @@ export function parseArguments(call: IdentifiedCall, { tool, input }: CompiledTo
     );
   }
   // An object in, by the check above, and JSON; a schema that turns it into something else is its author's choice.
-  return { type: 'parsed', input: deepFreeze(validation.value) as JsonObject };
+  const made = validation.value as JsonObject;
+  if (freezeInput(made)) return { type: 'parsed', input: made, recorded: made };
+  return { type: 'parsed', input: made, recorded: deepFreeze(decoded.input) };
 }
 
-function decodeText(text: string): Parsed {
+function decodeText(text: string): Decoded {
   if (text.length > maxArgumentsLength)
     return refused(
       'arguments.too_large',
       `The arguments are ${text.length} characters long; ${maxArgumentsLength} is the limit.`,
     );
-  if (text.trim() === '') return { type: 'parsed', input: empty };
+  if (text.trim() === '') return { type: 'decoded', input: empty };
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -64,8 +78,8 @@ function decodeText(text: string): Parsed {
   return checkObject(value as Json);
 }
 
-function checkObject(value: Json): Parsed {
-  if (isPlainObject(value)) return { type: 'parsed', input: value as JsonObject };
+function checkObject(value: Json): Decoded {
+  if (isPlainObject(value)) return { type: 'decoded', input: value as JsonObject };
   const kind = value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`;
   return refused('arguments.not_object', `The arguments must be one JSON object, got ${kind}.`);
 }
@@ -128,6 +142,36 @@ function countKeys(text: string): number {
   return count;
 }
 
-function refused(code: string, message: string, data: Json = null): Parsed {
+function refused(code: string, message: string, data: Json = null): Refused {
   return { type: 'refused', problem: { code, message, data } };
+}
+
+/** Freezes what a schema has made of the arguments, and says whether all of it is JSON. What is no JSON stays as it is. */
+function freezeInput(value: unknown, met?: Set<object>): boolean {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return true;
+    case 'number':
+      return Number.isFinite(value);
+    case 'object':
+      break;
+    default:
+      // An optional key that a schema fills with nothing is left out of JSON.
+      return value === undefined;
+  }
+  if (value === null) return true;
+  if (!Array.isArray(value) && !isPlainObject(value)) return false;
+  // Frozen before: by the schema, with anything below it, or in a circle.
+  const frozen = Object.isFrozen(value);
+  if (frozen && met?.has(value) === true) return false;
+  const path = frozen ? (met ?? new Set<object>()).add(value) : met;
+  if (!frozen) Object.freeze(value);
+  let json = true;
+  if (Array.isArray(value)) {
+    for (const item of value) if (!freezeInput(item, path)) json = false;
+    return json;
+  }
+  for (const key in value) if (Object.hasOwn(value, key) && !freezeInput(value[key], path)) json = false;
+  return json;
 }

@@ -45,7 +45,7 @@ async function permitWithApproval(
     if (verdict.type === 'allow') return permitted;
     if (verdict.type === 'deny') return { type: 'ended', ending: denied(verdict.decisions) };
 
-    const pending = toPending(call, verdict.decisions, scope);
+    const pending = toPending(call, verdict.decisions, { scope, recorded: trail.input ?? {} });
     const unanswerable = nobodyToAsk(scope);
     if (unanswerable !== undefined) return refusedApproval(unanswerable.code, pending, unanswerable.why);
     report(scope, { type: 'approval-request', pending });
@@ -53,6 +53,9 @@ async function permitWithApproval(
     const askedAtMs = scope.clock.now();
     const answer = await askHost(scope.approve, pending, scope.lifetime);
     trail.askedMs += scope.clock.now() - askedAtMs;
+    // Nobody has said no: the call ends as the run does.
+    if (answer === undefined)
+      return endOfLife(call, scope) ?? refusedApproval('approval.denied', pending, 'nobody answered');
     report(scope, { type: 'approval-answer', callId: call.id, answer });
     trail.approval = { type: answer.type, by: 'person' };
     if (answer.type === 'deny')

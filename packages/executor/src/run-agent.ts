@@ -17,7 +17,7 @@ import { toSession } from './child-session.ts';
 import { type Ending, failure } from './ending.ts';
 import { EventStream } from './event-stream.ts';
 import type { IdentifiedCall } from './identified-call.ts';
-import { renderTracked } from './render-tracked.ts';
+import { type Page, renderTracked } from './render-tracked.ts';
 import { identify, runTurn, toToolMessage, truncated } from './run-turn.ts';
 import { withoutStack } from './trail.ts';
 
@@ -89,19 +89,35 @@ async function runObserved(options: Checked, stream: EventStream<RunEvent>): Pro
 }
 
 async function run(options: Checked, stream: EventStream<RunEvent>): Promise<RunResult> {
-  const { model, prompt, input, onEvent } = options;
-  const session = toSession(options.session);
+  const { prompt, onEvent } = options;
   const push = stream.observed ? (event: RunEvent): void => stream.push(event) : undefined;
   const onBoth =
-    push && onEvent && ((event: RunEvent): void => [push, onEvent].forEach((listen) => void listen(event)));
+    push &&
+    onEvent &&
+    ((event: RunEvent): unknown => {
+      push(event);
+      // Handed on: an asynchronous listener answers with a promise.
+      return onEvent(event);
+    });
   const listener = onBoth ?? push ?? onEvent;
-
-  let page = renderTracked(prompt, session);
-  const base = createCallScope({
+  const page = renderTracked(prompt, toSession(options.session));
+  const scope = createCallScope({
     ...options,
     tools: page.rendered.tools,
     ...(listener === undefined ? {} : { onEvent: listener }),
   });
+  try {
+    await scope.parent?.counts;
+    return await converse(options, page, scope);
+  } finally {
+    scope.lifetime.dispose();
+  }
+}
+
+async function converse(options: Checked, firstPage: Page, base: CallScope): Promise<RunResult> {
+  const { model, prompt, input } = options;
+  const { session } = base;
+  let page = firstPage;
   const position: RunPosition = { startSeq: base.session.snapshot().seq, turn: 0 };
   const started: CallScope = { ...base, run: position, prompt, model };
   let scope = bindPrompt(started, page.rendered);
@@ -125,46 +141,43 @@ async function run(options: Checked, stream: EventStream<RunEvent>): Promise<Run
   });
   const end = (status: RunStatus, rest: Pick<RunResult, 'pending' | 'error'> = { pending: [] }): RunResult =>
     finish(scope, status, progress, rest);
-  try {
-    while (progress.turns < options.maxRounds) {
-      const over = scope.lifetime.ended ?? (isExhausted(scope) ? 'budget' : undefined);
-      if (over !== undefined) return end(over);
-      if (page.isStale()) {
-        page = renderTracked(prompt, session);
-        messages = [{ role: 'system', text: page.rendered.text }, ...messages.slice(1)];
-        scope = bindPrompt(started, page.rendered);
-      }
-      progress.turns += 1;
-      const turn = progress.turns;
-      position.turn = turn;
-      scope.emit?.({ type: 'turn-start', turn });
-      const { emit } = scope;
-      const onText = emit && ((text: string) => emit({ type: 'text-delta', turn, text }));
-      const asked = await askModel(model, {
-        messages,
-        tools: scope.toolset.declarations,
-        signal: controller.signal,
-        lifetime: scope.lifetime,
-        onText,
-      });
-      progress.text = asked.text === '' ? progress.text : asked.text;
-      if (asked.type === 'ended') return end(asked.by);
-      if (asked.type === 'failed') return end('model-error', { pending: [], error: asked.error });
-      const calls = identify(asked.calls, turn);
-      takeMessage(asked, calls, turn, { scope, messages, progress });
-      const overspent = spend(asked.usage, scope);
-      if (calls.length === 0) return end(overspent ? 'budget' : 'completed');
-      const refusal = overspent ? outOfTokens : asked.reason === 'length' ? truncated : undefined;
-      const { outcomes, pending } = await runTurn(calls, scope, refusal);
-      for (const outcome of outcomes) messages.push(toToolMessage(outcome));
-      for (const outcome of outcomes) progress.outcomes.push(outcome);
-      if (pending.length > 0) return end('suspended', { pending });
-      if (overspent || outcomes.some(({ code }) => code === 'budget.calls')) return end('budget');
+  while (progress.turns < options.maxRounds) {
+    const over = scope.lifetime.ended ?? (isExhausted(scope) ? 'budget' : undefined);
+    if (over !== undefined) return end(over);
+    if (page.isStale()) {
+      page = renderTracked(prompt, session);
+      messages = [{ role: 'system', text: page.rendered.text }, ...messages.slice(1)];
+      scope = bindPrompt(started, page.rendered);
     }
-    return end(scope.lifetime.ended ?? 'max-rounds');
-  } finally {
-    scope.lifetime.dispose();
+    progress.turns += 1;
+    const turn = progress.turns;
+    position.turn = turn;
+    scope.emit?.({ type: 'turn-start', turn });
+    const { emit } = scope;
+    const onText = emit && ((text: string) => emit({ type: 'text-delta', turn, text }));
+    const asked = await askModel(model, {
+      messages,
+      tools: scope.toolset.declarations,
+      signal: controller.signal,
+      lifetime: scope.lifetime,
+      onText,
+    });
+    progress.text = asked.text === '' ? progress.text : asked.text;
+    if (asked.type === 'ended') return end(asked.by);
+    if (asked.type === 'failed') return end('model-error', { pending: [], error: asked.error });
+    const calls = identify(asked.calls, turn);
+    takeMessage(asked, calls, turn, { scope, messages, progress });
+    const overspent = spend(asked.usage, scope);
+    if (calls.length === 0) return end(overspent ? 'budget' : 'completed');
+    const refusal = overspent ? outOfTokens : asked.reason === 'length' ? truncated : undefined;
+    const { outcomes, pending } = await runTurn(calls, scope, refusal);
+    for (const outcome of outcomes) messages.push(toToolMessage(outcome));
+    for (const outcome of outcomes) progress.outcomes.push(outcome);
+    if (pending.length > 0) return end('suspended', { pending });
+    if (overspent || outcomes.some(({ kind, code }) => kind === 'denied' && code === 'budget.calls'))
+      return end('budget');
   }
+  return end(scope.lifetime.ended ?? 'max-rounds');
 }
 
 function isExhausted({ budgets }: CallScope): boolean {

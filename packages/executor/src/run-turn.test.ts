@@ -315,35 +315,150 @@ test.each<{
   expect(ends(events)).toEqual(['id_a ok', 'id_b ok']);
 });
 
-test('a call that is let through late begins nobody beside what is still under way', async () => {
+test('a locked call that may not begin yet holds back those behind it', async () => {
   const gate = gated();
   let open = false;
   const moody = definePolicy({
     name: 'moody',
     check: ({ tool }) => (tool.name === 'two' && !open ? deny('not yet') : allow),
   });
-  const locked = (name: string, lock: string): Tool => gate.tool(name, { effects: 'state', locks: () => [lock] });
+  const locked = (name: string, lock: string): Tool => gate.tool(name, { effects: 'external', locks: () => [lock] });
   const { result } = run(
     [
       ['one', 'a'],
       ['two', 'b'],
       ['three', 'c'],
-      ['four', 'd'],
     ],
-    [locked('one', 'x'), locked('two', 'y'), locked('three', 'z'), locked('four', 'z')],
+    [locked('one', 'x'), locked('two', 'y'), locked('three', 'z')],
     { policies: [moody] },
   );
   await settled();
-  expect(gate.started).toEqual(['a', 'c']);
+  expect(gate.started).toEqual(['a']);
   open = true;
   gate.open('a');
   await settled();
-  expect(gate.started).toEqual(['a', 'c', 'b']);
+  expect(gate.started).toEqual(['a', 'b', 'c']);
   for (const name of ['b', 'c']) gate.open(name);
-  await settled();
-  expect(gate.started).toEqual(['a', 'c', 'b', 'd']);
-  gate.open('d');
   expect((await result).status).toBe('completed');
+});
+
+test('a policy that looks at the session or at files decides about locked calls one by one', async () => {
+  for (const where of ['session', 'filesystem'] as const) {
+    const gate = gated();
+    const looks = definePolicy({
+      name: 'looks',
+      check: async (_call, { session, filesystem }) => {
+        if (where === 'session') return session.read(notes).size < 1 ? allow : deny('one only');
+        await filesystem?.stat('x');
+        return allow;
+      },
+    });
+    const tool = (name: string): Tool => gate.tool(name, { effects: 'state', locks: () => [name] });
+    const filesystem = { type: 'staged-resource', readOnly: { stat: async () => undefined }, begin: () => ({}) };
+    const { result } = run(
+      [
+        ['one', 'a'],
+        ['two', 'b'],
+      ],
+      [tool('one'), tool('two')],
+      { policies: [looks], resources: { filesystem } },
+    );
+    await settled();
+    expect(gate.started).toEqual(['a']);
+    gate.open('a');
+    await settled();
+    gate.open('b');
+    expect((await result).status).toBe('completed');
+  }
+});
+
+test('nested calls of a call that began early are made when it is certain that it counts', async () => {
+  const seen: string[] = [];
+  const leaf = defineTool({
+    name: 'leaf',
+    description: 'Reads.',
+    effects: 'none',
+    execute: (_input, { callId }) => {
+      seen.push(callId);
+      return null;
+    },
+  });
+  const gate = gated();
+  const outer = defineTool({
+    name: 'outer',
+    description: 'Calls a leaf.',
+    effects: 'none',
+    inputSchema: named,
+    execute: async (_input, { call: nested }) => (await nested('leaf')).kind,
+  });
+  const { result, session } = run(
+    [
+      ['read', 'a'],
+      ['outer', 'b'],
+      ['outer', 'c'],
+    ],
+    [gate.tool('read'), outer, leaf],
+    { policies: [atMost(2)] },
+  );
+  await settled();
+  expect(seen).toEqual([]);
+  gate.open('a');
+  const { outcomes } = await result;
+  // The nested call of `b` is the second success; `b` itself and `c` come after it.
+  expect(seen).toEqual(['id_b/1']);
+  expect(outcomes.map(({ kind }) => kind)).toEqual(['ok', 'ok', 'denied']);
+  expect(session.ends().map(({ callId }) => callId)).toEqual(['id_a', 'id_b/1', 'id_b', 'id_c']);
+});
+
+test('under a budget of calls, nested ones are paid for in call order', async () => {
+  const leaf = defineTool({
+    name: 'leaf',
+    description: 'Reads.',
+    effects: 'none',
+    inputSchema: named,
+    execute: () => null,
+  });
+  const outer = defineTool({
+    name: 'outer',
+    description: 'Calls a leaf.',
+    effects: 'none',
+    inputSchema: named,
+    execute: async (input, { call: nested }) => (await nested('leaf', input)).kind,
+  });
+  const { result } = run(
+    [
+      ['outer', 'a'],
+      ['leaf', 'b'],
+      ['leaf', 'c'],
+    ],
+    [outer, leaf],
+    { budget: createBudget({ maxCalls: 3 }) },
+  );
+  const { outcomes } = await result;
+  expect(outcomes.map(({ value, code }) => code ?? value)).toEqual(['ok', null, 'budget.calls']);
+});
+
+test('an id that is made is none that the message has', async () => {
+  let ran = 0;
+  const count = defineTool({
+    name: 'count',
+    description: 'Counts.',
+    effects: 'state',
+    execute: () => {
+      ran += 1;
+      return ran;
+    },
+  });
+  const { outcomes } = await runAgent({
+    model: playing([call('count', {}, 'call_1_1'), call('count', {}), stop], [say('done'), stop]),
+    prompt: toolsPrompt([count]),
+    session: testSession().session,
+    input: 'go',
+  }).result;
+  expect(outcomes.map(({ callId, value }) => [callId, value])).toEqual([
+    ['call_1_1', 1],
+    ['call_1_1_', 2],
+  ]);
 });
 
 test('locks that cannot be named make a call run alone', async () => {

@@ -88,7 +88,14 @@ async function runSequence(
 
 /** Gives every call an id of its turn: the provider's where it gave one. */
 export function identify(calls: readonly ToolCall[], turn: number): IdentifiedCall[] {
-  return calls.map((call, index) => identifyCall(call, () => `call_${turn}_${index}`));
+  const given = new Set(calls.map(({ id }) => id));
+  return calls.map((call, index) =>
+    identifyCall(call, () => {
+      let made = `call_${turn}_${index}`;
+      while (given.has(made)) made += '_';
+      return made;
+    }),
+  );
 }
 
 /** The tool message that tells the model how a call ended. */
@@ -119,7 +126,7 @@ async function questionsOf(entries: readonly Entry[], scope: CallScope): Promise
     if (prepared.type === 'ended') continue;
     const verdict = await authorise(prepared.call, scope);
     if (verdict.type !== 'ask') continue;
-    const question = toPending(prepared.call, verdict.decisions, scope);
+    const question = toPending(prepared.call, verdict.decisions, { scope, recorded: prepared.recorded });
     report(scope, { type: 'approval-request', pending: question });
     pending.push(question);
   }

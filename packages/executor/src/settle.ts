@@ -30,6 +30,8 @@ export interface Entered {
  * discarded, whatever throws wherever. Answers with the end event, which is in the log.
  */
 export function settle(invoked: Invoked, entered: Entered): ToolCallEndEvent | Promise<ToolCallEndEvent> {
+  // The tool has had its word: what it does from now on, while policies are asked and resources prepared, comes too late.
+  entered.resources.seal();
   const answer = readAnswer(invoked, entered.compiled);
   // Most calls use no resource, and then nothing here needs time.
   if (entered.resources.holdsResources) return settleStaged(answer, entered);
@@ -58,7 +60,6 @@ async function endStaged(answer: Ending, entered: Entered): Promise<ToolCallEndE
     }
     ending = committed;
   }
-  resources.close();
   return drop(await discardResources(ending, resources), entered);
 }
 
@@ -66,7 +67,7 @@ async function endStaged(answer: Ending, entered: Entered): Promise<ToolCallEndE
 export async function refuse(ending: Ending, entered: Entered): Promise<ToolCallEndEvent> {
   const { resources } = entered;
   resources.stop('aborted');
-  resources.close();
+  resources.seal();
   const ended = await discardResources(ending, resources);
   await resources.dispose();
   return drop(ended, entered);
@@ -75,7 +76,7 @@ export async function refuse(ending: Ending, entered: Entered): Promise<ToolCall
 /** Drops what an entered call did and says nothing about it: it will be asked for again, or has not been asked for at all. */
 export async function abandon({ resources, transaction, scope }: Entered): Promise<void> {
   resources.stop('aborted');
-  resources.close();
+  resources.seal();
   transaction.discard();
   for (const staged of resources.staged.values()) {
     try {
@@ -127,8 +128,7 @@ function lateAnswer(key: string, value: PromiseLike<unknown>): HoldfastError {
 }
 
 /** Drops what the session has staged and writes down how the call ended. */
-function drop(ending: Ending, { scope, trail, transaction, resources }: Entered): ToolCallEndEvent {
-  resources.close();
+function drop(ending: Ending, { scope, trail, transaction }: Entered): ToolCallEndEvent {
   transaction.discard();
   return recordEnd(trail, ending, scope);
 }
@@ -142,7 +142,6 @@ function commit(
   try {
     if (resources.brokenBy !== undefined) throw resources.brokenBy.thrown;
     updatePolicies(ending, resources.ownTouched(touched), { scope, call, transaction });
-    resources.close();
     const event = toEndEvent(trail, ending, scope, {
       events: transaction.events,
       changes: transaction.changes,
@@ -156,8 +155,13 @@ function commit(
 }
 
 // The policies of a child session are not those of the call around it, which have been told nothing.
-function noteNested(touched: ReadonlyMap<string, Touched>, { parent, state }: CallScope): void {
-  if (parent !== undefined && state === parent.transaction) parent.noteNested(touched);
+function noteNested(touched: ReadonlyMap<string, Touched>, scope: CallScope): void {
+  if (isNested(scope)) scope.parent?.noteNested(touched);
+}
+
+/** Whether calls of the scope commit into the call around them; those of a child session commit into that session. */
+function isNested({ parent, state }: CallScope): boolean {
+  return parent !== undefined && state === parent.transaction;
 }
 
 /** Makes sure that what is staged can be applied; or says why it cannot. */
@@ -197,38 +201,63 @@ function updatePolicies(
   }
 }
 
-/** Lets prepared changes be seen. The record has decided already, so a failure here leaves the call in doubt. */
+/**
+ * Lets prepared changes be seen. The record has decided already, so every part is tried, whatever becomes of the others, and a
+ * failure leaves the call in doubt.
+ */
 async function applyResources(
   event: ToolCallEndEvent,
   { scope, trail, resources }: Entered,
 ): Promise<ToolCallEndEvent> {
+  let failed: { readonly thrown: unknown } | undefined;
+  for (const staged of resources.staged.values()) {
+    try {
+      await staged.commit();
+    } catch (thrown) {
+      failed ??= { thrown };
+    }
+  }
+  if (failed === undefined) return event;
+  const { thrown } = failed;
+  const message = `The call is recorded as done, but its changes could not be applied: ${describeThrown(thrown)}`;
+  // What the nested call did to the session is in the transaction around it, which now has only a part of the whole.
+  if (isNested(scope)) scope.parent?.broke(thrown);
+  const unrecorded = noteApplyFailure(scope, trail, message);
+  const ending = failure(
+    'in-doubt',
+    { code: thrownCode(thrown, 'resource.apply_failed'), message: `${message}${unrecorded}` },
+    { thrown },
+  );
+  return toEndEvent(trail, ending, scope);
+}
+
+function noteApplyFailure({ session }: CallScope, { call }: Trail, message: string): string {
   try {
-    for (const staged of resources.staged.values()) await staged.commit();
-    return event;
+    session.record({ type: 'resource-apply-failed', callId: call.id, message });
+    return '';
   } catch (thrown) {
-    const message = `The call is recorded as done, but its changes could not be applied: ${describeThrown(thrown)}`;
-    const ending = failure('in-doubt', { code: thrownCode(thrown, 'resource.apply_failed'), message }, { thrown });
-    scope.session.record({ type: 'resource-apply-failed', callId: trail.call.id, message });
-    return toEndEvent(trail, ending, scope);
+    return ` Nor could that be recorded: ${describeThrown(thrown)}`;
   }
 }
 
 async function discardResources(ending: Ending, resources: CallResources): Promise<Ending> {
-  let failed: unknown;
+  let failed: { readonly thrown: unknown } | undefined;
   for (const staged of resources.staged.values()) {
     try {
       await staged.discard();
     } catch (thrown) {
-      failed = thrown;
+      failed ??= { thrown };
     }
   }
   if (failed === undefined) return ending;
-  const message = `${ending.message} What it had staged could not be cleaned up: ${describeThrown(failed)}`;
-  return failure(
-    ending.kind === 'ok' ? 'failed' : ending.kind,
-    { code: ending.code ?? 'resource.discard_failed', message },
-    { thrown: failed },
+  const { kind, code, value, abandoned, error } = ending;
+  const message = `${ending.message} What it had staged could not be cleaned up: ${describeThrown(failed.thrown)}`;
+  const extended = failure(
+    kind === 'ok' ? 'failed' : kind,
+    { code: code ?? 'resource.discard_failed', message },
+    { thrown: failed.thrown, value, ...(abandoned === undefined ? {} : { abandoned }) },
   );
+  return error === undefined ? extended : { ...extended, error };
 }
 
 /**

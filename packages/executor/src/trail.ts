@@ -86,8 +86,11 @@ export function toEndEvent(
     error: ending.error,
     abandoned: ending.abandoned,
     startedAtMs,
-    durationMs:
+    // Never negative, also when the clock was set back.
+    durationMs: Math.max(
+      0,
       trail.finishedAtMs === undefined ? clock.now() - startedAtMs - trail.askedMs : trail.finishedAtMs - startedAtMs,
+    ),
   };
 }
 

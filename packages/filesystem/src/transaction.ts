@@ -61,6 +61,7 @@ function createTransaction(ground: Ground, rules: WriteRules): ResourceTransacti
     view,
     readOnly,
     touched: staging.touched,
+    seal: overlay.close,
     begin: () => createTransaction(overlay.ground, rules),
     prepare() {
       if (stage !== 'open') throw closedError();
