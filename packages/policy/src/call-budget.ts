@@ -1,4 +1,4 @@
-import { allow, definePolicy, deny, HoldfastError, type Policy } from '@holdfast/core';
+import { allow, definePolicy, deny, HoldfastError, type Policy, type PreparedCall } from '@holdfast/core';
 
 export interface CallBudgetOptions {
   /** Successful calls allowed per session. Integer, at least 1. */
@@ -10,6 +10,10 @@ export interface CallBudgetOptions {
 /**
  * Stops a session after `maxCalls` successful calls.
  *
+ * The check refuses a call before it runs. Of calls that ran at the same time, those that would go over the budget fail before
+ * they are committed: `onResult` throws `policy.call_budget`. A call that went on although the check refused it (`some` asked a
+ * person, say) is counted and left alone.
+ *
  * State: `number`, the successful calls so far.
  *
  * @throws HoldfastError `options.invalid` when `maxCalls` is not a positive integer.
@@ -18,11 +22,29 @@ export function callBudget({ maxCalls, id }: CallBudgetOptions): Policy<number> 
   if (!Number.isSafeInteger(maxCalls) || maxCalls < 1) {
     throw new HoldfastError('options.invalid', `\`maxCalls\` must be a positive integer, got \`${maxCalls}\`.`);
   }
+  const reason = `All ${maxCalls} calls of this session are used.`;
+  // Whoever let these through knew that the budget was used up. Only for as long as the call lives, so it is no state.
+  const overruled = new WeakSet<PreparedCall>();
   return definePolicy<number>({
     name: 'call-budget',
     ...(id === undefined ? {} : { id }),
     initialState: 0,
-    check: (_call, { state }) => (state < maxCalls ? allow : deny(`All ${maxCalls} calls of this session are used.`)),
-    onResult: (_call, _result, { state }) => state + 1,
+    check(call, { state }) {
+      if (state < maxCalls) return allow;
+      overruled.add(call);
+      return deny(reason);
+    },
+    onResult(call, _result, { state }) {
+      if (state >= maxCalls && !overruled.has(call)) {
+        throw new HoldfastError(
+          'policy.call_budget',
+          `${reason} \`${call.tool.name}\` ran while the last one was used.`,
+          {
+            data: { tool: call.tool.name, maxCalls },
+          },
+        );
+      }
+      return state + 1;
+    },
   });
 }
