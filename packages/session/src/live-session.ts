@@ -231,10 +231,21 @@ export class LiveSession implements Session, TransactionRoot {
   #tell(record: LogRecord): void {
     for (const listener of this.#listeners) {
       try {
-        listener(record);
+        // An async function is one, too, for the compiler.
+        const answer: unknown = listener(record);
+        if (typeof answer === 'object' && answer !== null) void this.#hearOut(record, answer);
       } catch (thrown) {
         this.#noteFailure(record, thrown);
       }
+    }
+  }
+
+  /** Waits for what a listener does later: nobody else would hear of its failure, and it would end the process. */
+  async #hearOut(record: LogRecord, answer: unknown): Promise<void> {
+    try {
+      await answer;
+    } catch (thrown) {
+      this.#noteFailure(record, thrown);
     }
   }
 
@@ -244,7 +255,8 @@ export class LiveSession implements Session, TransactionRoot {
     try {
       this.record({ type: 'subscriber-error', recordSeq: seq, message: describeThrown(thrown) });
     } catch {
-      // What was recorded has happened, so its writer must not fail; the next write meets the same broken store and says so.
+      // What was recorded has happened, so its writer must not fail; the next write meets the same broken store, or the closed
+      // session, and says so.
     }
   }
 }

@@ -1,5 +1,5 @@
 import { copyJson, HoldfastError, isOperation, type Operation, type SessionEvent, type Slice } from '@holdfast/core';
-import { applyChange, checkOperation, type SliceState } from './slice-state.ts';
+import { applyChange, checkOperation, muteRejection, type SliceState } from './slice-state.ts';
 
 /** The event as the log keeps it. @throws HoldfastError `event.invalid`. */
 export function copyEvent({ type, payload }: SessionEvent): SessionEvent {
@@ -21,6 +21,7 @@ export function reduceEvent(slice: Slice, state: SliceState, { type, payload }: 
 
 function toOperations(slice: Slice, answer: unknown): readonly Operation[] {
   if (Array.isArray(answer) && answer.every(isOperation)) return answer;
+  for (const misplaced of Array.isArray(answer) ? answer : [answer]) muteRejection(misplaced);
   throw new HoldfastError(
     'slice.operation.invalid',
     `A reducer of \`${slice.id}\` must answer operations (\`replace\`, \`append\`, …).`,

@@ -1,4 +1,4 @@
-import { copyJson, HoldfastError, type Json, type Operation, type Slice } from '@holdfast/core';
+import { copyJson, HoldfastError, isPlainObject, type Json, type Operation, type Slice } from '@holdfast/core';
 import { compileSchema, describeIssues } from '@holdfast/schema';
 import { PersistentList } from './persistent-list.ts';
 import { PersistentMap } from './persistent-map.ts';
@@ -58,6 +58,7 @@ export function checkOperation(slice: Slice, operation: Operation): Change {
     case 'replace': {
       const value = checkWhole(slice, operation.value);
       if (value !== undefined) return { slice: id, op: 'replace', value };
+      muteRejection(operation.value);
     }
   }
   throw notForKind(slice, operation.op);
@@ -103,6 +104,7 @@ export function toMap(entries: Iterable<readonly [string, Json]>): PersistentMap
 export function checkItem(slice: Slice, item: unknown): Json {
   const copied = copyJson(item);
   if (!copied.ok) {
+    muteRejection(item);
     throw new HoldfastError('slice.value.invalid', `Slice \`${slice.id}\` holds JSON only: ${copied.problem}.`);
   }
   if (slice.schema === undefined) return copied.value;
@@ -132,10 +134,23 @@ export function isInitial({ initial }: SliceShape, state: Json): boolean {
   return JSON.stringify(state) === JSON.stringify(initial ?? null);
 }
 
+/** The rejection of a promise where none belongs, which nobody will hear, must not end the process. */
+export function muteRejection(misplaced: unknown): void {
+  if (typeof misplaced === 'object' && misplaced !== null) void settled(misplaced);
+}
+
+async function settled(misplaced: unknown): Promise<void> {
+  try {
+    await misplaced;
+  } catch {
+    // That it is out of place has been said already.
+  }
+}
+
 function checkWhole(slice: Slice, value: unknown): Json | undefined {
   if (slice.kind === 'value') return checkItem(slice, value);
   if (slice.kind === 'list') return Array.isArray(value) ? value.map((item) => checkItem(slice, item)) : undefined;
-  if (typeof value !== 'object' || value === null) return undefined;
+  if (!isPlainObject(value)) return undefined;
   // Not by assignment: `__proto__` is a key like any other here.
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, checkItem(slice, item)]));
 }
