@@ -1,4 +1,5 @@
 import {
+  copyJson,
   describeThrown,
   type FinishReason,
   isHoldfastError,
@@ -34,60 +35,66 @@ export interface AskModelOptions {
   readonly onText: ((text: string) => void) | undefined;
 }
 
-/** Reads one message from the model's stream. Never rejects, and does not wait for a model that ignores its signal. */
+/**
+ * Reads one message from the model's stream. Never rejects, and does not wait for a model that ignores its signal. Calls are as
+ * the model sent them, whatever that is; a reason that is none is `other`, and token counts that are none are not reported.
+ */
 export async function askModel(
   model: Model,
   { messages, tools, signal, lifetime, onText }: AskModelOptions,
 ): Promise<Asked> {
   const calls: ToolCall[] = [];
   let text = '';
+  let endedBy: EndOfLife = 'aborted';
   let stopListening: () => void = () => undefined;
   const over = lifetime.endless
     ? undefined
-    : new Promise<EndOfLife>((resolve) => {
-        stopListening = lifetime.onEnd(resolve);
+    : new Promise<typeof isOver>((resolve) => {
+        stopListening = lifetime.onEnd((by) => {
+          endedBy = by;
+          resolve(isOver);
+        });
       });
   let iterator: AsyncIterator<ModelEvent> | undefined;
   try {
-    iterator = model.stream({ messages, tools, signal, deadline: lifetime.deadline })[Symbol.asyncIterator]();
+    const stream: unknown = model.stream({ messages, tools, signal, deadline: lifetime.deadline });
+    if (!isAsyncIterable(stream)) {
+      // The rejection of an async function, which nobody will hear, must not end the process.
+      void Promise.allSettled([stream]);
+      return wrong('`stream` of the model answered with what is no async iterable.', text);
+    }
+    iterator = stream[Symbol.asyncIterator]();
     for (;;) {
       const next = iterator.next();
       // Racing costs as much as the rest of a short message, so it is left out where nothing can end the run.
       const step = await (over === undefined ? next : Promise.race([next, over]));
-      if (typeof step === 'string') return { type: 'ended', by: step, text };
-      if (step.done === true)
-        return {
-          type: 'failed',
-          error: { name: 'ModelError', message: 'The model ended its message without `finish`.' },
-          text,
-        };
+      if (step === isOver) return { type: 'ended', by: endedBy, text };
+      if (step.done === true) return wrong('The model ended its message without `finish`.', text);
       const event = step.value;
       switch (event.type) {
-        case 'text-delta':
-          text += event.text;
-          onText?.(event.text);
+        case 'text-delta': {
+          const delta: unknown = event.text;
+          if (typeof delta !== 'string') return wrong('The model sent a `text-delta` whose `text` is no string.', text);
+          text += delta;
+          onText?.(delta);
           break;
+        }
         case 'tool-call':
-          calls.push({ id: event.id, name: String(event.name), arguments: event.arguments });
+          calls.push({ id: event.id, name: event.name, arguments: event.arguments });
           break;
         case 'finish':
           return {
             type: 'message',
             text,
             calls,
-            reason: event.reason,
-            usage: event.usage,
+            reason: finishReasons.has(event.reason) ? event.reason : 'other',
+            usage: readUsage(event.usage),
             providerMetadata: event.providerMetadata,
           };
-        default:
-          return {
-            type: 'failed',
-            error: {
-              name: 'ModelError',
-              message: `The model sent an event of unknown type \`${String((event satisfies never as ModelEvent).type)}\`.`,
-            },
-            text,
-          };
+        default: {
+          const type = String((event satisfies never as ModelEvent).type);
+          return wrong(`The model sent an event of unknown type \`${type}\`.`, text);
+        }
       }
     }
   } catch (thrown) {
@@ -95,26 +102,69 @@ export async function askModel(
     return { type: 'failed', error: toThrownError(thrown), text };
   } finally {
     stopListening();
-    closeStream(iterator);
+    void closeStream(iterator);
   }
 }
 
-// The message is there or its failure known; how the clean-up went changes neither.
-const nothingToTell = (): void => undefined;
+const isOver: unique symbol = Symbol('the run is over');
+
+const finishReasons: ReadonlySet<FinishReason> = new Set(['stop', 'tool-calls', 'length', 'content-filter', 'other']);
+
+function wrong(message: string, text: string): Asked {
+  return { type: 'failed', error: { name: 'ModelError', message }, text };
+}
+
+function isAsyncIterable(value: unknown): value is AsyncIterable<ModelEvent> {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    Symbol.asyncIterator in value &&
+    typeof value[Symbol.asyncIterator] === 'function'
+  );
+}
 
 /** Lets the model clean up, without waiting for it. */
-function closeStream(iterator: AsyncIterator<ModelEvent> | undefined): void {
-  const closing = iterator?.return?.();
-  closing?.then(undefined, nothingToTell);
+async function closeStream(iterator: AsyncIterator<ModelEvent> | undefined): Promise<void> {
+  try {
+    await iterator?.return?.();
+  } catch {
+    // The message is there or its failure known; how the clean-up went changes neither.
+  }
+}
+
+function readUsage(usage: unknown): ModelUsage | undefined {
+  if (typeof usage !== 'object' || usage === null) return undefined;
+  const { inputTokens, outputTokens } = usage as { readonly [Key in keyof ModelUsage]?: unknown };
+  if (!isCount(inputTokens) && !isCount(outputTokens)) return undefined;
+  return {
+    inputTokens: isCount(inputTokens) ? inputTokens : 0,
+    outputTokens: isCount(outputTokens) ? outputTokens : 0,
+  };
+}
+
+function isCount(tokens: unknown): tokens is number {
+  return Number.isSafeInteger(tokens) && Number(tokens) >= 0;
 }
 
 function toThrownError(thrown: unknown): ThrownError {
   const message = describeThrown(thrown);
-  if (!(thrown instanceof Error)) return { name: typeof thrown, message };
-  return {
-    name: thrown.name,
-    message,
-    ...(isHoldfastError(thrown) ? { code: thrown.code, data: thrown.data } : {}),
-    ...(thrown.stack === undefined ? {} : { stack: thrown.stack }),
-  };
+  try {
+    if (!(thrown instanceof Error)) return { name: typeof thrown, message };
+    const { stack } = thrown;
+    return {
+      name: String(thrown.name),
+      message,
+      ...(isHoldfastError(thrown) ? { code: thrown.code, data: toJson(thrown.data) } : {}),
+      ...(typeof stack === 'string' ? { stack } : {}),
+    };
+  } catch {
+    // An Error whose own properties throw, or a revoked proxy; that is all that can be said of it.
+    return { name: 'Error', message };
+  }
+}
+
+// It goes into the log, and the error may be of a copy of the class that takes anything.
+function toJson(data: unknown): Json {
+  const copied = copyJson(data);
+  return copied.ok ? copied.value : null;
 }

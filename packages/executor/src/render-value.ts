@@ -6,8 +6,10 @@ export function renderValue(tool: Tool, value: Json): string {
   if (tool.renderResult === undefined)
     return hasNullField(value) ? JSON.stringify(withoutNullFields(value)) : JSON.stringify(value);
   const rendered: unknown = tool.renderResult(value);
-  if (typeof rendered !== 'string') throw new TypeError(`renderResult must return a string, got ${typeof rendered}.`);
-  return rendered;
+  if (typeof rendered === 'string') return rendered;
+  // The rejection of a promise, which nobody will hear, must not end the process.
+  void Promise.allSettled([rendered]);
+  throw new TypeError(`renderResult must return a string, got ${typeof rendered}.`);
 }
 
 function hasNullField(value: Json): boolean {
