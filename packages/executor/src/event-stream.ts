@@ -1,48 +1,82 @@
-/** Events handed from who makes them to one `for await`. Before anybody iterates nothing is kept. */
+/** Events handed from who makes them to every `for await` over them. Each sees what comes after it began; nothing is kept before. */
 export class EventStream<Event> implements AsyncIterable<Event> {
-  #queue: Event[] | undefined;
-  #wake: (() => void) | undefined;
-  #end: { readonly error?: unknown } | undefined;
+  readonly #readers = new Set<Reader<Event>>();
+  #end: End | undefined;
 
   /** Whether events have to be made at all. */
   get observed(): boolean {
-    return this.#queue !== undefined;
+    return this.#readers.size > 0;
   }
 
   push(event: Event): void {
-    if (this.#queue === undefined) return;
-    this.#queue.push(event);
-    this.#wake?.();
+    for (const reader of this.#readers) reader.push(event);
   }
 
-  /** Ends the iteration after what is queued; `error` is thrown there. */
-  end(outcome: { readonly error?: unknown } = {}): void {
+  /** Ends the iterations after what is queued; `error` is thrown there. */
+  end(outcome: End = {}): void {
     this.#end = outcome;
-    this.#wake?.();
+    for (const reader of this.#readers) reader.end(outcome);
+    this.#readers.clear();
   }
 
   [Symbol.asyncIterator](): AsyncIterator<Event> {
-    const queue: Event[] = [];
-    this.#queue = queue;
-    return {
-      next: async (): Promise<IteratorResult<Event>> => {
-        for (;;) {
-          const event = queue.shift();
-          if (event !== undefined) return { done: false, value: event };
-          if (this.#end !== undefined) {
-            if ('error' in this.#end) throw this.#end.error;
-            return { done: true, value: undefined };
-          }
-          await new Promise<void>((resolve) => {
-            this.#wake = resolve;
-          });
-        }
-      },
-      // Who stops looking does not stop the run.
-      return: async () => {
-        this.#queue = undefined;
+    // Who stops looking does not stop the run.
+    const reader = new Reader<Event>(() => this.#readers.delete(reader));
+    if (this.#end === undefined) this.#readers.add(reader);
+    else reader.end(this.#end);
+    return reader;
+  }
+}
+
+interface End {
+  readonly error?: unknown;
+}
+
+class Reader<Event> implements AsyncIterator<Event> {
+  readonly #onReturn: () => void;
+  readonly #queue: Event[] = [];
+  /** One for each `next` that waits. */
+  #wakers: (() => void)[] = [];
+  #end: End | undefined;
+
+  constructor(onReturn: () => void) {
+    this.#onReturn = onReturn;
+  }
+
+  push(event: Event): void {
+    this.#queue.push(event);
+    this.#wake();
+  }
+
+  end(outcome: End): void {
+    this.#end = outcome;
+    this.#wake();
+  }
+
+  async next(): Promise<IteratorResult<Event>> {
+    for (;;) {
+      // Not the value tells: an event may be anything.
+      if (this.#queue.length > 0) return { done: false, value: this.#queue.shift() as Event };
+      if (this.#end !== undefined) {
+        if ('error' in this.#end) throw this.#end.error;
         return { done: true, value: undefined };
-      },
-    };
+      }
+      await new Promise<void>((resolve) => {
+        this.#wakers.push(resolve);
+      });
+    }
+  }
+
+  async return(): Promise<IteratorResult<Event>> {
+    this.#onReturn();
+    this.#queue.length = 0;
+    this.end({});
+    return { done: true, value: undefined };
+  }
+
+  #wake(): void {
+    const wakers = this.#wakers;
+    this.#wakers = [];
+    for (const wake of wakers) wake();
   }
 }
