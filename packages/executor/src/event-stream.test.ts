@@ -3,6 +3,12 @@ import { EventStream } from './event-stream.ts';
 import { call, collect, echo, playing, say, stop, testSession, toolsPrompt } from './fixtures.ts';
 import { runAgent } from './index.ts';
 
+async function listOf<Event>(stream: AsyncIterable<Event>): Promise<Event[]> {
+  const events: Event[] = [];
+  for await (const event of stream) events.push(event);
+  return events;
+}
+
 const end = { done: true, value: undefined };
 
 test('two loops over one run both see every event', async () => {
@@ -29,13 +35,13 @@ test('nothing is kept before somebody iterates, and each sees what comes after i
   const stream = new EventStream<number>();
   expect(stream.observed).toBe(false);
   stream.push(1);
-  const early = collect(stream);
+  const early = listOf(stream);
   expect(stream.observed).toBe(true);
   stream.push(2);
-  const late = collect(stream);
+  const late = listOf(stream);
   stream.push(3);
   stream.end();
-  expect([await early, await late, await collect(stream)]).toEqual([[2, 3], [3], []]);
+  expect([await early, await late, await listOf(stream)]).toEqual([[2, 3], [3], []]);
   expect(stream.observed).toBe(false);
 });
 
@@ -56,7 +62,7 @@ test('the error of the end reaches every loop after what was queued, also one th
 test('one loop that stops does not stop the other, and is kept nothing for', async () => {
   const stream = new EventStream<number>();
   const stopped = stream[Symbol.asyncIterator]();
-  const kept = collect(stream);
+  const kept = listOf(stream);
   stream.push(1);
   expect(await stopped.next()).toEqual({ done: false, value: 1 });
   const waiting = stopped.next();
