@@ -1,4 +1,4 @@
-import { defineTool, type Tool, type ToolContext } from '@holdfast/core';
+import { allow, definePolicy, defineTool, type Tool, type ToolContext } from '@holdfast/core';
 import { executeToolCall } from '@holdfast/executor';
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
 import { readBeforeWrite } from '@holdfast/policy';
@@ -108,6 +108,33 @@ test('what a child run overwrites unread fails the call around it, whose policie
   await run(...read);
   expect(await run('outer')).toBe('ok');
   expect(await text('a.txt')).toBe('by a child');
+});
+
+test('a policy is told once of what a nested call wrote', async () => {
+  const told: (readonly [string, readonly string[]])[] = [];
+  const listening = definePolicy({
+    name: 'listening',
+    check: () => allow,
+    onResult: ({ tool }, { touched }) => {
+      told.push([tool.name, touched.get('filesystem')?.writes.map(({ key }) => key) ?? []]);
+      return undefined;
+    },
+  });
+  const work = outer(async ({ call, filesystem }) => {
+    await call('write_file', { path: 'new.txt', content: 'x' });
+    await filesystem?.write('own.txt', 'y');
+    return null;
+  });
+  const options = {
+    tools: [...fileTools(), work],
+    session: createSession(),
+    resources: { filesystem: memoryFilesystem({}) },
+  };
+  await executeToolCall({ name: 'outer', arguments: {} }, { ...options, policies: [listening] });
+  expect(told).toEqual([
+    ['write_file', ['new.txt']],
+    ['outer', ['own.txt']],
+  ]);
 });
 
 test('a nested call that failed has taught nobody anything', async () => {

@@ -214,6 +214,7 @@ test('a disposal that hangs holds up a call for five seconds at most', async () 
 /** A declared resource that is staged; its instance is kept for the test to look at. */
 function declaredWords(lifetime: ResourceLifetime) {
   const made: ReturnType<typeof wordsResource>[] = [];
+  const left: number[] = [];
   const resource = defineResource<StagedResource>({
     name: 'declared',
     lifetime,
@@ -222,18 +223,19 @@ function declaredWords(lifetime: ResourceLifetime) {
       made.push(words);
       return words;
     },
+    dispose: (words) => void left.push((words as ReturnType<typeof wordsResource>).committed.size),
   });
   const add = async ({ use }: ToolContext, word: string): Promise<void> => {
     // What `use` gives for a staged resource is its view.
     ((await use(resource)) as unknown as { add(word: string): void }).add(word);
   };
-  return { made, add };
+  return { made, add, left };
 }
 
 test.each(['session', 'call'] as const)(
   'a staged one, made for the %s, takes part in the transaction, nested or not',
   async (lifetime) => {
-    const { made, add } = declaredWords(lifetime);
+    const { made, add, left } = declaredWords(lifetime);
     const inner = tool('inner', async (context) => {
       await add(context, 'inner');
       return null;
@@ -255,6 +257,8 @@ test.each(['session', 'call'] as const)(
     const { call: run } = setUp([outer, inner, bad, only]);
     await run('outer');
     expect(made.flatMap(({ committed }) => [...committed])).toEqual(['outer', 'inner']);
+    // What a nested call staged is there before the instance goes: it is disposed of with the call around it.
+    if (lifetime === 'call') expect(left.toSorted()).toEqual([0, 1, 1]);
     await run('only');
     expect(made.flatMap(({ committed }) => [...committed])).toEqual(['outer', 'inner']);
   },

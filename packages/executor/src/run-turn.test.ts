@@ -11,8 +11,20 @@ import {
 } from '@holdfast/core';
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
-import { call, collect, diary, notes, playing, say, stop, testClock, testSession, toolsPrompt } from './fixtures.ts';
-import { createBudget, type RunAgentOptions, type RunResult, runAgent } from './index.ts';
+import {
+  call,
+  collect,
+  diary,
+  echo,
+  notes,
+  playing,
+  say,
+  stop,
+  testClock,
+  testSession,
+  toolsPrompt,
+} from './fixtures.ts';
+import { createBudget, executeToolCall, type RunAgentOptions, type RunResult, runAgent } from './index.ts';
 
 interface Gate {
   readonly started: string[];
@@ -408,6 +420,50 @@ test('nested calls of a call that began early are made when it is certain that i
   expect(seen).toEqual(['id_b/1']);
   expect(outcomes.map(({ kind }) => kind)).toEqual(['ok', 'ok', 'denied']);
   expect(session.ends().map(({ callId }) => callId)).toEqual(['id_a', 'id_b/1', 'id_b', 'id_c']);
+});
+
+test('nor does a run within it begin before', async () => {
+  const leaf = defineTool({ name: 'leaf', description: 'Reads.', effects: 'none', execute: () => null });
+  const gate = gated();
+  const delegate = defineTool({
+    name: 'delegate',
+    description: 'Lets others work.',
+    effects: 'none',
+    inputSchema: named,
+    execute: async (_input, { child }) => {
+      const model = playing([call('leaf', {}), stop], [say('done'), stop]);
+      const { status } = await runAgent({ model, prompt: toolsPrompt([leaf]), session: child(), input: 'x' }).result;
+      const { kind } = await executeToolCall({ name: 'leaf', arguments: {} }, { tools: [leaf], session: child() });
+      return `${status} ${kind}`;
+    },
+  });
+  const { result, session } = run(
+    [
+      ['read', 'a'],
+      ['delegate', 'b'],
+    ],
+    [gate.tool('read'), delegate],
+  );
+  await settled();
+  const ran = ({ type, entry }: (typeof session.records)[number]): boolean =>
+    type === 'child-record' && (entry as { type: string }).type !== 'session-start';
+  expect(session.records.some(ran)).toBe(false);
+  gate.open('a');
+  expect((await result).outcomes.map(({ value }) => value)).toEqual(['done', 'completed ok']);
+  expect(session.records.some(ran)).toBe(true);
+});
+
+test('an empty id is none', async () => {
+  const { outcomes } = await runAgent({
+    model: playing([call('echo', { q: 'a' }, ''), call('echo', { q: 'b' }, ''), stop], [say('done'), stop]),
+    prompt: toolsPrompt([echo]),
+    session: testSession().session,
+    input: 'go',
+  }).result;
+  expect(outcomes.map(({ callId, value }) => [callId, value])).toEqual([
+    ['call_1_0', { a: 'a' }],
+    ['call_1_1', { a: 'b' }],
+  ]);
 });
 
 test('under a budget of calls, nested ones are paid for in call order', async () => {

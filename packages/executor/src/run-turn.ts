@@ -115,7 +115,7 @@ function reusedId({ id }: IdentifiedCall): Ending {
 }
 
 function isSameCall(a: IdentifiedCall, b: IdentifiedCall): boolean {
-  if (a.name !== b.name || a.problem !== undefined || b.problem !== undefined) return false;
+  if (a.name !== b.name) return false;
   return a.arguments === b.arguments || JSON.stringify(a.arguments) === JSON.stringify(b.arguments);
 }
 
