@@ -22,7 +22,7 @@ export function forModel(message: string): string {
 // Frames as V8 and Java write them, as Firefox does, and as Python does with the line of code below.
 const stackLines = new RegExp(
   [
-    String.raw`(?:^|\n)[ \t]*at [^\n]*(?:\((?:[^()\n]*:\d+|native|<anonymous>|index \d+)\)|[/\\.]\S*:\d+:\d+|<anonymous>)\s*?(?=\n|$)`,
+    String.raw`(?:^|\n)[ \t]*at (?:[^\n]*(?:\((?:[^()\n]*:\d+|native|<anonymous>|index \d+)\)|<anonymous>)|(?=[^\n]*[/\\.])[^\n]*:\d+:\d+)\s*?(?=\n|$)`,
     String.raw`(?:^|\n)[^\s@]*@\S+:\d+:\d+\s*?(?=\n|$)`,
     String.raw`(?:^|\n)[ \t]*File "[^"\n]*", line \d+, in [^\n]*(?:\n[ \t]{4,}[^\n]*)?`,
   ].join('|'),
@@ -30,14 +30,14 @@ const stackLines = new RegExp(
 );
 
 // Of a path's name: no space, nothing that closes what the path stands in.
-const inName = String.raw`[^\s\p{Cc}'"\x60,;<>)\]}]`;
+const inName = String.raw`[^/\s\p{Cc}'"\x60,;<>)\]}]`;
 const roots =
   'home|Users|root|tmp|var|usr|opt|etc|private|mnt|media|srv|proc|sys|nix|Volumes|Applications|Library|System|work|workspace';
 const letter = String.raw`\p{L}\p{N}_`;
 const begins = [
   'file:/',
   // Two names; or one that is known, and no longer than that.
-  String.raw`\\?/+(?:[${letter}.@$~-]${inName}*?/|(?:${roots})(?![${letter}-]|\.[${letter}]))`,
+  String.raw`\\?/+(?:[${letter}.@$~-]${inName}*/|(?:${roots})(?![${letter}-]|\.[${letter}]))`,
   // Before a backslash names may have spaces in them.
   String.raw`[a-z]:[/\\](?:[^\\/:*?"'<>|\n\x60]+\\)*`,
   String.raw`\\{2,}(?:[?.]|[${letter}.$-]{2,})[/\\]`,
@@ -52,7 +52,7 @@ const hostPath = new RegExp(
     String.raw`(?<=[${letter}]):\/\/(?!\/|file\/)[^\s'"\x60<>?#]*`,
     String.raw`(?<=(['"\x60]))(?:${begins})(?:(?!\1(?![${letter}]))[^\n])*(?=\1)`,
     // The sentence around it keeps its full stop.
-    String.raw`${atStart}(?:${begins})(?:\\ |\[[^\s\[\]]*\]|\([^\s()]*\)|${inName})*(?<![.:!?])`,
+    String.raw`${atStart}(?:${begins})(?:\\ |\[[^\s\[\]]*\]|\([^\s()]*\)|/|${inName})*(?<![.:!?])`,
   ].join('|'),
   'giu',
 );
