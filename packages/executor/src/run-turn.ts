@@ -88,11 +88,10 @@ async function runSequence(
 
 /** Gives every call an id of its turn: the provider's where it gave one. */
 export function identify(calls: readonly ToolCall[], turn: number): IdentifiedCall[] {
-  const given = new Set(calls.map(({ id }) => id));
   return calls.map((call, index) =>
     identifyCall(call, () => {
       let made = `call_${turn}_${index}`;
-      while (given.has(made)) made += '_';
+      while (calls.some(({ id }) => id === made)) made += '_';
       return made;
     }),
   );
