@@ -268,7 +268,8 @@ function withDoubt(ending: Ending, tool: Tool, succeeded = false): Ending {
   if (tool.effects !== 'external' || tool.repeat === 'safe') return ending;
   const silent = ending.kind === 'timed-out' || ending.kind === 'cancelled' || ending.kind === 'invalid';
   if (!succeeded && !silent) return ending;
-  const message = `It is not known whether \`${tool.name}\` took effect: ${ending.message} Find out before calling it again.`;
+  // What to do comes first: a long reason is cut at its end.
+  const message = `It is not known whether \`${tool.name}\` took effect. Find out before calling it again. ${ending.message}`;
   return {
     ...ending,
     ...failure('in-doubt', { code: ending.code ?? 'call.in_doubt', message }),
