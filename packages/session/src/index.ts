@@ -1,6 +1,13 @@
 export { type CallExplanation, type CallUse, explainCall } from './explain-call.ts';
 export { createSession } from './live-session.ts';
-export { type LogEntry, type LogRecord, type MemoryStore, memoryStore, type SessionStore } from './log.ts';
+export {
+  type LogEntry,
+  type LogRecord,
+  type MemoryStore,
+  memoryStore,
+  type OpenedLog,
+  type SessionStore,
+} from './log.ts';
 export { type ReplayOptions, replay } from './replay.ts';
 export type { Session, SessionOptions, SessionSnapshot } from './session.ts';
 export type { ExportedSlice, SessionExport } from './session-export.ts';

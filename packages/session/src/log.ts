@@ -23,6 +23,14 @@ export interface SessionStore {
   close(): void;
 }
 
+/** A log that was there before and is gone on with: `replay(records, { slices, store })` has its session again. */
+export interface OpenedLog {
+  /** Whole and verified, in order. */
+  readonly records: readonly LogRecord[];
+  /** Appends after them. */
+  readonly store: SessionStore;
+}
+
 /** A store that keeps records in memory for as long as it lives itself. */
 export interface MemoryStore extends SessionStore {
   /** Made anew at every look. */
