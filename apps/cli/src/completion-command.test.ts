@@ -21,6 +21,7 @@ const everything = [
   'show',
   'why',
   'replay',
+  'verify',
   '--max-tokens',
   'list',
   'check',
@@ -43,7 +44,7 @@ test.each([
 test.each([
   {
     typed: ['holdfast', ''],
-    offered: ['run', 'show', 'why', 'replay', 'list', 'check', 'doctor', 'completion', 'help'],
+    offered: ['run', 'show', 'why', 'replay', 'verify', 'list', 'check', 'doctor', 'completion', 'help'],
   },
   { typed: ['holdfast', 'co'], offered: ['completion'] },
   { typed: ['holdfast', '--v'], offered: ['--version'] },

@@ -76,6 +76,15 @@ Examples:
 Exits with 1 when the log is torn or was changed after it was written, or when the state of a slice needs code that is not part
 of this program; what can be rebuilt is printed all the same.`;
 
+export const verifyHelp: string = `
+Examples:
+  $ holdfast verify                             the log of the newest session of this folder
+  $ holdfast verify 20260517-093012345-k3x9 --head 3b1f…
+  $ holdfast verify --json | jq -r .head        what to note elsewhere
+
+Every edit breaks the chain of hashes, except an end that is cut off or written anew at the edge of a record: that shows only
+against a head that was noted before. Exits with 1 when something is wrong.`;
+
 export const listHelp: string = `
 Examples:
   $ holdfast list

@@ -171,6 +171,9 @@ test('nested calls, signs of life, late results and runs of children are as the 
     expect({ id, issues: findIssues(why, explained) }).toEqual({ id, issues: [] });
     expect(explained.callId).toBe(id);
   }
+  const verified = JSON.parse(await print(['verify', '--json'], folder.path));
+  expect(findIssues(await readSchema('verify'), verified)).toEqual([]);
+  expect(verified).toMatchObject({ whole: true });
   const replayed = JSON.parse(await print(['replay', '--json'], folder.path));
   expect(findIssues(await readSchema('replay'), replayed)).toEqual([]);
   expect(replayed.slices).toMatchObject([

@@ -7,7 +7,7 @@ import { toPrintable } from './terminal-text.ts';
 export function describeIntegrity(
   { records, head, torn, problem }: LogReading,
   { colors }: LineStyle,
-  done: 'shown' | 'replayed' | 'searched',
+  done: 'shown' | 'replayed' | 'searched' | 'good',
 ): string {
   const { length } = records;
   if (length === 0 && problem === undefined && torn === undefined) {

@@ -13,6 +13,7 @@ import {
   replayHelp,
   runHelp,
   showHelp,
+  verifyHelp,
   whyHelp,
 } from './help-texts.ts';
 import { describeTerminal, type Host } from './host.ts';
@@ -23,6 +24,7 @@ import { readRequest } from './request.ts';
 import { runRequest } from './run-command.ts';
 import { showSession } from './show-command.ts';
 import { toPrintableBlock } from './terminal-text.ts';
+import { verifyLog } from './verify-command.ts';
 import { explainWhy } from './why-command.ts';
 
 interface RunFlags {
@@ -160,6 +162,18 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
     .addHelpText('after', replayHelp)
     .action(async (id: string | undefined, { workspace, at, json }: LogFlags & { readonly at?: number }) => {
       end(await replaySession({ id, workspace, at, json: json === true }, host));
+    });
+
+  program
+    .command('verify')
+    .description('say whether the log of a session is as it was written')
+    .argument('[id]', 'id of the session (default: the newest)')
+    .option('--workspace <dir>', 'folder that the session worked in', '.')
+    .option('--head <hash>', 'a head that was noted earlier: also finds an end that was cut off')
+    .option('--json', 'as JSON')
+    .addHelpText('after', verifyHelp)
+    .action(async (id: string | undefined, { workspace, head, json }: LogFlags & { readonly head?: string }) => {
+      end(await verifyLog({ id, workspace, head, json: json === true }, host));
     });
 
   program
