@@ -28,7 +28,16 @@ const newline = 10;
 
 /** Reads and verifies a log file; a damaged one still gives its good beginning. @throws HoldfastError `log.missing`, `log.unreadable`. */
 export function readLog(path: string): LogReading {
-  const bytes = readBytes(path);
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(path);
+  } catch (cause) {
+    throw toMissingLog(path, cause);
+  }
+  return verifyLog(bytes);
+}
+
+export function verifyLog(bytes: Buffer): LogReading {
   const records: LogRecord[] = [];
   let head = firstLink;
   let offset = 0;
@@ -45,15 +54,11 @@ export function readLog(path: string): LogReading {
   return { records, head };
 }
 
-function readBytes(path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') {
-      throw new HoldfastError('log.missing', `There is no session log at \`${path}\`.`, { cause });
-    }
-    throw new HoldfastError('log.unreadable', `The session log \`${path}\` cannot be read.`, { cause });
-  }
+/** What it means that reading the file threw `cause`. */
+export function toMissingLog(path: string, cause: unknown): HoldfastError {
+  return cause instanceof Error && 'code' in cause && cause.code === 'ENOENT'
+    ? new HoldfastError('log.missing', `There is no session log at \`${path}\`.`, { cause })
+    : new HoldfastError('log.unreadable', `The session log \`${path}\` cannot be read.`, { cause });
 }
 
 function parseRecord(

@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import { checkKills, checkRaces, type KillsSeen } from './log-processes.ts';
+
+test.each([
+  { kills: 24, bytes: 20 },
+  { kills: 12, bytes: 100_000 },
+])('a log keeps every acknowledged record of $bytes bytes through $kills kills', async ({ kills, bytes }) => {
+  const seen: KillsSeen = { kills: 0, acknowledged: 0, torn: 0 };
+  await checkKills({ kills, bytes }, seen);
+  expect(seen.kills).toBe(kills);
+  expect(seen.acknowledged).toBeGreaterThan(kills);
+});
+
+test('of many processes that open a log of a killed one, exactly one has it', async () => {
+  expect(await checkRaces({ rounds: 40, writers: 6 })).toBe(40);
+});
