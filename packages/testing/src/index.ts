@@ -7,3 +7,4 @@ export {
   type ScriptStep,
   scriptedModel,
 } from './scripted-model.ts';
+export { type ConformanceCheck, type StoreConformanceOptions, storeConformance } from './store-conformance.ts';

@@ -1,0 +1,120 @@
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describeThrown, HoldfastError } from '@holdfast/core';
+
+// A record's text is the line that a JSON-lines log would hold, so both have the same links and the same head.
+const tables = `
+  CREATE TABLE IF NOT EXISTS holdfast_sessions (
+    key INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    writer TEXT
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS holdfast_records (
+    session INTEGER NOT NULL REFERENCES holdfast_sessions (key),
+    seq INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    PRIMARY KEY (session, seq)
+  ) STRICT;
+`;
+
+/** Opens a database for writing, and makes it where there is none. @throws HoldfastError `log.unwritable`. */
+export function createDatabase(path: string): DatabaseSync {
+  let database: DatabaseSync | undefined;
+  try {
+    makeFile(path);
+    database = connect(path);
+    database.exec(tables);
+    return database;
+  } catch (cause) {
+    database?.close();
+    throw unwritable(path, cause);
+  }
+}
+
+/** Opens a database that is there. @throws HoldfastError `log.missing`, `log.unwritable`. */
+export function openDatabase(path: string): DatabaseSync {
+  checkThere(path);
+  return createDatabase(path);
+}
+
+/**
+ * Lets `read` look into a database that nobody can change meanwhile by this connection.
+ * @throws HoldfastError `log.missing`, `log.unreadable` for whatever SQLite throws, and what `read` throws itself.
+ */
+export function readDatabase<Result>(path: string, read: (database: DatabaseSync) => Result): Result {
+  checkThere(path);
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(resolve(path), { readOnly: true });
+    database.exec(waiting);
+    return read(database);
+  } catch (cause) {
+    throw isSqliteError(cause) ? unreadable(path, cause) : cause;
+  } finally {
+    database?.close();
+  }
+}
+
+/** Runs `change` in one transaction, which keeps everybody else from writing. */
+export function inTransaction<Result>(database: DatabaseSync, change: () => Result): Result {
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    const result = change();
+    database.exec('COMMIT');
+    return result;
+  } catch (error) {
+    // SQLite rolls back by itself after some errors, a full disk for one.
+    if (database.isTransaction) database.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+export function isSqliteError(thrown: unknown): thrown is Error {
+  return thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_SQLITE_ERROR';
+}
+
+export function unwritable(path: string, cause: unknown): HoldfastError {
+  return new HoldfastError(
+    'log.unwritable',
+    `The session database \`${path}\` cannot be opened for writing: ${describeThrown(cause)}`,
+    { cause },
+  );
+}
+
+// How long to wait for another process that is writing in this instant.
+const waiting = 'PRAGMA busy_timeout = 10000';
+
+function connect(path: string): DatabaseSync {
+  // Resolved, because `:memory:` and `file:` mean something else to SQLite.
+  const database = new DatabaseSync(resolve(path));
+  try {
+    database.exec(waiting);
+    database.exec('PRAGMA journal_mode = WAL');
+    // With a write-ahead log this is what survives the end of the process, as a line of a file does; not more.
+    database.exec('PRAGMA synchronous = NORMAL');
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** SQLite would let everybody read what it makes. The files beside the database get its mode. */
+function makeFile(path: string): void {
+  mkdirSync(dirname(resolve(path)), { recursive: true });
+  // Not opened when it is there: closing it would drop the locks that SQLite holds on it elsewhere in this process.
+  if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
+}
+
+function checkThere(path: string): void {
+  if (!existsSync(path)) throw new HoldfastError('log.missing', `There is no session database at \`${path}\`.`);
+}
+
+function unreadable(path: string, cause: unknown): HoldfastError {
+  return new HoldfastError(
+    'log.unreadable',
+    `The session database \`${path}\` cannot be read: ${describeThrown(cause)}`,
+    { cause },
+  );
+}

@@ -1,0 +1,126 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { listSqliteSessions, openSqliteLog, readSqliteLog } from './sqlite.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'holdfast-kill-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+// Begins a session or goes on with it, and says the number of every record that the store has acknowledged.
+const writer = `
+  import { writeSync } from 'node:fs';
+  import { openSqliteLog, sqliteStore } from ${JSON.stringify(new URL('./sqlite.ts', import.meta.url).href)};
+  const [path, sessionId, begins, count, characters] = process.argv.slice(1);
+  const { records, store } = begins === 'begin'
+    ? { records: [], store: sqliteStore(path, { sessionId }) }
+    : openSqliteLog(path, { sessionId });
+  const text = 'x'.repeat(Number(characters));
+  for (let seq = records.length; seq < records.length + Number(count); seq += 1) {
+    store.append({ type: 'note', text }, seq, 1);
+    writeSync(1, seq + '\\n');
+  }
+  store.close();
+`;
+
+interface Work {
+  readonly path: string;
+  readonly sessionId: string;
+  readonly begins: boolean;
+  readonly count: number;
+  readonly characters: number;
+  /** Kills the process once it has said so much. */
+  readonly killAfterBytes?: number;
+}
+
+/** Runs a writer to its end; answers the number of the last record that it knew to be kept. */
+async function write(
+  work: Work,
+): Promise<{ readonly acknowledged: number; readonly signal: unknown; readonly errors: string }> {
+  const { path, sessionId, begins, count, characters, killAfterBytes = Number.POSITIVE_INFINITY } = work;
+  const child = spawn(
+    process.execPath,
+    [
+      '--conditions=holdfast-source',
+      '--disable-warning=ExperimentalWarning',
+      '--input-type=module',
+      '--eval',
+      writer,
+      ...[path, sessionId, begins ? 'begin' : 'go-on', String(count), String(characters)],
+    ],
+    { stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  let said = '';
+  let errors = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    said += chunk.toString();
+    if (said.length >= killAfterBytes) child.kill('SIGKILL');
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    errors += chunk.toString();
+  });
+  const [, signal] = await once(child, 'close');
+  const whole = said.slice(0, said.lastIndexOf('\n') + 1).split('\n');
+  return { acknowledged: Number(whole.at(-2) ?? -1), signal, errors };
+}
+
+test.each([
+  { records: 'small', characters: 10 },
+  // More than a page of the database each, and more than the write-ahead log holds before it is copied back.
+  { records: 'large', characters: 100_000 },
+])(
+  'killed at any instant, a writer of $records records loses none that was acknowledged',
+  async ({ characters }) => {
+    const path = join(folder, `${characters}.db`);
+    const sessionId = 'killed';
+    for (let round = 0; round < 20; round += 1) {
+      const killAfterBytes = 1 + Math.floor(Math.random() * 150);
+      const { acknowledged, signal, errors } = await write({
+        path,
+        sessionId,
+        begins: round === 0,
+        count: 1_000_000,
+        characters,
+        killAfterBytes,
+      });
+      expect({ signal, errors }, `round ${round}, killed after ${killAfterBytes} bytes`).toEqual({
+        signal: 'SIGKILL',
+        errors: '',
+      });
+      const { records, problem } = readSqliteLog(path, { sessionId });
+      expect(problem).toBeUndefined();
+      expect(records.length).toBeGreaterThan(acknowledged);
+      expect(acknowledged).toBeGreaterThan(-1);
+    }
+    // Nobody has let go of the session; its last writer is dead.
+    const { store, records } = openSqliteLog(path, { sessionId });
+    store.append({ type: 'note' }, records.length, 1);
+    store.close();
+    expect(readSqliteLog(path, { sessionId }).records).toHaveLength(records.length + 1);
+  },
+  120_000,
+);
+
+test('processes that begin sessions in one new database at the same time all do', async () => {
+  const path = join(folder, 'shared.db');
+  const ids = ['a', 'b', 'c', 'd'];
+  const ends = await Promise.all(
+    ids.map((sessionId) => write({ path, sessionId, begins: true, count: 100, characters: 10 })),
+  );
+  expect(ends).toEqual(ids.map(() => ({ acknowledged: 99, signal: null, errors: '' })));
+  expect(listSqliteSessions(path).map(({ records }) => records)).toEqual([100, 100, 100, 100]);
+  for (const sessionId of ids) expect(readSqliteLog(path, { sessionId }).problem).toBeUndefined();
+});
+
+test('log.locked: another process that has the session open is not pushed aside', async () => {
+  const path = join(folder, 'locked.db');
+  await write({ path, sessionId: 's', begins: true, count: 1, characters: 10 });
+  const { store } = openSqliteLog(path, { sessionId: 's' });
+  const { errors } = await write({ path, sessionId: 's', begins: false, count: 1, characters: 10 });
+  expect(errors).toContain('log.locked');
+  store.append({ type: 'note' }, 1, 1);
+  store.close();
+  expect(readSqliteLog(path, { sessionId: 's' }).records).toHaveLength(2);
+});
