@@ -97,6 +97,13 @@ export class LiveSession implements Session, TransactionRoot {
         `A record \`${entry.type}\` stands for a change of state; commit a transaction instead.`,
       );
     }
+    // They are the log's own: written over, the log could not be opened again.
+    if ('seq' in entry || 'prev' in entry || ('atMs' in entry && !Number.isFinite(entry['atMs']))) {
+      throw new HoldfastError(
+        'record.reserved',
+        `A record \`${entry.type}\` cannot say its own \`seq\`, \`prev\` or a time that is none; give them other names.`,
+      );
+    }
     this.write(entry);
   }
 

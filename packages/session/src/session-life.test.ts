@@ -234,3 +234,16 @@ test('snapshot, restore, rollback and fork cost the same at any size', () => {
   expect(fork.snapshot().states.get('many')).toBe(before.states.get('many'));
   expect(big.snapshot().states.get('many')).toBe(before.states.get('many'));
 });
+
+test.each([{ seq: 7 }, { prev: 'x' }, { atMs: 'now' }])(
+  "record.reserved: an entry that says what is the log's to say: %j",
+  (fields) => {
+    const store = memoryStore();
+    const session = createSession({ store });
+    expect(() => session.record({ type: 'note', ...fields })).toThrow(
+      expect.objectContaining({ code: 'record.reserved' }),
+    );
+    session.record({ type: 'note', atMs: 5 });
+    expect(store.records.map(({ seq }) => seq)).toEqual([0, 1]);
+  },
+);
