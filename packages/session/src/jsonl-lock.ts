@@ -7,7 +7,6 @@ import {
   readlinkSync,
   renameSync,
   rmSync,
-  unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { hostname } from 'node:os';
@@ -78,7 +77,7 @@ function take(path: string, mine: Owner): Owner | 'unknown' | undefined {
         return undefined;
       }
     } finally {
-      unlinkSync(claim);
+      rmSync(claim, { force: true });
     }
   }
 }
