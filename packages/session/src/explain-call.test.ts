@@ -56,7 +56,8 @@ function childOf(session: Session, callId: string, sessionId: string): Session {
     id: sessionId,
     slices: [notes],
     store: {
-      append: (entry: LogEntry, seq) => session.record({ type: 'child-record', callId, sessionId, childSeq: seq, entry }),
+      append: (entry: LogEntry, seq) =>
+        session.record({ type: 'child-record', callId, sessionId, childSeq: seq, entry }),
       close: () => undefined,
     },
   });
