@@ -83,9 +83,11 @@ export {
 export {
   type ChildSession,
   defineTool,
+  type EffectCheck,
   type Effects,
   type ExecutableTool,
   type Executed,
+  type ProbeContext,
   type Repeat,
   type Tool,
   type ToolContext,

@@ -8,6 +8,13 @@ export interface StagedResource<View = unknown, ReadOnlyView = unknown> {
   readonly readOnly: ReadOnlyView;
   /** Opens the staged view of one call. */
   begin(callId: string): ResourceTransaction<View, ReadOnlyView>;
+  /** Marks of prepared changes that were neither applied nor dropped, because their process has ended. */
+  unsettled?(): Promise<readonly string[]>;
+  /**
+   * Applies what was prepared under `mark` (`committed`), or drops it; what was applied in part is completed or put back. May be
+   * called again.
+   */
+  recover?(mark: string, committed: boolean): Promise<void>;
 }
 
 /**
@@ -24,8 +31,11 @@ export interface ResourceTransaction<View = unknown, ReadOnlyView = unknown> {
   touched(): Touched;
   /** The tool is done: from now on the view refuses whatever is asked of it (`context.closed`). Comes before `touched` and `prepare`. */
   seal(): void;
-  /** Makes sure that `commit` can succeed; throwing fails the call. */
-  prepare(): void | Promise<void>;
+  /**
+   * Makes sure that `commit` can succeed; throwing fails the call. `mark`, at most 1,024 characters that no other call has, is what
+   * `recover` is asked by when the process ends before `commit` has; absent for a nested call.
+   */
+  prepare(mark?: string): void | Promise<void>;
   commit(): void | Promise<void>;
   discard(): void | Promise<void>;
 }

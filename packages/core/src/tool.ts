@@ -23,6 +23,23 @@ export interface ToolOrigin {
   readonly kind: 'file' | 'plugin' | 'mcp';
   /** For people: a file path relative to the tools folder, a package, a server. */
   readonly source: string;
+  /** Of the code that runs, in hex: an approval of it holds for no other. */
+  readonly digest?: string;
+}
+
+/** Whether a call whose process ended under it took effect. `done`: with the value that it would have returned, default null. */
+export type EffectCheck =
+  | { readonly type: 'done'; readonly value?: Json; readonly message?: string }
+  | { readonly type: 'not-done'; readonly message?: string }
+  | { readonly type: 'unknown'; readonly message?: string };
+
+/** What a tool may use to find out about an earlier call of its own. */
+export interface ProbeContext {
+  readonly callId: string;
+  /** That of the call in question. */
+  readonly idempotencyKey: string;
+  readonly signal: AbortSignal;
+  readonly deadline: Deadline;
 }
 
 /** One call of a tool, for the model to see. Checked against the tool's schemas when it first meets a prompt or a call. */
@@ -139,6 +156,11 @@ export interface ToolDefinition<Input, Output, RawInput = unknown> {
    * it throws is a failure, with the code of a HoldfastError or `tool.threw`.
    */
   execute?(input: Input, context: ToolContext): Executed<Output>;
+  /**
+   * Finds out whether a call that was begun and never ended, because its process did, took effect. Must not change anything. What it
+   * throws, and what it does not answer within `timeoutMs` (default 30 s), means `unknown`.
+   */
+  probe?(input: Input, context: ProbeContext): EffectCheck | Promise<EffectCheck>;
   /** Text for the model in place of compact JSON. */
   renderResult?(value: Output): string;
 }
@@ -159,6 +181,7 @@ export interface Tool<Input = unknown, Output = unknown> {
   // Methods, not properties: their parameters are compared loosely, so that a Tool<{ path: string }> is a Tool.
   // The executor calls them with nothing but what the tool's own schema has let through.
   execute?(input: Input, context: ToolContext): Executed<Output>;
+  probe?(input: Input, context: ProbeContext): EffectCheck | Promise<EffectCheck>;
   renderResult?(value: Output): string;
   locks?(input: Input): readonly string[];
 }
@@ -181,7 +204,7 @@ export function defineTool<Input = Record<string, never>, Output = Json, RawInpu
   definition: ToolDefinition<Input, Output, RawInput>,
 ): Tool<Input, Output>;
 export function defineTool<Input, Output>(definition: ToolDefinition<Input, Output>): Tool<Input, Output> {
-  const { name, origin, effects = 'external', timeoutMs, execute, renderResult, locks } = definition;
+  const { name, origin, effects = 'external', timeoutMs, execute, probe, renderResult, locks } = definition;
   checkToolName(name);
   if (!['none', 'state', 'external'].includes(effects)) {
     throw new HoldfastError(
@@ -218,6 +241,7 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
     acceptsOverrides: definition.acceptsOverrides ?? true,
     origin,
     ...(execute === undefined ? {} : { execute }),
+    ...(probe === undefined ? {} : { probe }),
     ...(renderResult === undefined ? {} : { renderResult }),
     ...(locks === undefined ? {} : { locks }),
   });

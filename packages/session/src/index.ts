@@ -8,6 +8,7 @@ export {
   type OpenedLog,
   type SessionStore,
 } from './log.ts';
+export type { OpenApproval, OpenCall, OpenRun, OpenStart, OpenWork } from './open-work.ts';
 export { type ReplayOptions, replay } from './replay.ts';
 export type { Session, SessionOptions, SessionSnapshot } from './session.ts';
 export type { ExportedSlice, SessionExport } from './session-export.ts';

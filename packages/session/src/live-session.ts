@@ -9,6 +9,7 @@ import {
 } from '@holdfast/core';
 import { CloseListeners } from './close-listeners.ts';
 import { type LogEntry, type LogRecord, memoryStore, type SessionStore, toLogRecord } from './log.ts';
+import { type OpenWork, OpenWorkLedger } from './open-work.ts';
 import type { Session, SessionOptions, SessionSnapshot } from './session.ts';
 import { readExport, type SessionExport, toExport } from './session-export.ts';
 import { toDeclaration } from './slice-declaration.ts';
@@ -50,6 +51,7 @@ export class LiveSession implements Session, TransactionRoot {
   readonly #store: SessionStore;
   readonly #listeners = new Set<(record: LogRecord) => void>();
   readonly #closeListeners = new CloseListeners();
+  readonly #openWork: OpenWorkLedger;
   /** Records that were written on the way to another one, of which subscribers do not know yet. */
   readonly #untold: LogRecord[] = [];
   #seq: number;
@@ -63,8 +65,10 @@ export class LiveSession implements Session, TransactionRoot {
     readonly clock: Clock;
     readonly table: SliceTable;
     readonly seq: number;
+    readonly openWork?: OpenWorkLedger;
   }) {
     this.id = parts.id;
+    this.#openWork = parts.openWork ?? new OpenWorkLedger();
     this.table = parts.table;
     this.#store = parts.store;
     this.#clock = parts.clock;
@@ -121,6 +125,22 @@ export class LiveSession implements Session, TransactionRoot {
 
   begin(): SessionTransaction {
     return new StagedTransaction(this);
+  }
+
+  openWork(): OpenWork {
+    return this.#openWork.read();
+  }
+
+  records(fromSeq?: number): Iterable<LogRecord> {
+    if (this.#store.read !== undefined) return this.#store.read(fromSeq);
+    throw new HoldfastError(
+      'log.not_readable',
+      `The store of the session \`${this.id}\` cannot be read; what goes on with earlier work needs one with \`read\`.`,
+    );
+  }
+
+  sync(): Promise<void> | undefined {
+    return this.#store.sync?.();
   }
 
   snapshot(): SessionSnapshot {
@@ -220,6 +240,7 @@ export class LiveSession implements Session, TransactionRoot {
     this.#checkOpen();
     this.#lastAtMs = this.#clock.now();
     this.#store.append(entry, this.#seq, this.#lastAtMs);
+    this.#openWork.note(entry, this.#seq, this.#lastAtMs);
     this.#seq += 1;
   }
 

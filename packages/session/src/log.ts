@@ -21,6 +21,12 @@ export type LogRecord = LogEntry & {
 export interface SessionStore {
   append(entry: LogEntry, seq: number, atMs: number): void;
   close(): void;
+  /** What it holds, in order, from the record `fromSeq` (default 0) on; also what is before the snapshot that it was opened at. */
+  read?(fromSeq?: number): Iterable<LogRecord>;
+  /** Resolves when everything appended so far survives a loss of power. Absent: `append` promises no more than it does. */
+  sync?(): Promise<void>;
+  /** Reading the log would be shorter with a snapshot: the session should write one next. */
+  readonly snapshotDue?: boolean;
 }
 
 /** A log that was there before and is gone on with: `replay(records, { slices, store })` has its session again. */
@@ -35,19 +41,26 @@ export interface OpenedLog {
 export interface MemoryStore extends SessionStore {
   /** Made anew at every look. */
   readonly records: readonly LogRecord[];
+  read(fromSeq?: number): Iterable<LogRecord>;
 }
 
 /** `records`: what it holds from the start, for a session that goes on after them. */
 export function memoryStore(records: readonly LogRecord[] = []): MemoryStore {
   const entries: LogEntry[] = [];
   const times: number[] = [];
+  const start = records.length === 0 ? 0 : (records[0]?.seq ?? 0) + records.length;
+  function* read(fromSeq = 0): Generator<LogRecord> {
+    for (const record of records) if (record.seq >= fromSeq) yield record;
+    for (let index = Math.max(0, fromSeq - start); index < entries.length; index += 1) {
+      const entry = entries[index];
+      if (entry !== undefined) yield toLogRecord(entry, start + index, times[index] ?? 0);
+    }
+  }
   return {
     get records() {
-      return [
-        ...records,
-        ...entries.map((entry, index) => toLogRecord(entry, records.length + index, times[index] ?? 0)),
-      ];
+      return [...read()];
     },
+    read,
     append(entry, _seq, atMs) {
       entries.push(entry);
       times.push(atMs);

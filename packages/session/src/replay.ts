@@ -10,6 +10,7 @@ import {
 } from '@holdfast/core';
 import { LiveSession } from './live-session.ts';
 import { type LogRecord, memoryStore, type SessionStore } from './log.ts';
+import { OpenWorkLedger } from './open-work.ts';
 import { applyRecord, Rebuilding } from './rebuilding.ts';
 import type { Session } from './session.ts';
 
@@ -35,16 +36,25 @@ export function replay(records: readonly LogRecord[], options: ReplayOptions = {
   const { slices = [], base, store = memoryStore(records), clock = systemClock } = options;
   const start = readStart(records[0]);
   const rebuilding = new Rebuilding(slices, statesBefore(start, base), records);
+  const openWork = new OpenWorkLedger();
   for (const [index, record] of records.entries()) {
     try {
       if (record.seq !== index) throw new Error(`record ${index} is missing: this one has the number ${record.seq}`);
       applyRecord(record, rebuilding);
+      openWork.note(record, record.seq, record.atMs);
     } catch (thrown) {
       if (isHoldfastError(thrown) && passedOn.has(thrown.code)) throw thrown;
       throw invalid(index, `(\`${record.type}\`) cannot be replayed: ${describeThrown(thrown)}`, thrown);
     }
   }
-  return new LiveSession({ id: start.sessionId, store, clock, table: rebuilding.finish(), seq: records.length });
+  return new LiveSession({
+    id: start.sessionId,
+    store,
+    clock,
+    table: rebuilding.finish(),
+    seq: records.length,
+    openWork,
+  });
 }
 
 const passedOn: ReadonlySet<string> = new Set(['replay.slice_missing', 'slice.conflict']);

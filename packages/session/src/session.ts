@@ -1,5 +1,6 @@
 import type { Clock, SessionEvent, SessionReader, Slice } from '@holdfast/core';
 import type { LogEntry, LogRecord, SessionStore } from './log.ts';
+import type { OpenWork } from './open-work.ts';
 import type { SessionExport } from './session-export.ts';
 import type { SliceState } from './slice-state.ts';
 import type { SessionTransaction } from './transaction.ts';
@@ -36,6 +37,15 @@ export interface Session extends SessionReader {
   record(entry: LogEntry): void;
   /** Opens the staged changes of one call. */
   begin(): SessionTransaction;
+  /** What has not ended, by the records alone: runs and calls that wait, are under way, or whose process ended under them. */
+  openWork(): OpenWork;
+  /**
+   * The records from the number `fromSeq` (default 0) on, as the store holds them.
+   * @throws HoldfastError `log.not_readable` when the store cannot be read.
+   */
+  records(fromSeq?: number): Iterable<LogRecord>;
+  /** Resolves when all that was recorded survives a loss of power; `undefined` when the store does not promise that. */
+  sync(): Promise<void> | undefined;
   snapshot(): SessionSnapshot;
   /** Puts `state` slices back; `log` slices keep what happened. @throws HoldfastError `snapshot.foreign`, `slice.unknown`. */
   restore(snapshot: SessionSnapshot): void;

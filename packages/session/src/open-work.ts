@@ -1,0 +1,209 @@
+import {
+  type ApprovalAnswer,
+  type EffectCheck,
+  isPlainObject,
+  type Json,
+  type PendingApproval,
+  type Repeat,
+} from '@holdfast/core';
+import type { LogEntry } from './log.ts';
+
+/** A question about a call, with its answer once there is one. */
+export interface OpenApproval {
+  readonly pending: PendingApproval;
+  readonly askedAtMs: number;
+  readonly answer?: ApprovalAnswer;
+  readonly answeredAtMs?: number;
+}
+
+/** The start record of a call that touches the world. */
+export interface OpenStart {
+  readonly atMs: number;
+  readonly input: Json;
+  /** `never` also when a call nested in it that may not be repeated was begun. */
+  readonly repeat: Repeat;
+}
+
+/** A call that has not ended: it waits for a person, it is under way, or its process ended under it. */
+export interface OpenCall {
+  readonly callId: string;
+  readonly name: string;
+  /** Both absent for a direct call. */
+  readonly run?: number;
+  readonly turn?: number;
+  /** Of a direct call; those of a run's call are in the model's message. */
+  readonly rawArguments?: Json;
+  /** In the order in which they were asked. */
+  readonly approvals: readonly OpenApproval[];
+  readonly start?: OpenStart;
+  /** What a person has said about its effect. */
+  readonly resolution?: EffectCheck;
+}
+
+/** A run that has not ended, or waits for a person. */
+export interface OpenRun {
+  /** By this the records of the run name it. */
+  readonly run: number;
+  /** Number of its `run-start` record. */
+  readonly seq: number;
+  readonly suspended: boolean;
+}
+
+/** What a log leaves open. */
+export interface OpenWork {
+  readonly runs: readonly OpenRun[];
+  readonly calls: readonly OpenCall[];
+}
+
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
+type Call = Omit<Writable<OpenCall>, 'approvals'> & { approvals: OpenApproval[] };
+
+/** Keeps account of what is open from record to record; takes as long as a look at the record's type for most of them. */
+export class OpenWorkLedger {
+  readonly #runs = new Map<number, OpenRun>();
+  readonly #calls = new Map<string, Call>();
+
+  static fromJson(json: Json | undefined): OpenWorkLedger {
+    const ledger = new OpenWorkLedger();
+    if (!isPlainObject(json)) return ledger;
+    // Written by `toJson`, and a part of the verified chain since.
+    const { runs, calls } = structuredClone(json) as unknown as OpenWork;
+    for (const run of runs) ledger.#runs.set(run.run, run);
+    for (const call of calls) ledger.#calls.set(keyOf(call), { ...call, approvals: [...call.approvals] });
+    return ledger;
+  }
+
+  toJson(): Json {
+    // Made of records; what is undefined in it JSON leaves out.
+    return this.read() as unknown as Json;
+  }
+
+  read(): OpenWork {
+    const calls = [...this.#calls.values()].map((call) => Object.freeze({ ...call, approvals: [...call.approvals] }));
+    return Object.freeze({ runs: [...this.#runs.values()], calls });
+  }
+
+  note(entry: LogEntry, seq: number, atMs: number): void {
+    switch (entry.type) {
+      case 'tool-call-end':
+        if (this.#calls.size > 0 && entry['parentId'] === undefined) this.#calls.delete(keyOf(entry));
+        return;
+      case 'tool-call-start':
+        this.#noteStart(entry, atMs);
+        return;
+      case 'child-record':
+        this.#noteChild(entry);
+        return;
+      case 'approval-request':
+        this.#noteRequest(entry, atMs);
+        return;
+      case 'approval-answer':
+        this.#noteAnswer(entry, atMs);
+        return;
+      case 'call-resolution': {
+        const call = this.#calls.get(keyOf(entry));
+        if (call !== undefined) call.resolution = entry['resolution'] as unknown as EffectCheck;
+        return;
+      }
+      case 'run-start':
+      case 'run-resume':
+      case 'run-end':
+        this.#noteRun(entry, seq);
+        return;
+      default:
+    }
+  }
+
+  #noteRun({ type, run, status }: LogEntry, seq: number): void {
+    if (typeof run !== 'number') return;
+    if (type === 'run-start') this.#runs.set(run, { run, seq, suspended: false });
+    const open = this.#runs.get(run);
+    if (open === undefined) return;
+    if (type !== 'run-end' || status === 'suspended') {
+      this.#runs.set(run, { ...open, suspended: type === 'run-end' });
+      return;
+    }
+    this.#runs.delete(run);
+    for (const [key, call] of this.#calls) if (call.run === run) this.#calls.delete(key);
+  }
+
+  #noteStart(entry: LogEntry, atMs: number): void {
+    if (entry['parentId'] !== undefined) {
+      this.#noteNested(entry, String(entry['callId']));
+      return;
+    }
+    const call = this.#open(entry, String(entry['name']));
+    const repeat = toRepeat(entry['repeat']);
+    call.start = { atMs, input: entry['input'] ?? null, repeat };
+    if (entry['rawArguments'] !== undefined) call.rawArguments = entry['rawArguments'];
+  }
+
+  // The innermost entry is that of a call; the outermost one names the call of this log that all of them are under.
+  #noteChild({ callId, entry }: LogEntry): void {
+    let inner: unknown = entry;
+    while (isPlainObject(inner) && inner['type'] === 'child-record') inner = inner['entry'];
+    if (isPlainObject(inner) && inner['type'] === 'tool-call-start') this.#noteNested(inner, String(callId));
+  }
+
+  /** What may not be repeated keeps the calls around it from being repeated. */
+  #noteNested({ repeat }: Readonly<Record<string, unknown>>, innerId: string): void {
+    if (toRepeat(repeat) !== 'never') return;
+    for (const call of this.#calls.values()) {
+      if (call.start === undefined) continue;
+      // The id of a nested call continues that of the call around it.
+      if (innerId === call.callId || innerId.startsWith(`${call.callId}/`)) {
+        call.start = { ...call.start, repeat: 'never' };
+      }
+    }
+  }
+
+  #noteRequest({ pending, rawArguments }: LogEntry, atMs: number): void {
+    // Nested calls wait while the call around them does: nobody goes on with them later.
+    if (!isPlainObject(pending) || pending['parentId'] !== undefined) return;
+    const call = this.#open(pending, String(pending['name']));
+    if (rawArguments !== undefined) call.rawArguments = rawArguments;
+    call.approvals.push({ pending: pending as unknown as PendingApproval, askedAtMs: atMs });
+  }
+
+  #noteAnswer(entry: LogEntry, atMs: number): void {
+    const approvals = this.#calls.get(keyOf(entry))?.approvals;
+    const index = approvals?.findLastIndex(({ answer }) => answer === undefined) ?? -1;
+    const question = approvals?.[index];
+    if (approvals === undefined || question === undefined) return;
+    const answer = entry['answer'] as unknown as ApprovalAnswer;
+    approvals[index] = { ...question, answer, answeredAtMs: atMs };
+  }
+
+  #open(record: Readonly<Record<string, unknown>>, name: string): Call {
+    const key = keyOf(record);
+    const known = this.#calls.get(key);
+    if (known !== undefined) return known;
+    const { callId, run, turn } = record;
+    const call: Call = {
+      callId: String(callId),
+      name,
+      ...(typeof run === 'number' ? { run } : {}),
+      ...(typeof turn === 'number' ? { turn } : {}),
+      approvals: [],
+    };
+    this.#calls.set(key, call);
+    return call;
+  }
+}
+
+function keyOf({
+  run,
+  turn,
+  callId,
+}: {
+  readonly run?: unknown;
+  readonly turn?: unknown;
+  readonly callId?: unknown;
+}): string {
+  return run === undefined ? `/${String(callId)}` : `${String(run)}.${String(turn)}/${String(callId)}`;
+}
+
+/** In doubt what happened must not happen again. */
+function toRepeat(repeat: unknown): Repeat {
+  return repeat === 'safe' || repeat === 'keyed' ? repeat : 'never';
+}
