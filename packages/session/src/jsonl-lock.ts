@@ -1,27 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import {
-  constants,
-  copyFileSync,
-  linkSync,
-  readFileSync,
-  readlinkSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { hostname } from 'node:os';
 import { describeThrown, HoldfastError, isPlainObject } from '@holdfast/core';
+import { hasCode, type LogFiles, writeAll } from './jsonl-files.ts';
+import { describeProcess, hasEnded, isProcessIdentity, type ProcessIdentity } from './process-identity.ts';
 
 /** What a lock file says of the one that holds it. */
-interface Owner {
+interface Owner extends ProcessIdentity {
   /** Of this lock alone. */
   readonly token: string;
-  readonly pid: number;
-  readonly host: string;
-  /** Whose numbers of processes `pid` is one of: containers count on their own. Empty where the system does not tell. */
-  readonly pidSpace: string;
-  /** Tells a reused `pid` apart; empty where the system does not tell. */
-  readonly startedAt: string;
 }
 
 /**
@@ -30,12 +15,12 @@ interface Owner {
  *
  * @throws HoldfastError `log.locked` with `process` and `lock` in `data`; `log.unwritable` where the lock file cannot be made.
  */
-export function lockLog(logPath: string): () => void {
+export function lockLog(logPath: string, files: LogFiles): () => void {
   const path = `${logPath}.lock`;
-  const mine = describeMyself();
+  const mine = { token: makeToken(), ...describeProcess() };
   let holder: Owner | 'unknown' | undefined;
   try {
-    holder = take(path, mine);
+    holder = take(path, mine, files);
   } catch (cause) {
     throw new HoldfastError(
       'log.unwritable',
@@ -46,7 +31,7 @@ export function lockLog(logPath: string): () => void {
   if (holder !== undefined) throw locked(logPath, path, holder);
   return () => {
     // Somebody may have removed it by hand, and then it may be another's.
-    if (isOf(readOwner(path), mine)) rmSync(path, { force: true });
+    if (isOf(readOwner(path, files), mine)) files.remove(path);
   };
 }
 
@@ -60,40 +45,40 @@ function locked(logPath: string, path: string, holder: Owner | 'unknown'): Holdf
 }
 
 /** Who else holds the lock; `undefined` when it is `mine` now. */
-function take(path: string, mine: Owner): Owner | 'unknown' | undefined {
+function take(path: string, mine: Owner, files: LogFiles): Owner | 'unknown' | undefined {
   for (;;) {
-    if (create(path, mine)) return undefined;
-    const owner = readOwner(path);
+    if (create(path, mine, files)) return undefined;
+    const owner = readOwner(path, files);
     if (owner === 'none') continue;
     if (owner === 'unknown' || !hasEnded(owner, mine)) return owner;
     // Who takes over from this owner is decided by a lock of its own, so that nobody replaces the lock of whoever was faster.
     // Its name is the dead owner's: it is never asked for again once that one's lock is gone.
     const claim = `${path}.${owner.token}`;
-    const other = take(claim, mine);
+    const other = take(claim, mine, files);
     if (other !== undefined) return other;
     try {
-      if (isOf(readOwner(path), owner)) {
-        writeAside(path, mine, (aside) => renameSync(aside, path));
+      if (isOf(readOwner(path, files), owner)) {
+        writeAside(path, { mine, files }, (aside) => files.rename(aside, path));
         return undefined;
       }
     } finally {
-      rmSync(claim, { force: true });
+      drop(claim, files);
     }
   }
 }
 
 /** Makes the lock file together with its content, unless it is there. */
-function create(path: string, mine: Owner): boolean {
-  return writeAside(path, mine, (aside) => {
+function create(path: string, mine: Owner, files: LogFiles): boolean {
+  return writeAside(path, { mine, files }, (aside) => {
     try {
-      linkSync(aside, path);
+      files.link(aside, path);
       return true;
     } catch (error) {
       if (hasCode(error, 'EEXIST')) return false;
     }
     try {
       // For disks without links. A process that is killed within this leaves a lock that says nothing, and counts as held.
-      copyFileSync(aside, path, constants.COPYFILE_EXCL);
+      files.copy(aside, path);
       return true;
     } catch (error) {
       if (hasCode(error, 'EEXIST')) return false;
@@ -102,20 +87,38 @@ function create(path: string, mine: Owner): boolean {
   });
 }
 
-function writeAside<T>(path: string, mine: Owner, use: (aside: string) => T): T {
+function writeAside<T>(
+  path: string,
+  { mine, files }: { readonly mine: Owner; readonly files: LogFiles },
+  use: (aside: string) => T,
+): T {
   const aside = `${path}.${makeToken()}.new`;
+  const descriptor = files.open(aside, 'new');
   try {
-    writeFileSync(aside, JSON.stringify(mine), { flag: 'wx', mode: 0o600 });
+    try {
+      writeAll(files, descriptor, Buffer.from(JSON.stringify(mine)));
+    } finally {
+      files.close(descriptor);
+    }
     return use(aside);
   } finally {
-    rmSync(aside, { force: true });
+    drop(aside, files);
   }
 }
 
-function readOwner(path: string): Owner | 'unknown' | 'none' {
+/** A file that is left because it cannot be removed means nothing to anybody; a lock that was taken is more important. */
+function drop(path: string, files: LogFiles): void {
+  try {
+    files.remove(path);
+  } catch {
+    // See above.
+  }
+}
+
+function readOwner(path: string, files: LogFiles): Owner | 'unknown' | 'none' {
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    text = readText(path, files);
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return 'none';
     throw error;
@@ -129,15 +132,22 @@ function readOwner(path: string): Owner | 'unknown' | 'none' {
   }
 }
 
+function readText(path: string, files: LogFiles): string {
+  const descriptor = files.open(path, 'read');
+  try {
+    const bytes = Buffer.alloc(maxLockBytes);
+    return bytes.toString('utf8', 0, files.read(descriptor, bytes, 0));
+  } finally {
+    files.close(descriptor);
+  }
+}
+
+// More than any lock has; what is longer is none.
+const maxLockBytes = 4096;
+
 function isOwner(value: unknown): value is Owner {
-  return (
-    isPlainObject(value) &&
-    // It becomes a part of a file name.
-    /^[0-9a-f]{16}$/.test(String(value['token'])) &&
-    Number.isSafeInteger(value['pid']) &&
-    Number(value['pid']) > 0 &&
-    ['host', 'pidSpace', 'startedAt'].every((key) => typeof value[key] === 'string')
-  );
+  // The token becomes a part of a file name.
+  return isPlainObject(value) && /^[0-9a-f]{16}$/.test(String(value['token'])) && isProcessIdentity(value);
 }
 
 function isOf(owner: Owner | 'unknown' | 'none', expected: Owner): boolean {
@@ -147,54 +157,4 @@ function isOf(owner: Owner | 'unknown' | 'none', expected: Owner): boolean {
 /** Short: file names are limited. */
 function makeToken(): string {
   return randomBytes(8).toString('hex');
-}
-
-function describeMyself(): Owner {
-  return {
-    token: makeToken(),
-    pid: process.pid,
-    host: hostname(),
-    pidSpace: readPidSpace(),
-    startedAt: readProcess(process.pid).startedAt,
-  };
-}
-
-/** Only when that is certain. */
-function hasEnded(owner: Owner, mine: Owner): boolean {
-  if (owner.host !== mine.host || owner.pidSpace !== mine.pidSpace) return false;
-  try {
-    process.kill(owner.pid, 0);
-  } catch (error) {
-    // A process of another user is there, and may not be asked.
-    if (!hasCode(error, 'EPERM')) return true;
-  }
-  const { state, startedAt } = readProcess(owner.pid);
-  // Nobody has asked yet how it ended, but it has.
-  if (state === 'Z' || state === 'X') return true;
-  return owner.startedAt !== '' && startedAt !== '' && owner.startedAt !== startedAt;
-}
-
-function readPidSpace(): string {
-  try {
-    return readlinkSync('/proc/self/ns/pid');
-  } catch {
-    // Not Linux, or hidden: the host's name has to do.
-    return '';
-  }
-}
-
-/** Linux only: its state and when it started, in ticks since the machine did; empty where they cannot be read. */
-function readProcess(pid: number): { readonly state: string; readonly startedAt: string } {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // Its second field is a name in parentheses, which may hold anything.
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    return { state: fields[0] ?? '', startedAt: fields[19] ?? '' };
-  } catch {
-    return { state: '', startedAt: '' };
-  }
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }

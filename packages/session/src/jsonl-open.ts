@@ -1,18 +1,9 @@
-import {
-  closeSync,
-  constants,
-  ftruncateSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
 import { describeThrown, HoldfastError } from '@holdfast/core';
+import { hasCode, type LogFiles, nodeFiles, writeAll } from './jsonl-files.ts';
 import { lockLog } from './jsonl-lock.ts';
 import { appendLines, type JsonlStore, toAppendFile } from './jsonl-store.ts';
 import type { OpenedLog } from './log.ts';
-import { type LogReading, toMissingLog, verifyLog } from './read-log.ts';
+import { type LogReading, readWhole, toMissingLog, verifyLog } from './read-log.ts';
 
 /** A log file that is gone on with. */
 export interface OpenedJsonlLog extends OpenedLog {
@@ -31,23 +22,28 @@ export interface OpenedJsonlLog extends OpenedLog {
  * `jsonlStore`.
  */
 export function openJsonlLog(path: string): OpenedJsonlLog {
+  return goOnWithLog(path, nodeFiles);
+}
+
+/** As `openJsonlLog`, on other files. */
+export function goOnWithLog(path: string, files: LogFiles): OpenedJsonlLog {
   // Under another name it would have another lock.
-  const realPath = findFile(path);
-  const unlock = lockLog(realPath);
+  const realPath = findFile(path, files);
+  const unlock = lockLog(realPath, files);
   try {
-    const descriptor = openFile(realPath);
+    const descriptor = openFile(realPath, files);
     try {
-      const bytes = readAll(descriptor, path);
+      const bytes = readAll(descriptor, { path, files });
       const reading = verifyLog(bytes);
       refuseDamaged(reading, path);
       const { records, head, torn } = reading;
       const size = torn?.offset ?? bytes.length;
-      const keptAt = torn && moveTail(realPath, descriptor, bytes.subarray(size), size);
+      const keptAt = torn && moveTail(realPath, { files, descriptor, tail: bytes.subarray(size), size });
       const after = { seq: records.length, size, head };
-      const store = { path, ...appendLines(toAppendFile(descriptor, unlock), after) };
+      const store = { path, ...appendLines(toAppendFile(files, descriptor, unlock), after) };
       return { records, store, ...(torn && keptAt !== undefined && { torn: { ...torn, keptAt } }) };
     } catch (error) {
-      closeSync(descriptor);
+      files.close(descriptor);
       throw error;
     }
   } catch (error) {
@@ -56,18 +52,17 @@ export function openJsonlLog(path: string): OpenedJsonlLog {
   }
 }
 
-function findFile(path: string): string {
+function findFile(path: string, files: LogFiles): string {
   try {
-    return realpathSync(path);
+    return files.realPath(path);
   } catch (cause) {
     throw toMissingLog(path, cause);
   }
 }
 
-function openFile(path: string): number {
+function openFile(path: string, files: LogFiles): number {
   try {
-    // No `a+`, which would make a file.
-    return openSync(path, constants.O_RDWR | constants.O_APPEND);
+    return files.open(path, 'read-append');
   } catch (cause) {
     throw new HoldfastError(
       'log.unwritable',
@@ -77,9 +72,9 @@ function openFile(path: string): number {
   }
 }
 
-function readAll(descriptor: number, path: string): Buffer {
+function readAll(descriptor: number, { path, files }: { readonly path: string; readonly files: LogFiles }): Buffer {
   try {
-    return readFileSync(descriptor);
+    return readWhole(files, descriptor);
   } catch (cause) {
     throw toMissingLog(path, cause);
   }
@@ -95,13 +90,21 @@ function refuseDamaged({ problem }: LogReading, path: string): void {
   );
 }
 
+interface Tail {
+  readonly files: LogFiles;
+  readonly descriptor: number;
+  readonly tail: Uint8Array;
+  /** Of what stays. */
+  readonly size: number;
+}
+
 /** Keeps `tail` in a new file, then cuts the log to `size`; answers where it is kept. */
-function moveTail(path: string, descriptor: number, tail: Uint8Array, size: number): string {
+function moveTail(path: string, { files, descriptor, tail, size }: Tail): string {
   for (let count = 1; ; count += 1) {
     const keptAt = `${path}.torn-${size}${count === 1 ? '' : `-${count}`}`;
     try {
-      if (!keep(keptAt, tail)) continue;
-      ftruncateSync(descriptor, size);
+      if (!keep(keptAt, tail, files)) continue;
+      files.truncate(descriptor, size);
       return keptAt;
     } catch (cause) {
       throw new HoldfastError(
@@ -114,13 +117,23 @@ function moveTail(path: string, descriptor: number, tail: Uint8Array, size: numb
 }
 
 /** False when there is a file of that name. */
-function keep(path: string, bytes: Uint8Array): boolean {
+function keep(path: string, bytes: Uint8Array, files: LogFiles): boolean {
+  let descriptor: number;
   try {
-    writeFileSync(path, bytes, { flag: 'wx', mode: 0o600 });
+    descriptor = files.open(path, 'new');
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) return false;
+    throw error;
+  }
+  try {
+    try {
+      writeAll(files, descriptor, bytes);
+    } finally {
+      files.close(descriptor);
+    }
     return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
-    rmSync(path, { force: true });
+    files.remove(path);
     throw error;
   }
 }

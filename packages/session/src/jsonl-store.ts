@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { closeSync, existsSync, ftruncateSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describeThrown, HoldfastError } from '@holdfast/core';
+import { hasCode, type LogFiles, nodeFiles, writeAll } from './jsonl-files.ts';
 import { lockLog } from './jsonl-lock.ts';
 import type { LogEntry, SessionStore } from './log.ts';
 
@@ -28,13 +28,18 @@ export function linkOf(line: string | Uint8Array): string {
  * record that does not follow the last one, `session.closed` after `close`.
  */
 export function jsonlStore(path: string): JsonlStore {
-  return { path, ...appendLines(createFile(path)) };
+  return createJsonlLog(path, nodeFiles);
+}
+
+/** As `jsonlStore`, on other files. */
+export function createJsonlLog(path: string, files: LogFiles): JsonlStore {
+  return { path, ...appendLines(createFile(path, files)) };
 }
 
 /** The file as `appendLines` uses it. */
 export interface AppendFile {
-  /** Writes some of `bytes` from `start` on and says how many. */
-  write(bytes: Uint8Array, start: number): number;
+  /** Appends all of `bytes`. */
+  write(bytes: Uint8Array): void;
   truncate(size: number): void;
   close(): void;
 }
@@ -57,7 +62,7 @@ export function appendLines(file: AppendFile, after: LogEnd = { seq: 0, size: 0,
       const line = JSON.stringify({ seq, prev: head, atMs, ...entry });
       const bytes = Buffer.from(`${line}\n`);
       try {
-        for (let written = 0; written < bytes.length; ) written += file.write(bytes, written);
+        file.write(bytes);
       } catch (cause) {
         if (!cut(file, size)) state = 'broken';
         throw new HoldfastError(
@@ -97,13 +102,13 @@ function misplaced(seq: number, next: number): HoldfastError {
 }
 
 /** `unlock` is called after the file was closed. */
-export function toAppendFile(descriptor: number, unlock: () => void): AppendFile {
+export function toAppendFile(files: LogFiles, descriptor: number, unlock: () => void): AppendFile {
   return {
-    write: (bytes, start) => writeSync(descriptor, bytes, start),
-    truncate: (size) => ftruncateSync(descriptor, size),
+    write: (bytes) => writeAll(files, descriptor, bytes),
+    truncate: (size) => files.truncate(descriptor, size),
     close() {
       try {
-        closeSync(descriptor);
+        files.close(descriptor);
       } finally {
         unlock();
       }
@@ -111,27 +116,21 @@ export function toAppendFile(descriptor: number, unlock: () => void): AppendFile
   };
 }
 
-function createFile(path: string): AppendFile {
-  makeFolder(path);
-  // Before anybody is kept out: most files that exist are finished logs.
-  if (existsSync(path)) throw exists(path);
-  const unlock = lockLog(path);
+function createFile(path: string, files: LogFiles): AppendFile {
   try {
-    // Appending and exclusive: a log that is there already belongs to another session.
-    return toAppendFile(openSync(path, 'ax', 0o600), unlock);
-  } catch (cause) {
-    unlock();
-    throw cause instanceof Error && 'code' in cause && cause.code === 'EEXIST'
-      ? exists(path, cause)
-      : unwritable(path, cause);
-  }
-}
-
-function makeFolder(path: string): void {
-  try {
-    mkdirSync(dirname(path), { recursive: true });
+    files.makeFolder(dirname(path));
   } catch (cause) {
     throw unwritable(path, cause);
+  }
+  // Before anybody is kept out: most files that exist are finished logs.
+  if (files.find(path) !== undefined) throw exists(path);
+  const unlock = lockLog(path, files);
+  try {
+    // Exclusive: a log that is there already belongs to another session.
+    return toAppendFile(files, files.open(path, 'new'), unlock);
+  } catch (cause) {
+    unlock();
+    throw hasCode(cause, 'EEXIST') ? exists(path, cause) : unwritable(path, cause);
   }
 }
 

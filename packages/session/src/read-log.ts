@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { HoldfastError, isPlainObject } from '@holdfast/core';
+import { hasCode, type LogFiles, nodeFiles } from './jsonl-files.ts';
 import { firstLink, linkOf } from './jsonl-store.ts';
 import type { LogRecord } from './log.ts';
 
@@ -28,13 +28,34 @@ const newline = 10;
 
 /** Reads and verifies a log file; a damaged one still gives its good beginning. @throws HoldfastError `log.missing`, `log.unreadable`. */
 export function readLog(path: string): LogReading {
+  return readJsonlLog(path, nodeFiles);
+}
+
+/** As `readLog`, on other files. */
+export function readJsonlLog(path: string, files: LogFiles): LogReading {
   let bytes: Buffer;
   try {
-    bytes = readFileSync(path);
+    const descriptor = files.open(path, 'read');
+    try {
+      bytes = readWhole(files, descriptor);
+    } finally {
+      files.close(descriptor);
+    }
   } catch (cause) {
     throw toMissingLog(path, cause);
   }
   return verifyLog(bytes);
+}
+
+export function readWhole(files: LogFiles, descriptor: number): Buffer {
+  const bytes = Buffer.allocUnsafe(files.status(descriptor).size);
+  let size = 0;
+  while (size < bytes.length) {
+    const more = files.read(descriptor, bytes.subarray(size), size);
+    if (more === 0) break;
+    size += more;
+  }
+  return bytes.subarray(0, size);
 }
 
 export function verifyLog(bytes: Buffer): LogReading {
@@ -56,7 +77,7 @@ export function verifyLog(bytes: Buffer): LogReading {
 
 /** What it means that reading the file threw `cause`. */
 export function toMissingLog(path: string, cause: unknown): HoldfastError {
-  return cause instanceof Error && 'code' in cause && cause.code === 'ENOENT'
+  return hasCode(cause, 'ENOENT')
     ? new HoldfastError('log.missing', `There is no session log at \`${path}\`.`, { cause })
     : new HoldfastError('log.unreadable', `The session log \`${path}\` cannot be read.`, { cause });
 }
