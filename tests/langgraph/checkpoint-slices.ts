@@ -1,0 +1,91 @@
+import { defineSlice, type KeyedState, remove, type Slice, upsert } from '@holdfast/core';
+
+/** What a saver's serialiser made of a value: the name of its format, and its bytes in base64. */
+export type Packed = { readonly type: string; readonly base64: string };
+
+/** Where a checkpoint is: the namespace is `''` for a graph that is nobody's part. */
+export type Place = { readonly threadId: string; readonly namespace: string; readonly checkpointId: string };
+
+export type StoredCheckpoint = Place & {
+  readonly parentId: string | null;
+  /** Without its channel values. */
+  readonly checkpoint: Packed;
+  readonly metadata: Packed;
+  /** The channels that have a value. */
+  readonly channels: readonly { readonly channel: string; readonly version: number | string; readonly value: Packed }[];
+};
+
+/** `value` of a channel is null where it is as in the parent: an event holds what is new only. */
+export type CheckpointPut = Omit<StoredCheckpoint, 'channels'> & {
+  readonly channels: readonly {
+    readonly channel: string;
+    readonly version: number | string;
+    readonly value: Packed | null;
+  }[];
+};
+
+export type StoredWrite = {
+  readonly taskId: string;
+  readonly taskPath: string;
+  /** Its place among the writes of its task; negative for the kinds of which a task has one. */
+  readonly index: number;
+  readonly channel: string;
+  readonly value: Packed;
+};
+
+export type WritesPut = Place & { readonly writes: readonly StoredWrite[] };
+
+export type ThreadDeleted = { readonly threadId: string };
+
+/** Key of a checkpoint, and of its writes, in the slices below. */
+export function keyOf({ threadId, namespace, checkpointId }: Place): string {
+  return JSON.stringify([threadId, namespace, checkpointId]);
+}
+
+/** By `keyOf`. */
+export const checkpoints: Slice<KeyedState<StoredCheckpoint>> = defineSlice<StoredCheckpoint>({
+  id: 'langgraph/checkpoints',
+  kind: 'keyed',
+  reducers: {
+    'checkpoint-put': (state, put: CheckpointPut) => upsert(keyOf(put), withInherited(put, state)),
+    'thread-deleted': removeThread,
+  },
+});
+
+/** The writes of tasks that wait for the checkpoint after theirs, by `keyOf` that. */
+export const pendingWrites: Slice<KeyedState<WritesPut>> = defineSlice<WritesPut>({
+  id: 'langgraph/pending-writes',
+  kind: 'keyed',
+  reducers: {
+    'writes-put': (state, put: WritesPut) => {
+      const before = state.get(keyOf(put))?.writes ?? [];
+      return upsert(keyOf(put), { ...put, writes: merge(before, put.writes) });
+    },
+    'thread-deleted': removeThread,
+  },
+});
+
+function withInherited(put: CheckpointPut, state: KeyedState<StoredCheckpoint>): StoredCheckpoint {
+  const parent = put.parentId === null ? undefined : state.get(keyOf({ ...put, checkpointId: put.parentId }));
+  const channels = put.channels.flatMap(({ channel, version, value }) => {
+    if (value !== null) return [{ channel, version, value }];
+    return parent?.channels.filter((other) => other.channel === channel && other.version === version) ?? [];
+  });
+  return { ...put, channels };
+}
+
+// A task that runs again writes the same things again: the first of them stay. Those of which it has one are written over.
+function merge(before: readonly StoredWrite[], added: readonly StoredWrite[]): readonly StoredWrite[] {
+  const isSame = (one: StoredWrite, other: StoredWrite): boolean =>
+    one.taskId === other.taskId && one.index === other.index;
+  const kept = before.filter((write) => write.index >= 0 || !added.some((other) => isSame(write, other)));
+  const fresh = added.filter((write) => !kept.some((other) => isSame(write, other)));
+  return [...kept, ...fresh];
+}
+
+function removeThread(
+  state: KeyedState<{ readonly threadId: string }>,
+  { threadId }: ThreadDeleted,
+): ReturnType<typeof remove>[] {
+  return [...state].filter(([, item]) => item.threadId === threadId).map(([key]) => remove(key));
+}

@@ -1,0 +1,48 @@
+import { type BaseCheckpointSaver, MemorySaver } from '@langchain/langgraph-checkpoint';
+import {
+  type CheckpointSaverTestInitializer,
+  deltaChannelHistoryTests,
+  specTest,
+  validate,
+} from '@langchain/langgraph-checkpoint-validation';
+import { afterAll, expect, test } from 'vitest';
+import { beginSession, LogPlaces } from './checkpoint-logs.ts';
+import { HoldfastCheckpointSaver } from './checkpoint-saver.ts';
+import { differences, peer } from './differences.ts';
+import { JudgedChecks } from './judged-checks.ts';
+import { ReopeningSaver } from './reopening-saver.ts';
+
+const checks = new JudgedChecks();
+checks.provide();
+const places = new LogPlaces();
+afterAll(() => places[Symbol.dispose]());
+
+const savers: string[] = [];
+
+function validateAll<Saver extends BaseCheckpointSaver>(initializer: CheckpointSaverTestInitializer<Saver>): void {
+  savers.push(initializer.checkpointerName);
+  validate(initializer);
+  // Which `validate` leaves to those who ask for it.
+  deltaChannelHistoryTests(initializer);
+}
+
+for (const [store, makePlace] of Object.entries(places.byStore)) {
+  validateAll({
+    checkpointerName: `${store}, open all the time`,
+    createCheckpointer: () => new HoldfastCheckpointSaver(beginSession(makePlace())),
+    destroyCheckpointer: (saver) => saver.session.close(),
+  });
+  validateAll({
+    checkpointerName: `${store}, opened anew before every call`,
+    createCheckpointer: () => new ReopeningSaver(makePlace()),
+    destroyCheckpointer: (saver) => saver.close(),
+  });
+}
+specTest({ checkpointerName: peer, createCheckpointer: () => new MemorySaver() }, ['put']);
+
+test('every check ran over every store, and every difference was met', () => {
+  expect(savers).toHaveLength(6);
+  // So many has the version of the suite that is pinned.
+  for (const saver of savers) expect(checks.ranOf(saver)).toHaveLength(726);
+  for (const { saver, check } of differences) expect(checks.ranOf(saver)).toContain(check);
+});
