@@ -34,6 +34,9 @@ export interface Outcome {
 /** A call that waits for a person. */
 export interface PendingApproval {
   readonly callId: string;
+  /** The run and turn that it is a call of; absent for a direct call. */
+  readonly run?: number;
+  readonly turn?: number;
   /** The call that this one is nested in. */
   readonly parentId?: string;
   readonly name: string;
@@ -41,6 +44,15 @@ export interface PendingApproval {
   readonly dangerous: boolean;
   /** Every ask, with its policy. */
   readonly asks: readonly PolicyDecision[];
+  /**
+   * SHA-256, in hex, of everything that an answer is about: the call, its arguments, the tool and which policies are in force. An
+   * answer counts as long as none of it is another.
+   */
+  readonly digest: string;
+  /** SHA-256 of the tool as declared, in hex: what a grant is bound to. */
+  readonly toolDigest: string;
+  /** From then on the question counts as answered with no. Milliseconds since 1970. */
+  readonly expiresAtMs: number;
 }
 
 /** A person's answer. `grant: true` lets further calls of the same tool pass without asking, for this session. */

@@ -60,7 +60,8 @@ export interface ToolCallEndEvent {
   readonly callId: string;
   /** The call that this one is nested in: its events and changes count when that one commits, whose record repeats them. */
   readonly parentId?: string | undefined;
-  /** The turn of the run, counted from 1; absent for a direct call. */
+  /** The run, named by the number of records before it, and its turn, counted from 1; absent for a direct call. */
+  readonly run?: number | undefined;
   readonly turn?: number | undefined;
   readonly name: string;
   /** As it came, text or value. */
@@ -81,6 +82,8 @@ export interface ToolCallEndEvent {
     readonly key: string;
     readonly change: 'created' | 'changed' | 'removed';
   }[];
+  /** What staged resources were given to `prepare`: its presence in the log says that what they prepared counts. */
+  readonly mark?: string | undefined;
   readonly error?: ThrownError | undefined;
   /** Work that did not stop when told to: its late result is dropped. */
   readonly abandoned?: boolean | undefined;
@@ -97,21 +100,27 @@ export type RunEvent =
   | {
       readonly type: 'run-start';
       readonly sessionId: string;
+      /** The run as its records name it: how many records there were before it. */
+      readonly run: number;
       readonly model: string;
       readonly prompt: string;
       readonly input: string;
       readonly tools: readonly string[];
       readonly atMs: number;
     }
+  /** A run that waited, or whose process ended, is gone on with. */
+  | { readonly type: 'run-resume'; readonly run: number; readonly turn: number; readonly atMs: number }
   | { readonly type: 'turn-start'; readonly turn: number }
   | { readonly type: 'text-delta'; readonly turn: number; readonly text: string }
   | {
       readonly type: 'model-message';
+      readonly run: number;
       readonly turn: number;
       readonly text: string;
       readonly calls: readonly { readonly id: string; readonly name: string; readonly arguments: Json }[];
       readonly reason: FinishReason;
       readonly usage?: ModelUsage | undefined;
+      readonly providerMetadata?: Json | undefined;
     }
   | ToolCallStartEvent
   | ToolCallProgressEvent
@@ -120,10 +129,21 @@ export type RunEvent =
   /** An event of a run or call in the session of `context.child()`. */
   | { readonly type: 'child-event'; readonly callId: string; readonly sessionId: string; readonly event: RunEvent }
   | { readonly type: 'approval-request'; readonly pending: PendingApproval }
-  | { readonly type: 'approval-answer'; readonly callId: string; readonly answer: ApprovalAnswer }
+  | {
+      readonly type: 'approval-answer';
+      readonly callId: string;
+      readonly run?: number | undefined;
+      readonly turn?: number | undefined;
+      /** Of the question. */
+      readonly digest: string;
+      readonly answer: ApprovalAnswer;
+      /** Who answered, as the host says. */
+      readonly by?: string | undefined;
+    }
   | ToolCallEndEvent
   | {
       readonly type: 'run-end';
+      readonly run: number;
       readonly status: RunStatus;
       readonly text: string;
       readonly turns: number;

@@ -1,12 +1,14 @@
 import {
   type ApprovalAnswer,
   describeThrown,
-  type JsonObject,
+  type Json,
   type PendingApproval,
   type PolicyDecision,
   type PreparedCall,
 } from '@holdfast/core';
+import type { LogEntry } from '@holdfast/session';
 import type { CallScope } from './call-scope.ts';
+import { digestCall, digestTool } from './digest.ts';
 import type { Lifetime } from './lifetime.ts';
 
 const unanswered = Symbol('unanswered');
@@ -14,19 +16,41 @@ const unanswered = Symbol('unanswered');
 /** How a host answers an ask. Throwing, or answering anything else, denies. */
 export type Approve = (pending: PendingApproval) => ApprovalAnswer | Promise<ApprovalAnswer>;
 
-export function toPending(
-  { id, tool }: PreparedCall,
+/** The question about a call that policies ask about. */
+export async function toPending(
+  call: PreparedCall,
   decisions: readonly PolicyDecision[],
-  { scope: { parent }, recorded }: { readonly scope: CallScope; readonly recorded: JsonObject },
-): PendingApproval {
+  { scope, recorded }: { readonly scope: CallScope; readonly recorded: Json },
+): Promise<PendingApproval> {
+  const { id, tool } = call;
+  const { parent, run, toolset, clock, approvalTimeoutMs } = scope;
+  const compiled = toolset.byName.get(tool.name);
+  const toolDigest = compiled === undefined ? '' : await digestTool(compiled);
   return Object.freeze({
     callId: id,
+    ...(run === undefined ? {} : { run: run.startSeq, turn: run.turn }),
     ...(parent === undefined ? {} : { parentId: parent.call.id }),
     name: tool.name,
     input: recorded,
     dangerous: tool.dangerous,
     asks: decisions.filter(({ type }) => type === 'ask'),
+    digest: await digestCall(call, { input: recorded, toolDigest, scope }),
+    toolDigest,
+    expiresAtMs: clock.now() + approvalTimeoutMs,
   });
+}
+
+/** Tells the log and whoever listens. A direct call's arguments are nowhere else. */
+export function reportRequest(
+  { session, emit, run, parent }: CallScope,
+  pending: PendingApproval,
+  rawArguments: Json,
+): void {
+  const event = { type: 'approval-request', pending } as const;
+  const direct = run === undefined && parent === undefined;
+  // Made of JSON; an interface does not say so to the compiler.
+  session.record({ ...event, ...(direct ? { rawArguments } : {}) } as unknown as LogEntry);
+  emit?.(event);
 }
 
 /** Asks the host. `undefined`: the run ended before there was an answer. */
@@ -49,7 +73,8 @@ export async function askHost(
   }
 }
 
-function readAnswer(answer: unknown): ApprovalAnswer {
+/** Whatever is neither a plain yes nor a plain no is a no. */
+export function readAnswer(answer: unknown): ApprovalAnswer {
   if (typeof answer === 'object' && answer !== null && 'type' in answer) {
     const { type } = answer;
     if (type === 'approve') return { type, grant: 'grant' in answer && answer.grant === true };

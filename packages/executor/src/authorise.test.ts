@@ -270,6 +270,7 @@ test('a dangerous call waits for a person, whatever policies say', async () => {
     tools: [dangerous],
     session,
     policies: [answering('fine', () => allow)],
+    clock: testClock(),
   });
   expect(outcome).toEqual({
     kind: 'suspended',
@@ -280,6 +281,9 @@ test('a dangerous call waits for a person, whatever policies say', async () => {
         input: {},
         dangerous: true,
         asks: [{ policy: 'holdfast/dangerous', type: 'ask', reason: '`write` is marked as dangerous.' }],
+        digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+        toolDigest: expect.stringMatching(/^[0-9a-f]{64}$/),
+        expiresAtMs: 86_400_000,
       },
     ],
   });

@@ -1,6 +1,7 @@
 import { allow, type Decision, deny, describeThrown, type PolicyDecision, type PreparedCall } from '@holdfast/core';
 import type { CallScope } from './call-scope.ts';
-import { isGranted } from './grants.ts';
+import { digestTool, knownToolDigest } from './digest.ts';
+import { grantOf } from './grants.ts';
 import type { PolicyBinding } from './policy-state.ts';
 
 /** What the policies in force and the dangerous gate say, all of it. */
@@ -56,12 +57,33 @@ const gate: Keyed = {
   allowed: Object.freeze({ policy: 'holdfast/dangerous', type: 'allow' }),
 };
 
-function conclude(decisions: PolicyDecision[], asking: Asking): Verdict {
+function conclude(decisions: PolicyDecision[], asking: Asking): Verdict | Promise<Verdict> {
   const { tool } = asking.call;
   if (tool.dangerous) {
     decisions.push(waive(gate, { type: 'ask', reason: `\`${tool.name}\` is marked as dangerous.` }, asking));
   }
-  return { type: strictest(decisions), decisions };
+  const verdict: Verdict = { type: strictest(decisions), decisions };
+  return verdict.type === 'ask' ? grantVerdict(verdict, asking) : verdict;
+}
+
+/** An ask about a tool that was granted for the session is none, as long as it is the same tool. */
+function grantVerdict(verdict: Verdict, { call, scope }: Asking): Verdict | Promise<Verdict> {
+  const granted = grantOf(scope.rootSession, call.tool.name);
+  const compiled = scope.toolset.byName.get(call.tool.name);
+  if (granted === undefined || compiled === undefined) return verdict;
+  const compare = (digest: string): Verdict => (digest === granted ? waiveAsks(verdict) : verdict);
+  const known = knownToolDigest(compiled);
+  return known === undefined ? digestTool(compiled).then(compare) : compare(known);
+}
+
+function waiveAsks({ decisions }: Verdict): Verdict {
+  const waived = decisions.map(
+    (decision): PolicyDecision =>
+      decision.type === 'ask'
+        ? { policy: decision.policy, type: 'allow', reason: 'Granted for the session.' }
+        : decision,
+  );
+  return { type: 'allow', decisions: waived };
 }
 
 // The answer's own `then` and `type` are read once; an answer that changes under us cannot become an allow later.
@@ -118,7 +140,7 @@ function readDecision(answer: unknown): Decision {
 
 type Keyed = Pick<PolicyBinding, 'key' | 'allowed'>;
 
-/** What is noted of a decision. An ask becomes an allow when a person has answered it or the tool is granted; a denial stays. */
+/** What is noted of a decision. An ask becomes an allow when a person has answered it or the host grants the tool; a denial stays. */
 function waive(bound: Keyed, decision: Decision, { call, scope, approved }: Asking): PolicyDecision {
   const { tool } = call;
   if (decision.type === 'allow') return bound.allowed;
@@ -127,7 +149,6 @@ function waive(bound: Keyed, decision: Decision, { call, scope, approved }: Aski
   if (type === 'deny') return { policy, type, reason };
   if (approved.has(policy)) return { policy, type: 'allow', reason: 'Approved.' };
   if (scope.grants.has(tool.name)) return { policy, type: 'allow', reason: 'Granted by the host.' };
-  if (isGranted(scope.rootSession, tool.name)) return { policy, type: 'allow', reason: 'Granted for the session.' };
   return { policy, type, reason };
 }
 

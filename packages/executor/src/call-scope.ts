@@ -45,6 +45,8 @@ export interface CallOptions {
   readonly approve?: Approve;
   /** Nobody is there: an ask is a denial. Default false. */
   readonly unattended?: boolean;
+  /** How long a question may be answered, in milliseconds; from then on it counts as answered with no. Default 24 hours. */
+  readonly approvalTimeoutMs?: number;
   readonly signal?: AbortSignal;
   /** Time for all of it, in milliseconds. Default: no end. */
   readonly timeoutMs?: number;
@@ -95,6 +97,7 @@ export interface CallScope {
   readonly rootSession: Session;
   readonly approve: Approve | undefined;
   readonly unattended: boolean;
+  readonly approvalTimeoutMs: number;
   readonly policyTimeoutMs: number;
   readonly lifetime: Lifetime;
   /** Every one of them is spent from. */
@@ -114,8 +117,10 @@ const noBudgets: readonly BudgetAccount[] = [];
 /** @throws HoldfastError as `toToolset`, and `policy.key.duplicate`, `policy.tool.unknown`, `options.invalid`, `context.closed`. */
 export function createCallScope(options: CallOptions): CallScope {
   const { resources, grants, clock = systemClock, signal, timeoutMs, policyTimeoutMs = 5_000, onEvent } = options;
+  const { approvalTimeoutMs = 86_400_000 } = options;
   checkMilliseconds('timeoutMs', timeoutMs);
   checkMilliseconds('policyTimeoutMs', policyTimeoutMs);
+  checkMilliseconds('approvalTimeoutMs', approvalTimeoutMs);
   const session = toSession(options.session);
   const parent = parentCallOf(session);
   const outer = parent?.scope;
@@ -145,6 +150,7 @@ export function createCallScope(options: CallOptions): CallScope {
     rootSession: outer?.rootSession ?? session,
     approve: options.approve ?? outer?.approve,
     unattended: options.unattended ?? outer?.unattended ?? false,
+    approvalTimeoutMs,
     policyTimeoutMs,
     lifetime,
     budgets: outer === undefined ? ownBudgets : [...new Set([...outer.budgets, ...ownBudgets])],

@@ -13,7 +13,7 @@ import { CallResources } from './call-resources.ts';
 import type { CallScope } from './call-scope.ts';
 import { type Ending, failure, thrownCode } from './ending.ts';
 import type { IdentifiedCall } from './identified-call.ts';
-import { type Invoked, invoke } from './invoke.ts';
+import { type Invoked, invoke, waitForAnswer } from './invoke.ts';
 import { parseArguments } from './parse-arguments.ts';
 import { type Ended, permit, takeCall } from './permit.ts';
 import { type Entered, settle } from './settle.ts';
@@ -53,7 +53,7 @@ export async function conductCall(
 
   const entered = enter(prepared, trail, scope);
   if (entered.type === 'ended') return finish(recordEnd(trail, entered.ending, scope), scope);
-  const invoking = invoke(entered.tool, entered.resources);
+  const invoking = invokeEntered(entered);
   onEntered?.();
   let invoked: Invoked;
   if (invoking instanceof Promise) invoked = await invoking;
@@ -107,6 +107,25 @@ export interface Enterable extends Entered {
   readonly tool: ExecutableTool;
 }
 
+/** Runs the tool; one that touches the world when its start record is as durable as the log promises. */
+export function invokeEntered({ tool, resources, scope }: Enterable): ReturnType<typeof invoke> {
+  const synced = tool.effects === 'external' ? scope.rootSession.sync() : undefined;
+  return synced === undefined ? invoke(tool, resources) : invokeSynced(synced, { tool, resources });
+}
+
+async function invokeSynced(
+  synced: Promise<void>,
+  { tool, resources }: Pick<Enterable, 'tool' | 'resources'>,
+): Promise<Invoked> {
+  try {
+    await synced;
+  } catch (thrown) {
+    return { type: 'threw', thrown };
+  }
+  const invoked = await invoke(tool, resources);
+  return invoked.type === 'unstoppable' ? waitForAnswer(invoked) : invoked;
+}
+
 /** Start record and transaction. */
 export function enter({ call, compiled }: Prepared, trail: Trail, scope: CallScope): Enterable | Ended {
   const { tool } = compiled;
@@ -121,7 +140,9 @@ export function enter({ call, compiled }: Prepared, trail: Trail, scope: CallSco
   try {
     if (tool.effects === 'external') {
       const input = trail.input ?? null;
-      scope.session.record({ type: 'tool-call-start', callId: call.id, name: tool.name, input, ...toNesting(scope) });
+      const { repeat } = tool;
+      const entry = { type: 'tool-call-start', callId: call.id, name: tool.name, repeat, input };
+      scope.session.record({ ...entry, ...toPlace(trail, scope) });
     }
     const transaction = scope.state.begin();
     const resources = new CallResources(call, scope, transaction);
@@ -133,8 +154,10 @@ export function enter({ call, compiled }: Prepared, trail: Trail, scope: CallSco
   }
 }
 
-function toNesting({ parent }: CallScope): { readonly parentId: string } | undefined {
-  return parent === undefined ? undefined : { parentId: parent.call.id };
+/** Whose call it is; the arguments of a direct one are nowhere else. */
+function toPlace({ call }: Trail, { parent, run }: CallScope): JsonObject {
+  if (parent !== undefined) return { parentId: parent.call.id };
+  return run === undefined ? { rawArguments: call.arguments } : { run: run.startSeq, turn: run.turn };
 }
 
 const reach = { none: 0, state: 1, external: 2 };
@@ -159,7 +182,13 @@ function isExecutable(tool: Tool): tool is ExecutableTool {
   return tool.execute !== undefined;
 }
 
-export function finish(event: ToolCallEndEvent, { emit }: CallScope): Outcome {
+/** Tells whoever listens. A success waits until its record is as durable as the log promises. */
+export function finish(event: ToolCallEndEvent, scope: CallScope): Outcome | Promise<Outcome> {
+  const synced = event.outcome.kind === 'ok' && scope.parent === undefined ? scope.session.sync() : undefined;
+  return synced === undefined ? tell(event, scope) : synced.then(() => tell(event, scope));
+}
+
+function tell(event: ToolCallEndEvent, { emit }: CallScope): Outcome {
   if (emit === undefined) return event.outcome;
   // Listeners get one of their own: what they do to it changes neither the log nor what the caller gets.
   for (const list of [event.decisions, event.events, event.writes, event.changes]) Object.freeze(list);

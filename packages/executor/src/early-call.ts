@@ -1,9 +1,9 @@
 import type { Outcome } from '@holdfast/core';
 import type { Verdict } from './authorise.ts';
 import type { CallScope } from './call-scope.ts';
-import { type Enterable, enter, finish, type Prepared, type Suspended } from './conduct-call.ts';
+import { type Enterable, enter, finish, invokeEntered, type Prepared, type Suspended } from './conduct-call.ts';
 import type { IdentifiedCall } from './identified-call.ts';
-import { type Invoked, invoke, waitForAnswer } from './invoke.ts';
+import { type Invoked, waitForAnswer } from './invoke.ts';
 import { permit } from './permit.ts';
 import { abandon, refuse, settle } from './settle.ts';
 import { startTrail } from './trail.ts';
@@ -22,7 +22,7 @@ export class EarlyCall {
     this.#decided = decided;
     const { resources, trail, scope } = entered;
     if (!decided) resources.hold();
-    const invoked = invoke(entered.tool, resources);
+    const invoked = invokeEntered(entered);
     const invoking = invoked instanceof Promise || invoked.type !== 'unstoppable' ? invoked : waitForAnswer(invoked);
     const noteEnd = (): void => {
       trail.finishedAtMs = scope.clock.now();

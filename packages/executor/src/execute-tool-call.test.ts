@@ -433,6 +433,7 @@ test('an external call that cannot be recorded does not begin', async () => {
     read: session.read.bind(session),
     snapshot: session.snapshot.bind(session),
     begin: session.begin.bind(session),
+    sync: session.sync.bind(session),
     record: (entry: Parameters<typeof session.record>[0]) => {
       if (refusing && entry.type === 'tool-call-start') throw new Error('ENOSPC');
       session.record(entry);

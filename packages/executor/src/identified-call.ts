@@ -47,3 +47,9 @@ const codes: Readonly<Record<Refusal, string>> = {
 function toProblem(reason: Refusal, problem: string): Problem {
   return { code: codes[reason], message: `The arguments cannot be taken: ${problem}.` };
 }
+
+/** Whether a message asks for the same thing twice under one id. */
+export function isSameCall(a: IdentifiedCall, b: IdentifiedCall): boolean {
+  if (a.name !== b.name) return false;
+  return a.arguments === b.arguments || JSON.stringify(a.arguments) === JSON.stringify(b.arguments);
+}

@@ -1,7 +1,12 @@
+export { type AnswerOptions, answerApproval, pendingApprovals, resolveCall } from './answer-approval.ts';
 export type { Approve } from './approval.ts';
 export { createBudget } from './budget.ts';
 export type { CallOptions } from './call-scope.ts';
 export type { Suspended } from './conduct-call.ts';
+export type { RunResult } from './converse.ts';
 export { executeToolCall } from './execute-tool-call.ts';
-export { builtInSlices } from './grants.ts';
-export { type AgentRun, type RunAgentOptions, type RunResult, runAgent } from './run-agent.ts';
+export { builtInSlices, type Grant, listGrants, withdrawGrant } from './grants.ts';
+export type { RecoveryFailure } from './recover-resources.ts';
+export { type ResumeRunOptions, resumeRun } from './resume-run.ts';
+export { type RecoveredSession, recoverSession, resumeToolCall } from './resume-tool-call.ts';
+export { type AgentRun, type RunAgentOptions, runAgent } from './run-agent.ts';

@@ -1,8 +1,9 @@
-import type { PendingApproval, PreparedCall, RunEvent } from '@holdfast/core';
+import type { ApprovalAnswer, PendingApproval, PreparedCall } from '@holdfast/core';
 import type { LogEntry } from '@holdfast/session';
-import { askHost, toPending } from './approval.ts';
+import { askHost, reportRequest, toPending } from './approval.ts';
 import { authorise, type Verdict } from './authorise.ts';
 import type { CallScope } from './call-scope.ts';
+import { asksTheSame, type EarlierAnswers, readEarlierAnswers } from './earlier-answers.ts';
 import { denied, type Ending, failure } from './ending.ts';
 import { grantTool } from './grants.ts';
 import type { Trail } from './trail.ts';
@@ -38,6 +39,7 @@ async function permitWithApproval(
   scope: CallScope,
 ): Promise<Permitted> {
   const approved = new Set<string>();
+  let earlier: EarlierAnswers | undefined;
   for (let verdict = await first; ; verdict = await authorise(call, scope, approved)) {
     trail.decisions = verdict.decisions;
     const over = endOfLife(call, scope);
@@ -45,22 +47,41 @@ async function permitWithApproval(
     if (verdict.type === 'allow') return permitted;
     if (verdict.type === 'deny') return { type: 'ended', ending: denied(verdict.decisions) };
 
-    const pending = toPending(call, verdict.decisions, { scope, recorded: trail.input ?? {} });
+    const question = await toPending(call, verdict.decisions, { scope, recorded: trail.input ?? {} });
+    if (earlier === undefined) {
+      earlier = readEarlierAnswers(question, scope);
+      const { refusal, by = 'person' } = earlier;
+      if (refusal !== undefined) {
+        trail.approval = { type: 'deny', by };
+        return refusedApproval(refusal.code, question, refusal.why);
+      }
+      if (earlier.approved.size > 0) {
+        trail.approval = { type: 'approve', by };
+        for (const policy of earlier.approved) approved.add(policy);
+        continue;
+      }
+    }
     const unanswerable = nobodyToAsk(scope);
-    if (unanswerable !== undefined) return refusedApproval(unanswerable.code, pending, unanswerable.why);
-    report(scope, { type: 'approval-request', pending });
-    if (scope.approve === undefined) return { type: 'suspended', pending };
+    if (unanswerable !== undefined) return refusedApproval(unanswerable.code, question, unanswerable.why);
+    const { waiting } = earlier;
+    const pending = waiting !== undefined && asksTheSame(waiting, question) ? waiting : question;
+    if (pending === question) reportRequest(scope, question, trail.call.arguments);
+    if (scope.approve === undefined) {
+      await scope.session.sync();
+      return { type: 'suspended', pending };
+    }
     const askedAtMs = scope.clock.now();
     const answer = await askHost(scope.approve, pending, scope.lifetime);
     trail.askedMs += scope.clock.now() - askedAtMs;
     // Nobody has said no: the call ends as the run does.
     if (answer === undefined)
       return endOfLife(call, scope) ?? refusedApproval('approval.denied', pending, 'nobody answered');
-    report(scope, { type: 'approval-answer', callId: call.id, answer });
+    reportAnswer(scope, pending, answer);
+    await scope.rootSession.sync();
     trail.approval = { type: answer.type, by: 'person' };
     if (answer.type === 'deny')
       return refusedApproval('approval.denied', pending, answer.reason ?? 'it was not approved');
-    if (answer.grant === true) grantTool(scope.rootSession, call.tool.name);
+    if (answer.grant === true) grantTool(scope.rootSession, pending);
     for (const { policy } of pending.asks) approved.add(policy);
   }
 }
@@ -103,11 +124,10 @@ function refusedApproval(code: string, { name, asks }: PendingApproval, why: str
   return { type: 'ended', ending: failure('denied', { code, message }) };
 }
 
-/** Tells the log and whoever listens. */
-export function report({ session, emit }: CallScope, event: ApprovalEvent): void {
+function reportAnswer({ session, emit }: CallScope, pending: PendingApproval, answer: ApprovalAnswer): void {
+  const { callId, run, turn, digest } = pending;
+  const event = { type: 'approval-answer', callId, run, turn, digest, answer } as const;
   // Made of JSON; an interface does not say so to the compiler.
   session.record(event as unknown as LogEntry);
-  emit?.({ ...event });
+  emit?.(event);
 }
-
-type ApprovalEvent = Extract<RunEvent, { type: 'approval-request' | 'approval-answer' }>;

@@ -1,25 +1,11 @@
-import {
-  HoldfastError,
-  type Message,
-  type Model,
-  type ModelUsage,
-  type Outcome,
-  type PendingApproval,
-  type Prompt,
-  type RunEvent,
-  type RunStatus,
-  type ThrownError,
-} from '@holdfast/core';
-import type { LogEntry } from '@holdfast/session';
-import { type Asked, askModel } from './ask-model.ts';
-import { bindPrompt, type CallOptions, type CallScope, createCallScope, type RunPosition } from './call-scope.ts';
+import { HoldfastError, type Model, type Prompt, type RunEvent } from '@holdfast/core';
+import { type CallOptions, type CallScope, createCallScope, type RunPosition } from './call-scope.ts';
 import { toSession } from './child-session.ts';
-import { type Ending, failure } from './ending.ts';
+import { claimRun } from './claims.ts';
+import { converse, note, type RunResult } from './converse.ts';
 import { EventStream } from './event-stream.ts';
-import type { IdentifiedCall } from './identified-call.ts';
 import { type Page, renderTracked } from './render-tracked.ts';
-import { identify, runTurn, toToolMessage, truncated } from './run-turn.ts';
-import { withoutStack } from './trail.ts';
+import { newTranscript } from './transcript.ts';
 
 /** What `runAgent` takes: what every runner takes, without `tools`, which come from the prompt. */
 export interface RunAgentOptions extends Omit<CallOptions, 'tools'> {
@@ -30,23 +16,6 @@ export interface RunAgentOptions extends Omit<CallOptions, 'tools'> {
   readonly input: string;
   /** Messages that the model may send. Integer, default 32. */
   readonly maxRounds?: number;
-}
-
-/** How a run ended, and what was reached, whatever ended it. Frozen. */
-export interface RunResult {
-  readonly status: RunStatus;
-  /** The model's last message that had text, or what it had said when it was stopped. */
-  readonly text: string;
-  /** Messages that the model was asked for. */
-  readonly turns: number;
-  /** Of all messages; 0 where the provider reports none. */
-  readonly usage: ModelUsage;
-  /** Of every call that ended, in order; nested ones are their callers' affair. */
-  readonly outcomes: readonly Outcome[];
-  /** What waits for a person; not empty exactly when `suspended`. */
-  readonly pending: readonly PendingApproval[];
-  /** Why the model could not be asked, when `model-error`. */
-  readonly error?: ThrownError;
 }
 
 /** A run under way: iterate it for its events, and await `result`. */
@@ -62,24 +31,39 @@ export interface AgentRun extends AsyncIterable<RunEvent> {
  * @throws HoldfastError `options.invalid`.
  */
 export function runAgent(options: RunAgentOptions): AgentRun {
+  const checked = checkRounds(options);
+  return startRun((stream) => run(checked, stream));
+}
+
+/** Takes the events of a run. */
+export type RunStream = EventStream<RunEvent>;
+
+/** What a run needs of its options, checked. */
+export type Checked<Options> = Options & { readonly maxRounds: number };
+
+/** @throws HoldfastError `options.invalid`. */
+export function checkRounds<Options extends { readonly maxRounds?: number }>(options: Options): Checked<Options> {
   const { maxRounds = 32 } = options;
   if (!Number.isInteger(maxRounds) || maxRounds < 1) {
     throw new HoldfastError('options.invalid', `\`maxRounds\` must be a positive integer, got ${maxRounds}.`, {
       data: { maxRounds },
     });
   }
+  return { ...options, maxRounds };
+}
+
+/** Begins `run` after the current microtask, and lets it tell what happens. */
+export function startRun(run: (stream: RunStream) => Promise<RunResult>): AgentRun {
   const stream = new EventStream<RunEvent>();
-  const result = Promise.resolve().then(() => runObserved({ ...options, maxRounds }, stream));
+  const result = Promise.resolve().then(() => runObserved(run, stream));
   // Who only iterates gets the error there; the same promise must not also end as an unhandled rejection.
   void Promise.allSettled([result]);
   return { result, [Symbol.asyncIterator]: () => stream[Symbol.asyncIterator]() };
 }
 
-type Checked = RunAgentOptions & { readonly maxRounds: number };
-
-async function runObserved(options: Checked, stream: EventStream<RunEvent>): Promise<RunResult> {
+async function runObserved(run: (stream: RunStream) => Promise<RunResult>, stream: RunStream): Promise<RunResult> {
   try {
-    const result = await run(options, stream);
+    const result = await run(stream);
     stream.end();
     return result;
   } catch (error) {
@@ -88,7 +72,11 @@ async function runObserved(options: Checked, stream: EventStream<RunEvent>): Pro
   }
 }
 
-async function run(options: Checked, stream: EventStream<RunEvent>): Promise<RunResult> {
+/** The scope of a run, whose events go to the stream's readers and to the host's listener. */
+export function openRunScope(
+  options: Omit<RunAgentOptions, 'input'>,
+  stream: RunStream,
+): { readonly page: Page; readonly scope: CallScope } {
   const { prompt, onEvent } = options;
   const push = stream.observed ? (event: RunEvent): void => stream.push(event) : undefined;
   const onBoth =
@@ -106,153 +94,31 @@ async function run(options: Checked, stream: EventStream<RunEvent>): Promise<Run
     tools: page.rendered.tools,
     ...(listener === undefined ? {} : { onEvent: listener }),
   });
+  return { page, scope };
+}
+
+async function run(options: Checked<RunAgentOptions>, stream: RunStream): Promise<RunResult> {
+  const { model, prompt, input, maxRounds } = options;
+  const { page, scope } = openRunScope(options, stream);
+  const { session } = scope;
+  let release: () => void = () => undefined;
   try {
     await scope.parent?.counts;
-    return await converse(options, page, scope);
+    const position: RunPosition = { startSeq: session.snapshot().seq, turn: 0 };
+    release = claimRun(session, position.startSeq);
+    note(scope, {
+      type: 'run-start',
+      sessionId: session.id,
+      run: position.startSeq,
+      model: model.id,
+      prompt: prompt.name,
+      input,
+      tools: page.rendered.tools.map(({ name }) => name),
+      atMs: scope.clock.now(),
+    });
+    return await converse({ model, prompt, maxRounds, page, scope, position, transcript: newTranscript(input) });
   } finally {
+    release();
     scope.lifetime.dispose();
   }
-}
-
-async function converse(options: Checked, firstPage: Page, base: CallScope): Promise<RunResult> {
-  const { model, prompt, input } = options;
-  const { session } = base;
-  let page = firstPage;
-  const position: RunPosition = { startSeq: base.session.snapshot().seq, turn: 0 };
-  const started: CallScope = { ...base, run: position, prompt, model };
-  let scope = bindPrompt(started, page.rendered);
-  const controller = new AbortController();
-  scope.lifetime.onEnd((why) => controller.abort(new DOMException(`The run was stopped: ${why}.`, 'AbortError')));
-
-  let messages: Message[] = [
-    { role: 'system', text: page.rendered.text },
-    { role: 'user', text: input },
-  ];
-  const progress: Progress = { turns: 0, text: '', usage: { inputTokens: 0, outputTokens: 0 }, outcomes: [] };
-  const names = page.rendered.tools.map(({ name }) => name);
-  note(scope, {
-    type: 'run-start',
-    sessionId: session.id,
-    model: model.id,
-    prompt: prompt.name,
-    input,
-    tools: names,
-    atMs: scope.clock.now(),
-  });
-  const end = (status: RunStatus, rest: Pick<RunResult, 'pending' | 'error'> = { pending: [] }): RunResult =>
-    finish(scope, status, progress, rest);
-  while (progress.turns < options.maxRounds) {
-    const over = scope.lifetime.ended ?? (isExhausted(scope) ? 'budget' : undefined);
-    if (over !== undefined) return end(over);
-    if (page.isStale()) {
-      page = renderTracked(prompt, session);
-      messages = [{ role: 'system', text: page.rendered.text }, ...messages.slice(1)];
-      scope = bindPrompt(started, page.rendered);
-    }
-    progress.turns += 1;
-    const turn = progress.turns;
-    position.turn = turn;
-    scope.emit?.({ type: 'turn-start', turn });
-    const { emit } = scope;
-    const onText = emit && ((text: string) => emit({ type: 'text-delta', turn, text }));
-    const asked = await askModel(model, {
-      messages,
-      tools: scope.toolset.declarations,
-      signal: controller.signal,
-      lifetime: scope.lifetime,
-      onText,
-    });
-    progress.text = asked.text === '' ? progress.text : asked.text;
-    if (asked.type === 'ended') return end(asked.by);
-    if (asked.type === 'failed') return end('model-error', { pending: [], error: asked.error });
-    const calls = identify(asked.calls, turn);
-    takeMessage(asked, calls, turn, { scope, messages, progress });
-    const overspent = spend(asked.usage, scope);
-    if (calls.length === 0) return end(overspent ? 'budget' : 'completed');
-    const refusal = overspent ? outOfTokens : asked.reason === 'length' ? truncated : undefined;
-    const { outcomes, pending } = await runTurn(calls, scope, refusal);
-    for (const outcome of outcomes) messages.push(toToolMessage(outcome));
-    for (const outcome of outcomes) progress.outcomes.push(outcome);
-    if (pending.length > 0) return end('suspended', { pending });
-    if (overspent || outcomes.some(({ kind, code }) => kind === 'denied' && code === 'budget.calls'))
-      return end('budget');
-  }
-  return end(scope.lifetime.ended ?? 'max-rounds');
-}
-
-function isExhausted({ budgets }: CallScope): boolean {
-  return budgets.some(({ exhausted }) => exhausted);
-}
-
-/** Whether a message took more tokens than there were. */
-function spend(usage: ModelUsage | undefined, { budgets }: CallScope): boolean {
-  if (usage !== undefined) for (const budget of budgets) budget.addTokens(usage.inputTokens + usage.outputTokens);
-  return budgets.some(({ overspent }) => overspent);
-}
-
-function outOfTokens({ name }: IdentifiedCall): Ending {
-  const message = `\`${name}\` was not run: the message that asked for it used up the tokens of the budget.`;
-  return failure('cancelled', { code: 'budget.tokens', message });
-}
-
-interface Progress {
-  turns: number;
-  text: string;
-  usage: ModelUsage;
-  readonly outcomes: Outcome[];
-}
-
-/** Puts the model's message into the conversation and the log. */
-function takeMessage(
-  { text, usage, reason, providerMetadata }: Extract<Asked, { type: 'message' }>,
-  calls: readonly IdentifiedCall[],
-  turn: number,
-  {
-    scope,
-    messages,
-    progress,
-  }: { readonly scope: CallScope; readonly messages: Message[]; readonly progress: Progress },
-): void {
-  if (usage !== undefined) {
-    const { inputTokens, outputTokens } = progress.usage;
-    progress.usage = { inputTokens: inputTokens + usage.inputTokens, outputTokens: outputTokens + usage.outputTokens };
-  }
-  const asked = Object.freeze(calls.map(({ id, name, arguments: raw }) => Object.freeze({ id, name, arguments: raw })));
-  messages.push({ role: 'assistant', text, calls: asked, providerMetadata });
-  note(scope, { type: 'model-message', turn, text, calls: asked, reason, usage });
-}
-
-function finish(
-  scope: CallScope,
-  status: RunStatus,
-  { turns, text, usage, outcomes }: Progress,
-  { pending, error }: Pick<RunResult, 'pending' | 'error'>,
-): RunResult {
-  note(scope, {
-    type: 'run-end',
-    status,
-    text,
-    turns,
-    usage,
-    error,
-    atMs: scope.clock.now(),
-  });
-  return Object.freeze({
-    status,
-    text,
-    turns,
-    usage,
-    outcomes: Object.freeze(outcomes),
-    pending,
-    ...(error === undefined ? {} : { error }),
-  });
-}
-
-/** Tells the log and whoever listens. */
-function note({ session, emit }: CallScope, event: RunEvent): void {
-  const entry =
-    event.type === 'run-end' && event.error !== undefined ? { ...event, error: withoutStack(event.error) } : event;
-  // Made of JSON; an interface does not say so to the compiler.
-  session.record(entry as unknown as LogEntry);
-  emit?.({ ...event });
 }

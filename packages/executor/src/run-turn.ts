@@ -1,68 +1,80 @@
 import type { Message, Outcome, PendingApproval, ToolCall } from '@holdfast/core';
-import { toPending } from './approval.ts';
+import { reportRequest, toPending } from './approval.ts';
 import { authorise } from './authorise.ts';
 import type { CallScope } from './call-scope.ts';
 import { CallSequence } from './call-sequence.ts';
-import { conductCall, prepare } from './conduct-call.ts';
+import { conductCall, prepare, type Suspended } from './conduct-call.ts';
+import { asksTheSame, readEarlierAnswers } from './earlier-answers.ts';
 import { type Ending, failure } from './ending.ts';
-import { type IdentifiedCall, identifyCall } from './identified-call.ts';
-import { report } from './permit.ts';
+import { type IdentifiedCall, identifyCall, isSameCall } from './identified-call.ts';
 
 /** What became of the calls of one model message. */
 export interface TurnResult {
-  /** In call order, as far as the turn got. */
+  /** In call order, as far as the turn got; and of calls behind that had ended before. */
   readonly outcomes: readonly Outcome[];
   /** Not empty: the turn waits at the first of these, and nothing behind it has run. */
   readonly pending: readonly PendingApproval[];
 }
 
+/** What is known of the calls of a turn before it begins. */
+export interface TurnOptions {
+  /** Ends every call before its first stage. */
+  readonly refusal?: ((call: IdentifiedCall) => Ending) | undefined;
+  /** By the place of the call, of those that have ended before: the turn is gone on with. */
+  readonly settled?: ReadonlyMap<number, Outcome> | undefined;
+}
+
 /**
  * Runs the calls of one message: each is decided on the state that the one before it left, and they commit in their order, though
  * those that only read run beside each other. The first call that nobody answers for stops the turn; the calls behind it are
- * only checked, so that all questions come together. `refusal` ends every call before its first stage.
+ * only checked, so that all questions come together.
  */
 export async function runTurn(
   calls: readonly IdentifiedCall[],
   scope: CallScope,
-  refusal?: (call: IdentifiedCall) => Ending,
+  options: TurnOptions = {},
 ): Promise<TurnResult> {
   const [only] = calls;
   if (only !== undefined && calls.length === 1) {
-    const result = await conductCall(only, scope, { refusal: refusal?.(only) });
+    const result = options.settled?.get(0) ?? (await conductCall(only, scope, { refusal: options.refusal?.(only) }));
     return result.kind === 'suspended'
       ? { outcomes: [], pending: result.pending }
       : { outcomes: [result], pending: [] };
   }
   const sequence = new CallSequence(scope);
   try {
-    return await runSequence(toEntries(calls, sequence, refusal), { sequence, scope });
+    return await runSequence(toEntries(calls, sequence, options), { sequence, scope });
   } catch (thrown) {
     await sequence.abandon();
     throw thrown;
   }
 }
 
-interface Entry {
-  readonly call: IdentifiedCall;
-  /** Its place in the sequence; for one that was sent twice that of the first. */
-  readonly index: number;
-  readonly repeated: boolean;
-  readonly refusal?: Ending | undefined;
-}
+/** A call of a turn: it runs at its place in the sequence, has ended before, or is another one's that was sent twice. */
+type Entry =
+  | { readonly type: 'call'; readonly call: IdentifiedCall; readonly index: number; readonly refused: boolean }
+  | { readonly type: 'settled'; readonly call: IdentifiedCall; readonly outcome: Outcome }
+  | { readonly type: 'repeated'; readonly first: Entry };
 
 function toEntries(
   calls: readonly IdentifiedCall[],
   sequence: CallSequence,
-  refusal: ((call: IdentifiedCall) => Ending) | undefined,
+  { refusal, settled }: TurnOptions,
 ): readonly Entry[] {
-  const first = new Map<string, Entry>();
-  return calls.map((call) => {
-    const same = first.get(call.id);
-    if (same !== undefined && isSameCall(same.call, call)) return { call, index: same.index, repeated: true };
-    const ending = refusal?.(call) ?? (same === undefined ? undefined : reusedId(call));
-    const entry = { call, index: sequence.add(call, ending), repeated: false, refusal: ending };
-    if (same === undefined) first.set(call.id, entry);
+  const firsts = new Map<string, Exclude<Entry, { type: 'repeated' }>>();
+  return calls.map((call, at) => {
+    const first = firsts.get(call.id);
+    if (first !== undefined && isSameCall(first.call, call)) return { type: 'repeated', first };
+    const entry = toEntry(call, first !== undefined);
+    if (first === undefined) firsts.set(call.id, entry);
     return entry;
+
+    function toEntry(call: IdentifiedCall, reused: boolean): Exclude<Entry, { type: 'repeated' }> {
+      const outcome = settled?.get(at);
+      if (outcome !== undefined) return { type: 'settled', call, outcome };
+      const ending = refusal?.(call) ?? (reused ? reusedId(call) : undefined);
+      return { type: 'call', call, index: sequence.add(call, ending), refused: ending !== undefined };
+    }
   });
 }
 
@@ -70,20 +82,33 @@ async function runSequence(
   entries: readonly Entry[],
   { sequence, scope }: { readonly sequence: CallSequence; readonly scope: CallScope },
 ): Promise<TurnResult> {
-  const outcomes: Outcome[] = [];
-  const byIndex = new Map<number, Outcome>();
-  for (const [at, { index, repeated }] of entries.entries()) {
-    const known = repeated ? byIndex.get(index) : undefined;
-    const result = known ?? (await sequence.conduct(index));
+  const outcomes = new Map<Entry, Outcome>();
+  for (const [at, entry] of entries.entries()) {
+    const result = await conductEntry(entry, outcomes, sequence);
     if (result.kind === 'suspended') {
       await sequence.abandon();
-      const behind = entries.slice(at + 1).filter(({ repeated, refusal }) => !repeated && refusal === undefined);
-      return { outcomes, pending: [...result.pending, ...(await questionsOf(behind, scope))] };
+      const questions = await questionsOf(entries.slice(at + 1), scope);
+      const before = entries.slice(at + 1).flatMap((later) => (later.type === 'settled' ? [later.outcome] : []));
+      return { outcomes: [...outcomes.values(), ...before], pending: [...result.pending, ...questions] };
     }
-    byIndex.set(index, result);
-    outcomes.push(result);
+    outcomes.set(entry, result);
   }
-  return { outcomes, pending: [] };
+  return { outcomes: [...outcomes.values()], pending: [] };
+}
+
+async function conductEntry(
+  entry: Entry,
+  outcomes: ReadonlyMap<Entry, Outcome>,
+  sequence: CallSequence,
+): Promise<Outcome | Suspended> {
+  switch (entry.type) {
+    case 'settled':
+      return entry.outcome;
+    case 'repeated':
+      return outcomes.get(entry.first) ?? conductEntry(entry.first, outcomes, sequence);
+    case 'call':
+      return sequence.conduct(entry.index);
+  }
 }
 
 /** Gives every call an id of its turn: the provider's where it gave one. */
@@ -113,21 +138,22 @@ function reusedId({ id }: IdentifiedCall): Ending {
   return failure('invalid', { code: 'call.id.reused', message });
 }
 
-function isSameCall(a: IdentifiedCall, b: IdentifiedCall): boolean {
-  if (a.name !== b.name) return false;
-  return a.arguments === b.arguments || JSON.stringify(a.arguments) === JSON.stringify(b.arguments);
-}
-
 async function questionsOf(entries: readonly Entry[], scope: CallScope): Promise<PendingApproval[]> {
   const pending: PendingApproval[] = [];
-  for (const { call } of entries) {
+  for (const entry of entries) {
+    if (entry.type !== 'call' || entry.refused) continue;
+    const { call } = entry;
     const prepared = prepare(call, scope);
     if (prepared.type === 'ended') continue;
     const verdict = await authorise(prepared.call, scope);
     if (verdict.type !== 'ask') continue;
-    const question = toPending(prepared.call, verdict.decisions, { scope, recorded: prepared.recorded });
-    report(scope, { type: 'approval-request', pending: question });
-    pending.push(question);
+    const question = await toPending(prepared.call, verdict.decisions, { scope, recorded: prepared.recorded });
+    const { refusal, approved, waiting } = readEarlierAnswers(question, scope);
+    // Answered already, one way or the other; it is decided when its turn comes.
+    if (refusal !== undefined || question.asks.every(({ policy }) => approved.has(policy))) continue;
+    const known = waiting !== undefined && asksTheSame(waiting, question);
+    if (!known) reportRequest(scope, question, call.arguments);
+    pending.push(known ? waiting : question);
   }
   return pending;
 }

@@ -12,6 +12,7 @@ import type { CallScope } from './call-scope.ts';
 import { type Ending, failure, readAnswer, thrownCode } from './ending.ts';
 import { type Invoked, isThenable, waitForAnswer } from './invoke.ts';
 import { toOperations } from './policy-state.ts';
+import { markChanges } from './recover-resources.ts';
 import type { CompiledTool } from './toolset.ts';
 import { recordEnd, type Trail, toEndEvent, toLogEntry } from './trail.ts';
 
@@ -36,7 +37,7 @@ export function settle(invoked: Invoked, entered: Entered): ToolCallEndEvent | P
   // Most calls use no resource, and then nothing here needs time.
   if (entered.resources.holdsResources) return settleStaged(answer, entered);
   if (answer.kind !== 'ok') return drop(withDoubt(answer, entered.compiled.tool), entered);
-  const committed = commit(answer, entered, noTouched);
+  const committed = commit(answer, entered, nothingPrepared);
   return 'type' in committed ? committed : drop(committed, entered);
 }
 
@@ -53,7 +54,7 @@ async function endStaged(answer: Ending, entered: Entered): Promise<ToolCallEndE
   let ending = withDoubt(answer, compiled.tool);
   if (answer.kind === 'ok') {
     const prepared = await prepareResources(entered);
-    const committed = 'kind' in prepared ? prepared : commit(answer, entered, prepared.touched);
+    const committed = 'kind' in prepared ? prepared : commit(answer, entered, prepared);
     if ('type' in committed) {
       if ('touched' in prepared) noteNested(prepared.touched, entered.scope);
       return await applyResources(committed, entered);
@@ -107,7 +108,14 @@ class NothingTouched extends Map<string, Touched> {
   }
 }
 
-const noTouched: ReadonlyMap<string, Touched> = new NothingTouched();
+/** What the resources of a call are ready to apply. */
+interface PreparedResources {
+  readonly touched: ReadonlyMap<string, Touched>;
+  /** By which `recover` is asked for it. */
+  readonly mark: string | undefined;
+}
+
+const nothingPrepared: PreparedResources = { touched: new NothingTouched(), mark: undefined };
 
 function copyTouched(touched: ReadonlyMap<string, Touched>): ReadonlyMap<string, Touched> {
   return new Map(
@@ -137,7 +145,7 @@ function drop(ending: Ending, { scope, trail, transaction }: Entered): ToolCallE
 function commit(
   ending: Ending,
   { scope, trail, call, compiled, transaction, resources }: Entered,
-  touched: ReadonlyMap<string, Touched>,
+  { touched, mark }: PreparedResources,
 ): ToolCallEndEvent | Ending {
   try {
     if (resources.brokenBy !== undefined) throw resources.brokenBy.thrown;
@@ -146,6 +154,7 @@ function commit(
       events: transaction.events,
       changes: transaction.changes,
       touched,
+      mark,
     });
     transaction.commit(toLogEntry(event));
     return event;
@@ -165,16 +174,16 @@ function isNested({ parent, state }: CallScope): boolean {
 }
 
 /** Makes sure that what is staged can be applied; or says why it cannot. */
-async function prepareResources({
-  compiled,
-  resources,
-}: Entered): Promise<Ending | { readonly touched: ReadonlyMap<string, Touched> }> {
+async function prepareResources({ compiled, resources, scope }: Entered): Promise<Ending | PreparedResources> {
   try {
     const touched = resources.touched();
     const exceeded = exceededWrites(compiled.tool, touched);
     if (exceeded !== undefined) return exceeded;
-    for (const staged of resources.staged.values()) await staged.prepare();
-    return { touched };
+    // What is nested is applied to the call around it, and lost with it.
+    const lasting = scope.parent === undefined && [...touched.values()].some(({ writes }) => writes.length > 0);
+    const mark = lasting ? markChanges(scope.session) : undefined;
+    for (const staged of resources.staged.values()) await staged.prepare(mark);
+    return { touched, mark };
   } catch (thrown) {
     return uncommitted(thrown, compiled.tool);
   }

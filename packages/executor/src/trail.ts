@@ -73,6 +73,7 @@ export function toEndEvent(
     type: 'tool-call-end',
     callId: call.id,
     parentId: parent?.call.id,
+    run: run?.startSeq,
     turn: run?.turn,
     name: call.name,
     rawArguments: call.arguments,
@@ -83,6 +84,7 @@ export function toEndEvent(
     events: committed.events,
     changes: committed.changes.length === 0 ? undefined : committed.changes,
     writes: committed.touched.size === 0 ? none : toWrites(committed.touched),
+    mark: committed.mark,
     error: ending.error,
     abandoned: ending.abandoned,
     startedAtMs,
@@ -98,9 +100,10 @@ export interface Committed {
   readonly events: readonly SessionEvent[];
   readonly changes: readonly Json[];
   readonly touched: ReadonlyMap<string, Touched>;
+  readonly mark: string | undefined;
 }
 
-const nothing: Committed = { events: none, changes: none, touched: new Map() };
+const nothing: Committed = { events: none, changes: none, touched: new Map(), mark: undefined };
 
 /** Writes down how a call ended that commits nothing. */
 export function recordEnd(trail: Trail, ending: Ending, scope: CallScope): ToolCallEndEvent {

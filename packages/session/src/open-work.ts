@@ -14,6 +14,7 @@ export interface OpenApproval {
   readonly askedAtMs: number;
   readonly answer?: ApprovalAnswer;
   readonly answeredAtMs?: number;
+  readonly answeredBy?: string;
 }
 
 /** The start record of a call that touches the world. */
@@ -22,6 +23,8 @@ export interface OpenStart {
   readonly input: Json;
   /** `never` also when a call nested in it that may not be repeated was begun. */
   readonly repeat: Repeat;
+  /** The log was opened again since: the process that began the call has ended. */
+  readonly interrupted: boolean;
 }
 
 /** A call that has not ended: it waits for a person, it is under way, or its process ended under it. */
@@ -83,6 +86,13 @@ export class OpenWorkLedger {
     return Object.freeze({ runs: [...this.#runs.values()], calls });
   }
 
+  /** The log is opened again: whatever was under way has lost its process. */
+  interrupt(): void {
+    for (const call of this.#calls.values()) {
+      if (call.start !== undefined) call.start = { ...call.start, interrupted: true };
+    }
+  }
+
   note(entry: LogEntry, seq: number, atMs: number): void {
     switch (entry.type) {
       case 'tool-call-end':
@@ -134,7 +144,7 @@ export class OpenWorkLedger {
     }
     const call = this.#open(entry, String(entry['name']));
     const repeat = toRepeat(entry['repeat']);
-    call.start = { atMs, input: entry['input'] ?? null, repeat };
+    call.start = { atMs, input: entry['input'] ?? null, repeat, interrupted: false };
     if (entry['rawArguments'] !== undefined) call.rawArguments = entry['rawArguments'];
   }
 
@@ -171,7 +181,13 @@ export class OpenWorkLedger {
     const question = approvals?.[index];
     if (approvals === undefined || question === undefined) return;
     const answer = entry['answer'] as unknown as ApprovalAnswer;
-    approvals[index] = { ...question, answer, answeredAtMs: atMs };
+    const { by } = entry;
+    approvals[index] = {
+      ...question,
+      answer,
+      answeredAtMs: atMs,
+      ...(typeof by === 'string' ? { answeredBy: by } : {}),
+    };
   }
 
   #open(record: Readonly<Record<string, unknown>>, name: string): Call {
@@ -191,15 +207,7 @@ export class OpenWorkLedger {
   }
 }
 
-function keyOf({
-  run,
-  turn,
-  callId,
-}: {
-  readonly run?: unknown;
-  readonly turn?: unknown;
-  readonly callId?: unknown;
-}): string {
+function keyOf({ run, turn, callId }: OpenCall | Readonly<Record<string, unknown>>): string {
   return run === undefined ? `/${String(callId)}` : `${String(run)}.${String(turn)}/${String(callId)}`;
 }
 

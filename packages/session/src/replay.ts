@@ -47,6 +47,7 @@ export function replay(records: readonly LogRecord[], options: ReplayOptions = {
       throw invalid(index, `(\`${record.type}\`) cannot be replayed: ${describeThrown(thrown)}`, thrown);
     }
   }
+  openWork.interrupt();
   return new LiveSession({
     id: start.sessionId,
     store,

@@ -1,0 +1,143 @@
+import {
+  type ApprovalAnswer,
+  type Clock,
+  type EffectCheck,
+  HoldfastError,
+  isPlainObject,
+  type PendingApproval,
+  systemClock,
+} from '@holdfast/core';
+import type { LogEntry, OpenApproval, OpenCall, Session } from '@holdfast/session';
+import { readAnswer } from './approval.ts';
+import { grantTool } from './grants.ts';
+import { readEffectCheck } from './probe.ts';
+
+export interface AnswerOptions {
+  /** Who says so, for the log. Default `person`. */
+  readonly by?: string;
+  readonly clock?: Clock;
+}
+
+/** The questions of a session that wait for an answer, also those that are answered with no by now because their time is over. */
+export function pendingApprovals(session: Session): readonly PendingApproval[] {
+  return session.openWork().calls.flatMap(({ approvals }) => {
+    const last = approvals.at(-1);
+    return last === undefined || last.answer !== undefined ? [] : [last.pending];
+  });
+}
+
+/**
+ * Answers a question, in any process that has the session's log open: the answer is recorded, and counts when the call is resumed
+ * (`resumeRun`, `resumeToolCall`). `question` is what was asked, which must still be what waits, or the id of its call.
+ *
+ * @throws HoldfastError `call.not_open`, `call.ambiguous` (an id that waits in two turns), `approval.answered`, `approval.expired`,
+ * `approval.mismatch` (it asks something else by now), `options.invalid`.
+ */
+export async function answerApproval(
+  session: Session,
+  question: PendingApproval | string,
+  answer: ApprovalAnswer,
+  { by = 'person', clock = systemClock }: AnswerOptions = {},
+): Promise<void> {
+  if (!isPlainObject(answer) || (answer.type !== 'approve' && answer.type !== 'deny')) {
+    throw new HoldfastError('options.invalid', 'An answer has the `type` `approve` or `deny`.');
+  }
+  const { callId } = typeof question === 'string' ? { callId: question } : question;
+  const waiting = findQuestion(session, question);
+  const { pending } = waiting;
+  if (typeof question !== 'string' && question.digest !== pending.digest) {
+    throw new HoldfastError(
+      'approval.mismatch',
+      `The call \`${callId}\` asks something else by now; look at it again before you answer.`,
+      { data: { callId, digest: pending.digest } },
+    );
+  }
+  if (clock.now() >= pending.expiresAtMs) {
+    throw new HoldfastError(
+      'approval.expired',
+      `The time for an answer about \`${callId}\` is over, so it counts as denied; resume to let the model ask anew.`,
+      { data: { callId, expiresAtMs: pending.expiresAtMs } },
+    );
+  }
+  const read = readAnswer(answer);
+  const { run, turn, digest } = pending;
+  // Made of JSON; an interface does not say so to the compiler.
+  session.record({ type: 'approval-answer', callId, run, turn, digest, answer: read, by } as unknown as LogEntry);
+  if (read.type === 'approve' && read.grant === true) grantTool(session, pending);
+  await session.sync();
+}
+
+function findQuestion(session: Session, question: PendingApproval | string): OpenApproval {
+  const asked = session.openWork().calls.filter(({ approvals }) => approvals.length > 0);
+  const matching = asked.filter((call) =>
+    typeof question === 'string'
+      ? call.callId === question
+      : call.callId === question.callId && call.run === question.run && call.turn === question.turn,
+  );
+  const callId = typeof question === 'string' ? question : question.callId;
+  const waiting = matching.filter(({ approvals }) => approvals.at(-1)?.answer === undefined);
+  const [only] = waiting;
+  if (waiting.length > 1) throw ambiguous(callId, session);
+  const last = only?.approvals.at(-1);
+  if (last !== undefined) return last;
+  if (matching.length === 0) throw notOpen(callId, session, 'waits for an answer');
+  throw new HoldfastError(
+    'approval.answered',
+    `The call \`${callId.slice(0, 100)}\` has its answer already; resume its run to go on.`,
+    { data: { callId } },
+  );
+}
+
+/**
+ * Says whether a call whose process ended under it took effect: then resuming its run, or itself, ends it by that. About a call that
+ * has ended `in-doubt` it is recorded for people only: the model has been told.
+ *
+ * @throws HoldfastError `call.not_open`, `call.ambiguous`, `options.invalid`.
+ */
+export async function resolveCall(
+  session: Session,
+  callId: string,
+  resolution: Exclude<EffectCheck, { type: 'unknown' }>,
+  { by = 'person' }: Pick<AnswerOptions, 'by'> = {},
+): Promise<void> {
+  const read = readEffectCheck(resolution);
+  if (read.type === 'unknown') {
+    throw new HoldfastError(
+      'options.invalid',
+      'A resolution has the `type` `done`, with JSON as `value`, or `not-done`.',
+    );
+  }
+  const begun = session.openWork().calls.filter((call) => call.callId === callId && call.start !== undefined);
+  if (begun.length > 1) throw ambiguous(callId, session);
+  const { run, turn } = begun[0] ?? findInDoubt(session, callId);
+  session.record({ type: 'call-resolution', callId, run, turn, resolution: read, by } as unknown as LogEntry);
+  await session.sync();
+}
+
+function findInDoubt(session: Session, callId: string): Pick<OpenCall, 'run' | 'turn'> {
+  let found: Pick<OpenCall, 'run' | 'turn'> | undefined;
+  for (const { type, callId: id, outcome, run, turn } of session.records()) {
+    if (type !== 'tool-call-end' || id !== callId || !isPlainObject(outcome) || outcome['kind'] !== 'in-doubt')
+      continue;
+    found = {
+      ...(typeof run === 'number' ? { run } : {}),
+      ...(typeof turn === 'number' ? { turn } : {}),
+    };
+  }
+  if (found === undefined) throw notOpen(callId, session, 'was interrupted or is in doubt');
+  return found;
+}
+
+function notOpen(callId: string, { id }: Session, what: string): HoldfastError {
+  return new HoldfastError('call.not_open', `No call \`${callId.slice(0, 100)}\` of the session \`${id}\` ${what}.`, {
+    data: { callId },
+  });
+}
+
+function ambiguous(callId: string, { id }: Session): HoldfastError {
+  return new HoldfastError(
+    'call.ambiguous',
+    `More than one call \`${callId.slice(0, 100)}\` of the session \`${id}\` waits; resume or end its older run first, or pass the question itself.`,
+    { data: { callId } },
+  );
+}

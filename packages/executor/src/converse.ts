@@ -1,0 +1,195 @@
+import type {
+  Message,
+  Model,
+  ModelUsage,
+  Outcome,
+  PendingApproval,
+  Prompt,
+  RunEvent,
+  RunStatus,
+  ThrownError,
+} from '@holdfast/core';
+import type { LogEntry } from '@holdfast/session';
+import { type Asked, askModel } from './ask-model.ts';
+import { bindPrompt, type CallScope, type RunPosition } from './call-scope.ts';
+import { type Ending, failure } from './ending.ts';
+import type { IdentifiedCall } from './identified-call.ts';
+import { type Page, renderTracked } from './render-tracked.ts';
+import { identify, runTurn, toToolMessage, truncated } from './run-turn.ts';
+import { withoutStack } from './trail.ts';
+import { addUsage, type Transcript } from './transcript.ts';
+
+/** How a run ended, and what was reached, whatever ended it. Frozen. */
+export interface RunResult {
+  readonly status: RunStatus;
+  /** The model's last message that had text, or what it had said when it was stopped. */
+  readonly text: string;
+  /** Messages that the model was asked for. */
+  readonly turns: number;
+  /** Of all messages; 0 where the provider reports none. */
+  readonly usage: ModelUsage;
+  /** Of every call that ended, in order; nested ones are their callers' affair. */
+  readonly outcomes: readonly Outcome[];
+  /** What waits for a person; not empty exactly when `suspended`. */
+  readonly pending: readonly PendingApproval[];
+  /** Why the model could not be asked, when `model-error`. */
+  readonly error?: ThrownError;
+}
+
+export interface Conversing {
+  readonly model: Model;
+  readonly prompt: Prompt;
+  readonly maxRounds: number;
+  readonly page: Page;
+  readonly scope: CallScope;
+  readonly position: RunPosition;
+  /** What was said before; of a new run only the user's request. */
+  readonly transcript: Transcript;
+}
+
+/** Lets the model work until it answers without a call, or something ends the run. */
+export async function converse(conversing: Conversing): Promise<RunResult> {
+  const { model, prompt, maxRounds, position, transcript } = conversing;
+  const { session } = conversing.scope;
+  const started: CallScope = { ...conversing.scope, run: position, prompt, model };
+  let { page } = conversing;
+  let scope = bindPrompt(started, page.rendered);
+  const controller = new AbortController();
+  scope.lifetime.onEnd((why) => controller.abort(new DOMException(`The run was stopped: ${why}.`, 'AbortError')));
+
+  let messages: Message[] = [{ role: 'system', text: page.rendered.text }, ...transcript.messages];
+  const progress: Progress = { ...transcript, outcomes: [...transcript.outcomes] };
+  const end = (status: RunStatus, rest: Pick<RunResult, 'pending' | 'error'> = { pending: [] }): RunResult =>
+    finish(scope, status, progress, rest);
+  const takeTurn = async (calls: readonly IdentifiedCall[], turn: Turn): Promise<RunResult | undefined> => {
+    const { outcomes, pending } = await runTurn(calls, scope, turn);
+    for (const outcome of outcomes) messages.push(toToolMessage(outcome));
+    for (const outcome of outcomes) progress.outcomes.push(outcome);
+    if (pending.length > 0) return end('suspended', { pending });
+    return turn.overspent === true || outcomes.some(({ kind, code }) => kind === 'denied' && code === 'budget.calls')
+      ? end('budget')
+      : undefined;
+  };
+
+  const { open } = transcript;
+  if (open !== undefined) {
+    if (open.calls.length === 0) return end('completed');
+    const refusal = open.reason === 'length' ? truncated : undefined;
+    const ended = await takeTurn(open.calls, { refusal, settled: open.settled });
+    if (ended !== undefined) return ended;
+  }
+  while (progress.turns < maxRounds) {
+    const over = scope.lifetime.ended ?? (isExhausted(scope) ? 'budget' : undefined);
+    if (over !== undefined) return end(over);
+    if (page.isStale()) {
+      page = renderTracked(prompt, session);
+      messages = [{ role: 'system', text: page.rendered.text }, ...messages.slice(1)];
+      scope = bindPrompt(started, page.rendered);
+    }
+    progress.turns += 1;
+    const turn = progress.turns;
+    position.turn = turn;
+    scope.emit?.({ type: 'turn-start', turn });
+    const { emit } = scope;
+    const onText = emit && ((text: string) => emit({ type: 'text-delta', turn, text }));
+    const asked = await askModel(model, {
+      messages,
+      tools: scope.toolset.declarations,
+      signal: controller.signal,
+      lifetime: scope.lifetime,
+      onText,
+    });
+    progress.text = asked.text === '' ? progress.text : asked.text;
+    if (asked.type === 'ended') return end(asked.by);
+    if (asked.type === 'failed') return end('model-error', { pending: [], error: asked.error });
+    const calls = identify(asked.calls, turn);
+    takeMessage(asked, calls, { scope, messages, progress, position });
+    const overspent = spend(asked.usage, scope);
+    if (calls.length === 0) return end(overspent ? 'budget' : 'completed');
+    const refusal = overspent ? outOfTokens : asked.reason === 'length' ? truncated : undefined;
+    const ended = await takeTurn(calls, { refusal, overspent });
+    if (ended !== undefined) return ended;
+  }
+  return end(scope.lifetime.ended ?? 'max-rounds');
+}
+
+interface Turn {
+  /** Ends every call before its first stage. */
+  readonly refusal: ((call: IdentifiedCall) => Ending) | undefined;
+  readonly overspent?: boolean;
+  /** By the place of the call, of those that have ended before. */
+  readonly settled?: ReadonlyMap<number, Outcome>;
+}
+
+interface Progress {
+  turns: number;
+  text: string;
+  usage: ModelUsage;
+  readonly outcomes: Outcome[];
+}
+
+function isExhausted({ budgets }: CallScope): boolean {
+  return budgets.some(({ exhausted }) => exhausted);
+}
+
+/** Whether a message took more tokens than there were. */
+function spend(usage: ModelUsage | undefined, { budgets }: CallScope): boolean {
+  if (usage !== undefined) for (const budget of budgets) budget.addTokens(usage.inputTokens + usage.outputTokens);
+  return budgets.some(({ overspent }) => overspent);
+}
+
+function outOfTokens({ name }: IdentifiedCall): Ending {
+  const message = `\`${name}\` was not run: the message that asked for it used up the tokens of the budget.`;
+  return failure('cancelled', { code: 'budget.tokens', message });
+}
+
+/** Puts the model's message into the conversation and the log. */
+function takeMessage(
+  { text, usage, reason, providerMetadata }: Extract<Asked, { type: 'message' }>,
+  calls: readonly IdentifiedCall[],
+  {
+    scope,
+    messages,
+    progress,
+    position,
+  }: {
+    readonly scope: CallScope;
+    readonly messages: Message[];
+    readonly progress: Progress;
+    readonly position: RunPosition;
+  },
+): void {
+  progress.usage = addUsage(progress.usage, usage);
+  const asked = Object.freeze(calls.map(({ id, name, arguments: raw }) => Object.freeze({ id, name, arguments: raw })));
+  messages.push({ role: 'assistant', text, calls: asked, providerMetadata });
+  const { startSeq: run, turn } = position;
+  note(scope, { type: 'model-message', run, turn, text, calls: asked, reason, usage, providerMetadata });
+}
+
+function finish(
+  scope: CallScope,
+  status: RunStatus,
+  { turns, text, usage, outcomes }: Progress,
+  { pending, error }: Pick<RunResult, 'pending' | 'error'>,
+): RunResult {
+  const run = scope.run?.startSeq ?? 0;
+  note(scope, { type: 'run-end', run, status, text, turns, usage, error, atMs: scope.clock.now() });
+  return Object.freeze({
+    status,
+    text,
+    turns,
+    usage,
+    outcomes: Object.freeze(outcomes),
+    pending,
+    ...(error === undefined ? {} : { error }),
+  });
+}
+
+/** Tells the log and whoever listens. */
+export function note({ session, emit }: CallScope, event: RunEvent): void {
+  const entry =
+    event.type === 'run-end' && event.error !== undefined ? { ...event, error: withoutStack(event.error) } : event;
+  // Made of JSON; an interface does not say so to the compiler.
+  session.record(entry as unknown as LogEntry);
+  emit?.({ ...event });
+}

@@ -1,0 +1,57 @@
+import { isPlainObject, type Json, type PreparedCall } from '@holdfast/core';
+import type { CallScope } from './call-scope.ts';
+import type { CompiledTool } from './toolset.ts';
+
+const toolDigests = new WeakMap<CompiledTool, string>();
+
+/** The digest of a tool, where it has been computed already. */
+export function knownToolDigest(compiled: CompiledTool): string | undefined {
+  return toolDigests.get(compiled);
+}
+
+/** SHA-256 of all that is declared about a tool and of where its code came from; what `execute` does is only known by `origin.digest`. */
+export async function digestTool(compiled: CompiledTool): Promise<string> {
+  const known = toolDigests.get(compiled);
+  if (known !== undefined) return known;
+  const { tool, declaration, output } = compiled;
+  const digest = await sha256({
+    ...declaration,
+    outputSchema: output?.jsonSchema ?? null,
+    effects: tool.effects,
+    repeat: tool.repeat,
+    dangerous: tool.dangerous,
+    origin: tool.origin === undefined ? null : { ...tool.origin },
+  });
+  toolDigests.set(compiled, digest);
+  return digest;
+}
+
+/** SHA-256 of everything that an answer about a call is about. */
+export async function digestCall(
+  { id, tool }: PreparedCall,
+  { input, toolDigest, scope }: { readonly input: Json; readonly toolDigest: string; readonly scope: CallScope },
+): Promise<string> {
+  const { session, run, policiesFor } = scope;
+  return sha256({
+    session: session.id,
+    run: run === undefined ? null : [run.startSeq, run.turn],
+    id,
+    input,
+    tool: toolDigest,
+    policies: policiesFor(tool.name).map(({ key }) => key),
+  });
+}
+
+async function sha256(json: Json): Promise<string> {
+  const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(toCanonical(json)));
+  return [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** The same text for equal JSON, whatever the order of its keys. */
+function toCanonical(json: Json): string {
+  return JSON.stringify(json, (_key, value: unknown) =>
+    isPlainObject(value)
+      ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : value,
+  );
+}

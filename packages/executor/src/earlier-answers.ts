@@ -1,0 +1,68 @@
+import type { PendingApproval } from '@holdfast/core';
+import type { OpenCall } from '@holdfast/session';
+import type { CallScope } from './call-scope.ts';
+
+/** What was asked and answered about a call before, in this process or another. */
+export interface EarlierAnswers {
+  /** Keys of policies whose ask was answered with yes. */
+  readonly approved: ReadonlySet<string>;
+  /** A question that still waits. */
+  readonly waiting: PendingApproval | undefined;
+  /** Why the call may not run. */
+  readonly refusal: { readonly code: string; readonly why: string } | undefined;
+  readonly by: string | undefined;
+}
+
+export const noEarlierAnswers: EarlierAnswers = {
+  approved: new Set(),
+  waiting: undefined,
+  refusal: undefined,
+  by: undefined,
+};
+
+/**
+ * What holds of it for `question`: answers to a question with another digest were about something else. A no stays one, and so
+ * does a question that nobody answered in its time, or whose answer was not used in it.
+ */
+export function readEarlierAnswers(question: PendingApproval, { session, parent, clock }: CallScope): EarlierAnswers {
+  if (parent !== undefined) return noEarlierAnswers;
+  const open = session.openWork().calls.find((call) => isSameCall(call, question));
+  const approved = new Set<string>();
+  let waiting: PendingApproval | undefined;
+  let by: string | undefined;
+  for (const { pending, answer, answeredBy } of open?.approvals ?? []) {
+    if (pending.digest !== question.digest) continue;
+    if (answer?.type === 'deny') {
+      return {
+        approved,
+        waiting,
+        by: answeredBy,
+        refusal: { code: 'approval.denied', why: answer.reason ?? 'it was not approved' },
+      };
+    }
+    if (clock.now() >= pending.expiresAtMs) {
+      return {
+        approved,
+        waiting,
+        by,
+        refusal: { code: 'approval.expired', why: 'the time for an answer is over; call it again to ask anew' },
+      };
+    }
+    if (answer === undefined) waiting = pending;
+    else {
+      by = answeredBy;
+      for (const { policy } of pending.asks) approved.add(policy);
+    }
+  }
+  return { approved, waiting, refusal: undefined, by };
+}
+
+function isSameCall(call: OpenCall, { callId, run, turn }: PendingApproval): boolean {
+  return call.callId === callId && call.run === run && call.turn === turn;
+}
+
+/** Whether `waiting` asks all that `question` does. */
+export function asksTheSame(waiting: PendingApproval, question: PendingApproval): boolean {
+  const keys = new Set(waiting.asks.map(({ policy }) => policy));
+  return question.asks.every(({ policy }) => keys.has(policy));
+}

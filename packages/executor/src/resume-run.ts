@@ -1,0 +1,106 @@
+import { HoldfastError, type Outcome } from '@holdfast/core';
+import type { OpenCall, OpenRun, Session } from '@holdfast/session';
+import { bindPrompt, type CallScope } from './call-scope.ts';
+import { toSession } from './child-session.ts';
+import { claimRun } from './claims.ts';
+import { finish } from './conduct-call.ts';
+import { converse, note, type RunResult } from './converse.ts';
+import { isSameCall } from './identified-call.ts';
+import { isBegun, neverBegan, recoverCall } from './recover-call.ts';
+import { recoverResources } from './recover-resources.ts';
+import {
+  type AgentRun,
+  type Checked,
+  checkRounds,
+  openRunScope,
+  type RunAgentOptions,
+  type RunStream,
+  startRun,
+} from './run-agent.ts';
+import { recordEnd, startTrail } from './trail.ts';
+import { type OpenTurn, readTranscript } from './transcript.ts';
+
+/** What `resumeRun` takes: what the run was given, anew. `maxRounds` counts the messages before, too; a budget only what follows. */
+export interface ResumeRunOptions extends Omit<RunAgentOptions, 'input'> {
+  /** As its records name it. Default: the last run of the session that has not ended. */
+  readonly run?: number;
+}
+
+/**
+ * Goes on with a run that waits for a person, or whose process ended: the conversation is read back from the session's log, and
+ * calls that have ended are not run again. Answered calls run when every call before them has ended, after the policies have been
+ * asked again; the run is suspended again at the first question that still has no answer.
+ *
+ * After the end of a process, changes of staged resources are completed or put back by the log; a call that was begun runs again
+ * with the same idempotency key where its tool allows that (`repeat`), and else ends `in-doubt`, unless its `probe` or a person
+ * (`resolveCall`) tells what came of it; one that was not begun, nor approved, ends `cancelled`.
+ *
+ * @throws HoldfastError `options.invalid`; `result` rejects with `run.not_open`, `run.under_way`, `log.not_readable`, and as that of `runAgent`.
+ */
+export function resumeRun(options: ResumeRunOptions): AgentRun {
+  const checked = checkRounds(options);
+  return startRun((stream) => resume(checked, stream));
+}
+
+async function resume(options: Checked<ResumeRunOptions>, stream: RunStream): Promise<RunResult> {
+  const { model, prompt, maxRounds } = options;
+  const session = toSession(options.session);
+  const open = findRun(session, options.run);
+  const release = claimRun(session, open.run);
+  try {
+    const { page, scope } = openRunScope(options, stream);
+    try {
+      await recoverResources(scope);
+      const transcript = readTranscript(session, open);
+      const position = { startSeq: open.run, turn: transcript.turns };
+      note(scope, { type: 'run-resume', run: open.run, turn: position.turn, atMs: scope.clock.now() });
+      const started = { ...scope, run: position, prompt, model };
+      const turn = transcript.open && (await recoverTurn(transcript.open, open, bindPrompt(started, page.rendered)));
+      const known = turn === undefined ? transcript : { ...transcript, open: turn };
+      return await converse({ model, prompt, maxRounds, page, scope, position, transcript: known });
+    } finally {
+      scope.lifetime.dispose();
+    }
+  } finally {
+    release();
+  }
+}
+
+function findRun(session: Session, run: number | undefined): OpenRun {
+  const { runs } = session.openWork();
+  const found = run === undefined ? runs.at(-1) : runs.find((open) => open.run === run);
+  if (found !== undefined) return found;
+  throw new HoldfastError(
+    'run.not_open',
+    run === undefined
+      ? `No run of the session \`${session.id}\` waits or was interrupted: there is nothing to go on with.`
+      : `The run ${run} of the session \`${session.id}\` has ended, or never was: there is nothing to go on with.`,
+    { data: { sessionId: session.id, ...(run === undefined ? {} : { run }) } },
+  );
+}
+
+/** Ends the calls that the end of a process has cut off, in call order. */
+async function recoverTurn(turn: OpenTurn, { run, suspended }: OpenRun, scope: CallScope): Promise<OpenTurn> {
+  const settled = new Map<number, Outcome>(turn.settled);
+  for (const [index, call] of turn.calls.entries()) {
+    if (settled.has(index)) continue;
+    const first = turn.calls.findIndex((earlier) => earlier.id === call.id && isSameCall(earlier, call));
+    // Sent twice: what becomes of the first is the outcome of both.
+    if (first < index) continue;
+    const open = findCall(scope.session, { run, turn: turn.turn, callId: call.id });
+    const outcome = isBegun(open)
+      ? await recoverCall(call, open, scope)
+      : open === undefined && !suspended && turn.reason !== 'length'
+        ? await finish(recordEnd(startTrail(call, scope), neverBegan(call), scope), scope)
+        : undefined;
+    if (outcome !== undefined) settled.set(index, outcome);
+  }
+  return { ...turn, settled };
+}
+
+function findCall(
+  session: Session,
+  { run, turn, callId }: { readonly run: number; readonly turn: number; readonly callId: string },
+): OpenCall | undefined {
+  return session.openWork().calls.find((call) => call.run === run && call.turn === turn && call.callId === callId);
+}

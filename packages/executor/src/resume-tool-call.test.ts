@@ -1,0 +1,427 @@
+import {
+  type ApprovalAnswer,
+  ask,
+  definePolicy,
+  defineTool,
+  type EffectCheck,
+  type Outcome,
+  type Policy,
+  type Tool,
+} from '@holdfast/core';
+import { createSession, type MemoryStore, memoryStore, replay, type Session } from '@holdfast/session';
+import * as v from 'valibot';
+import { describe, expect, test } from 'vitest';
+import { notes, testClock } from './fixtures.ts';
+import {
+  answerApproval,
+  builtInSlices,
+  type CallOptions,
+  executeToolCall,
+  listGrants,
+  pendingApprovals,
+  recoverSession,
+  resolveCall,
+  resumeToolCall,
+  type Suspended,
+  withdrawGrant,
+} from './index.ts';
+
+interface World {
+  readonly effects: string[];
+  readonly keys: string[];
+}
+
+function sending(
+  world: World,
+  extra: Partial<Tool> & { readonly probe?: () => EffectCheck | Promise<EffectCheck> } = {},
+): Tool {
+  return defineTool({
+    name: 'send',
+    description: 'Sends a mail.',
+    inputSchema: v.object({ to: v.string() }),
+    ...(extra as object),
+    execute({ to }, { idempotencyKey }) {
+      world.effects.push(to);
+      world.keys.push(idempotencyKey);
+      return { sent: to };
+    },
+  }) as Tool;
+}
+
+const asking = (name: string, when: () => boolean = () => true): Policy =>
+  definePolicy({ name, check: () => (when() ? ask(`${name} wants to know.`) : { type: 'allow' }) });
+
+/** A session whose process can end: `reopen` gives what another one would find. */
+function life(store: MemoryStore = memoryStore()) {
+  const clock = testClock();
+  const session = createSession({ id: 's', slices: [notes, ...builtInSlices], store, clock });
+  const reopen = (): Session => replay(store.records, { slices: [notes, ...builtInSlices], store, clock });
+  return { clock, session, store, reopen };
+}
+
+const mail = { id: 'm', name: 'send', arguments: { to: 'ada' } };
+const kindOf = ({ kind }: Outcome | Suspended): string => kind;
+const yes: ApprovalAnswer = { type: 'approve' };
+
+test('a call that waits is seen, answered and run from another process, once', async () => {
+  const world: World = { effects: [], keys: [] };
+  const { clock, session, store, reopen } = life();
+  const options = { tools: [sending(world)], policies: [asking('person')], clock };
+  expect(kindOf(await executeToolCall(mail, { ...options, session }))).toBe('suspended');
+
+  const second = reopen();
+  const [pending] = pendingApprovals(second);
+  expect(pending).toMatchObject({
+    callId: 'm',
+    name: 'send',
+    input: { to: 'ada' },
+    asks: [{ policy: 'host/person', reason: 'person wants to know.' }],
+    expiresAtMs: 86_400_000,
+  });
+  await answerApproval(second, pending ?? '', yes, { by: 'ada', clock });
+  expect(world.effects).toEqual([]);
+
+  const third = reopen();
+  const outcome = await resumeToolCall('m', { ...options, session: third });
+  expect(outcome).toMatchObject({ kind: 'ok', value: { sent: 'ada' } });
+  expect(store.records.at(-1)).toMatchObject({ type: 'tool-call-end', approval: { type: 'approve', by: 'ada' } });
+  expect(world.effects).toEqual(['ada']);
+  await expect(resumeToolCall('m', { ...options, session: third })).rejects.toMatchObject({ code: 'call.not_open' });
+  await expect(resumeToolCall('m', { ...options, session: reopen() })).rejects.toMatchObject({ code: 'call.not_open' });
+  expect(world.effects).toEqual(['ada']);
+});
+
+test('resumed twice at once it runs once', async () => {
+  const world: World = { effects: [], keys: [] };
+  const { clock, session } = life();
+  const options = { tools: [sending(world)], policies: [asking('person')], clock, session };
+  await executeToolCall(mail, options);
+  await answerApproval(session, 'm', yes, { clock });
+  const both = await Promise.allSettled([resumeToolCall('m', options), resumeToolCall('m', options)]);
+  expect(both.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+  expect(both[1]).toMatchObject({ reason: { code: 'call.under_way' } });
+  expect(world.effects).toEqual(['ada']);
+});
+
+test('unanswered it stays suspended, and the question is not asked twice', async () => {
+  const { clock, session, store } = life();
+  const options = { tools: [sending({ effects: [], keys: [] })], policies: [asking('person')], clock, session };
+  const first = await executeToolCall(mail, options);
+  const length = store.records.length;
+  expect(await resumeToolCall('m', options)).toEqual(first);
+  expect(store.records).toHaveLength(length);
+});
+
+test.each([
+  { answer: { type: 'deny', reason: 'too late' } as const, says: 'too late' },
+  { answer: { type: 'deny' } as const, says: 'it was not approved' },
+])('denied: $says', async ({ answer, says }) => {
+  const world: World = { effects: [], keys: [] };
+  const { clock, session } = life();
+  const options = { tools: [sending(world)], policies: [asking('person')], clock, session };
+  await executeToolCall(mail, options);
+  await answerApproval(session, 'm', answer, { clock });
+  expect(await resumeToolCall('m', options)).toMatchObject({
+    kind: 'denied',
+    code: 'approval.denied',
+    text: expect.stringContaining(says),
+  });
+  expect(world.effects).toEqual([]);
+});
+
+describe('what an answer is bound to', () => {
+  async function resumeWith(change: (options: CallOptions) => CallOptions, answer: ApprovalAnswer = yes) {
+    const world: World = { effects: [], keys: [] };
+    const { clock, session, reopen } = life();
+    const options: CallOptions = { tools: [sending(world)], policies: [asking('person')], clock, session };
+    await executeToolCall(mail, options);
+    await answerApproval(session, 'm', answer, { clock });
+    const outcome = await resumeToolCall('m', change({ ...options, session: reopen() }));
+    return { outcome, world };
+  }
+  const world: World = { effects: [], keys: [] };
+
+  test.each([
+    {
+      what: 'the tool',
+      change: (options: CallOptions) => ({ ...options, tools: [sending(world, { dangerous: true })] }),
+    },
+    {
+      what: 'what runs',
+      change: (options: CallOptions) => ({
+        ...options,
+        tools: [sending(world, { origin: { kind: 'file', source: 'send.mjs', digest: 'ff' } })],
+      }),
+    },
+    {
+      what: 'the policies',
+      change: (options: CallOptions) => ({ ...options, policies: [asking('person'), asking('other', () => false)] }),
+    },
+  ])('$what changed: asked anew', async ({ change }) => {
+    const { outcome } = await resumeWith(change);
+    expect(kindOf(outcome)).toBe('suspended');
+    expect(world.effects).toEqual([]);
+  });
+
+  test('nothing changed, and a policy that denies by now has the last word', async () => {
+    expect(kindOf((await resumeWith((options) => options)).outcome)).toBe('ok');
+    let denies = false;
+    const strict = definePolicy({
+      name: 'person',
+      check: () => (denies ? { type: 'deny', reason: 'not today' } : ask('may it?')),
+    });
+    const { clock, session } = life();
+    const options = { tools: [sending(world)], policies: [strict], clock, session };
+    await executeToolCall(mail, options);
+    await answerApproval(session, 'm', yes, { clock });
+    denies = true;
+    expect(await resumeToolCall('m', options)).toMatchObject({ kind: 'denied', code: 'policy.denied' });
+  });
+
+  test('a policy that asks only now is a new question, and the yes before still counts', async () => {
+    let asks = false;
+    const { clock, session } = life();
+    const sent: World = { effects: [], keys: [] };
+    const policies = [asking('person'), asking('second', () => asks)];
+    const options = { tools: [sending(sent)], policies, clock, session };
+    await executeToolCall(mail, options);
+    await answerApproval(session, 'm', yes, { clock });
+    asks = true;
+    expect(await resumeToolCall('m', options)).toMatchObject({
+      kind: 'suspended',
+      pending: [{ asks: [{ policy: 'host/second' }] }],
+    });
+    await answerApproval(session, 'm', yes, { clock });
+    expect(kindOf(await resumeToolCall('m', options))).toBe('ok');
+    expect(sent.effects).toEqual(['ada']);
+  });
+
+  test('the same id with other arguments is another question', async () => {
+    const sent: World = { effects: [], keys: [] };
+    const { clock, session } = life();
+    const options = { tools: [sending(sent)], policies: [asking('person')], clock, session };
+    await executeToolCall(mail, options);
+    await answerApproval(session, 'm', yes, { clock });
+    expect(kindOf(await executeToolCall({ ...mail, arguments: { to: 'eve' } }, options))).toBe('suspended');
+    expect(sent.effects).toEqual([]);
+  });
+});
+
+describe('time', () => {
+  test('an unanswered question counts as denied when its time is over', async () => {
+    const { clock, session } = life();
+    const options = {
+      tools: [sending({ effects: [], keys: [] })],
+      policies: [asking('person')],
+      approvalTimeoutMs: 1000,
+      clock,
+      session,
+    };
+    await executeToolCall(mail, options);
+    clock.advance(1000);
+    await expect(answerApproval(session, 'm', yes, { clock })).rejects.toMatchObject({ code: 'approval.expired' });
+    expect(await resumeToolCall('m', options)).toMatchObject({ kind: 'denied', code: 'approval.expired' });
+  });
+
+  test('so does an answer that is not used in time', async () => {
+    const { clock, session } = life();
+    const options = {
+      tools: [sending({ effects: [], keys: [] })],
+      policies: [asking('person')],
+      approvalTimeoutMs: 1000,
+      clock,
+      session,
+    };
+    await executeToolCall(mail, options);
+    clock.advance(999);
+    await answerApproval(session, 'm', yes, { clock });
+    clock.advance(1);
+    expect(await resumeToolCall('m', options)).toMatchObject({ kind: 'denied', code: 'approval.expired' });
+  });
+});
+
+describe('answers that cannot be given', () => {
+  test.each([
+    { what: 'no such call', call: 'x', answer: yes, code: 'call.not_open' },
+    { what: 'no answer', call: 'm', answer: { type: 'yes' } as unknown as ApprovalAnswer, code: 'options.invalid' },
+  ])('$what: $code', async ({ call, answer, code }) => {
+    const { clock, session } = life();
+    await executeToolCall(mail, {
+      tools: [sending({ effects: [], keys: [] })],
+      policies: [asking('p')],
+      clock,
+      session,
+    });
+    await expect(answerApproval(session, call, answer, { clock })).rejects.toMatchObject({ code });
+    expect(pendingApprovals(session)).toHaveLength(1);
+  });
+
+  test('twice, or to what asks something else by now', async () => {
+    const { clock, session } = life();
+    const options = { tools: [sending({ effects: [], keys: [] })], policies: [asking('p')], clock, session };
+    await executeToolCall(mail, options);
+    const [old] = pendingApprovals(session);
+    await executeToolCall({ ...mail, arguments: { to: 'eve' } }, options);
+    await expect(answerApproval(session, old ?? '', yes, { clock })).rejects.toMatchObject({
+      code: 'approval.mismatch',
+    });
+    await answerApproval(session, 'm', yes, { clock });
+    await expect(answerApproval(session, 'm', yes, { clock })).rejects.toMatchObject({ code: 'approval.answered' });
+  });
+});
+
+test('a grant is bound to the tool, is listed, and can be withdrawn', async () => {
+  const sent: World = { effects: [], keys: [] };
+  const { clock, session, reopen } = life();
+  const tool = sending(sent);
+  const options = { tools: [tool], policies: [asking('person')], clock, session };
+  await executeToolCall(mail, options);
+  await answerApproval(session, 'm', { type: 'approve', grant: true }, { clock });
+  await resumeToolCall('m', options);
+  expect(listGrants(session)).toEqual([{ name: 'send', toolDigest: expect.stringMatching(/^[0-9a-f]{64}$/) }]);
+
+  const again = { ...options, session: reopen() };
+  expect(kindOf(await executeToolCall({ ...mail, id: 'n' }, again))).toBe('ok');
+  const other = defineTool({ name: 'send', description: 'Sends anything.', execute: () => 'sent' });
+  expect(kindOf(await executeToolCall({ name: 'send', arguments: '' }, { ...again, tools: [other] }))).toBe(
+    'suspended',
+  );
+  expect(withdrawGrant(again.session, 'send')).toBe(true);
+  expect(withdrawGrant(again.session, 'send')).toBe(false);
+  expect(listGrants(again.session)).toEqual([]);
+  expect(kindOf(await executeToolCall({ ...mail, id: 'o' }, again))).toBe('suspended');
+  expect(sent.effects).toEqual(['ada', 'ada']);
+});
+
+/** Begins a call in a process that ends while the tool runs. */
+async function dieUnder(tool: (world: World) => Tool, world: World) {
+  const parts = life();
+  const dying = defineTool({
+    ...(tool(world) as object),
+    name: 'send',
+    description: 'Sends a mail.',
+    execute(_input: unknown, { idempotencyKey }: { idempotencyKey: string }) {
+      world.keys.push(idempotencyKey);
+      return new Promise(() => undefined);
+    },
+  } as Parameters<typeof defineTool>[0]) as Tool;
+  void executeToolCall(mail, { tools: [dying], session: parts.session, clock: parts.clock });
+  const session = parts.reopen();
+  return { ...parts, session, options: { tools: [tool(world)], session, clock: parts.clock } };
+}
+
+describe('a call whose process ended under it', () => {
+  test.each(['safe', 'keyed'] as const)('%s: runs again with the same key', async (repeat) => {
+    const world: World = { effects: [], keys: [] };
+    const { options } = await dieUnder((at) => sending(at, { repeat }), world);
+    expect(await recoverSession(options)).toMatchObject({ outcomes: [], repeatable: [{ callId: 'm' }] });
+    expect(world.effects).toEqual([]);
+    expect(await resumeToolCall('m', options)).toMatchObject({ kind: 'ok' });
+    expect(world.effects).toEqual(['ada']);
+    expect(new Set(world.keys).size).toBe(1);
+  });
+
+  test('never: in doubt, told once, never repeated', async () => {
+    const world: World = { effects: [], keys: [] };
+    const { options, store, reopen } = await dieUnder((at) => sending(at), world);
+    const { outcomes } = await recoverSession(options);
+    expect(outcomes).toMatchObject([{ kind: 'in-doubt', code: 'call.interrupted', callId: 'm' }]);
+    expect(store.records.filter(({ type }) => type === 'tool-call-end')).toHaveLength(1);
+    expect(await recoverSession({ ...options, session: reopen() })).toMatchObject({ outcomes: [] });
+    await expect(resumeToolCall('m', options)).rejects.toMatchObject({ code: 'call.not_open' });
+    expect(world.effects).toEqual([]);
+  });
+
+  const probes: { what: string; probe: () => EffectCheck | Promise<EffectCheck>; kind: string; code?: string }[] = [
+    { what: 'done', probe: () => ({ type: 'done', value: { sent: 'ada' } }), kind: 'ok' },
+    { what: 'not done', probe: async () => ({ type: 'not-done' }), kind: 'cancelled', code: 'call.not_done' },
+    { what: 'unknown', probe: () => ({ type: 'unknown' }), kind: 'in-doubt', code: 'call.interrupted' },
+    { what: 'nonsense', probe: () => 'yes' as never, kind: 'in-doubt', code: 'call.interrupted' },
+    {
+      what: 'thrown',
+      probe: () => {
+        throw new Error('down');
+      },
+      kind: 'in-doubt',
+      code: 'call.interrupted',
+    },
+  ];
+  test.each(probes)('its probe says $what: $kind', async ({ probe, kind, code }) => {
+    const world: World = { effects: [], keys: [] };
+    const { options } = await dieUnder((at) => sending(at, { probe }), world);
+    expect((await recoverSession(options)).outcomes).toMatchObject([{ kind, ...(code === undefined ? {} : { code }) }]);
+    expect(world.effects).toEqual([]);
+  });
+
+  test('a probe that does not answer is given up', async () => {
+    const world: World = { effects: [], keys: [] };
+    const { options, clock } = await dieUnder(
+      (at) => sending(at, { probe: () => new Promise(() => undefined) }),
+      world,
+    );
+    const recovering = recoverSession(options);
+    await new Promise((resolve) => setImmediate(resolve));
+    clock.advance(30_000);
+    expect((await recovering).outcomes).toMatchObject([{ kind: 'in-doubt' }]);
+  });
+
+  test.each([
+    { resolution: { type: 'done', value: { sent: 'ada' } } as const, kind: 'ok' },
+    { resolution: { type: 'not-done', message: 'It is not in the outbox.' } as const, kind: 'cancelled' },
+  ])('a person says $resolution.type: $kind', async ({ resolution, kind }) => {
+    const world: World = { effects: [], keys: [] };
+    const { options, store, reopen } = await dieUnder((at) => sending(at), world);
+    await resolveCall(options.session, 'm', resolution, { by: 'ada' });
+    const { outcomes } = await recoverSession({ ...options, session: reopen() });
+    expect(outcomes).toMatchObject([{ kind }]);
+    expect(store.records).toContainEqual(expect.objectContaining({ type: 'call-resolution', by: 'ada' }));
+    expect(world.effects).toEqual([]);
+  });
+
+  test('what a person says of a call that has ended in doubt is recorded', async () => {
+    const world: World = { effects: [], keys: [] };
+    const { options, store } = await dieUnder((at) => sending(at), world);
+    await recoverSession(options);
+    await resolveCall(options.session, 'm', { type: 'done' });
+    expect(store.records.at(-1)).toMatchObject({ type: 'call-resolution', callId: 'm', resolution: { type: 'done' } });
+    await expect(resolveCall(options.session, 'x', { type: 'done' })).rejects.toMatchObject({ code: 'call.not_open' });
+    await expect(resolveCall(options.session, 'm', { type: 'unknown' } as never)).rejects.toMatchObject({
+      code: 'options.invalid',
+    });
+  });
+
+  test('a nested call that must not be repeated keeps the one around it from being repeated', async () => {
+    const world: World = { effects: [], keys: [] };
+    const { clock, session, reopen } = life();
+    const outer = defineTool({
+      name: 'outer',
+      description: 'Sends, and goes on for ever.',
+      repeat: 'keyed',
+      async execute(_input, { call }) {
+        await call('send', { to: 'ada' });
+        return new Promise<string>(() => undefined);
+      },
+    });
+    const tools = [outer, sending(world)];
+    void executeToolCall({ id: 'o', name: 'outer', arguments: '' }, { tools, session, clock });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(world.effects).toEqual(['ada']);
+    const { outcomes } = await recoverSession({ tools, session: reopen(), clock });
+    expect(outcomes).toMatchObject([{ callId: 'o', kind: 'in-doubt' }]);
+    expect(world.effects).toEqual(['ada']);
+  });
+
+  test('one that is under way here is left alone', async () => {
+    const { clock, session } = life();
+    const waiting = defineTool({
+      name: 'send',
+      description: 'Waits.',
+      execute: () => new Promise<string>(() => undefined),
+    });
+    void executeToolCall({ ...mail, arguments: {} }, { tools: [waiting], session, clock });
+    expect(await recoverSession({ tools: [waiting], session, clock })).toMatchObject({ outcomes: [], repeatable: [] });
+    await expect(resumeToolCall('m', { tools: [waiting], session, clock })).rejects.toMatchObject({
+      code: 'call.under_way',
+    });
+  });
+});

@@ -1,0 +1,92 @@
+import { HoldfastError, type Outcome } from '@holdfast/core';
+import type { OpenCall, Session } from '@holdfast/session';
+import { type CallOptions, type CallScope, createCallScope } from './call-scope.ts';
+import { claimCall } from './claims.ts';
+import { conductCall, type Suspended } from './conduct-call.ts';
+import { type IdentifiedCall, identifyCall } from './identified-call.ts';
+import { isBegun, recoverCall } from './recover-call.ts';
+import { type RecoveryFailure, recoverResources } from './recover-resources.ts';
+
+/**
+ * Goes on with a direct call that waits for a person, or whose process ended under it: as `resumeRun`, for one call. Policies are
+ * asked again; a call that still has no answer stays suspended.
+ *
+ * @throws HoldfastError `call.not_open`, `call.under_way`, and as `executeToolCall`.
+ */
+export async function resumeToolCall(callId: string, options: CallOptions): Promise<Outcome | Suspended> {
+  const scope = createCallScope(options);
+  try {
+    const open = findCall(scope.session, callId);
+    const release = claimCall(scope.session, callId);
+    try {
+      await recoverResources(scope);
+      return await goOn(open, scope);
+    } finally {
+      release();
+    }
+  } finally {
+    scope.lifetime.dispose();
+  }
+}
+
+/** What `recoverSession` did. */
+export interface RecoveredSession {
+  /** Of direct calls that were under way. */
+  readonly outcomes: readonly Outcome[];
+  /** Direct calls that were begun and may be run again, by `resumeToolCall`. */
+  readonly repeatable: readonly OpenCall[];
+  /** Changes of staged resources that could not be completed or put back; the log has them too. */
+  readonly failures: readonly RecoveryFailure[];
+}
+
+/**
+ * Settles what was in flight when the process of a session ended, outside of runs: to be called after `replay`, before the session is
+ * used. Changes of staged resources are completed or put back by the log; direct calls that were begun end, unless they may be
+ * repeated. What belongs to a run that has not ended is settled by `resumeRun`, which does the rest as well.
+ *
+ * @throws HoldfastError as `executeToolCall`.
+ */
+export async function recoverSession(options: CallOptions): Promise<RecoveredSession> {
+  const scope = createCallScope(options);
+  try {
+    const failures = await recoverResources(scope);
+    const outcomes: Outcome[] = [];
+    const repeatable: OpenCall[] = [];
+    for (const open of scope.session.openWork().calls) {
+      if (open.run !== undefined || !isBegun(open) || !open.start.interrupted) continue;
+      const outcome = await recoverCall(identify(open), open, scope);
+      if (outcome === undefined) repeatable.push(open);
+      else outcomes.push(outcome);
+    }
+    return Object.freeze({ outcomes, repeatable, failures });
+  } finally {
+    scope.lifetime.dispose();
+  }
+}
+
+async function goOn(open: OpenCall, scope: CallScope): Promise<Outcome | Suspended> {
+  const call = identify(open);
+  const outcome = isBegun(open) ? await recoverCall(call, open, scope) : undefined;
+  return outcome ?? conductCall(call, scope);
+}
+
+function identify({ callId, name, rawArguments }: OpenCall): IdentifiedCall {
+  return identifyCall({ id: callId, name, arguments: rawArguments }, () => callId);
+}
+
+function findCall(session: Session, callId: string): OpenCall {
+  const open = session.openWork().calls.find((call) => call.run === undefined && call.callId === callId);
+  if (open === undefined) {
+    throw new HoldfastError(
+      'call.not_open',
+      `No direct call \`${callId.slice(0, 100)}\` of the session \`${session.id}\` waits or was interrupted.`,
+      { data: { callId } },
+    );
+  }
+  if (open.start?.interrupted === false) {
+    throw new HoldfastError('call.under_way', `The call \`${callId}\` is under way already; wait for its end.`, {
+      data: { callId },
+    });
+  }
+  return open;
+}

@@ -1,0 +1,141 @@
+import {
+  type FinishReason,
+  HoldfastError,
+  isPlainObject,
+  type Json,
+  type Message,
+  type ModelUsage,
+  type Outcome,
+} from '@holdfast/core';
+import type { LogRecord, OpenRun, Session } from '@holdfast/session';
+import { type IdentifiedCall, identifyCall, isSameCall } from './identified-call.ts';
+import { toToolMessage } from './run-turn.ts';
+
+/** What was said in a run so far. */
+export interface Transcript {
+  /** Without the system's. */
+  readonly messages: readonly Message[];
+  readonly turns: number;
+  readonly text: string;
+  readonly usage: ModelUsage;
+  /** Of the calls of all turns but the open one. */
+  readonly outcomes: readonly Outcome[];
+  /** The last message of the model, to which not every call has been answered. */
+  readonly open?: OpenTurn;
+}
+
+export interface OpenTurn {
+  readonly turn: number;
+  readonly calls: readonly IdentifiedCall[];
+  readonly reason: FinishReason;
+  /** By the place of the call, of those that have ended. */
+  readonly settled: ReadonlyMap<number, Outcome>;
+}
+
+const noUsage: ModelUsage = { inputTokens: 0, outputTokens: 0 };
+
+/** The transcript of a run that begins. */
+export function newTranscript(input: string): Transcript {
+  return { messages: [{ role: 'user', text: input }], turns: 0, text: '', usage: noUsage, outcomes: [] };
+}
+
+/** Reads what was said in `run` back from the session's log. @throws HoldfastError `log.not_readable`, `run.unreadable`. */
+export function readTranscript(session: Session, { run, seq }: OpenRun): Transcript {
+  const messages: Message[] = [];
+  const outcomes: Outcome[] = [];
+  let usage = noUsage;
+  let text = '';
+  let open: Reading | undefined;
+  const closeTurn = (): void => {
+    if (open === undefined) return;
+    for (const outcome of settle(open).values()) {
+      messages.push(toToolMessage(outcome));
+      outcomes.push(outcome);
+    }
+  };
+  for (const record of session.records(seq)) {
+    if (record['run'] !== run) continue;
+    switch (record.type) {
+      case 'run-start':
+        messages.push({ role: 'user', text: String(record['input']) });
+        break;
+      case 'model-message': {
+        closeTurn();
+        open = readMessage(record);
+        if (open.message.text !== '') text = open.message.text;
+        usage = addUsage(usage, record['usage'] as unknown as ModelUsage | undefined);
+        messages.push(open.message);
+        break;
+      }
+      case 'tool-call-end':
+        if (record['parentId'] === undefined && open !== undefined) open.ends.push(toOutcome(record));
+        break;
+      default:
+    }
+  }
+  if (messages.length === 0) {
+    throw new HoldfastError('run.unreadable', `The log does not hold the beginning of the run ${run}.`, {
+      data: { run },
+    });
+  }
+  if (open === undefined) return { messages, turns: 0, text, usage, outcomes };
+  const { turn, calls, reason } = open;
+  return { messages, turns: turn, text, usage, outcomes, open: { turn, calls, reason, settled: settle(open) } };
+}
+
+interface Reading {
+  readonly turn: number;
+  readonly message: Extract<Message, { role: 'assistant' }>;
+  readonly calls: readonly IdentifiedCall[];
+  readonly reason: FinishReason;
+  readonly ends: Outcome[];
+}
+
+function readMessage({ turn, text, calls, reason, providerMetadata }: LogRecord): Reading {
+  const asked = (Array.isArray(calls) ? calls.filter(isPlainObject) : []).map(({ id, name, arguments: raw }) =>
+    // Every call has an id by the time it is recorded.
+    identifyCall({ id: String(id), name: String(name), arguments: raw }, () => String(id)),
+  );
+  return {
+    turn: Number(turn),
+    calls: asked,
+    reason: reason as FinishReason,
+    ends: [],
+    message: {
+      role: 'assistant',
+      text: String(text),
+      calls: asked.map(({ id, name, arguments: raw }) => ({ id, name, arguments: raw })),
+      providerMetadata,
+    },
+  };
+}
+
+/** Which call each end is of. A call that was sent twice has one end; ids that were used for two calls end in call order. */
+function settle({ calls, ends }: Reading): Map<number, Outcome> {
+  const byId = Map.groupBy(ends, ({ callId }) => callId);
+  const first = new Map<string, { readonly call: IdentifiedCall; readonly outcome: Outcome | undefined }>();
+  const settled = new Map<number, Outcome>();
+  for (const [index, call] of calls.entries()) {
+    const same = first.get(call.id);
+    const repeated = same !== undefined && isSameCall(same.call, call);
+    const outcome = repeated ? same.outcome : byId.get(call.id)?.shift();
+    if (same === undefined) first.set(call.id, { call, outcome });
+    if (outcome !== undefined) settled.set(index, outcome);
+  }
+  return settled;
+}
+
+/** What the log says of how a call ended; JSON has left out what was undefined. */
+function toOutcome(record: LogRecord): Outcome {
+  const outcome = record['outcome'] as unknown as Outcome;
+  const { kind, callId, name, code, message, value, rendered, text } = outcome;
+  return Object.freeze({ kind, callId, name, code, message, value: value as Json, rendered, text });
+}
+
+export function addUsage(usage: ModelUsage, more: ModelUsage | undefined): ModelUsage {
+  if (more === undefined) return usage;
+  return {
+    inputTokens: usage.inputTokens + more.inputTokens,
+    outputTokens: usage.outputTokens + more.outputTokens,
+  };
+}
