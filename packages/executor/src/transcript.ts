@@ -46,6 +46,7 @@ export function readTranscript(session: Session, { run, seq }: OpenRun): Transcr
   let usage = noUsage;
   let text = '';
   let open: Reading | undefined;
+  let begun = false;
   const closeTurn = (): void => {
     if (open === undefined) return;
     for (const outcome of settle(open).values()) {
@@ -57,6 +58,7 @@ export function readTranscript(session: Session, { run, seq }: OpenRun): Transcr
     if (record['run'] !== run) continue;
     switch (record.type) {
       case 'run-start':
+        begun = true;
         messages.push({ role: 'user', text: String(record['input']) });
         break;
       case 'model-message': {
@@ -73,7 +75,7 @@ export function readTranscript(session: Session, { run, seq }: OpenRun): Transcr
       default:
     }
   }
-  if (messages.length === 0) {
+  if (!begun) {
     throw new HoldfastError('run.unreadable', `The log does not hold the beginning of the run ${run}.`, {
       data: { run },
     });
