@@ -1,18 +1,17 @@
-import type { ApprovalAnswer, PendingApproval } from '@holdfast/core';
+import type { ApprovalAnswer } from '@holdfast/core';
 import { expect, test, vi } from 'vitest';
 import { askPerson, describePending } from './ask-person.ts';
 import { createColors } from './colors.ts';
 import { measureColumns } from './terminal-text.ts';
+import { pendingApproval } from './test-events.ts';
 import { createTestHost } from './test-host.ts';
 
 const style = { colors: createColors(false), columns: 80 };
-const pending: PendingApproval = {
-  callId: 'c1',
+const pending = pendingApproval({
   name: 'delete_files',
   input: { pattern: '*.log' },
-  dangerous: true,
   asks: [{ policy: 'holdfast/dangerous', type: 'ask', reason: '`delete_files` is dangerous.' }],
-};
+});
 
 const up = '\x1b[A';
 test.each<{ keys: string; what: string; answer: Partial<ApprovalAnswer>; interrupts?: boolean }>([

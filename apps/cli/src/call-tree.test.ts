@@ -14,6 +14,7 @@ const child = (callId: string, event: RunEvent, sessionId = `s/${callId}/1`): Ru
 const runStart: RunEvent = {
   type: 'run-start',
   sessionId: 's',
+  run: 1,
   model: 'm',
   prompt: 'p',
   input: 'i',
@@ -22,6 +23,7 @@ const runStart: RunEvent = {
 };
 const runEnd: RunEvent = {
   type: 'run-end',
+  run: 1,
   status: 'completed',
   text: '',
   turns: 1,

@@ -1,10 +1,11 @@
 import type { RunEvent } from '@holdfast/core';
 import { expect, test } from 'vitest';
 import { createOpenCalls } from './open-calls.ts';
-import { callEnd } from './test-events.ts';
+import { callEnd, pendingApproval } from './test-events.ts';
 
 const message: RunEvent = {
   type: 'model-message',
+  run: 1,
   turn: 1,
   text: '',
   calls: [
@@ -16,11 +17,12 @@ const message: RunEvent = {
 const start: RunEvent = { type: 'tool-call-start', callId: 'c1', name: 'read_file', rawArguments: '{}', atMs: 5 };
 const request: RunEvent = {
   type: 'approval-request',
-  pending: { callId: 'c2', name: 'delete_files', input: {}, dangerous: true, asks: [] },
+  pending: pendingApproval({ callId: 'c2', name: 'delete_files' }),
 };
-const answer: RunEvent = { type: 'approval-answer', callId: 'c2', answer: { type: 'approve' } };
+const answer: RunEvent = { type: 'approval-answer', callId: 'c2', digest: 'd', answer: { type: 'approve' } };
 const runEnd: RunEvent = {
   type: 'run-end',
+  run: 1,
   status: 'aborted',
   text: '',
   turns: 1,
@@ -33,6 +35,7 @@ const inner: RunEvent = { ...start, callId: 'c1/1', parentId: 'c1', name: 'inner
 const runStart: RunEvent = {
   type: 'run-start',
   sessionId: 's',
+  run: 1,
   model: 'm',
   prompt: 'p',
   input: 'i',

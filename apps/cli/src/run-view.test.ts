@@ -11,6 +11,7 @@ import { callEnd } from './test-events.ts';
 const style = { colors: createColors(false), columns: 80 };
 const message: RunEvent = {
   type: 'model-message',
+  run: 1,
   turn: 1,
   text: 'Reading \x1b[2Jfirst.',
   calls: [{ id: 'c1', name: 'read_file', arguments: '{"path":"a.txt"}' }],
@@ -23,7 +24,7 @@ const start: RunEvent = {
   rawArguments: '{"path":"a.txt"}',
   atMs: 0,
 };
-const answer: RunEvent = { type: 'model-message', turn: 2, text: 'The answer.', calls: [], reason: 'stop' };
+const answer: RunEvent = { type: 'model-message', run: 1, turn: 2, text: 'The answer.', calls: [], reason: 'stop' };
 
 function collect(): { readonly write: (text: string) => void; readonly text: () => string } {
   let written = '';
@@ -46,11 +47,12 @@ const inner: RunEvent = callEnd('ok', { callId: 'c1/1', parentId: 'c1', name: 'l
 const late: RunEvent = { type: 'tool-call-late', callId: 'c9', name: 'slow', answer: 'returned', value: 7, atMs: 9 };
 const inChild = (event: RunEvent): RunEvent => ({ type: 'child-event', callId: 'c1', sessionId: 's/c1/1', event });
 const childRun: readonly RunEvent[] = [
-  { type: 'run-start', sessionId: 's/c1/1', model: 'm:1', prompt: 'p', input: 'Look.', tools: [], atMs: 0 },
+  { type: 'run-start', sessionId: 's/c1/1', run: 1, model: 'm:1', prompt: 'p', input: 'Look.', tools: [], atMs: 0 },
   message,
   callEnd('failed', { parentId: 'c1', message: 'no', code: 'tool.failed' }),
   {
     type: 'run-end',
+    run: 1,
     status: 'completed',
     text: 'Found\nit.',
     turns: 2,

@@ -1,4 +1,4 @@
-import type { Json, OutcomeKind, ToolCallEndEvent } from '@holdfast/core';
+import type { Json, OutcomeKind, PendingApproval, ToolCallEndEvent } from '@holdfast/core';
 
 /** The end of a call for tests; whatever is not given is that of a quick success. */
 export function callEnd(
@@ -23,5 +23,22 @@ export function callEnd(
     startedAtMs: 0,
     durationMs: 3,
     ...event,
+  };
+}
+
+/** A question for tests: about a dangerous call `c1` of the first turn, never too late. */
+export function pendingApproval(changes: Partial<PendingApproval> = {}): PendingApproval {
+  return {
+    callId: 'c1',
+    run: 1,
+    turn: 1,
+    name: 'delete_files',
+    input: {},
+    dangerous: true,
+    asks: [],
+    digest: 'd'.repeat(64),
+    toolDigest: 'e'.repeat(64),
+    expiresAtMs: Number.MAX_SAFE_INTEGER,
+    ...changes,
   };
 }
