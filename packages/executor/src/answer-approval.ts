@@ -9,7 +9,6 @@ import {
 } from '@holdfast/core';
 import type { LogEntry, OpenApproval, OpenCall, Session } from '@holdfast/session';
 import { readAnswer } from './approval.ts';
-import { grantTool } from './grants.ts';
 import { readEffectCheck } from './probe.ts';
 
 export interface AnswerOptions {
@@ -28,7 +27,7 @@ export function pendingApprovals(session: Session): readonly PendingApproval[] {
 
 /**
  * Answers a question, in any process that has the session's log open: the answer is recorded, and counts when the call is resumed
- * (`resumeRun`, `resumeToolCall`). `question` is what was asked, which must still be what waits, or the id of its call.
+ * (`resumeRun`, `resumeToolCall`), and so does the grant that comes with it. `question` is what was asked, which must still be what waits, or the id of its call.
  *
  * @throws HoldfastError `call.not_open`, `call.ambiguous` (an id that waits in two turns), `approval.answered`, `approval.expired`,
  * `approval.mismatch` (it asks something else by now), `options.invalid`.
@@ -63,7 +62,6 @@ export async function answerApproval(
   const { run, turn, digest } = pending;
   // Made of JSON; an interface does not say so to the compiler.
   session.record({ type: 'approval-answer', callId, run, turn, digest, answer: read, by } as unknown as LogEntry);
-  if (read.type === 'approve' && read.grant === true) grantTool(session, pending);
   await session.sync();
 }
 

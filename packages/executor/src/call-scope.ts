@@ -97,6 +97,8 @@ export interface CallScope {
   readonly rootSession: Session;
   readonly approve: Approve | undefined;
   readonly unattended: boolean;
+  /** Its calls are gone on with: there may be answers about them. */
+  readonly resuming?: boolean;
   readonly approvalTimeoutMs: number;
   readonly policyTimeoutMs: number;
   readonly lifetime: Lifetime;

@@ -62,7 +62,11 @@ export async function converse(conversing: Conversing): Promise<RunResult> {
   const end = (status: RunStatus, rest: Pick<RunResult, 'pending' | 'error'> = { pending: [] }): RunResult =>
     finish(scope, status, progress, rest);
   const takeTurn = async (calls: readonly IdentifiedCall[], turn: Turn): Promise<RunResult | undefined> => {
-    const { outcomes, pending } = await runTurn(calls, scope, turn);
+    const { outcomes, pending } = await runTurn(
+      calls,
+      turn.resuming === true ? { ...scope, resuming: true } : scope,
+      turn,
+    );
     for (const outcome of outcomes) messages.push(toToolMessage(outcome));
     for (const outcome of outcomes) progress.outcomes.push(outcome);
     if (pending.length > 0) return end('suspended', { pending });
@@ -75,7 +79,7 @@ export async function converse(conversing: Conversing): Promise<RunResult> {
   if (open !== undefined) {
     if (open.calls.length === 0) return end('completed');
     const refusal = open.reason === 'length' ? truncated : undefined;
-    const ended = await takeTurn(open.calls, { refusal, settled: open.settled });
+    const ended = await takeTurn(open.calls, { refusal, settled: open.settled, resuming: true });
     if (ended !== undefined) return ended;
   }
   while (progress.turns < maxRounds) {
@@ -117,6 +121,7 @@ interface Turn {
   /** Ends every call before its first stage. */
   readonly refusal: ((call: IdentifiedCall) => Ending) | undefined;
   readonly overspent?: boolean;
+  readonly resuming?: boolean;
   /** By the place of the call, of those that have ended before. */
   readonly settled?: ReadonlyMap<number, Outcome>;
 }

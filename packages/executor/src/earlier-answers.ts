@@ -6,6 +6,8 @@ import type { CallScope } from './call-scope.ts';
 export interface EarlierAnswers {
   /** Keys of policies whose ask was answered with yes. */
   readonly approved: ReadonlySet<string>;
+  /** Whether the tool was granted with one of them. */
+  readonly grant: boolean;
   /** A question that still waits. */
   readonly waiting: PendingApproval | undefined;
   /** Why the call may not run. */
@@ -15,6 +17,7 @@ export interface EarlierAnswers {
 
 export const noEarlierAnswers: EarlierAnswers = {
   approved: new Set(),
+  grant: false,
   waiting: undefined,
   refusal: undefined,
   by: undefined,
@@ -28,34 +31,30 @@ export function readEarlierAnswers(question: PendingApproval, { session, parent,
   if (parent !== undefined) return noEarlierAnswers;
   const open = session.openWork().calls.find((call) => isSameCall(call, question));
   const approved = new Set<string>();
-  let waiting: PendingApproval | undefined;
-  let by: string | undefined;
+  const earlier: Writable<EarlierAnswers> = { ...noEarlierAnswers, approved };
   for (const { pending, answer, answeredBy } of open?.approvals ?? []) {
     if (pending.digest !== question.digest) continue;
+    if (answer !== undefined) earlier.by = answeredBy;
     if (answer?.type === 'deny') {
-      return {
-        approved,
-        waiting,
-        by: answeredBy,
-        refusal: { code: 'approval.denied', why: answer.reason ?? 'it was not approved' },
-      };
+      earlier.refusal = { code: 'approval.denied', why: answer.reason ?? 'it was not approved' };
+      return earlier;
     }
-    if (clock.now() >= pending.expiresAtMs) {
-      return {
-        approved,
-        waiting,
-        by,
-        refusal: { code: 'approval.expired', why: 'the time for an answer is over; call it again to ask anew' },
-      };
-    }
-    if (answer === undefined) waiting = pending;
+    if (clock.now() >= pending.expiresAtMs) earlier.refusal = expired;
+    else if (answer === undefined) earlier.waiting = pending;
     else {
-      by = answeredBy;
+      earlier.grant ||= answer.grant === true;
       for (const { policy } of pending.asks) approved.add(policy);
     }
   }
-  return { approved, waiting, refusal: undefined, by };
+  return earlier;
 }
+
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+const expired = {
+  code: 'approval.expired',
+  why: 'the time for an answer is over; call it again to ask anew',
+};
 
 function isSameCall(call: OpenCall, { callId, run, turn }: PendingApproval): boolean {
   return call.callId === callId && call.run === run && call.turn === turn;

@@ -26,7 +26,8 @@ export function permit(call: PreparedCall, trail: Trail, scope: CallScope): Perm
   const over = endOfLife(call, scope);
   if (over !== undefined) return over;
   const verdict = authorise(call, scope);
-  if (verdict instanceof Promise || verdict.type !== 'allow') return permitWithApproval(verdict, call, trail, scope);
+  if (verdict instanceof Promise || verdict.type !== 'allow' || scope.resuming === true)
+    return permitWithApproval(verdict, call, trail, scope);
   trail.decisions = verdict.decisions;
   return permitted;
 }
@@ -44,19 +45,23 @@ async function permitWithApproval(
     trail.decisions = verdict.decisions;
     const over = endOfLife(call, scope);
     if (over !== undefined) return over;
-    if (verdict.type === 'allow') return permitted;
+    // Nobody asks any more, but somebody has been asked, and a no stays one.
+    const settled = verdict.type === 'allow' && (scope.resuming !== true || earlier !== undefined);
+    if (settled) return permitted;
     if (verdict.type === 'deny') return { type: 'ended', ending: denied(verdict.decisions) };
 
     const question = await toPending(call, verdict.decisions, { scope, recorded: trail.input ?? {} });
     if (earlier === undefined) {
       earlier = readEarlierAnswers(question, scope);
       const { refusal, by = 'person' } = earlier;
+      if (verdict.type === 'allow' && refusal?.code !== 'approval.denied') return permitted;
       if (refusal !== undefined) {
         trail.approval = { type: 'deny', by };
         return refusedApproval(refusal.code, question, refusal.why);
       }
       if (earlier.approved.size > 0) {
         trail.approval = { type: 'approve', by };
+        if (earlier.grant) grantTool(scope.rootSession, question);
         for (const policy of earlier.approved) approved.add(policy);
         continue;
       }

@@ -67,7 +67,7 @@ export async function recoverSession(options: CallOptions): Promise<RecoveredSes
 async function goOn(open: OpenCall, scope: CallScope): Promise<Outcome | Suspended> {
   const call = identify(open);
   const outcome = isBegun(open) ? await recoverCall(call, open, scope) : undefined;
-  return outcome ?? conductCall(call, scope);
+  return outcome ?? conductCall(call, { ...scope, resuming: true });
 }
 
 function identify({ callId, name, rawArguments }: OpenCall): IdentifiedCall {
