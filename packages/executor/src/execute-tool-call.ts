@@ -3,6 +3,7 @@ import type { Session } from '@holdfast/session';
 import { type CallOptions, createCallScope } from './call-scope.ts';
 import { conductCall, type Suspended } from './conduct-call.ts';
 import { identifyCall } from './identified-call.ts';
+import { recoverResources } from './recover-resources.ts';
 
 /**
  * Runs one tool call, asked for by anybody, on the one path: parse, policies, approval, transaction, event. A bad call never
@@ -16,7 +17,7 @@ export function executeToolCall(call: ToolCall, options: CallOptions): Promise<O
   try {
     const scope = createCallScope(options);
     const identified = identifyCall(call, () => nextCallId(scope.session));
-    const waiting = scope.parent?.counts;
+    const waiting = scope.parent?.counts ?? recoverResources(scope);
     const conducting =
       waiting === undefined ? conductCall(identified, scope) : waiting.then(() => conductCall(identified, scope));
     return scope.lifetime.endless ? conducting : conducting.finally(() => scope.lifetime.dispose());

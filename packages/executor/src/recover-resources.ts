@@ -33,62 +33,90 @@ export interface RecoveryFailure {
   readonly message: string;
 }
 
+const recovered = new WeakMap<Session, WeakMap<StagedResource, Recovery>>();
+
+interface Recovery {
+  readonly failures: Promise<readonly RecoveryFailure[]>;
+  settled: boolean;
+}
+
 /**
  * Completes what was committed by the session's log and puts back what was not, in every resource that has changes of the session
- * whose process ended. What fails is recorded and costs the others nothing.
+ * whose process ended: once for a session and a resource, before its first call. What fails is recorded and costs the others
+ * nothing. `undefined`: there is nothing to wait for.
  */
-export async function recoverResources({ session, resources }: CallScope): Promise<readonly RecoveryFailure[]> {
-  const failures: RecoveryFailure[] = [];
+export function recoverResources({
+  session,
+  resources,
+  parent,
+}: CallScope): Promise<readonly RecoveryFailure[]> | undefined {
+  if (resources.size === 0 || parent !== undefined) return undefined;
+  const recoveries: Recovery[] = [];
   for (const [name, resource] of resources) {
     if (!isStagedResource(resource) || resource.unsettled === undefined) continue;
-    const fail = (thrown: unknown, mark?: string): void => {
-      const message = describeThrown(thrown);
-      failures.push({ resource: name, message });
-      session.record({
-        type: 'resource-recovery-failed',
-        resource: name,
-        message,
-        ...(mark === undefined ? {} : { mark }),
-      });
-    };
-    try {
-      const marks = (await resource.unsettled()).filter((mark) => mark.startsWith(prefixOf(session)));
-      if (marks.length > 0) await recoverMarks(marks, { session, resource, fail });
-    } catch (thrown) {
-      fail(thrown);
+    const recovery = recoverOnce(session, name, resource);
+    if (!recovery.settled) recoveries.push(recovery);
+  }
+  if (recoveries.length === 0) return undefined;
+  return Promise.all(recoveries.map(({ failures }) => failures)).then((lists) => lists.flat());
+}
+
+function recoverOnce(session: Session, name: string, resource: StagedResource): Recovery {
+  let known = recovered.get(session);
+  if (known === undefined) {
+    known = new WeakMap();
+    recovered.set(session, known);
+  }
+  let recovery = known.get(resource);
+  if (recovery === undefined) {
+    const begun: Recovery = { failures: recover(session, name, resource), settled: false };
+    void begun.failures.then(() => {
+      begun.settled = true;
+    });
+    recovery = begun;
+    known.set(resource, recovery);
+  }
+  return recovery;
+}
+
+/** Rejects only when not even the failure can be recorded. */
+async function recover(session: Session, name: string, resource: StagedResource): Promise<readonly RecoveryFailure[]> {
+  const failures: RecoveryFailure[] = [];
+  const fail = (thrown: unknown, mark?: string): void => {
+    const message = describeThrown(thrown);
+    failures.push({ resource: name, message });
+    const entry = { type: 'resource-recovery-failed', resource: name, message };
+    session.record(mark === undefined ? entry : { ...entry, mark });
+  };
+  try {
+    const marks = (await resource.unsettled?.())?.filter((mark) => isOf(session, mark)) ?? [];
+    if (marks.length === 0) return failures;
+    const committed = findCommitted(session, marks);
+    for (const mark of marks) {
+      try {
+        await resource.recover?.(mark, committed.has(mark));
+      } catch (thrown) {
+        fail(thrown, mark);
+      }
     }
+  } catch (thrown) {
+    fail(thrown);
   }
   return failures;
 }
 
-async function recoverMarks(
-  marks: readonly string[],
-  {
-    session,
-    resource,
-    fail,
-  }: {
-    readonly session: Session;
-    readonly resource: StagedResource;
-    readonly fail: (thrown: unknown, mark: string) => void;
-  },
-): Promise<void> {
-  const committed = findCommitted(session, marks);
-  for (const mark of marks) {
-    try {
-      await resource.recover?.(mark, committed.has(mark));
-    } catch (thrown) {
-      fail(thrown, mark);
-    }
-  }
+/** One that names a record which the log does not have yet is of another log under the same id. */
+function isOf(session: Session, mark: string): boolean {
+  return mark.startsWith(prefixOf(session)) && seqOf(session, mark) <= session.snapshot().seq;
+}
+
+function seqOf(session: Session, mark: string): number {
+  return Number.parseInt(mark.slice(prefixOf(session).length), 10);
 }
 
 function findCommitted(session: Session, marks: readonly string[]): ReadonlySet<unknown> {
-  const from = marks
-    .map((mark) => Number.parseInt(mark.slice(prefixOf(session).length), 10))
-    .filter(Number.isSafeInteger);
   const committed = new Set<unknown>();
-  for (const record of session.records(Math.min(...from))) {
+  for (const record of session.records(Math.min(...marks.map((mark) => seqOf(session, mark))))) {
     if (record.type === 'tool-call-end' && record['mark'] !== undefined) committed.add(record['mark']);
   }
   return committed;

@@ -11,7 +11,7 @@ import {
 import { createSession, type MemoryStore, memoryStore, replay, type Session } from '@holdfast/session';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
-import { notes, testClock } from './fixtures.ts';
+import { call, notes, playing, stop, testClock, toolsPrompt } from './fixtures.ts';
 import {
   answerApproval,
   builtInSlices,
@@ -22,6 +22,7 @@ import {
   recoverSession,
   resolveCall,
   resumeToolCall,
+  runAgent,
   type Suspended,
   withdrawGrant,
 } from './index.ts';
@@ -268,6 +269,38 @@ describe('answers that cannot be given', () => {
     await answerApproval(session, 'm', yes, { clock });
     await expect(answerApproval(session, 'm', yes, { clock })).rejects.toMatchObject({ code: 'approval.answered' });
   });
+});
+
+test('an id that waits in two runs is ambiguous, and the question itself is not', async () => {
+  const { clock, session } = life();
+  const options = { policies: [asking('person')], clock, session };
+  const prompt = toolsPrompt([sending({ effects: [], keys: [] })]);
+  for (const input of ['One.', 'Two.']) {
+    const model = playing([call('send', { to: input }, 'm'), stop]);
+    await runAgent({ ...options, model, prompt, input }).result;
+  }
+  await expect(answerApproval(session, 'm', yes, { clock })).rejects.toMatchObject({ code: 'call.ambiguous' });
+  const [first] = pendingApprovals(session);
+  await answerApproval(session, first ?? '', yes, { clock });
+  expect(pendingApprovals(session)).toMatchObject([{ callId: 'm', input: { to: 'Two.' } }]);
+});
+
+test('of two sessions over one store, as two processes without a lock would be, one runs the call', async () => {
+  const world: World = { effects: [], keys: [] };
+  const { clock, session, reopen } = life();
+  const options = { tools: [sending(world)], policies: [asking('person')], clock };
+  await executeToolCall(mail, { ...options, session });
+  await answerApproval(session, 'm', yes, { clock });
+  const both = [reopen(), reopen()].map((each) => resumeToolCall('m', { ...options, session: each }));
+  const results = await Promise.allSettled(both);
+  expect(world.effects).toEqual(['ada']);
+  expect(results.map((result) => (result.status === 'fulfilled' ? kindOf(result.value) : 'thrown')).sort()).toEqual([
+    'ok',
+    'thrown',
+  ]);
+  expect(results).toContainEqual(
+    expect.objectContaining({ reason: expect.objectContaining({ code: 'log.sequence' }) }),
+  );
 });
 
 test('a grant is bound to the tool, is listed, and can be withdrawn', async () => {

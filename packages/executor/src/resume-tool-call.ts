@@ -41,15 +41,15 @@ export interface RecoveredSession {
 
 /**
  * Settles what was in flight when the process of a session ended, outside of runs: to be called after `replay`, before the session is
- * used. Changes of staged resources are completed or put back by the log; direct calls that were begun end, unless they may be
- * repeated. What belongs to a run that has not ended is settled by `resumeRun`, which does the rest as well.
+ * used. Direct calls that were begun end, unless they may be repeated; changes of staged resources are completed or put back by the
+ * log, as they are before any first call. What belongs to a run that has not ended is settled by `resumeRun`, which does the rest as well.
  *
  * @throws HoldfastError as `executeToolCall`.
  */
 export async function recoverSession(options: CallOptions): Promise<RecoveredSession> {
   const scope = createCallScope(options);
   try {
-    const failures = await recoverResources(scope);
+    const failures = (await recoverResources(scope)) ?? [];
     const outcomes: Outcome[] = [];
     const repeatable: OpenCall[] = [];
     for (const open of scope.session.openWork().calls) {

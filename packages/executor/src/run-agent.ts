@@ -4,6 +4,7 @@ import { toSession } from './child-session.ts';
 import { claimRun } from './claims.ts';
 import { converse, note, type RunResult } from './converse.ts';
 import { EventStream } from './event-stream.ts';
+import { recoverResources } from './recover-resources.ts';
 import { type Page, renderTracked } from './render-tracked.ts';
 import { newTranscript } from './transcript.ts';
 
@@ -103,7 +104,7 @@ async function run(options: Checked<RunAgentOptions>, stream: RunStream): Promis
   const { session } = scope;
   let release: () => void = () => undefined;
   try {
-    await scope.parent?.counts;
+    await (scope.parent?.counts ?? recoverResources(scope));
     const position: RunPosition = { startSeq: session.snapshot().seq, turn: 0 };
     release = claimRun(session, position.startSeq);
     note(scope, {

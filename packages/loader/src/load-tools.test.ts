@@ -48,7 +48,7 @@ test('a tool carries what its file says, and runs the function with input and co
     effects: 'none',
     repeat: 'safe',
     dangerous: false,
-    origin: { kind: 'file', source: 'greet.mjs' },
+    origin: { kind: 'file', source: 'greet.mjs', digest: expect.stringMatching(/^[0-9a-f]{64}$/) },
     inputSchema: { type: 'json-schema', schema: { type: 'object', required: ['name'] } },
   });
   expect(await tool.execute?.({ name: 'Ada' }, context)).toBe('Hello Ada of call-1');

@@ -37,7 +37,7 @@ function toTool(scanned: Extract<ScannedFile, { type: 'tool' }>): ExecutableTool
     effects,
     repeat,
     examples,
-    origin: { kind: 'file', source: scanned.file },
+    origin: { kind: 'file', source: scanned.file, digest: scanned.digest },
     ...(parameters === undefined ? {} : { inputSchema: jsonSchema(parameters) }),
     ...(returns === undefined ? {} : { outputSchema: jsonSchema<Json>(returns) }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),

@@ -1,4 +1,4 @@
-import type { Json } from '@holdfast/core';
+import { HoldfastError, type Json } from '@holdfast/core';
 
 /** What is recorded: a type and its fields, JSON throughout. */
 export interface LogEntry {
@@ -37,7 +37,7 @@ export interface OpenedLog {
   readonly store: SessionStore;
 }
 
-/** A store that keeps records in memory for as long as it lives itself. */
+/** A store that keeps records in memory for as long as it lives itself. `append` throws HoldfastError `log.sequence` to a second writer. */
 export interface MemoryStore extends SessionStore {
   /** Made anew at every look. */
   readonly records: readonly LogRecord[];
@@ -61,7 +61,15 @@ export function memoryStore(records: readonly LogRecord[] = []): MemoryStore {
       return [...read()];
     },
     read,
-    append(entry, _seq, atMs) {
+    append(entry, seq, atMs) {
+      const next = start + entries.length;
+      if (seq !== next) {
+        throw new HoldfastError(
+          'log.sequence',
+          `The log goes on with record ${next}, not ${seq}; does a second session write to it?`,
+          { data: { seq, expected: next } },
+        );
+      }
       entries.push(entry);
       times.push(atMs);
     },
