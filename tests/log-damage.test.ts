@@ -94,7 +94,7 @@ const verb = Buffer.from('\n');
 
 test.each<[string, (bytes: Buffer) => Buffer, string, number]>([
   ['CRLF line ends', (bytes) => Buffer.from(bytes.toString().replaceAll('\n', '\r\n')), 'log.chain', 1],
-  ['a byte order mark', (bytes) => Buffer.concat([Buffer.from('\ufeff'), bytes]), 'log.chain', 1],
+  ['a byte order mark', (bytes) => Buffer.concat([Buffer.from('\ufeff'), bytes]), 'log.record.invalid', 0],
   ['UTF-16', (bytes) => Buffer.from(bytes.toString(), 'utf16le'), 'log.record.invalid', 0],
   ['gzip', (bytes) => Buffer.concat([gzipSync(bytes), verb]), 'log.record.invalid', 0],
   ['one newline', () => verb, 'log.record.invalid', 0],

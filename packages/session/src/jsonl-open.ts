@@ -1,47 +1,66 @@
 import { describeThrown, HoldfastError } from '@holdfast/core';
+import { AppendFile } from './jsonl-append.ts';
+import { ChainReader } from './jsonl-chain.ts';
 import { hasCode, type LogFiles, nodeFiles, writeAll } from './jsonl-files.ts';
 import { lockLog } from './jsonl-lock.ts';
-import { appendLines, type JsonlStore, toAppendFile } from './jsonl-store.ts';
-import type { OpenedLog } from './log.ts';
-import { type LogReading, readWhole, toMissingLog, verifyLog } from './read-log.ts';
+import { clearUp } from './jsonl-rotate.ts';
+import { readLastLink, segmentBefore } from './jsonl-segments.ts';
+import { appendRecords, isOnDisk, type JsonlOptions, type JsonlStore } from './jsonl-store.ts';
+import type { LogRecord, OpenedLog } from './log.ts';
+import { type LogProblem, type TornTail, toDamaged, toMissingLog } from './read-log.ts';
+import type { ChainPlace } from './record-chain.ts';
+import { SnapshotGauge } from './snapshot-gauge.ts';
 
 /** A log file that is gone on with. */
 export interface OpenedJsonlLog extends OpenedLog {
+  /** From the snapshot on with which the file begins, or else all. */
+  readonly records: readonly LogRecord[];
   readonly store: JsonlStore;
-  /** A last record that was not written to its end, and so never acknowledged: it began at `offset`, and `keptAt` has its bytes. */
-  readonly torn?: { readonly offset: number; readonly bytes: number; readonly keptAt: string };
+  /** A last record that was not written to its end, and so never acknowledged; `keptAt` has its bytes. */
+  readonly torn?: TornTail & { readonly keptAt: string };
+  /**
+   * The file with what is before the snapshot is missing, or does not end in what the snapshot followed. The session can be gone on
+   * with all the same; `readLog` reads everything and tells more.
+   */
+  readonly earlier?: Omit<LogProblem, 'offset'>;
 }
 
 /**
  * Opens a log file that is there, verifies it, and appends after its last whole record; `replay` makes its session again. No other
  * writer can open it until the store is closed or the process ends. A torn last record is moved to a file of its own beside the
- * log, `<path>.torn-<offset>`.
+ * log, `<path>.torn-<offset>`. Where the file begins with a snapshot, what is before is neither read nor needed.
  *
  * @throws HoldfastError `log.missing`, `log.unreadable`, `log.unwritable`; `log.locked`; `log.record.invalid`, `log.sequence`,
- * `log.chain` with `seq` and `offset` in `data` for a log that was changed or damaged, which is left as it is. `append` as in
- * `jsonlStore`.
+ * `log.chain` with `seq` and `offset` in `data` for a log that was changed or damaged, which is left as it is; `options.invalid`.
+ * `append` as in `jsonlStore`.
  */
-export function openJsonlLog(path: string): OpenedJsonlLog {
-  return goOnWithLog(path, nodeFiles);
+export function openJsonlLog(path: string, options: JsonlOptions = {}): OpenedJsonlLog {
+  return goOnWithLog(path, nodeFiles, options);
 }
 
 /** As `openJsonlLog`, on other files. */
-export function goOnWithLog(path: string, files: LogFiles): OpenedJsonlLog {
+export function goOnWithLog(path: string, files: LogFiles, options: JsonlOptions = {}): OpenedJsonlLog {
+  const gauge = new SnapshotGauge(options);
+  const disk = isOnDisk(options);
   // Under another name it would have another lock.
   const realPath = findFile(path, files);
   const unlock = lockLog(realPath, files);
   try {
     const descriptor = openFile(realPath, files);
     try {
-      const bytes = readAll(descriptor, { path, files });
-      const reading = verifyLog(bytes);
-      refuseDamaged(reading, path);
-      const { records, head, torn } = reading;
-      const size = torn?.offset ?? bytes.length;
-      const keptAt = torn && moveTail(realPath, { files, descriptor, tail: bytes.subarray(size), size });
-      const after = { seq: records.length, size, head };
-      const store = { path, ...appendLines(toAppendFile(files, descriptor, unlock), after) };
-      return { records, store, ...(torn && keptAt !== undefined && { torn: { ...torn, keptAt } }) };
+      const { records, chain } = readToEnd(descriptor, { path, files, gauge });
+      const { problem, place, offset: size, rest } = chain;
+      if (problem !== undefined) throw toDamaged(path, { ...problem, seq: place.seq, path, offset: size });
+      const keptAt = rest.length > 0 ? moveTail(realPath, { files, descriptor, tail: rest, size }) : undefined;
+      tidy(realPath, { descriptor, seq: place.seq, files });
+      const earlier = checkEarlier(realPath, chain.first, files);
+      const file = new AppendFile({ path: realPath, files, descriptor, size, unlock }, disk);
+      return {
+        records,
+        store: appendRecords({ path, realPath, files, file, place, gauge }),
+        ...(keptAt !== undefined && { torn: { offset: size, bytes: rest.length, keptAt } }),
+        ...(earlier && { earlier }),
+      };
     } catch (error) {
       files.close(descriptor);
       throw error;
@@ -72,22 +91,62 @@ function openFile(path: string, files: LogFiles): number {
   }
 }
 
-function readAll(descriptor: number, { path, files }: { readonly path: string; readonly files: LogFiles }): Buffer {
+interface Reading {
+  readonly path: string;
+  readonly files: LogFiles;
+  readonly gauge: SnapshotGauge;
+}
+
+function readToEnd(
+  descriptor: number,
+  { path, files, gauge }: Reading,
+): { readonly records: readonly LogRecord[]; readonly chain: ChainReader } {
+  const records: LogRecord[] = [];
   try {
-    return readWhole(files, descriptor);
+    const chain = new ChainReader(files, descriptor, undefined);
+    for (let record = chain.next(); record !== undefined; record = chain.next()) {
+      records.push(record);
+      gauge.note(record.type, chain.lineBytes);
+    }
+    return { records, chain };
   } catch (cause) {
     throw toMissingLog(path, cause);
   }
 }
 
-function refuseDamaged({ problem }: LogReading, path: string): void {
-  if (problem === undefined) return;
-  const { code, seq, offset, message } = problem;
-  throw new HoldfastError(
-    code,
-    `The session log \`${path}\` is damaged at byte ${offset}, and is not gone on with: ${message} \`readLog\` gives the ${seq} records before that; put a whole copy of the file back, or start a new session.`,
-    { data: { path, seq, offset } },
-  );
+/** Looks whether the file before ends in what the first record of this one follows. */
+function checkEarlier(path: string, { seq, head }: ChainPlace, files: LogFiles): OpenedJsonlLog['earlier'] {
+  if (seq === 0) return undefined;
+  const before = segmentBefore(path, seq);
+  let link: string | undefined;
+  try {
+    link = readLastLink(before, files);
+  } catch (cause) {
+    const message = `What is before record ${seq} cannot be read: ${describeThrown(cause)}`;
+    return { code: 'log.sequence', seq, path: before, message };
+  }
+  if (link === head) return undefined;
+  return {
+    code: 'log.chain',
+    seq,
+    path: before,
+    message: `Something before record ${seq} was changed after it was written.`,
+  };
+}
+
+function tidy(
+  path: string,
+  open: { readonly descriptor: number; readonly seq: number; readonly files: LogFiles },
+): void {
+  try {
+    clearUp({ path, ...open });
+  } catch (cause) {
+    throw new HoldfastError(
+      'log.unwritable',
+      `What was left beside the session log \`${path}\` when its process ended cannot be removed: ${describeThrown(cause)}`,
+      { cause },
+    );
+  }
 }
 
 interface Tail {

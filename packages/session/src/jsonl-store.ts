@@ -1,96 +1,135 @@
-import { hash } from 'node:crypto';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { describeThrown, HoldfastError } from '@holdfast/core';
-import { hasCode, type LogFiles, nodeFiles, writeAll } from './jsonl-files.ts';
+import { AppendFile } from './jsonl-append.ts';
+import { hasCode, type LogFiles, nodeFiles } from './jsonl-files.ts';
+import { maxLineBytes } from './jsonl-lines.ts';
 import { lockLog } from './jsonl-lock.ts';
-import type { LogEntry, SessionStore } from './log.ts';
+import type { LogEntry, LogRecord, SessionStore } from './log.ts';
+import { type ReadingState, readFiles, toDamaged, toMissingLog } from './read-log.ts';
+import { beginning, type ChainPlace, linkOf } from './record-chain.ts';
+import { SnapshotGauge, type SnapshotOptions } from './snapshot-gauge.ts';
+
+export { firstLink, linkOf } from './record-chain.ts';
 
 /** A store that appends one line of JSON a record. */
 export interface JsonlStore extends SessionStore {
   readonly path: string;
+  read(fromSeq?: number): Iterable<LogRecord>;
+  readonly snapshotDue: boolean;
 }
 
-/** The link of the first record, which follows none. */
-export const firstLink: string = '0'.repeat(64);
-
-/** What the next record's `prev` must be: the SHA-256 of the bytes of this line without its newline. */
-export function linkOf(line: string | Uint8Array): string {
-  return hash('sha256', line, 'hex');
+export interface JsonlOptions extends SnapshotOptions {
+  /**
+   * What a record survives as soon as `append` returns is the end of the process. With `disk` the store also has `sync`, which
+   * resolves when everything appended so far survives a loss of power; those who ask at the same time share one sync of the disk.
+   * Default: `process`.
+   */
+  readonly sync?: 'process' | 'disk';
 }
 
 /**
  * Opens a new log file, making its folder. `append` returns when the operating system has the line: it survives the end of the process.
  * Each line holds the SHA-256 of the line before it, so that an edit anywhere but at the end shows. Until it is closed, or its
- * process ends, no other writer can open the file.
+ * process ends, no other writer can open the file. With a snapshot as record 500, `path` begins anew with it, and the records before
+ * are in `<path>.before-500`.
  *
- * @throws HoldfastError `log.exists`, `log.unwritable`, `log.locked`; from `append` `log.write_failed`, after which nothing of the
- * record is left in the file, or, when even that could not be undone, `log.broken` at every further append; `log.sequence` for a
- * record that does not follow the last one, `session.closed` after `close`.
+ * @throws HoldfastError `log.exists`, `log.unwritable`, `log.locked`, `options.invalid`; from `append` `log.write_failed`, after which
+ * nothing of the record is left in the file, or, when even that could not be undone, `log.broken` at every further append;
+ * `log.record.too_long` for one of more than 256 MiB, `log.sequence` for one that does not follow the last one, `session.closed`
+ * after `close`; from `sync` and `close` `log.sync_failed`, after which every append throws `log.broken`.
  */
-export function jsonlStore(path: string): JsonlStore {
-  return createJsonlLog(path, nodeFiles);
+export function jsonlStore(path: string, options: JsonlOptions = {}): JsonlStore {
+  return createJsonlLog(path, nodeFiles, options);
 }
 
 /** As `jsonlStore`, on other files. */
-export function createJsonlLog(path: string, files: LogFiles): JsonlStore {
-  return { path, ...appendLines(createFile(path, files)) };
+export function createJsonlLog(path: string, files: LogFiles, options: JsonlOptions = {}): JsonlStore {
+  const gauge = new SnapshotGauge(options);
+  const disk = isOnDisk(options);
+  const realPath = resolve(path);
+  const { descriptor, unlock } = createFile(realPath, files, disk);
+  const file = new AppendFile({ path: realPath, files, descriptor, size: 0, unlock }, disk);
+  return appendRecords({ path, realPath, files, file, place: beginning, gauge });
 }
 
-/** The file as `appendLines` uses it. */
-export interface AppendFile {
-  /** Appends all of `bytes`. */
-  write(bytes: Uint8Array): void;
-  truncate(size: number): void;
-  close(): void;
+/** @throws HoldfastError `options.invalid`. */
+export function isOnDisk({ sync = 'process' }: JsonlOptions): boolean {
+  if (sync === 'process' || sync === 'disk') return sync === 'disk';
+  throw new HoldfastError('options.invalid', `\`sync\` must be \`process\` or \`disk\`, got ${JSON.stringify(sync)}.`);
 }
 
-/** Where a log ends: how many records and bytes it has, and the link of the next one. */
-export interface LogEnd {
-  readonly seq: number;
-  readonly size: number;
-  readonly head: string;
+/** A log that is open at its end. */
+export interface OpenLog {
+  readonly path: string;
+  readonly realPath: string;
+  readonly files: LogFiles;
+  readonly file: AppendFile;
+  readonly place: ChainPlace;
+  readonly gauge: SnapshotGauge;
 }
 
-export function appendLines(file: AppendFile, after: LogEnd = { seq: 0, size: 0, head: firstLink }): SessionStore {
-  let { seq: next, size, head } = after;
-  let state: 'open' | 'broken' | 'closed' = 'open';
-
+export function appendRecords({ path, realPath, files, file, place: end, gauge }: OpenLog): JsonlStore {
+  let place = end;
+  let closed = false;
+  const checkOpen = (): void => {
+    if (!closed) return;
+    throw new HoldfastError('session.closed', 'The session log is closed; open it again with `openJsonlLog`.');
+  };
+  const { sync } = file;
   return {
-    append(entry: LogEntry, seq: number, atMs: number) {
-      if (state !== 'open') throw unusable(state);
-      if (seq !== next) throw misplaced(seq, next);
-      const line = JSON.stringify({ seq, prev: head, atMs, ...entry });
-      const bytes = Buffer.from(`${line}\n`);
-      try {
-        file.write(bytes);
-      } catch (cause) {
-        if (!cut(file, size)) state = 'broken';
-        throw new HoldfastError(
-          'log.write_failed',
-          `The session log could not be written; is the disk full? (${describeThrown(cause)}) What cannot be recorded is not done.`,
-          { cause },
-        );
-      }
-      size += bytes.length;
-      head = linkOf(line);
-      next += 1;
+    path,
+    get snapshotDue() {
+      return gauge.due;
     },
+    append(entry: LogEntry, seq: number, atMs: number) {
+      checkOpen();
+      file.checkWhole();
+      if (seq !== place.seq) throw misplaced(seq, place.seq);
+      const isSnapshot = entry.type === 'snapshot';
+      // Also when it fails.
+      if (isSnapshot) gauge.postpone();
+      const line = JSON.stringify({ seq, prev: place.head, atMs, ...entry });
+      const bytes = Buffer.from(`${line}\n`);
+      if (bytes.length > maxLineBytes) throw tooLong(seq, bytes.length);
+      if (isSnapshot) file.appendFirst(bytes, seq);
+      else file.append(bytes);
+      gauge.note(entry.type, bytes.length);
+      place = { seq: seq + 1, head: linkOf(line) };
+    },
+    read: (fromSeq = 0) => readBack({ path, realPath, files }, fromSeq, () => place.seq),
+    ...(sync && {
+      sync() {
+        checkOpen();
+        return sync();
+      },
+    }),
     close() {
       // Once: its descriptor may be another file's by now.
-      if (state === 'closed') return;
-      state = 'closed';
+      if (closed) return;
+      closed = true;
       file.close();
     },
   };
 }
 
-function unusable(state: 'broken' | 'closed'): HoldfastError {
-  return state === 'closed'
-    ? new HoldfastError('session.closed', 'The session log is closed; open it again with `openJsonlLog`.')
-    : new HoldfastError(
-        'log.broken',
-        'An earlier write to the session log failed halfway; close it, and open it again with `openJsonlLog`, or start a new session.',
-      );
+/** Up to the records that there are when the reading begins. */
+function* readBack(
+  { path, realPath, files }: Pick<OpenLog, 'path' | 'realPath' | 'files'>,
+  fromSeq: number,
+  countRecords: () => number,
+): Generator<LogRecord, undefined> {
+  const end = countRecords();
+  if (fromSeq >= end) return;
+  const state: ReadingState = { place: beginning };
+  try {
+    for (const record of readFiles(realPath, files, state, fromSeq)) {
+      if (record.seq >= end) return;
+      if (record.seq >= fromSeq) yield record;
+    }
+  } catch (cause) {
+    throw toMissingLog(path, cause);
+  }
+  if (state.problem !== undefined) throw toDamaged(path, state.problem);
 }
 
 function misplaced(seq: number, next: number): HoldfastError {
@@ -101,24 +140,23 @@ function misplaced(seq: number, next: number): HoldfastError {
   );
 }
 
-/** `unlock` is called after the file was closed. */
-export function toAppendFile(files: LogFiles, descriptor: number, unlock: () => void): AppendFile {
-  return {
-    write: (bytes) => writeAll(files, descriptor, bytes),
-    truncate: (size) => files.truncate(descriptor, size),
-    close() {
-      try {
-        files.close(descriptor);
-      } finally {
-        unlock();
-      }
-    },
-  };
+function tooLong(seq: number, bytes: number): HoldfastError {
+  return new HoldfastError(
+    'log.record.too_long',
+    `Record ${seq} has ${bytes} bytes; a record may have ${maxLineBytes}. Keep large data in files, and their names in the session.`,
+    { data: { seq, bytes, maxBytes: maxLineBytes } },
+  );
 }
 
-function createFile(path: string, files: LogFiles): AppendFile {
+interface CreatedFile {
+  readonly descriptor: number;
+  readonly unlock: () => void;
+}
+
+function createFile(path: string, files: LogFiles, disk: boolean): CreatedFile {
   try {
-    files.makeFolder(dirname(path));
+    const first = files.makeFolder(dirname(path));
+    if (disk && first !== undefined) syncFolders(dirname(path), dirname(first), files);
   } catch (cause) {
     throw unwritable(path, cause);
   }
@@ -127,10 +165,25 @@ function createFile(path: string, files: LogFiles): AppendFile {
   const unlock = lockLog(path, files);
   try {
     // Exclusive: a log that is there already belongs to another session.
-    return toAppendFile(files, files.open(path, 'new'), unlock);
+    const descriptor = files.open(path, 'new');
+    try {
+      if (disk) files.syncFolder(dirname(path));
+    } catch (cause) {
+      files.close(descriptor);
+      throw cause;
+    }
+    return { descriptor, unlock };
   } catch (cause) {
     unlock();
     throw hasCode(cause, 'EEXIST') ? exists(path, cause) : unwritable(path, cause);
+  }
+}
+
+/** Each folder that was made has its name in the one above it. */
+function syncFolders(innermost: string, outermost: string, files: LogFiles): void {
+  for (let folder = innermost; folder !== outermost && folder !== dirname(folder); ) {
+    folder = dirname(folder);
+    files.syncFolder(folder);
   }
 }
 
@@ -148,14 +201,4 @@ function unwritable(path: string, cause: unknown): HoldfastError {
     `The session log \`${path}\` cannot be created: ${describeThrown(cause)}`,
     { cause },
   );
-}
-
-function cut(file: AppendFile, size: number): boolean {
-  try {
-    file.truncate(size);
-    return true;
-  } catch {
-    // The caller reports the write that failed; the store then refuses to go on.
-    return false;
-  }
 }

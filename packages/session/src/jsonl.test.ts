@@ -6,7 +6,8 @@ import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { createSession } from './index.ts';
 import { jsonlStore, readLog } from './jsonl.ts';
-import { appendLines } from './jsonl-store.ts';
+import { nodeFiles } from './jsonl-files.ts';
+import { createJsonlLog } from './jsonl-store.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-log-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -120,23 +121,24 @@ test.each([
 ])(
   'log.write_failed leaves nothing of the record behind, or the store refuses to go on: %o',
   ({ truncates, codes }) => {
-    let content = Buffer.alloc(0);
-    let capacity = 60;
-    const store = appendLines({
-      write(bytes) {
+    // The lock is written, too.
+    let capacity = Number.POSITIVE_INFINITY;
+    const path = newPath();
+    const store = createJsonlLog(path, {
+      ...nodeFiles,
+      write(descriptor, bytes, start) {
         // Short writes, then a full disk.
-        for (let start = 0; start < bytes.length; start += 10) {
-          const part = bytes.subarray(start, start + 10);
-          if (content.length + part.length > capacity) throw new Error('ENOSPC');
-          content = Buffer.concat([content, part]);
-        }
+        const part = bytes.subarray(start, start + 10);
+        if (part.length > capacity) throw new Error('ENOSPC');
+        capacity -= part.length;
+        return nodeFiles.write(descriptor, part, 0);
       },
-      truncate(size) {
+      truncate(descriptor, size) {
         if (!truncates) throw new Error('EIO');
-        content = content.subarray(0, size);
+        nodeFiles.truncate(descriptor, size);
       },
-      close: () => undefined,
     });
+    capacity = 60;
     const attempt = (): string => {
       try {
         store.append({ type: 'note' }, 0, 1);
@@ -146,9 +148,10 @@ test.each([
       }
     };
     const first = attempt();
-    expect(content).toHaveLength(truncates ? 0 : 60);
+    expect(readFileSync(path)).toHaveLength(truncates ? 0 : 60);
     capacity = 1_000;
     expect([first, attempt()]).toEqual(codes);
-    if (truncates) expect(JSON.parse(content.toString())).toMatchObject({ seq: 0, type: 'note' });
+    store.close();
+    if (truncates) expect(readLog(path).records).toEqual([{ seq: 0, atMs: 1, type: 'note' }]);
   },
 );
