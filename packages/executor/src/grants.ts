@@ -1,7 +1,7 @@
 import {
   defineSlice,
-  isPlainObject,
   type KeyedState,
+  type Operation,
   remove,
   type SessionReader,
   type Slice,
@@ -16,22 +16,14 @@ export interface Grant {
   readonly toolDigest: string;
 }
 
-/** By the tool's name. Rolls back and is logged like all state. */
-const grants: Slice<KeyedState<string>> = defineSlice<string>({
-  id: 'holdfast/grants',
-  kind: 'keyed',
-  reducers: {
-    'holdfast/tool-granted': (_state, payload) =>
-      isPlainObject(payload)
-        ? upsert(String(payload['name']), String(payload['toolDigest']))
-        : // Written by version 0.1: a name alone says nothing about which tool was meant.
-          upsert(String(payload), ''),
-    'holdfast/tool-grant-withdrawn': (_state, payload) => remove(String(payload)),
-  },
-});
+/**
+ * By the tool's name. Without reducers, as policies' states are: a log is replayed without this definition. Rolls back and is logged
+ * like all state.
+ */
+const grants: Slice<KeyedState<string>> = defineSlice<string>({ id: 'holdfast/grants', kind: 'keyed', reducers: {} });
 
-/** The slices of the executor itself: what `replay` and `createSession` need for sessions that it ran calls in. */
-export const builtInSlices: readonly Slice[] = Object.freeze([grants]);
+/** None: what the executor keeps in a session comes back from the log alone. */
+export const builtInSlices: readonly Slice[] = Object.freeze([]);
 
 /** The digest that a tool was granted by; `undefined` when it was not. */
 export function grantOf(session: SessionReader, toolName: string): string | undefined {
@@ -39,8 +31,17 @@ export function grantOf(session: SessionReader, toolName: string): string | unde
 }
 
 export function grantTool(session: Session, { name, toolDigest }: Grant): void {
-  session.register(grants);
-  session.dispatch({ type: 'holdfast/tool-granted', payload: { name, toolDigest } });
+  change(session, upsert(name, toolDigest));
+}
+
+function change(session: Session, operation: Operation): void {
+  const transaction = session.begin();
+  try {
+    transaction.apply(grants, [operation]);
+    transaction.commit({ type: 'event', events: [], changes: [...transaction.changes] });
+  } finally {
+    transaction.discard();
+  }
 }
 
 /** The tools that were granted for the session, in the order of their names. */
@@ -53,6 +54,6 @@ export function listGrants(session: Session): readonly Grant[] {
 /** Asks again at the next call of the tool. False when it was not granted. */
 export function withdrawGrant(session: Session, toolName: string): boolean {
   if (grantOf(session, toolName) === undefined) return false;
-  session.dispatch({ type: 'holdfast/tool-grant-withdrawn', payload: toolName });
+  change(session, remove(toolName));
   return true;
 }
