@@ -35,6 +35,7 @@ export {
   type PreparedCall,
 } from './policy.ts';
 export type { Prompt, PromptView, RenderedPrompt } from './prompt.ts';
+export { hasMask, type Redactor } from './redactor.ts';
 export { isStagedResource, type ResourceTransaction, type StagedResource, type Touched } from './resource.ts';
 export {
   defineResource,

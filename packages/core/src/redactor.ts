@@ -1,0 +1,25 @@
+import { isPlainObject, type Json } from './json.ts';
+
+/**
+ * Keeps secrets out of logs and out of what observers are told. Tools, policies and the callers of a run have the real values.
+ * `createRedactor` of `@holdfast/session/redact` makes one; whoever writes another one puts masks of the same form in place of
+ * secrets: `[redacted:` and twelve hexadecimal digits and `]`.
+ */
+export interface Redactor {
+  /** `json` with masks, or `json` itself when nothing in it is secret. What it has given it gives again unchanged. */
+  redact(json: Json): Json;
+  /** Lets `secret` be masked wherever it turns up from now on. */
+  learn(secret: string): void;
+  /** A keyed digest of `json`: equal for equal values, and of no use to who wants to guess them. */
+  digest?(json: Json): string;
+}
+
+const mask = /\[redacted:[0-9a-f]{12}\]/;
+
+/** Whether a mask stands anywhere in `json`: what it was cannot be had back. */
+export function hasMask(json: Json): boolean {
+  if (typeof json === 'string') return mask.test(json);
+  if (Array.isArray(json)) return json.some(hasMask);
+  if (!isPlainObject(json)) return false;
+  return Object.entries(json).some(([key, inner]) => mask.test(key) || hasMask(inner as Json));
+}
