@@ -1,17 +1,13 @@
-import {
-  type Clock,
-  describeThrown,
-  HoldfastError,
-  type Json,
-  type SessionEvent,
-  type Slice,
-  systemClock,
-} from '@holdfast/core';
+import { type Clock, describeThrown, HoldfastError, type SessionEvent, type Slice, systemClock } from '@holdfast/core';
+import { checkEntry } from './check-entry.ts';
 import { CloseListeners } from './close-listeners.ts';
 import { type LogEntry, type LogRecord, memoryStore, type SessionStore, toLogRecord } from './log.ts';
 import { type OpenWork, OpenWorkLedger } from './open-work.ts';
+import { RecordListeners } from './record-listeners.ts';
 import type { Session, SessionOptions, SessionSnapshot } from './session.ts';
 import { readExport, type SessionExport, toExport } from './session-export.ts';
+import { createSessionId } from './session-id.ts';
+import { type ForkOrigin, toRestoredSlices, toSnapshotEntry } from './session-snapshot.ts';
 import { toDeclaration } from './slice-declaration.ts';
 import { handOut } from './slice-state.ts';
 import { SliceTable } from './slice-table.ts';
@@ -24,38 +20,39 @@ export function createSession({ slices = [], ...options }: SessionOptions = {}):
   return startSession(table, options);
 }
 
-/** The log begins with the slices of `table`, and with `origin`. */
+/** The log begins with the slices of `table`, and with where they come from. */
 function startSession(
   table: SliceTable,
   { store = memoryStore(), clock = systemClock, id = createSessionId(clock.now()) }: SessionOptions,
-  origin: { readonly [field: string]: Json } = {},
+  forkedFrom?: ForkOrigin,
 ): Session {
-  const session = new LiveSession({ id, store, clock, table, seq: 0 });
+  const session = new LiveSession({ id, forkedFrom, store, clock, table, seq: 0 });
   table.unnoted.length = 0;
   session.write({
     type: 'session-start',
     sessionId: id,
-    ...origin,
+    ...(forkedFrom && { forkedFrom }),
     slices: table.slices.map(toDeclaration),
   });
   return session;
 }
-
-/** Record types from which replay rebuilds state: the session itself writes them. */
-const reserved: ReadonlySet<string> = new Set(['session-start', 'slice', 'event', 'restore', 'reset', 'import']);
 
 export class LiveSession implements Session, TransactionRoot {
   readonly id: string;
   readonly table: SliceTable;
   readonly #clock: Clock;
   readonly #store: SessionStore;
-  readonly #listeners = new Set<(record: LogRecord) => void>();
+  readonly #listeners = new RecordListeners((failure) => this.#note(failure));
   readonly #closeListeners = new CloseListeners();
   readonly #openWork: OpenWorkLedger;
   /** Records that were written on the way to another one, of which subscribers do not know yet. */
   readonly #untold: LogRecord[] = [];
+  readonly #forkedFrom: ForkOrigin | undefined;
   #seq: number;
+  /** Number of the last snapshot record, from which the log may be replayed. */
+  #snapshotSeq: number;
   #lastAtMs = 0;
+  #inSnapshot = false;
   #closed = false;
   #closing: Promise<void> | undefined;
 
@@ -65,7 +62,9 @@ export class LiveSession implements Session, TransactionRoot {
     readonly clock: Clock;
     readonly table: SliceTable;
     readonly seq: number;
+    readonly forkedFrom?: ForkOrigin | undefined;
     readonly openWork?: OpenWorkLedger;
+    readonly snapshotSeq?: number;
   }) {
     this.id = parts.id;
     this.#openWork = parts.openWork ?? new OpenWorkLedger();
@@ -73,6 +72,8 @@ export class LiveSession implements Session, TransactionRoot {
     this.#store = parts.store;
     this.#clock = parts.clock;
     this.#seq = parts.seq;
+    this.#forkedFrom = parts.forkedFrom;
+    this.#snapshotSeq = parts.snapshotSeq ?? -1;
   }
 
   register(slice: Slice): void {
@@ -95,19 +96,7 @@ export class LiveSession implements Session, TransactionRoot {
   }
 
   record(entry: LogEntry): void {
-    if (reserved.has(entry.type) || hasItems(entry['events']) || hasItems(entry['changes'])) {
-      throw new HoldfastError(
-        'record.reserved',
-        `A record \`${entry.type}\` stands for a change of state; commit a transaction instead.`,
-      );
-    }
-    // They are the log's own: written over, the log could not be opened again.
-    if ('seq' in entry || 'prev' in entry || ('atMs' in entry && !Number.isFinite(entry['atMs']))) {
-      throw new HoldfastError(
-        'record.reserved',
-        `A record \`${entry.type}\` cannot say its own \`seq\`, \`prev\` or a time that is none; give them other names.`,
-      );
-    }
+    checkEntry(entry);
     this.write(entry);
   }
 
@@ -158,7 +147,9 @@ export class LiveSession implements Session, TransactionRoot {
       if (this.table.get(id) === undefined)
         throw new HoldfastError('slice.unknown', `The snapshot has the slice \`${id}\`, which this session never met.`);
     }
-    this.write({ type: 'restore', toSeq: seq }, () => this.table.restore(states));
+    const replayed = seq > this.#snapshotSeq;
+    const slices = replayed ? {} : { slices: toRestoredSlices(states, this.table) };
+    this.write({ type: 'restore', toSeq: seq, ...slices }, () => this.table.restore(states));
   }
 
   reset(): void {
@@ -166,11 +157,7 @@ export class LiveSession implements Session, TransactionRoot {
   }
 
   fork(options: Omit<SessionOptions, 'slices'> = {}): Session {
-    return startSession(
-      this.table.fork(),
-      { clock: this.#clock, ...options },
-      { forkedFrom: { sessionId: this.id, seq: this.#seq } },
-    );
+    return startSession(this.table.fork(), { clock: this.#clock, ...options }, { sessionId: this.id, seq: this.#seq });
   }
 
   export(): SessionExport {
@@ -183,8 +170,7 @@ export class LiveSession implements Session, TransactionRoot {
   }
 
   subscribe(listener: (record: LogRecord) => void): () => boolean {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#listeners.add(listener);
   }
 
   onClose(listener: () => void | Promise<void>): void {
@@ -248,53 +234,46 @@ export class LiveSession implements Session, TransactionRoot {
     if (this.#closed) throw new HoldfastError('session.closed', `The session \`${this.id}\` is closed.`);
   }
 
-  /** Tells listeners of the record that was appended last. */
+  /** Follows a record whose change of state is made. */
   notify(entry: LogEntry): void {
-    if (this.#listeners.size === 0) return;
-    const record = toLogRecord(entry, this.#seq - 1, this.#lastAtMs);
-    for (const before of this.#untold.splice(0)) this.#tell(before);
-    this.#tell(record);
+    if (this.#listeners.size > 0) this.#tellAll(entry);
+    if (this.#store.snapshotDue === true) this.#writeSnapshot();
   }
 
-  #tell(record: LogRecord): void {
-    for (const listener of this.#listeners) {
-      try {
-        // An async function is one, too, for the compiler.
-        const answer: unknown = listener(record);
-        if (typeof answer === 'object' && answer !== null) void this.#hearOut(record, answer);
-      } catch (thrown) {
-        this.#noteFailure(record, thrown);
-      }
-    }
-  }
-
-  /** Waits for what a listener does later: nobody else would hear of its failure, and it would end the process. */
-  async #hearOut(record: LogRecord, answer: unknown): Promise<void> {
+  #writeSnapshot(): void {
+    // A store that cannot take one may go on asking for it.
+    if (this.#inSnapshot) return;
+    this.#inSnapshot = true;
     try {
-      await answer;
+      const entry = toSnapshotEntry({
+        id: this.id,
+        forkedFrom: this.#forkedFrom,
+        table: this.table,
+        openWork: this.#openWork,
+      });
+      this.write(entry, () => {
+        this.#snapshotSeq = this.#seq - 1;
+      });
     } catch (thrown) {
-      this.#noteFailure(record, thrown);
+      this.#note({ type: 'snapshot-failed', message: describeThrown(thrown) });
+    } finally {
+      this.#inSnapshot = false;
     }
   }
 
-  #noteFailure({ type, seq }: LogRecord, thrown: unknown): void {
-    // One that fails on the record of its failure would go on for ever.
-    if (type === 'subscriber-error') return;
+  /** Tells listeners of the record that was appended last. */
+  #tellAll(entry: LogEntry): void {
+    const record = toLogRecord(entry, this.#seq - 1, this.#lastAtMs);
+    for (const before of this.#untold.splice(0)) this.#listeners.tell(before);
+    this.#listeners.tell(record);
+  }
+
+  #note(failure: LogEntry): void {
     try {
-      this.record({ type: 'subscriber-error', recordSeq: seq, message: describeThrown(thrown) });
+      this.record(failure);
     } catch {
       // What was recorded has happened, so its writer must not fail; the next write meets the same broken store, or the closed
       // session, and says so.
     }
   }
-}
-
-function hasItems(field: Json | undefined): boolean {
-  return Array.isArray(field) && field.length > 0;
-}
-
-function createSessionId(nowMs: number): string {
-  const time = new Date(nowMs).toISOString().slice(0, 19).replaceAll(':', '-').replace('T', '-');
-  const random = crypto.getRandomValues(new Uint8Array(4));
-  return `${time}-${[...random].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }

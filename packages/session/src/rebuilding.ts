@@ -46,6 +46,17 @@ export class Rebuilding {
     this.#targets = new Set(records.filter(({ type }) => type === 'restore').map(({ toSeq }) => toSeq));
   }
 
+  /** Takes up everything that a snapshot holds. */
+  begin(snapshot: LogRecord): void {
+    for (const json of toArray(snapshot['slices'])) {
+      this.declare(json);
+      const { slice, state } = readSlice(json, this.table, true);
+      // As it was when reducers or changes made it.
+      if (slice.reducers.size > 0) this.table.setState(slice.id, state);
+      else this.table.setData(slice, state);
+    }
+  }
+
   /** Keeps the states that records up to `seq` have made, when they are needed again. */
   keep(seq: number): void {
     if (this.#targets.has(seq)) this.kept.set(seq, this.table.copyStates());
@@ -127,7 +138,8 @@ export function applyRecord(record: LogRecord, rebuilding: Rebuilding): void {
       for (const json of toArray(record['changes'])) applyRecorded(json, table);
       return;
     case 'restore': {
-      const states = rebuilding.kept.get(Number(record['toSeq']));
+      const states =
+        record['slices'] === undefined ? rebuilding.kept.get(Number(record['toSeq'])) : readStates(record, table);
       if (states === undefined)
         throw new Error(`it goes back to ${JSON.stringify(record['toSeq'])}, which is not before it`);
       table.restore(states);
@@ -181,8 +193,15 @@ function toOperation({ op, value, items, key, item }: Record<string, unknown>): 
 }
 
 function applyImport(record: LogRecord, table: SliceTable): void {
-  const states: ReadState[] = toArray(record['slices']).map((json) => readSlice(json, table, true));
-  setStates(states, table);
+  setStates(readSlices(record, table), table);
+}
+
+function readStates(record: LogRecord, table: SliceTable): States {
+  return new Map(readSlices(record, table).map(({ slice, state }) => [slice.id, state]));
+}
+
+function readSlices(record: LogRecord, table: SliceTable): readonly ReadState[] {
+  return toArray(record['slices']).map((json) => readSlice(json, table, true));
 }
 
 function toArray(json: Json | undefined): readonly Json[] {

@@ -13,6 +13,7 @@ import { type LogRecord, memoryStore, type SessionStore } from './log.ts';
 import { OpenWorkLedger } from './open-work.ts';
 import { applyRecord, Rebuilding } from './rebuilding.ts';
 import type { Session } from './session.ts';
+import type { ForkOrigin } from './session-snapshot.ts';
 
 export interface ReplayOptions {
   /** The definitions of the slices that have reducers. Slices without, as policies' states are, come from the log alone. */
@@ -25,7 +26,7 @@ export interface ReplayOptions {
 }
 
 /**
- * Rebuilds a session from its log and goes on after its last record. Runs reducers, never a policy or a tool. What is rebuilt
+ * Rebuilds a session from its log, or from a snapshot in it and what follows, and goes on after its last record. Runs reducers, never a policy or a tool. What is rebuilt
  * equals what was, as long as reducers are pure: one that is not makes another state, which nothing here can tell.
  *
  * @throws HoldfastError `replay.slice_missing`, `slice.conflict` (a definition is not the recorded one), `replay.record_invalid`
@@ -36,15 +37,19 @@ export function replay(records: readonly LogRecord[], options: ReplayOptions = {
   const { slices = [], base, store = memoryStore(records), clock = systemClock } = options;
   const start = readStart(records[0]);
   const rebuilding = new Rebuilding(slices, statesBefore(start, base), records);
-  const openWork = new OpenWorkLedger();
+  const openWork = OpenWorkLedger.fromJson(start.open);
+  let snapshotSeq: number | undefined;
   for (const [index, record] of records.entries()) {
+    const seq = start.seq + index;
     try {
-      if (record.seq !== index) throw new Error(`record ${index} is missing: this one has the number ${record.seq}`);
-      applyRecord(record, rebuilding);
+      if (record.seq !== seq) throw new Error(`record ${seq} is missing: this one has the number ${record.seq}`);
+      if (record.type === 'snapshot') snapshotSeq = seq;
+      if (index === 0 && record.type === 'snapshot') rebuilding.begin(record);
+      else applyRecord(record, rebuilding);
       openWork.note(record, record.seq, record.atMs);
     } catch (thrown) {
       if (isHoldfastError(thrown) && passedOn.has(thrown.code)) throw thrown;
-      throw invalid(index, `(\`${record.type}\`) cannot be replayed: ${describeThrown(thrown)}`, thrown);
+      throw invalid(seq, `(\`${record.type}\`) cannot be replayed: ${describeThrown(thrown)}`, thrown);
     }
   }
   openWork.interrupt();
@@ -53,8 +58,10 @@ export function replay(records: readonly LogRecord[], options: ReplayOptions = {
     store,
     clock,
     table: rebuilding.finish(),
-    seq: records.length,
+    seq: start.seq + records.length,
+    forkedFrom: start.forkedFrom,
     openWork,
+    ...(snapshotSeq !== undefined && { snapshotSeq }),
   });
 }
 
@@ -62,26 +69,36 @@ const passedOn: ReadonlySet<string> = new Set(['replay.slice_missing', 'slice.co
 
 interface Start {
   readonly sessionId: string;
-  readonly forkedFrom: { readonly sessionId: Json | undefined; readonly seq: Json | undefined } | undefined;
+  /** Of the first record. */
+  readonly seq: number;
+  readonly forkedFrom: ForkOrigin | undefined;
+  /** Of a snapshot: it has the states, too. */
+  readonly open?: Json | undefined;
 }
 
 function readStart(record: LogRecord | undefined): Start {
-  if (record?.type !== 'session-start')
-    throw invalid(0, 'is no `session-start`: a log is replayed from its beginning.');
-  const { sessionId, slices, forkedFrom } = record;
+  const isSnapshot = record?.type === 'snapshot';
+  if (record === undefined || !(record.type === 'session-start' || isSnapshot)) {
+    throw invalid(
+      record?.seq ?? 0,
+      'is no `session-start` and no `snapshot`: a log is replayed from its beginning, or from a snapshot.',
+    );
+  }
+  const { seq, sessionId, slices, forkedFrom, open } = record;
   if (typeof sessionId !== 'string' || !Array.isArray(slices)) {
     throw invalid(
-      0,
+      seq,
       'does not say which slices there were; an earlier version of this package wrote it, and such logs cannot be replayed.',
     );
   }
-  if (forkedFrom === undefined) return { sessionId, forkedFrom };
-  if (!isPlainObject(forkedFrom)) throw invalid(0, 'does not say where it was forked from.');
-  return { sessionId, forkedFrom: { sessionId: forkedFrom['sessionId'], seq: forkedFrom['seq'] } };
+  const start = { sessionId, seq, ...(isSnapshot && { open: open ?? {} }) };
+  if (forkedFrom === undefined) return { ...start, forkedFrom };
+  if (!isPlainObject(forkedFrom)) throw invalid(seq, 'does not say where it was forked from.');
+  return { ...start, forkedFrom: { sessionId: forkedFrom['sessionId'] ?? null, seq: forkedFrom['seq'] ?? null } };
 }
 
 function statesBefore(
-  { sessionId, forkedFrom }: Start,
+  { sessionId, forkedFrom, open }: Start,
   base: Session | undefined,
 ): ReturnType<Session['snapshot']>['states'] {
   if (forkedFrom === undefined) {
@@ -91,6 +108,7 @@ function statesBefore(
       `The session \`${sessionId}\` is no fork; replay it without \`base\`.`,
     );
   }
+  if (open !== undefined) return new Map();
   const origin = `session \`${String(forkedFrom.sessionId)}\` after ${String(forkedFrom.seq)} records`;
   if (base === undefined) {
     throw new HoldfastError(

@@ -120,7 +120,7 @@ function isPair(json: unknown): json is readonly [string, Json] {
   return Array.isArray(json) && json.length === 2 && typeof json[0] === 'string';
 }
 
-function toExportedSlice(slice: Slice, state: SliceState): ExportedSlice {
+export function toExportedSlice(slice: Slice, state: SliceState): ExportedSlice {
   return { ...toDeclaration(slice), state: toJson(state) };
 }
 

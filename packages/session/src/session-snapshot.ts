@@ -1,0 +1,36 @@
+import type { Json } from '@holdfast/core';
+import type { LogEntry } from './log.ts';
+import type { OpenWorkLedger } from './open-work.ts';
+import { toExportedSlice } from './session-export.ts';
+import type { SliceState } from './slice-state.ts';
+import type { SliceTable } from './slice-table.ts';
+
+/** What a log says of the session that it was forked from. */
+export type ForkOrigin = { readonly sessionId: Json; readonly seq: Json };
+
+export interface SnapshotParts {
+  readonly id: string;
+  readonly forkedFrom: ForkOrigin | undefined;
+  readonly table: SliceTable;
+  readonly openWork: OpenWorkLedger;
+}
+
+/** The record from which a session is replayed without those before it: all that they have made. */
+export function toSnapshotEntry({ id, forkedFrom, table, openWork }: SnapshotParts): LogEntry {
+  return {
+    type: 'snapshot',
+    sessionId: id,
+    ...(forkedFrom && { forkedFrom }),
+    // In the order in which the session met them: that is the order in which they answer events.
+    slices: table.slices.map((slice) => toExportedSlice(slice, table.stateOf(slice))),
+    open: openWork.toJson(),
+  };
+}
+
+/** The slices that a `restore` puts back, with their states, for a log that is not replayed from where they can be made again. */
+export function toRestoredSlices(states: ReadonlyMap<string, SliceState>, table: SliceTable): Json {
+  return table.slices.flatMap((slice) => {
+    const state = states.get(slice.id);
+    return state === undefined || slice.retention !== 'state' ? [] : [toExportedSlice(slice, state)];
+  });
+}
