@@ -88,7 +88,7 @@ export interface ToolCallEndEvent {
   /** Work that did not stop when told to: its late result is dropped. */
   readonly abandoned?: boolean | undefined;
   readonly startedAtMs: number;
-  /** Without the time that a person took to answer. */
+  /** Without the time that a person took to answer; of a call whose process ended under it, until that was settled. */
   readonly durationMs: number;
 }
 

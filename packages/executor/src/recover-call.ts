@@ -27,7 +27,7 @@ export async function recoverCall(
 ): Promise<Outcome | undefined> {
   const { start, resolution } = open;
   if (resolution === undefined && start.repeat !== 'never') return undefined;
-  const trail = startTrail(call, scope);
+  const trail = { ...startTrail(call, scope), startedAtMs: start.atMs };
   trail.input = isPlainObject(start.input) ? start.input : {};
   const answered = open.approvals.findLast(({ answer }) => answer !== undefined);
   if (answered?.answer !== undefined) {

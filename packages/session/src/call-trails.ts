@@ -1,5 +1,6 @@
 import {
   type ApprovalAnswer,
+  type EffectCheck,
   isPlainObject,
   type Json,
   type PolicyDecision,
@@ -19,8 +20,11 @@ export interface CallTrail {
     readonly seq: number;
     readonly atMs: number;
     readonly asks: readonly PolicyDecision[];
-    answer?: { readonly seq: number; readonly atMs: number; readonly answer: ApprovalAnswer };
+    answer?: { readonly seq: number; readonly atMs: number; readonly answer: ApprovalAnswer; readonly by?: string };
   }[];
+  resolution:
+    | { readonly seq: number; readonly atMs: number; readonly resolution: EffectCheck; readonly by?: string }
+    | undefined;
   start: { readonly seq: number; readonly atMs: number; readonly input: Json } | undefined;
   end: (ToolCallEndEvent & { readonly seq: number; readonly atMs: number }) | undefined;
   late: (ToolCallLateEvent & { readonly seq: number }) | undefined;
@@ -68,6 +72,7 @@ class TrailReader implements Trails {
     else if (type === 'approval-answer') this.#readAnswer(record, callId, place);
     else if (type === 'tool-call-start') this.#readStart(record, callId, place);
     else if (type === 'tool-call-end') this.#readEnd(record, callId, place);
+    else if (type === 'call-resolution') this.#readResolution(record, callId, place);
     else if (type === 'tool-call-late') this.#readLate(record, callId, place);
     else if (type.startsWith('resource-')) this.#readProblem(record, callId, place);
   }
@@ -116,7 +121,15 @@ class TrailReader implements Trails {
     const { answer } = record;
     const question = this.#going(callId, place, record).approvals.findLast((approval) => approval.answer === undefined);
     if (question === undefined || !isPlainObject(answer)) return;
-    question.answer = { seq: record.seq, atMs: record.atMs, answer: answer as unknown as ApprovalAnswer };
+    const by = typeof record['by'] === 'string' ? { by: record['by'] } : {};
+    question.answer = { seq: record.seq, atMs: record.atMs, answer: answer as unknown as ApprovalAnswer, ...by };
+  }
+
+  #readResolution({ seq, atMs, resolution, by }: LogRecord, callId: string, place: Place | undefined): void {
+    const trail = this.#lastOf(callId, place);
+    if (trail === undefined || !isPlainObject(resolution)) return;
+    const said = typeof by === 'string' ? { by } : {};
+    trail.resolution = { seq, atMs, resolution: resolution as unknown as EffectCheck, ...said };
   }
 
   #readStart(record: LogRecord, callId: string, place: Place | undefined): void {
@@ -185,6 +198,7 @@ class TrailReader implements Trails {
           arguments: (asked['arguments'] ?? null) as Json,
         },
       approvals: [],
+      resolution: undefined,
       start: undefined,
       end: undefined,
       late: undefined,

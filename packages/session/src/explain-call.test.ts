@@ -288,3 +288,27 @@ test('a log that somebody has edited explains what it can and hangs nowhere', ()
   expect(explainCall(chain, 'c1')?.uses[0]?.nested).toHaveLength(1);
   expect(explainCall(chain, 'c20000')?.uses[0]?.changed.kept).toBe(false);
 });
+
+test('who answered, and what a person said of an effect, also after the end', () => {
+  const { session, explain } = start();
+  session.record(message(1, 'a'));
+  session.record(request('a', 'host/p'));
+  session.record({ type: 'approval-answer', callId: 'a', answer: { type: 'approve' }, by: 'ada' });
+  const resolve = (type: string): LogEntry => ({
+    type: 'call-resolution',
+    callId: 'a',
+    resolution: { type },
+    by: 'bob',
+  });
+  session.record(resolve('not-done'));
+  expect(explain('a')?.uses).toMatchObject([
+    {
+      approvals: [{ answer: { answer: { type: 'approve' }, by: 'ada' } }],
+      resolution: { resolution: { type: 'not-done' }, by: 'bob' },
+    },
+  ]);
+  session.record(endOf('a', 'in-doubt'));
+  session.record(resolve('done'));
+  expect(explain('a')?.uses).toMatchObject([{ status: 'ended', resolution: { resolution: { type: 'done' } } }]);
+  expect(explain('a')?.uses).toHaveLength(1);
+});

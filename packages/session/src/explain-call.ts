@@ -1,4 +1,11 @@
-import type { ApprovalAnswer, Json, PolicyDecision, ToolCallEndEvent, ToolCallLateEvent } from '@holdfast/core';
+import type {
+  ApprovalAnswer,
+  EffectCheck,
+  Json,
+  PolicyDecision,
+  ToolCallEndEvent,
+  ToolCallLateEvent,
+} from '@holdfast/core';
 import { type CallTrail, readTrails, type Trails } from './call-trails.ts';
 import type { LogRecord } from './log.ts';
 
@@ -28,8 +35,20 @@ export interface CallUse {
     readonly seq: number;
     readonly atMs: number;
     readonly asks: readonly PolicyDecision[];
-    readonly answer?: { readonly seq: number; readonly atMs: number; readonly answer: ApprovalAnswer };
+    readonly answer?: {
+      readonly seq: number;
+      readonly atMs: number;
+      readonly answer: ApprovalAnswer;
+      readonly by?: string;
+    };
   }[];
+  /** What a person said of its effect, after its process had ended under it. */
+  readonly resolution?: {
+    readonly seq: number;
+    readonly atMs: number;
+    readonly resolution: EffectCheck;
+    readonly by?: string;
+  };
   /** Written before a tool touched the world. */
   readonly start?: { readonly seq: number; readonly atMs: number; readonly input: Json };
   /** The end event as it was recorded. */
@@ -64,7 +83,7 @@ export function explainCall(records: readonly LogRecord[], callId: string): Call
 const maxDepth = 100;
 
 function toUse(trail: CallTrail, trails: Trails, depth: number): CallUse {
-  const { callId, name, sessionId, parentId, message, approvals, start, end, late, problems } = trail;
+  const { callId, name, sessionId, parentId, message, approvals, resolution, start, end, late, problems } = trail;
   const asked = approvals.at(-1);
   return {
     callId,
@@ -75,6 +94,7 @@ function toUse(trail: CallTrail, trails: Trails, depth: number): CallUse {
     ...(message === undefined ? {} : { message }),
     decisions: end?.decisions ?? asked?.asks ?? [],
     approvals,
+    ...(resolution === undefined ? {} : { resolution }),
     ...(start === undefined ? {} : { start }),
     ...(end === undefined ? {} : { end }),
     ...(late === undefined ? {} : { late }),

@@ -1,5 +1,6 @@
 import {
   type ApprovalAnswer,
+  deepFreeze,
   type EffectCheck,
   isPlainObject,
   type Json,
@@ -172,12 +173,15 @@ export class OpenWorkLedger {
     if (!isPlainObject(pending) || pending['parentId'] !== undefined) return;
     const call = this.#open(pending, String(pending['name']));
     if (rawArguments !== undefined) call.rawArguments = rawArguments;
-    call.approvals.push({ pending: pending as unknown as PendingApproval, askedAtMs: atMs });
+    // Handed out as it is; nobody may change what was asked.
+    call.approvals.push({ pending: deepFreeze(pending as unknown as PendingApproval), askedAtMs: atMs });
   }
 
   #noteAnswer(entry: LogEntry, atMs: number): void {
     const approvals = this.#calls.get(keyOf(entry))?.approvals;
-    const index = approvals?.findLastIndex(({ answer }) => answer === undefined) ?? -1;
+    const answers = ({ pending, answer }: OpenApproval): boolean =>
+      answer === undefined && pending.digest === entry['digest'];
+    const index = approvals?.findLastIndex(answers) ?? -1;
     const question = approvals?.[index];
     if (approvals === undefined || question === undefined) return;
     const answer = entry['answer'] as unknown as ApprovalAnswer;

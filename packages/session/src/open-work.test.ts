@@ -1,0 +1,189 @@
+import type { Json } from '@holdfast/core';
+import { expect, test } from 'vitest';
+import { createSession, type LogEntry, memoryStore, replay, type SessionStore } from './index.ts';
+import { OpenWorkLedger } from './open-work.ts';
+
+const place = { run: 1, turn: 2 };
+const pendingOf = (callId: string, digest: string, more: { readonly [field: string]: Json } = place): LogEntry => ({
+  type: 'approval-request',
+  pending: { callId, name: 'send', input: { to: 'ada' }, dangerous: false, asks: [], digest, ...more },
+});
+const answerTo = (callId: string, digest: string, type = 'approve'): LogEntry => ({
+  type: 'approval-answer',
+  callId,
+  ...place,
+  digest,
+  answer: { type },
+  by: 'ada',
+});
+const startOf = (callId: string, repeat: string, more: { readonly [field: string]: Json } = place): LogEntry => ({
+  type: 'tool-call-start',
+  callId,
+  name: 'send',
+  input: {},
+  repeat,
+  ...more,
+});
+const endOf = (callId: string, more: { readonly [field: string]: Json } = place): LogEntry => ({
+  type: 'tool-call-end',
+  callId,
+  ...more,
+});
+const run = (type: string, status?: string): LogEntry => ({
+  type,
+  run: 1,
+  ...(status === undefined ? {} : { status }),
+});
+
+function ledgerOf(...entries: readonly LogEntry[]): OpenWorkLedger {
+  const ledger = new OpenWorkLedger();
+  for (const [seq, entry] of entries.entries()) ledger.note(entry, seq, seq * 10);
+  return ledger;
+}
+
+test('a question waits until it is answered, and its call until it ends', () => {
+  const asked = [run('run-start'), pendingOf('a', 'd1'), run('run-end', 'suspended')];
+  expect(ledgerOf(...asked).read()).toMatchObject({
+    runs: [{ run: 1, seq: 0, suspended: true }],
+    calls: [{ callId: 'a', name: 'send', run: 1, turn: 2, approvals: [{ pending: { digest: 'd1' }, askedAtMs: 10 }] }],
+  });
+  const answered = ledgerOf(...asked, answerTo('a', 'd1'));
+  expect(answered.read().calls).toMatchObject([
+    { approvals: [{ answer: { type: 'approve' }, answeredAtMs: 30, answeredBy: 'ada' }] },
+  ]);
+  expect(ledgerOf(...asked, answerTo('a', 'd1'), run('run-resume'), endOf('a')).read()).toMatchObject({
+    runs: [{ suspended: false }],
+    calls: [],
+  });
+});
+
+test('an answer to something else is none, and one question has one answer', () => {
+  const ledger = ledgerOf(
+    pendingOf('a', 'd1'),
+    pendingOf('a', 'd2'),
+    answerTo('a', 'd1', 'deny'),
+    answerTo('a', 'd1'),
+    answerTo('a', 'd3'),
+    answerTo('b', 'd1'),
+  );
+  expect(ledger.read().calls).toMatchObject([
+    {
+      callId: 'a',
+      approvals: [{ pending: { digest: 'd1' }, answer: { type: 'deny' } }, { pending: { digest: 'd2' } }],
+    },
+  ]);
+  expect(ledger.read().calls[0]?.approvals[1]).not.toHaveProperty('answer');
+});
+
+test('what was asked cannot be changed by who is shown it', () => {
+  const ledger = ledgerOf(pendingOf('a', 'd1'));
+  const [call] = ledger.read().calls;
+  expect(() => Object.assign(call?.approvals[0]?.pending.input as object, { to: 'eve' })).toThrow(TypeError);
+  (call?.approvals as unknown[]).length = 0;
+  expect(ledger.read().calls[0]?.approvals).toHaveLength(1);
+});
+
+test('calls of one id in two turns, or direct, are different calls', () => {
+  const direct = { rawArguments: '{}' };
+  const ledger = ledgerOf(
+    startOf('a', 'never'),
+    startOf('a', 'never', { run: 1, turn: 3 }),
+    startOf('a', 'never', direct),
+    endOf('a', {}),
+  );
+  expect(ledger.read().calls.map(({ run, turn }) => [run, turn])).toEqual([
+    [1, 2],
+    [1, 3],
+  ]);
+});
+
+test.each([
+  { nested: 'never', repeat: 'never' },
+  { nested: 'keyed', repeat: 'keyed' },
+  { nested: undefined, repeat: 'never' },
+])(
+  'a nested call that may be repeated `$nested` lets the one around it be repeated `$repeat`',
+  ({ nested, repeat }) => {
+    const inner = startOf('a/1', nested ?? 'never', { parentId: 'a' });
+    if (nested === undefined) delete (inner as Record<string, unknown>)['repeat'];
+    for (const entry of [
+      inner,
+      { type: 'child-record', callId: 'a', sessionId: 's/a/child_1', childSeq: 0, entry: inner },
+    ]) {
+      const ledger = ledgerOf(startOf('b', 'safe'), startOf('a', 'keyed'), entry);
+      expect(ledger.read().calls.map(({ callId, start }) => [callId, start?.repeat])).toEqual([
+        ['b', 'safe'],
+        ['a', repeat],
+      ]);
+    }
+  },
+);
+
+test('nested questions and ends are not calls of their own', () => {
+  const ledger = ledgerOf(
+    startOf('a', 'keyed'),
+    pendingOf('a/1', 'd', { parentId: 'a' }),
+    endOf('a/1', { ...place, parentId: 'a' }),
+  );
+  expect(ledger.read().calls.map(({ callId }) => callId)).toEqual(['a']);
+});
+
+test('a run that ends for good takes its calls with it, and no other', () => {
+  const other = { run: 5, turn: 1 };
+  const ledger = ledgerOf(run('run-start'), pendingOf('a', 'd'), pendingOf('b', 'd', other), run('run-end', 'aborted'));
+  expect(ledger.read()).toMatchObject({ runs: [], calls: [{ callId: 'b' }] });
+});
+
+test('what a person says of an effect is kept with the call', () => {
+  const resolution = { type: 'done', value: 1 };
+  const ledger = ledgerOf(startOf('a', 'never'), { type: 'call-resolution', callId: 'a', ...place, resolution });
+  expect(ledger.read().calls).toMatchObject([{ callId: 'a', resolution }]);
+});
+
+test('replay has the same, says what has lost its process, and so does what was written down of it', () => {
+  const store = memoryStore();
+  const clock = { now: () => 7, after: () => () => undefined };
+  const session = createSession({ id: 's', store, clock });
+  for (const entry of [run('run-start'), startOf('x', 'never'), pendingOf('a', 'd1'), answerTo('a', 'd1')]) {
+    session.record(entry);
+  }
+  const live = session.openWork();
+  expect(live.calls[0]?.start?.interrupted).toBe(false);
+  const again = replay(store.records, { store, clock }).openWork();
+  expect(again.calls[0]?.start?.interrupted).toBe(true);
+  const begun = live.calls[0]?.start;
+  expect(again).toEqual({
+    ...live,
+    calls: [{ ...live.calls[0], start: { ...begun, interrupted: true } }, live.calls[1]],
+  });
+
+  const ledger = ledgerOf(run('run-start'), startOf('x', 'never'), pendingOf('a', 'd1'));
+  const json: Json = JSON.parse(JSON.stringify(ledger.toJson()));
+  expect(OpenWorkLedger.fromJson(json).read()).toEqual(ledger.read());
+  const restored = OpenWorkLedger.fromJson(json);
+  restored.note(answerTo('a', 'd1'), 9, 9);
+  expect(restored.read().calls[1]).toMatchObject({ approvals: [{ answer: { type: 'approve' } }] });
+});
+
+test('records are read from the store, and one that cannot be read says so', () => {
+  const session = createSession({ id: 's' });
+  session.record({ type: 'one' });
+  session.record({ type: 'two' });
+  expect([...session.records(1)].map(({ type, seq }) => [type, seq])).toEqual([
+    ['one', 1],
+    ['two', 2],
+  ]);
+  const blind: SessionStore = { append: () => undefined, close: () => undefined };
+  expect(() => createSession({ store: blind }).records()).toThrow(
+    expect.objectContaining({ code: 'log.not_readable' }),
+  );
+});
+
+test('a memory store has one writer', () => {
+  const store = memoryStore();
+  const session = createSession({ id: 's', store });
+  const second = replay(store.records, { store });
+  session.record({ type: 'mine' });
+  expect(() => second.record({ type: 'mine too' })).toThrow(expect.objectContaining({ code: 'log.sequence' }));
+  expect(store.records).toHaveLength(2);
+});
