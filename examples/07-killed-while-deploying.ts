@@ -1,0 +1,77 @@
+// A run is killed while its approved deploy is under way. After a restart the log alone is enough to finish it, deployed once.
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { defineTool, toolOk } from '@holdfast/core';
+import { resumeRun, runAgent } from '@holdfast/executor';
+import { createPrompt, markdownSection } from '@holdfast/prompt';
+import { createSession, replay } from '@holdfast/session';
+import { jsonlStore, openJsonlLog } from '@holdfast/session/jsonl';
+import { scriptedModel } from '@holdfast/testing';
+import * as v from 'valibot';
+
+const [role = 'main', folder = mkdtempSync(join(tmpdir(), 'holdfast-'))] = process.argv.slice(2);
+const log = join(folder, 'session.jsonl');
+
+/** The world. Asked twice with one key, it deploys once. Answers whether it was the first time. */
+function ship(key: string, version: string): boolean {
+  const path = join(folder, `${encodeURIComponent(key)}.deployed`);
+  const first = !existsSync(path);
+  if (first) writeFileSync(path, version);
+  return first;
+}
+
+const deploy = defineTool({
+  name: 'deploy',
+  description: 'Deploy a version.',
+  inputSchema: v.object({ version: v.string() }),
+  effects: 'external',
+  repeat: 'keyed',
+  dangerous: true,
+  async execute({ version }, { idempotencyKey }) {
+    const first = ship(idempotencyKey, version);
+    process.send?.('under way');
+    // Word that never comes: the process is killed here.
+    if (role === 'worker') await once(process, 'message');
+    return toolOk({ version, first }, `Version ${version} is deployed.`);
+  },
+});
+const release = { title: 'Release', template: 'Deploy what you are asked to.', tools: [deploy] };
+const prompt = createPrompt({ ns: 'examples', key: 'deploy', sections: [markdownSection(release)] });
+
+if (role === 'worker') {
+  const model = scriptedModel([{ calls: [{ name: 'deploy', arguments: { version: '1.2.0' } }] }]);
+  const session = createSession({ store: jsonlStore(log) });
+  const approve = () => ({ type: 'approve' }) as const;
+  await runAgent({ model, prompt, session, approve, input: 'Deploy 1.2.0 and tell me.' }).result;
+  throw new Error('The worker was not killed.');
+}
+
+const worker = fork(import.meta.filename, ['worker', folder]);
+const ended = once(worker, 'exit');
+await once(worker, 'message');
+worker.kill('SIGKILL');
+assert.deepEqual(await ended, [null, 'SIGKILL']);
+
+// What the other process had done is in its log; its lock is taken over.
+const { records, store } = openJsonlLog(log);
+const session = replay(records, { store });
+const { runs, calls } = session.openWork();
+assert.equal(runs.length, 1);
+assert.deepEqual(
+  calls.map(({ name, start }) => [name, start?.repeat, start?.interrupted]),
+  [['deploy', 'keyed', true]],
+);
+
+// Nobody is asked again, and the deploy runs again with the key that it had.
+const model = scriptedModel([{ text: 'Version 1.2.0 is out.' }]);
+const { status, text, outcomes } = await resumeRun({ model, prompt, session }).result;
+await session.close();
+assert.deepEqual([status, text], ['completed', 'Version 1.2.0 is out.']);
+assert.deepEqual(outcomes[0]?.value, { version: '1.2.0', first: false });
+assert.equal(model.requests[0]?.messages.at(-1)?.role, 'tool');
+rmSync(folder, { recursive: true });
+console.log('killed in the middle, gone on with after a restart: deployed once, and the model was told');

@@ -1,0 +1,79 @@
+// Five calls of one message wait for a person. Three answers come from another process, in any order; each call runs once.
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ApprovalAnswer, defineTool, isPlainObject, type PendingApproval, toolOk } from '@holdfast/core';
+import { answerApproval, pendingApprovals, resumeRun, runAgent } from '@holdfast/executor';
+import { createPrompt, markdownSection } from '@holdfast/prompt';
+import { createSession, replay, type Session } from '@holdfast/session';
+import { jsonlStore, openJsonlLog } from '@holdfast/session/jsonl';
+import { scriptedModel } from '@holdfast/testing';
+import * as v from 'valibot';
+
+const [role = 'office', folder = mkdtempSync(join(tmpdir(), 'holdfast-'))] = process.argv.slice(2);
+const log = join(folder, 'session.jsonl');
+
+function reopen(): Session {
+  const { records, store } = openJsonlLog(log);
+  return replay(records, { store });
+}
+
+const customerOf = ({ input }: PendingApproval): unknown => isPlainObject(input) && input['customer'];
+
+async function answer(session: Session, customer: string, said: ApprovalAnswer): Promise<void> {
+  const question = pendingApprovals(session).find((pending) => customerOf(pending) === customer);
+  assert(question);
+  await answerApproval(session, question, said, { by: role });
+}
+
+// The other process needs the log, and neither the tools nor the model.
+if (role === 'elsewhere') {
+  const session = reopen();
+  assert.deepEqual(pendingApprovals(session).map(customerOf), ['Ada', 'Ben', 'Cleo', 'Dan', 'Eve']);
+  await answer(session, 'Cleo', { type: 'approve' });
+  await answer(session, 'Eve', { type: 'deny', reason: 'Eve has paid.' });
+  await answer(session, 'Ada', { type: 'approve' });
+  await session.close();
+  process.exit();
+}
+
+const sent: string[] = [];
+const send = defineTool({
+  name: 'send_invoice',
+  description: 'Send an invoice to a customer.',
+  inputSchema: v.object({ customer: v.string() }),
+  dangerous: true,
+  execute: ({ customer }) => toolOk(sent.push(customer), `${customer} has an invoice.`),
+});
+const section = markdownSection({ title: 'Invoices', template: 'Send them.', tools: [send] });
+const prompt = createPrompt({ ns: 'examples', key: 'invoices', sections: [section] });
+const calls = ['Ada', 'Ben', 'Cleo', 'Dan', 'Eve'].map((customer) => ({ name: send.name, arguments: { customer } }));
+const model = scriptedModel([{ calls }, { text: 'Eve got none.' }]);
+
+const first = createSession({ store: jsonlStore(log) });
+const asked = await runAgent({ model, prompt, session: first, input: 'Send the invoices.' }).result;
+assert.equal(asked.status, 'suspended');
+await first.close();
+assert.deepEqual(await once(fork(import.meta.filename, ['elsewhere', folder]), 'exit'), [0, null]);
+
+// Calls run in the order of the message: Cleo's is approved and waits, because Ben's before it does.
+const session = reopen();
+const waiting = await resumeRun({ model, prompt, session }).result;
+assert.equal(waiting.status, 'suspended');
+assert.deepEqual([waiting.pending.map(customerOf), sent], [['Ben', 'Dan'], ['Ada']]);
+
+await answer(session, 'Dan', { type: 'approve' });
+await answer(session, 'Ben', { type: 'approve' });
+const { status, outcomes } = await resumeRun({ model, prompt, session }).result;
+await session.close();
+assert.equal(status, 'completed');
+assert.deepEqual(sent, ['Ada', 'Ben', 'Cleo', 'Dan']);
+assert.deepEqual([outcomes.length, outcomes[4]?.kind], [5, 'denied']);
+assert.match(outcomes[4]?.text ?? '', /Eve has paid/);
+rmSync(folder, { recursive: true });
+console.log(
+  'three of five answers came from elsewhere; four invoices were sent, each once, and the denied call cost no other',
+);
