@@ -1,7 +1,8 @@
-import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync, realpathSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describeThrown, HoldfastError } from '@holdfast/core';
+import type { LogFiles } from './jsonl-files.ts';
 
 // A record's text is the line that a JSON-lines log would hold, so both have the same links and the same head.
 const tables = `
@@ -19,10 +20,10 @@ const tables = `
 `;
 
 /** Opens a database for writing, and makes it where there is none. @throws HoldfastError `log.unwritable`. */
-export function createDatabase(path: string): DatabaseSync {
+export function createDatabase(path: string, files: LogFiles): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {
-    makeFile(path);
+    makeFile(path, files);
     database = connect(path);
     database.exec(tables);
     return database;
@@ -33,9 +34,24 @@ export function createDatabase(path: string): DatabaseSync {
 }
 
 /** Opens a database that is there. @throws HoldfastError `log.missing`, `log.unwritable`. */
-export function openDatabase(path: string): DatabaseSync {
+export function openDatabase(path: string, files: LogFiles): DatabaseSync {
   checkThere(path);
-  return createDatabase(path);
+  return createDatabase(path, files);
+}
+
+/**
+ * Opens the write-ahead log of a database that is open, for syncs: it keeps everything that SQLite has not brought to the disk itself.
+ * It is there for as long as a connection is. @throws HoldfastError `log.unwritable`.
+ */
+export function openWriteAheadLog(path: string, files: LogFiles): number {
+  try {
+    const realPath = realpathSync(path);
+    // Both files are of no use without their names.
+    files.syncFolder(dirname(realPath));
+    return files.open(`${realPath}-wal`, 'read-append');
+  } catch (cause) {
+    throw unwritable(path, cause);
+  }
 }
 
 /**
@@ -74,6 +90,12 @@ export function isSqliteError(thrown: unknown): thrown is Error {
   return thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_SQLITE_ERROR';
 }
 
+export function missingSession(path: string, sessionId: string): HoldfastError {
+  return new HoldfastError('log.missing', `There is no session \`${sessionId}\` in \`${path}\`.`, {
+    data: { path, sessionId },
+  });
+}
+
 export function unwritable(path: string, cause: unknown): HoldfastError {
   return new HoldfastError(
     'log.unwritable',
@@ -91,7 +113,9 @@ function connect(path: string): DatabaseSync {
   try {
     database.exec(waiting);
     database.exec('PRAGMA journal_mode = WAL');
-    // With a write-ahead log this is what survives the end of the process, as a line of a file does; not more.
+    // From here on a commit waits for no disk: it survives the end of the process, as a line of a file does. What made the database
+    // ready is on the disk, and so is the write-ahead log before it is copied into the database, and the database before that log
+    // begins anew.
     database.exec('PRAGMA synchronous = NORMAL');
     return database;
   } catch (error) {
@@ -101,8 +125,13 @@ function connect(path: string): DatabaseSync {
 }
 
 /** SQLite would let everybody read what it makes. The files beside the database get its mode. */
-function makeFile(path: string): void {
-  mkdirSync(dirname(resolve(path)), { recursive: true });
+function makeFile(path: string, files: LogFiles): void {
+  const folder = dirname(resolve(path));
+  const firstMade = files.makeFolder(folder);
+  // Each has its name in the one above it; SQLite sees to the name of the database.
+  for (let made = folder; firstMade !== undefined && made.length >= firstMade.length; made = dirname(made)) {
+    files.syncFolder(dirname(made));
+  }
   // Not opened when it is there: closing it would drop the locks that SQLite holds on it elsewhere in this process.
   if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
 }
@@ -111,7 +140,7 @@ function checkThere(path: string): void {
   if (!existsSync(path)) throw new HoldfastError('log.missing', `There is no session database at \`${path}\`.`);
 }
 
-function unreadable(path: string, cause: unknown): HoldfastError {
+export function unreadable(path: string, cause: unknown): HoldfastError {
   return new HoldfastError(
     'log.unreadable',
     `The session database \`${path}\` cannot be read: ${describeThrown(cause)}`,

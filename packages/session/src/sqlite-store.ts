@@ -1,165 +1,136 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { describeThrown, HoldfastError } from '@holdfast/core';
-import { firstLink, linkOf } from './jsonl-store.ts';
-import type { LogEntry, OpenedLog, SessionStore } from './log.ts';
-import { createDatabase, inTransaction, isSqliteError, openDatabase, unwritable } from './sqlite-database.ts';
-import { missingSession, readRows } from './sqlite-reading.ts';
-import { isAlive, newWriter, parseWriter } from './sqlite-writer.ts';
+import type { LogFiles } from './jsonl-files.ts';
+import { maxLineBytes } from './jsonl-lines.ts';
+import { DiskSync } from './jsonl-sync.ts';
+import type { LogEntry, LogRecord, SessionStore } from './log.ts';
+import { type ChainPlace, linkOf } from './record-chain.ts';
+import type { SnapshotGauge, SnapshotOptions } from './snapshot-gauge.ts';
+import { isSqliteError, unreadable } from './sqlite-database.ts';
+import { damagedLog, findPlace, missingRow, readRows } from './sqlite-rows.ts';
+import { lockedSession } from './sqlite-writer.ts';
 
 /** A store that inserts one row a record. */
 export interface SqliteStore extends SessionStore {
   readonly path: string;
   readonly sessionId: string;
+  /** A few records at a time. @throws HoldfastError `session.closed`; `log.record.invalid`, `log.sequence`, `log.chain`, `log.unreadable`. */
+  read(fromSeq?: number): Iterable<LogRecord>;
+  readonly snapshotDue: boolean;
 }
 
-export interface SqliteLogOptions {
+export interface SqliteLogOptions extends SnapshotOptions {
   /** Names the log in its database, which may hold many. Well-formed Unicode, usually the id of the session itself. */
   readonly sessionId: string;
+  /**
+   * What a record survives as soon as `append` returns is the end of the process. With `disk` the store also has `sync`, which
+   * resolves when everything appended so far survives a loss of power, as far as the disk keeps what it says that it has; those who
+   * ask at the same time share one sync. It brings the database's write-ahead log to the disk (`fdatasync`), for SQLite itself does
+   * that only before it copies that log into the database. Default: `process`.
+   */
+  readonly sync?: 'process' | 'disk';
 }
 
-/**
- * Begins a session's log in a database, making the file and its folder where there is none. `append` returns when the operating
- * system has the row: it survives the end of the process. Each row holds the SHA-256 of the row before it, so that an edit
- * anywhere but at the end shows. One process at a time writes a session; many may write other sessions of the database.
- *
- * @throws HoldfastError `log.exists`, `log.unwritable`, `options.invalid`; from `append` `log.write_failed`, after which nothing of
- * the record is left, `log.locked` when another process has taken the session over, `log.sequence` for a record that does not follow the last one,
- * `session.closed`; from `close` `log.write_failed`.
- */
-export function sqliteStore(path: string, { sessionId }: SqliteLogOptions): SqliteStore {
-  if (typeof sessionId !== 'string' || sessionId === '' || !sessionId.isWellFormed()) {
-    throw new HoldfastError(
-      'options.invalid',
-      `\`sessionId\` must be a string of well-formed Unicode that is not empty, got ${JSON.stringify(sessionId)}.`,
-    );
-  }
-  const writer = newWriter();
-  return withDatabase(createDatabase(path), path, (database) => {
-    const key = inTransaction(database, () => {
-      if (findSession(database, sessionId) !== undefined) {
-        throw new HoldfastError(
-          'log.exists',
-          `\`${path}\` has a session \`${sessionId}\` already; go on with it by \`openSqliteLog\`, or begin one with another id.`,
-          { data: { path, sessionId } },
-        );
-      }
-      const { lastInsertRowid } = database
-        .prepare('INSERT INTO holdfast_sessions (id, writer) VALUES (?, ?)')
-        .run(sessionId, writer);
-      return Number(lastInsertRowid);
-    });
-    return appendRows({ database, path, sessionId, key, writer, seq: 0, head: firstLink });
-  });
-}
-
-/**
- * Opens a session's log to go on with it: reads and verifies it, and takes over from a writer whose process has ended.
- *
- * @throws HoldfastError `log.missing`, `log.locked` when somebody has it open, `log.unwritable`; `log.record.invalid`,
- * `log.sequence` and `log.chain` for one that was changed, with `path`, `sessionId` and the record's `seq` in `data`.
- */
-export function openSqliteLog(
-  path: string,
-  { sessionId }: SqliteLogOptions,
-): OpenedLog & { readonly store: SqliteStore } {
-  const writer = newWriter();
-  return withDatabase(openDatabase(path), path, (database) =>
-    // Read while nobody else can write: what is verified is what is gone on with.
-    inTransaction(database, () => {
-      const key = takeSession(database, { path, sessionId, writer });
-      const { records, head, problem } = readRows(database, key);
-      if (problem !== undefined) {
-        throw new HoldfastError(
-          problem.code,
-          `The session \`${sessionId}\` in \`${path}\` is damaged: ${problem.message}`,
-          {
-            data: { path, sessionId, seq: problem.seq },
-          },
-        );
-      }
-      return { records, store: appendRows({ database, path, sessionId, key, writer, seq: records.length, head }) };
-    }),
-  );
-}
-
-interface OpenSession {
+/** A database that is open for one of its sessions. */
+export interface OpenDatabase {
   readonly database: DatabaseSync;
   readonly path: string;
-  readonly sessionId: string;
-  readonly key: number;
-  readonly writer: string;
-  /** The number of the next record, and what it links to. */
-  readonly seq: number;
-  readonly head: string;
+  readonly options: SqliteLogOptions;
+  readonly files: LogFiles;
+  /** Of the write-ahead log, where it is to be synced. */
+  readonly syncing?: number;
 }
 
-function appendRows({ database, path, sessionId, key, writer, seq, head }: OpenSession): SqliteStore {
+/** A session that this process alone may append to. */
+export interface HeldSession extends OpenDatabase {
+  readonly key: number;
+  readonly writer: string;
+  /** After its last record. */
+  readonly place: ChainPlace;
+  readonly gauge: SnapshotGauge;
+}
+
+export function appendRows(held: HeldSession): SqliteStore {
+  const { database, path, key, writer, gauge, files, syncing } = held;
+  const { sessionId } = held.options;
   // One statement is one transaction. It inserts nothing once somebody else has taken the session over.
   const insert = database.prepare(
     'INSERT INTO holdfast_records (session, seq, text) SELECT key, ?, ? FROM holdfast_sessions WHERE key = ? AND writer = ?',
   );
-  let previous = head;
-  let next = seq;
+  const disk = syncing === undefined ? undefined : new DiskSync(files, syncing);
+  let { place } = held;
+  const checkOpen = (): void => {
+    if (!database.isOpen) throw new HoldfastError('session.closed', `The log of \`${sessionId}\` is closed.`);
+  };
+
+  function* read(fromSeq = 0): Generator<LogRecord> {
+    let from: ChainPlace | undefined;
+    for (let next = Math.max(0, fromSeq); next < place.seq; next = from.seq) {
+      checkOpen();
+      from ??= reading(path, () => findPlace(database, key, next));
+      if (from === undefined) throw damagedLog({ path, sessionId, problem: missingRow(next - 1) });
+      const batch = { place: from, maxBytes: batchBytes };
+      // The statement ends before anything is given out: whoever takes the records may append, close, or never come back.
+      const { records, place: end, problem } = reading(path, () => readRows(database, key, batch));
+      yield* records;
+      if (problem !== undefined) throw damagedLog({ path, sessionId, problem });
+      // What this store has appended is there.
+      if (records.length === 0) throw damagedLog({ path, sessionId, problem: missingRow(next) });
+      from = end;
+    }
+  }
+
   return {
     path,
     sessionId,
-    append(entry: LogEntry, recordSeq: number, atMs: number) {
-      if (!database.isOpen) throw new HoldfastError('session.closed', `The log of \`${sessionId}\` is closed.`);
-      if (recordSeq !== next) {
-        throw new HoldfastError(
-          'log.sequence',
-          `The log of \`${sessionId}\` goes on with record ${next}, got record ${recordSeq}; does a second session write to it?`,
-          { data: { path, sessionId, seq: next } },
-        );
-      }
-      const text = JSON.stringify({ seq: next, prev: previous, atMs, ...entry });
-      const { changes } = writing(path, () => insert.run(next, text, key, writer));
-      if (Number(changes) === 0) throw locked({ path, sessionId, pid: undefined });
-      previous = linkOf(text);
-      next += 1;
+    read,
+    get snapshotDue() {
+      return database.isOpen && gauge.due;
     },
+    append(entry: LogEntry, seq: number, atMs: number) {
+      checkOpen();
+      if (disk?.failure !== undefined) throw broken(sessionId, disk.failure);
+      if (seq !== place.seq) throw misplaced(held, seq, place.seq);
+      const text = JSON.stringify({ seq, prev: place.head, atMs, ...entry });
+      const bytes = Buffer.byteLength(text);
+      if (bytes > maxLineBytes) throw tooLong(held, seq, bytes);
+      // Whether it succeeds or not, the next snapshot is some way off.
+      if (entry.type === 'snapshot') gauge.postpone();
+      const { changes } = writing(path, () => insert.run(seq, text, key, writer));
+      if (Number(changes) === 0) throw lockedSession(path, sessionId);
+      disk?.touch();
+      gauge.note(entry.type, bytes);
+      place = { seq: seq + 1, head: linkOf(text) };
+    },
+    ...(disk && {
+      sync: async () => {
+        checkOpen();
+        await disk.request();
+      },
+    }),
     close() {
       if (!database.isOpen) return;
       try {
         writing(path, () =>
           database.prepare('UPDATE holdfast_sessions SET writer = NULL WHERE key = ? AND writer = ?').run(key, writer),
         );
+        if (disk?.failure === undefined) disk?.now();
       } finally {
         database.close();
+        if (syncing !== undefined) disk?.close(syncing);
       }
     },
   };
 }
 
-function takeSession(
-  database: DatabaseSync,
-  { path, sessionId, writer }: { readonly path: string; readonly sessionId: string; readonly writer: string },
-): number {
-  const session = findSession(database, sessionId);
-  if (session === undefined) throw missingSession(path, sessionId);
-  const holder = session.writer === null ? undefined : parseWriter(session.writer);
-  if (holder !== undefined && isAlive(holder)) throw locked({ path, sessionId, pid: holder.pid });
-  database.prepare('UPDATE holdfast_sessions SET writer = ? WHERE key = ?').run(writer, session.key);
-  return session.key;
-}
+// Of text that is read before anything of it is given out.
+const batchBytes = 256 * 1024;
 
-function findSession(
-  database: DatabaseSync,
-  sessionId: string,
-): { readonly key: number; readonly writer: string | null } | undefined {
-  const row = database.prepare('SELECT key, writer FROM holdfast_sessions WHERE id = ?').get(sessionId);
-  if (row === undefined) return undefined;
-  const { key, writer } = row;
-  return { key: Number(key), writer: typeof writer === 'string' ? writer : null };
-}
-
-/** Closes the database when `use` fails. */
-function withDatabase<Result>(database: DatabaseSync, path: string, use: (database: DatabaseSync) => Result): Result {
+function reading<Result>(path: string, read: () => Result): Result {
   try {
-    return use(database);
-  } catch (error) {
-    database.close();
-    throw isSqliteError(error) ? unwritable(path, error) : error;
+    return read();
+  } catch (cause) {
+    throw isSqliteError(cause) ? unreadable(path, cause) : cause;
   }
 }
 
@@ -175,28 +146,27 @@ function writing<Result>(path: string, write: () => Result): Result {
   }
 }
 
-function locked({
-  path,
-  sessionId,
-  pid,
-}: {
-  readonly path: string;
-  readonly sessionId: string;
-  readonly pid: number | undefined;
-}): HoldfastError {
-  return pid === undefined
-    ? new HoldfastError(
-        'log.locked',
-        `Another process has taken over the session \`${sessionId}\` in \`${path}\`; open it again to go on.`,
-        {
-          data: { path, sessionId },
-        },
-      )
-    : new HoldfastError(
-        'log.locked',
-        `The session \`${sessionId}\` in \`${path}\` is open in process ${pid}; close it there, or wait for its end.`,
-        {
-          data: { path, sessionId, pid },
-        },
-      );
+function misplaced({ path, options: { sessionId } }: OpenDatabase, seq: number, expected: number): HoldfastError {
+  return new HoldfastError(
+    'log.sequence',
+    `The log of \`${sessionId}\` goes on with record ${expected}, got record ${seq}; does a second session write to it?`,
+    { data: { path, sessionId, seq: expected } },
+  );
+}
+
+/** In a file of lines it could not be read again, and logs move from one to the other. */
+function tooLong({ path, options: { sessionId } }: OpenDatabase, seq: number, bytes: number): HoldfastError {
+  return new HoldfastError(
+    'log.record.too_long',
+    `Record ${seq} has ${bytes} bytes; a record may have ${maxLineBytes}. Keep large data in files, and their names in the session.`,
+    { data: { path, sessionId, seq, bytes, maxBytes: maxLineBytes } },
+  );
+}
+
+function broken(sessionId: string, cause: HoldfastError): HoldfastError {
+  return new HoldfastError(
+    'log.broken',
+    `The log of \`${sessionId}\` could not be brought to the disk earlier; close it, check the disk, and open it again.`,
+    { cause },
+  );
 }

@@ -1,62 +1,61 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { isPlainObject } from '@holdfast/core';
+import { HoldfastError, isPlainObject } from '@holdfast/core';
+import { describeProcess, hasEnded, isProcessIdentity } from './process-identity.ts';
 
-/** Who writes a session: what its row says of the process that has it open. */
+/** What the row of a session says of the process that has it open. */
 export interface Writer {
   readonly pid: number;
-  /** When the process began, as far as the system tells: a number is used again after its process has ended. */
-  readonly start: string;
+  /** Empty where an earlier version of this package has written it. */
+  readonly host: string;
+  /** `unknown`: on another machine, or in another container. */
+  readonly state: 'running' | 'ended' | 'unknown';
 }
 
 /** The text for the row of a session that this process opens; no other is equal. */
 export function newWriter(): string {
-  return JSON.stringify({ pid: process.pid, start: startOf(process.pid) ?? '', token: randomUUID() });
+  return JSON.stringify({ token: randomUUID(), ...describeProcess() });
 }
 
-/** A text that names nobody gives `undefined`. */
-export function parseWriter(text: string): Writer | undefined {
+/** A text that names nobody gives `undefined`: then it cannot be told whether anybody still writes. */
+export function readWriter(text: string): Writer | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
     return undefined;
   }
-  if (!isPlainObject(value)) return undefined;
-  const { pid, start } = value;
-  // A number from 1 on: for `kill` others stand for groups of processes.
-  return Number.isSafeInteger(pid) && Number(pid) > 0 && typeof start === 'string'
-    ? { pid: Number(pid), start }
+  if (isProcessIdentity(value)) {
+    const mine = describeProcess();
+    const { pid, host, pidSpace } = value;
+    const near = host === mine.host && pidSpace === mine.pidSpace;
+    return { pid, host, state: hasEnded(value, mine) ? 'ended' : near ? 'running' : 'unknown' };
+  }
+  // Of an earlier version, which did not note the machine.
+  return isPlainObject(value) && Number.isSafeInteger(value['pid'])
+    ? { pid: Number(value['pid']), host: '', state: 'unknown' }
     : undefined;
 }
 
-/**
- * Only certain within one machine or container: what runs in another container has ended as far as this one can see. That costs no
- * record, because a writer that was taken for dead can append nothing more.
- */
-export function isAlive({ pid, start }: Writer): boolean {
-  try {
-    process.kill(pid, 0);
-  } catch (thrown) {
-    // Anything else, such as a process of somebody else's, is there.
-    return !(thrown instanceof Error && 'code' in thrown && thrown.code === 'ESRCH');
+/** `holder`: who has it; `unknown`: nobody can tell. Left out: somebody who took it over. */
+export function lockedSession(path: string, sessionId: string, holder?: Writer | 'unknown'): HoldfastError {
+  const lock = `The session \`${sessionId}\` in \`${path}\``;
+  const data = { path, sessionId };
+  if (holder === undefined) {
+    const message = `${lock} has been taken over by another process; open it again to go on.`;
+    return new HoldfastError('log.locked', message, { data });
   }
-  const now = startOf(pid);
-  return now === undefined || start === '' || now === start;
+  if (holder === 'unknown' || holder.state === 'unknown') {
+    const who = holder === 'unknown' ? 'somebody' : `process ${holder.pid} ${describePlace(holder)}`;
+    const message = `${lock} has a writer already, ${who}, of which it cannot be known from here whether it has ended. Close it there; only when you are sure that it has ended, open it with \`takeOver\`.`;
+    return new HoldfastError('log.locked', message, {
+      data: holder === 'unknown' ? data : { ...data, pid: holder.pid, host: holder.host },
+    });
+  }
+  const { pid, host } = holder;
+  const message = `${lock} is open in process ${pid}; close it there, or wait for its end.`;
+  return new HoldfastError('log.locked', message, { data: { ...data, pid, host } });
 }
 
-/**
- * Linux: the boot of the machine, and the clock tick since then at which the process began; `ended` for one that was killed and
- * that nobody has waited for. Elsewhere `undefined`.
- */
-function startOf(pid: number): string | undefined {
-  try {
-    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The second field is the program's name in parentheses, which may hold anything; the third is the state, the 22nd the start.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return fields[0] === 'Z' || fields[0] === 'X' ? 'ended' : `${boot}:${fields[19] ?? ''}`;
-  } catch {
-    return undefined;
-  }
+function describePlace({ host }: Writer): string {
+  return host === '' ? 'somewhere' : `on \`${host}\` or in a container of it`;
 }

@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { append, defineSlice } from '@holdfast/core';
@@ -154,7 +154,7 @@ test('log.locked: a session that is open is not opened again', () => {
   const store = sqliteStore(path, { sessionId });
   store.append({ type: 'note' }, 0, 1);
   expect(() => openSqliteLog(path, { sessionId })).toThrow(
-    expect.objectContaining({ code: 'log.locked', data: { path, sessionId, pid: process.pid } }),
+    expect.objectContaining({ code: 'log.locked', data: { path, sessionId, pid: process.pid, host: hostname() } }),
   );
   store.append({ type: 'note' }, 1, 2);
   store.close();
@@ -167,7 +167,7 @@ test.skipIf(process.platform !== 'linux')('a process that only has the number of
   const path = newPath();
   const before = sqliteStore(path, { sessionId });
   before.append({ type: 'note' }, 0, 1);
-  change(path, `UPDATE holdfast_sessions SET writer = json_set(writer, '$.start', 'another boot:1')`);
+  change(path, `UPDATE holdfast_sessions SET writer = json_set(writer, '$.startedAt', 'another boot:1')`);
   const after = openSqliteLog(path, { sessionId }).store;
   // Whoever was taken for dead and is not can write nothing more, and takes nothing from its follower.
   expect(() => before.append({ type: 'note' }, 1, 1)).toThrow(code('log.locked'));

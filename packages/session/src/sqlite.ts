@@ -1,8 +1,4 @@
-export {
-  listSqliteSessions,
-  readSqliteLog,
-  type SqliteLogProblem,
-  type SqliteLogReading,
-  type SqliteSession,
-} from './sqlite-reading.ts';
-export { openSqliteLog, type SqliteLogOptions, type SqliteStore, sqliteStore } from './sqlite-store.ts';
+export { type OpenSqliteLogOptions, openSqliteLog, sqliteStore } from './sqlite-open.ts';
+export { listSqliteSessions, readSqliteLog, type SqliteLogReading, type SqliteSession } from './sqlite-reading.ts';
+export type { SqliteLogProblem } from './sqlite-rows.ts';
+export type { SqliteLogOptions, SqliteStore } from './sqlite-store.ts';

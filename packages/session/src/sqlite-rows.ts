@@ -1,0 +1,120 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { HoldfastError } from '@holdfast/core';
+import type { LogRecord } from './log.ts';
+import { beginning, type ChainPlace, type ChainProblem, linkOf, parseRecord } from './record-chain.ts';
+import type { SnapshotGauge } from './snapshot-gauge.ts';
+
+/** Some of a session's rows, as far as they can be trusted. */
+export interface RowsReading {
+  /** In order, up to the first problem. */
+  readonly records: readonly LogRecord[];
+  /** After the last of them. */
+  readonly place: ChainPlace;
+  readonly problem?: SqliteLogProblem;
+}
+
+export interface SqliteLogProblem extends ChainProblem {
+  /** The record that was expected. */
+  readonly seq: number;
+}
+
+export interface ReadRowsOptions {
+  /** Where to begin. Default: with the first record. */
+  readonly place?: ChainPlace;
+  /** Stops after the record with which it has read so many bytes. Default: reads all. */
+  readonly maxBytes?: number;
+  /** Told of every record. */
+  readonly gauge?: SnapshotGauge;
+}
+
+/** Reads and verifies the rows from a place on. */
+export function readRows(
+  database: DatabaseSync,
+  key: number,
+  { place = beginning, maxBytes = Number.POSITIVE_INFINITY, gauge }: ReadRowsOptions = {},
+): RowsReading {
+  const records: LogRecord[] = [];
+  let { seq, head } = place;
+  let bytes = 0;
+  // From the beginning also what is numbered below it, which nobody of us has written.
+  const rows = database
+    // As text, for somebody may have written a number that is none of JavaScript's.
+    .prepare(
+      'SELECT CAST(seq AS TEXT) AS number, text FROM holdfast_records WHERE session = ? AND seq >= ? ORDER BY seq',
+    )
+    .iterate(key, seq === 0 ? -Infinity : seq);
+  for (const row of rows) {
+    const text = String(row['text']);
+    const number = String(row['number']);
+    const parsed = number === String(seq) ? parseRecord(text, { seq, head }) : missingRow(seq, number);
+    if ('code' in parsed) return { records, place: { seq, head }, problem: { ...parsed, seq } };
+    records.push(parsed.record);
+    head = linkOf(text);
+    seq += 1;
+    const size = Buffer.byteLength(text);
+    gauge?.note(parsed.record.type, size);
+    bytes += size;
+    if (bytes >= maxBytes) break;
+  }
+  return { records, place: { seq, head } };
+}
+
+/** Reads and verifies the rows from the last snapshot on, and that it follows the row before it. */
+export function readTail(database: DatabaseSync, key: number, gauge: SnapshotGauge): RowsReading {
+  const seq = findLastSnapshot(database, key);
+  // Without the row before it, whatever is wrong with the log shows from the beginning.
+  const place = seq === undefined ? undefined : findPlace(database, key, seq);
+  return readRows(database, key, { gauge, ...(place && { place }) });
+}
+
+/** The place before the record `seq`: its link is the last row's. `undefined` when there is no such row. */
+export function findPlace(database: DatabaseSync, key: number, seq: number): ChainPlace | undefined {
+  if (seq === 0) return beginning;
+  const row = database.prepare('SELECT text FROM holdfast_records WHERE session = ? AND seq = ?').get(key, seq - 1);
+  return row && { seq, head: linkOf(String(row['text'])) };
+}
+
+/**
+ * Backwards from the end, so at most over what is read next in any case, and without parsing. A snapshot's type is the first field
+ * that is its own, and what comes before that is shorter than the part that is looked through; any other is read from further back.
+ */
+function findLastSnapshot(database: DatabaseSync, key: number): number | undefined {
+  const rows = database
+    .prepare(
+      `SELECT CAST(seq AS TEXT) AS number, text FROM holdfast_records WHERE session = ? AND instr(substr(text, 1, 200), '"type":"snapshot"') > 0 ORDER BY seq DESC`,
+    )
+    .iterate(key);
+  for (const { number, text } of rows) if (isSnapshot(String(text))) return Number(number);
+  return undefined;
+}
+
+/** Other records may have such a field somewhere in theirs. */
+function isSnapshot(text: string): boolean {
+  try {
+    return (JSON.parse(text) as { readonly type?: unknown }).type === 'snapshot';
+  } catch {
+    return false;
+  }
+}
+
+/** `next`: how the row after it is numbered, when there is one. */
+export function missingRow(seq: number, next?: string): SqliteLogProblem {
+  const found = next === undefined ? 'it has no row' : `the next row is numbered ${next}`;
+  return { code: 'log.sequence', seq, message: `Record ${seq} is missing: ${found}.` };
+}
+
+export function damagedLog({
+  path,
+  sessionId,
+  problem: { code, seq, message },
+}: {
+  readonly path: string;
+  readonly sessionId: string;
+  readonly problem: SqliteLogProblem;
+}): HoldfastError {
+  return new HoldfastError(
+    code,
+    `The session \`${sessionId}\` in \`${path}\` is damaged: ${message} \`readSqliteLog\` gives the ${seq} records before that.`,
+    { data: { path, sessionId, seq } },
+  );
+}
