@@ -23,12 +23,16 @@ const grants = {
   id: 'holdfast/grants',
   kind: 'keyed',
   retention: 'state',
-  events: ['holdfast/tool-granted'],
+  events: [],
 };
 const seen = { id: 'policy:files/seen', kind: 'keyed', retention: 'state', events: [] };
 const notes = { id: 'notes', kind: 'list', retention: 'log', events: ['noted', 'wiped'] };
 const count = { id: 'count', kind: 'value', retention: 'state', initial: 0, events: [] };
-const grant = (name: string) => ({ type: 'event', events: [{ type: 'holdfast/tool-granted', payload: name }] });
+const grant = (name: string) => ({
+  type: 'event',
+  events: [],
+  changes: [{ slice: grants.id, op: 'upsert', key: name, item: 'd1' }],
+});
 const upsert = (key: string) =>
   callEnd('ok', { changes: [{ slice: seen.id, op: 'upsert', key, item: { version: key } }] });
 
@@ -44,7 +48,7 @@ test('the state at the end, a slice a line, its content within bounds', async ()
     '  count              value  state  1 value',
     '      0',
     '  holdfast/grants    keyed  state  1 item',
-    '      wipe: true',
+    '      wipe: "d1"',
     '  policy:files/seen  keyed  state  7 items',
   ]);
   expect(lines.slice(6, 11)).toEqual([0, 1, 2, 3, 4].map((key) => `      ${key}.txt: {"version":"${key}.txt"}`));
@@ -62,10 +66,10 @@ test('the state after one record, as JSON that a session can import', async () =
   );
   expect(states).toEqual([
     [],
-    [['a', true]],
+    [['a', 'd1']],
     [
-      ['a', true],
-      ['b', true],
+      ['a', 'd1'],
+      ['b', 'd1'],
     ],
   ]);
   expect((await replay(folder.path, { at: 1 })).text).toContain('State after record 1,');
@@ -119,7 +123,7 @@ test('a torn or changed log: what is whole is replayed, and said', async () => {
   await writeFile(path, (await readFile(path, 'utf8')).replace('"a"', '"c"'));
   const broken = await replay(folder.path, { json: true });
   expect(broken.exitCode).toBe(1);
-  expect(JSON.parse(broken.text)).toMatchObject({ seq: 2, slices: [{ state: [['c', true]] }] });
+  expect(JSON.parse(broken.text)).toMatchObject({ seq: 2, slices: [{ state: [['c', 'd1']] }] });
   expect(broken.warnings).toContain('broken at record 2');
 });
 
