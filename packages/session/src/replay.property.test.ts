@@ -27,7 +27,7 @@ import {
   type SessionStore,
   type SessionTransaction,
 } from './index.ts';
-import { jsonlStore, readLog } from './jsonl.ts';
+import { type JsonlStore, jsonlStore, openJsonlLog, readLog, type SnapshotOptions } from './jsonl.ts';
 
 const total: Slice<number> = defineSlice<number>({
   id: 'total',
@@ -132,7 +132,8 @@ type Move = typeof move extends fc.Arbitrary<infer Value> ? Value : never;
 
 interface Kept {
   readonly store: SessionStore;
-  readonly records: () => readonly LogRecord[];
+  /** The first so many, or all. */
+  readonly records: (count?: number) => readonly LogRecord[];
 }
 
 /** A session with all that came before it: the sessions that it was forked from, each up to that point. */
@@ -264,7 +265,7 @@ function commit({ transaction, around }: Open): void {
 
 function rebuild({ kept, origin }: Line, options: { readonly store?: SessionStore } = {}, upTo?: number): Session {
   const base = origin === undefined ? {} : { base: rebuild(origin.line, {}, origin.seq) };
-  return replay(kept.records().slice(0, upTo), { slices: [...definitions, ...lateDefinitions], ...base, ...options });
+  return replay(kept.records(upTo), { slices: [...definitions, ...lateDefinitions], ...base, ...options });
 }
 
 function attempt(run: () => void): void {
@@ -300,7 +301,28 @@ function checkLines(lines: readonly Line[]): void {
 
 function inMemory(): Kept {
   const store = memoryStore();
-  return { store, records: () => store.records };
+  return { store, records: (count) => store.records.slice(0, count) };
+}
+
+/** Asks for a snapshot after one of four records, and gives the records from the last one on. */
+function inMemoryWithSnapshots(seed: number): () => Kept {
+  let random = seed;
+  return () => {
+    const store = memoryStore();
+    const asking = {
+      ...store,
+      get snapshotDue() {
+        random = (random * 1_103_515_245 + 12_345) % 2_147_483_648;
+        return random % 4096 < 1024;
+      },
+    };
+    return { store: asking, records: (count) => fromSnapshot(store.records.slice(0, count)) };
+  };
+}
+
+function fromSnapshot(records: readonly LogRecord[]): readonly LogRecord[] {
+  const last = records.findLastIndex(({ type }) => type === 'snapshot');
+  return last < 0 ? records : records.slice(last);
 }
 
 test('property: a log rebuilds the state that its session had, also when the rest of the program runs on what was rebuilt', () => {
@@ -310,24 +332,73 @@ test('property: a log rebuilds the state that its session had, also when the res
   );
 });
 
-test('property: a log read back from a file does so, too', () => {
+test('property: so does what follows a snapshot in it, wherever that stands, and all of a log with snapshots', () => {
+  let snapshots = 0;
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 40, size: 'max' }), fc.nat(), (steps, seed) => {
+      const lines = play(steps, inMemoryWithSnapshots(seed));
+      checkLines(lines);
+      const whole = lines.map((line) => withAllRecords(line));
+      checkLines(whole);
+      for (const { kept } of whole) snapshots += kept.records().filter(({ type }) => type === 'snapshot').length;
+    }),
+    { numRuns: 400 },
+  );
+  expect(snapshots).toBeGreaterThan(400);
+});
+
+function withAllRecords({ session, kept, origin }: Line): Line {
+  return {
+    session,
+    kept: { store: kept.store, records: (count) => [...(kept.store.read?.() ?? [])].slice(0, count) },
+    origin: origin && { line: withAllRecords(origin.line), seq: origin.seq },
+  };
+}
+
+test.each([
+  ['in a file', Number.POSITIVE_INFINITY],
+  ['in several files, by snapshots', 0],
+])('property: a log read back from disk does so, too: %s', (_what, snapshotAfterBytes) => {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-replay-'));
   let count = 0;
   const inFile = (): Kept => {
     count += 1;
     const path = join(folder, `${count}.jsonl`);
-    return { store: jsonlStore(path), records: () => readLog(path).records };
+    return {
+      store: jsonlStore(path, { snapshotAfterBytes }),
+      records: (upTo) => {
+        const { records, problem, torn } = readLog(path);
+        expect([problem, torn]).toEqual([undefined, undefined]);
+        return records.slice(0, upTo);
+      },
+    };
   };
+  let snapshots = 0;
   try {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30, size: 'max' }), (steps) => {
         const lines = play(steps, inFile);
         checkLines(lines);
         for (const { kept } of lines) kept.store.close();
+        const opened = lines.map((line) => openAgain(line, { snapshotAfterBytes }));
+        checkLines(opened);
+        for (const { kept } of opened) kept.store.close();
+        for (const { kept } of lines) snapshots += kept.records().filter(({ type }) => type === 'snapshot').length;
       }),
       { numRuns: 25 },
     );
+    expect(snapshots > 0).toBe(snapshotAfterBytes === 0);
   } finally {
     rmSync(folder, { recursive: true });
   }
 });
+
+/** The session as opening its file gives it. */
+function openAgain(line: Line, options: SnapshotOptions): Line {
+  const { path } = line.kept.store as JsonlStore;
+  const { records, store, torn, earlier } = openJsonlLog(path, options);
+  expect([torn, earlier]).toEqual([undefined, undefined]);
+  const given = { slices: [...definitions, ...lateDefinitions], store };
+  const base = line.origin && { base: rebuild(line.origin.line, {}, line.origin.seq) };
+  return { ...line, session: replay(records, { ...given, ...base }), kept: { ...line.kept, store } };
+}
