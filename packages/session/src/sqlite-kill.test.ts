@@ -1,10 +1,12 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, expect, test } from 'vitest';
 import { listSqliteSessions, openSqliteLog, readSqliteLog } from './sqlite.ts';
+import { newWriter } from './sqlite-writer.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-kill-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -35,23 +37,23 @@ interface Work {
   readonly killAfterBytes?: number;
 }
 
+function runProcess(program: string, parameters: readonly string[]): ChildProcessWithoutNullStreams {
+  return spawn(process.execPath, [
+    '--conditions=holdfast-source',
+    '--disable-warning=ExperimentalWarning',
+    '--input-type=module',
+    '--eval',
+    program,
+    ...parameters,
+  ]);
+}
+
 /** Runs a writer to its end; answers the number of the last record that it knew to be kept. */
 async function write(
   work: Work,
 ): Promise<{ readonly acknowledged: number; readonly signal: unknown; readonly errors: string }> {
   const { path, sessionId, begins, count, characters, killAfterBytes = Number.POSITIVE_INFINITY } = work;
-  const child = spawn(
-    process.execPath,
-    [
-      '--conditions=holdfast-source',
-      '--disable-warning=ExperimentalWarning',
-      '--input-type=module',
-      '--eval',
-      writer,
-      ...[path, sessionId, begins ? 'begin' : 'go-on', String(count), String(characters)],
-    ],
-    { stdio: ['ignore', 'pipe', 'pipe'] },
-  );
+  const child = runProcess(writer, [path, sessionId, begins ? 'begin' : 'go-on', String(count), String(characters)]);
   let said = '';
   let errors = '';
   child.stdout.on('data', (chunk: Buffer) => {
@@ -113,6 +115,46 @@ test('processes that begin sessions in one new database at the same time all do'
   expect(listSqliteSessions(path).map(({ records }) => records)).toEqual([100, 100, 100, 100]);
   for (const sessionId of ids) expect(readSqliteLog(path, { sessionId }).problem).toBeUndefined();
 });
+
+// Says how its opening ended, and keeps the session until nobody wants an answer any more.
+const opener = `
+  import { openSqliteLog } from ${JSON.stringify(new URL('./sqlite.ts', import.meta.url).href)};
+  const [path, sessionId] = process.argv.slice(1);
+  process.stdin.on('end', () => process.exit());
+  process.stdin.once('data', () => {
+    try {
+      openSqliteLog(path, { sessionId });
+      process.stdout.write('opened');
+    } catch (error) {
+      process.stdout.write(error.code);
+    }
+  });
+  process.stdout.write('ready');
+`;
+
+test('of many processes that open a session of a killed one, exactly one has it', async () => {
+  const path = join(folder, 'race.db');
+  const sessionId = 's';
+  // Long, so that they read it at the same time.
+  await write({ path, sessionId, begins: true, count: 20_000, characters: 10 });
+  const database = new DatabaseSync(path);
+  const dead = JSON.stringify({ ...(JSON.parse(newWriter()) as object), pid: 2 ** 30 });
+  for (let round = 0; round < 3; round += 1) {
+    database.prepare('UPDATE holdfast_sessions SET writer = ?').run(dead);
+    const children = Array.from({ length: 4 }, () => runProcess(opener, [path, sessionId]));
+    const answers = (): Promise<readonly string[]> =>
+      Promise.all(children.map(async ({ stdout }) => String((await once(stdout, 'data'))[0])));
+    expect(new Set(await answers())).toEqual(new Set(['ready']));
+    const opened = answers();
+    for (const { stdin } of children) stdin.write('open');
+    expect((await opened).toSorted()).toEqual(['log.locked', 'log.locked', 'log.locked', 'opened']);
+    for (const child of children) {
+      child.stdin.end();
+      await once(child, 'close');
+    }
+  }
+  database.close();
+}, 60_000);
 
 test('log.locked: another process that has the session open is not pushed aside', async () => {
   const path = join(folder, 'locked.db');

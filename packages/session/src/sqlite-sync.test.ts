@@ -96,6 +96,13 @@ test('who asks at the same time shares a sync of the write-ahead log', async () 
   // Nothing has been added.
   await store.sync?.();
   expect(new Set(done)).toEqual(new Set(['sync later']));
+  done.length = 0;
+  store.append({ type: 'note' }, 20, 1);
+  const again = store.sync?.();
+  await turn();
+  expect(done).toEqual(['sync later']);
+  end();
+  await again;
   store.close();
 });
 

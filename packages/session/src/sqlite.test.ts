@@ -108,6 +108,20 @@ test.each([
   ['a row edited', [edit('größe 1', 'größe 9', 1)], 'log.chain', 2],
   ['a link edited', [edit('"prev":"', '"prev":"0', 1)], 'log.chain', 1],
   ['a number edited', [edit('"seq":2', '"seq":7', 2)], 'log.sequence', 2],
+  ['the number of a row edited', [move(3, 7)], 'log.sequence', 3],
+  ['the number of a row edited to one before all', [move(2, -1)], 'log.sequence', 0],
+  [
+    'the number of a row edited to the largest',
+    ['UPDATE holdfast_records SET seq = 9223372036854775807 WHERE seq = 3'],
+    'log.sequence',
+    3,
+  ],
+  [
+    'the session of a row edited',
+    ['PRAGMA foreign_keys = OFF', 'UPDATE holdfast_records SET session = 9 WHERE seq = 2'],
+    'log.sequence',
+    2,
+  ],
   ['text that is no JSON', [`UPDATE holdfast_records SET text = '{"seq":2,' WHERE seq = 2`], 'log.record.invalid', 2],
   ['text that is no record', [`UPDATE holdfast_records SET text = '[]' WHERE seq = 2`], 'log.record.invalid', 2],
 ] as const)('%s is found', (_what, statements, expected, seq) => {
