@@ -272,6 +272,59 @@ describe('a run whose process ended', () => {
   });
 });
 
+test('of two runs that wait with one id, each has its own answer', async () => {
+  const { world, clock, session, options } = begin([[deploy('a'), stop]]);
+  await runAgent({ ...options(session), input: 'One.' }).result;
+  await runAgent({ ...options(session), input: 'Two.' }).result;
+  const [first, second] = pendingApprovals(session);
+  await answerApproval(session, second ?? '', { type: 'approve' }, { clock });
+  const resume = (run: number | undefined) =>
+    resumeRun({ ...options(session, playing([stop])), ...(run === undefined ? {} : { run }) }).result;
+  expect(await resume(first?.run)).toMatchObject({ status: 'suspended' });
+  expect(world.effects).toEqual([]);
+  expect(await resume(undefined)).toMatchObject({ status: 'completed' });
+  expect(world.effects).toEqual(['a']);
+});
+
+describe('a turn that was cut off before its first call', () => {
+  async function cutOff(turn: readonly ModelEvent[]) {
+    const whole = begin([turn, [say('End.'), stop]]);
+    await runAgent({ ...whole.options(whole.session), input: 'Go.' }).result;
+    const until = whole.store.records.findIndex(({ type }) => type === 'model-message') + 1;
+    const store = memoryStore(whole.store.records.slice(0, until));
+    const session = replay(store.records, { slices, store, clock: whole.clock });
+    const model = playing([say('End.'), stop]);
+    return { store, model, result: await resumeRun(whole.options(session, model)).result };
+  }
+
+  test('a call that was sent twice is cancelled once, and told twice', async () => {
+    const { store, model, result } = await cutOff([note('a'), note('a'), stop]);
+    expect(result.outcomes.map(({ kind, code }) => [kind, code])).toEqual([
+      ['cancelled', 'call.interrupted'],
+      ['cancelled', 'call.interrupted'],
+    ]);
+    expect(endsOf(store.records, 'a')).toHaveLength(1);
+    expect(model.requests[0]?.messages.slice(-2)).toMatchObject([{ role: 'tool' }, { role: 'tool' }]);
+  });
+
+  test('a message that had been cut itself is still no message to act on', async () => {
+    const { result } = await cutOff([note('a'), { type: 'finish', reason: 'length' }]);
+    expect(result.outcomes).toMatchObject([{ kind: 'truncated' }]);
+  });
+
+  test('a message without a call was the last one', async () => {
+    const whole = begin([[say('That is all.'), stop]]);
+    await runAgent({ ...whole.options(whole.session), input: 'Go.' }).result;
+    const store = memoryStore(whole.store.records.slice(0, -1));
+    const session = replay(store.records, { slices, store, clock: whole.clock });
+    expect(await resumeRun(whole.options(session, playing())).result).toMatchObject({
+      status: 'completed',
+      text: 'That is all.',
+      turns: 1,
+    });
+  });
+});
+
 test('a conversation whose beginning is not in the log cannot be gone on with', async () => {
   const { session, store, options } = begin([[deploy('a'), stop]]);
   await runAgent({ ...options(session), input: 'Go.' }).result;

@@ -197,6 +197,62 @@ describe('what an answer is bound to', () => {
     expect(sent.effects).toEqual(['ada']);
   });
 
+  test('a no stays one, also when nobody would ask any more', async () => {
+    let asks = true;
+    const { clock, session } = life();
+    const sent: World = { effects: [], keys: [] };
+    const options = { tools: [sending(sent)], policies: [asking('person', () => asks)], clock, session };
+    await executeToolCall(mail, options);
+    await answerApproval(session, 'm', { type: 'deny' }, { clock });
+    asks = false;
+    expect(await resumeToolCall('m', options)).toMatchObject({ kind: 'denied', code: 'approval.denied' });
+    expect(sent.effects).toEqual([]);
+  });
+
+  test('what nobody answered runs when nobody asks any more', async () => {
+    let asks = true;
+    const { clock, session } = life();
+    const sent: World = { effects: [], keys: [] };
+    const policies = [asking('person', () => asks)];
+    const options = { tools: [sending(sent)], policies, approvalTimeoutMs: 1000, clock, session };
+    await executeToolCall(mail, options);
+    clock.advance(2000);
+    asks = false;
+    expect(kindOf(await resumeToolCall('m', options))).toBe('ok');
+  });
+
+  test('a question that leaves out a policy which asks by now is asked anew', async () => {
+    let asks = false;
+    const { clock, session } = life();
+    const policies = [asking('person'), asking('second', () => asks)];
+    const options = { tools: [sending({ effects: [], keys: [] })], policies, clock, session };
+    await executeToolCall(mail, options);
+    asks = true;
+    expect(await resumeToolCall('m', options)).toMatchObject({
+      kind: 'suspended',
+      pending: [{ asks: [{ policy: 'host/person' }, { policy: 'host/second' }] }],
+    });
+  });
+
+  test('an answer to a direct call is none to a nested one that has got its id', async () => {
+    const { clock, session } = life();
+    const sent: World = { effects: [], keys: [] };
+    const outer = defineTool({
+      name: 'outer',
+      description: 'Calls another.',
+      execute: async (_input, context) => (await context.call('send', { to: 'ada' })).kind,
+    });
+    const policies = [
+      definePolicy({ name: 'p', check: ({ tool }) => (tool.name === 'send' ? ask('?') : { type: 'allow' }) }),
+    ];
+    const options = { tools: [outer, sending(sent)], policies, clock, session };
+    await executeToolCall({ ...mail, id: 'o/1' }, options);
+    await answerApproval(session, 'o/1', yes, { clock });
+    const outcome = await executeToolCall({ id: 'o', name: 'outer', arguments: '' }, options);
+    expect(outcome).toMatchObject({ kind: 'ok', value: 'denied' });
+    expect(sent.effects).toEqual([]);
+  });
+
   test('the same id with other arguments is another question', async () => {
     const sent: World = { effects: [], keys: [] };
     const { clock, session } = life();
@@ -409,6 +465,25 @@ describe('a call whose process ended under it', () => {
     expect(outcomes).toMatchObject([{ kind }]);
     expect(store.records).toContainEqual(expect.objectContaining({ type: 'call-resolution', by: 'ada' }));
     expect(world.effects).toEqual([]);
+  });
+
+  test('what took effect is not repeated, though it could be', async () => {
+    const world: World = { effects: [], keys: [] };
+    const { options, store } = await dieUnder((at) => sending(at, { repeat: 'keyed' }), world);
+    await resolveCall(options.session, 'm', { type: 'done', value: { sent: 'ada' }, message: 'It is in the outbox.' });
+    expect(await resumeToolCall('m', options)).toMatchObject({ kind: 'ok', message: 'It is in the outbox.' });
+    expect(world.effects).toEqual([]);
+    expect(store.records.at(-1)).toMatchObject({ type: 'tool-call-end', input: { to: 'ada' }, startedAtMs: 0 });
+  });
+
+  test('its end says what it was called with, also when its tool is gone', async () => {
+    const world: World = { effects: [], keys: [] };
+    const { options, store, clock } = await dieUnder((at) => sending(at), world);
+    clock.advance(500);
+    await resolveCall(options.session, 'm', { type: 'done' });
+    const { outcomes } = await recoverSession({ ...options, tools: [] });
+    expect(outcomes).toMatchObject([{ kind: 'in-doubt', text: expect.stringContaining('took effect') }]);
+    expect(store.records.at(-1)).toMatchObject({ input: { to: 'ada' }, startedAtMs: 0, durationMs: 500 });
   });
 
   test('what a person says of a call that has ended in doubt is recorded', async () => {
