@@ -1,65 +1,133 @@
-import type { ApprovalAnswer, PendingApproval } from '@holdfast/core';
-import { askPerson } from './ask-person.ts';
+import { isHoldfastError, type PendingApproval } from '@holdfast/core';
+import { answerApproval } from '@holdfast/executor';
+import type { Session } from '@holdfast/session';
+import { askPerson, type PersonAnswer } from './ask-person.ts';
 import { createColors } from './colors.ts';
-import { describeTerminal, findQuestionStream, type Host, type TakenStreams } from './host.ts';
+import { describeTerminal, findQuestionStream, type Host, type OutputStream, type TakenStreams } from './host.ts';
+import type { ApprovalMode } from './run-terms.ts';
 import type { RunView } from './run-view.ts';
 
 export interface ApproverOptions {
   readonly host: Host;
   readonly view: RunView;
   readonly taken: TakenStreams;
+  /** What becomes of a question for which nobody is there. */
+  readonly whenNobody: 'deny' | 'wait';
   /** Called when a question is answered with Ctrl-C. */
   readonly onInterrupt: () => void;
 }
 
 /** How calls that need approval are answered in one run. */
 export interface Approver {
-  /** What `runAgent` takes: a function to ask, or the word that nobody can be asked. */
-  readonly callOptions:
-    | { readonly approve: (pending: PendingApproval) => ApprovalAnswer | Promise<ApprovalAnswer> }
-    | { readonly unattended: true };
-  /** Why nobody is asked; `undefined` when somebody is. */
+  /** Whether the run shall end such calls as denied. */
+  readonly unattended: boolean;
+  /** Why nobody is asked; `undefined` when somebody is, or when nobody has to be. */
   readonly absence: string | undefined;
-  /** Takes back a question that is still open. */
+  /**
+   * Puts the questions of a suspended run to the person, until one is put off, and records the answers. False when there is none,
+   * so that the run has to stay suspended. `untilMs`: when the person's time is over.
+   */
+  ask(pending: readonly PendingApproval[], session: Session, untilMs: number | undefined): Promise<boolean>;
+  /** Takes back a question that is open, and asks no further one. */
   close(): void;
 }
 
-/** Asks the person at the terminal, where there is one and it is wanted; else denies everything. */
-export function createApprover(attended: boolean, options: ApproverOptions): Approver {
-  const { host, view, taken, onInterrupt } = options;
-  const output = findQuestionStream(host, taken);
-  if (!attended || output === undefined) {
-    const absence = !attended
-      ? '--unattended was given'
-      : taken.stdin
-        ? 'standard input carried the request'
-        : 'there is no terminal to ask at';
-    return { callOptions: { unattended: true }, absence, close: () => undefined };
-  }
-  const { color, columns } = describeTerminal(output, host.environment);
-  const controller = new AbortController();
-  const ask = (pending: PendingApproval): Promise<ApprovalAnswer> =>
-    view.pauseFor(() =>
-      askPerson(pending, {
-        input: host.stdin,
-        output,
-        style: { colors: createColors(color), columns },
-        signal: controller.signal,
-        onInterrupt,
-      }),
-    );
-  // One question at a time: two prompts would fight for the same keys.
-  let last: Promise<unknown> = Promise.resolve();
+/** Asks the person at the terminal, where there is one and it is wanted. */
+export function createApprover(mode: ApprovalMode, options: ApproverOptions): Approver {
+  const output = findQuestionStream(options.host, options.taken);
+  if (mode === 'ask' && output !== undefined) return new TerminalApprover(output, options);
+  const denies = mode === 'unattended' || (mode === 'ask' && options.whenNobody === 'deny');
   return {
-    callOptions: {
-      approve(pending) {
-        const answer = last.then(() => ask(pending));
-        // A question that failed has failed for whoever asked it; the next one may be put.
-        last = Promise.allSettled([answer]);
-        return answer;
-      },
-    },
-    absence: undefined,
-    close: () => controller.abort(),
+    unattended: denies,
+    absence: denies ? describeAbsence(mode, options.taken) : undefined,
+    ask: async () => false,
+    close: () => undefined,
   };
+}
+
+function describeAbsence(mode: ApprovalMode, taken: TakenStreams): string {
+  if (mode === 'unattended') return '--unattended was given';
+  return taken.stdin ? 'standard input carried the request' : 'there is no terminal to ask at';
+}
+
+// A longer time than a timer can run.
+const maxTimerMs = 2 ** 31 - 1;
+
+class TerminalApprover implements Approver {
+  readonly unattended = false;
+  readonly absence = undefined;
+  readonly #output: OutputStream;
+  readonly #options: ApproverOptions;
+  readonly #closing = new AbortController();
+  #putOff = false;
+
+  constructor(output: OutputStream, options: ApproverOptions) {
+    this.#output = output;
+    this.#options = options;
+  }
+
+  async ask(
+    pending: readonly PendingApproval[],
+    session: Session,
+    untilMs = Number.POSITIVE_INFINITY,
+  ): Promise<boolean> {
+    const granted = new Set<string>();
+    let answered = false;
+    for (const question of pending) {
+      if (this.#putOff || this.#closing.signal.aborted) break;
+      if (granted.has(question.toolDigest)) continue;
+      const answer = await this.#put(question, Math.min(untilMs, question.expiresAtMs));
+      if (answer.type !== 'later') {
+        await this.#record(question, answer, session);
+        if (answer.type === 'approve' && answer.grant === true) granted.add(question.toolDigest);
+      } else if (this.#options.host.clock.now() < question.expiresAtMs) {
+        this.#putOff = true;
+        break;
+      }
+      // One that was not answered in its time is answered by that.
+      answered = true;
+    }
+    return answered;
+  }
+
+  close(): void {
+    this.#closing.abort();
+  }
+
+  async #put(question: PendingApproval, untilMs: number): Promise<PersonAnswer> {
+    const { host, view, onInterrupt } = this.#options;
+    const { color, columns } = describeTerminal(this.#output, host.environment);
+    const over = new AbortController();
+    const leftMs = Math.min(Math.max(0, untilMs - host.clock.now()), maxTimerMs);
+    const stopTimer = host.clock.after(leftMs, () => over.abort());
+    try {
+      return await view.pauseFor(() =>
+        askPerson(question, {
+          input: host.stdin,
+          output: this.#output,
+          style: { colors: createColors(color), columns },
+          signal: AbortSignal.any([this.#closing.signal, over.signal]),
+          onInterrupt,
+        }),
+      );
+    } finally {
+      stopTimer();
+    }
+  }
+
+  async #record(
+    question: PendingApproval,
+    answer: Exclude<PersonAnswer, { type: 'later' }>,
+    session: Session,
+  ): Promise<void> {
+    const { host, view } = this.#options;
+    try {
+      await answerApproval(session, question, answer, { clock: host.clock });
+      const { callId, run, turn, digest } = question;
+      view.show({ type: 'approval-answer', callId, run, turn, digest, answer, by: 'person' });
+    } catch (thrown) {
+      // It came in the very moment in which its time was over: the call ends by that.
+      if (!isHoldfastError(thrown) || thrown.code !== 'approval.expired') throw thrown;
+    }
+  }
 }

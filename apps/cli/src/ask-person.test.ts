@@ -1,6 +1,5 @@
-import type { ApprovalAnswer } from '@holdfast/core';
 import { expect, test, vi } from 'vitest';
-import { askPerson, describePending } from './ask-person.ts';
+import { askPerson, describePending, type PersonAnswer } from './ask-person.ts';
 import { createColors } from './colors.ts';
 import { measureColumns } from './terminal-text.ts';
 import { pendingApproval } from './test-events.ts';
@@ -14,11 +13,14 @@ const pending = pendingApproval({
 });
 
 const up = '\x1b[A';
-test.each<{ keys: string; what: string; answer: Partial<ApprovalAnswer>; interrupts?: boolean }>([
+const down = '\x1b[B';
+test.each<{ keys: string; what: string; answer: Partial<PersonAnswer>; interrupts?: boolean }>([
   { keys: '\r', what: 'Enter alone', answer: { type: 'deny' } },
   { keys: `${up}\r`, what: 'allow for this run', answer: { type: 'approve', grant: true } },
   { keys: `${up}${up}\r`, what: 'allow once', answer: { type: 'approve' } },
-  { keys: '\x03', what: 'Ctrl-C', answer: { type: 'deny' }, interrupts: true },
+  { keys: `${down}\r`, what: 'decide later', answer: { type: 'later' } },
+  { keys: '\x1b', what: 'Escape', answer: { type: 'deny' } },
+  { keys: '\x03', what: 'Ctrl-C', answer: { type: 'later' }, interrupts: true },
 ])('$what answers $answer', async ({ keys, answer, interrupts = false }) => {
   const { host, stdin } = createTestHost({ terminals: ['stdin', 'stdout'] });
   const onInterrupt = vi.fn();
@@ -30,14 +32,14 @@ test.each<{ keys: string; what: string; answer: Partial<ApprovalAnswer>; interru
   expect(onInterrupt).toHaveBeenCalledTimes(interrupts ? 1 : 0);
 });
 
-test('a question that is taken back is a denial', async () => {
+test('a question that is taken back is no answer', async () => {
   const { host } = createTestHost({ terminals: ['stdin', 'stdout'] });
   const controller = new AbortController();
   const onInterrupt = vi.fn();
   const { signal } = controller;
   const given = askPerson(pending, { input: host.stdin, output: host.stdout, style, signal, onInterrupt });
   controller.abort();
-  expect(await given).toMatchObject({ type: 'deny' });
+  expect(await given).toEqual({ type: 'later' });
   expect(onInterrupt).not.toHaveBeenCalled();
 });
 

@@ -15,13 +15,17 @@ export interface AskPersonOptions {
   readonly onInterrupt: () => void;
 }
 
-const denied: ApprovalAnswer = { type: 'deny', reason: 'the person who was asked said no' };
+/** What a person answers; `later` when the question was put off or taken back. */
+export type PersonAnswer = ApprovalAnswer | { readonly type: 'later' };
 
-/** Asks at the terminal whether a call may run. Escape denies; whatever is no clear yes denies. */
+const denied: PersonAnswer = { type: 'deny', reason: 'the person who was asked said no' };
+const later: PersonAnswer = { type: 'later' };
+
+/** Asks at the terminal whether a call may run. Escape denies: whatever is no clear yes is no approval. */
 export async function askPerson(
   pending: PendingApproval,
   { input, output, style, signal, onInterrupt }: AskPersonOptions,
-): Promise<ApprovalAnswer> {
+): Promise<PersonAnswer> {
   output.write(`\n${describePending(pending, style).join('\n')}\n`);
   let interrupted = false;
   const watch = (chunk: Buffer | string): void => {
@@ -36,6 +40,7 @@ export async function askPerson(
         { value: 'once', label: 'Allow once' },
         { value: 'run', label: `Allow ${toPrintable(pending.name)} for this run` },
         { value: 'deny', label: 'Deny' },
+        { value: 'later', label: 'Decide later: the run waits for `holdfast approve`' },
       ],
       // Enter alone must not approve.
       initialValue: 'deny',
@@ -45,10 +50,11 @@ export async function askPerson(
     });
     if (isCancel(answer)) {
       if (interrupted) onInterrupt();
-      return denied;
+      return interrupted || signal.aborted ? later : denied;
     }
     if (answer === 'once') return { type: 'approve' };
-    return answer === 'run' ? { type: 'approve', grant: true } : denied;
+    if (answer === 'run') return { type: 'approve', grant: true };
+    return answer === 'later' ? later : denied;
   } finally {
     input.off('data', watch);
   }

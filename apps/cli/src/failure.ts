@@ -3,8 +3,11 @@ import type { Colors } from './colors.ts';
 import type { Interruption } from './host.ts';
 import { toPrintable } from './terminal-text.ts';
 
-/** 0 done; 1 it did not work out, or did not complete; 2 the command line was wrong; 129 SIGHUP, 130 Ctrl-C, 143 SIGTERM. */
-export type ExitCode = 0 | 1 | 2 | 129 | 130 | 143;
+/**
+ * 0 done; 1 it did not work out, or did not complete; 2 the command line was wrong; 3 the run waits for a person; 129 SIGHUP, 130
+ * Ctrl-C, 143 SIGTERM.
+ */
+export type ExitCode = 0 | 1 | 2 | 3 | 129 | 130 | 143;
 
 /** How the program ends when it is told to stop. */
 export const interruptionCodes: Readonly<Record<Interruption, ExitCode>> = {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { offlineModel } from '@holdfast/adapter-offline';
 import { describeThrown, type Model } from '@holdfast/core';
-import { parseScript, scriptedModel } from '@holdfast/testing';
+import { parseScript, type ScriptedModel, scriptedModel } from '@holdfast/testing';
 import { usageError } from './failure.ts';
 import { openProviderModel, type ProviderSurroundings } from './provider-models.ts';
 
@@ -18,7 +18,9 @@ export async function openModel(name: string, surroundings: ProviderSurroundings
   if (name === 'offline') return offlineModel();
   if (name.startsWith(scriptPrefix) && name !== scriptPrefix) {
     const path = name.slice(scriptPrefix.length);
-    return scriptedModel(parseScript(await readScript(path, surroundings.directory), path), { id: name });
+    return playFromPlace(
+      scriptedModel(parseScript(await readScript(path, surroundings.directory), path), { id: name }),
+    );
   }
   const model = await openProviderModel(name, surroundings);
   if (model !== undefined) return model;
@@ -26,6 +28,18 @@ export async function openModel(name: string, surroundings: ProviderSurroundings
     'usage.model_unknown',
     `There is no model \`${name}\`: use \`offline\`, \`script:<file>\` or \`<provider>:<model>\`, such as \`openai:gpt-5\`.`,
   );
+}
+
+/** The script goes on where its conversation is: a run that is resumed in another process has asked for its first messages before. */
+function playFromPlace(model: ScriptedModel): Model {
+  return {
+    id: model.id,
+    stream(request) {
+      const said = request.messages.filter(({ role }) => role === 'assistant').length;
+      while (model.requests.length < said) model.stream(request);
+      return model.stream(request);
+    },
+  };
 }
 
 async function readScript(path: string, directory: string): Promise<string> {

@@ -1,4 +1,5 @@
-import { Command, CommanderError, Option } from 'commander';
+import { Command, CommanderError } from 'commander';
+import { addApprovalOptions, addLimitOptions, type GoingFlags, readApproval, readLimits } from './approval-flags.ts';
 import { checkFolder } from './check-command.ts';
 import { createColors } from './colors.ts';
 import { printCompletion } from './completion-command.ts';
@@ -18,7 +19,7 @@ import {
 } from './help-texts.ts';
 import { describeTerminal, type Host } from './host.ts';
 import { listTools } from './list-command.ts';
-import { collect, collectNames, readCount, readSeconds, readSeq } from './option-values.ts';
+import { collectNames, readSeq } from './option-values.ts';
 import { replaySession } from './replay-command.ts';
 import { readRequest } from './request.ts';
 import { runRequest } from './run-command.ts';
@@ -27,19 +28,12 @@ import { toPrintableBlock } from './terminal-text.ts';
 import { verifyLog } from './verify-command.ts';
 import { explainWhy } from './why-command.ts';
 
-interface RunFlags {
+interface RunFlags extends GoingFlags {
   readonly tools?: string;
   readonly workspace: string;
   readonly model: string;
   readonly json?: boolean;
-  readonly yes?: boolean;
-  readonly unattended?: boolean;
-  readonly allow?: readonly string[];
   readonly order?: readonly (readonly string[])[];
-  readonly maxRounds?: number;
-  readonly maxCalls?: number;
-  readonly maxTokens?: number;
-  readonly timeout?: number;
 }
 
 /** Runs the program with the arguments `argv` (without those of Node) and answers how it ends. Never throws. */
@@ -82,44 +76,36 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
       getErrHelpWidth: () => helpWidth(host.stderr),
     });
 
-  program
+  const run = program
     .command('run')
     .description('give a request to a model that works with your tools and the files of the workspace')
     .argument('<request>', 'what to do, in quotes; - reads it from standard input')
     .option('--tools <dir>', 'folder of tool files (default: ./plugins, when there is one)')
     .option('--workspace <dir>', 'folder that the file tools work in', '.')
     .option('--model <model>', 'offline, script:<file> or <provider>:<model>', 'offline')
-    .option('--json', 'one JSON event a line on stdout, and nothing else there')
-    .addOption(new Option('--yes', 'approve every call that has to be approved').conflicts('unattended'))
-    .option('--unattended', 'deny every call that has to be approved')
-    .option('--allow <name>', 'let this dangerous tool run without asking; may be repeated', collect)
-    .option(
+    .option('--json', 'one JSON event a line on stdout, and nothing else there');
+  addLimitOptions(
+    addApprovalOptions(run).option(
       '--order <tools>',
       'a,b,c: b runs only after a has succeeded, c only after b; may be repeated',
       collectNames,
-    )
-    .option('--max-rounds <n>', 'end the run after this many messages of the model', readCount)
-    .option('--max-calls <n>', 'end the run when it asks for one more call than this, nested calls included', readCount)
-    .option('--max-tokens <n>', 'end the run when the model has read and written this many tokens', readCount)
-    .option('--timeout <seconds>', 'end the run after this time', readSeconds)
+    ),
+  )
     .addHelpText('after', runHelp)
-    .action(async (request: string, { timeout, ...flags }: RunFlags) => {
+    .action(async (request: string, flags: RunFlags) => {
       end(
         await runRequest(
           {
+            ...readLimits(flags),
             request: await readRequest(request, host),
             stdinTaken: request === '-',
             tools: flags.tools,
             workspace: flags.workspace,
             model: flags.model,
             json: flags.json === true,
-            approval: flags.yes === true ? 'yes' : flags.unattended === true ? 'unattended' : 'ask',
+            approval: readApproval(flags) ?? 'ask',
             allow: flags.allow ?? [],
             order: flags.order ?? [],
-            maxRounds: flags.maxRounds,
-            maxCalls: flags.maxCalls,
-            maxTokens: flags.maxTokens,
-            timeoutMs: timeout === undefined ? undefined : timeout * 1000,
           },
           host,
         ),

@@ -65,6 +65,7 @@ async function tryRun({ turns, files = {}, host: hostOptions = {}, when, ...opti
       maxCalls: undefined,
       maxTokens: undefined,
       timeoutMs: undefined,
+      approvalTimeoutMs: undefined,
       ...options,
     },
     trial.host,
@@ -175,13 +176,13 @@ test.each([
   expect(trial.log).toContain(isThere ? 'asked: denied by person' : 'asked: approved by person');
 });
 
-test('Ctrl-C at a question ends the run with 130', async () => {
+test('Ctrl-C at a question ends the program with 130, and the run waits', async () => {
   const { exitCode, stdout, isThere } = await tryWipe({
     host: { terminals: ['stdin', 'stdout'] },
     when: { says: 'wipe  dangerous', act: ({ stdin }) => stdin.write('\x03') },
   });
   expect({ exitCode, isThere }).toEqual({ exitCode: 130, isThere: true });
-  expect(stdout).toContain('aborted (it was stopped)');
+  expect(stdout).toContain('suspended (it waits for an answer)');
 });
 
 test('a question is taken back when the time is up', async () => {
@@ -191,9 +192,50 @@ test('a question is taken back when the time is up', async () => {
     host: { terminals: ['stdin', 'stdout'], clock },
     when: { says: 'wipe  dangerous', act: () => clock.advance(5000) },
   });
-  // One is readline's, which stays; ours is gone.
-  expect({ exitCode, listeners }).toEqual({ exitCode: 1, listeners: 1 });
-  expect(log).toContain('Status  deadline');
+  expect({ exitCode, listeners }).toEqual({ exitCode: 3, listeners: 0 });
+  expect(log).toContain('Status  suspended');
+});
+
+test.each([
+  { approval: 'suspend', terminals: [] },
+  { approval: 'suspend', terminals: ['stdin', 'stdout'] },
+] as const)('$approval with $terminals.length terminals: the run waits, and it is said what to type', async (trial) => {
+  const { approval, terminals } = trial;
+  const { exitCode, stdout, isThere } = await tryWipe({ approval, host: { terminals } });
+  expect({ exitCode, isThere }).toEqual({ exitCode: 3, isThere: true });
+  expect(stdout).not.toContain('May it run?');
+  expect(stdout).toMatch(
+    /^Waiting for an answer:\n {2}call_1_0 {2}wipe {2}\{"file.+\nTo go on:\n {2}holdfast pending (\S+)\n {2}holdfast approve \1 call_1_0\n {2}holdfast deny \1 call_1_0\n {2}holdfast resume \1\n/m,
+  );
+});
+
+test('a question that is not answered in its time is a denial, and the run goes on', async () => {
+  const clock = manualClock();
+  const { exitCode, stdout } = await tryWipe({
+    approvalTimeoutMs: 5000,
+    host: { terminals: ['stdin', 'stdout'], clock },
+    when: { says: 'wipe  dangerous', act: () => clock.advance(5000) },
+  });
+  expect(exitCode).toBe(0);
+  expect(stdout).toContain('the time for an answer is over');
+});
+
+test('decide later: what was answered before runs, what was not waits, and nothing more is asked', async () => {
+  await using outside = await createFolder({ 'one.txt': '1', 'two.txt': '2', 'three.txt': '3' });
+  const calls = ['one.txt', 'two.txt', 'three.txt'].map((name) => ({
+    name: 'wipe',
+    arguments: { file: join(outside.path, name) },
+  }));
+  const answers = [`${up}${up}\r`, '\x1b[B\r'];
+  const { exitCode, stdout } = await tryRun({
+    files: { 'plugins/wipe.mjs': wipe },
+    turns: [{ calls }, answer],
+    host: { terminals: ['stdin', 'stdout'] },
+    when: { says: 'wipe  dangerous', act: ({ stdin }) => stdin.write(answers.shift() ?? '\r') },
+  });
+  expect({ exitCode, answers }).toEqual({ exitCode: 3, answers: [] });
+  expect((await readdir(outside.path)).sort()).toEqual(['three.txt', 'two.txt']);
+  expect(stdout).toMatch(/Waiting for an answer:\r?\n {2}call_1_1 {2}wipe .+\r?\n {2}call_1_2 {2}wipe /);
 });
 
 test.each([

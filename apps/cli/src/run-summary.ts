@@ -26,8 +26,9 @@ export function createRunSummary(tools: readonly Tool[], limits: RunLimits = {})
   const changes = createChangeCollector();
   const counts = new Map<string, number>();
   const deniedTools = new Set<string>();
+  const deniedNested = new Set<string>();
   const externalTools = new Set<string>();
-  let startedAtMs = 0;
+  let startedAtMs: number | undefined;
   let nested = 0;
   let outOfCalls = false;
   let tokensReported = false;
@@ -42,7 +43,7 @@ export function createRunSummary(tools: readonly Tool[], limits: RunLimits = {})
     outOfCalls ||= code === 'budget.calls';
     const asked =
       event.decisions.some(({ type }) => type === 'ask') && !event.decisions.some(({ type }) => type === 'deny');
-    if (kind === 'denied' && asked) deniedTools.add(event.name);
+    if (kind === 'denied' && asked) (code === 'approval.nested' ? deniedNested : deniedTools).add(event.name);
     if ((kind === 'ok' || kind === 'in-doubt') && external.has(event.name)) externalTools.add(event.name);
   };
   const addNested = (event: RunEvent): void => {
@@ -53,7 +54,8 @@ export function createRunSummary(tools: readonly Tool[], limits: RunLimits = {})
 
   return {
     add(event) {
-      if (event.type === 'run-start') startedAtMs = event.atMs;
+      // A run that is gone on with here may have begun long ago.
+      if (event.type === 'run-start' || event.type === 'run-resume') startedAtMs ??= event.atMs;
       else if (event.type === 'run-end') end = event;
       else if (event.type === 'tool-call-end') addCall(event, event.parentId !== undefined);
       else addNested(event);
@@ -61,6 +63,8 @@ export function createRunSummary(tools: readonly Tool[], limits: RunLimits = {})
     describe({ colors, columns }, absence) {
       if (end === undefined) return [];
       const denied = [...deniedTools].map(toPrintable);
+      const nestedOnes = [...deniedNested].map(toPrintable);
+      const durationMs = end.atMs - (startedAtMs ?? end.atMs);
       return [
         '',
         // What a run that ended early has said last stands above already, beside its calls.
@@ -81,9 +85,19 @@ export function createRunSummary(tools: readonly Tool[], limits: RunLimits = {})
               ),
             ]
           : []),
+        ...(nestedOnes.length === 0
+          ? []
+          : [
+              colors.yellow(
+                wrapBlock(
+                  `Within other calls nobody can be asked, so ${nestedOnes.join(', ')} did not run there. \`--allow ${nestedOnes[0]}\` lets it.`,
+                  columns,
+                ).join('\n'),
+              ),
+            ]),
         '',
-        `${describeStatus(end, colors, limits, outOfCalls)} after ${formatDuration(end.atMs - startedAtMs)}: ${formatCount(end.turns, 'turn')}, ${describeCounts(counts, nested)}`,
-        ...describeUse(limits, { turns: end.turns, durationMs: end.atMs - startedAtMs, tokensReported }),
+        `${describeStatus(end, colors, limits, outOfCalls)} after ${formatDuration(durationMs)}: ${formatCount(end.turns, 'turn')}, ${describeCounts(counts, nested)}`,
+        ...describeUse(limits, { turns: end.turns, durationMs, tokensReported }),
       ];
     },
     describeBroken: ({ colors }) => ['', 'The run broke off.', ...describeChanges(changes.list(), colors)],
@@ -103,6 +117,7 @@ function describeStatus(
   outOfCalls: boolean,
 ): string {
   if (status === 'completed') return colors.green('completed');
+  if (status === 'suspended') return colors.yellow(`suspended (${statusReasons.suspended})`);
   const reason =
     error !== undefined
       ? toPrintable(error.message)
@@ -114,7 +129,7 @@ function describeStatus(
 
 const statusReasons: Readonly<Record<RunStatus, string>> = {
   completed: '',
-  suspended: 'a call waits for an answer',
+  suspended: 'it waits for an answer',
   'max-rounds': 'the model asked for calls in every round it was given; see --max-rounds',
   deadline: 'the time was up; see --timeout',
   budget: 'what the run may use is used up',

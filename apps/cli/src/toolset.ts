@@ -23,11 +23,12 @@ export interface Toolset {
 const defaultFolder = './plugins';
 
 /**
- * The folder that was named, which must exist, or the default one, which need not.
+ * The folder that was named, which must exist, or the default one, which need not; null: none.
  *
  * @throws HoldfastError `usage.folder_missing`.
  */
-export async function findToolsFolder(name: string | undefined, directory: string): Promise<ToolsFolder> {
+export async function findToolsFolder(name: string | null | undefined, directory: string): Promise<ToolsFolder> {
+  if (name === null) return { name: defaultFolder, path: undefined };
   const path = resolve(directory, name ?? defaultFolder);
   if (await isFolder(path)) return { name: name ?? defaultFolder, path };
   if (name === undefined) return { name: defaultFolder, path: undefined };

@@ -1,0 +1,60 @@
+import { type Command, Option } from 'commander';
+import { collect, readCount, readSeconds } from './option-values.ts';
+import type { RunLimits } from './run-command.ts';
+import type { ApprovalMode } from './run-terms.ts';
+
+/** Options that `run` and `resume` have in common. */
+export interface GoingFlags {
+  readonly yes?: boolean;
+  readonly unattended?: boolean;
+  readonly suspend?: boolean;
+  readonly allow?: readonly string[];
+  readonly approvalTimeout?: number;
+  readonly maxRounds?: number;
+  readonly maxCalls?: number;
+  readonly maxTokens?: number;
+  readonly timeout?: number;
+}
+
+/** How calls that need approval are answered: one way or none. */
+export function addApprovalOptions(command: Command): Command {
+  return command
+    .addOption(new Option('--yes', 'approve every call that has to be approved').conflicts(['unattended', 'suspend']))
+    .addOption(new Option('--unattended', 'deny every call that has to be approved').conflicts('suspend'))
+    .option('--suspend', 'ask nobody: the run waits at a call that has to be approved, for `holdfast approve`')
+    .option(
+      '--approval-timeout <seconds>',
+      'a question counts as denied after this time (default: 24 hours)',
+      readSeconds,
+    )
+    .option('--allow <name>', 'let this dangerous tool run without asking; may be repeated', collect);
+}
+
+export function addLimitOptions(command: Command): Command {
+  return command
+    .option('--max-rounds <n>', 'end the run after this many messages of the model', readCount)
+    .option('--max-calls <n>', 'end the run when it asks for one more call than this, nested calls included', readCount)
+    .option('--max-tokens <n>', 'end the run when the model has read and written this many tokens', readCount)
+    .option('--timeout <seconds>', 'end the run after this time', readSeconds);
+}
+
+/** The way that was given. */
+export function readApproval({ yes, unattended, suspend }: GoingFlags): ApprovalMode | undefined {
+  if (yes === true) return 'yes';
+  if (unattended === true) return 'unattended';
+  return suspend === true ? 'suspend' : undefined;
+}
+
+export function readLimits({ maxRounds, maxCalls, maxTokens, timeout, approvalTimeout }: GoingFlags): RunLimits {
+  return {
+    maxRounds,
+    maxCalls,
+    maxTokens,
+    timeoutMs: toMilliseconds(timeout),
+    approvalTimeoutMs: toMilliseconds(approvalTimeout),
+  };
+}
+
+function toMilliseconds(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : seconds * 1000;
+}

@@ -1,0 +1,150 @@
+import type { Budget } from '@holdfast/core';
+import { createBudget, type RunResult, resumeRun, runAgent } from '@holdfast/executor';
+import type { Session } from '@holdfast/session';
+import { type Approver, createApprover } from './approver.ts';
+import type { LineStyle } from './call-line.ts';
+import { createColors } from './colors.ts';
+import { type ExitCode, interruptionCodes } from './failure.ts';
+import { describeTerminal, type Host, type Interruption } from './host.ts';
+import { describeNextSteps } from './next-steps.ts';
+import { createOrderPolicies } from './run-prompt.ts';
+import type { RunSetup } from './run-setup.ts';
+import { createRunSummary, type RunSummary } from './run-summary.ts';
+import type { RunTerms } from './run-terms.ts';
+import { createJsonView, createLiveView, createPlainView, type RunView } from './run-view.ts';
+
+/** A run that begins with a request, or one of the session's that is gone on with. */
+export type RunWork =
+  | { readonly type: 'start'; readonly input: string }
+  | { readonly type: 'resume'; readonly run: number };
+
+export interface RunConduct {
+  readonly setup: RunSetup;
+  readonly terms: RunTerms;
+  readonly session: Session;
+  readonly work: RunWork;
+  readonly json: boolean;
+  /** Whether the request came from there, so that no answer can. */
+  readonly stdinTaken: boolean;
+}
+
+/** Lets a run go on until it has ended or nobody answers a question of it, and shows it. */
+export async function conductRun(conduct: RunConduct, host: Host): Promise<ExitCode> {
+  const { setup, terms, session, work, json, stdinTaken } = conduct;
+  const style = describeStyle(host);
+  const controller = new AbortController();
+  let interruption: Interruption | undefined;
+  const interrupt = (cause: Interruption): void => {
+    interruption ??= cause;
+    controller.abort();
+  };
+  const stopListening = host.onInterrupt(interrupt);
+  const view = openView(json, style, host);
+  const approver = createApprover(terms.approval, {
+    host,
+    view,
+    taken: { stdin: stdinTaken, stdout: json },
+    whenNobody: work.type === 'start' ? 'deny' : 'wait',
+    onInterrupt: () => interrupt('ctrl-c'),
+  });
+  controller.signal.addEventListener('abort', () => approver.close());
+  const { maxRounds, timeoutMs } = terms;
+  const budget = createRunBudget(terms, host);
+  const summary = createRunSummary(setup.tools, { maxRounds, timeoutMs, budget });
+  try {
+    const result = await goOn({ conduct, host, view, approver, summary, budget, signal: controller.signal });
+    view.close();
+    if (!json) {
+      const place = { session: session.id, workspace: setup.workspace };
+      const lines = [
+        ...summary.describe(style, approver.absence),
+        ...describeNextSteps(result, place, { style, host }),
+      ];
+      for (const line of lines) host.stdout.write(`${line}\n`);
+    }
+    if (result.status === 'completed') return 0;
+    if (interruption !== undefined) return interruptionCodes[interruption];
+    return result.status === 'suspended' ? 3 : 1;
+  } catch (thrown) {
+    // The calls that were recorded stand, whatever came after them.
+    view.close();
+    if (!json) for (const line of summary.describeBroken(style)) host.stdout.write(`${line}\n`);
+    throw thrown;
+  } finally {
+    approver.close();
+    view.close();
+    stopListening();
+  }
+}
+
+interface Going {
+  readonly conduct: RunConduct;
+  readonly host: Host;
+  readonly view: RunView;
+  readonly approver: Approver;
+  readonly summary: RunSummary;
+  readonly budget: Budget | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Asks whenever the run is suspended, and goes on with it as long as there are answers. */
+async function goOn({ conduct, host, view, approver, summary, budget, signal }: Going): Promise<RunResult> {
+  const { setup, terms, session, work } = conduct;
+  const { model, prompt, tools, filesystem } = setup;
+  const { clock } = host;
+  const { maxRounds, timeoutMs, approvalTimeoutMs } = terms;
+  const untilMs = timeoutMs === undefined ? undefined : clock.now() + timeoutMs;
+  // Anew for every part of the run, whose time is what is left.
+  const toOptions = () => ({
+    model,
+    prompt,
+    session,
+    policies: createOrderPolicies(terms.order),
+    resources: { filesystem },
+    // Granted by the host, and not answered for a person: the log has to tell the two apart.
+    grants: terms.approval === 'yes' ? tools.map(({ name }) => name) : terms.allow,
+    unattended: approver.unattended,
+    signal,
+    clock,
+    // Called at once, so that everything that came before a question stands above it.
+    onEvent: (event: Parameters<RunView['show']>[0]) => {
+      summary.add(event);
+      view.show(event);
+    },
+    ...(maxRounds === undefined ? {} : { maxRounds }),
+    ...(untilMs === undefined ? {} : { timeoutMs: Math.max(1, untilMs - clock.now()) }),
+    ...(approvalTimeoutMs === undefined ? {} : { approvalTimeoutMs }),
+    ...(budget === undefined ? {} : { budget }),
+  });
+  const first =
+    work.type === 'start'
+      ? runAgent({ ...toOptions(), input: work.input })
+      : resumeRun({ ...toOptions(), run: work.run });
+  let result = await first.result;
+  while (result.status === 'suspended' && (await approver.ask(result.pending, session, untilMs))) {
+    result = await resumeRun(toOptions()).result;
+  }
+  return result;
+}
+
+function createRunBudget({ maxCalls, maxTokens }: RunTerms, { clock }: Host): Budget | undefined {
+  if (maxCalls === undefined && maxTokens === undefined) return undefined;
+  const limits = {
+    ...(maxCalls === undefined ? {} : { maxCalls }),
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+  };
+  return createBudget(limits, { clock });
+}
+
+/** How lines on stdout are laid out. */
+export function describeStyle({ stdout, environment }: Host): LineStyle {
+  const { color, columns } = describeTerminal(stdout, environment);
+  return { colors: createColors(color), columns };
+}
+
+function openView(json: boolean, style: LineStyle, host: Host): RunView {
+  if (json) return createJsonView(host.reserveStdout(), { stacks: host.environment['HOLDFAST_DEBUG'] === '1' });
+  if (describeTerminal(host.stdout, host.environment).live)
+    return createLiveView(host.stdout, { style, clock: host.clock });
+  return createPlainView((text) => host.stdout.write(text), style);
+}

@@ -1,0 +1,40 @@
+import type { RunResult } from '@holdfast/executor';
+import { formatArguments, type LineStyle } from './call-line.ts';
+import { toCommand } from './command-words.ts';
+import type { Host } from './host.ts';
+import { fitColumns, toPrintable } from './terminal-text.ts';
+
+export interface SessionPlace {
+  readonly session: string;
+  readonly workspace: string;
+}
+
+const maxShown = 5;
+
+/** What waits at the end of a suspended run, and what to type next. */
+export function describeNextSteps(
+  { status, pending }: Pick<RunResult, 'status' | 'pending'>,
+  { session, workspace }: SessionPlace,
+  { style, host }: { readonly style: LineStyle; readonly host: Host },
+): readonly string[] {
+  const [first] = pending;
+  if (status !== 'suspended' || first === undefined) return [];
+  const { colors, columns } = style;
+  const command = (...words: readonly [string, ...string[]]): string => toCommand({ words, workspace }, host);
+  const shown = pending.slice(0, maxShown).map(({ callId, name, input }) => {
+    const line = `  ${toPrintable(callId)}  ${toPrintable(name)}  ${formatArguments(input)}`;
+    return fitColumns(line, Math.min(columns, 160) - 1);
+  });
+  const more = pending.length - shown.length;
+  return [
+    '',
+    colors.bold('Waiting for an answer:'),
+    ...shown,
+    ...(more > 0 ? [`  … and ${more} more`] : []),
+    colors.bold('To go on:'),
+    `  ${command('pending', session)}`,
+    `  ${command('approve', session, first.callId)}`,
+    `  ${command('deny', session, first.callId)}`,
+    `  ${command('resume', session)}`,
+  ];
+}

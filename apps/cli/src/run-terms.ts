@@ -1,0 +1,62 @@
+import type { LogEntry, LogRecord } from '@holdfast/session';
+import * as v from 'valibot';
+
+/** How calls that need approval are answered: at the terminal, by a yes or a no to all, or later by `holdfast approve`. */
+export type ApprovalMode = 'ask' | 'yes' | 'unattended' | 'suspend';
+
+/** What a run is given beside its request. Its log keeps it, so that the run can be gone on with. */
+export interface RunTerms {
+  /** Where relative paths in `model` and `tools` begin. */
+  readonly directory: string;
+  /** `offline`, `script:<file>` or `<provider>:<model>`. */
+  readonly model: string;
+  /** The folder of tool files; null: none. */
+  readonly tools: string | null;
+  readonly approval: ApprovalMode;
+  /** Dangerous tools that need no approval. */
+  readonly allow: readonly string[];
+  /** Names of tools from first to last. */
+  readonly order: readonly (readonly string[])[];
+  readonly maxRounds?: number | undefined;
+  /** Calls that are run, nested ones included. */
+  readonly maxCalls?: number | undefined;
+  /** Read and written, as the model reports them. */
+  readonly maxTokens?: number | undefined;
+  readonly timeoutMs?: number | undefined;
+  readonly approvalTimeoutMs?: number | undefined;
+}
+
+const type = 'run-options';
+const count = v.pipe(v.number(), v.integer(), v.minValue(1));
+const positive = v.pipe(v.number(), v.gtValue(0));
+const recorded: v.GenericSchema<unknown, RunTerms> = v.object({
+  directory: v.string(),
+  model: v.string(),
+  tools: v.nullable(v.string()),
+  approval: v.picklist(['ask', 'yes', 'unattended', 'suspend']),
+  allow: v.array(v.string()),
+  order: v.array(v.array(v.string())),
+  maxRounds: v.optional(count),
+  maxCalls: v.optional(count),
+  maxTokens: v.optional(count),
+  timeoutMs: v.optional(positive),
+  approvalTimeoutMs: v.optional(positive),
+});
+
+/** What is recorded before a run begins. */
+export function toTermsRecord({ allow, order, ...terms }: RunTerms): LogEntry {
+  const given = Object.entries(terms).filter(([, value]) => value !== undefined);
+  return { type, ...Object.fromEntries(given), allow: [...allow], order: order.map((names) => [...names]) };
+}
+
+/** What the run that `run` names was given; `undefined` when its log does not say, because another program made it. */
+export function readTerms(records: Iterable<LogRecord>, run: number): RunTerms | undefined {
+  let found: RunTerms | undefined;
+  for (const record of records) {
+    if (record.seq >= run) break;
+    if (record.type !== type) continue;
+    const parsed = v.safeParse(recorded, record);
+    found = parsed.success ? parsed.output : undefined;
+  }
+  return found;
+}
