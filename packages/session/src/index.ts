@@ -9,8 +9,9 @@ export {
   type SessionStore,
 } from './log.ts';
 export type { OpenApproval, OpenCall, OpenRun, OpenStart, OpenWork } from './open-work.ts';
+export { maskRecord } from './redact-record.ts';
 export { type ReplayOptions, replay } from './replay.ts';
 export type { Session, SessionOptions, SessionSnapshot } from './session.ts';
 export type { ExportedSlice, SessionExport } from './session-export.ts';
+export type { SessionTransaction } from './session-transaction.ts';
 export type { SliceDeclaration } from './slice-declaration.ts';
-export type { SessionTransaction } from './transaction.ts';

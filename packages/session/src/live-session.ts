@@ -1,17 +1,27 @@
-import { type Clock, describeThrown, HoldfastError, type SessionEvent, type Slice, systemClock } from '@holdfast/core';
+import {
+  type Clock,
+  describeThrown,
+  HoldfastError,
+  type Redactor,
+  type SessionEvent,
+  type Slice,
+  systemClock,
+} from '@holdfast/core';
 import { checkEntry } from './check-entry.ts';
 import { CloseListeners } from './close-listeners.ts';
 import { type LogEntry, type LogRecord, memoryStore, type SessionStore, toLogRecord } from './log.ts';
 import { type OpenWork, OpenWorkLedger } from './open-work.ts';
 import { RecordListeners } from './record-listeners.ts';
+import { checkContent, maskExport, maskRecord, withoutContent } from './redact-record.ts';
 import type { Session, SessionOptions, SessionSnapshot } from './session.ts';
 import { readExport, type SessionExport, toExport } from './session-export.ts';
 import { createSessionId } from './session-id.ts';
 import { type ForkOrigin, toRestoredSlices, toSnapshotEntry } from './session-snapshot.ts';
+import type { SessionTransaction, TransactionRoot } from './session-transaction.ts';
 import { toDeclaration } from './slice-declaration.ts';
 import { handOut } from './slice-state.ts';
 import { SliceTable } from './slice-table.ts';
-import { type SessionTransaction, StagedTransaction, type TransactionRoot } from './transaction.ts';
+import { StagedTransaction } from './transaction.ts';
 
 /** Makes a session; the log's first record is its `session-start`. */
 export function createSession({ slices = [], ...options }: SessionOptions = {}): Session {
@@ -23,10 +33,11 @@ export function createSession({ slices = [], ...options }: SessionOptions = {}):
 /** The log begins with the slices of `table`, and with where they come from. */
 function startSession(
   table: SliceTable,
-  { store = memoryStore(), clock = systemClock, id = createSessionId(clock.now()) }: SessionOptions,
+  { store = memoryStore(), clock = systemClock, id = createSessionId(clock.now()), redactor, content }: SessionOptions,
   forkedFrom?: ForkOrigin,
 ): Session {
-  const session = new LiveSession({ id, forkedFrom, store, clock, table, seq: 0 });
+  checkContent(content);
+  const session = new LiveSession({ id, forkedFrom, store, clock, table, redactor, content, seq: 0 });
   table.unnoted.length = 0;
   session.write({
     type: 'session-start',
@@ -40,6 +51,8 @@ function startSession(
 export class LiveSession implements Session, TransactionRoot {
   readonly id: string;
   readonly table: SliceTable;
+  readonly redactor: Redactor | undefined;
+  readonly content: 'full' | 'none';
   readonly #clock: Clock;
   readonly #store: SessionStore;
   readonly #listeners = new RecordListeners((failure) => this.#note(failure));
@@ -61,6 +74,8 @@ export class LiveSession implements Session, TransactionRoot {
     readonly store: SessionStore;
     readonly clock: Clock;
     readonly table: SliceTable;
+    readonly redactor: Redactor | undefined;
+    readonly content?: 'full' | 'none' | undefined;
     readonly seq: number;
     readonly forkedFrom?: ForkOrigin | undefined;
     readonly openWork?: OpenWorkLedger;
@@ -69,6 +84,8 @@ export class LiveSession implements Session, TransactionRoot {
     this.id = parts.id;
     this.#openWork = parts.openWork ?? new OpenWorkLedger();
     this.table = parts.table;
+    this.redactor = parts.redactor;
+    this.content = parts.content ?? 'full';
     this.#store = parts.store;
     this.#clock = parts.clock;
     this.#seq = parts.seq;
@@ -157,7 +174,9 @@ export class LiveSession implements Session, TransactionRoot {
   }
 
   fork(options: Omit<SessionOptions, 'slices'> = {}): Session {
-    return startSession(this.table.fork(), { clock: this.#clock, ...options }, { sessionId: this.id, seq: this.#seq });
+    const { redactor, content } = this;
+    const own = { clock: this.#clock, redactor, content };
+    return startSession(this.table.fork(), { ...own, ...options }, { sessionId: this.id, seq: this.#seq });
   }
 
   export(): SessionExport {
@@ -165,7 +184,7 @@ export class LiveSession implements Session, TransactionRoot {
   }
 
   import(data: unknown): void {
-    const { slices, apply } = readExport(data, this.table);
+    const { slices, apply } = readExport(maskExport(data, this.redactor), this.table);
     this.write({ type: 'import', slices }, apply);
   }
 
@@ -201,33 +220,34 @@ export class LiveSession implements Session, TransactionRoot {
 
   /** Appends a record, then lets `apply` change state, then tells subscribers. */
   write(entry: LogEntry, apply?: () => void): void {
-    this.append(entry);
+    const noted = this.append(maskRecord(entry, this.redactor));
     apply?.();
-    this.notify(entry);
+    this.notify(noted);
   }
 
-  append(entry: LogEntry): void {
+  append(entry: LogEntry): LogEntry {
     if (this.table.unnoted.length > 0) this.#noteSlices();
-    this.#appendOne(entry);
+    return this.#appendOne(entry);
   }
 
   // Before the next record, and not when they are met, so that reading writes nothing.
   #noteSlices(): void {
     const { unnoted } = this.table;
     for (let slice = unnoted[0]; slice !== undefined; slice = unnoted[0]) {
-      const entry = { type: 'slice', ...toDeclaration(slice) };
-      this.#appendOne(entry);
+      const entry = this.#appendOne(maskRecord({ type: 'slice', ...toDeclaration(slice) }, this.redactor));
       unnoted.shift();
       if (this.#listeners.size > 0) this.#untold.push(toLogRecord(entry, this.#seq - 1, this.#lastAtMs));
     }
   }
 
-  #appendOne(entry: LogEntry): void {
+  #appendOne(entry: LogEntry): LogEntry {
     this.#checkOpen();
+    const noted = this.content === 'none' ? withoutContent(entry, this.redactor) : entry;
     this.#lastAtMs = this.#clock.now();
-    this.#store.append(entry, this.#seq, this.#lastAtMs);
-    this.#openWork.note(entry, this.#seq, this.#lastAtMs);
+    this.#store.append(noted, this.#seq, this.#lastAtMs);
+    this.#openWork.note(noted, this.#seq, this.#lastAtMs);
     this.#seq += 1;
+    return noted;
   }
 
   #checkOpen(): void {

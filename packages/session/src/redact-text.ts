@@ -58,12 +58,14 @@ function lookThrough(text: string, masking: Masking, redactJson: (text: string) 
   return text;
 }
 
+const count = /^-?\d{1,3}$/;
+
 function maskNamed(text: string, { isSecretName, hide }: Masking): string {
   let masked = '';
   let at = 0;
   for (const { start, end, value, unquoted } of findNamedValues(text, isSecretName)) {
-    const mask = String(hide(value));
-    if (mask === value) continue;
+    const mask = String(hide(unquoted && count.test(String(value)) ? Number(value) : value));
+    if (mask === String(value)) continue;
     masked += `${text.slice(at, start)}${unquoted ? `"${mask}"` : mask}`;
     at = end;
   }

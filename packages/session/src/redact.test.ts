@@ -181,7 +181,7 @@ describe('values under secret names', () => {
     const redactor = createRedactor({ key });
     expect(redactor.redact({ deep: [{ [name]: 'v' }] })).toEqual({ deep: [{ [name]: maskOf('v') }] });
     expect(redactor.redact({ [name]: { a: ['b'] } })).toEqual({ [name]: expect.stringMatching(mask) });
-    expect(redactor.redact({ [name]: 12 })).toEqual({ [name]: maskOf('12') });
+    expect(redactor.redact({ [name]: 4711 })).toEqual({ [name]: maskOf('4711') });
   });
 
   test.each([
@@ -201,12 +201,12 @@ describe('values under secret names', () => {
     'idempotencyKey',
     'sessionId',
   ])('`%s` are no secrets', (name) => {
-    const json = { [name]: 'v', list: [{ [name]: 12 }] };
+    const json = { [name]: 'v', list: [{ [name]: 4711 }] };
     expect(createRedactor({ key }).redact(json)).toBe(json);
   });
 
   test('stay when they say nothing', () => {
-    const json = { password: '', token: null, secret: true };
+    const json = { password: '', token: null, secret: true, reset_password: 999, text: '{"token": 12, "secret": -7}' };
     expect(createRedactor({ key }).redact(json)).toBe(json);
   });
 
@@ -221,7 +221,7 @@ describe('values under secret names', () => {
           ['accept', 'a'],
           ['cookie', 'b'],
         ],
-        change: { op: 'upsert', key: 'api_key', item: { c: 1 } },
+        variable: { key: 'api_key', value: { c: 1 } },
         words: ['password', 'token'],
       }),
     ).toEqual({
@@ -233,7 +233,7 @@ describe('values under secret names', () => {
         ['accept', 'a'],
         ['cookie', maskOf('b')],
       ],
-      change: { op: 'upsert', key: 'api_key', item: expect.stringMatching(mask) },
+      variable: { key: 'api_key', value: expect.stringMatching(mask) },
       words: ['password', 'token'],
     });
   });

@@ -60,6 +60,8 @@ export function createRedactor({
     maskOf,
     hide(json) {
       if (json === null || json === '' || typeof json === 'boolean') return json;
+      // A count: `{ "reset_password": 3 }`.
+      if (typeof json === 'number' && Math.abs(json) < 1_000) return json;
       if (typeof json === 'string' && isMask(json)) return json;
       for (const text of textsIn(json)) if (isTelling(text)) known.learn(text);
       return maskOf(typeof json === 'string' ? json : canonical(json));
@@ -88,9 +90,9 @@ function isTelling(value: string): boolean {
   return value.length >= 16 || (value.length >= 8 && !/^\p{L}*$/u.test(value));
 }
 
-/** Fields of which one names what the other holds: headers, variables, the items of a keyed slice. */
+/** Fields of which one names what the other holds: headers, variables. */
 const nameFields = ['name', 'key', 'header', 'variable'];
-const valueFields = ['value', 'item'];
+const valueFields = ['value'];
 
 function createWalk(masking: Masking): (json: Json, depth: number) => Json {
   const { isSecretName, known, maskOf, hide } = masking;

@@ -5,6 +5,7 @@ import {
   isHoldfastError,
   isPlainObject,
   type Json,
+  type Redactor,
   type Slice,
   systemClock,
 } from '@holdfast/core';
@@ -23,6 +24,8 @@ export interface ReplayOptions {
   /** Takes the records that follow; it holds the replayed ones already. Default: a memory store that does. */
   readonly store?: SessionStore;
   readonly clock?: Clock;
+  /** As that of `createSession`: for what follows. */
+  readonly redactor?: Redactor | undefined;
 }
 
 /**
@@ -30,11 +33,11 @@ export interface ReplayOptions {
  * equals what was, as long as reducers are pure: one that is not makes another state, which nothing here can tell.
  *
  * @throws HoldfastError `replay.slice_missing`, `slice.conflict` (a definition is not the recorded one), `replay.record_invalid`
- * with its `seq` in `data`, `replay.base_missing`, `replay.base_foreign`; `slice.value.invalid` for a policy's state that its
+ * with its `seq` in `data`, `replay.base_missing`, `replay.base_foreign`, `replay.no_content`; `slice.value.invalid` for a policy's state that its
  * schema refuses.
  */
 export function replay(records: readonly LogRecord[], options: ReplayOptions = {}): Session {
-  const { slices = [], base, store = memoryStore(records), clock = systemClock } = options;
+  const { slices = [], base, store = memoryStore(records), clock = systemClock, redactor } = options;
   const start = readStart(records[0]);
   const rebuilding = new Rebuilding(slices, statesBefore(start, base), records);
   const openWork = OpenWorkLedger.fromJson(start.open);
@@ -58,6 +61,7 @@ export function replay(records: readonly LogRecord[], options: ReplayOptions = {
     store,
     clock,
     table: rebuilding.finish(),
+    redactor,
     seq: start.seq + records.length,
     forkedFrom: start.forkedFrom,
     openWork,
@@ -84,7 +88,13 @@ function readStart(record: LogRecord | undefined): Start {
       'is no `session-start` and no `snapshot`: a log is replayed from its beginning, or from a snapshot.',
     );
   }
-  const { seq, sessionId, slices, forkedFrom, open } = record;
+  const { seq, sessionId, slices, forkedFrom, open, content } = record;
+  if (content === 'none') {
+    throw new HoldfastError(
+      'replay.no_content',
+      "The log was written with `content: 'none'`: it tells what happened and has no state to rebuild.",
+    );
+  }
   if (typeof sessionId !== 'string' || !Array.isArray(slices)) {
     throw invalid(
       seq,

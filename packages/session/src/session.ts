@@ -1,9 +1,9 @@
-import type { Clock, SessionEvent, SessionReader, Slice } from '@holdfast/core';
+import type { Clock, Redactor, SessionEvent, SessionReader, Slice } from '@holdfast/core';
 import type { LogEntry, LogRecord, SessionStore } from './log.ts';
 import type { OpenWork } from './open-work.ts';
 import type { SessionExport } from './session-export.ts';
+import type { SessionTransaction } from './session-transaction.ts';
 import type { SliceState } from './slice-state.ts';
-import type { SessionTransaction } from './transaction.ts';
 
 export interface SessionOptions {
   /** Default: made from the time and random digits. */
@@ -13,6 +13,13 @@ export interface SessionOptions {
   /** Default: `memoryStore()`. */
   readonly store?: SessionStore;
   readonly clock?: Clock;
+  /** Masks secrets in events before reducers see them, and in every record before it is written. Forks have the same. */
+  readonly redactor?: Redactor | undefined;
+  /**
+   * `none` keeps arguments, values, texts and state out of the log, which then tells who did what when and how it ended, and cannot
+   * be replayed. Default `full`.
+   */
+  readonly content?: 'full' | 'none' | undefined;
 }
 
 /** The state of every slice at one moment. Taking one and going back to one costs the same at any size of state. */
@@ -26,6 +33,9 @@ export interface SessionSnapshot {
 /** An append-only log and the typed state computed from its events. */
 export interface Session extends SessionReader {
   readonly id: string;
+  readonly redactor: Redactor | undefined;
+  /** Whether its log has arguments, values, texts and state. */
+  readonly content: 'full' | 'none';
   /**
    * Makes the slice's reducers listen; the log says so before its next record.
    * @throws HoldfastError `slice.conflict` when its id has another definition, `slice.value.invalid`.

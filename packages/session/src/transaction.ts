@@ -1,24 +1,9 @@
-import {
-  HoldfastError,
-  type Json,
-  type Operation,
-  type SessionEvent,
-  type Slice,
-  type ToolSession,
-} from '@holdfast/core';
+import { HoldfastError, type Json, type Operation, type SessionEvent, type Slice } from '@holdfast/core';
 import type { LogEntry } from './log.ts';
+import { maskEvent, maskOperation, maskRecord } from './redact-record.ts';
 import { copyEvent, reduceEvent } from './reduce.ts';
+import type { SessionTransaction, TransactionRoot } from './session-transaction.ts';
 import { applyChange, type Change, checkOperation, handOut, type SliceState } from './slice-state.ts';
-import type { SliceTable } from './slice-table.ts';
-
-/** What transactions need of their session. */
-export interface TransactionRoot {
-  readonly table: SliceTable;
-  publish(event: SessionEvent): void;
-  append(entry: LogEntry): void;
-  /** Tells subscribers of what was appended. */
-  notify(entry: LogEntry): void;
-}
 
 /** What one transaction makes of a slice. */
 interface StagedState {
@@ -28,44 +13,6 @@ interface StagedState {
   state: SliceState;
   /** False until something has been staged. */
   counts: boolean;
-}
-
-/**
- * The staged changes of one call. Reads see them at once; the session sees them after `commit`, which writes one record, or never.
- * Several may be open at a time: what one commits after another is re-applied on what the other left.
- * After the end, also of a transaction that this one is nested in, every method but `discard` throws HoldfastError `context.closed`.
- */
-export interface SessionTransaction extends ToolSession {
-  /** The events staged so far, in order. */
-  readonly events: readonly SessionEvent[];
-  /** The operations applied so far without an event, in order, as JSON. */
-  readonly changes: readonly Json[];
-  /** @throws HoldfastError `event.invalid` (not JSON), `event.unhandled`, or what a reducer throws. */
-  dispatch(event: SessionEvent): void;
-  /**
-   * Writes a record of its own at once, seen by everybody whatever becomes of the transaction.
-   * @throws as `dispatch`, and `event.retention` for an event that a `state` slice listens to.
-   */
-  publish(event: SessionEvent): void;
-  /**
-   * Changes a slice without an event: how policies' states move. The commit record holds the operations.
-   * @throws HoldfastError `slice.operation.invalid` also for a slice that has reducers: that one changes by events.
-   */
-  apply(slice: Slice, operations: readonly Operation[]): void;
-  /**
-   * Opens a transaction nested in this one: it reads what is staged here, and its commit writes a record at once but changes
-   * this transaction only, whose own record then has to hold the nested events and changes, too.
-   */
-  begin(): SessionTransaction;
-  /**
-   * Writes `entry` as the one record of the call and lets the changes be seen. The entry has the type `tool-call-end` or `event`
-   * and holds `events` and `changes`: they are what a log is replayed from. The record of a nested transaction gets `nested: true`.
-   * @throws HoldfastError `commit.entry_invalid`, or what a reducer throws when it is run again on what somebody else has committed
-   * in the meantime, or the store; then nothing has changed and the transaction is still open.
-   */
-  commit(entry: LogEntry): void;
-  /** Drops what is staged. Does nothing after the end. */
-  discard(): void;
 }
 
 export class StagedTransaction implements SessionTransaction {
@@ -102,7 +49,7 @@ export class StagedTransaction implements SessionTransaction {
   dispatch(event: SessionEvent): void {
     this.#checkOpen();
     this.#catchUp();
-    const reduced = copyEvent(event);
+    const reduced = maskEvent(copyEvent(event), this.#root.redactor);
     const slices = this.#root.table.listeningTo(reduced.type);
     if (slices.length === 0) {
       throw new HoldfastError(
@@ -142,7 +89,7 @@ export class StagedTransaction implements SessionTransaction {
     const changes: Change[] = [];
     let { state } = staged;
     for (const operation of operations) {
-      const change = checkOperation(slice, operation);
+      const change = checkOperation(slice, maskOperation(operation, this.#root.redactor));
       state = applyChange(slice, state, change);
       changes.push(change);
     }
@@ -160,11 +107,11 @@ export class StagedTransaction implements SessionTransaction {
     this.#checkOpen();
     this.#checkEntry(entry);
     this.#catchUp();
+    const masked = this.#takeMasks(entry);
     for (const staged of this.#staged ?? none) this.#rebase(staged, this.#stateBelow(staged.slice));
     // Not only `parentId` tells: a call of a child session has a parent, too, and yet commits on its own.
-    const noted = this.#parent === undefined ? entry : { ...entry, nested: true };
     // The record comes first: when the store refuses it, nothing has changed.
-    this.#root.append(noted);
+    const noted = this.#root.append(this.#parent === undefined ? masked : { ...masked, nested: true });
     this.#open = false;
     if (this.#parent !== undefined) this.#parent.#merge(this);
     else for (const { slice, state } of this.#staged ?? none) this.#root.table.setState(slice.id, state);
@@ -194,6 +141,20 @@ export class StagedTransaction implements SessionTransaction {
       'commit.entry_invalid',
       `The entry of a commit has the type \`tool-call-end\` or \`event\` and holds the transaction's \`events\` and \`changes\`, got \`${type}\` with ${lengthOf(events)} of ${this.events.length} events and ${lengthOf(changes)} of ${this.changes.length} changes.`,
     );
+  }
+
+  /** Masks the entry, and what was staged before a secret in it was known: state has to be what the record makes of it. */
+  #takeMasks(entry: LogEntry): LogEntry {
+    const { redactor } = this.#root;
+    if (redactor === undefined) return entry;
+    const masked = maskRecord(entry, redactor);
+    if (masked['events'] === entry['events'] && masked['changes'] === entry['changes']) return masked;
+    // `checkEntry` has seen that both are whole; each is what was staged, with masks.
+    if (this.#events !== undefined)
+      this.#events = [...(masked['events'] as readonly Json[])] as unknown as SessionEvent[];
+    if (this.#changes !== undefined) this.#changes = [...(masked['changes'] as readonly Json[])] as unknown as Change[];
+    for (const staged of this.#staged ?? none) staged.state = this.#reapply(staged.slice, staged.base, false);
+    return masked;
   }
 
   #stateBelow(slice: Slice): SliceState {
@@ -256,12 +217,12 @@ export class StagedTransaction implements SessionTransaction {
   }
 
   // No slice changes both by events and without, so the order between the two does not matter.
-  #reapply(slice: Slice, from: SliceState): SliceState {
+  #reapply(slice: Slice, from: SliceState, moved = true): SliceState {
     let state = from;
     if (slice.reducers.size > 0) for (const event of this.#events ?? none) state = reduceEvent(slice, state, event);
     else
       for (const change of this.#changes ?? none)
-        if (change.slice === slice.id) state = applyChange(slice, state, this.#checkRelative(change));
+        if (change.slice === slice.id) state = applyChange(slice, state, moved ? this.#checkRelative(change) : change);
     return state;
   }
 
