@@ -8,6 +8,7 @@ import {
   builtInSlices,
   pendingApprovals,
   type ResumeRunOptions,
+  resolveCall,
   resumeRun,
   runAgent,
 } from './index.ts';
@@ -130,7 +131,7 @@ test('a suspended run goes on in another process where it was', async () => {
 test('the conversation that a resumed model gets is that of a run that was never interrupted', async () => {
   const turns = [
     [say('One.'), note('a'), { type: 'provider-metadata', value: { signature: 'xyz' } } as never, stop],
-    [say('Two.'), call('missing', {}, 'm'), call('note', '{"text":', 'n'), stop],
+    [say('Two.'), note('twice'), note('twice'), call('missing', {}, 'm'), call('note', '{"text":', 'n'), stop],
     [note('c'), note('c'), call('note', { text: 'd' }, 'c'), deploy('x'), stop],
     [say('End.'), stop],
   ].map((turn) => turn.filter(({ type }) => (type as string) !== 'provider-metadata'));
@@ -284,6 +285,61 @@ test('of two runs that wait with one id, each has its own answer', async () => {
   expect(world.effects).toEqual([]);
   expect(await resume(undefined)).toMatchObject({ status: 'completed' });
   expect(world.effects).toEqual(['a']);
+});
+
+test('a run is told what was said in it, not in others', async () => {
+  const { session, options } = begin([[say('Mine.'), deploy('a'), stop]]);
+  await runAgent({ ...options(session), input: 'One.' }).result;
+  const first = pendingApprovals(session)[0]?.run;
+  await runAgent({ ...options(session, playing([say('Other.'), note('z'), stop], [stop])), input: 'Two.' }).result;
+  const model = playing([stop]);
+  const approve = () => ({ type: 'approve' }) as const;
+  await resumeRun({ ...options(session, model), ...(first === undefined ? {} : { run: first }), approve }).result;
+  expect(model.requests[0]?.messages).toMatchObject([
+    { role: 'system' },
+    { role: 'user', text: 'One.' },
+    { role: 'assistant', text: 'Mine.' },
+    { role: 'tool', callId: 'a' },
+  ]);
+  expect(model.requests[0]?.messages).toHaveLength(4);
+});
+
+test('the last message that had text is the text of the run', async () => {
+  const { session, options } = begin([
+    [say('One.'), note('a'), stop],
+    [deploy('b'), stop],
+  ]);
+  await runAgent({ ...options(session), input: 'Go.' }).result;
+  const approve = () => ({ type: 'approve' }) as const;
+  expect(await resumeRun({ ...options(session, playing([stop])), approve }).result).toMatchObject({ text: 'One.' });
+});
+
+test('the end of a nested call is not that of the call with its id', async () => {
+  const world: World = { effects: [] };
+  const outer = defineTool({
+    name: 'outer',
+    description: 'Notes.',
+    effects: 'state',
+    execute: async (_input, context) => (await context.call('note', { text: 'n' })).kind,
+  });
+  const tools = [outer, noting, deployTool(world)];
+  const turn = [call('outer', {}, 'o'), call('deploy', { to: 'x' }, 'o/1'), stop];
+  const { session, options } = begin([turn], world, { tools });
+  expect((await runAgent({ ...options(session), input: 'Go.' }).result).pending).toMatchObject([{ callId: 'o/1' }]);
+  const approve = () => ({ type: 'approve' }) as const;
+  expect(await resumeRun({ ...options(session, playing([stop])), approve }).result).toMatchObject({
+    status: 'completed',
+    outcomes: [{ callId: 'o' }, { callId: 'o/1', name: 'deploy', kind: 'ok' }],
+  });
+  expect(world.effects).toEqual(['x']);
+});
+
+test('a person cannot resolve an id that two interrupted calls have', async () => {
+  const { session } = begin([]);
+  for (const run of [1, 9]) {
+    session.record({ type: 'tool-call-start', callId: 'x', name: 'deploy', input: {}, repeat: 'never', run, turn: 1 });
+  }
+  await expect(resolveCall(session, 'x', { type: 'done' })).rejects.toMatchObject({ code: 'call.ambiguous' });
 });
 
 describe('a turn that was cut off before its first call', () => {
