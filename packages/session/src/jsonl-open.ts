@@ -5,7 +5,7 @@ import { hasCode, type LogFiles, nodeFiles, writeAll } from './jsonl-files.ts';
 import { lockLog } from './jsonl-lock.ts';
 import { clearUp } from './jsonl-rotate.ts';
 import { readLastLink, segmentBefore } from './jsonl-segments.ts';
-import { appendRecords, isOnDisk, type JsonlOptions, type JsonlStore } from './jsonl-store.ts';
+import { appendRecords, giveUp, isOnDisk, type JsonlOptions, type JsonlStore } from './jsonl-store.ts';
 import type { LogRecord, OpenedLog } from './log.ts';
 import { type LogProblem, type TornTail, toDamaged, toMissingLog } from './read-log.ts';
 import type { ChainPlace } from './record-chain.ts';
@@ -45,28 +45,24 @@ export function goOnWithLog(path: string, files: LogFiles, options: JsonlOptions
   // Under another name it would have another lock.
   const realPath = findFile(path, files);
   const unlock = lockLog(realPath, files);
+  let descriptor: number | undefined;
   try {
-    const descriptor = openFile(realPath, files);
-    try {
-      const { records, chain } = readToEnd(descriptor, { path, files, gauge });
-      const { problem, place, offset: size, rest } = chain;
-      if (problem !== undefined) throw toDamaged(path, { ...problem, seq: place.seq, path, offset: size });
-      const keptAt = rest.length > 0 ? moveTail(realPath, { files, descriptor, tail: rest, size }) : undefined;
-      tidy(realPath, { descriptor, seq: place.seq, files });
-      const earlier = checkEarlier(realPath, chain.first, files);
-      const file = new AppendFile({ path: realPath, files, descriptor, size, unlock }, disk);
-      return {
-        records,
-        store: appendRecords({ path, realPath, files, file, place, gauge }),
-        ...(keptAt !== undefined && { torn: { offset: size, bytes: rest.length, keptAt } }),
-        ...(earlier && { earlier }),
-      };
-    } catch (error) {
-      files.close(descriptor);
-      throw error;
-    }
+    descriptor = openFile(realPath, files);
+    const { records, chain } = readToEnd(descriptor, { path, files, gauge });
+    const { problem, place, offset: size, rest } = chain;
+    if (problem !== undefined) throw toDamaged(path, { ...problem, seq: place.seq, path, offset: size });
+    const keptAt = rest.length > 0 ? moveTail(realPath, { files, descriptor, tail: rest, size }) : undefined;
+    tidy(realPath, { descriptor, seq: place.seq, files });
+    const earlier = checkEarlier(realPath, chain.first, files);
+    const file = new AppendFile({ path: realPath, files, descriptor, size, unlock }, disk);
+    return {
+      records,
+      store: appendRecords({ path, realPath, files, file, place, gauge }),
+      ...(keptAt !== undefined && { torn: { offset: size, bytes: rest.length, keptAt } }),
+      ...(earlier && { earlier }),
+    };
   } catch (error) {
-    unlock();
+    giveUp(files, descriptor, unlock);
     throw error;
   }
 }

@@ -33,6 +33,7 @@ export function rotate({ path, descriptor, seq, line, files }: Rotation): number
     files.link(path, before);
   } catch {
     // The record then is written where the others are; should that not work either, it says why.
+    dropLink(before, descriptor, files);
     discard(aside, next, files);
     return undefined;
   }
@@ -41,7 +42,7 @@ export function rotate({ path, descriptor, seq, line, files }: Rotation): number
     return next;
   } catch (error) {
     if (!isSame(path, descriptor, files)) throw error;
-    drop(before, files);
+    dropLink(before, descriptor, files);
     discard(aside, next, files);
     return undefined;
   }
@@ -71,6 +72,14 @@ function discard(path: string, descriptor: number | undefined, files: LogFiles):
     // Nothing of it counts.
   }
   drop(path, files);
+}
+
+function dropLink(path: string, descriptor: number, files: LogFiles): void {
+  try {
+    if (isSame(path, descriptor, files)) files.remove(path);
+  } catch {
+    // A second name of the file, which nothing leads to.
+  }
 }
 
 function drop(path: string, files: LogFiles): void {

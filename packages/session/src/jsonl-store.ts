@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import { describeThrown, HoldfastError } from '@holdfast/core';
+import { describeThrown, HoldfastError, isHoldfastError } from '@holdfast/core';
 import { AppendFile } from './jsonl-append.ts';
 import { hasCode, type LogFiles, nodeFiles } from './jsonl-files.ts';
 import { maxLineBytes } from './jsonl-lines.ts';
@@ -157,25 +157,34 @@ function createFile(path: string, files: LogFiles, disk: boolean): CreatedFile {
   try {
     const first = files.makeFolder(dirname(path));
     if (disk && first !== undefined) syncFolders(dirname(path), dirname(first), files);
+    // Before anybody is kept out: most files that exist are finished logs.
+    if (files.find(path) !== undefined) throw exists(path);
   } catch (cause) {
-    throw unwritable(path, cause);
+    throw isHoldfastError(cause) ? cause : unwritable(path, cause);
   }
-  // Before anybody is kept out: most files that exist are finished logs.
-  if (files.find(path) !== undefined) throw exists(path);
   const unlock = lockLog(path, files);
+  let descriptor: number | undefined;
   try {
     // Exclusive: a log that is there already belongs to another session.
-    const descriptor = files.open(path, 'new');
-    try {
-      if (disk) files.syncFolder(dirname(path));
-    } catch (cause) {
-      files.close(descriptor);
-      throw cause;
-    }
+    descriptor = files.open(path, 'new');
+    if (disk) files.syncFolder(dirname(path));
     return { descriptor, unlock };
   } catch (cause) {
-    unlock();
+    giveUp(files, descriptor, unlock);
     throw hasCode(cause, 'EEXIST') ? exists(path, cause) : unwritable(path, cause);
+  }
+}
+
+/** Lets go of a log that could not be opened. What fails in this is less than what has failed before. */
+export function giveUp(files: LogFiles, descriptor: number | undefined, unlock: () => void): void {
+  try {
+    try {
+      if (descriptor !== undefined) files.close(descriptor);
+    } finally {
+      unlock();
+    }
+  } catch {
+    // The caller throws what it could not open the log for.
   }
 }
 
