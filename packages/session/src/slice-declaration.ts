@@ -1,4 +1,4 @@
-import { HoldfastError, isPlainObject, type Json, type Slice, type SliceKind } from '@holdfast/core';
+import { HoldfastError, hasMask, isPlainObject, type Json, type Slice, type SliceKind } from '@holdfast/core';
 
 /** What a log says of a slice: enough to keep its state, all but what its reducers and its schema do. JSON. */
 export type SliceDeclaration = {
@@ -31,12 +31,12 @@ export function toDataSlice({ id, kind, retention, initial }: SliceDeclaration):
   return Object.freeze({ id, kind, retention, initial, schema: undefined, reducers: noReducers });
 }
 
-/** Whether both begin with the same state and keep it in the same way. */
+/** Whether both begin with the same state, as far as masks let that be seen, and keep it in the same way. */
 export function isSameShape(one: SliceDeclaration, other: Slice): boolean {
   return (
     one.kind === other.kind &&
     one.retention === other.retention &&
-    JSON.stringify(one.initial ?? null) === JSON.stringify(other.initial ?? null)
+    (JSON.stringify(one.initial ?? null) === JSON.stringify(other.initial ?? null) || hasMask(one.initial ?? null))
   );
 }
 
