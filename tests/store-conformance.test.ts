@@ -1,19 +1,39 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type LogEntry, memoryStore, type SessionStore } from '@holdfast/session';
-import { jsonlStore, openJsonlLog, readLog } from '@holdfast/session/jsonl';
-import { openSqliteLog, readSqliteLog, sqliteStore } from '@holdfast/session/sqlite';
-import { type ConformanceCheck, storeConformance } from '@holdfast/testing';
-import { afterAll, expect, test } from 'vitest';
+import { type LogEntry, type LogRecord, memoryStore, type OpenedLog, type SessionStore } from '@holdfast/session';
+import { type JsonlOptions, type JsonlStore, jsonlStore, openJsonlLog, readLog } from '@holdfast/session/jsonl';
+import { openSqliteLog, readSqliteLog, type SqliteStore, sqliteStore } from '@holdfast/session/sqlite';
+import { type ConformanceCheck, type StoreConformanceOptions, storeConformance } from '@holdfast/testing';
+import { afterAll, afterEach, expect, test, vi } from 'vitest';
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-stores-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => void vi.useRealTimers());
 let places = 0;
 const place = (): string => {
   places += 1;
   return String(places);
 };
+
+function jsonl(options: JsonlOptions): StoreConformanceOptions<JsonlStore> {
+  return {
+    create: () => jsonlStore(join(folder, `${place()}.jsonl`), options),
+    read: ({ path }) => readLog(path).records,
+    reopen: ({ path }) => openJsonlLog(path, options),
+    without: options.sync === 'disk' ? [] : ['sync'],
+  };
+}
+
+function sqlite(options: JsonlOptions): StoreConformanceOptions<SqliteStore> {
+  return {
+    // One database for all: what one session does shows in no other.
+    create: () => sqliteStore(join(folder, 'sessions.db'), { ...options, sessionId: place() }),
+    read: ({ path, sessionId }) => readSqliteLog(path, { sessionId }).records,
+    reopen: ({ path, sessionId }) => openSqliteLog(path, { ...options, sessionId }),
+    without: options.sync === 'disk' ? [] : ['sync'],
+  };
+}
 
 const suites: Readonly<Record<string, readonly ConformanceCheck[]>> = {
   memory: storeConformance({
@@ -21,18 +41,12 @@ const suites: Readonly<Record<string, readonly ConformanceCheck[]>> = {
     read: ({ records }) => records,
     reopen: (store) => ({ records: store.records, store }),
     inMemory: true,
+    without: ['sync', 'snapshots'],
   }),
-  jsonl: storeConformance({
-    create: () => jsonlStore(join(folder, `${place()}.jsonl`)),
-    read: ({ path }) => readLog(path).records,
-    reopen: ({ path }) => openJsonlLog(path),
-  }),
-  sqlite: storeConformance({
-    // One database for all: what one session does shows in no other.
-    create: () => sqliteStore(join(folder, 'sessions.db'), { sessionId: place() }),
-    read: ({ path, sessionId }) => readSqliteLog(path, { sessionId }).records,
-    reopen: ({ path, sessionId }) => openSqliteLog(path, { sessionId }),
-  }),
+  jsonl: storeConformance(jsonl({})),
+  'jsonl, on disk, with many snapshots': storeConformance(jsonl({ sync: 'disk', snapshotAfterBytes: 5_000 })),
+  sqlite: storeConformance(sqlite({})),
+  'sqlite, on disk, with many snapshots': storeConformance(sqlite({ sync: 'disk', snapshotAfterBytes: 5_000 })),
 };
 
 const checks = Object.entries(suites).flatMap(([store, suite]) => suite.map((check) => ({ store, ...check })));
@@ -45,8 +59,18 @@ test('what cannot be asked of a store says so, and does not pass', async () => {
   const skipped = checks.filter((check) => check.skipped !== undefined);
   expect(skipped.map(({ store, name }) => `${store}: ${name}`)).toEqual([
     'memory: an entry that is no JSON is refused and leaves nothing behind',
-    'memory: a record that does not follow the last one is refused and leaves nothing behind',
+    'memory: a store that is closed takes no more records, however often it is closed',
     'memory: a log that is open is not opened by a second writer',
+    'memory: a store that was closed does not write into a log that somebody else has opened',
+    'memory: what was appended is brought to the disk, for many callers at once',
+    'memory: a store that is closed brings nothing more to the disk, and leaves nobody waiting',
+    'memory: a snapshot is due after a while, not after one, and the later the larger the last one was',
+    'memory: a log is opened from its last snapshot on, and holds all that is before it',
+    'memory: a session writes snapshots when they are due, and comes back from the last one as it was',
+    ...['jsonl', 'sqlite'].flatMap((store) => [
+      `${store}: what was appended is brought to the disk, for many callers at once`,
+      `${store}: a store that is closed brings nothing more to the disk, and leaves nobody waiting`,
+    ]),
   ]);
   for (const { run } of skipped) await expect(run()).rejects.toMatchObject({ code: 'conformance.skipped' });
 });
@@ -54,61 +78,393 @@ test('what cannot be asked of a store says so, and does not pass', async () => {
 test('without `reopen`, what needs it is skipped', () => {
   const suite = storeConformance({ create: () => memoryStore(), read: ({ records }) => records });
   expect(suite.filter(({ skipped }) => skipped === 'no `reopen` was given').map(({ name }) => name)).toEqual([
-    'a log is gone on with, again and again',
+    'a log that is gone on with is one log',
     'a log that is open is not opened by a second writer',
+    'a store that was closed does not write into a log that somebody else has opened',
+    'what was there before it was opened again is read as well',
+    'a log is opened from its last snapshot on, and holds all that is before it',
+    'a log is gone on with, again and again',
+    'a session writes snapshots when they are due, and comes back from the last one as it was',
   ]);
 });
 
-/** Stores that break one promise each, by the check that has to find it. */
-const broken: Readonly<Record<string, (append: SessionStore['append']) => SessionStore['append']>> = {
-  'records come back in order': (append) => (entry, seq, atMs) => (seq === 199 ? undefined : append(entry, seq, atMs)),
-  'a value 500 levels deep': (append) => (entry, seq, atMs) =>
-    append(JSON.stringify(entry).length > 2_000 ? { type: entry.type } : entry, seq, atMs),
-  'half surrogates': (append) => (entry, seq, atMs) =>
-    append(JSON.parse(JSON.stringify(entry).replaceAll('\\ud800', '\ufffd')) as LogEntry, seq, atMs),
-  'keys that mean something': (append) => (entry, seq, atMs) =>
-    append(
-      Object.fromEntries(Object.entries(entry).map(([key, value]) => [key, copyByHand(value)])) as LogEntry,
-      seq,
-      atMs,
-    ),
-  'is no JSON is refused': (append) => (entry, seq, atMs) => {
-    try {
-      append(entry, seq, atMs);
-    } catch {
-      append({ type: 'note' }, seq, atMs);
-    }
+test.each(['read', 'sync', 'snapshotDue'] as const)(
+  'a store without `%s` that does not say so is found',
+  async (part) => {
+    const suite = storeConformance<SessionStore>({
+      create: () => ({ ...memoryStore(), sync: async () => undefined, snapshotDue: false, [part]: undefined }),
+      read: () => [],
+    });
+    const results = await Promise.allSettled(
+      suite.filter(({ skipped }) => skipped === undefined).map(({ run }) => run()),
+    );
+    const reasons = results.flatMap((result) => (result.status === 'rejected' ? [String(result.reason)] : []));
+    expect(reasons.filter((reason) => reason.includes(`to have \`${part}\``)).length).toBeGreaterThan(0);
   },
-  'what is rebuilt from its log': (append) => (entry, seq, atMs) =>
-    append(entry.type === 'event' ? { ...entry, events: [] } : entry, seq, atMs),
-};
+);
 
-/** As careless code copies: `copy[key] = value`. */
-function copyByHand(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  const copy: Record<string, unknown> = {};
-  for (const [key, item] of Object.entries(value)) copy[key] = item;
-  return copy;
+/** A store that breaks one promise, by what it does otherwise than a sound one. */
+interface Broken {
+  /** What is found is what it throws itself. */
+  readonly throws?: string;
+  readonly create?: (store: JsonlStore) => Partial<SessionStore>;
+  readonly read?: (records: readonly LogRecord[]) => readonly LogRecord[];
+  readonly reopen?: (open: () => Promise<OpenedLog>, before: JsonlStore) => Promise<OpenedLog>;
 }
 
-test.each(Object.entries(broken))('a store that breaks a promise is found: %s', async (name, change) => {
-  const suite = storeConformance({
-    create: () => {
-      const store = jsonlStore(join(folder, `${place()}.jsonl`));
-      return { ...store, append: change(store.append) };
-    },
-    read: ({ path }) => readLog(path).records,
+type Append = SessionStore['append'];
+
+const changing =
+  (change: (entry: LogEntry, seq: number) => LogEntry) =>
+  ({ append }: SessionStore): Partial<SessionStore> => ({
+    append: (entry, seq, atMs) => append(change(entry, seq), seq, atMs),
   });
-  const check = suite.find((candidate) => candidate.name.includes(name));
-  await expect(check?.run()).rejects.toMatchObject({ code: 'conformance.failed' });
+
+/** Opens the log as it should be, and makes another one of that. */
+const opening =
+  (change: (opened: OpenedLog) => OpenedLog): NonNullable<Broken['reopen']> =>
+  async (open) =>
+    change(await open());
+
+const inText = (from: RegExp | string, to: string): Broken => ({
+  create: changing((entry) => JSON.parse(JSON.stringify(entry).replaceAll(from, to)) as LogEntry),
 });
 
-test('a log that a second writer can open is found', async () => {
-  const suite = storeConformance({
-    create: () => sqliteStore(join(folder, 'twice.db'), { sessionId: place() }),
-    read: ({ path, sessionId }) => readSqliteLog(path, { sessionId }).records,
-    reopen: () => ({ records: [], store: memoryStore() }),
-  });
-  const check = suite.find(({ name }) => name.includes('second writer'));
-  await expect(check?.run()).rejects.toMatchObject({ code: 'conformance.failed' });
+/** A log that others can open while it is written: in memory, whatever it says of itself. */
+const shared = (): Broken => {
+  const store = memoryStore();
+  return {
+    create: () => ({ append: store.append, read: store.read, close: store.close }),
+    read: () => store.records,
+    reopen: async () => ({ records: store.records, store }),
+  };
+};
+
+/** By the check that has to find it: some promises can be broken in more than one way. */
+const broken: readonly (readonly [check: string, store: Broken])[] = [
+  ['in order, numbered', { read: (records) => records.slice(0, 199) }],
+  ['in order, numbered', { read: (records) => records.toReversed() }],
+  ['in order, numbered', { create: ({ append }) => ({ append: (entry, seq) => append(entry, seq, 0) }) }],
+  ['without records has none', { read: () => [{ type: 'note', seq: 0, atMs: 0 }] }],
+  ['half surrogates', inText('\\ud800', '\ufffd')],
+  ['numbers at the edges', inText('5e-324', '0')],
+  ['keys that mean something', { create: changing((entry) => copyByHand(entry)) }],
+  ['empty and mixed collections', inText('[null]', '[]')],
+  ['a value 500 levels deep', { create: changing((entry) => (JSON.stringify(entry).length > 2_000 ? note : entry)) }],
+  ['two megabytes', { create: changing((entry) => (JSON.stringify(entry).length > 100_000 ? note : entry)) }],
+  ['`__proto__` of the entry itself', { create: changing((entry) => Object.assign({}, entry)) }],
+  [
+    'a time that an entry says',
+    { create: changing(({ atMs, ...entry }) => (atMs === undefined ? entry : { ...entry })) },
+  ],
+  [
+    'is left as it was',
+    {
+      create: changing((entry, seq) => {
+        Reflect.set(entry, 'number', seq);
+        return entry;
+      }),
+    },
+  ],
+  [
+    'is no JSON is refused',
+    {
+      create: ({ append }) => ({
+        append(entry, seq, atMs) {
+          try {
+            append(entry, seq, atMs);
+          } catch {
+            append(note, seq, atMs);
+          }
+        },
+      }),
+    },
+  ],
+  ['does not follow the last one', { create: ({ append }) => ({ append: renumbering(append) }) }],
+  ['takes no more records', { create: ({ append, close }) => dropping(append, close) }],
+  [
+    'takes no more records',
+    {
+      throws: 'closed twice',
+      create: ({ close }) => {
+        let closed = false;
+        return {
+          close() {
+            if (closed) throw new Error('closed twice');
+            closed = true;
+            close();
+          },
+        };
+      },
+    },
+  ],
+  ['is one log', { reopen: opening(({ records, store }) => ({ records: records.slice(0, -1), store })) }],
+  [
+    'is one log',
+    {
+      reopen: opening(({ records, store }) => ({
+        records,
+        store: { ...store, append: renumbering(store.append, records) },
+      })),
+    },
+  ],
+  ['by a second writer', shared()],
+  [
+    'somebody else has opened',
+    {
+      create: (store) => ({
+        append(entry, seq, atMs) {
+          try {
+            store.append(entry, seq, atMs);
+          } catch (error) {
+            if (seq !== 4) throw error;
+          }
+        },
+      }),
+    },
+  ],
+  ['for many callers at once', { create: () => ({ sync: () => new Promise(() => undefined) }) }],
+  [
+    'for many callers at once',
+    {
+      throws: 'busy',
+      create: () => {
+        let running = 0;
+        return {
+          async sync() {
+            running += 1;
+            if (running > 1) throw new Error('busy');
+            await Promise.resolve();
+            running -= 1;
+          },
+        };
+      },
+    },
+  ],
+  ['leaves nobody waiting', { create: () => ({ sync: async () => undefined }) }],
+  [
+    'leaves nobody waiting',
+    {
+      create: ({ close }) => {
+        const waiting = new Set<() => void>();
+        return {
+          sync: () => new Promise((resolve) => setTimeout(() => void waiting.add(resolve), 1)),
+          close,
+        };
+      },
+    },
+  ],
+  ['read from any record on', { create: ({ read }) => ({ read: () => read() }) }],
+  ['read from any record on', { create: ({ read }) => ({ read: (from = 0) => [...read(from)].slice(0, 100) }) }],
+  [
+    'read from any record on',
+    {
+      create: ({ read }) => {
+        let cache: readonly LogRecord[] | undefined;
+        return {
+          read(from = 0) {
+            cache ??= [...read()];
+            return cache.slice(from);
+          },
+        };
+      },
+    },
+  ],
+  ['while it is read', { create: ({ read }) => ({ read: fromTheEnd(read) }) }],
+  [
+    'several at once',
+    {
+      create: ({ read }) => {
+        // One place for all who read.
+        let next = 0;
+        return {
+          *read(from = 0) {
+            for (next = from; ; next += 1) {
+              const [record] = read(next);
+              if (record === undefined) return;
+              yield record;
+            }
+          },
+        };
+      },
+    },
+  ],
+  [
+    'once closed',
+    {
+      create: ({ read, close }) => {
+        let closed = false;
+        return {
+          read: (from) => (closed ? [...read(from)].slice(1) : read(from)),
+          close() {
+            closed = true;
+            close();
+          },
+        };
+      },
+    },
+  ],
+  [
+    'was there before',
+    {
+      reopen: opening(({ records, store }) => ({
+        records,
+        store: { ...store, read: (from = 0) => store.read?.(Math.max(from, records.length)) ?? [] },
+      })),
+    },
+  ],
+  ['due after a while', { create: () => ({ snapshotDue: true }) }],
+  ['due after a while', { create: () => ({ snapshotDue: false }) }],
+  ['due after a while', { create: (store) => dueAfter(store, 100_000) }],
+  [
+    'due after a while',
+    {
+      create: ({ append }) => {
+        let due = false;
+        return {
+          append(entry, seq, atMs) {
+            append(entry, seq, atMs);
+            due = seq > 10;
+          },
+          get snapshotDue() {
+            return due;
+          },
+        };
+      },
+    },
+  ],
+  [
+    'from its last snapshot on',
+    { reopen: async (open, { path }) => ({ records: readLog(path).records, store: (await open()).store }) },
+  ],
+  [
+    'from its last snapshot on',
+    {
+      reopen: opening(({ records, store }) => ({
+        records,
+        store: { ...store, read: (from = 0) => records.slice(from) },
+      })),
+    },
+  ],
+  [
+    'what is rebuilt from its log',
+    { create: changing((entry) => (entry.type === 'event' ? withoutEvents(entry) : entry)) },
+  ],
+  [
+    'writes nothing more, however often',
+    {
+      create: ({ append, close }) => ({
+        close() {
+          append(note, 1, 1_000);
+          close();
+        },
+      }),
+    },
+  ],
+  ['again and again', { create: changing((entry) => (entry.type === 'tool-call-end' ? withoutEvents(entry) : entry)) }],
+  [
+    'snapshots when they are due',
+    {
+      throws: 'cannot be replayed',
+      create: changing((entry) => (entry.type === 'snapshot' ? { ...entry, slices: [] } : entry)),
+    },
+  ],
+  ['snapshots when they are due', { create: () => ({ snapshotDue: false }) }],
+];
+
+const note: LogEntry = { type: 'note' };
+
+const withoutEvents = (entry: LogEntry): LogEntry => ({ ...entry, events: [] });
+
+/** As careless code copies: `copy[key] = value`. */
+function copyByHand<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const copy: Record<string, unknown> = {};
+  for (const [key, item] of Object.entries(value)) copy[key] = copyByHand(item);
+  return copy as Value;
+}
+
+/** Takes every record for the next one. */
+function renumbering(append: Append, before: readonly LogRecord[] = []): Append {
+  let next = before.length;
+  return (entry, _seq, atMs) => {
+    append(entry, next, atMs);
+    next += 1;
+  };
+}
+
+/** Says nothing when it has been closed. */
+function dropping(append: Append, close: () => void): Partial<SessionStore> {
+  let closed = false;
+  return {
+    append(entry, seq, atMs) {
+      if (!closed) append(entry, seq, atMs);
+    },
+    close() {
+      closed = true;
+      close();
+    },
+  };
+}
+
+/** Counts what is left to be read, which becomes more. */
+function fromTheEnd(read: JsonlStore['read']): JsonlStore['read'] {
+  return function* readBackwards(from = 0) {
+    for (let left = [...read(from)].length; left > 0; left -= 1) {
+      const record = [...read(from)].at(-left);
+      if (record !== undefined) yield record;
+    }
+  };
+}
+
+/** However large the last snapshot was. */
+function dueAfter({ append }: SessionStore, bytes: number): Partial<SessionStore> {
+  let since = 0;
+  return {
+    append(entry, seq, atMs) {
+      append(entry, seq, atMs);
+      since = entry.type === 'snapshot' ? 0 : since + JSON.stringify(entry).length;
+    },
+    get snapshotDue() {
+      return since > bytes;
+    },
+  };
+}
+
+function breaking({ create, read, reopen }: Broken): StoreConformanceOptions<JsonlStore> {
+  const options: JsonlOptions = { sync: 'disk', snapshotAfterBytes: 100_000 };
+  const sound = jsonl(options);
+  return {
+    create: async () => {
+      const store = await sound.create();
+      return Object.create(store, Object.getOwnPropertyDescriptors(create?.(store) ?? {})) as JsonlStore;
+    },
+    read: async (store) => {
+      const records = await sound.read(store);
+      return read?.(records) ?? records;
+    },
+    reopen: async (store) => {
+      const open = async (): Promise<OpenedLog> => openJsonlLog(store.path, options);
+      return (await reopen?.(open, store)) ?? open();
+    },
+  };
+}
+
+test.each(broken)('a store that breaks a promise is found: %s', async (name, store) => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const check = storeConformance(breaking(store)).find((candidate) => candidate.name.includes(name));
+  const [result] = await Promise.all([
+    Promise.allSettled([check?.run()]).then(([first]) => first),
+    vi.advanceTimersByTimeAsync(60_000),
+  ]);
+  const reason =
+    store.throws === undefined
+      ? { code: 'conformance.failed' }
+      : { message: expect.stringContaining(store.throws) as string };
+  expect(result).toMatchObject({ status: 'rejected', reason });
+});
+
+test('there is a broken store for every check', () => {
+  const names = storeConformance(jsonl({ sync: 'disk' })).map((check) => check.name);
+  expect(names.filter((name) => !broken.some(([part]) => name.includes(part)))).toEqual([]);
 });

@@ -1,34 +1,12 @@
-import { append, defineSlice, HoldfastError, type Json, type Slice, upsert } from '@holdfast/core';
-import {
-  createSession,
-  type LogEntry,
-  type LogRecord,
-  type OpenedLog,
-  replay,
-  type Session,
-  type SessionStore,
-} from '@holdfast/session';
+import type { Json } from '@holdfast/core';
+import type { LogEntry } from '@holdfast/session';
+import { keeps, makeNotes, mustThrow, type StoreCheck, same } from './store-check.ts';
 
-export interface StoreUnderTest {
-  readonly store: SessionStore;
-  readonly read: () => Promise<readonly LogRecord[]>;
-  readonly reopen: () => Promise<OpenedLog>;
-}
-
-export interface StoreCheck {
-  readonly name: string;
-  /** `reopen`: a log can be gone on with. `text`: what is kept is JSON text, in a place that others can reach. */
-  readonly needs?: readonly ('reopen' | 'text')[];
-  readonly run: (test: StoreUnderTest) => Promise<void>;
-}
-
-export const storeChecks: readonly StoreCheck[] = [
+/** That records come back, and that what is no record leaves nothing behind. */
+export const keepingChecks: readonly StoreCheck[] = [
   {
     name: 'records come back in order, numbered from 0 without a gap',
-    run: async (test) => {
-      const entries = Array.from({ length: 200 }, (_, index): LogEntry => ({ type: 'note', index }));
-      await keeps(test, entries);
-    },
+    run: async (test) => keeps(test, makeNotes(200)),
   },
   {
     name: 'a store without records has none',
@@ -64,6 +42,19 @@ export const storeChecks: readonly StoreCheck[] = [
     run: async (test) => keeps(test, [JSON.parse('{"type": "note", "__proto__": {"type": "other"}}') as LogEntry]),
   },
   {
+    name: 'a time that an entry says itself is the time of its record',
+    run: async (test) => keeps(test, [{ type: 'note', atMs: 5 }]),
+  },
+  {
+    name: 'an entry is left as it was',
+    run: async (test) => {
+      const entry = { type: 'note', value: { list: [1] } };
+      const before = JSON.stringify(entry);
+      await keeps(test, [entry, entry]);
+      same('the entry afterwards', JSON.stringify(entry), before);
+    },
+  },
+  {
     name: 'an entry that is no JSON is refused and leaves nothing behind',
     needs: ['text'],
     run: async (test) => {
@@ -80,7 +71,6 @@ export const storeChecks: readonly StoreCheck[] = [
   },
   {
     name: 'a record that does not follow the last one is refused and leaves nothing behind',
-    needs: ['text'],
     run: async (test) => {
       const first = { type: 'note', value: 1 };
       test.store.append(first, 0, 1_000);
@@ -89,153 +79,7 @@ export const storeChecks: readonly StoreCheck[] = [
       await keeps(test, [{ type: 'note', value: 2 }], [{ seq: 0, atMs: 1_000, ...first }]);
     },
   },
-  {
-    name: 'a session writes to it: what is rebuilt from its log equals what was',
-    run: async (test) => {
-      const session = createSession({ id: 'conformance', slices, store: test.store });
-      work(session);
-      const before = session.export();
-      await session.close();
-      const records = await test.read();
-      same(
-        'the types of the records',
-        records.map(({ type }) => type),
-        ['session-start', 'event', 'tool-call-end', 'tool-call-end', 'note'],
-      );
-      same('the rebuilt state', replay(records, { slices }).export(), before);
-    },
-  },
-  {
-    name: 'a session that was closed writes nothing more, however often it is closed',
-    run: async (test) => {
-      const session = createSession({ id: 'conformance', slices, store: test.store });
-      await session.close();
-      await session.close();
-      mustThrow('a write after `close`', () => session.record({ type: 'note' }));
-      same('the number of records', (await test.read()).length, 1);
-    },
-  },
-  {
-    name: 'a log is gone on with, again and again',
-    needs: ['reopen'],
-    run: async (test) => {
-      let session = createSession({ id: 'conformance', slices, store: test.store });
-      for (let round = 0; round < 3; round += 1) {
-        work(session);
-        const before = session.export();
-        await session.close();
-        const { records, store } = await test.reopen();
-        session = replay(records, { slices, store });
-        same(`the state after round ${round}`, session.export(), before);
-      }
-      work(session);
-      const before = session.export();
-      await session.close();
-      const { records, store } = await test.reopen();
-      store.close();
-      same(
-        'the numbers of the records',
-        records.map(({ seq }) => seq),
-        [...records.keys()],
-      );
-      same('the state at the end', replay(records, { slices }).export(), before);
-    },
-  },
-  {
-    name: 'a log that is open is not opened by a second writer',
-    needs: ['reopen', 'text'],
-    run: async (test) => {
-      test.store.append({ type: 'note', value: 1 }, 0, 1_000);
-      await mustReject('opening a log that is open', async () => {
-        const { store } = await test.reopen();
-        store.close();
-      });
-      await keeps(test, [{ type: 'note', value: 2 }], [{ seq: 0, atMs: 1_000, type: 'note', value: 1 }]);
-    },
-  },
 ];
-
-const lines: Slice = defineSlice<string>({
-  id: 'conformance/lines',
-  kind: 'list',
-  reducers: { 'line-added': (_state, payload) => append(payload) },
-});
-const names: Slice = defineSlice<Json>({
-  id: 'conformance/names',
-  kind: 'keyed',
-  reducers: { 'name-set': (_state, payload) => upsert(String(payload), payload) },
-});
-const slices: readonly Slice[] = [lines, names];
-
-/** An event, a commit within a commit, something discarded, and a record that changes no state. */
-function work(session: Session): void {
-  session.dispatch({ type: 'line-added', payload: 'first' });
-  const outer = session.begin();
-  outer.dispatch({ type: 'name-set', payload: '__proto__' });
-  const inner = outer.begin();
-  inner.dispatch({ type: 'line-added', payload: 'größe \ud800' });
-  inner.commit({ type: 'tool-call-end', events: inner.events.map((event) => ({ ...event })) });
-  outer.commit({ type: 'tool-call-end', events: outer.events.map((event) => ({ ...event })) });
-  const dropped = session.begin();
-  dropped.dispatch({ type: 'line-added', payload: 'never' });
-  dropped.discard();
-  session.record({ type: 'note', value: null });
-}
-
-/** Appends `entries` after `before`, closes, and reads everything back. */
-async function keeps(
-  { store, read }: StoreUnderTest,
-  entries: readonly LogEntry[],
-  before: readonly LogRecord[] = [],
-): Promise<void> {
-  const expected = [...before];
-  for (const entry of entries) {
-    const seq = expected.length;
-    store.append(entry, seq, 1_000 + seq);
-    expected.push({ seq, atMs: 1_000 + seq, ...entry });
-  }
-  store.close();
-  const records = await read();
-  same('the number of records', records.length, expected.length);
-  for (const [index, record] of records.entries()) same(`record ${index}`, record, expected[index]);
-}
-
-function same(what: string, found: unknown, expected: unknown): void {
-  if (isSame(found, expected)) return;
-  throw new HoldfastError('conformance.failed', `Expected ${what} to be ${show(expected)}, got ${show(found)}.`);
-}
-
-/** Equal as JSON; the order of keys does not count. */
-function isSame(a: unknown, b: unknown): boolean {
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b;
-  if (Array.isArray(a) !== Array.isArray(b)) return false;
-  const left = new Map<string, unknown>(Object.entries(a));
-  const right = new Map<string, unknown>(Object.entries(b));
-  return left.size === right.size && [...left].every(([key, value]) => right.has(key) && isSame(value, right.get(key)));
-}
-
-function show(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'nothing';
-  return text.length > 200 ? `${text.slice(0, 200)}… (${text.length} characters)` : text;
-}
-
-function mustThrow(what: string, action: () => void): void {
-  try {
-    action();
-  } catch {
-    return;
-  }
-  throw new HoldfastError('conformance.failed', `Expected ${what} to be refused.`);
-}
-
-async function mustReject(what: string, action: () => Promise<void>): Promise<void> {
-  try {
-    await action();
-  } catch {
-    return;
-  }
-  throw new HoldfastError('conformance.failed', `Expected ${what} to be refused.`);
-}
 
 function nest(levels: number): Json {
   let value: Json = 'deep';

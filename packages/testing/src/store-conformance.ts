@@ -1,6 +1,19 @@
 import { HoldfastError } from '@holdfast/core';
 import type { LogRecord, OpenedLog, SessionStore } from '@holdfast/session';
-import { type StoreCheck, type StoreUnderTest, storeChecks } from './store-checks.ts';
+import type { StoreCheck, StoreNeed, StoreUnderTest } from './store-check.ts';
+import { keepingChecks } from './store-checks.ts';
+import { readingChecks } from './store-reading-checks.ts';
+import { sessionChecks } from './store-session-checks.ts';
+import { snapshotChecks } from './store-snapshot-checks.ts';
+import { writingChecks } from './store-writing-checks.ts';
+
+const storeChecks: readonly StoreCheck[] = [
+  ...keepingChecks,
+  ...writingChecks,
+  ...readingChecks,
+  ...snapshotChecks,
+  ...sessionChecks,
+];
 
 export interface StoreConformanceOptions<Store extends SessionStore> {
   /** A new store with no records, at a place of its own. */
@@ -9,8 +22,10 @@ export interface StoreConformanceOptions<Store extends SessionStore> {
   readonly read: (store: Store) => readonly LogRecord[] | Promise<readonly LogRecord[]>;
   /** Opens the log of a store to go on with it; it must refuse one that is still open. Left out where that cannot be done. */
   readonly reopen?: (store: Store) => OpenedLog | Promise<OpenedLog>;
-  /** The store keeps values and not their JSON: it need not refuse anything, nor a second writer. Default: false. */
+  /** The store keeps values and not their JSON: it need not refuse what is none, nor a second writer, nor anything after `close`. Default: false. */
   readonly inMemory?: boolean;
+  /** What of a store is not there, though a session can do more with it. Default: nothing. */
+  readonly without?: readonly ('read' | 'sync' | 'snapshots')[];
 }
 
 /** One thing that every store has to do. */
@@ -31,6 +46,7 @@ export function storeConformance<Store extends SessionStore>({
   read,
   reopen,
   inMemory = false,
+  without = [],
 }: StoreConformanceOptions<Store>): readonly ConformanceCheck[] {
   const open = async (): Promise<StoreUnderTest> => {
     const store = await create();
@@ -43,8 +59,11 @@ export function storeConformance<Store extends SessionStore>({
       },
     };
   };
+  const lacking = new Map<StoreNeed, string>(without.map((what) => [what, `the store is without \`${what}\``]));
+  if (reopen === undefined) lacking.set('reopen', 'no `reopen` was given');
+  if (inMemory) lacking.set('text', 'the store keeps values, not text');
   return storeChecks.map((check) => {
-    const skipped = reasonToSkip(check, { reopens: reopen !== undefined, inMemory });
+    const skipped = reasonToSkip(check, lacking);
     return {
       name: check.name,
       skipped,
@@ -58,11 +77,6 @@ export function storeConformance<Store extends SessionStore>({
   });
 }
 
-function reasonToSkip(
-  { needs = [] }: StoreCheck,
-  { reopens, inMemory }: { readonly reopens: boolean; readonly inMemory: boolean },
-): string | undefined {
-  if (needs.includes('reopen') && !reopens) return 'no `reopen` was given';
-  if (needs.includes('text') && inMemory) return 'the store keeps values, not text';
-  return undefined;
+function reasonToSkip({ needs = [] }: StoreCheck, lacking: ReadonlyMap<StoreNeed, string>): string | undefined {
+  return needs.map((need) => lacking.get(need)).find((reason) => reason !== undefined);
 }
