@@ -16,10 +16,28 @@ export interface Backend {
   read(key: string): Promise<Uint8Array>;
   /** Entries in any order. @throws HoldfastError `file.missing`, `file.not_directory`, `path.escape`. */
   list(key: string): Promise<readonly BackendEntry[]>;
-  /** Does all of a change that can fail early and shows nowhere. */
-  prepare(change: Change): Promise<PreparedChange>;
+  /** Does all of a commit that can fail early and shows nowhere. `mark`: as `ResourceTransaction.prepare` says. */
+  prepare(changes: readonly Change[], mark?: string): Promise<Landing>;
   /** Keeps others that share the files, and not this process, from committing until the answer is called. @throws HoldfastError `file.busy`. */
   lock?(): Promise<() => void>;
+  /**
+   * Ends the commits that processes left unfinished, as far as `request` decides them or nobody will, and answers with the marks of
+   * the others.
+   */
+  settle?(request: SettleRequest): Promise<readonly string[]>;
+}
+
+export interface SettleRequest {
+  /** As `StagedResource.recover` says. */
+  readonly decided?: { readonly mark: string; readonly committed: boolean };
+  /** What to ask before a key is changed: it throws for one that no tool may change. */
+  loadCheck(): Promise<(key: string) => void>;
+}
+
+/** A prepared commit. One of the two is called, once. */
+export interface Landing {
+  commit(): Promise<void>;
+  discard(): Promise<void>;
 }
 
 export interface Location {
@@ -44,18 +62,16 @@ export interface BackendEntry {
   readonly target?: string;
 }
 
+/** `before`: the version that is replaced or removed. */
 export type Change =
-  | { readonly type: 'write'; readonly key: string; readonly bytes: Uint8Array }
+  | {
+      readonly type: 'write';
+      readonly key: string;
+      readonly bytes: Uint8Array;
+      readonly version: string;
+      readonly before: string | null;
+    }
   | { readonly type: 'make-directory'; readonly key: string }
   // `shelter`: the nearest folder above that the commit does not remove.
-  | { readonly type: 'remove-file'; readonly key: string; readonly shelter: string }
+  | { readonly type: 'remove-file'; readonly key: string; readonly shelter: string; readonly before: string | null }
   | { readonly type: 'remove-directory'; readonly key: string };
-
-/** One change of a commit. A backend without I/O answers at once, so that its commits are never seen half done. */
-export interface PreparedChange {
-  apply(): Promise<void> | undefined;
-  /** Called only after `apply` succeeded. */
-  undo(): Promise<void> | undefined;
-  /** Called once at the end, whatever happened: removes what is left of the preparation. */
-  close(): Promise<void> | undefined;
-}

@@ -50,3 +50,22 @@ export function cleanupFailed(causes: readonly unknown[]): HoldfastError {
 export function fileError(code: string, key: string, reason: string, cause?: unknown): HoldfastError {
   return new HoldfastError(code, `\`${showPath(key)}\` ${reason}.`, { data: { path: key }, cause });
 }
+
+/** What could not be put right after a crash, because somebody else had changed it. */
+export interface Conflict {
+  readonly key: string;
+  /** Where the bytes are kept that did not get to `key`; `null` when there are none. */
+  readonly kept: string | null;
+}
+
+export function recoveryConflict(conflicts: readonly Conflict[]): HoldfastError {
+  const shown = conflicts
+    .slice(0, 5)
+    .map(({ key, kept }) => `\`${showPath(key)}\`${kept === null ? '' : ` (\`${showPath(kept)}\`)`}`);
+  const more = conflicts.length > shown.length ? ` and ${conflicts.length - shown.length} more` : '';
+  return new HoldfastError(
+    'file.recovery_conflict',
+    `After a crash, files could not be completed or put back, because somebody else had changed them: ${shown.join(', ')}${more}. They stay as they are; what belongs there is kept in the files named in parentheses. Compare, and remove those.`,
+    { data: { conflicts: conflicts.map(({ key, kept }) => ({ path: key, kept })) } },
+  );
+}

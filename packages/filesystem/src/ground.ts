@@ -1,3 +1,4 @@
+import type { Landing } from './backend.ts';
 import type { Source } from './reader.ts';
 import type { Reservations } from './reservations.ts';
 import type { Staging } from './staging.ts';
@@ -18,12 +19,6 @@ export interface Ground {
   enter(end: () => void): () => void;
   /** Keeps others that share the files from committing until the answer is called. @throws HoldfastError `file.busy`. */
   lock(): Promise<() => void>;
-  /** Does all of a commit that can fail early and shows nowhere. */
-  prepare(staging: Staging): Promise<Landing>;
-}
-
-/** A prepared commit. One of the two is called, once. */
-export interface Landing {
-  commit(): Promise<void>;
-  discard(): Promise<void>;
+  /** Does all of a commit that can fail early and shows nowhere. `mark`: as `ResourceTransaction.prepare` says. */
+  prepare(staging: Staging, mark?: string): Promise<Landing>;
 }

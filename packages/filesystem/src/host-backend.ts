@@ -3,19 +3,26 @@ import { constants, type Dirent } from 'node:fs';
 import { basename } from 'node:path';
 import type { Backend, BackendEntry } from './backend.ts';
 import { fileError, isDirectory, isMissing, isTooLarge } from './file-errors.ts';
-import { prepareHostChange } from './host-changes.ts';
 import { toFileError } from './host-errors.ts';
 import { type HostOperations, openFolder } from './host-folder.ts';
+import { prepareHostChanges } from './host-landing.ts';
 import { lockFolder } from './host-lock.ts';
 import { createHostPaths, isAbsence, statIfPresent } from './host-paths.ts';
+import { hostProcesses, type Processes } from './host-process.ts';
+import { settleJournals } from './host-recovery.ts';
 import { joinKey, parentOf } from './paths.ts';
 
 /** Keeps files in a folder of this machine. `root` is its real path. */
-export function createHostBackend(root: string, operations: HostOperations, maxFileBytes: number): Backend {
+export function createHostBackend(
+  root: string,
+  operations: HostOperations,
+  maxFileBytes: number,
+  processes: Processes = hostProcesses,
+): Backend {
   const paths = createHostPaths(operations, root);
   // Several may work on one folder in one process, and each counts for itself.
-  const mark = `${process.pid}-${randomBytes(4).toString('hex')}`;
-  let temporaryFiles = 0;
+  const own = `${processes.identify().pid}-${randomBytes(4).toString('hex')}`;
+  let commits = 0;
 
   async function listEntry(folder: string, entry: Dirent): Promise<BackendEntry> {
     const { name } = entry;
@@ -90,18 +97,12 @@ export function createHostBackend(root: string, operations: HostOperations, maxF
       }
     },
     lock: () => lockFolder(root),
-    prepare: (change) =>
-      prepareHostChange(
-        {
-          operations,
-          paths,
-          temporaryName: () => {
-            temporaryFiles += 1;
-            return `.holdfast-${mark}-${temporaryFiles}.tmp`;
-          },
-        },
-        change,
-      ),
+    prepare(changes, mark) {
+      commits += 1;
+      const identity = { root, token: `${own}-${commits}`, mark, owner: processes.identify() };
+      return prepareHostChanges({ operations, paths }, changes, identity);
+    },
+    settle: (request) => settleJournals({ operations, paths, root, maxFileBytes, processes }, request),
   };
 }
 

@@ -1,245 +1,153 @@
-import { constants, type Stats } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
-import type { Change, PreparedChange } from './backend.ts';
-import { cleanupFailed, hasChanged, undoFailed } from './file-errors.ts';
+import { constants } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Change } from './backend.ts';
+import { hasChanged } from './file-errors.ts';
 import { systemCode, toFileError } from './host-errors.ts';
 import { type HostFolder, type HostOperations, openFolder } from './host-folder.ts';
-import { type HostPaths, statIfPresent } from './host-paths.ts';
+import { type RecordedChange, type Stamp, type TemporaryNames, temporaryNames } from './host-journal.ts';
+import { exactStatIfPresent, type HostPaths } from './host-paths.ts';
+import { checkUnchanged, toState } from './host-state.ts';
+import { planWrite } from './host-write.ts';
 import { nameOf, parentOf } from './paths.ts';
 
 /** What a change needs to know of its backend. */
 export interface HostAccess {
   readonly operations: HostOperations;
   readonly paths: HostPaths;
-  /** A name for a temporary file that no tool can reach. */
-  temporaryName(): string;
 }
 
-/** Does what can fail of one change beforehand: content goes into a temporary file beside the target. */
-export async function prepareHostChange(access: HostAccess, change: Change): Promise<PreparedChange> {
-  try {
-    const steps = await prepareSteps(access, change);
-    const guarded = (run: () => Promise<void>) => async () => {
-      try {
-        await run();
-      } catch (error) {
-        throw toFileError(error, change.key, 'write');
-      }
-    };
-    return { apply: guarded(steps.apply), undo: guarded(steps.undo), close: guarded(steps.close) };
-  } catch (error) {
-    throw toFileError(error, change.key, 'write');
-  }
-}
-
-interface Steps {
+/** One change of a commit: first `prepare`, then `apply`, and at the end `close`, whatever happened. */
+export interface HostChange {
+  readonly recorded: RecordedChange;
+  /** Does what can fail beforehand and shows nowhere: content goes into a temporary file. Answers with its stamp. */
+  prepare(): Promise<Stamp | null>;
   apply(): Promise<void>;
+  /**
+   * Puts back what was there, also when `apply` failed midway. What was prepared is kept: when the process ends within this, the
+   * log may say that the call took place.
+   */
   undo(): Promise<void>;
+  /** Whether there is something to clean. */
+  leaves(): boolean;
+  /** Removes the files that are kept for `apply` and `undo`. */
+  clean(): Promise<void>;
   close(): Promise<void>;
 }
 
-function prepareSteps(access: HostAccess, change: Change): Promise<Steps> {
+/** Looks at what is there; `place` tells the names of temporary files, which no tool can reach. */
+export async function planHostChange(
+  access: HostAccess,
+  change: Change,
+  place: { readonly token: string; readonly index: number },
+): Promise<HostChange> {
+  const names = temporaryNames(place.token, place.index);
+  const guarded = async <Result>(run: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await run();
+    } catch (error) {
+      throw toFileError(error, change.key, 'write');
+    }
+  };
+  const planned = await guarded(() => plan(access, change, names));
+  return {
+    ...planned,
+    prepare: () => guarded(planned.prepare),
+    apply: () => guarded(planned.apply),
+    undo: () => guarded(planned.undo),
+  };
+}
+
+function plan(access: HostAccess, change: Change, names: TemporaryNames): Promise<HostChange> {
   switch (change.type) {
     case 'write':
-      return prepareWrite(access, change.key, change.bytes);
+      return planWrite(access, change, names);
     case 'make-directory':
-      return prepareMakeDirectory(access, change.key);
+      return planMakeDirectory(access, change.key);
     case 'remove-file':
-      return prepareRemoveFile(access, change.key, change.shelter);
+      return planRemoveFile(access, change, names);
     case 'remove-directory':
-      return prepareRemoveDirectory(access, change.key);
+      return planRemoveDirectory(access, change.key, names);
     default:
       return change satisfies never;
   }
 }
 
-async function prepareWrite(access: HostAccess, key: string, bytes: Uint8Array): Promise<Steps> {
-  const { operations } = access;
-  const target = await access.paths.toHost(key);
-  const found = await statIfPresent(operations, target);
-  const existing = found?.isFile() === true ? found : undefined;
-  // Replacing a file needs no permission to write it; a file that its owner made read-only stays as it is all the same.
-  if (existing !== undefined) await operations.access(target, constants.W_OK);
-  const temporary = await writeTemporary(access, key, bytes, existing);
-  // Forgotten before it is put back: if that fails, `close` must not remove it.
-  let kept: string | undefined;
-  let written = false;
-  let opened: HostFolder | undefined;
-  return {
-    async apply() {
-      const folder = await openTargetFolder();
-      const path = `${folder.path}/${nameOf(target)}`;
-      const backup = `${folder.path}/${access.temporaryName()}`;
-      checkUnchanged(key, existing, await statIfPresent(operations, path));
-      const moved = existing !== undefined && (await keepOriginal(operations, path, backup)) === 'moved';
-      if (existing !== undefined) kept = backup;
-      try {
-        await operations.rename(`${temporary.folder.path}/${temporary.name}`, path);
-      } catch (error) {
-        if (moved) {
-          kept = undefined;
-          await operations.rename(backup, path).catch((failure: unknown) => {
-            throw undoFailed([error, failure]);
-          });
-        }
-        throw error;
-      }
-      written = true;
-    },
-    async undo() {
-      const original = kept;
-      kept = undefined;
-      const path = `${(await openTargetFolder()).path}/${nameOf(target)}`;
-      await (original === undefined ? operations.unlink(path) : operations.rename(original, path));
-    },
-    async close() {
-      try {
-        if (!written) await operations.unlink(`${temporary.folder.path}/${temporary.name}`);
-        if (kept !== undefined) await operations.unlink(kept);
-      } finally {
-        await temporary.folder.close();
-        await opened?.close();
-      }
-    },
-  };
-
-  async function openTargetFolder(): Promise<HostFolder> {
-    const parent = await access.paths.toHost(parentOf(key) ?? '');
-    if (parent === temporary.parent) {
-      await temporary.folder.check();
-      return temporary.folder;
-    }
-    opened ??= await openFolder(operations, parent, key);
-    await opened.check();
-    return opened;
-  }
-}
-
-/** Between `prepare` and here, the call's record was written: time in which somebody else may have written the file. */
-function checkUnchanged(key: string, before: Stats | undefined, now: Stats | undefined): void {
-  const unchanged = before?.ino === now?.ino && before?.size === now?.size && before?.mtimeMs === now?.mtimeMs;
-  if (!unchanged) throw hasChanged(key);
-}
-
-/** Keeps the file under a second name, so that an undo brings back the very same file, times and all. */
-async function keepOriginal(operations: HostOperations, path: string, backup: string): Promise<'linked' | 'moved'> {
-  try {
-    await operations.link(path, backup);
-    return 'linked';
-  } catch {
-    // Not every file system has hard links. Moving needs none; the file is then absent for a moment.
-    await operations.rename(path, backup);
-    return 'moved';
-  }
-}
-
-interface Temporary {
-  readonly folder: HostFolder;
-  /** The host path of `folder`. */
-  readonly parent: string;
-  readonly name: string;
-}
-
-async function writeTemporary(
+async function planRemoveFile(
   access: HostAccess,
-  key: string,
-  bytes: Uint8Array,
-  existing: Stats | undefined,
-): Promise<Temporary> {
-  const { operations } = access;
-  const parent = await deepestFolder(access, key);
-  const folder = await openFolder(operations, parent, key);
-  const name = access.temporaryName();
-  const path = `${folder.path}/${name}`;
-  const mode = existing && existing.mode & 0o7777;
-  try {
-    // `wx` never follows a link and never takes over a file.
-    const handle = await operations.open(path, 'wx', mode ?? 0o666);
-    try {
-      try {
-        await handle.writeFile(bytes);
-        if (existing !== undefined) await keepOwner(handle, existing);
-        // After the owner: a change of owner takes some bits away.
-        if (mode !== undefined) await handle.chmod(mode);
-      } finally {
-        await handle.close();
-      }
-    } catch (error) {
-      await operations.unlink(path).catch((failure: unknown) => {
-        throw cleanupFailed([error, failure]);
-      });
-      throw error;
-    }
-  } catch (error) {
-    await folder.close();
-    throw error;
-  }
-  return { folder, parent, name };
-}
-
-/** A program that runs for another user than the file's, such as the superuser, must not take the file away from them. */
-async function keepOwner(handle: FileHandle, { uid, gid }: Stats): Promise<void> {
-  const own = await handle.stat();
-  if (own.uid === uid && own.gid === gid) return;
-  try {
-    await handle.chown(uid, gid);
-  } catch (error) {
-    // Only the superuser may give files away. Anybody else who may write the file could have replaced it just so.
-    if (systemCode(error) !== 'EPERM') throw error;
-  }
-}
-
-async function prepareRemoveFile(access: HostAccess, key: string, shelter: string): Promise<Steps> {
+  { key, shelter, before }: Extract<Change, { type: 'remove-file' }>,
+  names: TemporaryNames,
+): Promise<HostChange> {
   const { operations } = access;
   const target = await access.paths.toHost(key);
-  const existing = await operations.lstat(target);
+  const existing = await operations.lstat(target, { bigint: true });
   await operations.access(target, constants.W_OK);
-  // The file's own folder may be removed next, so what is kept for an undo does not lie in it.
-  const folder = await openFolder(operations, await access.paths.toHost(shelter), key);
-  const backup = `${folder.path}/${access.temporaryName()}`;
-  let kept = false;
+  const recorded = toState(key, existing, before);
+  if (recorded === null) throw hasChanged(key);
+  let folder: HostFolder | undefined;
+  let kept: string | undefined;
   return {
+    recorded: { type: 'remove-file', key, folder: shelter, before: recorded },
+    async prepare() {
+      // The file's own folder may be removed next, so what is kept for an undo does not lie in it.
+      folder = await openFolder(operations, await access.paths.toHost(shelter), key);
+      return null;
+    },
     async apply() {
+      if (folder === undefined) throw new TypeError('A change is prepared before it is applied.');
+      const backup = `${folder.path}/${names.former}`;
       await inParent(access, key, target, async (path) => {
-        checkUnchanged(key, existing, await statIfPresent(operations, path));
+        checkUnchanged(key, existing, await exactStatIfPresent(operations, path));
         await operations.rename(path, backup);
       });
-      kept = true;
+      kept = backup;
     },
     async undo() {
-      kept = false;
+      const backup = kept;
+      if (backup === undefined) return;
       await inParent(access, key, target, (path) => operations.rename(backup, path));
+      kept = undefined;
     },
-    async close() {
-      try {
-        if (kept) await operations.unlink(backup);
-      } finally {
-        await folder.close();
-      }
+    leaves: () => kept !== undefined,
+    async clean() {
+      if (kept !== undefined) await operations.unlink(kept);
+      kept = undefined;
     },
+    close: async () => folder?.close(),
   };
 }
 
-async function prepareRemoveDirectory(access: HostAccess, key: string): Promise<Steps> {
+async function planRemoveDirectory(access: HostAccess, key: string, names: TemporaryNames): Promise<HostChange> {
   const { operations } = access;
   const target = await access.paths.toHost(key);
-  const { mode } = await operations.lstat(target);
+  const { ino, mode: fullMode } = await operations.lstat(target, { bigint: true });
+  const mode = Number(fullMode & 0o7777n);
+  let removed = false;
   return {
-    apply: () => inParent(access, key, target, (path) => operations.rmdir(path)),
-    undo: () =>
-      inParent(access, key, target, async (path) => {
-        await operations.mkdir(path);
-        await operations.chmod(path, mode & 0o7777);
-      }),
-    close: async () => undefined,
+    recorded: { type: 'remove-directory', key, ino: String(ino), mode },
+    async apply() {
+      await inParent(access, key, target, (path) => operations.rmdir(path));
+      removed = true;
+    },
+    async undo() {
+      if (!removed) return;
+      await inParent(access, key, target, async (path) => {
+        // Made elsewhere, so that it is never seen without its mode.
+        const made = join(dirname(path), names.former);
+        await operations.mkdir(made);
+        await operations.chmod(made, mode);
+        await operations.rename(made, path);
+      });
+    },
+    ...nothingKept,
   };
 }
 
-async function prepareMakeDirectory(access: HostAccess, key: string): Promise<Steps> {
+async function planMakeDirectory(access: HostAccess, key: string): Promise<HostChange> {
   const { operations } = access;
   const target = await access.paths.toHost(key);
   let made = false;
   return {
+    recorded: { type: 'make-directory', key },
     apply: () =>
       inParent(access, key, target, async (path) => {
         try {
@@ -254,9 +162,16 @@ async function prepareMakeDirectory(access: HostAccess, key: string): Promise<St
     async undo() {
       if (made) await inParent(access, key, target, (path) => operations.rmdir(path));
     },
-    close: async () => undefined,
+    ...nothingKept,
   };
 }
+
+const nothingKept = {
+  prepare: async () => null,
+  leaves: () => false,
+  clean: async () => undefined,
+  close: async () => undefined,
+};
 
 /** Runs with the path of `target` through the open folder that holds it. */
 async function inParent(
@@ -271,16 +186,5 @@ async function inParent(
     await run(`${folder.path}/${nameOf(target)}`);
   } finally {
     await folder.close();
-  }
-}
-
-/** The folder nearest to `key` that exists now; the ones between are made by the commit. */
-async function deepestFolder({ operations, paths }: HostAccess, key: string): Promise<string> {
-  let folder = parentOf(key) ?? '';
-  for (;;) {
-    const path = await paths.toHost(folder);
-    const above = parentOf(folder);
-    if (above === undefined || (await statIfPresent(operations, path))?.isDirectory() === true) return path;
-    folder = above;
   }
 }

@@ -77,8 +77,8 @@ test('whichever step of a commit fails, the tree is as it was before', async () 
     const inode = (await stat(join(root, 'a.txt'))).ino;
     let step = 0;
     let failed = false;
-    const operations = failing((name) => {
-      if (!changing.includes(name)) return undefined;
+    const operations = failing((name, path) => {
+      if (!changing.includes(name) || path.endsWith('.journal')) return undefined;
       failed ||= step === failAt;
       return step++ === failAt ? 'EIO' : undefined;
     });
@@ -147,7 +147,7 @@ test.each([
   await call.prepare();
   await expect(call.commit()).rejects.toMatchObject({ code: 'file.undo_failed' });
   const tree = await snapshotTree(folder.path);
-  const kept = Object.keys(tree).filter((name) => name.startsWith('.holdfast-'));
+  const kept = Object.keys(tree).filter((name) => /^\.holdfast-[\w-]+-0-old\.tmp$/u.test(name));
   expect(kept.map((name) => tree[name])).toEqual([`file 644 ${Buffer.from('precious').toString('base64')}`]);
 });
 
@@ -306,7 +306,7 @@ test('a folder that somebody else makes between `prepare` and `commit` is theirs
   await using folder = await makeTestFolder();
   const call = openHost(
     folder.path,
-    failing((name) => (name === 'rename' ? 'EIO' : undefined)),
+    failing((name, path) => (name === 'rename' && path.endsWith('.tmp') ? 'EIO' : undefined)),
   ).begin('c1');
   await call.view.write('shared/mine/a.txt', '');
   await call.prepare();

@@ -1,65 +1,12 @@
-import * as promises from 'node:fs/promises';
 import { chmod, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Filesystem, type FilesystemReader, isHoldfastError, type ResourceTransaction } from '@holdfast/core';
 import { describe, expect, test } from 'vitest';
 import { createHostBackend } from './host-backend.ts';
-import type { HostOperations } from './host-folder.ts';
 import { createProtection } from './protection.ts';
+import { createFaults } from './test-faults.ts';
 import { makeTestFolder, snapshotTree } from './test-folder.ts';
 import { createStagedFilesystem } from './transaction.ts';
-
-/** Counts the calls to the operating system, of which one fails. */
-interface Faults {
-  readonly operations: HostOperations;
-  /** Fails the `at`-th call from now on, counted from 0; none for `undefined`. */
-  start(at: number | undefined): void;
-  /** What failed, if anything did. */
-  readonly failed: string | undefined;
-}
-
-function createFaults(code: string, { links }: { readonly links: boolean }): Faults {
-  let left: number | undefined;
-  let failed: string | undefined;
-
-  function fail(name: string): void {
-    if (left === undefined) return;
-    left -= 1;
-    if (left !== -1) return;
-    failed = name;
-    throw Object.assign(new Error(`${code}: refused`), { code });
-  }
-
-  /** The same object, of which each method may fail. */
-  function wrap<Target extends object>(target: Target, prefix: string): Target {
-    return new Proxy(target, {
-      get(_target, property) {
-        const method: unknown = Reflect.get(target, property);
-        if (typeof method !== 'function') return method;
-        return async (...parameters: unknown[]) => {
-          const name = `${prefix}${String(property)}`;
-          if (name === 'link' && !links) throw Object.assign(new Error('EPERM: no links'), { code: 'EPERM' });
-          // What is closed with an error is closed all the same.
-          if (property === 'close') await Reflect.apply(method, target, parameters);
-          fail(name);
-          if (property === 'close') return undefined;
-          const result: unknown = await Reflect.apply(method, target, parameters);
-          return name === 'open' && typeof result === 'object' && result !== null ? wrap(result, 'handle.') : result;
-        };
-      },
-    });
-  }
-
-  return {
-    operations: wrap({ ...promises }, ''),
-    start(at) {
-      left = at;
-    },
-    get failed() {
-      return failed;
-    },
-  };
-}
 
 async function makeTree(root: string): Promise<void> {
   await mkdir(join(root, 'old'), { recursive: true, mode: 0o755 });
@@ -150,7 +97,7 @@ describe.each(scenarios)('one step of the operating system fails in $name', ({ s
       for (let at: number | undefined; ; at = at === undefined ? 0 : at + 1) {
         const root = await mkdtemp(join(folder.path, 'run-'));
         await makeTree(root);
-        const faults = createFaults(code, { links });
+        const faults = createFaults({ code, links });
         const backend = createHostBackend(root, faults.operations, 1000);
         const call = createStagedFilesystem(backend, createProtection([]), 1000).begin('c1');
         const transactions = await stage(call);

@@ -4,6 +4,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -11,9 +12,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { findLockPath, lockFolder } from './host-lock.ts';
+import { hostProcesses } from './host-process.ts';
 import { hostFilesystem } from './node.ts';
 
 /** The lock of a folder that nobody else uses, removed after the test. */
@@ -26,10 +28,26 @@ function openLock(content?: string): { readonly root: string; readonly path: str
   return { root, path };
 }
 
+/** What a lock says of a process; `other` differs from this one. */
+function describe(other: object = {}): string {
+  return JSON.stringify({ token: '0123456789abcdef', ...hostProcesses.identify(), ...other });
+}
+
+function ended(): number {
+  return spawnSync(process.execPath, ['--version']).pid;
+}
+
+const parent = { pid: process.ppid, startedAt: '' };
+
+function readPid(path: string): unknown {
+  const owner: unknown = JSON.parse(readFileSync(path, 'utf8'));
+  return typeof owner === 'object' && owner !== null && 'pid' in owner ? owner.pid : undefined;
+}
+
 test('one process holds a lock as often as it likes, and lets go of it with the last', async () => {
   const { root, path } = openLock();
   const [first, second] = await Promise.all([lockFolder(root), lockFolder(root)]);
-  expect(readFileSync(path, 'utf8')).toBe(String(process.pid));
+  expect(readPid(path)).toBe(process.pid);
   first();
   expect(existsSync(path)).toBe(true);
   second();
@@ -37,18 +55,18 @@ test('one process holds a lock as often as it likes, and lets go of it with the 
 });
 
 test('file.busy while another process holds it', async () => {
-  const { root, path } = openLock(String(process.ppid));
+  const { root, path } = openLock(describe(parent));
   await expect(lockFolder(root, { waitMs: 0 })).rejects.toMatchObject({
     code: 'file.busy',
     data: { process: process.ppid },
   });
-  expect(readFileSync(path, 'utf8')).toBe(String(process.ppid));
+  expect(readPid(path)).toBe(process.ppid);
   rmSync(path);
   (await lockFolder(root, { waitMs: 0 }))();
 });
 
 test('it is had as soon as the other process lets go', async () => {
-  const { root, path } = openLock(String(process.ppid));
+  const { root, path } = openLock(describe(parent));
   const lock = lockFolder(root);
   rmSync(path);
   (await lock)();
@@ -56,15 +74,47 @@ test('it is had as soon as the other process lets go', async () => {
 });
 
 test.each([
-  { what: 'a process that has ended', content: () => String(spawnSync(process.execPath, ['--version']).pid) },
+  { what: 'a process that has ended', content: () => describe({ pid: ended() }) },
+  { what: 'a process whose number is in use again', content: () => describe({ startedAt: 'before' }), linux: true },
+  { what: 'a process of another container, long ago', content: () => describe({ pidSpace: 'pid:[1]' }) },
   { what: 'a process that never said who it was', content: () => '' },
-  { what: 'nobody that can be a process', content: () => 'what?' },
-])('a lock of $what is taken over', async ({ content }) => {
+  { what: 'nobody that can be a process', content: () => describe({ pid: -1 }) },
+  { what: 'nobody with a path for a token', content: () => describe({ token: '../../../x' }) },
+])('a lock of $what is taken over', async ({ content, linux }) => {
+  if (linux === true && process.platform !== 'linux') return;
   const { root, path } = openLock(content());
   utimesSync(path, 0, 0);
   const release = await lockFolder(root, { waitMs: 0 });
-  expect(readFileSync(path, 'utf8')).toBe(String(process.pid));
+  expect(readPid(path)).toBe(process.pid);
   release();
+  expect(readdirSync(dirname(path)).filter((name) => name.startsWith(basename(path)))).toEqual([]);
+});
+
+test.each([
+  { what: 'of another container', content: () => describe({ pidSpace: 'pid:[1]' }) },
+  { what: 'whose process is about to say who it is', content: () => '' },
+])('a lock $what is kept to at first', async ({ content }) => {
+  const { root, path } = openLock(content());
+  await expect(lockFolder(root, { waitMs: 0 })).rejects.toMatchObject({ code: 'file.busy' });
+  expect(readFileSync(path, 'utf8')).toBe(content());
+});
+
+test('who is taking over a lock has it', async () => {
+  const { root, path } = openLock(describe({ pid: ended() }));
+  const claim = `${path}.0123456789abcdef`;
+  writeFileSync(claim, describe({ ...parent, token: 'f'.repeat(16) }));
+  await expect(lockFolder(root, { waitMs: 0 })).rejects.toMatchObject({ code: 'file.busy' });
+  writeFileSync(claim, describe({ pid: ended(), token: 'f'.repeat(16) }));
+  (await lockFolder(root, { waitMs: 0 }))();
+  expect(existsSync(claim)).toBe(false);
+});
+
+test('a lock that was swept away and is another one now is not removed', async () => {
+  const { root, path } = openLock();
+  const release = await lockFolder(root);
+  writeFileSync(path, describe(parent));
+  release();
+  expect(readPid(path)).toBe(process.ppid);
 });
 
 test('a change holds it from its last look at the files to its end, whatever that is', async () => {

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import {
   closeSync,
   mkdirSync,
@@ -8,13 +8,15 @@ import {
   rmSync,
   statSync,
   unlinkSync,
+  writeFileSync,
   writeSync,
 } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { HoldfastError, isHoldfastError } from '@holdfast/core';
+import { HoldfastError, isHoldfastError, isPlainObject } from '@holdfast/core';
 import { systemCode } from './host-errors.ts';
+import { hostProcesses, type ProcessIdentity, toProcessIdentity } from './host-process.ts';
 
 export interface LockOptions {
   /** How long another process may hold it. Milliseconds, default 10,000. */
@@ -22,8 +24,15 @@ export interface LockOptions {
 }
 
 interface Held {
+  readonly mine: Owner;
   readonly ready: Promise<void>;
   users: number;
+}
+
+/** What a lock says of the one that holds it. */
+interface Owner extends ProcessIdentity {
+  /** Of this lock alone; empty for one that does not say who holds it. */
+  readonly token: string;
 }
 
 // What the operating system knows of a process, a second copy of an object in it must know too.
@@ -38,7 +47,7 @@ const heldHere = new Map<string, Held>();
  */
 export async function lockFolder(root: string, { waitMs = 10_000 }: LockOptions = {}): Promise<() => void> {
   const path = findLockPath(root);
-  const lock = heldHere.get(path) ?? { ready: take(path, root, waitMs), users: 0 };
+  const lock = heldHere.get(path) ?? startTaking(path, root, waitMs);
   heldHere.set(path, lock);
   lock.users += 1;
   const leave = (): boolean => {
@@ -52,8 +61,8 @@ export async function lockFolder(root: string, { waitMs = 10_000 }: LockOptions 
     throw isHoldfastError(cause) ? cause : lockFailed(cause);
   }
   return () => {
-    // Somebody may have emptied the folder of temporary files meanwhile.
-    if (leave()) rmSync(path, { force: true });
+    // Somebody may have emptied the folder of temporary files meanwhile, and somebody else may have it since.
+    if (leave() && isSame(readOwner(path), lock.mine)) rmSync(path, { force: true });
   };
 }
 
@@ -73,24 +82,23 @@ function lockFailed(cause: unknown): HoldfastError {
   );
 }
 
-async function take(path: string, root: string, waitMs: number): Promise<void> {
+function startTaking(path: string, root: string, waitMs: number): Held {
+  const mine = { token: randomBytes(8).toString('hex'), ...hostProcesses.identify() };
+  return { mine, ready: take(path, mine, { root, waitMs }), users: 0 };
+}
+
+async function take(path: string, mine: Owner, { root, waitMs }: { root: string; waitMs: number }): Promise<void> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const untilMs = performance.now() + waitMs;
   for (;;) {
-    if (create(path)) return;
-    const owner = readOwner(path);
-    if (owner === undefined) continue;
-    if (!isRunning(owner)) {
-      remove(path, owner);
-      await wait(0);
-      continue;
-    }
+    const owner = tryToTake(path, mine);
+    if (owner === undefined) return;
     if (performance.now() >= untilMs) {
       throw new HoldfastError(
         'file.busy',
         // Paths of this machine stay in `data`: the message goes to a model.
-        `Process ${owner} has been changing files of the same workspace for too long, so this change was not begun; try again later.`,
-        { data: { process: owner, root, lock: path } },
+        `Process ${owner.pid} has been changing files of the same workspace for too long, so this change was not begun; try again later.`,
+        { data: { process: owner.pid, root, lock: path } },
       );
     }
     // Not in step with others that wait.
@@ -98,7 +106,30 @@ async function take(path: string, root: string, waitMs: number): Promise<void> {
   }
 }
 
-function create(path: string): boolean {
+/** Who else holds the lock; `undefined` when it is `mine` now. */
+function tryToTake(path: string, mine: Owner): Owner | undefined {
+  for (;;) {
+    if (create(path, mine)) return undefined;
+    const owner = readOwner(path);
+    if (owner === undefined) continue;
+    if (!wasLeft(path, owner)) return owner;
+    // Who takes over from this owner is decided by a lock of its own, so that nobody replaces the lock of whoever was faster.
+    const claim = `${path}.${owner.token}`;
+    const other = tryToTake(claim, mine);
+    if (other !== undefined) return other;
+    try {
+      if (!isSame(readOwner(path), owner)) continue;
+      const aside = `${path}.${mine.token}.new`;
+      writeFileSync(aside, JSON.stringify(mine), { flag: 'wx', mode: 0o600 });
+      renameSync(aside, path);
+      return undefined;
+    } finally {
+      rmSync(claim, { force: true });
+    }
+  }
+}
+
+function create(path: string, mine: Owner): boolean {
   let descriptor: number;
   try {
     descriptor = openSync(path, 'wx', 0o600);
@@ -107,7 +138,7 @@ function create(path: string): boolean {
     throw error;
   }
   try {
-    writeSync(descriptor, String(process.pid));
+    writeSync(descriptor, JSON.stringify(mine));
   } catch (error) {
     unlinkSync(path);
     throw error;
@@ -117,39 +148,38 @@ function create(path: string): boolean {
   return true;
 }
 
-/** The process that holds the lock; `undefined` when it is free now, 0 when it does not say. */
-function readOwner(path: string): number | undefined {
+const unnamed: Owner = { token: '', pid: 0, host: '', pidSpace: '', startedAt: '' };
+
+/** Who holds the lock, as far as it says; `undefined` when it is free now. */
+function readOwner(path: string): Owner | undefined {
   try {
-    const text = readFileSync(path, 'utf8');
-    if (text !== '') return /^[1-9]\d{0,9}$/.test(text) ? Number(text) : 0;
-    // Somebody is between creating and writing, which takes far less than this.
-    return Date.now() - statSync(path).mtimeMs > 2000 ? 0 : process.pid;
+    const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    const identity = toProcessIdentity(value);
+    const token: unknown = isPlainObject(value) ? value['token'] : undefined;
+    // It becomes a part of a file name.
+    return identity !== undefined && typeof token === 'string' && /^[0-9a-f]{16}$/.test(token)
+      ? { token, ...identity }
+      : unnamed;
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined;
+    if (error instanceof SyntaxError) return unnamed;
     throw error;
   }
 }
 
-function isRunning(pid: number): boolean {
-  if (pid === 0) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // A process of another user is there, and may not be asked.
-    return systemCode(error) === 'EPERM';
-  }
+function isSame(owner: Owner | undefined, other: Owner): boolean {
+  return owner?.token === other.token;
 }
 
-/** Removes a lock that was left behind, unless somebody was faster and it is a new one already. */
-function remove(path: string, owner: number): void {
-  const aside = `${path}.${process.pid}`;
-  try {
-    renameSync(path, aside);
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return;
-    throw error;
-  }
-  if (readOwner(aside) === owner) unlinkSync(aside);
-  else renameSync(aside, path);
+function wasLeft(path: string, owner: Owner): boolean {
+  // Somebody is between creating and writing, which takes far less than this.
+  if (owner.token === '') return ageMs(path) > 2000;
+  const state = hostProcesses.stateOf(owner);
+  // Nobody in this container can say whether that process runs. What a lock is held for takes far less than this.
+  return state === 'ended' || (state === 'unknown' && ageMs(path) > 9000);
+}
+
+/** Negative, and so not old, once the file is gone. */
+function ageMs(path: string): number {
+  return Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY);
 }

@@ -1,4 +1,4 @@
-import type { Stats } from 'node:fs';
+import type { BigIntStats, Stats } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import type { Location } from './backend.ts';
 import { leavesRoot, systemCode, toFileError } from './host-errors.ts';
@@ -121,6 +121,16 @@ export function createHostPaths(operations: HostOperations, root: string): HostP
 export async function statIfPresent(operations: HostOperations, path: string): Promise<Stats | undefined> {
   try {
     return await operations.lstat(path);
+  } catch (error) {
+    if (isAbsence(error)) return undefined;
+    throw error;
+  }
+}
+
+/** As `statIfPresent`, with every digit of what tells files apart. */
+export async function exactStatIfPresent(operations: HostOperations, path: string): Promise<BigIntStats | undefined> {
+  try {
+    return await operations.lstat(path, { bigint: true });
   } catch (error) {
     if (isAbsence(error)) return undefined;
     throw error;

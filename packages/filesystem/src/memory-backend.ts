@@ -1,4 +1,4 @@
-import type { Backend, Change, PreparedChange } from './backend.ts';
+import type { Backend, Change } from './backend.ts';
 import { isDirectory, isMissing, isNotDirectory, isNotEmpty, isTooLarge } from './file-errors.ts';
 import { nameOf, parentOf } from './paths.ts';
 
@@ -108,19 +108,18 @@ export function createMemoryBackend(files: ReadonlyMap<string, Uint8Array>, maxF
       if (node.type !== 'directory') throw isNotDirectory(key);
       return Array.from(node.children, ([name, { type }]) => ({ name, type }));
     },
-    async prepare(change): Promise<PreparedChange> {
-      let undo: (() => void) | undefined;
-      return {
-        apply() {
-          undo = apply(change);
-          return undefined;
-        },
-        undo() {
-          undo?.();
-          return undefined;
-        },
-        close: () => undefined,
-      };
-    },
+    prepare: async (changes) => ({
+      // Without a pause, so that nobody sees it half done.
+      async commit() {
+        const applied: (() => void)[] = [];
+        try {
+          for (const change of changes) applied.push(apply(change));
+        } catch (error) {
+          for (const undo of applied.toReversed()) undo();
+          throw error;
+        }
+      },
+      discard: async () => undefined,
+    }),
   };
 }

@@ -1,4 +1,4 @@
-import { lstat, mkdtemp, readdir, readFile, readlink, realpath, rm } from 'node:fs/promises';
+import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, readlink, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -29,4 +29,18 @@ export async function snapshotTree(folder: string): Promise<Record<string, strin
   }
   await visit('');
   return entries;
+}
+
+/** Makes a folder what `snapshotTree` said of it. */
+export async function restoreTree(folder: string, tree: Readonly<Record<string, string>>): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder);
+  const entries = Object.entries(tree).map(([key, text]) => ({ path: join(folder, key), fields: text.split(' ') }));
+  for (const { path, fields } of entries) {
+    const [type, , content = ''] = fields;
+    if (type === 'folder') await mkdir(path);
+    else await writeFile(path, Buffer.from(content, 'base64'));
+  }
+  // Last, and the inner ones first: a folder may have a mode that lets nobody in.
+  for (const { path, fields } of entries.toReversed()) await chmod(path, Number.parseInt(fields[1] ?? '', 8));
 }

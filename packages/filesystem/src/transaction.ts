@@ -5,10 +5,10 @@ import {
   type ResourceTransaction,
   type StagedResource,
 } from '@holdfast/core';
-import type { Backend } from './backend.ts';
+import type { Backend, Landing } from './backend.ts';
 import { createCommittedFiles } from './committed-files.ts';
 import { checkConflicts } from './conflicts.ts';
-import type { Ground, Landing } from './ground.ts';
+import type { Ground } from './ground.ts';
 import { createOverlay, type WriteRules } from './overlay.ts';
 import type { Protection } from './protection.ts';
 import { createReader } from './reader.ts';
@@ -24,7 +24,24 @@ export function createStagedFilesystem(
     type: 'staged-resource',
     readOnly: Object.freeze(createReader(files.content, protection)),
     begin: () => createTransaction(files, { protection, maxFileBytes }),
+    ...createRecovery(backend, files, protection),
   });
+}
+
+type Recovery = Pick<StagedResource<Filesystem, FilesystemReader>, 'unsettled' | 'recover'>;
+
+function createRecovery({ settle }: Backend, files: Ground, protection: Protection): Recovery {
+  if (settle === undefined) return {};
+  const loadCheck = async () => {
+    const targets = await files.protectedTargets();
+    return (key: string) => protection.checkWrite(key, targets);
+  };
+  return {
+    unsettled: () => settle({ loadCheck }),
+    async recover(mark, committed) {
+      await settle({ loadCheck, decided: { mark, committed } });
+    },
+  };
 }
 
 /** The part of one call, over the files or, for a nested call, over the part of the call around it. */
@@ -46,7 +63,7 @@ function createTransaction(ground: Ground, rules: WriteRules): ResourceTransacti
     for (const release of held.splice(0)) release();
   }
 
-  async function prepare(): Promise<void> {
+  async function prepare(mark: string | undefined): Promise<void> {
     // Nothing is written, so nobody's change can be lost, whatever was read.
     if (staging.nodes.size > 0) {
       held.push(ground.reservations.reserve(staging));
@@ -54,7 +71,7 @@ function createTransaction(ground: Ground, rules: WriteRules): ResourceTransacti
       held.push(await ground.lock());
       await checkConflicts(ground.content, staging);
     }
-    landing = await ground.prepare(staging);
+    landing = await ground.prepare(staging, mark);
   }
 
   return {
@@ -63,11 +80,11 @@ function createTransaction(ground: Ground, rules: WriteRules): ResourceTransacti
     touched: staging.touched,
     seal: overlay.close,
     begin: () => createTransaction(overlay.ground, rules),
-    prepare() {
+    prepare(mark) {
       if (stage !== 'open') throw closedError();
       stage = 'prepared';
       overlay.close();
-      running = prepare().catch((error: unknown) => {
+      running = prepare(mark).catch((error: unknown) => {
         end();
         throw error;
       });
