@@ -15,3 +15,4 @@ export type { Session, SessionOptions, SessionSnapshot } from './session.ts';
 export type { ExportedSlice, SessionExport } from './session-export.ts';
 export type { SessionTransaction } from './session-transaction.ts';
 export type { SliceDeclaration } from './slice-declaration.ts';
+export { type SnapshotProblem, type SnapshotVerification, verifySnapshots } from './verify-snapshots.ts';

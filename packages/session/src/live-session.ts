@@ -257,7 +257,8 @@ export class LiveSession implements Session, TransactionRoot {
   /** Follows a record whose change of state is made. */
   notify(entry: LogEntry): void {
     if (this.#listeners.size > 0) this.#tellAll(entry);
-    if (this.#store.snapshotDue === true) this.#writeSnapshot();
+    // Without content a log has no states, and nothing goes on from it.
+    if (this.#store.snapshotDue === true && this.content !== 'none') this.#writeSnapshot();
   }
 
   #writeSnapshot(): void {

@@ -37,24 +37,11 @@ export interface ReplayOptions {
  * schema refuses.
  */
 export function replay(records: readonly LogRecord[], options: ReplayOptions = {}): Session {
-  const { slices = [], base, store = memoryStore(records), clock = systemClock, redactor } = options;
-  const start = readStart(records[0]);
-  const rebuilding = new Rebuilding(slices, statesBefore(start, base), records);
-  const openWork = OpenWorkLedger.fromJson(start.open);
+  const { store = memoryStore(records), clock = systemClock, redactor } = options;
   let snapshotSeq: number | undefined;
-  for (const [index, record] of records.entries()) {
-    const seq = start.seq + index;
-    try {
-      if (record.seq !== seq) throw new Error(`record ${seq} is missing: this one has the number ${record.seq}`);
-      if (record.type === 'snapshot') snapshotSeq = seq;
-      if (index === 0 && record.type === 'snapshot') rebuilding.begin(record);
-      else applyRecord(record, rebuilding);
-      openWork.note(record, record.seq, record.atMs);
-    } catch (thrown) {
-      if (isHoldfastError(thrown) && passedOn.has(thrown.code)) throw thrown;
-      throw invalid(seq, `(\`${record.type}\`) cannot be replayed: ${describeThrown(thrown)}`, thrown);
-    }
-  }
+  const { start, rebuilding, openWork } = rebuild(records, options, ({ type, seq }) => {
+    if (type === 'snapshot') snapshotSeq = seq;
+  });
   openWork.interrupt();
   return new LiveSession({
     id: start.sessionId,
@@ -69,9 +56,42 @@ export function replay(records: readonly LogRecord[], options: ReplayOptions = {
   });
 }
 
+/** What records have made. */
+export interface Rebuilt {
+  readonly start: Start;
+  readonly rebuilding: Rebuilding;
+  readonly openWork: OpenWorkLedger;
+}
+
+/** `look` sees each record with what those before it have made. @throws HoldfastError as `replay`, but for the last of its codes. */
+export function rebuild(
+  records: readonly LogRecord[],
+  { slices = [], base }: Pick<ReplayOptions, 'slices' | 'base'>,
+  look: (record: LogRecord, before: Rebuilt) => void,
+): Rebuilt {
+  const start = readStart(records[0]);
+  const rebuilding = new Rebuilding(slices, statesBefore(start, base), records);
+  const openWork = OpenWorkLedger.fromJson(start.open);
+  const rebuilt = { start, rebuilding, openWork };
+  for (const [index, record] of records.entries()) {
+    const seq = start.seq + index;
+    try {
+      if (record.seq !== seq) throw new Error(`record ${seq} is missing: this one has the number ${record.seq}`);
+      look(record, rebuilt);
+      if (index === 0 && record.type === 'snapshot') rebuilding.begin(record);
+      else applyRecord(record, rebuilding);
+      openWork.note(record, record.seq, record.atMs);
+    } catch (thrown) {
+      if (isHoldfastError(thrown) && passedOn.has(thrown.code)) throw thrown;
+      throw invalid(seq, `(\`${record.type}\`) cannot be replayed: ${describeThrown(thrown)}`, thrown);
+    }
+  }
+  return rebuilt;
+}
+
 const passedOn: ReadonlySet<string> = new Set(['replay.slice_missing', 'slice.conflict']);
 
-interface Start {
+export interface Start {
   readonly sessionId: string;
   /** Of the first record. */
   readonly seq: number;
