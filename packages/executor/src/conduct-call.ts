@@ -11,6 +11,7 @@ import {
 } from '@holdfast/core';
 import { CallResources } from './call-resources.ts';
 import type { CallScope } from './call-scope.ts';
+import { withEarlierDoubt } from './earlier-doubt.ts';
 import { type Ending, failure, thrownCode } from './ending.ts';
 import type { IdentifiedCall } from './identified-call.ts';
 import { type Invoked, invoke, waitForAnswer } from './invoke.ts';
@@ -43,16 +44,16 @@ export async function conductCall(
 ): Promise<Outcome | Suspended> {
   const trail = startTrail(call, scope);
   const prepared = refusal === undefined ? prepare(call, scope) : { type: 'ended' as const, ending: refusal };
-  if (prepared.type === 'ended') return finish(recordEnd(trail, prepared.ending, scope), scope);
+  if (prepared.type === 'ended') return endUnentered(trail, prepared.ending, scope);
   trail.input = prepared.recorded;
 
   const permission = permit(prepared.call, trail, scope);
   const permitted = permission instanceof Promise ? await permission : permission;
   if (permitted.type === 'suspended') return { kind: 'suspended', pending: [permitted.pending] };
-  if (permitted.type === 'ended') return finish(recordEnd(trail, permitted.ending, scope), scope);
+  if (permitted.type === 'ended') return endUnentered(trail, permitted.ending, scope);
 
   const entered = enter(prepared, trail, scope);
-  if (entered.type === 'ended') return finish(recordEnd(trail, entered.ending, scope), scope);
+  if (entered.type === 'ended') return endUnentered(trail, entered.ending, scope);
   const invoking = invokeEntered(entered);
   onEntered?.();
   let invoked: Invoked;
@@ -67,6 +68,12 @@ export async function conductCall(
   }
   const settling = settle(invoked, entered);
   return finish(settling instanceof Promise ? await settling : settling, scope);
+}
+
+/** Ends a call whose tool does not begin. */
+function endUnentered(trail: Trail, ending: Ending, scope: CallScope): Outcome | Promise<Outcome> {
+  const known = scope.resuming === true ? withEarlierDoubt(ending, trail.call, scope) : ending;
+  return finish(recordEnd(trail, known, scope), scope);
 }
 
 export interface Prepared {

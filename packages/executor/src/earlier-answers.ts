@@ -39,7 +39,9 @@ export function readEarlierAnswers(question: PendingApproval, { session, parent,
       earlier.refusal = { code: 'approval.denied', why: answer.reason ?? 'it was not approved' };
       return earlier;
     }
-    if (clock.now() >= pending.expiresAtMs) earlier.refusal = expired;
+    // An answer that the call has begun by was used in its time.
+    const used = answer !== undefined && open?.start !== undefined;
+    if (clock.now() >= pending.expiresAtMs && !used) earlier.refusal = expired;
     else if (answer === undefined) earlier.waiting = pending;
     else {
       earlier.grant ||= answer.grant === true;

@@ -130,11 +130,11 @@ test('a suspended run goes on in another process where it was', async () => {
 
 test('the conversation that a resumed model gets is that of a run that was never interrupted', async () => {
   const turns = [
-    [say('One.'), note('a'), { type: 'provider-metadata', value: { signature: 'xyz' } } as never, stop],
+    [say('One.'), note('a'), { ...stop, providerMetadata: { signature: 'xyz' } } as ModelEvent],
     [say('Two.'), note('twice'), note('twice'), call('missing', {}, 'm'), call('note', '{"text":', 'n'), stop],
     [note('c'), note('c'), call('note', { text: 'd' }, 'c'), deploy('x'), stop],
     [say('End.'), stop],
-  ].map((turn) => turn.filter(({ type }) => (type as string) !== 'provider-metadata'));
+  ];
   const whole = begin(turns);
   const model = playing(...turns);
   const approve = { approve: () => ({ type: 'approve' }) as const };
@@ -302,6 +302,27 @@ test('a run is told what was said in it, not in others', async () => {
     { role: 'tool', callId: 'a' },
   ]);
   expect(model.requests[0]?.messages).toHaveLength(4);
+});
+
+test('a no stays one, also when nobody would ask any more, and behind the first question', async () => {
+  const { world, clock, session, options } = begin([[deploy('a'), deploy('b'), stop]]);
+  await runAgent({ ...options(session), input: 'Go.' }).result;
+  await answerApproval(session, 'b', { type: 'deny' }, { clock });
+  const free = definePolicy({ name: 'person', check: () => ({ type: 'allow' }) });
+  expect(await resumeRun({ ...options(session, playing([stop])), policies: [free] }).result).toMatchObject({
+    outcomes: [{ kind: 'ok' }, { kind: 'denied', code: 'approval.denied' }],
+  });
+  expect(world.effects).toEqual(['a']);
+});
+
+test('a call that ends before it is asked about is not asked about', async () => {
+  const reused = call('note', { text: 'other' }, 'x');
+  const { session, options } = begin([[deploy('x'), call('deploy', { to: 'y' }, 'x'), reused, deploy('z'), stop]]);
+  const { pending } = await runAgent({ ...options(session), input: 'Go.' }).result;
+  expect(pending.map(({ callId, input }) => [callId, input])).toEqual([
+    ['x', { to: 'x' }],
+    ['z', { to: 'z' }],
+  ]);
 });
 
 test('the last message that had text is the text of the run', async () => {

@@ -4,18 +4,19 @@ import {
   definePolicy,
   defineTool,
   type EffectCheck,
+  type Json,
   type Outcome,
   type Policy,
   type Tool,
 } from '@holdfast/core';
 import { createSession, type MemoryStore, memoryStore, replay, type Session } from '@holdfast/session';
 import * as v from 'valibot';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { call, notes, playing, stop, testClock, toolsPrompt } from './fixtures.ts';
 import {
   answerApproval,
-  builtInSlices,
   type CallOptions,
+  createBudget,
   executeToolCall,
   listGrants,
   pendingApprovals,
@@ -27,15 +28,14 @@ import {
   withdrawGrant,
 } from './index.ts';
 
+type Probe = NonNullable<Tool['probe']>;
+
 interface World {
   readonly effects: string[];
   readonly keys: string[];
 }
 
-function sending(
-  world: World,
-  extra: Partial<Tool> & { readonly probe?: () => EffectCheck | Promise<EffectCheck> } = {},
-): Tool {
+function sending(world: World, extra: Partial<Tool> = {}): Tool {
   return defineTool({
     name: 'send',
     description: 'Sends a mail.',
@@ -55,8 +55,8 @@ const asking = (name: string, when: () => boolean = () => true): Policy =>
 /** A session whose process can end: `reopen` gives what another one would find. */
 function life(store: MemoryStore = memoryStore()) {
   const clock = testClock();
-  const session = createSession({ id: 's', slices: [notes, ...builtInSlices], store, clock });
-  const reopen = (): Session => replay(store.records, { slices: [notes, ...builtInSlices], store, clock });
+  const session = createSession({ id: 's', slices: [notes], store, clock });
+  const reopen = (): Session => replay(store.records, { slices: [notes], store, clock });
   return { clock, session, store, reopen };
 }
 
@@ -394,7 +394,11 @@ async function dieUnder(tool: (world: World) => Tool, world: World) {
       return new Promise(() => undefined);
     },
   } as Parameters<typeof defineTool>[0]) as Tool;
-  void executeToolCall(mail, { tools: [dying], session: parts.session, clock: parts.clock });
+  const approve = () => yes;
+  void executeToolCall(mail, { tools: [dying], session: parts.session, clock: parts.clock, approve });
+  for (let round = 0; round < 10_000 && world.keys.length === 0; round += 1) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
   const session = parts.reopen();
   return { ...parts, session, options: { tools: [tool(world)], session, clock: parts.clock } };
 }
@@ -425,6 +429,7 @@ describe('a call whose process ended under it', () => {
     { what: 'done', probe: () => ({ type: 'done', value: { sent: 'ada' } }), kind: 'ok' },
     { what: 'not done', probe: async () => ({ type: 'not-done' }), kind: 'cancelled', code: 'call.not_done' },
     { what: 'unknown', probe: () => ({ type: 'unknown' }), kind: 'in-doubt', code: 'call.interrupted' },
+    { what: 'what is no JSON', probe: () => ({ type: 'done', value: 1n as never }), kind: 'in-doubt' },
     { what: 'nonsense', probe: () => 'yes' as never, kind: 'in-doubt', code: 'call.interrupted' },
     {
       what: 'thrown',
@@ -442,16 +447,79 @@ describe('a call whose process ended under it', () => {
     expect(world.effects).toEqual([]);
   });
 
-  test('a probe that does not answer is given up', async () => {
+  test.each([
+    { what: 'after 30 s', timeoutMs: undefined, runMs: undefined, advanceMs: 30_000 },
+    { what: 'after the time of its tool', timeoutMs: 500, runMs: undefined, advanceMs: 500 },
+    { what: 'when the time of all is over', timeoutMs: undefined, runMs: 200, advanceMs: 200 },
+  ])('a probe that does not answer is given up $what', async ({ timeoutMs, runMs, advanceMs }) => {
     const world: World = { effects: [], keys: [] };
-    const { options, clock } = await dieUnder(
-      (at) => sending(at, { probe: () => new Promise(() => undefined) }),
-      world,
-    );
-    const recovering = recoverSession(options);
+    let signal: AbortSignal | undefined;
+    const probe: Probe = (_input, context) => {
+      ({ signal } = context);
+      return new Promise(() => undefined);
+    };
+    const extra = { probe, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+    const { options, clock } = await dieUnder((at) => sending(at, extra), world);
+    const recovering = recoverSession({ ...options, ...(runMs === undefined ? {} : { timeoutMs: runMs }) });
     await new Promise((resolve) => setImmediate(resolve));
-    clock.advance(30_000);
+    expect(signal?.aborted).toBe(false);
+    clock.advance(advanceMs);
     expect((await recovering).outcomes).toMatchObject([{ kind: 'in-doubt' }]);
+    expect(signal?.aborted).toBe(true);
+  });
+
+  test('a probe is asked with the key of the call', async () => {
+    const world: World = { effects: [], keys: [] };
+    const probe: Probe = (input, { idempotencyKey, callId }) =>
+      idempotencyKey === world.keys[0] && callId === 'm'
+        ? { type: 'done', value: input as Json }
+        : { type: 'not-done' };
+    const { options } = await dieUnder((at) => sending(at, { probe }), world);
+    expect((await recoverSession(options)).outcomes).toMatchObject([{ kind: 'ok', value: { to: 'ada' } }]);
+  });
+
+  describe('that could be repeated, and is not', () => {
+    const spent = createBudget({ maxCalls: 1 });
+    const look = defineTool({ name: 'look', description: 'Looks.', effects: 'none', execute: () => 1 });
+    beforeAll(async () => {
+      const session = createSession({ id: 'spending' });
+      await executeToolCall({ name: 'look', arguments: '' }, { tools: [look], session, budget: spent });
+    });
+    const refusals: { what: string; change: Partial<CallOptions>; code: string }[] = [
+      {
+        what: 'a policy denies',
+        change: { policies: [definePolicy({ name: 'p', check: () => ({ type: 'deny', reason: 'not now' }) })] },
+        code: 'policy.denied',
+      },
+      { what: 'its tool is gone', change: { tools: [] }, code: 'tool.unknown' },
+      {
+        what: 'its tool refuses the arguments',
+        change: { tools: [defineTool({ name: 'send', description: 'Sends.', execute: () => 1 })] },
+        code: 'arguments.invalid',
+      },
+      { what: 'the run is over', change: { signal: AbortSignal.abort() }, code: 'call.aborted' },
+      { what: 'no call is left', change: { budget: spent }, code: 'budget.calls' },
+    ];
+    test.each(refusals)('$what: in doubt, $code', async ({ change, code }) => {
+      const world: World = { effects: [], keys: [] };
+      const { options } = await dieUnder((at) => sending(at, { repeat: 'keyed' }), world);
+      const outcome = await resumeToolCall('m', { ...options, ...change });
+      expect(outcome).toMatchObject({ kind: 'in-doubt', code, text: expect.stringContaining('not run again') });
+      expect(world.effects).toEqual([]);
+    });
+
+    test('one that is safe to repeat has done nothing to be in doubt about', async () => {
+      const { options } = await dieUnder((at) => sending(at, { repeat: 'safe' }), { effects: [], keys: [] });
+      expect(await resumeToolCall('m', { ...options, tools: [] })).toMatchObject({ kind: 'unknown-tool' });
+    });
+
+    test('an answer that was used does not expire', async () => {
+      const world: World = { effects: [], keys: [] };
+      const { options, clock } = await dieUnder((at) => sending(at, { repeat: 'keyed', dangerous: true }), world);
+      clock.advance(86_400_000);
+      expect(await resumeToolCall('m', options)).toMatchObject({ kind: 'ok' });
+      expect(world.effects).toEqual(['ada']);
+    });
   });
 
   test.each([

@@ -88,6 +88,7 @@ async function runSequence(
     if (result.kind === 'suspended') {
       await sequence.abandon();
       const questions = await questionsOf(entries.slice(at + 1), scope);
+      if (questions.length > 0) await scope.session.sync();
       const before = entries.slice(at + 1).flatMap((later) => (later.type === 'settled' ? [later.outcome] : []));
       return { outcomes: [...outcomes.values(), ...before], pending: [...result.pending, ...questions] };
     }

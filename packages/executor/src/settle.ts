@@ -218,14 +218,7 @@ async function applyResources(
   event: ToolCallEndEvent,
   { scope, trail, resources }: Entered,
 ): Promise<ToolCallEndEvent> {
-  let failed: { readonly thrown: unknown } | undefined;
-  for (const staged of resources.staged.values()) {
-    try {
-      await staged.commit();
-    } catch (thrown) {
-      failed ??= { thrown };
-    }
-  }
+  const failed = (await findUnsynced(scope)) ?? (await commitAll(resources));
   if (failed === undefined) return event;
   const { thrown } = failed;
   const message = `The call is recorded as done, but its changes could not be applied: ${describeThrown(thrown)}`;
@@ -238,6 +231,28 @@ async function applyResources(
     { thrown },
   );
   return toEndEvent(trail, ending, scope);
+}
+
+/** Nothing is applied that a loss of power could take the record of away: without it nobody would put it back. */
+async function findUnsynced({ parent, session }: CallScope): Promise<{ readonly thrown: unknown } | undefined> {
+  try {
+    if (parent === undefined) await session.sync();
+    return undefined;
+  } catch (thrown) {
+    return { thrown };
+  }
+}
+
+async function commitAll({ staged }: CallResources): Promise<{ readonly thrown: unknown } | undefined> {
+  let failed: { readonly thrown: unknown } | undefined;
+  for (const part of staged.values()) {
+    try {
+      await part.commit();
+    } catch (thrown) {
+      failed ??= { thrown };
+    }
+  }
+  return failed;
 }
 
 function noteApplyFailure({ session }: CallScope, { call }: Trail, message: string): string {
