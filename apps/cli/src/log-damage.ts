@@ -1,4 +1,5 @@
-import type { LogReading } from '@holdfast/session/jsonl';
+import { basename } from 'node:path';
+import type { LogProblem, LogReading } from '@holdfast/session/jsonl';
 import { formatCount, type LineStyle } from './call-line.ts';
 import type { OutputStream } from './host.ts';
 import { toPrintable } from './terminal-text.ts';
@@ -15,7 +16,7 @@ export function describeIntegrity(
   }
   if (problem !== undefined) {
     return colors.red(
-      `The log is broken at record ${problem.seq} (byte ${problem.offset}): ${toPrintable(problem.message)} (${problem.code}) The ${length} records before it are ${done}.`,
+      `The log is broken at record ${problem.seq} (${describePlace(problem)}): ${toPrintable(problem.message)} (${problem.code}) The ${length} records before it are ${done}.`,
     );
   }
   if (torn !== undefined) {
@@ -38,8 +39,14 @@ export function warnOfDamage({ torn, problem }: LogReading, stderr: OutputStream
     );
   if (problem !== undefined)
     stderr.write(
-      `warning: the log is broken at record ${problem.seq} (byte ${problem.offset}): ${toPrintable(problem.message)} (${problem.code})\n`,
+      `warning: the log is broken at record ${problem.seq} (${describePlace(problem)}): ${toPrintable(problem.message)} (${problem.code})\n`,
     );
+}
+
+/** An older file of the log is named; what is not is that of the session. */
+function describePlace({ path, offset }: LogProblem): string {
+  const name = basename(path);
+  return /\.before-\d+$/.test(name) ? `byte ${offset} of ${toPrintable(name)}` : `byte ${offset}`;
 }
 
 /** What every listing of a session begins with. */

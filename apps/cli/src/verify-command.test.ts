@@ -1,6 +1,11 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { append, defineSlice, type Json, replace, type Slice } from '@holdfast/core';
+import { createSession } from '@holdfast/session';
+import { jsonlStore } from '@holdfast/session/jsonl';
 import { expect, test } from 'vitest';
 import { runProgram } from './program.ts';
+import { prepareLogPath } from './session-logs.ts';
 import { createFolder } from './test-folder.ts';
 import { createTestHost } from './test-host.ts';
 import { writeLog } from './test-log.ts';
@@ -71,4 +76,96 @@ test('a head that is none is a wrong command line', async () => {
   const { exitCode, errors } = await verify(folder.path, '--head', 'abc');
   expect(exitCode).toBe(2);
   expect(errors).toContain('usage.head_invalid');
+});
+
+const notes = defineSlice<string>({
+  id: 'notes',
+  kind: 'list',
+  reducers: { noted: (_state, payload) => append(payload) },
+});
+const policy = defineSlice<Json>({ id: 'policy', kind: 'value', initial: 0, reducers: {} });
+
+/** Writes a log of several files. Answers its path. */
+async function writeSnapshots(workspace: string, slices: readonly Slice[] = []): Promise<string> {
+  const path = await prepareLogPath(workspace, 'one');
+  const session = createSession({ id: 'one', slices, store: jsonlStore(path, { snapshotAfterBytes: 1 }) });
+  for (let number = 0; number < 20; number += 1) {
+    const transaction = session.begin();
+    transaction.apply(policy, [replace(number)]);
+    if (slices.length > 0) transaction.dispatch({ type: 'noted', payload: 'x' });
+    const events = transaction.events.map((event) => ({ ...event }));
+    transaction.commit({ type: 'event', events, changes: transaction.changes });
+  }
+  await session.close();
+  return path;
+}
+
+test('snapshots are compared with what the records before them have made, in all files of the log', async () => {
+  await using folder = await createFolder();
+  await writeSnapshots(folder.path);
+  const { exitCode, lines } = await verify(folder.path);
+  expect(lines.slice(1)).toEqual([
+    expect.stringMatching(/^2\d records, hash chain intact, head [0-9a-f]{64}$/),
+    expect.stringMatching(/^\d snapshots hold what the records before have made$/),
+  ]);
+  expect(exitCode).toBe(0);
+  const { snapshots, whole } = JSON.parse((await verify(folder.path, '--json')).text);
+  expect([snapshots, whole]).toEqual([{ compared: expect.any(Number), unchecked: [] }, true]);
+});
+
+test('a head that was noted before the log began a new file is found', async () => {
+  await using folder = await createFolder();
+  const path = await writeSnapshots(folder.path);
+  const first = (await readFile(path, 'utf8')).split('\n')[0] ?? '';
+  const { prev, seq } = JSON.parse(first);
+  expect((await verify(folder.path, '--head', prev)).lines.at(-1)).toContain(`is that of record ${seq - 1},`);
+});
+
+test('slices whose reducers are not here are named', async () => {
+  await using folder = await createFolder();
+  await writeSnapshots(folder.path, [notes]);
+  const { exitCode, lines } = await verify(folder.path);
+  expect(lines.at(-1)).toBe('Not compared, for their reducers are no part of this program: `notes`');
+  expect(exitCode).toBe(0);
+});
+
+test('log.snapshot: a snapshot that was changed together with the links after it', async () => {
+  await using folder = await createFolder();
+  await writeLog(folder.path, 'one', [
+    { type: 'note' },
+    { type: 'snapshot', sessionId: 'one', slices: [], open: { runs: [{ run: 1 }], calls: [] } },
+  ]);
+  const { exitCode, lines } = await verify(folder.path);
+  expect(lines.at(-1)).toMatch(/^The snapshot 2 does not hold what .* other work is open.*\(log\.snapshot\)$/);
+  expect(exitCode).toBe(1);
+  const { snapshots, whole } = JSON.parse((await verify(folder.path, '--json')).text);
+  expect([snapshots.problem, whole]).toEqual([expect.objectContaining({ code: 'log.snapshot', seq: 2 }), false]);
+});
+
+test('a log that cannot be replayed has no snapshot that could be compared', async () => {
+  await using folder = await createFolder();
+  await writeLog(folder.path, 'one', [
+    { type: 'restore', toSeq: 9 },
+    { type: 'snapshot', slices: [] },
+  ]);
+  const { exitCode, lines } = await verify(folder.path);
+  expect(lines.at(-1)).toContain('(replay.record_invalid)');
+  expect(exitCode).toBe(1);
+});
+
+test('an older file that is missing or was changed is named', async () => {
+  await using folder = await createFolder();
+  const path = await writeSnapshots(folder.path);
+  const older = (await readdir(join(path, '..'))).filter((name) => name.includes('.before-')).sort();
+  expect(older.length).toBeGreaterThan(1);
+  const [name = ''] = older;
+  await writeFile(join(path, '..', name), '');
+  const changed = await verify(folder.path);
+  expect([changed.exitCode, changed.text]).toEqual([
+    1,
+    expect.stringContaining('The log is broken at record 0 (byte 0'),
+  ]);
+  await rm(join(path, '..', older.at(-1) ?? ''));
+  const missing = await verify(folder.path);
+  expect([missing.exitCode, missing.text]).toEqual([1, expect.stringContaining(`(byte 0 of ${older.at(-1)})`)]);
 });

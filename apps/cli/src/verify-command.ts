@@ -1,5 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { isHoldfastError } from '@holdfast/core';
+import { builtInSlices } from '@holdfast/executor';
+import { type LogRecord, type SnapshotVerification, verifySnapshots } from '@holdfast/session';
 import { type LogReading, readLog } from '@holdfast/session/jsonl';
 import { formatCount, type LineStyle } from './call-line.ts';
 import { createColors } from './colors.ts';
@@ -21,8 +23,9 @@ export interface VerifyOptions {
 }
 
 /**
- * Says whether a log is as it was written. The chain alone shows every edit but one: a tail that was cut or written anew at the
- * edge of a record. With a head that was noted earlier that shows as well. 1 when something is wrong.
+ * Says whether a log is as it was written, and its snapshots hold what the records before them have made. The chain alone shows
+ * every edit but one: a tail that was cut or written anew at the edge of a record. With a head that was noted earlier that shows as
+ * well. 1 when something is wrong.
  *
  * @throws HoldfastError `usage.session_unknown`, `usage.head_invalid`, `log.*`.
  */
@@ -31,12 +34,22 @@ export async function verifyLog({ id, workspace, head, json }: VerifyOptions, ho
     throw usageError('usage.head_invalid', `\`--head\` takes the 64 hexadecimal digits that \`verify\` prints.`);
   }
   const log = await findLog(resolve(host.directory, workspace), id);
-  const reading = readLog(log.path);
-  const noted = head === undefined ? undefined : await findHead(log.path, head.toLowerCase(), reading);
-  const whole = !isDamaged(reading) && noted?.seq !== null;
+  const reading = readLog(log.path, head === undefined ? {} : { head: head.toLowerCase() });
+  const noted = head === undefined ? undefined : { head: head.toLowerCase(), seq: reading.notedSeq ?? null };
+  const snapshots = compareSnapshots(reading.records);
+  const whole = !isDamaged(reading) && noted?.seq !== null && snapshots?.problem === undefined;
   if (json) {
     const { records, torn, problem } = reading;
-    const found = { session: log.id, whole, records: records.length, head: reading.head, torn, problem, noted };
+    const found = {
+      session: log.id,
+      whole,
+      records: records.length,
+      head: reading.head,
+      torn,
+      problem,
+      snapshots,
+      noted,
+    };
     host.stdout.write(`${toJsonText(found, 2)}\n`);
   } else {
     const terminal = describeTerminal(host.stdout, host.environment);
@@ -44,6 +57,7 @@ export async function verifyLog({ id, workspace, head, json }: VerifyOptions, ho
     const lines = [
       formatSessionTitle(log.id, shortenPath(log.path, host.directory), style),
       describeIntegrity(reading, style, 'good'),
+      ...(snapshots === undefined ? [] : describeSnapshots(snapshots, style)),
       ...(noted === undefined ? [] : [describeNoted(noted, reading, style)]),
     ];
     for (const line of lines) host.stdout.write(`${line}\n`);
@@ -51,23 +65,39 @@ export async function verifyLog({ id, workspace, head, json }: VerifyOptions, ho
   return whole ? 0 : 1;
 }
 
+interface ComparedSnapshots extends Pick<SnapshotVerification, 'compared' | 'unchecked'> {
+  readonly problem?: { readonly code: string; readonly message: string };
+}
+
+function compareSnapshots(records: readonly LogRecord[]): ComparedSnapshots | undefined {
+  if (!records.some(({ type }) => type === 'snapshot')) return undefined;
+  try {
+    return verifySnapshots(records, { slices: builtInSlices });
+  } catch (thrown) {
+    if (!isHoldfastError(thrown)) throw thrown;
+    return { compared: 0, unchecked: [], problem: { code: thrown.code, message: thrown.message } };
+  }
+}
+
+function describeSnapshots(
+  { compared, unchecked, problem }: ComparedSnapshots,
+  { colors }: LineStyle,
+): readonly string[] {
+  if (problem !== undefined) return [colors.red(`${toPrintable(problem.message)} (${problem.code})`)];
+  const holds = compared === 1 ? 'holds' : 'hold';
+  const names = unchecked.map((id) => `\`${toPrintable(id)}\``).join(', ');
+  return [
+    colors.dim(`${formatCount(compared, 'snapshot')} ${holds} what the records before have made`),
+    ...(unchecked.length === 0
+      ? []
+      : [colors.yellow(`Not compared, for their reducers are no part of this program: ${names}`)]),
+  ];
+}
+
 interface NotedHead {
   readonly head: string;
   /** The last record that there was when it was noted; null when the log never had it. */
   readonly seq: number | null;
-}
-
-/** Each line holds the link of the line before it, so a head that the log once had stands in the line after. */
-async function findHead(path: string, head: string, { records, head: last }: LogReading): Promise<NotedHead> {
-  if (head === last) return { head, seq: records.length - 1 };
-  const lines = (await readFile(path, 'utf8')).split('\n', records.length);
-  const next = lines.findIndex((line, seq) => seq > 0 && line.includes(`"prev":"${head}"`) && linkIn(line) === head);
-  return { head, seq: next < 0 ? null : next - 1 };
-}
-
-function linkIn(line: string): unknown {
-  // The line has been read before: it is an object.
-  return (JSON.parse(line) as { readonly prev: unknown }).prev;
 }
 
 function describeNoted({ head, seq }: NotedHead, { records }: LogReading, { colors }: LineStyle): string {
