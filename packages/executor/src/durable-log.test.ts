@@ -1,7 +1,7 @@
 import { ask, definePolicy, defineTool, HoldfastError, type RunEvent, type Tool } from '@holdfast/core';
 import { createSession, memoryStore, type Session, type SessionStore } from '@holdfast/session';
 import { expect, test } from 'vitest';
-import { call, playing, stop, testClock, toolsPrompt } from './fixtures.ts';
+import { call, playing, stop, testClock, toolsPrompt, wordsResource } from './fixtures.ts';
 import { answerApproval, executeToolCall, runAgent } from './index.ts';
 
 interface DurableLog {
@@ -147,4 +147,42 @@ test('questions and answers wait as well', async () => {
   await settle();
   await settle();
   expect(await approved).toMatchObject({ kind: 'ok' });
+});
+
+test('what is staged is applied when the commit record is on the disk, and not without it', async () => {
+  const writing = defineTool({
+    name: 'act',
+    description: 'Acts.',
+    effects: 'state',
+    execute: (_input, { resources }) => (resources.get('words') as { add(word: string): void }).add('x') ?? null,
+  }) as Tool;
+  for (const thrown of [undefined, failure]) {
+    const { session, asked, settle } = durableLog();
+    const words = wordsResource();
+    const calling = Promise.allSettled([executeToolCall(act, { tools: [writing], session, resources: { words } })]);
+    for (let round = 0; round < 100 && asked.length === 0; round += 1) await idle();
+    expect(asked.at(-1)?.at(-1)).toBe('tool-call-end');
+    expect([...words.committed]).toEqual([]);
+    await settle(thrown);
+    expect([...words.committed]).toEqual(thrown === undefined ? ['x'] : []);
+    await settle(thrown);
+    expect(await calling).toMatchObject([
+      thrown === undefined ? { value: { kind: 'ok' } } : { value: { kind: 'in-doubt', code: 'log.sync_failed' } },
+    ]);
+  }
+});
+
+test('a nested call does not wait: it counts with the one around it', async () => {
+  const { session, asked, settle } = durableLog();
+  const { tool } = counting('state');
+  const outer = defineTool({
+    name: 'outer',
+    description: 'Calls another.',
+    effects: 'state',
+    execute: async (_input, context) => (await context.call('act')).kind,
+  });
+  const calling = executeToolCall({ name: 'outer', arguments: '' }, { tools: [outer, tool], session });
+  await settle();
+  expect(await calling).toMatchObject({ kind: 'ok', value: 'ok' });
+  expect(asked).toHaveLength(1);
 });

@@ -2,9 +2,9 @@ import { defineTool, type StagedResource, type Tool } from '@holdfast/core';
 import { createSession, memoryStore, replay } from '@holdfast/session';
 import { expect, test } from 'vitest';
 import { notes, playing, say, stop, testClock, toolsPrompt, wordsResource } from './fixtures.ts';
-import { builtInSlices, executeToolCall, recoverSession, runAgent } from './index.ts';
+import { executeToolCall, recoverSession, runAgent } from './index.ts';
 
-const slices = [notes, ...builtInSlices];
+const slices = [notes];
 
 /** Words whose prepared changes outlive their process: what is prepared and not committed stays behind under its mark. */
 function lastingWords(left: Map<string, string>, fails: ReadonlySet<string> = new Set()) {
@@ -154,4 +154,30 @@ test('what cannot be settled is recorded, and costs the others nothing', async (
     { resource: 'broken', message: 'no folder' },
     { resource: 'words', message: 'the disk is gone', mark },
   ]);
+});
+
+test('only what outlives its call has a mark', async () => {
+  const marks: (string | undefined)[] = [];
+  const words = wordsResource();
+  const noting = (part: ReturnType<typeof words.begin>): ReturnType<typeof words.begin> => ({
+    ...part,
+    begin: (callId) => noting(part.begin(callId)),
+    prepare(mark) {
+      marks.push(mark);
+      return part.prepare(mark);
+    },
+  });
+  const resource: StagedResource = { ...words, begin: (callId) => noting(words.begin(callId)) };
+  const outer = defineTool({
+    name: 'outer',
+    description: 'Calls another.',
+    effects: 'state',
+    execute: async (_input, context) => (await context.call('write')).kind,
+  });
+  const store = memoryStore();
+  const session = createSession({ id: 's', slices, store });
+  const options = { tools: [outer, write], session, resources: { words: resource } };
+  expect(await executeToolCall({ id: 'o', name: 'outer', arguments: '' }, options)).toMatchObject({ value: 'ok' });
+  expect(marks).toEqual([undefined, expect.stringMatching(/^s#/)]);
+  expect(store.records.filter(({ type }) => type === 'tool-call-end').map(({ mark }) => mark)).toEqual(marks);
 });

@@ -15,7 +15,6 @@ import { call, notes, playing, say, stop, testClock, toolsPrompt } from './fixtu
 import {
   type Approve,
   answerApproval,
-  builtInSlices,
   pendingApprovals,
   type ResumeRunOptions,
   type RunResult,
@@ -23,7 +22,7 @@ import {
   runAgent,
 } from './index.ts';
 
-const slices = [notes, ...builtInSlices];
+const slices = [notes];
 const input = v.object({ text: v.string() });
 
 type Kind = 'read' | 'note' | 'fail' | 'send' | 'other';

@@ -3,17 +3,9 @@ import { createSession, type LogRecord, type MemoryStore, memoryStore, replay, t
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { call, collect, notes, playing, say, stop, testClock, toolsPrompt } from './fixtures.ts';
-import {
-  answerApproval,
-  builtInSlices,
-  pendingApprovals,
-  type ResumeRunOptions,
-  resolveCall,
-  resumeRun,
-  runAgent,
-} from './index.ts';
+import { answerApproval, pendingApprovals, type ResumeRunOptions, resolveCall, resumeRun, runAgent } from './index.ts';
 
-const slices = [notes, ...builtInSlices];
+const slices = [notes];
 const asking: Policy = definePolicy({
   name: 'person',
   check: ({ tool }) => (tool.name === 'deploy' ? ask('Deploys are asked about.') : { type: 'allow' }),
