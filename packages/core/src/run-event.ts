@@ -69,7 +69,7 @@ export interface ToolCallEndEvent {
   /** Parsed and validated; absent when it never got that far. */
   readonly input?: Json | undefined;
   readonly decisions: readonly PolicyDecision[];
-  /** How an ask was answered, and by `person`. */
+  /** How an ask was answered, and by whom: whom `answerApproval` names, else `person`; `host` where asking failed, which is a no. */
   readonly approval?: { readonly type: 'approve' | 'deny'; readonly by: string } | undefined;
   readonly outcome: Outcome;
   /** Staged events that were committed; empty unless the outcome is `ok`. */

@@ -53,25 +53,38 @@ export function reportRequest(
   emit?.(event);
 }
 
+/** An answer, and who gave it: a `host` that fails to ask has said no in place of a `person`. */
+export interface HostAnswer {
+  readonly answer: ApprovalAnswer;
+  readonly by: 'person' | 'host';
+}
+
 /** Asks the host. `undefined`: the run ended before there was an answer. */
 export async function askHost(
   approve: Approve,
   pending: PendingApproval,
   lifetime: Lifetime,
-): Promise<ApprovalAnswer | undefined> {
+): Promise<HostAnswer | undefined> {
   let stopListening: () => void = () => undefined;
   const ended = new Promise<typeof unanswered>((resolve) => {
     stopListening = lifetime.onEnd(() => resolve(unanswered));
   });
   try {
     const answer = await Promise.race([approve(pending), ended]);
-    return answer === unanswered ? undefined : readAnswer(answer);
+    if (answer === unanswered) return undefined;
+    const read = readAnswer(answer);
+    return { answer: read, by: read === noAnswer ? 'host' : 'person' };
   } catch (thrown) {
-    return { type: 'deny', reason: `asking failed: ${describeThrown(thrown)}` };
+    return { answer: { type: 'deny', reason: `asking failed: ${describeThrown(thrown)}` }, by: 'host' };
   } finally {
     stopListening();
   }
 }
+
+const noAnswer: ApprovalAnswer = Object.freeze({
+  type: 'deny',
+  reason: 'the answer was neither `approve` nor `deny`',
+});
 
 /** Whatever is neither a plain yes nor a plain no is a no. */
 export function readAnswer(answer: unknown): ApprovalAnswer {
@@ -81,5 +94,5 @@ export function readAnswer(answer: unknown): ApprovalAnswer {
     const reason: unknown = 'reason' in answer ? answer.reason : undefined;
     if (type === 'deny') return typeof reason === 'string' && reason !== '' ? { type, reason } : { type };
   }
-  return { type: 'deny', reason: 'the answer was neither `approve` nor `deny`' };
+  return noAnswer;
 }

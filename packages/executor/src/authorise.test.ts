@@ -292,7 +292,7 @@ test('a dangerous call waits for a person, whatever policies say', async () => {
   expect(session.read(notes).size).toBe(0);
 });
 
-const answers: { what: string; answer: unknown; kind: string; code?: string }[] = [
+const answers: { what: string; answer: unknown; kind: string; code?: string; by?: string }[] = [
   { what: 'approve', answer: { type: 'approve' }, kind: 'ok' },
   { what: 'deny', answer: { type: 'deny' }, kind: 'denied', code: 'approval.denied' },
   {
@@ -301,20 +301,27 @@ const answers: { what: string; answer: unknown; kind: string; code?: string }[] 
     kind: 'denied',
     code: 'approval.denied',
   },
-  { what: 'true', answer: true, kind: 'denied', code: 'approval.denied' },
-  { what: 'undefined', answer: undefined, kind: 'denied', code: 'approval.denied' },
-  { what: 'APPROVE', answer: { type: 'APPROVE' }, kind: 'denied', code: 'approval.denied' },
-  { what: 'a rejection', answer: () => Promise.reject(new Error('closed')), kind: 'denied', code: 'approval.denied' },
+  { what: 'true', answer: true, kind: 'denied', code: 'approval.denied', by: 'host' },
+  { what: 'undefined', answer: undefined, kind: 'denied', code: 'approval.denied', by: 'host' },
+  { what: 'APPROVE', answer: { type: 'APPROVE' }, kind: 'denied', code: 'approval.denied', by: 'host' },
+  {
+    what: 'a rejection',
+    answer: () => Promise.reject(new Error('closed')),
+    kind: 'denied',
+    code: 'approval.denied',
+    by: 'host',
+  },
 ];
 
-test.each(answers)('the answer $what: $kind', async ({ answer, kind, code }) => {
-  const { session, records } = testSession();
+test.each(answers)('the answer $what: $kind', async ({ answer, kind, code, by = 'person' }) => {
+  const { session, records, ends } = testSession();
   const outcome = await outcomeOf(dangerousCall, {
     tools: [dangerous],
     session,
     approve: () => (typeof answer === 'function' ? answer() : answer) as ApprovalAnswer,
   });
   expect(outcome).toMatchObject({ kind, code });
+  expect(ends()).toMatchObject([{ approval: { by } }]);
   expect(session.read(notes).size).toBe(kind === 'ok' ? 1 : 0);
   expect(records.map(({ type }) => type)).toEqual(
     expect.arrayContaining(['approval-request', 'approval-answer', 'tool-call-end']),

@@ -1,6 +1,6 @@
-import type { ApprovalAnswer, PendingApproval, PreparedCall } from '@holdfast/core';
+import type { PendingApproval, PreparedCall } from '@holdfast/core';
 import type { LogEntry } from '@holdfast/session';
-import { askHost, reportRequest, toPending } from './approval.ts';
+import { askHost, type HostAnswer, reportRequest, toPending } from './approval.ts';
 import { authorise, type Verdict } from './authorise.ts';
 import type { CallScope } from './call-scope.ts';
 import { asksTheSame, type EarlierAnswers, readEarlierAnswers } from './earlier-answers.ts';
@@ -76,14 +76,15 @@ async function permitWithApproval(
       return { type: 'suspended', pending };
     }
     const askedAtMs = scope.clock.now();
-    const answer = await askHost(scope.approve, pending, scope.lifetime);
+    const answered = await askHost(scope.approve, pending, scope.lifetime);
     trail.askedMs += scope.clock.now() - askedAtMs;
     // Nobody has said no: the call ends as the run does.
-    if (answer === undefined)
+    if (answered === undefined)
       return endOfLife(call, scope) ?? refusedApproval('approval.denied', pending, 'nobody answered');
-    reportAnswer(scope, pending, answer);
+    reportAnswer(scope, pending, answered);
+    const { answer, by } = answered;
     await scope.rootSession.sync();
-    trail.approval = { type: answer.type, by: 'person' };
+    trail.approval = { type: answer.type, by };
     if (answer.type === 'deny')
       return refusedApproval('approval.denied', pending, answer.reason ?? 'it was not approved');
     if (answer.grant === true) grantTool(scope.rootSession, pending);
@@ -129,9 +130,9 @@ function refusedApproval(code: string, { name, asks }: PendingApproval, why: str
   return { type: 'ended', ending: failure('denied', { code, message }) };
 }
 
-function reportAnswer({ session, emit }: CallScope, pending: PendingApproval, answer: ApprovalAnswer): void {
+function reportAnswer({ session, emit }: CallScope, pending: PendingApproval, { answer, by }: HostAnswer): void {
   const { callId, run, turn, digest } = pending;
-  const event = { type: 'approval-answer', callId, run, turn, digest, answer } as const;
+  const event = { type: 'approval-answer', callId, run, turn, digest, answer, by } as const;
   // Made of JSON; an interface does not say so to the compiler.
   session.record(event as unknown as LogEntry);
   emit?.(event);
