@@ -10,7 +10,7 @@ import {
   upsert,
 } from '@holdfast/core';
 import { describe, expect, test } from 'vitest';
-import { createSession, maskRecord, memoryStore, replay } from './index.ts';
+import { createSession, type LogEntry, maskRecord, memoryStore, replay, verifySnapshots } from './index.ts';
 import { createRedactor } from './redact.ts';
 
 const key = 'a key of the host that nobody else knows';
@@ -236,4 +236,34 @@ describe('a session with a redactor', () => {
       expect(() => session.import(data)).toThrow(refused);
     }
   });
+});
+
+test('a snapshot has masks for what became known as a secret after it had come into state', () => {
+  const kept = memoryStore();
+  let due = false;
+  const store = {
+    append: (entry: LogEntry, seq: number, atMs: number) => kept.append(entry, seq, atMs),
+    close: () => undefined,
+    get snapshotDue() {
+      return due;
+    },
+  };
+  const redactor = createRedactor({ key: 'a key of the host that nobody else knows' });
+  const session = createSession({ slices: [notes], store, redactor });
+  session.dispatch({ type: 'noted', payload: 'it is hunter-two!' });
+  redactor.learn('hunter-two!');
+  due = true;
+  session.dispatch({ type: 'noted', payload: 'again hunter-two!' });
+  const snapshot = kept.records.at(-1);
+  expect(snapshot?.type).toBe('snapshot');
+  expect(JSON.stringify(snapshot)).not.toContain('hunter-two!');
+  expect(verifySnapshots(kept.records, { slices: [notes] })).toEqual({ compared: 1, unchecked: [] });
+  const from = kept.records.slice(-1);
+  expect(
+    JSON.stringify(
+      replay(from, { slices: [notes] })
+        .read(notes)
+        .toArray(),
+    ),
+  ).not.toContain('hunter-two!');
 });
