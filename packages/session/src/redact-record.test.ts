@@ -139,6 +139,31 @@ describe('a session with a redactor', () => {
     expect(JSON.stringify(store.records)).not.toContain(secret);
   });
 
+  test('shows masks to who reads what is staged, and to reducers', () => {
+    const seen: unknown[] = [];
+    const heard: Slice<ListState<Json>> = defineSlice<Json>({
+      id: 'heard',
+      kind: 'list',
+      reducers: {
+        noted: (_state, payload) => {
+          seen.push(payload);
+          return append(payload);
+        },
+      },
+    });
+    const transaction = createSession({ slices: [heard], redactor: learned(secret) }).begin();
+    transaction.dispatch({ type: 'noted', payload: secret });
+    transaction.apply(byName, [upsert(secret, secret)]);
+    expect(transaction.read(heard).toArray()).toEqual([mask]);
+    expect(transaction.read(byName).toObject()).toEqual({ [mask]: mask });
+    transaction.commit({
+      type: 'event',
+      events: [...transaction.events],
+      changes: [...transaction.changes],
+    } as unknown as LogEntry);
+    expect(seen).toEqual([mask]);
+  });
+
   test('masks what was staged before its secret was known', () => {
     const store = memoryStore();
     const redactor = createRedactor({ key });
@@ -188,6 +213,13 @@ describe('a session with a redactor', () => {
     createSession({ slices: [login], store, redactor: learned() }).dispatch({ type: 'set', payload: 1 });
     expect(JSON.stringify(store.records)).not.toContain(secret);
     expect(replay(store.records, { slices: [login] }).read(login)).toBe(1);
+
+    const later = memoryStore();
+    const session = createSession({ store: later, redactor: learned() });
+    session.register(login);
+    session.dispatch({ type: 'set', payload: 1 });
+    expect(later.records.map(({ type }) => type)).toEqual(['session-start', 'slice', 'event']);
+    expect(JSON.stringify(later.records)).not.toContain(secret);
   });
 
   test('masks what is imported, recorded by others, and what goes wrong while it is closed', async () => {
