@@ -64,7 +64,10 @@ const maxArgumentLines = 16;
 const maxReasonLines = 6;
 
 /** What a person has to know for the answer. Nothing that the model wrote can act on the terminal or pass for our own lines. */
-export function describePending(pending: PendingApproval, { colors, columns }: LineStyle): readonly string[] {
+export function describePending(
+  pending: Pick<PendingApproval, 'name' | 'input' | 'dangerous' | 'asks'>,
+  { colors, columns }: LineStyle,
+): readonly string[] {
   const json = JSON.stringify(pending.input, undefined, 2) ?? 'null';
   const width = Math.max(10, Math.min(columns, 120) - 6);
   const lines = toPrintableBlock(json)

@@ -1,7 +1,7 @@
 import type { Argument, Command, Option } from 'commander';
 
 /** What a value on the command line is, as far as a shell can complete it. */
-export type ValueKind = 'folder' | 'tool' | 'model' | 'session' | 'call' | 'shell' | 'command' | 'other';
+export type ValueKind = 'folder' | 'tool' | 'model' | 'session' | 'call' | 'waiting' | 'shell' | 'command' | 'other';
 
 export interface DescribedOption {
   readonly short: string | undefined;
@@ -50,7 +50,7 @@ export function describeProgram(program: Command): CommandTree {
       name: command.name(),
       description: command.description(),
       options: help.visibleOptions(command).map(describeOption),
-      argument: describeArgument(command.registeredArguments[0]),
+      argument: describeArgument(command.registeredArguments),
     })),
   };
 }
@@ -67,8 +67,11 @@ function describeOption(option: Option): DescribedOption {
   };
 }
 
-function describeArgument(argument: Argument | undefined): DescribedCommand['argument'] {
-  return argument === undefined ? undefined : { ...toValue(argument.name()), repeats: argument.variadic };
+function describeArgument([first, second]: readonly Argument[]): DescribedCommand['argument'] {
+  if (first === undefined) return undefined;
+  // A session and calls of it, in this order: what is offered is both, of the sessions that wait.
+  if (second !== undefined) return { name: `${first.name()} ${second.name()}`, kind: 'waiting', repeats: true };
+  return { ...toValue(first.name()), repeats: first.variadic };
 }
 
 function toValue(name: string): { readonly name: string; readonly kind: ValueKind } {

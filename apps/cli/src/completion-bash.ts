@@ -46,6 +46,10 @@ _holdfast_calls() {
   COMPREPLY+=($(compgen -W "$(holdfast show --json 2>/dev/null | ${listCalls})" -- "$current"))
 }
 
+_holdfast_waiting() {
+  _holdfast_words "$(holdfast pending --json 2>/dev/null | ${listWaiting})"
+}
+
 _holdfast() {
   local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD - 1]} command= index
   for ((index = 1; index < COMP_CWORD; index++)); do
@@ -77,6 +81,9 @@ export const listNames: string = `sed -n 's/^    "name": "\\([A-Za-z0-9_-]*\\)",
 /** Takes the ids of calls out of \`holdfast show --json\`, but for those that a shell would have to quote. */
 export const listCalls: string = `sed -n 's/.*"type":"tool-call-end","callId":"\\([A-Za-z0-9_./-]*\\)".*/\\1/p'`;
 
+/** Takes sessions and calls out of \`holdfast pending --json\`, but for ids that a shell would have to quote. */
+export const listWaiting: string = `sed -n 's/^ *"\\(session\\|callId\\)": "\\([A-Za-z0-9_./][A-Za-z0-9_./-]*\\)",*$/\\2/p'`;
+
 function complete(kind: ValueKind, commands: readonly string[]): string {
   switch (kind) {
     case 'folder':
@@ -87,6 +94,8 @@ function complete(kind: ValueKind, commands: readonly string[]): string {
       return '_holdfast_sessions;';
     case 'call':
       return '_holdfast_calls;';
+    case 'waiting':
+      return '_holdfast_waiting;';
     case 'model':
       // After `openai:` comes the model's name, without a blank between.
       return `compopt -o nospace 2>/dev/null; _holdfast_words '${modelWords.join(' ')}';`;

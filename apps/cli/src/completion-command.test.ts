@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { expect, test, vi } from 'vitest';
 import { runProgram } from './program.ts';
-import { callEnd } from './test-events.ts';
+import { callEnd, pendingApproval } from './test-events.ts';
 import { createFolder } from './test-folder.ts';
 import { createTestHost } from './test-host.ts';
 import { writeLog } from './test-log.ts';
@@ -18,6 +18,12 @@ async function print(shell: string): Promise<string> {
 
 const everything = [
   'run',
+  'pending',
+  'approve',
+  'deny',
+  'resume',
+  'resolve',
+  'grants',
   'show',
   'why',
   'replay',
@@ -44,8 +50,22 @@ test.each([
 test.each([
   {
     typed: ['holdfast', ''],
-    offered: ['run', 'show', 'why', 'replay', 'verify', 'list', 'check', 'doctor', 'completion', 'help'],
+    offered: [
+      ...everything.slice(0, 7),
+      'show',
+      'why',
+      'replay',
+      'verify',
+      'list',
+      'check',
+      'doctor',
+      'completion',
+      'help',
+    ],
   },
+  { typed: ['holdfast', 'approve', '--d'], offered: ['--digest'] },
+  { typed: ['holdfast', 'resolve', '2026'], offered: ['20260517-093012345-k3x9'] },
+  { typed: ['holdfast', 'approve', '20260517-093012345-k3x9', 'wa'], offered: ['waits'] },
   { typed: ['holdfast', 'co'], offered: ['completion'] },
   { typed: ['holdfast', '--v'], offered: ['--version'] },
   { typed: ['holdfast', 'run', '--un'], offered: ['--unattended'] },
@@ -74,7 +94,11 @@ test.each([
     '.holdfast/sessions/$(touch ran).jsonl': '',
   });
   const calls = ['call_1_0/1', 'call_1_0', '$(touch ran)'].map((callId) => callEnd('ok', { callId }));
-  await writeLog(folder.path, '20260517-093012345-k3x9', calls);
+  const questions = ['waits', '$(touch ran)'].map((callId) => ({
+    type: 'approval-request',
+    pending: pendingApproval({ callId }),
+  }));
+  await writeLog(folder.path, '20260517-093012345-k3x9', [...calls, ...questions]);
   const words = typed.map((word) => `'${word}'`).join(' ');
   const { stdout, stderr } = await runShell(
     `holdfast() { ${shellCommand} "$@"; }; source completion.bash

@@ -1,5 +1,5 @@
 import { type CommandTree, type DescribedOption, modelWords, shellWords, type ValueKind } from './command-tree.ts';
-import { listCalls, listNames } from './completion-bash.ts';
+import { listCalls, listNames, listWaiting } from './completion-bash.ts';
 
 /** A script that completes `holdfast` in fish. */
 export function toFishScript({ options, commands }: CommandTree): string {
@@ -38,6 +38,10 @@ function __holdfast_calls
     holdfast show --json 2>/dev/null | ${listCalls}
 end
 
+function __holdfast_waiting
+    holdfast pending --json 2>/dev/null | ${listWaiting}
+end
+
 ${lines.join('\n')}
 `;
 }
@@ -59,6 +63,8 @@ function toWords(kind: ValueKind, commands: readonly string[]): string | undefin
       return '(__holdfast_sessions)';
     case 'call':
       return '(__holdfast_calls)';
+    case 'waiting':
+      return '(__holdfast_waiting)';
     case 'model':
       return modelWords.join(' ');
     case 'shell':

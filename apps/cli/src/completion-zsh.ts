@@ -1,5 +1,5 @@
 import { type CommandTree, type DescribedOption, modelWords, shellWords, type ValueKind } from './command-tree.ts';
-import { listCalls, listNames } from './completion-bash.ts';
+import { listCalls, listNames, listWaiting } from './completion-bash.ts';
 
 /** A script that completes `holdfast` in zsh. */
 export function toZshScript({ options, commands }: CommandTree): string {
@@ -27,6 +27,11 @@ _holdfast_calls() {
   _holdfast_sessions
   local -a calls=(\${(f)"$(holdfast show --json 2>/dev/null | ${listCalls})"})
   _describe -t calls call calls
+}
+
+_holdfast_waiting() {
+  local -a waiting=(\${(f)"$(holdfast pending --json 2>/dev/null | ${listWaiting})"})
+  _describe -t calls 'session or call' waiting
 }
 
 _holdfast() {
@@ -72,6 +77,8 @@ function toAction(kind: ValueKind): string {
       return '_holdfast_sessions';
     case 'call':
       return '_holdfast_calls';
+    case 'waiting':
+      return '_holdfast_waiting';
     case 'model':
       return `(${modelWords.map(escapeColons).join(' ')})`;
     case 'shell':

@@ -1,4 +1,5 @@
 import type { RunResult } from '@holdfast/executor';
+import { shortenCallIds } from './call-ids.ts';
 import { formatArguments, type LineStyle } from './call-line.ts';
 import { toCommand } from './command-words.ts';
 import type { Host } from './host.ts';
@@ -21,8 +22,10 @@ export function describeNextSteps(
   if (status !== 'suspended' || first === undefined) return [];
   const { colors, columns } = style;
   const command = (...words: readonly [string, ...string[]]): string => toCommand({ words, workspace }, host);
+  const ids = shortenCallIds(pending.map(({ callId }) => callId));
+  const idOf = (callId: string): string => ids.get(callId) ?? callId;
   const shown = pending.slice(0, maxShown).map(({ callId, name, input }) => {
-    const line = `  ${toPrintable(callId)}  ${toPrintable(name)}  ${formatArguments(input)}`;
+    const line = `  ${toPrintable(idOf(callId))}  ${toPrintable(name)}  ${formatArguments(input)}`;
     return fitColumns(line, Math.min(columns, 160) - 1);
   });
   const more = pending.length - shown.length;
@@ -33,8 +36,8 @@ export function describeNextSteps(
     ...(more > 0 ? [`  … and ${more} more`] : []),
     colors.bold('To go on:'),
     `  ${command('pending', session)}`,
-    `  ${command('approve', session, first.callId)}`,
-    `  ${command('deny', session, first.callId)}`,
+    `  ${command('approve', session, idOf(first.callId))}`,
+    `  ${command('deny', session, idOf(first.callId))}`,
     `  ${command('resume', session)}`,
   ];
 }

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { addApprovalCommands } from './approval-commands.ts';
 import { addApprovalOptions, addLimitOptions, type GoingFlags, readApproval, readLimits } from './approval-flags.ts';
 import { checkFolder } from './check-command.ts';
 import { createColors } from './colors.ts';
@@ -111,6 +112,8 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
         ),
       );
     });
+
+  addApprovalCommands(program, host, end);
 
   program
     .command('show')

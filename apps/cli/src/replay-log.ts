@@ -1,6 +1,6 @@
 import { HoldfastError, isHoldfastError, isPlainObject, type Json, type Slice } from '@holdfast/core';
 import { builtInSlices } from '@holdfast/executor';
-import { type LogRecord, replay, type SessionExport } from '@holdfast/session';
+import { type LogRecord, replay, type Session, type SessionExport } from '@holdfast/session';
 import * as v from 'valibot';
 
 /** A slice whose state only its own reducers could make, and they are not part of this program. */
@@ -16,6 +16,7 @@ export interface MissingSlice {
 
 /** State made of a log. */
 export interface Replayed {
+  readonly session: Session;
   /** Without the slices that are missing. */
   readonly state: SessionExport;
   readonly missing: readonly MissingSlice[];
@@ -43,7 +44,7 @@ export function replayLog(records: readonly LogRecord[]): Replayed {
     const session = replay(records, { slices: [...own, ...missing.map(toIdleSlice)] });
     const exported = session.export();
     const left = new Set(missing.map(({ id }) => id));
-    return { state: { ...exported, slices: exported.slices.filter(({ id }) => !left.has(id)) }, missing };
+    return { session, state: { ...exported, slices: exported.slices.filter(({ id }) => !left.has(id)) }, missing };
   } catch (thrown) {
     throw withHint(thrown);
   }

@@ -47,8 +47,7 @@ export async function runRequest(options: RunOptions, host: Host): Promise<ExitC
   const workspace = await openWorkspace(options.workspace, host.directory);
   const folder = await findToolsFolder(options.tools, host.directory);
   const setup = await setUpRun(options, { workspace, folder, modelDirectory: host.directory }, host);
-  const { colors } = describeStyle(host);
-  if (!options.json) host.stdout.write(`${colors.dim(setup.description)}\n`);
+  if (!options.json) host.stdout.write(`${describeStyle(host).colors.dim(setup.description)}\n`);
 
   const id = createSessionId({ clock: host.clock, suffix: host.createSuffix() });
   const store = host.openLog(await prepareLogPath(workspace, id));
@@ -60,9 +59,7 @@ export async function runRequest(options: RunOptions, host: Host): Promise<ExitC
     const work = { type: 'start', input: request } as const;
     return await conductRun({ setup, terms, session, work, json, stdinTaken }, host);
   } finally {
-    await closeSession(session, host);
-    if (!json)
-      host.stdout.write(`${colors.dim(`session log: ${toCommand({ words: ['show', id], workspace }, host)}`)}\n`);
+    await closeSession(session, { workspace, json }, host);
   }
 }
 
@@ -71,12 +68,22 @@ function toTerms(options: RunOptions, found: Pick<RunTerms, 'directory' | 'tools
   return { ...found, model, approval, allow, order, maxRounds, maxCalls, maxTokens, timeoutMs, approvalTimeoutMs };
 }
 
-/** What calls have left open for the session gets its time to end: a first signal does not cut that short. */
-export async function closeSession(session: Session, host: Host): Promise<void> {
+/** Closes the session of a run, and says where its log is. */
+export async function closeSession(
+  session: Session,
+  { workspace, json }: { readonly workspace: string; readonly json: boolean },
+  host: Host,
+): Promise<void> {
+  // What calls have left open for the session gets its time to end: a first signal does not cut that short.
   const stopListening = host.onInterrupt(() => undefined);
   try {
     await session.close();
   } finally {
     stopListening();
+    if (!json) {
+      const { colors } = describeStyle(host);
+      const show = toCommand({ words: ['show', session.id], workspace }, host);
+      host.stdout.write(`${colors.dim(`session log: ${show}`)}\n`);
+    }
   }
 }

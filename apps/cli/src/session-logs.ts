@@ -67,6 +67,12 @@ export async function findLog(workspace: string, id: string | undefined): Promis
   );
 }
 
+/** The logs of a workspace, oldest first. @throws HoldfastError `log.unreadable`. */
+export async function listLogs(workspace: string): Promise<readonly FoundLog[]> {
+  const folder = findLogFolder(workspace);
+  return (await listSessionIds(workspace)).map((id) => ({ id, path: join(folder, id + extension) }));
+}
+
 /** The ids of the logs of a workspace, oldest first. @throws HoldfastError `log.unreadable`. */
 export async function listSessionIds(workspace: string): Promise<readonly string[]> {
   let names: readonly string[];

@@ -1,0 +1,120 @@
+import { type ApprovalAnswer, HoldfastError, type PendingApproval } from '@holdfast/core';
+import { answerApproval, pendingApprovals } from '@holdfast/executor';
+import type { Session } from '@holdfast/session';
+import { formatCount } from './call-line.ts';
+import { toCommand } from './command-words.ts';
+import { describeStyle } from './conduct-run.ts';
+import { type ExitCode, usageError } from './failure.ts';
+import { findOpenCall } from './find-open-call.ts';
+import type { Host } from './host.ts';
+import { toJsonText } from './json-text.ts';
+import { openSession } from './open-session.ts';
+import { findLog } from './session-logs.ts';
+import { fitColumns, toPrintable } from './terminal-text.ts';
+import { openWorkspace } from './workspace.ts';
+
+export interface AnswerCommandOptions {
+  readonly id: string;
+  /** Ids of calls, or the beginnings of them. */
+  readonly calls: readonly string[];
+  readonly answer: ApprovalAnswer;
+  /** Who says so. */
+  readonly by: string | undefined;
+  /** Only a question with this digest is answered: its beginning. */
+  readonly digest: string | undefined;
+  readonly workspace: string;
+  readonly json: boolean;
+}
+
+/**
+ * Answers questions of a session that waits. Nothing runs by that: `resume` goes on.
+ *
+ * @throws HoldfastError `usage.*`, `approval.answered`, `approval.expired`, `approval.mismatch`, `log.*`, `replay.*`.
+ */
+export async function answerCalls(options: AnswerCommandOptions, host: Host): Promise<ExitCode> {
+  const { answer, by, json } = options;
+  const workspace = await openWorkspace(options.workspace, host.directory);
+  const log = await findLog(workspace, options.id);
+  const session = openSession(log, workspace, host);
+  try {
+    const questions = findQuestions(options, session, toCommand({ words: ['pending', log.id], workspace }, host));
+    for (const question of questions) {
+      await answerApproval(session, question, answer, { clock: host.clock, ...(by === undefined ? {} : { by }) });
+    }
+    const waiting = pendingApprovals(session).length;
+    if (json) {
+      const answered = questions.map(({ callId, run, turn, name, digest }) => ({
+        callId,
+        run,
+        turn,
+        name,
+        digest,
+        answer,
+        by: by ?? 'person',
+      }));
+      host.stdout.write(`${toJsonText({ session: log.id, answered, waiting }, 2)}\n`);
+    } else {
+      for (const line of describeAnswers(questions, answer)) host.stdout.write(`${line}\n`);
+      const resume = toCommand({ words: ['resume', log.id], workspace }, host);
+      const { colors } = describeStyle(host);
+      const left =
+        waiting === 0
+          ? 'Nothing else waits'
+          : `${formatCount(waiting, 'question')} more ${waiting === 1 ? 'waits' : 'wait'}`;
+      host.stdout.write(`${colors.dim(`${left}. To go on: ${resume}`)}\n`);
+    }
+    return 0;
+  } finally {
+    await session.close();
+  }
+}
+
+/** All of them before the first is answered, so that a mistyped one answers nothing. */
+function findQuestions(
+  { id, calls, digest }: AnswerCommandOptions,
+  session: Session,
+  listing: string,
+): readonly PendingApproval[] {
+  const waiting = pendingApprovals(session);
+  // Answering one of these says that it is answered already.
+  const answered = session
+    .openWork()
+    .calls.flatMap(({ approvals }) => approvals.slice(-1).map(({ pending }) => pending))
+    .filter((question) => !waiting.includes(question));
+  const found = calls.map((given) => {
+    const search = { session: id, what: 'waits for an answer', listing, others: answered };
+    return chooseQuestion(given, findOpenCall(given, waiting, search), { digest, listing });
+  });
+  return [...new Set(found)];
+}
+
+function chooseQuestion(
+  given: string,
+  matching: readonly PendingApproval[],
+  { digest, listing }: { readonly digest: string | undefined; readonly listing: string },
+): PendingApproval {
+  const wanted = digest?.toLowerCase();
+  const meant = wanted === undefined ? matching : matching.filter((question) => question.digest.startsWith(wanted));
+  const [only] = meant;
+  if (only === undefined) {
+    throw new HoldfastError(
+      'approval.mismatch',
+      `The call \`${given}\` does not ask what the digest \`${digest}\` stands for: look at it again before you answer.`,
+      { data: { hint: `\`${listing}\` shows it.` } },
+    );
+  }
+  if (meant.length === 1) return only;
+  const digests = meant.map((question) => `\`${question.digest.slice(0, 12)}\``).join(' or ');
+  throw usageError(
+    'usage.call_ambiguous',
+    `The call \`${given}\` waits in ${formatCount(meant.length, 'turn')}: add \`--digest\` with ${digests}.`,
+  );
+}
+
+function describeAnswers(questions: readonly PendingApproval[], answer: ApprovalAnswer): readonly string[] {
+  const said = answer.type === 'approve' ? 'Approved' : 'Denied';
+  return questions.map(({ callId, name }) => {
+    const granted = answer.type === 'approve' && answer.grant === true ? ', and granted for the session' : '';
+    return `${said}: ${toPrintable(name)} (${fitColumns(toPrintable(callId), 64)})${granted}`;
+  });
+}

@@ -1,0 +1,139 @@
+import type { Command } from 'commander';
+import { answerCalls } from './answer-command.ts';
+import { addApprovalOptions, addLimitOptions, type GoingFlags, readApproval, readLimits } from './approval-flags.ts';
+import { approveHelp, denyHelp, grantsHelp, pendingHelp, resolveHelp, resumeHelp } from './approval-help.ts';
+import type { ExitCode } from './failure.ts';
+import { showGrants } from './grants-command.ts';
+import type { Host } from './host.ts';
+import { collect } from './option-values.ts';
+import { showPending } from './pending-command.ts';
+import { resolveSessionCall } from './resolve-command.ts';
+import { resumeSession } from './resume-command.ts';
+
+interface SessionFlags {
+  readonly workspace: string;
+  readonly json?: boolean;
+}
+
+interface AnswerFlags extends SessionFlags {
+  readonly by?: string;
+  readonly digest?: string;
+  readonly grant?: boolean;
+  readonly reason?: string;
+}
+
+interface ResumeFlags extends SessionFlags, GoingFlags {
+  readonly tools?: string;
+  readonly model?: string;
+}
+
+interface ResolveFlags extends SessionFlags {
+  readonly done?: boolean;
+  readonly notDone?: boolean;
+  readonly value?: string;
+  readonly reason?: string;
+  readonly by?: string;
+}
+
+/** The commands about runs that wait for a person or were interrupted. */
+export function addApprovalCommands(program: Command, host: Host, end: (code: ExitCode) => void): void {
+  program
+    .command('pending')
+    .description('list what waits: questions, runs that were interrupted, calls in doubt')
+    .argument('[id]', 'id of the session (default: all that wait)')
+    .option('--workspace <dir>', 'folder that the session works in', '.')
+    .option('--json', 'as JSON')
+    .addHelpText('after', pendingHelp)
+    .action(async (id: string | undefined, { workspace, json }: SessionFlags) => {
+      end(await showPending({ id, workspace, json: json === true }, host));
+    });
+
+  addAnswer('approve', 'let a call run that waits for an answer, when its run is resumed')
+    .option('--grant', 'let further calls of the same tool pass without asking, for this session')
+    .addHelpText('after', approveHelp)
+    .action(async (id: string, calls: readonly string[], flags: AnswerFlags) => {
+      await answer(id, calls, { flags, answer: { type: 'approve', ...(flags.grant === true ? { grant: true } : {}) } });
+    });
+  addAnswer('deny', 'say no to a call that waits for an answer')
+    .option('--reason <text>', 'why, for the model and the log')
+    .addHelpText('after', denyHelp)
+    .action(async (id: string, calls: readonly string[], flags: AnswerFlags) => {
+      const { reason } = flags;
+      await answer(id, calls, { flags, answer: { type: 'deny', ...(reason === undefined ? {} : { reason }) } });
+    });
+
+  const resume = program
+    .command('resume')
+    .description('go on with a run that waits, or whose process ended')
+    .argument('[id]', 'id of the session (default: the newest)')
+    .option('--workspace <dir>', 'folder that the session works in', '.')
+    .option('--tools <dir>', 'folder of tool files (default: that of the run)')
+    .option('--model <model>', 'offline, script:<file> or <provider>:<model> (default: that of the run)')
+    .option('--json', 'one JSON event a line on stdout, and nothing else there');
+  addLimitOptions(addApprovalOptions(resume))
+    .addHelpText('after', resumeHelp)
+    .action(async (id: string | undefined, { workspace, json, tools, model, allow, ...flags }: ResumeFlags) => {
+      const given = { id, workspace, json: json === true, tools, model, allow: allow ?? [] };
+      end(await resumeSession({ ...given, ...readLimits(flags), approval: readApproval(flags) }, host));
+    });
+
+  program
+    .command('resolve')
+    .description('say whether a call took effect whose process ended under it')
+    .argument('<id>', 'id of the session')
+    .argument('<call>', 'id of the call, or the beginning of one')
+    .option('--done', 'it took effect')
+    .option('--not-done', 'it did not')
+    .option('--value <json>', 'what it would have returned, with --done (default: null)')
+    .option('--reason <text>', 'how you know, for the model and the log')
+    .option('--by <who>', 'who says so, for the log (default: person)')
+    .option('--workspace <dir>', 'folder that the session works in', '.')
+    .option('--json', 'as JSON')
+    .addHelpText('after', resolveHelp)
+    .action(async (id: string, call: string, { workspace, json, done, notDone, ...flags }: ResolveFlags) => {
+      const { value, reason, by } = flags;
+      const given = { id, call, done: done === true, notDone: notDone === true, value, reason, by };
+      end(await resolveSessionCall({ ...given, workspace, json: json === true }, host));
+    });
+
+  program
+    .command('grants')
+    .description('list the tools that were granted for a session, or withdraw some')
+    .argument('[id]', 'id of the session (default: the newest)')
+    .option('--withdraw <name>', 'ask again at the next call of this tool; may be repeated', collect)
+    .option('--workspace <dir>', 'folder that the session works in', '.')
+    .option('--json', 'as JSON')
+    .addHelpText('after', grantsHelp)
+    .action(
+      async (
+        id: string | undefined,
+        { workspace, json, withdraw = [] }: SessionFlags & { withdraw?: readonly string[] },
+      ) => {
+        end(await showGrants({ id, withdraw, workspace, json: json === true }, host));
+      },
+    );
+
+  function addAnswer(name: string, description: string): Command {
+    return program
+      .command(name)
+      .description(description)
+      .argument('<id>', 'id of the session')
+      .argument('<call...>', 'ids of calls, or the beginnings of them')
+      .option('--by <who>', 'who says so, for the log (default: person)')
+      .option('--digest <hex>', 'only if the question still is the one with this digest, or this beginning of one')
+      .option('--workspace <dir>', 'folder that the session works in', '.')
+      .option('--json', 'as JSON');
+  }
+
+  async function answer(
+    id: string,
+    calls: readonly string[],
+    {
+      flags,
+      answer: given,
+    }: { readonly flags: AnswerFlags; readonly answer: Parameters<typeof answerCalls>[0]['answer'] },
+  ): Promise<void> {
+    const { by, digest, workspace, json } = flags;
+    end(await answerCalls({ id, calls, answer: given, by, digest, workspace, json: json === true }, host));
+  }
+}

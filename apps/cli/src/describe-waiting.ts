@@ -1,0 +1,124 @@
+import { describePending } from './ask-person.ts';
+import { shortenCallIds } from './call-ids.ts';
+import { formatArguments, formatDuration, formatTime, type LineStyle } from './call-line.ts';
+import { toCommand } from './command-words.ts';
+import { describeExpiry, describeGroups } from './group-questions.ts';
+import type { Host } from './host.ts';
+import { fitColumns, measureColumns, toPrintable, wrapColumns } from './terminal-text.ts';
+import type { WaitingCall, WaitingRun, WaitingSession } from './waiting.ts';
+
+export interface WaitingView {
+  readonly style: LineStyle;
+  readonly host: Host;
+  readonly workspace: string;
+  readonly nowMs: number;
+  /** Up to this number questions are told whole, more of them by tool. */
+  readonly maxDetailed: number;
+}
+
+/** What waits in a session, for people, and what to type. Nothing that a model wrote can act on the terminal or pass for our lines. */
+export function describeWaiting(waiting: WaitingSession, view: WaitingView): readonly string[] {
+  const { session, openIn, runs, calls, grants, problem } = waiting;
+  const { style, nowMs, maxDetailed } = view;
+  const { colors } = style;
+  const ids = shortenCallIds(calls.map(({ callId }) => callId));
+  const idOf = ({ callId }: WaitingCall): string => toPrintable(ids.get(callId) ?? callId);
+  const questions = calls.filter(({ state }) => state === 'waiting');
+  const granted = grants.map(({ name }) => name).join(', ');
+  return [
+    `${colors.bold(`Session ${session}`)}${openIn === undefined ? '' : colors.dim(`  open in process ${openIn}`)}`,
+    ...(problem === undefined
+      ? []
+      : wrap(`The log is damaged: ${problem.message} (${problem.code})`, style).map(colors.red)),
+    ...runs.flatMap((run) => describeRun(run, style)),
+    ...(questions.length <= maxDetailed
+      ? questions.flatMap((call) => describeQuestion(call, idOf(call), view))
+      : describeGroups(questions, idOf, { style, nowMs })),
+    ...calls.flatMap((call) => (call.state === 'waiting' ? [] : describeOther(call, idOf(call), style))),
+    ...(granted === '' ? [] : ['', ...wrap(`Granted for the session: ${granted}`, style)]),
+    ...describeCommands(waiting, ids, view),
+  ];
+}
+
+const runStates: Readonly<Record<WaitingRun['state'], string>> = {
+  suspended: 'waits',
+  interrupted: 'was interrupted: its process has ended',
+  'under-way': 'is under way',
+};
+
+function describeRun({ state, request, model, startedAtMs }: WaitingRun, style: LineStyle): readonly string[] {
+  return [
+    ...wrap(`The run of ${formatTime(startedAtMs)}, model ${model}, ${runStates[state]}.`, style),
+    fitColumns(`Request: ${formatArguments(request)}`, Math.min(style.columns, 160) - 1),
+  ];
+}
+
+/** One question with all that a person has to know for the answer. */
+function describeQuestion(call: WaitingCall, id: string, { style, nowMs }: WaitingView): readonly string[] {
+  const { name, input, dangerous = false, asks = [], askedAtMs = 0, expiresAtMs = 0, digest = '' } = call;
+  const [title = '', ...lines] = describePending({ name, input, dangerous, asks }, style);
+  const asked = `asked ${formatDuration(Math.max(0, nowMs - askedAtMs))} ago`;
+  return [
+    '',
+    `${title}  ${style.colors.dim(fitColumns(id, 40))}`,
+    ...lines,
+    ...indent(`${asked}, ${describeExpiry(call, nowMs)} (${formatTime(expiresAtMs)})`, style),
+    ...indent(`digest ${digest}`, style),
+  ];
+}
+
+const callStates: Readonly<Record<Exclude<WaitingCall['state'], 'waiting'>, string>> = {
+  expired: 'Nobody answered in time, which counts as a no.',
+  approved: 'Approved: it runs when the run is gone on with.',
+  denied: 'Denied: the model is told when the run is gone on with.',
+  'under-way': 'Begun, and under way.',
+  repeatable: 'Its process ended under it. It may be repeated, and runs again when the run is gone on with.',
+  'in-doubt': 'Its process ended under it: whether it took effect is not known.',
+  resolved: 'Its process ended under it, and somebody has said what came of it.',
+};
+
+function describeOther(call: WaitingCall, id: string, style: LineStyle): readonly string[] {
+  const { name, state, input, by, ended, startedAtMs } = call;
+  if (state === 'waiting') return [];
+  const { colors, columns } = style;
+  const paint = state === 'in-doubt' ? colors.red : colors.yellow;
+  const [shownName, shownId] = [fitColumns(toPrintable(name), 40), fitColumns(id, 40)];
+  const room = Math.min(columns, 160) - measureColumns(`  ${state.padEnd(8)}  ${shownName}  ${shownId}  `) - 1;
+  const why = ended === true ? 'Whether it took effect is not known, and the model was told so.' : callStates[state];
+  return [
+    '',
+    `  ${paint(state.padEnd(8))}  ${colors.bold(shownName)}  ${colors.dim(`${shownId}  ${fitColumns(formatArguments(input), room)}`)}`,
+    ...indent(`${why}${by === undefined ? '' : ` Answered by ${by}.`}`, style),
+    ...(startedAtMs === undefined ? [] : indent(`begun ${formatTime(startedAtMs)}`, style)),
+  ];
+}
+
+function describeCommands(
+  { session, runs, calls }: WaitingSession,
+  ids: ReadonlyMap<string, string>,
+  { host, workspace, style }: WaitingView,
+): readonly string[] {
+  const command = (name: string, call?: WaitingCall, ...options: readonly string[]): string => {
+    const words = call === undefined ? [session] : [session, ids.get(call.callId) ?? call.callId];
+    return `  ${toCommand({ words: [name, ...words], options, workspace }, host)}`;
+  };
+  const question = calls.find(({ state }) => state === 'waiting');
+  const doubtful = calls.filter(({ state }) => state === 'in-doubt');
+  const doubt = doubtful.find(({ ended }) => ended !== true) ?? doubtful[0];
+  const lines = [
+    ...(question === undefined ? [] : [command('approve', question), command('deny', question)]),
+    ...(doubt === undefined ? [] : [command('resolve', doubt, '--done'), command('resolve', doubt, '--not-done')]),
+    ...(runs.some(({ state }) => state !== 'under-way') ? [command('resume')] : []),
+  ];
+  return lines.length === 0 ? [] : ['', style.colors.bold('To go on:'), ...lines];
+}
+
+const maxLines = 4;
+
+function wrap(text: string, { columns }: LineStyle): readonly string[] {
+  return wrapColumns(toPrintable(text), Math.min(columns, 160) - 1, maxLines);
+}
+
+function indent(text: string, { columns }: LineStyle): readonly string[] {
+  return wrapColumns(toPrintable(text), Math.min(columns, 120) - 6, maxLines).map((line) => `    ${line}`);
+}

@@ -1,0 +1,50 @@
+import { HoldfastError, isHoldfastError, isPlainObject } from '@holdfast/core';
+import { builtInSlices } from '@holdfast/executor';
+import { replay, type Session } from '@holdfast/session';
+import { openJsonlLog } from '@holdfast/session/jsonl';
+import { toCommand } from './command-words.ts';
+import type { Host } from './host.ts';
+import type { FoundLog } from './session-logs.ts';
+import { toPrintable } from './terminal-text.ts';
+
+/**
+ * Opens a session that is there, to write to it. Nobody else can until it is closed.
+ *
+ * @throws HoldfastError `log.locked`, `log.unwritable`, `log.empty`, those of a damaged log, and as `replay`.
+ */
+export function openSession({ id, path }: FoundLog, workspace: string, host: Host): Session {
+  const { records, store, torn } = openLog(path, toCommand({ words: ['pending', id], workspace }, host));
+  try {
+    if (torn !== undefined) {
+      host.stderr.write(
+        `warning: the log was torn: its last ${torn.bytes} bytes, from byte ${torn.offset} on, were half a record; they are kept in ${toPrintable(torn.keptAt)}\n`,
+      );
+    }
+    if (records.length === 0) {
+      throw new HoldfastError('log.empty', `The log of session \`${id}\` is empty, so there is nothing to go on with.`);
+    }
+    return replay(records, { slices: builtInSlices, store, clock: host.clock });
+  } catch (thrown) {
+    store.close();
+    throw isHoldfastError(thrown) && thrown.code === 'replay.slice_missing'
+      ? withHint(
+          thrown,
+          'Another program made this session, with code that is not part of this one: go on with it there.',
+        )
+      : thrown;
+  }
+}
+
+function openLog(path: string, pending: string): ReturnType<typeof openJsonlLog> {
+  try {
+    return openJsonlLog(path);
+  } catch (thrown) {
+    if (!isHoldfastError(thrown) || thrown.code !== 'log.locked') throw thrown;
+    throw withHint(thrown, `\`${pending}\` shows what waits in the meantime.`);
+  }
+}
+
+function withHint(thrown: HoldfastError, hint: string): HoldfastError {
+  const data = isPlainObject(thrown.data) ? thrown.data : {};
+  return new HoldfastError(thrown.code, thrown.message, { data: { ...data, hint }, cause: thrown });
+}

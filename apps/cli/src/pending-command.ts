@@ -1,0 +1,44 @@
+import { resolve } from 'node:path';
+import { describeStyle } from './conduct-run.ts';
+import { describeWaiting } from './describe-waiting.ts';
+import type { ExitCode } from './failure.ts';
+import type { Host } from './host.ts';
+import { toJsonText } from './json-text.ts';
+import { findLog, findLogFolder, listLogs } from './session-logs.ts';
+import { toPrintable } from './terminal-text.ts';
+import { isWaiting, readWaiting } from './waiting.ts';
+import { shortenPath } from './workspace.ts';
+
+export interface PendingOptions {
+  /** Absent: every session of the workspace that waits. */
+  readonly id: string | undefined;
+  readonly workspace: string;
+  readonly json: boolean;
+}
+
+/**
+ * Prints what waits for a person; 1 when a log is damaged. Takes no lock, so that it works while another process has the session.
+ *
+ * @throws HoldfastError `usage.session_unknown`, `log.*`.
+ */
+export async function showPending({ id, workspace, json }: PendingOptions, host: Host): Promise<ExitCode> {
+  const folder = resolve(host.directory, workspace);
+  const logs = id === undefined ? await listLogs(folder) : [await findLog(folder, id)];
+  const nowMs = host.clock.now();
+  const sessions = logs
+    .map((log) => readWaiting(log, nowMs))
+    .filter((session) => id !== undefined || isWaiting(session));
+  if (json) {
+    host.stdout.write(`${toJsonText(sessions, 2)}\n`);
+  } else if (sessions.length === 0) {
+    host.stdout.write(`Nothing waits in ${toPrintable(shortenPath(findLogFolder(folder), host.directory))}.\n`);
+  } else {
+    const style = describeStyle(host);
+    const maxDetailed = id === undefined ? 3 : 10;
+    const lines = sessions.map((session) =>
+      describeWaiting(session, { style, host, workspace: folder, nowMs, maxDetailed }).join('\n'),
+    );
+    host.stdout.write(`${lines.join('\n\n')}\n`);
+  }
+  return sessions.some(({ problem }) => problem !== undefined) ? 1 : 0;
+}
