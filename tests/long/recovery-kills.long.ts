@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { killAll, makeCompileCache, noKills } from '../recovery-kills.ts';
+import { amount, inBatches } from './amount.ts';
+
+test('10,000 kills of processes that make governed calls', async () => {
+  using cache = await makeCompileCache();
+  const seen = noKills();
+  const cases = (['process', 'disk'] as const).flatMap((sync) =>
+    (['jsonl', 'sqlite'] as const).flatMap((store) => [
+      { sync, store, bytes: 200, kills: 20 },
+      { sync, store, bytes: 100_000, kills: 12 },
+    ]),
+  );
+  const kills = amount(10_000);
+  let next = 0;
+  // Each in a folder of its own; two at a time.
+  const killSome = async (): Promise<void> => {
+    const options = cases[next % cases.length];
+    next += 1;
+    if (options !== undefined) await killAll({ ...options, cache: cache.path }, seen);
+  };
+  await inBatches('kills', kills, async () => {
+    const before = seen.kills;
+    await Promise.all([killSome(), killSome()]);
+    return seen.kills - before;
+  });
+  console.log(seen);
+  expect(seen.kills).toBeGreaterThanOrEqual(kills);
+  expect(seen.inDoubt).toBeGreaterThan(0);
+});

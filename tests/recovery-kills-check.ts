@@ -1,0 +1,98 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { LogRecord } from '@holdfast/session';
+
+/** What tools that touch the world have done: the keys of their calls, in order. */
+export function readEffects(folder: string, name: string): readonly string[] {
+  const path = join(folder, `${name}.txt`);
+  return existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : [];
+}
+
+const never = ['deploy', 'gated', 'post', 'release'];
+const external: ReadonlySet<unknown> = new Set([...never, 'mail']);
+
+/** What does not fit together of a log in which nothing is open any more and the world outside of it. */
+export function findInconsistencies(records: Iterable<LogRecord>, folder: string): readonly string[] {
+  const wrong: string[] = [];
+  const started = new Map<string, string>();
+  const ended = new Map<string, { readonly kind: string; readonly name: string }>();
+  const files = new Map<string, string>();
+  for (const record of records) {
+    const key = keyOf(record);
+    if (record.type === 'tool-call-start') started.set(key, String(record['name']));
+    if (record.type !== 'tool-call-end') continue;
+    const name = String(record['name']);
+    const { kind } = record['outcome'] as { readonly kind: string };
+    if (ended.has(key)) wrong.push(`${key} ended twice`);
+    ended.set(key, { kind, name });
+    if (kind === 'ok') change(files, name, key, record['input'] as never);
+    if (!expected(name, kind)) wrong.push(`${name} ${key} ended as ${kind}`);
+    if (external.has(name) && kind === 'ok' && !started.has(key)) wrong.push(`${name} ${key} never started`);
+  }
+  for (const [key, name] of started) if (!ended.has(key)) wrong.push(`${name} ${key} never ended`);
+  for (const name of [...never, 'mail']) {
+    const effects = readEffects(folder, name);
+    const seen = new Set(effects);
+    if (name !== 'mail' && seen.size !== effects.length) wrong.push(`${name} took effect twice`);
+    for (const effect of seen) {
+      const key = effect.slice(2);
+      const kind = ended.get(key)?.kind;
+      if (started.get(key) !== name) wrong.push(`${name} ${key} took effect and is not in the log`);
+      else if (kind === 'cancelled') wrong.push(`${name} ${key} took effect and is said not to have`);
+    }
+    for (const [key, end] of ended) {
+      if (end.name === name && end.kind === 'ok' && !seen.has(`s/${key}`)) wrong.push(`${name} ${key} took no effect`);
+    }
+  }
+  wrong.push(...compare(files, readFiles(join(folder, 'workspace'))));
+  return wrong;
+}
+
+/** As the world knows it. */
+export function keyOf({ callId, run, turn }: LogRecord): string {
+  return run === undefined ? String(callId) : `${String(run)}.${String(turn)}/${String(callId)}`;
+}
+
+/** Nothing but the end of the process goes wrong. */
+function expected(name: string, kind: string): boolean {
+  switch (name) {
+    case 'deploy':
+    case 'gated':
+    case 'release':
+      return kind === 'ok' || kind === 'in-doubt' || kind === 'cancelled';
+    // Its probe knows.
+    default:
+      return kind === 'ok' || kind === 'cancelled';
+  }
+}
+
+function change(
+  files: Map<string, string>,
+  name: string,
+  key: string,
+  { number, text, old }: { readonly number: number; readonly text: string; readonly old: readonly number[] },
+): void {
+  if (name === 'release') files.set('release.txt', `s/${key}`);
+  if (name !== 'write_pair') return;
+  files.set(`left/${number}.txt`, text);
+  files.set(`right/deep/${number}.txt`, text);
+  files.set('latest.txt', text);
+  for (const path of old.flatMap((gone) => [`left/${gone}.txt`, `right/deep/${gone}.txt`])) files.delete(path);
+}
+
+function readFiles(folder: string): ReadonlyMap<string, string> {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  const paths = entries.filter((entry) => !entry.isDirectory()).map((entry) => join(entry.parentPath, entry.name));
+  return new Map(paths.map((path) => [path.slice(folder.length + 1), readFileSync(path, 'utf8')]));
+}
+
+function compare(files: ReadonlyMap<string, string>, found: ReadonlyMap<string, string>): readonly string[] {
+  const wrong: string[] = [];
+  for (const [path, text] of files) {
+    const there = found.get(path);
+    if (there === undefined) wrong.push(`\`${path}\` is missing`);
+    else if (there !== text) wrong.push(`\`${path}\` holds ${there.slice(0, 30)} instead of ${text.slice(0, 30)}`);
+  }
+  for (const path of found.keys()) if (!files.has(path)) wrong.push(`\`${path}\` was left behind`);
+  return wrong;
+}

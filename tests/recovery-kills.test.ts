@@ -1,0 +1,29 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { killAll, makeCompileCache, noKills } from './recovery-kills.ts';
+
+let cache: Awaited<ReturnType<typeof makeCompileCache>>;
+beforeAll(async () => {
+  cache = await makeCompileCache();
+}, 60_000);
+afterAll(() => cache[Symbol.dispose]());
+
+test.each([
+  { store: 'jsonl', bytes: 200, sessions: 6, kills: 15 },
+  { store: 'sqlite', bytes: 200, sessions: 6, kills: 15 },
+  { store: 'jsonl', bytes: 100_000, sessions: 6, kills: 10 },
+  { store: 'sqlite', bytes: 100_000, sessions: 6, kills: 10 },
+] as const)(
+  '$kills kills of each of $sessions sessions in $store, $bytes bytes a record, cost nothing that was told',
+  async ({ sessions, ...options }) => {
+    const seen = noKills();
+    // Two processes at a time, and a third of the sessions waits for the disk.
+    const killSome = async (syncs: readonly ('process' | 'disk')[]): Promise<void> => {
+      for (const sync of syncs) await killAll({ ...options, sync, cache: cache.path }, seen);
+    };
+    await Promise.all([killSome(['process', 'disk', 'process']), killSome(['process', 'process', 'disk'])]);
+    expect(seen.kills).toBe(sessions * options.kills);
+    expect(seen.working).toBeGreaterThan(seen.kills / 4);
+    expect(Math.min(seen.records, seen.effects, seen.outcomes, seen.snapshots)).toBeGreaterThan(0);
+  },
+  120_000,
+);
