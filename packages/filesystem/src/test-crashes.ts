@@ -43,7 +43,7 @@ export interface Interrupted {
 export async function interrupt(
   root: string,
   changes: Changes,
-  { at, ...options }: FaultOptions & { readonly at: number | undefined },
+  { at, unmarked, ...options }: FaultOptions & { readonly at: number | undefined; readonly unmarked?: boolean },
 ): Promise<Interrupted> {
   const faults = createFaults(options);
   const call = openFolderOf(root, faults.operations, endedProcess).begin('c1');
@@ -51,7 +51,7 @@ export async function interrupt(
   faults.start(at);
   let prepared = false;
   try {
-    await call.prepare(mark);
+    await call.prepare(unmarked === true ? undefined : mark);
     prepared = true;
     await call.commit();
   } catch (error) {
@@ -127,7 +127,7 @@ export function changesDisk(step: string): boolean {
 }
 
 /** After a recovery: exactly the one tree or the other, the right one of both where somebody could know which it is. */
-function expectSettled(
+export function expectSettled(
   tree: Tree,
   { before, after }: { readonly before: Tree; readonly after: Tree },
   { steps: _steps, ...seen }: Interrupted & { readonly committed: boolean; readonly marks: readonly string[] },
