@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSession, memoryStore, type OpenedLog, replay, type Session, type SessionStore } from '@holdfast/session';
-import { jsonlStore, openJsonlLog } from '@holdfast/session/jsonl';
-import { openSqliteLog, sqliteStore } from '@holdfast/session/sqlite';
+import { jsonlStore, openJsonlLog, type SnapshotOptions } from '@holdfast/session/jsonl';
+import { openSqliteLog, type SqliteLogOptions, sqliteStore } from '@holdfast/session/sqlite';
 import { checkpoints, pendingWrites } from './checkpoint-slices.ts';
 
 /** A place for one log: it is begun once, then opened as often as it was closed. */
@@ -24,12 +24,12 @@ export function reopenSession(place: LogPlace): Session {
   return replay(records, { slices, store });
 }
 
-export function jsonlPlace(path: string): LogPlace {
-  return { begin: () => jsonlStore(path), open: () => openJsonlLog(path) };
+export function jsonlPlace(path: string, options: SnapshotOptions = {}): LogPlace {
+  return { begin: () => jsonlStore(path, options), open: () => openJsonlLog(path, options) };
 }
 
-export function sqlitePlace(path: string, sessionId: string): LogPlace {
-  return { begin: () => sqliteStore(path, { sessionId }), open: () => openSqliteLog(path, { sessionId }) };
+export function sqlitePlace(path: string, options: SqliteLogOptions): LogPlace {
+  return { begin: () => sqliteStore(path, options), open: () => openSqliteLog(path, options) };
 }
 
 function memoryPlace(): LogPlace {
@@ -40,18 +40,32 @@ function memoryPlace(): LogPlace {
 /** Makes new places in every store that we have, in a folder of its own. */
 export class LogPlaces implements Disposable {
   readonly #folder = mkdtempSync(join(tmpdir(), 'holdfast-checkpoints-'));
+  // One for all: what one session does shows in no other.
+  readonly #database = join(this.#folder, 'sessions.db');
+  // Keeps the database open, as a program with many sessions does: closing it whole is a matter of the disk, each time.
+  readonly #keeper = sqliteStore(this.#database, { sessionId: 'keeper' });
   #count = 0;
 
   /** By the name of the store. */
   readonly byStore: Readonly<Record<string, () => LogPlace>> = {
     memory: memoryPlace,
-    jsonl: () => jsonlPlace(join(this.#folder, `${this.#next()}.jsonl`)),
-    // One database for all: what one session does shows in no other.
-    sqlite: () => sqlitePlace(join(this.#folder, 'sessions.db'), this.#next()),
+    jsonl: () => this.#jsonl({}),
+    sqlite: () => this.#sqlite({}),
+    'jsonl with snapshots': () => this.#jsonl(often),
+    'sqlite with snapshots': () => this.#sqlite(often),
   };
 
   [Symbol.dispose](): void {
+    this.#keeper.close();
     rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  #jsonl(options: SnapshotOptions): LogPlace {
+    return jsonlPlace(join(this.#folder, `${this.#next()}.jsonl`), options);
+  }
+
+  #sqlite(options: SnapshotOptions): LogPlace {
+    return sqlitePlace(this.#database, { sessionId: this.#next(), ...options });
   }
 
   #next(): string {
@@ -59,3 +73,6 @@ export class LogPlaces implements Disposable {
     return String(this.#count);
   }
 }
+
+/** A snapshot as soon as what is new is three times as much as it. */
+const often: SnapshotOptions = { snapshotAfterBytes: 1 };

@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises';
+import { memoryStore } from '@holdfast/session';
 import {
   type ChannelVersions,
   type CheckpointTuple,
@@ -163,6 +165,47 @@ test.each(stores)('$store: a list is newest first and as of its beginning', asyn
   }
   expect(seen).toEqual([third, second, first]);
   await saver.close();
+});
+
+test.each(stores)('$store: a log is opened at its last snapshot, where it has any', async ({ store, makePlace }) => {
+  const place = makePlace();
+  const saver = new ReopeningSaver(place);
+  for (let count = 0; count < 20; count += 1) await put(saver);
+  await saver.close();
+  const { records, store: opened } = place.open();
+  opened.close();
+  expect(records.some(({ type }) => type === 'snapshot')).toBe(store.endsWith('snapshots'));
+  if (store.endsWith('snapshots')) expect(records.length).toBeLessThan(20);
+});
+
+test('what is acknowledged is on the disk, where the store sees to that', async () => {
+  const allAsked = Promise.withResolvers<void>();
+  const disk = Promise.withResolvers<void>();
+  let asked = 0;
+  const sync = (): Promise<void> => {
+    asked += 1;
+    if (asked === 3) allAsked.resolve();
+    return disk.promise;
+  };
+  const store = { ...memoryStore(), sync };
+  const saver = new HoldfastCheckpointSaver(beginSession({ begin: () => store, open: () => expect.unreachable() }));
+  const acknowledged: string[] = [];
+  const metadata = { source: 'input' as const, step: -1, parents: {} };
+  const calls = {
+    put: saver.put(at(), emptyCheckpoint(), metadata, {}),
+    putWrites: saver.putWrites(at('1'), [['a', 1]], 'task'),
+    deleteThread: saver.deleteThread('t'),
+  };
+  const noted = Object.entries(calls).map(async ([name, call]) => {
+    await call;
+    acknowledged.push(name);
+  });
+  await allAsked.promise;
+  await setImmediate();
+  expect(acknowledged).toEqual([]);
+  disk.resolve();
+  await Promise.all(noted);
+  expect(acknowledged.toSorted()).toEqual(['deleteThread', 'put', 'putWrites']);
 });
 
 test('the old name of a checkpoint id is read', async () => {

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { SessionEvent } from '@holdfast/core';
 import type { Session } from '@holdfast/session';
 import type { RunnableConfig } from '@langchain/core/runnables';
 import {
@@ -109,7 +110,7 @@ export class HoldfastCheckpointSaver extends BaseCheckpointSaver {
       metadata: await this.#pack(metadata),
       channels,
     };
-    this.session.dispatch({ type: 'checkpoint-put', payload });
+    await this.#write({ type: 'checkpoint-put', payload });
     return toConfig(place);
   }
 
@@ -130,12 +131,18 @@ export class HoldfastCheckpointSaver extends BaseCheckpointSaver {
       stored.push({ taskId, taskPath, index, channel, value: await this.#pack(value) });
     }
     const payload: WritesPut = { ...place, writes: stored };
-    this.session.dispatch({ type: 'writes-put', payload });
+    await this.#write({ type: 'writes-put', payload });
   }
 
   override async deleteThread(threadId: string): Promise<void> {
     const payload: ThreadDeleted = { threadId };
-    this.session.dispatch({ type: 'thread-deleted', payload });
+    await this.#write({ type: 'thread-deleted', payload });
+  }
+
+  /** Resolves when it would survive what the store was made to survive. */
+  async #write(event: SessionEvent): Promise<void> {
+    this.session.dispatch(event);
+    await this.session.sync();
   }
 
   /** Newest first: the ids of checkpoints grow with time. */

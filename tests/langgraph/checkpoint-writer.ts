@@ -6,7 +6,7 @@ import { beginSession, jsonlPlace, reopenSession, sqlitePlace } from './checkpoi
 import { HoldfastCheckpointSaver } from './checkpoint-saver.ts';
 
 const [store, path = '', threadId = ''] = process.argv.slice(2);
-const place = store === 'jsonl' ? jsonlPlace(path) : sqlitePlace(path, 'checkpoints');
+const place = store === 'jsonl' ? jsonlPlace(path) : sqlitePlace(path, { sessionId: 'checkpoints' });
 const saver = new HoldfastCheckpointSaver(existsSync(path) ? reopenSession(place) : beginSession(place));
 
 let config = { configurable: { thread_id: threadId } };

@@ -42,7 +42,7 @@ async function writeUntilKilled(lines: number, store: string, path: string, thre
 
 test.each([
   { store: 'jsonl', toPlace: jsonlPlace },
-  { store: 'sqlite', toPlace: (path: string) => sqlitePlace(path, 'checkpoints') },
+  { store: 'sqlite', toPlace: (path: string) => sqlitePlace(path, { sessionId: 'checkpoints' }) },
 ])('$store: every checkpoint that was acknowledged outlives kills', async ({ store, toPlace }) => {
   const path = join(folder, store);
   const acknowledged = new Map<string, number>();
