@@ -40,6 +40,11 @@ const unended: Readonly<Record<CallUse['status'], { readonly state: string; read
   ended: { state: 'ended', why: '' },
 };
 
+function describeUnended({ status, approvals }: CallUse): string {
+  const answered = status === 'waiting' && approvals.at(-1)?.answer !== undefined;
+  return answered ? 'none: it was answered, and waits for `holdfast resume`' : unended[status].why;
+}
+
 type Entry = readonly [label: string, texts: readonly string[]];
 
 function toEntries(use: CallUse, kept: boolean): readonly Entry[] {
@@ -50,7 +55,8 @@ function toEntries(use: CallUse, kept: boolean): readonly Entry[] {
     ['input', listInput(use)],
     ['policies', listDecisions(use)],
     ['approval', use.approvals.map(describeApproval)],
-    ['outcome', [end === undefined ? unended[use.status].why : describeOutcome(end)]],
+    ['resolution', listResolution(use)],
+    ['outcome', [end === undefined ? describeUnended(use) : describeOutcome(end)]],
     ['changed', listChanged(use, kept)],
     ['late', listLate(use)],
     ['problems', use.problems.map(({ type, message }) => `${type}: ${message}`)],
@@ -97,10 +103,27 @@ function describeApproval({ atMs, asks, answer }: CallUse['approvals'][number]):
   const asked = `asked by ${asks.map(({ policy }) => policy).join(', ')}`;
   if (answer === undefined) return `${asked}, not answered`;
   const given = answer.answer;
+  const who = answer.by === undefined ? '' : ` by ${answer.by}`;
   const said =
-    given.type === 'approve' ? (given.grant === true ? 'approved, and granted for the session' : 'approved') : 'denied';
+    given.type === 'approve'
+      ? given.grant === true
+        ? `approved${who}, and granted for the session`
+        : `approved${who}`
+      : `denied${who}`;
   const reason = given.type === 'deny' && given.reason !== undefined ? `: ${given.reason}` : '';
   return `${asked}, ${said} after ${formatDuration(Math.max(0, answer.atMs - atMs))}${reason}`;
+}
+
+/** What a person has said of its effect. */
+function listResolution({ resolution: said }: CallUse): readonly string[] {
+  if (said === undefined) return [];
+  const { resolution, by, atMs } = said;
+  const value =
+    resolution.type === 'done' && resolution.value !== undefined ? `, with ${toText(resolution.value)}` : '';
+  const reason = resolution.message === undefined ? '' : `: ${cut(resolution.message, 1000)}`;
+  return [
+    `said to be ${resolution.type === 'done' ? 'done' : 'not done'}${by === undefined ? '' : ` by ${by}`}, ${formatTime(atMs)}${value}${reason}`,
+  ];
 }
 
 function describeOutcome({ outcome, durationMs, abandoned, error }: ToolCallEndEvent): string {

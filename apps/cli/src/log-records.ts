@@ -25,6 +25,27 @@ export type ShownRecord =
       readonly calls: readonly unknown[];
       readonly reason: string;
     }
+  | { readonly type: 'run-resume'; readonly turn: number; readonly atMs: number }
+  | {
+      readonly type: 'approval-request';
+      readonly pending: { readonly callId: string; readonly name: string; readonly expiresAtMs?: number | undefined };
+    }
+  | {
+      readonly type: 'approval-answer';
+      readonly callId: string;
+      readonly answer: {
+        readonly type: string;
+        readonly grant?: boolean | undefined;
+        readonly reason?: string | undefined;
+      };
+      readonly by?: string | undefined;
+    }
+  | {
+      readonly type: 'call-resolution';
+      readonly callId: string;
+      readonly resolution: { readonly type: string; readonly value?: unknown; readonly message?: string | undefined };
+      readonly by?: string | undefined;
+    }
   | { readonly type: 'tool-call-start'; readonly callId: string; readonly name: string }
   | ShownCall
   | (LateCall & { readonly type: 'tool-call-late'; readonly callId: string })
@@ -43,7 +64,11 @@ export type ShownRecord =
     }
   /** A record of a type that is not known here, or not as it should be. */
   | { readonly type: 'other'; readonly seq: number; readonly name: string }
-  | { readonly type: 'event'; readonly events: readonly { readonly type: string; readonly payload: unknown }[] }
+  | {
+      readonly type: 'event';
+      readonly events: readonly { readonly type: string; readonly payload: unknown }[];
+      readonly changes?: readonly unknown[] | undefined;
+    }
   | {
       readonly type: 'run-end';
       readonly status: string;
@@ -53,7 +78,12 @@ export type ShownRecord =
       readonly atMs: number;
     };
 
-type ProblemType = 'resource-discard-failed' | 'resource-dispose-failed' | 'close-error' | 'subscriber-error';
+type ProblemType =
+  | 'resource-recovery-failed'
+  | 'resource-discard-failed'
+  | 'resource-dispose-failed'
+  | 'close-error'
+  | 'subscriber-error';
 
 /** The end of a call, as a log has it. */
 export interface ShownCall extends EndedCall, EndedWrites {
@@ -88,6 +118,23 @@ const shownRecord: v.GenericSchema<unknown, ShownRecord> = v.variant('type', [
     calls: v.array(v.unknown()),
     reason: v.string(),
   }),
+  v.object({ type: v.literal('run-resume'), turn: v.number(), atMs: v.number() }),
+  v.object({
+    type: v.literal('approval-request'),
+    pending: v.object({ callId: v.string(), name: v.string(), expiresAtMs: v.optional(v.number()) }),
+  }),
+  v.object({
+    type: v.literal('approval-answer'),
+    callId: v.string(),
+    answer: v.object({ type: v.string(), grant: v.optional(v.boolean()), reason: v.optional(v.string()) }),
+    by: v.optional(v.string()),
+  }),
+  v.object({
+    type: v.literal('call-resolution'),
+    callId: v.string(),
+    resolution: v.object({ type: v.string(), value: v.optional(v.unknown()), message: v.optional(v.string()) }),
+    by: v.optional(v.string()),
+  }),
   v.object({ type: v.literal('tool-call-start'), callId: v.string(), name: v.string() }),
   v.object({
     type: v.literal('tool-call-end'),
@@ -111,6 +158,7 @@ const shownRecord: v.GenericSchema<unknown, ShownRecord> = v.variant('type', [
     message: v.optional(v.string()),
   }),
   v.object({ type: v.literal('resource-apply-failed'), callId: v.string(), message: v.string() }),
+  v.object({ type: v.literal('resource-recovery-failed'), ...problem }),
   v.object({ type: v.literal('resource-discard-failed'), ...problem }),
   v.object({ type: v.literal('resource-dispose-failed'), ...problem }),
   v.object({ type: v.literal('close-error'), ...problem }),
@@ -121,6 +169,7 @@ const shownRecord: v.GenericSchema<unknown, ShownRecord> = v.variant('type', [
   v.object({
     type: v.literal('event'),
     events: v.array(v.object({ type: v.string(), payload: v.unknown() })),
+    changes: v.optional(v.array(v.unknown())),
   }),
   v.object({
     type: v.literal('run-end'),
@@ -132,8 +181,9 @@ const shownRecord: v.GenericSchema<unknown, ShownRecord> = v.variant('type', [
   }),
 ]);
 
-// What they say, the records around them say too; which slices there were, `holdfast replay` tells.
-const silent: ReadonlySet<string> = new Set(['session-start', 'slice', 'approval-request', 'approval-answer']);
+// What they say, the records around them say too; slices and their states `holdfast replay` tells, and `holdfast resume` what a
+// run was given.
+const silent: ReadonlySet<string> = new Set(['session-start', 'slice', 'snapshot', 'run-options']);
 
 // Far more than calls can be nested; a log that somebody has made up may go on for ever.
 const maxDepth = 64;

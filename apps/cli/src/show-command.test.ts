@@ -2,7 +2,7 @@ import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { prepareLogPath } from './session-logs.ts';
 import { showSession } from './show-command.ts';
-import { callEnd } from './test-events.ts';
+import { callEnd, pendingApproval } from './test-events.ts';
 import { createFolder } from './test-folder.ts';
 import { createTestHost } from './test-host.ts';
 import { writeLog } from './test-log.ts';
@@ -115,13 +115,99 @@ test('a changed log says where', async () => {
 
 test('a grant and what it let through are told', async () => {
   await using folder = await createFolder();
-  const grant = { type: 'event', events: [{ type: 'holdfast/tool-granted', payload: 'wipe' }] };
+  const change = (op: string) => ({ slice: 'holdfast/grants', op, key: 'wipe', item: 'd1' });
+  const grant = { type: 'event', events: [], changes: [change('upsert')] };
+  const withdrawal = { type: 'event', events: [], changes: [change('remove')] };
   const granted = { policy: 'holdfast/dangerous', type: 'allow' as const, reason: 'Granted for the session.' };
-  await writeLog(folder.path, 'one', [runStart, grant, callEnd('ok', { name: 'wipe', decisions: [granted] })]);
+  await writeLog(folder.path, 'one', [
+    runStart,
+    grant,
+    callEnd('ok', { name: 'wipe', decisions: [granted] }),
+    withdrawal,
+  ]);
   const { text } = await show(folder.path);
-  expect(text).toContain('event holdfast/tool-granted  wipe');
+  expect(text).toContain('  wipe is granted for the session\n');
+  expect(text).toContain('  wipe is asked for again: its grant was withdrawn\n');
   expect(text).toContain('allow: granted');
   expect(text).toContain('allow by holdfast/dangerous: Granted for the session.');
+});
+
+const resumeLog = [
+  runStart,
+  message,
+  {
+    type: 'approval-request',
+    pending: pendingApproval({ callId: 'c1', name: 'wipe', expiresAtMs: Date.UTC(2026, 4, 18) }),
+  },
+  {
+    type: 'approval-request',
+    pending: pendingApproval({ callId: 'c2', name: 'deploy', expiresAtMs: Date.UTC(2026, 4, 18) }),
+  },
+  { ...runEnd, status: 'suspended' },
+  {
+    type: 'approval-answer',
+    callId: 'c1',
+    digest: 'd',
+    answer: { type: 'deny', reason: 'Not\x1b[2J today.' },
+    by: 'anna',
+  },
+];
+
+test('a run that was suspended, answered and resumed is told in order', async () => {
+  await using folder = await createFolder();
+  const answer = {
+    type: 'approval-answer',
+    callId: 'c2',
+    digest: 'd',
+    answer: { type: 'approve', grant: true },
+    by: 'bo',
+  };
+  await writeLog(folder.path, 'one', [
+    ...resumeLog,
+    answer,
+    { type: 'run-resume', run: 1, turn: 1 },
+    callEnd('denied', {
+      callId: 'c1',
+      name: 'wipe',
+      code: 'approval.denied',
+      message: 'No.',
+      approval: { type: 'deny', by: 'anna' },
+    }),
+    { type: 'tool-call-start', callId: 'c2', name: 'deploy', input: {}, repeat: 'never' },
+    { type: 'resource-recovery-failed', resource: 'filesystem', message: 'no' },
+    { type: 'call-resolution', callId: 'c2', resolution: { type: 'done', value: 7, message: 'I looked.' }, by: 'bo' },
+    { type: 'run-resume', run: 1, turn: 1 },
+    callEnd('ok', { callId: 'c2', name: 'deploy', approval: { type: 'approve', by: 'bo' } }),
+    runEnd,
+  ]);
+  const { text } = await show(folder.path);
+  expect(text.split('\n').slice(7, -6)).toEqual([
+    '',
+    'Suspended  2026-05-17 00:00:00 UTC',
+    '  c1 was denied by anna: Not\\x1b[2J today.',
+    '  c2 was approved, and granted, by bo',
+    '',
+    'Resumed  2026-05-17 00:00:00 UTC',
+    '  denied    wipe          {"path":"a.txt"}  asked: denied by anna    3 ms  c1',
+    '            No. (approval.denied)',
+    '    `filesystem` could not be recovered: no',
+    '  c2 was said to be done by bo, with 7: I looked.',
+    '',
+    'Resumed  2026-05-17 00:00:00 UTC',
+    '  ok        deploy        {"path":"a.txt"}  asked: approved by bo    3 ms  c2',
+    '',
+    'Answer',
+    '  Written to report.md.',
+  ]);
+});
+
+test('what a suspended run waits for stands at the end', async () => {
+  await using folder = await createFolder();
+  await writeLog(folder.path, 'one', resumeLog);
+  const { text } = await show(folder.path);
+  expect(text).toContain('Status  suspended');
+  expect(text).toContain('  `wipe` (c1) is denied; the model is told when the run is resumed.\n');
+  expect(text).toContain('  `deploy` (c2) waits for an answer until 2026-05-18 00:00:00 UTC.\n');
 });
 
 test('a call that was started and never ended is reported, an unknown record named', async () => {

@@ -1,3 +1,4 @@
+import { isPlainObject } from '@holdfast/core';
 import type { LogReading } from '@holdfast/session/jsonl';
 import { listCallIds, shortenCallIds } from './call-ids.ts';
 import {
@@ -12,9 +13,9 @@ import {
 } from './call-line.ts';
 import { CallTree, formatTold, type Told } from './call-tree.ts';
 import { type ChangeCollector, createChangeCollector, formatChanges } from './changes.ts';
+import { LeftOpen } from './left-open.ts';
 import { describeIntegrity } from './log-damage.ts';
 import { type ShownCall, type ShownRecord, toShownRecord } from './log-records.ts';
-import { enterChild, type Place, toCallKey } from './nesting.ts';
 import { fitColumns, toPrintable, toPrintableBlock, wrapBlock } from './terminal-text.ts';
 
 const maxResultLines = 4;
@@ -27,7 +28,8 @@ export function describeLog(reading: LogReading, style: LineStyle): readonly str
   const records = reading.records.map((record) => toShownRecord(record));
   const shortIds = shortenCallIds(listCallIds(reading.records));
   const unapplied = findUnapplied(records);
-  const open = new Map<string, string>();
+  const resumed = findResumed(records);
+  const open = new LeftOpen();
   const tree = new CallTree<ShownRecord>(isShown);
   let changes = createChangeCollector();
   let startedAtMs = 0;
@@ -36,13 +38,13 @@ export function describeLog(reading: LogReading, style: LineStyle): readonly str
     for (const one of told)
       lines.push(
         ...formatTold(one, style, (inner, fitted, depth) =>
-          describeTold(inner, { style: fitted, depth, changes, startedAtMs, shortIds }),
+          describeTold(inner, { style: fitted, depth, changes, startedAtMs, shortIds, resumed }),
         ),
       );
   };
   for (const record of records) {
     if (record === undefined) continue;
-    followStarts(record, open);
+    open.follow(record);
     if (record.type === 'run-start') {
       changes = createChangeCollector();
       startedAtMs = record.atMs;
@@ -50,6 +52,8 @@ export function describeLog(reading: LogReading, style: LineStyle): readonly str
     } else if (record.type === 'tool-call-end') {
       // What nested calls changed counts only as the call around them says, and that one lists it again.
       if (record.parentId === undefined && !unapplied.has(record)) changes.add(record);
+    } else if (record.type === 'run-resume') {
+      running = true;
     } else if (record.type === 'run-end') {
       running = false;
     }
@@ -57,27 +61,12 @@ export function describeLog(reading: LogReading, style: LineStyle): readonly str
   }
   tell(tree.rest());
   if (running) lines.push('', colors.yellow('The log ends before its run does: the run goes on, or it was killed.'));
-  for (const name of open.values()) {
-    lines.push(
-      colors.yellow(`  \`${toPrintable(name)}\` was started and never ended: whether it took effect is not known.`),
-    );
-  }
+  lines.push(...open.describe((callId) => shortIds.get(callId) ?? callId).map(colors.yellow));
   return [...lines, '', describeIntegrity(reading, style, 'shown')];
 }
 
 function isShown({ type }: ShownRecord): boolean {
   return type !== 'tool-call-start';
-}
-
-/** Keeps the names of the calls that were started and have not ended, by key. */
-function followStarts(record: ShownRecord, open: Map<string, string>, place?: Place): void {
-  if (record.type === 'child-event') {
-    followStarts(record.event, open, enterChild(record.callId, record.sessionId, place));
-  } else if (record.type === 'tool-call-start') {
-    open.set(toCallKey(record.callId, place), record.name);
-  } else if (record.type === 'tool-call-end') {
-    open.delete(toCallKey(record.callId, place));
-  }
 }
 
 /** The ends of calls whose changes never reached the files, as a later record says. */
@@ -92,6 +81,17 @@ function findUnapplied(records: readonly (ShownRecord | undefined)[]): ReadonlyS
   return unapplied;
 }
 
+/** The ends of runs that were gone on with later. */
+function findResumed(records: readonly (ShownRecord | undefined)[]): ReadonlySet<ShownRecord> {
+  const resumed = new Set<ShownRecord>();
+  let end: ShownRecord | undefined;
+  for (const record of records) {
+    if (record?.type === 'run-end') end = record.status === 'suspended' ? record : undefined;
+    else if (record?.type === 'run-resume' && end !== undefined) resumed.add(end);
+  }
+  return resumed;
+}
+
 interface RunSoFar {
   readonly style: LineStyle;
   /** 0 outside of calls. */
@@ -99,6 +99,7 @@ interface RunSoFar {
   readonly changes: ChangeCollector;
   readonly startedAtMs: number;
   readonly shortIds: ReadonlyMap<string, string>;
+  readonly resumed: ReadonlySet<ShownRecord>;
 }
 
 function describeTold({ item, opening }: Told<ShownRecord>, soFar: RunSoFar): readonly string[] {
@@ -109,7 +110,7 @@ function describeTold({ item, opening }: Told<ShownRecord>, soFar: RunSoFar): re
 
 function describeRecord(
   record: ShownRecord,
-  { style, depth, changes, startedAtMs, shortIds }: RunSoFar,
+  { style, depth, changes, startedAtMs, shortIds, resumed }: RunSoFar,
 ): readonly string[] {
   const { colors, columns } = style;
   switch (record.type) {
@@ -130,7 +131,17 @@ function describeRecord(
       return describeCall(record, shortIds.get(record.callId) ?? record.callId, { style, depth });
     case 'tool-call-late':
       return [formatLate(record, style)];
+    case 'run-resume':
+      return ['', `${colors.bold('Resumed')}  ${formatTime(record.atMs)}`];
+    case 'approval-answer':
+    case 'call-resolution': {
+      const id = toPrintable(shortIds.get(record.callId) ?? record.callId);
+      return describeSaid(record)
+        .flatMap((said) => wrapBlock(`  ${fitColumns(id, 24)} was ${said}`, columns - 1))
+        .map(colors.cyan);
+    }
     case 'resource-apply-failed':
+    case 'resource-recovery-failed':
     case 'resource-discard-failed':
     case 'resource-dispose-failed':
     case 'close-error':
@@ -147,12 +158,16 @@ function describeRecord(
     // The tree takes the one apart, and shows nothing of the other.
     case 'child-event':
     case 'tool-call-start':
+    // Its answer tells of it, or the end of the listing.
+    case 'approval-request':
       return [];
     case 'event':
-      return record.events.map(({ type, payload }) =>
-        colors.dim(`  event ${toPrintable(type)}  ${formatArguments(payload)}`),
-      );
+      return [
+        ...record.events.map(({ type, payload }) => `  event ${toPrintable(type)}  ${formatArguments(payload)}`),
+        ...(record.changes ?? []).flatMap(describeGrant),
+      ].map(colors.dim);
     case 'run-end':
+      if (resumed.has(record)) return ['', `${colors.bold('Suspended')}  ${formatTime(record.atMs)}`];
       return [
         '',
         colors.bold(record.status === 'completed' ? 'Answer' : 'Last message'),
@@ -169,8 +184,37 @@ function describeRecord(
   }
 }
 
+/** What a person has said of a call, and who, where it is known. */
+function describeSaid(
+  record: ShownRecord & { readonly type: 'approval-answer' | 'call-resolution' },
+): readonly string[] {
+  const { by } = record;
+  if (by === undefined) return [];
+  if (record.type === 'call-resolution') {
+    const { type, value, message } = record.resolution;
+    const what = type === 'done' ? 'done' : 'not done';
+    return [
+      `said to be ${what} by ${toPrintable(by)}${value === undefined ? '' : `, with ${formatArguments(value)}`}${message === undefined ? '' : `: ${toPrintable(message)}`}`,
+    ];
+  }
+  const { type, grant, reason } = record.answer;
+  const what = type === 'approve' ? (grant === true ? 'approved, and granted,' : 'approved') : 'denied';
+  return [`${what} by ${toPrintable(by)}${reason === undefined ? '' : `: ${toPrintable(reason)}`}`];
+}
+
+function describeGrant(change: unknown): readonly string[] {
+  if (!isPlainObject(change) || change['slice'] !== 'holdfast/grants') return [];
+  const { op, key } = change;
+  if (op !== 'upsert' && op !== 'remove') return [];
+  const name = toPrintable(String(key));
+  return [
+    op === 'upsert' ? `  ${name} is granted for the session` : `  ${name} is asked for again: its grant was withdrawn`,
+  ];
+}
+
 const problems = {
   'resource-apply-failed': '',
+  'resource-recovery-failed': 'could not be recovered: ',
   'resource-discard-failed': 'What a call had staged could not be cleaned up: ',
   'resource-dispose-failed': 'could not be disposed of: ',
   'close-error': 'When the session was closed: ',

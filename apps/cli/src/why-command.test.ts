@@ -116,6 +116,20 @@ test.each([
     says: ['Call c1  wipe  waiting', 'ask by holdfast/dangerous: It is dangerous.', 'not answered'],
   },
   {
+    what: 'answered, and not resumed',
+    entries: [ask('c1'), request, { ...answer, by: 'anna' }],
+    says: ['approved by anna, and granted for the session', 'it was answered, and waits for `holdfast resume`'],
+  },
+  {
+    what: 'of which somebody has said what came of it',
+    entries: [
+      start,
+      { type: 'call-resolution', callId: 'c1', resolution: { type: 'done', value: 7, message: 'I looked.' }, by: 'bo' },
+      callEnd('ok', { name: 'wipe' }),
+    ],
+    says: ['resolution said to be done by bo, 2026-05-17 00:00:00 UTC, with 7: I looked.'],
+  },
+  {
     what: 'begun without an end',
     entries: [start],
     says: ['Call c1  wipe  unended', 'asked by   the host', 'whether it took effect is not known'],
