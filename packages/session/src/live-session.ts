@@ -180,7 +180,7 @@ export class LiveSession implements Session, TransactionRoot {
   }
 
   export(): SessionExport {
-    return toExport(this.table, this.id, this.#seq);
+    return maskExport(toExport(this.table, this.id, this.#seq), this.redactor);
   }
 
   import(data: unknown): void {

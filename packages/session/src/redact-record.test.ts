@@ -210,8 +210,12 @@ describe('a session with a redactor', () => {
       reducers: { set: (_state, payload) => replace(payload) },
     });
     const store = memoryStore();
-    createSession({ slices: [login], store, redactor: learned() }).dispatch({ type: 'set', payload: 1 });
-    expect(JSON.stringify(store.records)).not.toContain(secret);
+    const first = createSession({ slices: [login], store, redactor: learned() });
+    first.dispatch({ type: 'set', payload: 1 });
+    expect(JSON.stringify([store.records, first.export()])).not.toContain(secret);
+    expect(replay(store.records, { slices: [login], redactor: learned() }).export().slices).toEqual(
+      first.export().slices,
+    );
     expect(replay(store.records, { slices: [login] }).read(login)).toBe(1);
 
     const later = memoryStore();

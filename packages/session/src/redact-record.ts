@@ -77,14 +77,15 @@ export function maskOperation(operation: Operation, redactor: Redactor | undefin
   }
 }
 
-/** What `export` gave, as the session takes it in. */
-export function maskExport(data: unknown, redactor: Redactor | undefined): unknown {
+/** What `export` gives, and as the session takes it in. What is none stays, for `import` to refuse it. */
+export function maskExport<Data>(data: Data, redactor: Redactor | undefined): Data {
   if (redactor === undefined) return data;
   const copied = copyJson(data, { maxDepth: 70 });
   if (!copied.ok || !isPlainObject(copied.value)) return data;
   const { slices } = copied.value;
   if (!Array.isArray(slices)) return data;
-  return { ...copied.value, slices: maskRecord({ type: 'import', slices }, redactor).slices };
+  // Has the same fields, with masks in the place of texts.
+  return { ...copied.value, slices: maskRecord({ type: 'import', slices }, redactor).slices } as Data;
 }
 
 const toolName = /^[a-z0-9_-]{1,64}$/;
