@@ -6,7 +6,9 @@ export class DiskSync {
   readonly #files: LogFiles;
   #descriptor: number;
   #waiting: PromiseWithResolvers<void> | undefined;
+  /** From the first request on until nobody waits. */
   #running = false;
+  #syncing = false;
   #dirty = true;
   /** Files that are no longer written, and that a sync may still be under way for. */
   readonly #leaving: number[] = [];
@@ -30,7 +32,7 @@ export class DiskSync {
   /** @throws HoldfastError `log.sync_failed`, at once or by rejecting. */
   request(): Promise<void> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
-    if (!this.#dirty && !this.#running) return Promise.resolve();
+    if (!this.#dirty && !this.#syncing) return Promise.resolve();
     this.#waiting ??= Promise.withResolvers<void>();
     const { promise } = this.#waiting;
     if (!this.#running) void this.#run();
@@ -72,11 +74,16 @@ export class DiskSync {
       try {
         if (this.#failure !== undefined) throw this.#failure;
         this.#dirty = false;
+        this.#syncing = true;
         await this.#files.syncLater(this.#descriptor);
         group.resolve();
       } catch (cause) {
         group.reject(this.#fail(cause));
+      } finally {
+        this.#syncing = false;
       }
+      // Whoever was released goes on before the next sync begins, and shares it with those who wait already.
+      await new Promise<void>((resolve) => process.nextTick(resolve));
     }
     this.#running = false;
     for (const descriptor of this.#leaving.splice(0)) this.#drop(descriptor);

@@ -106,6 +106,29 @@ test('who asks at the same time shares a sync of the write-ahead log', async () 
   store.close();
 });
 
+test('callers that go on after a sync share the next one, all of them', async () => {
+  const { files, done, end } = slowDisk();
+  const store = createSqliteLog(newPath(), disk, files);
+  let seq = 0;
+  const call = async (): Promise<void> => {
+    for (let round = 0; round < 4; round += 1) {
+      store.append({ type: 'note' }, seq, 1);
+      seq += 1;
+      await store.sync?.();
+    }
+  };
+  done.length = 0;
+  const calls = Promise.all(Array.from({ length: 10 }, call));
+  // The first is alone with the first sync.
+  for (let ends = 0; ends < 5; ends += 1) {
+    await turn();
+    end();
+  }
+  await calls;
+  expect(done).toEqual(Array(5).fill('sync later'));
+  store.close();
+});
+
 test('log.sync_failed is final: nobody learns from asking again, and nothing more is appended', async () => {
   const { files, done, end } = slowDisk();
   const path = newPath();
