@@ -1,7 +1,7 @@
 import { describeThrown, HoldfastError } from '@holdfast/core';
 import { AppendFile } from './jsonl-append.ts';
 import { ChainReader } from './jsonl-chain.ts';
-import { hasCode, type LogFiles, nodeFiles, writeAll } from './jsonl-files.ts';
+import { type FileStatus, hasCode, type LogFiles, nodeFiles, writeAll } from './jsonl-files.ts';
 import { lockLog } from './jsonl-lock.ts';
 import { clearUp } from './jsonl-rotate.ts';
 import { readLastLink, segmentBefore } from './jsonl-segments.ts';
@@ -23,6 +23,16 @@ export interface OpenedJsonlLog extends OpenedLog {
    * with all the same; `readLog` reads everything and tells more.
    */
   readonly earlier?: Omit<LogProblem, 'offset'>;
+  /** Who else could have changed the file, and all links with it, for a warning: `every user can write to it`. */
+  readonly exposed?: string;
+}
+
+export interface OpenJsonlOptions extends JsonlOptions {
+  /**
+   * What becomes of a log that every user can write to, or that belongs to another user: it is opened with `exposed` in the answer, or
+   * refused with `log.exposed`. Windows does not tell. Default: `report`.
+   */
+  readonly exposed?: 'report' | 'refuse';
 }
 
 /**
@@ -31,15 +41,16 @@ export interface OpenedJsonlLog extends OpenedLog {
  * log, `<path>.torn-<offset>`. Where the file begins with a snapshot, what is before is neither read nor needed.
  *
  * @throws HoldfastError `log.missing`, `log.unreadable`, `log.unwritable`; `log.locked`; `log.record.invalid`, `log.sequence`,
- * `log.chain` with `seq` and `offset` in `data` for a log that was changed or damaged, which is left as it is; `options.invalid`.
+ * `log.chain` with `seq` and `offset` in `data` for a log that was changed or damaged, which is left as it is; `log.exposed`,
+ * `options.invalid`.
  * `append` as in `jsonlStore`.
  */
-export function openJsonlLog(path: string, options: JsonlOptions = {}): OpenedJsonlLog {
+export function openJsonlLog(path: string, options: OpenJsonlOptions = {}): OpenedJsonlLog {
   return goOnWithLog(path, nodeFiles, options);
 }
 
 /** As `openJsonlLog`, on other files. */
-export function goOnWithLog(path: string, files: LogFiles, options: JsonlOptions = {}): OpenedJsonlLog {
+export function goOnWithLog(path: string, files: LogFiles, options: OpenJsonlOptions = {}): OpenedJsonlLog {
   const gauge = new SnapshotGauge(options);
   const disk = isOnDisk(options);
   // Under another name it would have another lock.
@@ -48,6 +59,8 @@ export function goOnWithLog(path: string, files: LogFiles, options: JsonlOptions
   let descriptor: number | undefined;
   try {
     descriptor = openFile(realPath, files);
+    const exposed = describeExposure(files.status(descriptor));
+    if (exposed !== undefined && options.exposed === 'refuse') throw refuseExposed(path, exposed);
     const { records, chain } = readToEnd(descriptor, { path, files, gauge });
     const { problem, place, offset: size, rest } = chain;
     if (problem !== undefined) throw toDamaged(path, { ...problem, seq: place.seq, path, offset: size });
@@ -60,6 +73,7 @@ export function goOnWithLog(path: string, files: LogFiles, options: JsonlOptions
       store: appendRecords({ path, realPath, files, file, place, gauge }),
       ...(keptAt !== undefined && { torn: { offset: size, bytes: rest.length, keptAt } }),
       ...(earlier && { earlier }),
+      ...(exposed !== undefined && { exposed }),
     };
   } catch (error) {
     giveUp(files, descriptor, unlock);
@@ -85,6 +99,22 @@ function openFile(path: string, files: LogFiles): number {
       { cause },
     );
   }
+}
+
+function describeExposure({ mode, uid }: FileStatus): string | undefined {
+  const mine = process.getuid?.();
+  // Windows: the mode says nothing about other users.
+  if (mine === undefined) return undefined;
+  if ((mode & 0o002) !== 0) return 'every user can write to it';
+  return uid === mine ? undefined : `it belongs to the user ${uid}`;
+}
+
+function refuseExposed(path: string, exposed: string): HoldfastError {
+  return new HoldfastError(
+    'log.exposed',
+    `The session log \`${path}\` is not gone on with: ${exposed}. Check where it comes from, and give it to the user of this process alone.`,
+    { data: { path } },
+  );
 }
 
 interface Reading {
