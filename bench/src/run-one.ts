@@ -4,6 +4,7 @@ import { measureImport } from './import.ts';
 import { measureInstall } from './install.ts';
 import type { Report } from './report.ts';
 import { measureSize } from './size.ts';
+import { measureStores } from './stores/measure.ts';
 
 const alone = new Map<string, () => Promise<Report>>([
   ...partMeasures,
@@ -14,6 +15,7 @@ const alone = new Map<string, () => Promise<Report>>([
 
 async function measure(name: string): Promise<readonly Report[]> {
   if (name === 'call-path') return await measureCallPath();
+  if (name === 'stores') return await measureStores();
   const measureOne = alone.get(name);
   if (measureOne === undefined) throw new Error(`there is no benchmark \`${name}\``);
   return [await measureOne()];
