@@ -3,7 +3,7 @@ import { isCancel, select } from '@clack/prompts';
 import type { ApprovalAnswer, PendingApproval } from '@holdfast/core';
 import type { LineStyle } from './call-line.ts';
 import type { InputStream, OutputStream } from './host.ts';
-import { splitColumns, toPrintable, toPrintableBlock, wrapColumns } from './terminal-text.ts';
+import { fitColumns, splitColumns, toPrintable, toPrintableBlock, wrapColumns } from './terminal-text.ts';
 
 export interface AskPersonOptions {
   readonly input: InputStream;
@@ -75,7 +75,7 @@ export function describePending(
     .flatMap((line) => splitColumns(line, width, maxArgumentLines + 1));
   const reasons = pending.asks.map(({ policy, reason }) => toPrintable(`${reason ?? 'no reason given'} (${policy})`));
   return [
-    `  ${colors.yellow('asking')}    ${colors.bold(toPrintable(pending.name))}${pending.dangerous ? colors.red('  dangerous') : ''}`,
+    `  ${colors.yellow('asking')}    ${colors.bold(fitColumns(toPrintable(pending.name), width - 18))}${pending.dangerous ? colors.red('  dangerous') : ''}`,
     ...lines.slice(0, maxArgumentLines).map((line) => `    ${colors.dim('|')} ${line}`),
     ...(lines.length > maxArgumentLines
       ? [colors.yellow(`    cut here: all of it is ${json.length} characters, sha256 ${digest(json)}`)]

@@ -56,12 +56,11 @@ function describeRun({ state, request, model, startedAtMs }: WaitingRun, style: 
 /** One question with all that a person has to know for the answer. */
 function describeQuestion(call: WaitingCall, id: string, { style, nowMs }: WaitingView): readonly string[] {
   const { name, input, dangerous = false, asks = [], askedAtMs = 0, expiresAtMs = 0, digest = '' } = call;
-  const [title = '', ...lines] = describePending({ name, input, dangerous, asks }, style);
   const asked = `asked ${formatDuration(Math.max(0, nowMs - askedAtMs))} ago`;
   return [
     '',
-    `${title}  ${style.colors.dim(fitColumns(id, 40))}`,
-    ...lines,
+    ...describePending({ name, input, dangerous, asks }, style),
+    ...indent(`call ${id}`, style),
     ...indent(`${asked}, ${describeExpiry(call, nowMs)} (${formatTime(expiresAtMs)})`, style),
     ...indent(`digest ${digest}`, style),
   ];
@@ -82,8 +81,10 @@ function describeOther(call: WaitingCall, id: string, style: LineStyle): readonl
   if (state === 'waiting') return [];
   const { colors, columns } = style;
   const paint = state === 'in-doubt' ? colors.red : colors.yellow;
-  const [shownName, shownId] = [fitColumns(toPrintable(name), 40), fitColumns(id, 40)];
-  const room = Math.min(columns, 160) - measureColumns(`  ${state.padEnd(8)}  ${shownName}  ${shownId}  `) - 1;
+  const width = Math.min(columns, 160);
+  const fit = (text: string): string => fitColumns(toPrintable(text), Math.floor(width / 4));
+  const [shownName, shownId] = [fit(name), fit(id)] as const;
+  const room = width - measureColumns(`  ${state.padEnd(8)}  ${shownName}  ${shownId}  `) - 1;
   const why = ended === true ? 'Whether it took effect is not known, and the model was told so.' : callStates[state];
   return [
     '',

@@ -1,6 +1,4 @@
-import { readFile } from 'node:fs/promises';
 import { defineSlice, type JsonObject, replace } from '@holdfast/core';
-import { compileJsonSchema, type SchemaIssue } from '@holdfast/schema/json';
 import { createSession } from '@holdfast/session';
 import { jsonlStore } from '@holdfast/session/jsonl';
 import { expect, test, vi } from 'vitest';
@@ -9,38 +7,15 @@ import { prepareLogPath } from './session-logs.ts';
 import { createFolder } from './test-folder.ts';
 import { createTestHost, type TestHostOptions } from './test-host.ts';
 import { runMain, toTool } from './test-program.ts';
+import { checkLines, findIssues, readSchema } from './test-schemas.ts';
 
 // A busy machine may take seconds to start Node.js.
 vi.setConfig({ testTimeout: 60_000 });
-
-async function readSchema(name: string): Promise<JsonObject> {
-  return JSON.parse(await readFile(new URL(`../schemas/${name}.schema.json`, import.meta.url), 'utf8'));
-}
 
 async function print(argv: readonly string[], directory: string, options: TestHostOptions = {}): Promise<string> {
   const { host, stdout } = createTestHost({ directory, ...options });
   await runProgram(argv, host, '0');
   return stdout();
-}
-
-/** Why `value` is not as `schema` says, with keys that it does not declare, so that a new field cannot be forgotten there. */
-function findIssues(schema: JsonObject, value: unknown): readonly SchemaIssue[] {
-  const checked = compileJsonSchema({ type: 'json-schema', schema }).validate(value);
-  return checked.ok ? [] : checked.issues;
-}
-
-/** Each line against the schema as a whole and, for its keys, against the one of its type. Answers the types. */
-async function checkLines(name: string, lines: string): Promise<ReadonlySet<string>> {
-  const schema = await readSchema(name);
-  const types = new Set<string>();
-  for (const line of lines.trimEnd().split('\n')) {
-    const value = JSON.parse(line);
-    expect({ line, issues: findIssues(schema, value) }).toEqual({ line, issues: [] });
-    const own = { $ref: `#/$defs/${value.type}`, $defs: schema['$defs'] ?? {} };
-    expect({ line, issues: findIssues(own, value) }).toEqual({ line, issues: [] });
-    types.add(value.type);
-  }
-  return types;
 }
 
 /** The types that a schema has. */

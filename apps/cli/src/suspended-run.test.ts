@@ -1,10 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { runProgram } from './program.ts';
 import { createFolder, type TestFolder } from './test-folder.ts';
-import { createTestHost } from './test-host.ts';
-import { type Ended, runMain, toTool } from './test-program.ts';
+import { type Ended, runHere, runMain, toTool } from './test-program.ts';
 
 // A busy machine may take seconds to start Node.js, and these tests start it a dozen times.
 vi.setConfig({ testTimeout: 180_000 });
@@ -27,11 +25,7 @@ function inFolder({ path }: TestFolder) {
 
 /** The same, without a process of its own. */
 function inProcess({ path }: TestFolder) {
-  return async (...argv: readonly string[]): Promise<Ended> => {
-    const { host, stdout, stderr } = createTestHost({ directory: path, environment: { NO_COLOR: '1' } });
-    const exitCode = await runProgram(argv, host, '0');
-    return { exitCode, stdout: stdout(), stderr: stderr() };
-  };
+  return (...argv: readonly string[]): Promise<Ended> => runHere(argv, { directory: path });
 }
 
 async function listPages({ path }: TestFolder): Promise<readonly string[]> {

@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { runProgram } from './program.ts';
 import { createFolder } from './test-folder.ts';
+import { createTestHost, type TestHostOptions } from './test-host.ts';
 
 const program = fileURLToPath(new URL('./main.ts', import.meta.url));
 
@@ -40,6 +42,13 @@ export interface RunMainOptions {
   readonly environment?: Record<string, string>;
   /** Sees the process at every chunk. */
   readonly onStdout?: (child: ChildProcess, stdout: string) => void;
+}
+
+/** Runs the program in this process. */
+export async function runHere(argv: readonly string[], options: TestHostOptions = {}): Promise<Ended> {
+  const { host, stdout, stderr } = createTestHost({ environment: { NO_COLOR: '1' }, ...options });
+  const exitCode = await runProgram(argv, host, '0');
+  return { exitCode, stdout: stdout(), stderr: stderr() };
 }
 
 /** Runs the program for real, in a folder with `files`. */
