@@ -34,7 +34,7 @@ export function hasChanged(key: string): HoldfastError {
 export function undoFailed(causes: readonly unknown[]): HoldfastError {
   return new HoldfastError(
     'file.undo_failed',
-    'A commit failed midway and could not be undone in full. What was there before is kept in files named `.holdfast-*`.',
+    'A commit failed midway and could not be undone in full. What was there before is kept in files named `.holdfast-*`, and is put right once this process has ended.',
     { cause: new AggregateError(causes) },
   );
 }
@@ -59,13 +59,18 @@ export interface Conflict {
 }
 
 export function recoveryConflict(conflicts: readonly Conflict[]): HoldfastError {
+  const kept = conflicts.some((conflict) => conflict.kept !== null);
+  return new HoldfastError(
+    'file.recovery_conflict',
+    `After a crash, files could not be completed or put back, because somebody else had changed them; they stay as they are: ${listConflicts(conflicts)}.${kept ? ' What belongs there is kept in the files named in parentheses: compare, and remove those.' : ''}`,
+    { data: { conflicts: conflicts.map((conflict) => ({ path: conflict.key, kept: conflict.kept })) } },
+  );
+}
+
+function listConflicts(conflicts: readonly Conflict[]): string {
   const shown = conflicts
     .slice(0, 5)
     .map(({ key, kept }) => `\`${showPath(key)}\`${kept === null ? '' : ` (\`${showPath(kept)}\`)`}`);
-  const more = conflicts.length > shown.length ? ` and ${conflicts.length - shown.length} more` : '';
-  return new HoldfastError(
-    'file.recovery_conflict',
-    `After a crash, files could not be completed or put back, because somebody else had changed them: ${shown.join(', ')}${more}. They stay as they are; what belongs there is kept in the files named in parentheses. Compare, and remove those.`,
-    { data: { conflicts: conflicts.map(({ key, kept }) => ({ path: key, kept })) } },
-  );
+  const more = conflicts.length - shown.length;
+  return `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

@@ -51,14 +51,14 @@ async function openWorkspace(): Promise<TestFolder & { readonly root: string }> 
   return { root, path: folder.path, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
 }
 
-/** Settles everything, in every way. */
-async function settle(root: string): Promise<readonly unknown[]> {
+/** Settles everything, in the one way and then in the other. */
+async function settle(root: string, committed = false): Promise<readonly unknown[]> {
   const results: unknown[] = [];
   const files = hostFilesystem(root);
   for (const run of [
     () => files.unsettled?.(),
-    () => files.recover?.(mark, false),
-    () => files.recover?.(mark, true),
+    () => files.recover?.(mark, committed),
+    () => files.recover?.(mark, !committed),
     () => files.unsettled?.(),
   ]) {
     results.push(
@@ -157,7 +157,11 @@ test.each([
 ])('a journal that its writer thought up touches nothing: $change', async ({ change, stamps }) => {
   const files = [`.holdfast-${token}-0-new.tmp`, `.holdfast-${token}-0-old.tmp`];
   for (const owned of [[], files.slice(0, 1), files.slice(1), files]) {
-    for (const named of [mark, null]) {
+    for (const [named, committed] of [
+      [mark, true],
+      [mark, false],
+      [null, false],
+    ] as const) {
       for (const extension of ['journal', 'done']) {
         await using folder = await openWorkspace();
         for (const name of owned) {
@@ -168,9 +172,15 @@ test.each([
         const before = Object.entries(await snapshotTree(folder.path)).filter((entry) => !isLeftover(entry));
         const text = toText({ mark: named, changes: [change] }, stamps);
         await writeFile(join(folder.root, `.holdfast-${token}.${extension}`), text);
-        await settle(folder.root);
+        await settle(folder.root, committed);
         const after = Object.entries(await snapshotTree(folder.path)).filter((entry) => !isLeftover(entry));
-        expect({ owned, named, extension, after }).toEqual({ owned, named, extension, after: before });
+        expect({ owned, named, committed, extension, after }).toEqual({
+          owned,
+          named,
+          committed,
+          extension,
+          after: before,
+        });
       }
     }
   }

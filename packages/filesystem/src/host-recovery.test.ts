@@ -154,6 +154,33 @@ test('a second crash at any step of a recovery changes nothing of how it ends', 
   expect(crashes).toBeGreaterThan(100);
 });
 
+test('a crash while a commit that failed is undone', { timeout: 60_000 }, async () => {
+  await using folder = await makeTestFolder();
+  const root = join(folder.path, 'root');
+  const { steps } = await runUndisturbed(root, before, changes);
+  const decided = new Set<string>();
+  for (const [at, step] of steps.entries()) {
+    if (!changesDisk(step)) continue;
+    // Prepared, and not yet settled.
+    if (at <= steps.lastIndexOf('handle.writeFile') + 1 || at >= steps.lastIndexOf('rename')) continue;
+    for (const committed of [true, false]) {
+      for (let thenWorking = 0, undone = false; !undone; thenWorking += 1) {
+        await restoreTree(root, before);
+        await interrupt(root, changes, { kind: 'error', at, thenWorking });
+        undone = (await readdir(root)).every((name) => !name.startsWith('.holdfast-'));
+        const marks = await recoverAll(root, committed);
+        const tree = await snapshotTree(root);
+        const wanted = marks.length > 0 && committed ? after : before;
+        // What is left to be cleaned has been decided: the commit failed, or the failure came to nothing.
+        if (marks.length > 0) expect({ at, thenWorking, tree }).toEqual({ at, thenWorking, tree: wanted });
+        else expect([before, after]).toContainEqual(tree);
+        if (marks.length > 0) decided.add(`${at} ${thenWorking} ${committed}`);
+      }
+    }
+  }
+  expect(decided.size).toBeGreaterThan(50);
+});
+
 test('file.busy: what a process that runs has prepared is not listed, and nobody else settles it', async () => {
   await using folder = await makeTestFolder();
   const root = join(folder.path, 'root');

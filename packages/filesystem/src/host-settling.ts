@@ -1,4 +1,3 @@
-import type { BigIntStats } from 'node:fs';
 import type { Conflict } from './file-errors.ts';
 import { toFileError } from './host-errors.ts';
 import { type RecordedChange, type Stamp, temporaryNames } from './host-journal.ts';
@@ -163,11 +162,13 @@ async function undoMakeDirectory({ site, target }: Places): Promise<undefined> {
 
 async function completeRemoveDirectory(
   { site, target, conflict }: Places,
-  { ino }: Recorded<'remove-directory'>,
+  { ino, mode }: Recorded<'remove-directory'>,
 ): Promise<Conflict | undefined> {
   const found = await site.find(target);
   if (found === undefined || !found.isDirectory()) return undefined;
-  return isSameFolder(found, ino) && (await site.removeDirectory(target)) ? undefined : conflict();
+  // One that was made again to undo the removal, in the process that ended, has another number.
+  const isSame = String(found.ino) === ino || Number(found.mode & 0o7777n) === mode;
+  return isSame && (await site.removeDirectory(target)) ? undefined : conflict();
 }
 
 async function undoRemoveDirectory(
@@ -180,8 +181,4 @@ async function undoRemoveDirectory(
   // Made elsewhere, so that it is never seen without its mode.
   const made = (await site.makeDirectory(former, mode)) && (await site.move(former, target));
   return made ? undefined : conflict();
-}
-
-function isSameFolder(found: BigIntStats, ino: string): boolean {
-  return String(found.ino) === ino;
 }

@@ -10,7 +10,7 @@ export type { FilesystemOptions } from './options.ts';
 
 /**
  * The folder `root` of this machine. Writes are staged in memory, put into temporary files by `prepare` and moved into place by
- * `commit`, all or none. Nothing outside the folder's real path is reached, whatever links lie in it.
+ * `commit`, all or none, also when the process ends in between: `unsettled` and `recover` tell another one. Nothing outside the folder's real path is reached, whatever links lie in it.
  *
  * @throws HoldfastError `filesystem.root_invalid` when `root` is no folder, `options.invalid`, and `path.escape` or
  * `path.invalid` for `protectedPaths`.

@@ -22,9 +22,11 @@ export interface FaultOptions {
    * same, and of what the call was to write, half is written.
    */
   readonly kind?: 'error' | 'crash' | 'torn';
+  /** After an `error`, so many calls still work, and then none. Default: all work. */
+  readonly thenWorking?: number;
 }
 
-export function createFaults({ code = 'EIO', links = true, kind = 'error' }: FaultOptions = {}): Faults {
+export function createFaults({ code = 'EIO', links = true, kind = 'error', thenWorking }: FaultOptions = {}): Faults {
   let left: number | undefined;
   let failed: string | undefined;
   let steps: string[] = [];
@@ -38,7 +40,8 @@ export function createFaults({ code = 'EIO', links = true, kind = 'error' }: Fau
   function isDue(): boolean {
     if (left === undefined) return false;
     left -= 1;
-    return left === -1 || (left < 0 && kind !== 'error');
+    const last = kind === 'error' ? -1 - (thenWorking ?? Number.POSITIVE_INFINITY) : -1;
+    return left === -1 || left < last;
   }
 
   /** The same object, of which each method may fail. */

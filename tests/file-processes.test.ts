@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { checkFileKills, type FileKillsSeen, noFileKills } from './file-processes.ts';
+
+test.each([
+  { kills: 45, beside: false },
+  { kills: 15, beside: true },
+])(
+  'files are what the log says through $kills kills (another session beside: $beside)',
+  { timeout: 180_000 },
+  async ({ kills, beside }) => {
+    const seen: FileKillsSeen = { ...noFileKills };
+    await checkFileKills({ kills, beside }, seen);
+    expect(seen.kills).toBe(kills);
+    expect(seen.calls).toBeGreaterThan(kills / 2);
+    expect(seen.completed + seen.putBack).toBeGreaterThan(0);
+  },
+);

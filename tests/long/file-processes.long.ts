@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { checkFileKills, type FileKillsSeen, noFileKills } from '../file-processes.ts';
+import { amount, inBatches } from './amount.ts';
+
+test.each([{ beside: false }, { beside: true }])(
+  'files are what the log says through thousands of kills (another session beside: $beside)',
+  async ({ beside }) => {
+    const kills = amount(beside ? 1_000 : 2_000);
+    const seen: FileKillsSeen = { ...noFileKills };
+    await inBatches(`kills while files are changed (another session beside: ${beside})`, kills, async () => {
+      const some = Math.min(100, kills - seen.kills);
+      await checkFileKills({ kills: some, beside }, seen);
+      return some;
+    });
+    console.log(seen);
+    expect(seen.kills).toBe(kills);
+    expect(seen.completed).toBeGreaterThan(kills / 20);
+  },
+);
