@@ -114,7 +114,10 @@ function chooseQuestion(
 function describeAnswers(questions: readonly PendingApproval[], answer: ApprovalAnswer): readonly string[] {
   const said = answer.type === 'approve' ? 'Approved' : 'Denied';
   return questions.map(({ callId, name }) => {
-    const granted = answer.type === 'approve' && answer.grant === true ? ', and granted for the session' : '';
+    const granted =
+      answer.type === 'approve' && answer.grant === true
+        ? '; further calls of the tool pass without asking, from the time it runs'
+        : '';
     return `${said}: ${toPrintable(name)} (${fitColumns(toPrintable(callId), 64)})${granted}`;
   });
 }

@@ -1,0 +1,154 @@
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { openJsonlLog, readLog } from '@holdfast/session/jsonl';
+import { expect, test } from 'vitest';
+import { findLog } from './session-logs.ts';
+import { pendingApproval } from './test-events.ts';
+import { createFolder, type TestFolder } from './test-folder.ts';
+import type { TestHostOptions } from './test-host.ts';
+import { writeLog } from './test-log.ts';
+import { type Ended, runHere } from './test-program.ts';
+import { findIssues, readSchema } from './test-schemas.ts';
+
+const runStart = { type: 'run-start', run: 1, model: 'offline:rules', input: 'Tidy up.', tools: ['wipe'] };
+const suspended = { type: 'run-end', run: 1, status: 'suspended', text: '', turns: 1 };
+const question = (callId: string, changes: Parameters<typeof pendingApproval>[0] = {}) => ({
+  type: 'approval-request',
+  pending: pendingApproval({ callId, name: 'wipe', ...changes }),
+});
+const entries = [runStart, question('call_1_0'), question('call_1_1'), question('other'), suspended];
+
+function type({ path }: TestFolder, argv: readonly string[], options: TestHostOptions = {}): Promise<Ended> {
+  return runHere(argv, { directory: path, ...options });
+}
+
+async function readAnswers({ path }: TestFolder, id = 'one') {
+  const { records } = readLog((await findLog(path, id)).path);
+  return records.filter((record) => record.type === 'approval-answer');
+}
+
+test.each([
+  {
+    argv: ['approve', 'one', 'call_1_0'],
+    answer: { type: 'approve', grant: false },
+    says: 'Approved: wipe (call_1_0)\n',
+  },
+  {
+    argv: ['approve', 'one', 'oth', '--grant', '--by', 'anna'],
+    answer: { type: 'approve', grant: true },
+    by: 'anna',
+    says: 'Approved: wipe (other); further calls of the tool pass without asking, from the time it runs\n',
+  },
+  { argv: ['deny', 'one', 'other'], answer: { type: 'deny' }, says: 'Denied: wipe (other)\n' },
+  {
+    argv: ['deny', 'one', 'other', '--reason', 'Not today.', '--digest', 'DDDD'],
+    answer: { type: 'deny', reason: 'Not today.' },
+    says: 'Denied: wipe (other)\n',
+  },
+])('$argv', async ({ argv, answer, by = 'person', says }) => {
+  await using folder = await createFolder();
+  await writeLog(folder.path, 'one', entries);
+  const { exitCode, stdout, stderr } = await type(folder, argv);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  expect(stdout).toBe(`${says}2 questions more wait. To go on: holdfast resume one\n`);
+  expect(await readAnswers(folder)).toMatchObject([{ answer, by, run: 1, turn: 1, digest: 'd'.repeat(64) }]);
+});
+
+test('several calls at once, and as JSON', async () => {
+  await using folder = await createFolder();
+  await writeLog(folder.path, 'one', entries);
+  const { stdout } = await type(folder, ['approve', 'one', 'call_1_1', 'other', 'call_1_1', '--json']);
+  const answered = JSON.parse(stdout);
+  expect(findIssues(await readSchema('answer'), answered)).toEqual([]);
+  expect(answered).toMatchObject({
+    session: 'one',
+    waiting: 1,
+    answered: [{ callId: 'call_1_1', by: 'person' }, { callId: 'other' }],
+  });
+  const last = await type(folder, ['deny', 'one', 'call_1_0', '--json']);
+  expect(findIssues(await readSchema('answer'), JSON.parse(last.stdout))).toEqual([]);
+  expect(await readAnswers(folder)).toHaveLength(3);
+});
+
+test.each([
+  { what: 'a call that is not there', calls: ['call_2_0'], exitCode: 2, says: ['usage.call_unknown', '`call_1_0`'] },
+  { what: 'an ambiguous beginning', calls: ['call_1'], exitCode: 2, says: ['usage.call_ambiguous', '`call_1_1`'] },
+  { what: 'one good call and a bad one', calls: ['other', 'gone'], exitCode: 2, says: ['usage.call_unknown'] },
+  {
+    what: 'a question that is another by now',
+    calls: ['other', '--digest', 'abc'],
+    exitCode: 1,
+    says: ['approval.mismatch', 'hint: `holdfast pending one` shows it.'],
+  },
+])('$what: nothing is answered', async ({ calls, exitCode, says }) => {
+  await using folder = await createFolder();
+  await writeLog(folder.path, 'one', entries);
+  const ended = await type(folder, ['approve', 'one', ...calls]);
+  expect({ exitCode: ended.exitCode, stdout: ended.stdout }).toEqual({ exitCode, stdout: '' });
+  for (const text of says) expect(ended.stderr).toContain(text);
+  expect(await readAnswers(folder)).toEqual([]);
+});
+
+test('a question is answered once', async () => {
+  await using folder = await createFolder();
+  await writeLog(folder.path, 'one', entries);
+  await type(folder, ['deny', 'one', 'other']);
+  const again = await type(folder, ['approve', 'one', 'other']);
+  expect(again).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('(approval.answered)') });
+  expect(await readAnswers(folder)).toHaveLength(1);
+});
+
+test('a question whose time is over', async () => {
+  await using folder = await createFolder();
+  await writeLog(folder.path, 'one', [runStart, question('c1', { expiresAtMs: 5 }), suspended]);
+  const { exitCode, stderr } = await type(folder, ['approve', 'one', 'c1']);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining('(approval.expired)') });
+});
+
+test('an id that waits in two turns: the digest tells which is meant', async () => {
+  await using folder = await createFolder();
+  await writeLog(folder.path, 'one', [
+    runStart,
+    question('c1', { digest: 'a'.repeat(64) }),
+    question('c1', { turn: 2, digest: 'b'.repeat(64) }),
+    suspended,
+  ]);
+  const { stderr } = await type(folder, ['approve', 'one', 'c1']);
+  expect(stderr).toContain(
+    'waits in 2 turns: add `--digest` with `aaaaaaaaaaaa` or `bbbbbbbbbbbb`. (usage.call_ambiguous)',
+  );
+  expect((await type(folder, ['approve', 'one', 'c1', '--digest', 'bbb'])).exitCode).toBe(0);
+  expect(await readAnswers(folder)).toMatchObject([{ turn: 2 }]);
+});
+
+test('a session that is open elsewhere: who has it, and what can be done meanwhile', async () => {
+  await using folder = await createFolder();
+  const { store } = openJsonlLog(await writeLog(folder.path, 'one', entries));
+  const { exitCode, stderr } = await type(folder, ['approve', 'one', 'other']);
+  store.close();
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain(`process ${process.pid}`);
+  expect(stderr).toContain('(log.locked)\n  hint: `holdfast pending one` shows what waits in the meantime.\n');
+});
+
+test('a log that was changed is left as it is; a torn end is moved aside and said', async () => {
+  await using folder = await createFolder();
+  const changed = await writeLog(folder.path, 'changed', entries);
+  await writeFile(changed, (await readFile(changed, 'utf8')).replace('Tidy up.', 'Tidy it.'));
+  const refused = await type(folder, ['approve', 'changed', 'other']);
+  expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('(log.chain)') });
+  await appendFile(await writeLog(folder.path, 'torn', entries), '{"seq":');
+  const torn = await type(folder, ['approve', 'torn', 'other']);
+  expect(torn).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(/^warning: the log was torn: .+torn-\d+/) });
+  expect(readLog((await findLog(folder.path, 'torn')).path)).not.toHaveProperty('torn');
+});
+
+test('an empty log, and one of another program', async () => {
+  await using folder = await createFolder();
+  await writeFile(await writeLog(folder.path, 'empty', []), '');
+  expect((await type(folder, ['approve', 'empty', 'c1'])).stderr).toContain('(log.empty)');
+  const notes = { id: 'notes', kind: 'list', retention: 'state', events: ['noted'] };
+  await writeLog(folder.path, 'foreign', entries, [notes]);
+  const { exitCode, stderr } = await type(folder, ['approve', 'foreign', 'other']);
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain('(replay.slice_missing)\n  hint: Another program made this session');
+});
