@@ -9,8 +9,6 @@ import { type ReadingState, readFiles, toDamaged, toMissingLog } from './read-lo
 import { beginning, type ChainPlace, linkOf } from './record-chain.ts';
 import { SnapshotGauge, type SnapshotOptions } from './snapshot-gauge.ts';
 
-export { firstLink, linkOf } from './record-chain.ts';
-
 /** A store that appends one line of JSON a record. */
 export interface JsonlStore extends SessionStore {
   readonly path: string;
