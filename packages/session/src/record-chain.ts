@@ -3,7 +3,7 @@ import { isPlainObject } from '@holdfast/core';
 import type { LogRecord } from './log.ts';
 
 /** The link of the first record, which follows none. */
-export const firstLink: string = '0'.repeat(64);
+const firstLink = '0'.repeat(64);
 
 /** What the next record's `prev` must be: the SHA-256 of the bytes of this line without its newline. */
 export function linkOf(line: string | Uint8Array): string {
