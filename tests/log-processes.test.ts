@@ -4,10 +4,14 @@ import { checkKills, checkRaces, type KillsSeen } from './log-processes.ts';
 test.each([
   { kills: 24, bytes: 20 },
   { kills: 12, bytes: 100_000 },
-])('a log keeps every acknowledged record of $bytes bytes through $kills kills', async ({ kills, bytes }) => {
-  const seen: KillsSeen = { kills: 0, acknowledged: 0, torn: 0 };
-  await checkKills({ kills, bytes }, seen);
+  // A new file after every few records.
+  { kills: 24, bytes: 20, snapshotAfterBytes: 1 },
+])('a log keeps every acknowledged record of $bytes bytes through $kills kills: %o', async (options) => {
+  const { kills } = options;
+  const seen: KillsSeen = { kills: 0, acknowledged: 0, torn: 0, snapshots: 0 };
+  await checkKills(options, seen);
   expect(seen.kills).toBe(kills);
+  if (options.snapshotAfterBytes !== undefined) expect(seen.snapshots).toBeGreaterThan(kills);
   expect(seen.acknowledged).toBeGreaterThan(kills);
 });
 

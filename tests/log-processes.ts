@@ -26,8 +26,9 @@ class Writer {
   #errors = '';
   #wake: () => void = () => undefined;
 
-  constructor(path: string) {
-    this.#child = spawn(process.execPath, ['--conditions=holdfast-source', program, path]);
+  constructor(path: string, snapshotAfterBytes?: number) {
+    const parameters = [path, ...(snapshotAfterBytes === undefined ? [] : [String(snapshotAfterBytes)])];
+    this.#child = spawn(process.execPath, ['--conditions=holdfast-source', program, ...parameters]);
     this.#ended = once(this.#child, 'close').then(() => this.#wake());
     this.#child.stdout?.on('data', (text: Buffer) => {
       this.#output += text.toString();
@@ -67,6 +68,8 @@ class Writer {
 
 export interface KillsSeen {
   kills: number;
+  /** Snapshots in the log at the end; each has begun a new file. */
+  snapshots: number;
   acknowledged: number;
   torn: number;
 }
@@ -75,13 +78,16 @@ export interface KillsSeen {
  * Kills processes that append to a log, each goes on with what the one before left. After each kill every record that was
  * acknowledged is there, and the log opens.
  */
-export async function checkKills({ kills, bytes }: { kills: number; bytes: number }, seen: KillsSeen): Promise<void> {
+export async function checkKills(
+  { kills, bytes, snapshotAfterBytes }: { kills: number; bytes: number; snapshotAfterBytes?: number },
+  seen: KillsSeen,
+): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-kills-'));
   const path = join(folder, 's.jsonl');
   try {
     let acknowledged = 0;
     for (let kill = 0; kill < kills; kill += 1) {
-      const writer = new Writer(path);
+      const writer = new Writer(path, snapshotAfterBytes);
       await writer.saidLines(1);
       writer.tell('open');
       writer.tell(`write ${bytes}`);
@@ -105,6 +111,11 @@ export async function checkKills({ kills, bytes }: { kills: number; bytes: numbe
     // Nothing that was acknowledged was moved aside, and no lock is left.
     for (const name of readdirSync(folder)) if (name.includes('.torn-')) checkTorn(join(folder, name));
     expect(existsSync(`${path}.lock`)).toBe(false);
+    const snapshots = readLog(path).records.filter(({ type }) => type === 'snapshot');
+    const older = readdirSync(folder).filter((name) => name.includes('.before-'));
+    expect(older.toSorted()).toEqual(snapshots.map(({ seq }) => `s.jsonl.before-${seq}`).toSorted());
+    expect(existsSync(`${path}.next`)).toBe(false);
+    seen.snapshots += snapshots.length;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -118,7 +129,8 @@ function checkLog(path: string, acknowledged: number, bytes: number): void {
   const { records, problem } = readLog(path);
   expect(problem).toBeUndefined();
   expect(records.length).toBeGreaterThanOrEqual(acknowledged);
-  const wrong = records.filter(({ seq, text }) => seq > 0 && text !== String(seq).padEnd(bytes, '.'));
+  const notes = records.filter(({ type, seq }) => seq > 0 && type !== 'snapshot');
+  const wrong = notes.filter(({ seq, text }) => text !== String(seq).padEnd(bytes, '.'));
   expect(wrong).toEqual([]);
 }
 

@@ -1,4 +1,4 @@
-// A process that writes a log, for tests that kill it: `node log-writer.ts PATH`. Told on its standard input, a line each: `open`,
+// A process that writes a log, for tests that kill it: `node log-writer.ts PATH [BYTES-TO-A-SNAPSHOT]`. Told on its standard input, a line each: `open`,
 // `close`, or `write BYTES`, which appends records of about that size until the process is killed. What it did it says on its
 // standard output, a line each, before it does anything else.
 import { existsSync, writeSync } from 'node:fs';
@@ -8,6 +8,7 @@ import { createSession, replay, type Session } from '@holdfast/session';
 import { jsonlStore, openJsonlLog } from '@holdfast/session/jsonl';
 
 const path = process.argv[2] ?? '';
+const options = process.argv[3] === undefined ? {} : { snapshotAfterBytes: Number(process.argv[3]) };
 let session: Session | undefined;
 
 function say(line: string): void {
@@ -17,11 +18,11 @@ function say(line: string): void {
 function open(): string {
   try {
     if (existsSync(path)) {
-      const { records, store } = openJsonlLog(path);
+      const { records, store } = openJsonlLog(path, options);
       // A process that was killed before the first record leaves an empty file.
       session = records.length === 0 ? createSession({ id: 's', store }) : replay(records, { store });
     } else {
-      session = createSession({ id: 's', store: jsonlStore(path) });
+      session = createSession({ id: 's', store: jsonlStore(path, options) });
     }
     return 'opened';
   } catch (error) {

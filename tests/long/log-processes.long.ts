@@ -6,7 +6,7 @@ test.each([{ bytes: 20 }, { bytes: 100_000 }, { bytes: 1_000_000 }])(
   'a log keeps every acknowledged record of $bytes bytes through hundreds of kills',
   async ({ bytes }) => {
     const kills = amount(300);
-    const seen: KillsSeen = { kills: 0, acknowledged: 0, torn: 0 };
+    const seen: KillsSeen = { kills: 0, acknowledged: 0, torn: 0, snapshots: 0 };
     await inBatches(`kills while records of ${bytes} bytes are written`, kills, async () => {
       const some = Math.min(bytes < 1_000_000 ? 25 : 5, kills - seen.kills);
       await checkKills({ kills: some, bytes }, seen);

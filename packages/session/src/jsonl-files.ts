@@ -10,6 +10,7 @@ import {
   linkSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readSync,
   realpathSync,
   renameSync,
@@ -57,6 +58,8 @@ export interface LogFiles {
   status(descriptor: number): FileStatus;
   /** Of what the name leads to; `undefined` when there is none. */
   find(path: string): FileStatus | undefined;
+  /** The names in a folder. */
+  list(path: string): readonly string[];
   /** A second name for a file. `EEXIST` where something is. */
   link(path: string, another: string): void;
   /** `EEXIST` where something is. */
@@ -112,6 +115,7 @@ export const nodeFiles: LogFiles = {
   close: (descriptor) => closeSync(descriptor),
   status: (descriptor) => fstatSync(descriptor),
   find: (path) => statSync(path, { throwIfNoEntry: false }),
+  list: (path) => readdirSync(path),
   link: (path, another) => linkSync(path, another),
   copy: (path, another) => copyFileSync(path, another, constants.COPYFILE_EXCL),
   rename: (path, another) => renameSync(path, another),

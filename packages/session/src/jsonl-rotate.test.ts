@@ -200,6 +200,22 @@ test.each(damages)(
   },
 );
 
+test.each<[string, (path: string) => void]>([
+  ['is missing', (path) => rmSync(path)],
+  ['begins with something else', (path) => edit(path, (text) => `x${text}`)],
+  ['begins with another number', (path) => edit(path, (text) => text.replace(/\d+/, '2'))],
+  ['begins with a number that is too large', (path) => edit(path, (text) => text.replace(/\d+/, '99999'))],
+])('where an older file %s, the records in those before it are given all the same', async (_what, damage) => {
+  const path = await writeLog(60);
+  const whole = readLog(path);
+  const [, second = '', third = ''] = olderOf(path);
+  damage(third);
+  const seq = Number(second.split('.before-')[1]);
+  const { records, problem } = readLog(path);
+  expect(problem?.seq).toBe(seq);
+  expect(records).toEqual(whole.records.slice(0, seq));
+});
+
 test('opening tells when the file before does not end in what the snapshot followed', async () => {
   const path = await writeLog(60);
   const before = olderOf(path).at(-1) ?? '';

@@ -1,3 +1,4 @@
+import { basename, dirname } from 'node:path';
 import { hasCode, type LogFiles } from './jsonl-files.ts';
 import { maxLineBytes } from './jsonl-lines.ts';
 import { linkOf } from './record-chain.ts';
@@ -17,46 +18,67 @@ export function segmentBefore(path: string, seq: number): string {
   return `${path}.before-${seq}`;
 }
 
+interface Claim extends Segment {
+  /** It begins as ours do: with this record, as it says itself. */
+  readonly clear: boolean;
+}
+
 /**
- * The files of the log at `path` from the one on that has record `fromSeq`, in order; `newest` is the open file of that name. The first
- * of them begins with a later record when an older file is missing.
+ * The files of the log at `path` from the one on that has record `fromSeq`, in order; `newest` is the open file of that name. Each
+ * says with which record it begins, and so where the records before are. Where one does not, or its word leads nowhere, the next
+ * older file that is there comes before it: the records in it are good as far as they go. The first of all begins with a later record
+ * when what has `fromSeq` is missing.
  */
 export function listSegments(
   path: string,
   newest: number,
   { files, fromSeq = 0 }: { readonly files: LogFiles; readonly fromSeq?: number },
 ): readonly Segment[] {
-  const segments: Segment[] = [{ path, seq: readFirstSeq(newest, files) }];
-  for (let first = segments[0]; first !== undefined && first.seq > fromSeq; first = segments[0]) {
-    const before = segmentBefore(path, first.seq);
-    const descriptor = openThere(before, files);
-    if (descriptor === undefined) break;
-    try {
-      const seq = readFirstSeq(descriptor, files);
-      // Numbers that do not go down were not written by us, and would lead in a circle.
-      if (seq >= first.seq) break;
-      segments.unshift({ path: before, seq });
-    } finally {
-      files.close(descriptor);
-    }
+  let first = readClaim(path, newest, files);
+  const segments: Segment[] = [first];
+  // Of the records in the files from here on: older files have smaller numbers in their names.
+  let end = Number.POSITIVE_INFINITY;
+  while (!first.clear || first.seq > fromSeq) {
+    const named = first.clear && first.seq < end ? openClaim(segmentBefore(path, first.seq), files) : undefined;
+    end = named === undefined ? findBelow(path, end, files) : first.seq;
+    const before = named ?? (end < 0 ? undefined : openClaim(segmentBefore(path, end), files));
+    if (before === undefined) break;
+    first = before;
+    segments.unshift(first);
   }
   return segments;
 }
 
-function openThere(path: string, files: LogFiles): number | undefined {
+/** The largest number in the name of an older file that is smaller than `seq`; -1 when there is none. */
+function findBelow(path: string, seq: number, files: LogFiles): number {
+  const start = `${basename(path)}.before-`;
+  const numbers = files
+    .list(dirname(path))
+    .filter((name) => name.startsWith(start) && /^\d{1,15}$/.test(name.slice(start.length)))
+    .map((name) => Number(name.slice(start.length)));
+  return Math.max(-1, ...numbers.filter((number) => number < seq));
+}
+
+function openClaim(path: string, files: LogFiles): Claim | undefined {
+  let descriptor: number;
   try {
-    return files.open(path, 'read');
+    descriptor = files.open(path, 'read');
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined;
     throw error;
   }
+  try {
+    return readClaim(path, descriptor, files);
+  } finally {
+    files.close(descriptor);
+  }
 }
 
-/** With which record a file begins, as it claims itself; 0 when it does not. */
-function readFirstSeq(descriptor: number, files: LogFiles): number {
+function readClaim(path: string, descriptor: number, files: LogFiles): Claim {
   const bytes = Buffer.alloc(firstSeqBytes);
   const text = bytes.toString('latin1', 0, files.read(descriptor, bytes, 0));
-  return Number(/^\{"seq":(\d{1,15}),/.exec(text)?.[1] ?? 0);
+  const seq = /^\{"seq":(\d{1,15}),/.exec(text)?.[1];
+  return { path, seq: Number(seq ?? 0), clear: seq !== undefined };
 }
 
 // As a snapshot that we write begins; what does not is no segment of ours, and reading it says so.
