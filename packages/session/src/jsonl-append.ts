@@ -102,8 +102,11 @@ export class AppendFile {
     this.#size = size;
     // The line is written: what fails from here on keeps only further ones from being written.
     try {
-      this.#disk?.moveTo(descriptor, dirname(this.#path));
-      this.#closeFile(old);
+      try {
+        this.#disk?.moveTo(descriptor, dirname(this.#path));
+      } finally {
+        this.#closeFile(old);
+      }
     } catch (cause) {
       this.#broken = cause;
     }

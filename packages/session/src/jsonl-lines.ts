@@ -44,8 +44,9 @@ export class LineReader {
   next(): Buffer | 'end' | 'too-long' {
     let from = this.#given;
     for (;;) {
-      const end = this.#buffer.subarray(0, this.#filled).indexOf(newline, from);
-      if (end !== -1) {
+      const end = this.#buffer.indexOf(newline, from);
+      // What follows the part that is filled is of earlier readings.
+      if (end !== -1 && end < this.#filled) {
         const line = this.#buffer.subarray(this.#given, end);
         this.#given = end + 1;
         return line;

@@ -4,7 +4,7 @@ import { ChainReader } from './jsonl-chain.ts';
 import { type FileStatus, hasCode, type LogFiles, nodeFiles, writeAll } from './jsonl-files.ts';
 import { lockLog } from './jsonl-lock.ts';
 import { clearUp } from './jsonl-rotate.ts';
-import { readLastLink, segmentBefore } from './jsonl-segments.ts';
+import { findBelow, readLastLink, segmentBefore } from './jsonl-segments.ts';
 import { appendRecords, giveUp, isOnDisk, type JsonlOptions, type JsonlStore } from './jsonl-store.ts';
 import type { LogRecord, OpenedLog } from './log.ts';
 import { type LogProblem, type TornTail, toDamaged, toMissingLog } from './read-log.ts';
@@ -64,6 +64,7 @@ export function goOnWithLog(path: string, files: LogFiles, options: OpenJsonlOpt
     const { records, chain } = readToEnd(descriptor, { path, files, gauge });
     const { problem, place, offset: size, rest } = chain;
     if (problem !== undefined) throw toDamaged(path, { ...problem, seq: place.seq, path, offset: size });
+    if (records.length === 0) refuseEmptied(realPath, path, files);
     const keptAt = rest.length > 0 ? moveTail(realPath, { files, descriptor, tail: rest, size }) : undefined;
     tidy(realPath, { descriptor, seq: place.seq, files });
     const earlier = checkEarlier(realPath, chain.first, files);
@@ -138,6 +139,19 @@ function readToEnd(
   } catch (cause) {
     throw toMissingLog(path, cause);
   }
+}
+
+/** A new session in the place of what was cut away would hide all that is before. */
+function refuseEmptied(realPath: string, path: string, files: LogFiles): void {
+  let seq: number;
+  try {
+    seq = findBelow(realPath, Number.POSITIVE_INFINITY, files);
+  } catch (cause) {
+    throw toMissingLog(path, cause);
+  }
+  if (seq < 0) return;
+  const message = `It has no record, and there is \`${segmentBefore(realPath, seq)}\` with those before record ${seq}.`;
+  throw toDamaged(path, { code: 'log.sequence', seq, path, offset: 0, message });
 }
 
 /** Looks whether the file before ends in what the first record of this one follows. */

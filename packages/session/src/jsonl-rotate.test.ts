@@ -216,6 +216,25 @@ test.each<[string, (path: string) => void]>([
   expect(records).toEqual(whole.records.slice(0, seq));
 });
 
+test.each([[''], ['{"seq":'], ['\n'.repeat(2)]])('a newest file that holds %j now is not begun anew', async (text) => {
+  const path = await writeLog(60);
+  const older = olderOf(path);
+  const seq = Number(older.at(-1)?.split('.before-')[1]);
+  const { records } = readLog(path);
+  writeFileSync(path, text);
+  const isRecord = text.includes('\n');
+  expect(() => openJsonlLog(path)).toThrow(
+    expect.objectContaining({ code: isRecord ? 'log.record.invalid' : 'log.sequence' }),
+  );
+  expect(readFileSync(path, 'utf8')).toBe(text);
+  // What is before can be read, and gone on with when it is put back.
+  expect(readLog(path).records).toEqual(records.slice(0, seq));
+  renameSync(older.at(-1) ?? '', path);
+  const opened = openJsonlLog(path);
+  expect([...opened.store.read()]).toEqual(records.slice(0, seq));
+  opened.store.close();
+});
+
 test('opening tells when the file before does not end in what the snapshot followed', async () => {
   const path = await writeLog(60);
   const before = olderOf(path).at(-1) ?? '';

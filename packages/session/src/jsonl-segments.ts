@@ -50,7 +50,7 @@ export function listSegments(
 }
 
 /** The largest number in the name of an older file that is smaller than `seq`; -1 when there is none. */
-function findBelow(path: string, seq: number, files: LogFiles): number {
+export function findBelow(path: string, seq: number, files: LogFiles): number {
   const start = `${basename(path)}.before-`;
   const numbers = files
     .list(dirname(path))

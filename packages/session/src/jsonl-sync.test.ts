@@ -207,3 +207,101 @@ test('log.unwritable: the name of a new file cannot be synced', () => {
   expect(() => createJsonlLog(path, files, disk)).toThrow(expect.objectContaining({ code: 'log.unwritable' }));
   expect(existsSync(`${path}.lock`)).toBe(false);
 });
+
+test('with a snapshot the file before, the new one and its name are synced', async () => {
+  const { files, done } = slowDisk();
+  const path = newPath();
+  const store = createJsonlLog(path, files, disk);
+  store.append({ type: 'one' }, 0, 1);
+  done.length = 0;
+  store.append({ type: 'snapshot' }, 1, 1);
+  const at = join(path, '..').slice(root.length);
+  expect(done).toEqual(['sync', 'sync', `sync folder ${at}`, 'close']);
+  // Nothing is left to do.
+  await store.sync?.();
+  expect(done).toHaveLength(4);
+  store.append({ type: 'two' }, 2, 1);
+  store.close();
+  expect(readLog(path).records).toHaveLength(3);
+});
+
+test('a file that a sync is under way for is closed after it, also when a new one was begun', async () => {
+  const { files, done, end } = slowDisk();
+  const closed: number[] = [];
+  const path = newPath();
+  const store = createJsonlLog(
+    path,
+    {
+      ...files,
+      close: (descriptor) => {
+        closed.push(descriptor);
+        files.close(descriptor);
+      },
+    },
+    disk,
+  );
+  store.append({ type: 'one' }, 0, 1);
+  const ends = watch([store.sync?.()]);
+  closed.length = 0;
+  store.append({ type: 'snapshot' }, 1, 1);
+  expect([closed, ends]).toEqual([[], ['waits']]);
+  end();
+  await turn();
+  expect([closed.length, ends]).toEqual([1, ['done']]);
+  expect(done.filter((what) => what === 'sync later')).toHaveLength(1);
+  store.close();
+  expect(readLog(path).records).toHaveLength(2);
+});
+
+test.each([
+  ['of the file before', 0],
+  ['of the name of the new one', 2],
+])('log.sync_failed: a sync %s fails when a snapshot is written', async (_what, failing) => {
+  const { files } = slowDisk();
+  let syncs = -1;
+  const fail = (): void => {
+    syncs += 1;
+    if (syncs === failing) throw new Error('EIO');
+  };
+  const path = newPath();
+  const store = createJsonlLog(
+    path,
+    { ...files, sync: fail, syncFolder: () => (syncs < 0 ? undefined : fail()) },
+    disk,
+  );
+  store.append({ type: 'one' }, 0, 1);
+  const snapshot = (): void => store.append({ type: 'snapshot' }, 1, 1);
+  // The snapshot itself may have been written.
+  if (failing === 0) expect(snapshot).toThrow(expect.objectContaining({ code: 'log.write_failed' }));
+  else snapshot();
+  expect(() => store.append({ type: 'two' }, 2, 1)).toThrow(expect.objectContaining({ code: 'log.broken' }));
+  await expect(store.sync?.()).rejects.toMatchObject({ code: 'log.sync_failed' });
+  store.close();
+  expect(open.size).toBe(0);
+  const opened = openJsonlLog(path);
+  opened.store.close();
+  expect(readLog(path).records.map(({ type }) => type)).toEqual(failing === 0 ? ['one'] : ['one', 'snapshot']);
+});
+
+test('a new file that cannot be synced is not begun: the snapshot stands where the other records do', () => {
+  const path = newPath();
+  const files: LogFiles = {
+    ...nodeFiles,
+    sync() {
+      throw new Error('EIO');
+    },
+  };
+  const store = createJsonlLog(path, files);
+  store.append({ type: 'one' }, 0, 1);
+  store.append({ type: 'snapshot' }, 1, 1);
+  store.append({ type: 'two' }, 2, 1);
+  store.close();
+  expect(existsSync(`${path}.next`)).toBe(false);
+  expect(openJsonlLogRecords(path)).toEqual(['one', 'snapshot', 'two']);
+});
+
+function openJsonlLogRecords(path: string): readonly string[] {
+  const { records, store } = openJsonlLog(path);
+  store.close();
+  return records.map(({ type }) => type);
+}
