@@ -1,14 +1,17 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { isHoldfastError } from '@holdfast/core';
 import { openSqliteLog, readSqliteLog } from '@holdfast/session/sqlite';
 import { expect, test } from 'vitest';
-import { damageLines, findHidden, rewriteTail } from './log-damage.ts';
-import { type SqliteLog, sessionId, writeSqliteLog } from './log-damage-sqlite.ts';
+import { damageLines, findHidden, makeFolder, rewriteTail, writeLog } from './log-damage.ts';
+import { type SqliteLog, sessionId, sqliteLogOf, writeSqliteLog } from './log-damage-sqlite.ts';
 
 test('a database holds the lines that a file would', () => {
-  using log = writeSqliteLog(20);
-  const { head, records, problem } = log.read();
-  expect([head, records.length, problem]).toEqual([log.head, 20, undefined]);
+  using folder = makeFolder();
+  const { lines, reading } = writeLog(join(folder.path, 's.jsonl'), 20);
+  using log = sqliteLogOf(reading.records);
+  expect([log.head, log.lines]).toEqual([reading.head, lines]);
+  expect(log.read()).toMatchObject({ records: reading.records });
 });
 
 test('every row that is deleted, swapped, doubled, inserted or forged is found at its place', () => {
@@ -47,16 +50,19 @@ test('a row that is taken out, with the others left where they are, is found', (
   }
 });
 
-test.each([-1, 21, 1_000_000])('a row that is given the number %d is found', (to) => {
-  using log = writeSqliteLog(20);
-  for (let seq = 0; seq < 20; seq += 1) {
-    log.change('UPDATE holdfast_records SET seq = ? WHERE session = 1 AND seq = ?', to, seq);
-    // A number below all others comes before them.
-    const finding = { code: 'log.sequence', seq: to < 0 ? 0 : seq };
-    expect(findHidden(log.read(), finding, log.head), `row ${seq}`).toBeUndefined();
-    log.replaceRows(log.lines);
-  }
-});
+test.each([-1, 21, 1_000_000, 2n ** 53n, 2n ** 63n - 1n, -(2n ** 63n)])(
+  'a row that is given the number %d is found',
+  (to) => {
+    using log = writeSqliteLog(20);
+    for (let seq = 0; seq < 20; seq += 1) {
+      log.change('UPDATE holdfast_records SET seq = ? WHERE session = 1 AND seq = ?', to, seq);
+      // A number below all others comes before them.
+      const finding = { code: 'log.sequence', seq: to < 0 ? 0 : seq };
+      expect(findHidden(log.read(), finding, log.head), `row ${seq}`).toBeUndefined();
+      log.replaceRows(log.lines);
+    }
+  },
+);
 
 // Each on every row but the last one, of which only the head tells whether it is what was written.
 test.each<{ readonly what: string; readonly change: (log: SqliteLog, seq: number) => void; readonly finds: RegExp }>([

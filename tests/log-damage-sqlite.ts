@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { LogEntry } from '@holdfast/session';
+import type { LogEntry, LogRecord } from '@holdfast/session';
 import { readSqliteLog, type SqliteLogReading, sqliteStore } from '@holdfast/session/sqlite';
 import { makeFolder, writeLog } from './log-damage.ts';
 
@@ -21,24 +21,32 @@ export interface SqliteLog extends Disposable {
   read(): SqliteLogReading;
 }
 
-/** Writes a log of `count` records into a database. The second session in it is there to be left alone. */
+/** Writes a log of `count` records into a database. */
 export function writeSqliteLog(count: number): SqliteLog {
+  using folder = makeFolder();
+  return sqliteLogOf(writeLog(join(folder.path, 's.jsonl'), count).reading.records);
+}
+
+/** Writes records into a database. The second session in it is there to be left alone. */
+export function sqliteLogOf(records: readonly LogRecord[]): SqliteLog {
   const folder = makeFolder();
   const path = join(folder.path, 's.db');
-  const { lines, reading } = writeLog(join(folder.path, 's.jsonl'), count);
   for (const id of [sessionId, 'other']) {
     const store = sqliteStore(path, { sessionId: id });
-    for (const { seq, atMs, ...entry } of reading.records) store.append(entry as LogEntry, seq, atMs);
+    for (const { seq, atMs, ...entry } of records) store.append(entry as LogEntry, seq, atMs);
     store.close();
   }
   // Held open, so that no reader is the last to leave, which would write everything back each time.
   const database = new DatabaseSync(path, { enableForeignKeyConstraints: false });
+  const rows = database.prepare('SELECT text FROM holdfast_records WHERE session = 1 ORDER BY seq').all();
+  const lines = rows.map(({ text }) => String(text));
+  const { head } = readSqliteLog(path, { sessionId });
   const remove = database.prepare('DELETE FROM holdfast_records WHERE session = 1');
   const insert = database.prepare('INSERT INTO holdfast_records (session, seq, text) VALUES (1, ?, ?)');
   return {
     path,
     lines,
-    head: reading.head,
+    head,
     replaceRows(texts) {
       database.exec('BEGIN');
       remove.run();

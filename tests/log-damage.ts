@@ -104,7 +104,7 @@ function change(session: Session, number: number): void {
   else session.dispatch({ type: 'noted', payload: `note ${number}` });
 }
 
-function ticking(): { now(): number; after(delayMs: number, run: () => void): () => void } {
+export function ticking(): { now(): number; after(delayMs: number, run: () => void): () => void } {
   let now = 0;
   return {
     now: () => (now += 1),
