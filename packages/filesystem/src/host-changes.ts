@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { Change } from './backend.ts';
 import { hasChanged } from './file-errors.ts';
 import { systemCode, toFileError } from './host-errors.ts';
@@ -86,7 +86,7 @@ async function planRemoveFile(
   let folder: HostFolder | undefined;
   let kept: string | undefined;
   return {
-    recorded: { type: 'remove-file', key, folder: shelter, before: recorded },
+    recorded: { type: 'remove-file', key, name: basename(target), folder: shelter, before: recorded },
     async prepare() {
       // The file's own folder may be removed next, so what is kept for an undo does not lie in it.
       folder = await openFolder(operations, await access.paths.toHost(shelter), key);
@@ -123,7 +123,7 @@ async function planRemoveDirectory(access: HostAccess, key: string, names: Tempo
   const mode = Number(fullMode & 0o7777n);
   let removed = false;
   return {
-    recorded: { type: 'remove-directory', key, ino: String(ino), mode },
+    recorded: { type: 'remove-directory', key, name: basename(target), ino: String(ino), mode },
     async apply() {
       await inParent(access, key, target, (path) => operations.rmdir(path));
       removed = true;

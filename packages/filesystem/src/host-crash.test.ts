@@ -14,8 +14,12 @@ const start: Tree = {
   empty: 'folder 711',
   old: 'folder 750',
   'old/c.txt': file('c', '600'),
+  'large.bin': file('x'.repeat(2000)),
   'old/deep': 'folder 2755',
   'old/deep/d.txt': file('d'),
+  'a\u0308': 'folder 755',
+  'a\u0308/u\u0308.txt': file('u'),
+  'o\u0308.txt': file('o'),
 };
 
 async function removeOld(view: Filesystem): Promise<void> {
@@ -32,6 +36,12 @@ const calls: Readonly<Record<string, Changes>> = {
   'replace a file': (view) => view.write('a.txt', 'changed'),
   'replace a file by the same content': (view) => view.write('a.txt', 'a'),
   'delete a file': (view) => view.remove('b.txt'),
+  'delete a file that is too large to be read': (view) => view.remove('large.bin'),
+  'what has names in another form': async (view) => {
+    await view.remove('\u00e4/\u00fc.txt');
+    await view.remove('\u00e4');
+    await view.write('\u00f6.txt', 'changed');
+  },
   'delete folders': async (view) => {
     await removeOld(view);
     await view.remove('empty');

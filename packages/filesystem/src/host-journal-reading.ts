@@ -6,7 +6,7 @@ import type { HostOperations } from './host-folder.ts';
 import { type JournalHead, maxJournalBytes, type RecordedChange, type Stamp } from './host-journal.ts';
 import { isAbsence } from './host-paths.ts';
 import { type ProcessIdentity, toProcessIdentity } from './host-process.ts';
-import { parsePath } from './paths.ts';
+import { nameOf, parsePath } from './paths.ts';
 
 /** A journal that lies in the root. `token` is from its name, and everything else is what somebody wrote. */
 export interface LeftJournal {
@@ -111,19 +111,21 @@ function toHead(value: unknown): Pick<JournalHead, 'mark' | 'owner' | 'changes'>
 
 function toChange(value: unknown): RecordedChange | undefined {
   if (!isPlainObject(value)) return undefined;
-  const { type, key, folder, before, after, ino, mode } = value;
+  const { type, key, name, folder, before, after, ino, mode } = value;
   if (!isKey(key) || key === '') return undefined;
   switch (type) {
     case 'write':
-      return isAbove(folder, key) && (before === null || isState(before)) && isContent(after)
-        ? { type, key, folder, before, after }
+      return isNameOf(name, key) && isAbove(folder, key) && (before === null || isState(before)) && isContent(after)
+        ? { type, key, name, folder, before, after }
         : undefined;
     case 'make-directory':
       return { type, key };
     case 'remove-file':
-      return isAbove(folder, key) && isState(before) ? { type, key, folder, before } : undefined;
+      return isNameOf(name, key) && isAbove(folder, key) && isState(before)
+        ? { type, key, name, folder, before }
+        : undefined;
     case 'remove-directory':
-      return isDigits(ino) && isMode(mode) ? { type, key, ino, mode } : undefined;
+      return isNameOf(name, key) && isDigits(ino) && isMode(mode) ? { type, key, name, ino, mode } : undefined;
     default:
       return undefined;
   }
@@ -144,6 +146,11 @@ function isKey(value: unknown): value is string {
     if (isHoldfastError(error)) return false;
     throw error;
   }
+}
+
+/** No other form of a name has a `/` in it. */
+function isNameOf(name: unknown, key: string): name is string {
+  return typeof name === 'string' && name.isWellFormed() && name.normalize('NFC') === nameOf(key);
 }
 
 function isAbove(folder: unknown, key: string): folder is string {

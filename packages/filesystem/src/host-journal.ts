@@ -22,19 +22,33 @@ export interface JournalHead {
   readonly changes: readonly RecordedChange[];
 }
 
+/** `name`: on disk, where that may be in another form than in the key. */
 export type RecordedChange =
   // `folder`: of the temporary file.
   | {
       readonly type: 'write';
       readonly key: string;
+      readonly name: string;
       readonly folder: string;
       readonly before: FileState | null;
       readonly after: FileContent;
     }
   | { readonly type: 'make-directory'; readonly key: string }
   // `folder`: where the file is kept until nobody wants it back.
-  | { readonly type: 'remove-file'; readonly key: string; readonly folder: string; readonly before: FileState }
-  | { readonly type: 'remove-directory'; readonly key: string; readonly ino: string; readonly mode: number };
+  | {
+      readonly type: 'remove-file';
+      readonly key: string;
+      readonly name: string;
+      readonly folder: string;
+      readonly before: FileState;
+    }
+  | {
+      readonly type: 'remove-directory';
+      readonly key: string;
+      readonly name: string;
+      readonly ino: string;
+      readonly mode: number;
+    };
 
 export interface FileContent {
   readonly version: string;
@@ -51,7 +65,7 @@ export interface Stamp {
 export interface FileState extends FileContent, Stamp {}
 
 /** More than any sensible call needs: about 100,000 files. */
-export const maxJournalBytes = 32 * 1024 * 1024;
+export const maxJournalBytes: number = 32 * 1024 * 1024;
 
 export interface Journal {
   /** Everything is prepared. `stamps`: of the temporary files, `null` for a change without. */

@@ -92,7 +92,7 @@ type Recorded<Type extends RecordedChange['type']> = Extract<RecordedChange, { t
 
 async function completeWrite(
   { site, target, next, former, keep, findKept, conflict }: Places,
-  { before, after }: Recorded<'write'>,
+  { name, before, after }: Recorded<'write'>,
   stamp: Stamp | null,
 ): Promise<Conflict | undefined> {
   const found = await site.find(target);
@@ -104,13 +104,13 @@ async function completeWrite(
   if (!(await site.hasContent(next, after))) return keep(next);
   // Where there are no hard links, the file is moved away first.
   const isAway = found === undefined && before !== null && (await site.isFile(former, before, stamp));
-  if ((isBefore || isAway) && (await site.move(next, target))) return undefined;
+  if ((isBefore || isAway) && (await site.move(next, target, name))) return undefined;
   return (await site.hasContent(target, after)) ? undefined : keep(next);
 }
 
 async function undoWrite(
   { site, target, next, former, keep, findKept, conflict }: Places,
-  { before, after }: Recorded<'write'>,
+  { name, before, after }: Recorded<'write'>,
   stamp: Stamp | null,
 ): Promise<Conflict | undefined> {
   const earlier = await findKept(former);
@@ -122,7 +122,7 @@ async function undoWrite(
     await site.removeFile(target);
     return undefined;
   }
-  if (isFormer && (isOurs || found === undefined) && (await site.move(former, target))) return undefined;
+  if (isFormer && (isOurs || found === undefined) && (await site.move(former, target, name))) return undefined;
   if (before === null ? found === undefined : await site.isFile(target, before, stamp)) return undefined;
   if (isFormer) return keep(former);
   // While it is still there, the target was not touched.
@@ -142,11 +142,11 @@ async function completeRemoveFile(
 
 async function undoRemoveFile(
   { site, target, former, keep, findKept }: Places,
-  { before }: Recorded<'remove-file'>,
+  { name, before }: Recorded<'remove-file'>,
 ): Promise<Conflict | undefined> {
   if ((await site.find(former))?.isFile() !== true) return findKept(former);
   const isFree = (await site.find(target)) === undefined && (await site.isFile(former, before));
-  return isFree && (await site.move(former, target)) ? undefined : keep(former);
+  return isFree && (await site.move(former, target, name)) ? undefined : keep(former);
 }
 
 async function completeMakeDirectory({ site, target, conflict }: Places): Promise<Conflict | undefined> {
@@ -173,12 +173,12 @@ async function completeRemoveDirectory(
 
 async function undoRemoveDirectory(
   { site, target, former, conflict }: Places,
-  { mode }: Recorded<'remove-directory'>,
+  { name, mode }: Recorded<'remove-directory'>,
 ): Promise<Conflict | undefined> {
   const found = await site.find(target);
   if (found !== undefined) return found.isDirectory() ? undefined : conflict();
   await site.removeLeftover(former);
   // Made elsewhere, so that it is never seen without its mode.
-  const made = (await site.makeDirectory(former, mode)) && (await site.move(former, target));
+  const made = (await site.makeDirectory(former, mode)) && (await site.move(former, target, name));
   return made ? undefined : conflict();
 }

@@ -22,7 +22,8 @@ export interface Site {
   hasContent(key: string, content: FileContent): Promise<boolean>;
   /** Whether it is the very file, with the same content; never the one that `other` tells of. */
   isFile(key: string, state: FileState, other?: Stamp | null): Promise<boolean>;
-  move(from: string, to: string): Promise<boolean>;
+  /** `name`: the last one of `to` as it is to be on disk. */
+  move(from: string, to: string, name?: string): Promise<boolean>;
   makeDirectory(key: string, mode?: number): Promise<boolean>;
   removeFile(key: string): Promise<boolean>;
   /** Also `false` when it is not empty. */
@@ -33,11 +34,15 @@ export interface Site {
 
 export function createSite({ operations, paths, maxFileBytes }: SiteAccess): Site {
   /** Runs with the path of `key` through its open folder. */
-  async function reach<Result>(key: string, run: (path: string) => Promise<Result>): Promise<Result | undefined> {
+  async function reach<Result>(
+    key: string,
+    run: (path: string) => Promise<Result>,
+    nameOnDisk?: string,
+  ): Promise<Result | undefined> {
     let folder: HostFolder;
     let name: string;
     try {
-      name = basename(await paths.toHost(key));
+      name = nameOnDisk ?? basename(await paths.toHost(key));
       folder = await openFolder(operations, await paths.toHost(parentOf(key) ?? ''), key);
     } catch (error) {
       const unreachable = ['ELOOP', 'ENAMETOOLONG'].includes(systemCode(error));
@@ -51,8 +56,8 @@ export function createSite({ operations, paths, maxFileBytes }: SiteAccess): Sit
     }
   }
 
-  async function change(key: string, run: (path: string) => Promise<unknown>): Promise<boolean> {
-    return (await reach(key, async (path) => (await run(path)) !== false)) === true;
+  async function change(key: string, run: (path: string) => Promise<unknown>, nameOnDisk?: string): Promise<boolean> {
+    return (await reach(key, async (path) => (await run(path)) !== false, nameOnDisk)) === true;
   }
 
   const find = (key: string) => reach(key, (path) => exactStatIfPresent(operations, path));
@@ -86,9 +91,7 @@ export function createSite({ operations, paths, maxFileBytes }: SiteAccess): Sit
       if (size > maxFileBytes || version.startsWith('large-')) return byNumber && String(found.mtimeNs) === mtimeNs;
       return (byNumber || byTime) && (await readVersion(key)) === version;
     },
-    async move(from, to) {
-      return change(to, (target) => change(from, (path) => operations.rename(path, target)));
-    },
+    move: (from, to, name) => change(to, (target) => change(from, (path) => operations.rename(path, target)), name),
     makeDirectory: (key, mode) =>
       change(key, async (path) => {
         await operations.mkdir(path);

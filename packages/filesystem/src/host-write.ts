@@ -1,5 +1,6 @@
 import { type BigIntStats, constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
+import { basename } from 'node:path';
 import type { Change } from './backend.ts';
 import { cleanupFailed } from './file-errors.ts';
 import type { HostAccess, HostChange } from './host-changes.ts';
@@ -46,6 +47,7 @@ export async function planWrite(
     recorded: {
       type: 'write',
       key,
+      name: basename(target),
       folder: folderKey,
       before: state,
       after: { version, size: bytes.length },
