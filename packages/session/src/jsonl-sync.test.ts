@@ -264,11 +264,22 @@ test.each([
     if (syncs === failing) throw new Error('EIO');
   };
   const path = newPath();
-  const store = createJsonlLog(
-    path,
-    { ...files, sync: fail, syncFolder: () => (syncs < 0 ? undefined : fail()) },
-    disk,
-  );
+  const open = new Set<number>();
+  const failingFiles: LogFiles = {
+    ...files,
+    sync: fail,
+    syncFolder: () => (syncs < 0 ? undefined : fail()),
+    open(name, how) {
+      const descriptor = files.open(name, how);
+      open.add(descriptor);
+      return descriptor;
+    },
+    close(descriptor) {
+      open.delete(descriptor);
+      files.close(descriptor);
+    },
+  };
+  const store = createJsonlLog(path, failingFiles, disk);
   store.append({ type: 'one' }, 0, 1);
   const snapshot = (): void => store.append({ type: 'snapshot' }, 1, 1);
   // The snapshot itself may have been written.
