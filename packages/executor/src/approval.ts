@@ -54,9 +54,9 @@ export function reportRequest(
 }
 
 /** An answer, and who gave it: a `host` that fails to ask has said no in place of a `person`. */
-export interface HostAnswer {
+export interface Answered {
   readonly answer: ApprovalAnswer;
-  readonly by: 'person' | 'host';
+  readonly by: string;
 }
 
 /** Asks the host. `undefined`: the run ended before there was an answer. */
@@ -64,7 +64,7 @@ export async function askHost(
   approve: Approve,
   pending: PendingApproval,
   lifetime: Lifetime,
-): Promise<HostAnswer | undefined> {
+): Promise<Answered | undefined> {
   let stopListening: () => void = () => undefined;
   const ended = new Promise<typeof unanswered>((resolve) => {
     stopListening = lifetime.onEnd(() => resolve(unanswered));

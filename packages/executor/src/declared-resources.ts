@@ -9,6 +9,7 @@ import {
 } from '@holdfast/core';
 import type { Session } from '@holdfast/session';
 import type { CallResources } from './call-resources.ts';
+import { recoverResource } from './recover-resources.ts';
 import type { ResourceFailure } from './resource-disposal.ts';
 import { type CallResourceScope, createSessionResources, type SessionResources } from './resource-scope.ts';
 
@@ -45,7 +46,15 @@ export class DeclaredResources {
   #viewOf(instance: unknown, name: string): unknown {
     if (!isStagedResource(instance)) return instance;
     const bound = this.#call.scope.resources.get(name) === instance;
-    return bound ? this.#call.views.get(name) : this.#partOf(instance, name).view;
+    if (bound) return this.#call.views.get(name);
+    const recovering = recoverResource(this.#call.scope.rootSession, name, instance);
+    return recovering === undefined ? this.#partOf(instance, name).view : this.#partAfter(recovering, instance, name);
+  }
+
+  async #partAfter(recovering: Promise<unknown>, instance: StagedResource, name: string): Promise<unknown> {
+    await recovering;
+    this.#call.checkOpen();
+    return this.#partOf(instance, name).view;
   }
 
   /** Of an instance that calls around this one have not met, those get their parts as well: this one commits into theirs. */

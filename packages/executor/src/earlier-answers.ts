@@ -1,5 +1,6 @@
 import type { PendingApproval } from '@holdfast/core';
 import type { OpenCall } from '@holdfast/session';
+import type { Answered } from './approval.ts';
 import type { CallScope } from './call-scope.ts';
 
 /** What was asked and answered about a call before, in this process or another. */
@@ -57,6 +58,13 @@ const expired = {
   code: 'approval.expired',
   why: 'the time for an answer is over; call it again to ask anew',
 };
+
+/** The answer to a question that is recorded by now. */
+export function findAnswer(question: PendingApproval, { session }: CallScope): Answered | undefined {
+  const open = session.openWork().calls.find((call) => isSameCall(call, question));
+  const asked = open?.approvals.findLast(({ pending }) => pending.digest === question.digest);
+  return asked?.answer && { answer: asked.answer, by: asked.answeredBy ?? 'person' };
+}
 
 function isSameCall(call: OpenCall, { callId, run, turn }: PendingApproval): boolean {
   return call.callId === callId && call.run === run && call.turn === turn;

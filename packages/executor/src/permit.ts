@@ -1,9 +1,9 @@
 import type { PendingApproval, PreparedCall } from '@holdfast/core';
 import type { LogEntry } from '@holdfast/session';
-import { askHost, type HostAnswer, reportRequest, toPending } from './approval.ts';
+import { type Answered, askHost, reportRequest, toPending } from './approval.ts';
 import { authorise, type Verdict } from './authorise.ts';
 import type { CallScope } from './call-scope.ts';
-import { asksTheSame, type EarlierAnswers, readEarlierAnswers } from './earlier-answers.ts';
+import { asksTheSame, type EarlierAnswers, findAnswer, readEarlierAnswers } from './earlier-answers.ts';
 import { denied, type Ending, failure } from './ending.ts';
 import { grantTool } from './grants.ts';
 import type { Trail } from './trail.ts';
@@ -81,8 +81,7 @@ async function permitWithApproval(
     // Nobody has said no: the call ends as the run does.
     if (answered === undefined)
       return endOfLife(call, scope) ?? refusedApproval('approval.denied', pending, 'nobody answered');
-    reportAnswer(scope, pending, answered);
-    const { answer, by } = answered;
+    const { answer, by } = takeAnswer(scope, pending, answered);
     await scope.rootSession.sync();
     trail.approval = { type: answer.type, by };
     if (answer.type === 'deny')
@@ -130,7 +129,15 @@ function refusedApproval(code: string, { name, asks }: PendingApproval, why: str
   return { type: 'ended', ending: failure('denied', { code, message }) };
 }
 
-function reportAnswer({ session, emit }: CallScope, pending: PendingApproval, { answer, by }: HostAnswer): void {
+/** The first answer to a question is the one that counts: somebody may have recorded another while the host was asked. */
+function takeAnswer(scope: CallScope, pending: PendingApproval, answered: Answered): Answered {
+  const recorded = findAnswer(pending, scope);
+  if (recorded !== undefined) return recorded;
+  reportAnswer(scope, pending, answered);
+  return answered;
+}
+
+function reportAnswer({ session, emit }: CallScope, pending: PendingApproval, { answer, by }: Answered): void {
   const { callId, run, turn, digest } = pending;
   const event = { type: 'approval-answer', callId, run, turn, digest, answer, by } as const;
   // Made of JSON; an interface does not say so to the compiler.

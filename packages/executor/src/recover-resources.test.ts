@@ -1,4 +1,4 @@
-import { defineTool, type StagedResource, type Tool } from '@holdfast/core';
+import { defineResource, defineTool, type StagedResource, type Tool } from '@holdfast/core';
 import { createSession, memoryStore, replay } from '@holdfast/session';
 import { expect, test } from 'vitest';
 import { notes, playing, say, stop, testClock, toolsPrompt, wordsResource } from './fixtures.ts';
@@ -112,6 +112,26 @@ test('they are settled before any first call or run, once', async () => {
     await executeToolCall({ ...call, id: 'u' }, { ...options, tools: [write] });
     expect({ asked: asked.length, looks: looks() }).toEqual({ asked: 1, looks: 1 });
   }
+});
+
+test('a declared resource is asked when it is first used', async () => {
+  const { left, clock, reopen } = await dieIn('after');
+  const { resource, asked, looks } = lastingWords(left);
+  const declared = defineResource({ name: 'words', lifetime: 'session', create: () => resource });
+  const using: Tool = defineTool({
+    name: 'write',
+    description: 'Writes a word.',
+    effects: 'state',
+    async execute(_input, context) {
+      const words = (await context.use(declared)) as unknown as { add(word: string): void };
+      words.add('y');
+      return asked.length;
+    },
+  }) as Tool;
+  const options = { tools: [using], session: reopen(), clock };
+  expect(await executeToolCall({ ...call, id: 'v' }, options)).toMatchObject({ kind: 'ok', value: 1 });
+  expect(await executeToolCall({ ...call, id: 'u' }, options)).toMatchObject({ kind: 'ok', value: 1 });
+  expect({ asked, looks: looks() }).toMatchObject({ asked: [{ committed: true }], looks: 1 });
 });
 
 test('what belongs to another session, or to another log of its id, is left alone', async () => {

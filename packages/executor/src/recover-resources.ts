@@ -51,14 +51,24 @@ export function recoverResources({
   parent,
 }: CallScope): Promise<readonly RecoveryFailure[]> | undefined {
   if (resources.size === 0 || parent !== undefined) return undefined;
-  const recoveries: Recovery[] = [];
+  const recoveries: Promise<readonly RecoveryFailure[]>[] = [];
   for (const [name, resource] of resources) {
-    if (!isStagedResource(resource) || resource.unsettled === undefined) continue;
-    const recovery = recoverOnce(session, name, resource);
-    if (!recovery.settled) recoveries.push(recovery);
+    const recovering = isStagedResource(resource) ? recoverResource(session, name, resource) : undefined;
+    if (recovering !== undefined) recoveries.push(recovering);
   }
   if (recoveries.length === 0) return undefined;
-  return Promise.all(recoveries.map(({ failures }) => failures)).then((lists) => lists.flat());
+  return Promise.all(recoveries).then((lists) => lists.flat());
+}
+
+/** As `recoverResources`, for one. */
+export function recoverResource(
+  session: Session,
+  name: string,
+  resource: StagedResource,
+): Promise<readonly RecoveryFailure[]> | undefined {
+  if (resource.unsettled === undefined) return undefined;
+  const { failures, settled } = recoverOnce(session, name, resource);
+  return settled ? undefined : failures;
 }
 
 function recoverOnce(session: Session, name: string, resource: StagedResource): Recovery {

@@ -113,6 +113,21 @@ test('unanswered it stays suspended, and the question is not asked twice', async
   expect(store.records).toHaveLength(length);
 });
 
+test.each(['deny', 'approve'] as const)('the first answer to a question counts: %s', async (type) => {
+  const world: World = { effects: [], keys: [] };
+  const { clock, session, store } = life();
+  const asked = Promise.withResolvers<ApprovalAnswer>();
+  const options = { tools: [sending(world)], policies: [asking('person')], clock, session };
+  const calling = executeToolCall(mail, { ...options, approve: () => asked.promise });
+  while (pendingApprovals(session).length === 0) await new Promise((resolve) => setImmediate(resolve));
+  await answerApproval(session, 'm', { type }, { by: 'ada', clock });
+  asked.resolve({ type: type === 'deny' ? 'approve' : 'deny' });
+  expect(kindOf(await calling)).toBe(type === 'deny' ? 'denied' : 'ok');
+  expect(world.effects).toEqual(type === 'deny' ? [] : ['ada']);
+  expect(store.records.filter((record) => record.type === 'approval-answer')).toHaveLength(1);
+  expect(store.records.at(-1)).toMatchObject({ type: 'tool-call-end', approval: { type, by: 'ada' } });
+});
+
 test.each([
   { answer: { type: 'deny', reason: 'too late' } as const, says: 'too late' },
   { answer: { type: 'deny' } as const, says: 'it was not approved' },
