@@ -6,12 +6,15 @@ Examples:
   $ holdfast run "Count the words in README.md"
   $ holdfast show                                what was called, decided and changed
   $ holdfast why call-2                          why that call ran, or did not
+  $ holdfast pending                             what waits for an answer, was interrupted or is in doubt
+  $ holdfast resume                              go on with a run that waited or was killed
   $ holdfast run --help                          models, approvals, more examples
 
 Exit codes:
   0    the command did its work; for run: the run completed (a call that was denied is part of a completed run)
   1    it did not: a run that ended otherwise, a bad tool file, a damaged log, an error
   2    the command line is wrong, or names what is not there
+  3    run, resume: the run waits for a person; \`holdfast pending\` shows for what
   130  Ctrl-C; the log of the run has its end. A second Ctrl-C does not wait for that. (143: SIGTERM, 129: the terminal was closed)
 
 NO_COLOR turns colours off, HOLDFAST_DEBUG=1 shows the stacks of errors.`;
@@ -21,6 +24,7 @@ Examples:
   $ holdfast run "List every TODO comment in the sources and write them to report.md"
   $ holdfast run "Sum the column amount in data/sales.csv" --workspace ~/project --tools ./plugins
   $ holdfast run "Delete every file matching *.log" --unattended        nobody is asked: dangerous calls are denied
+  $ holdfast run "Delete every file matching *.log" --suspend           it waits for \`holdfast approve\`
   $ holdfast run "Delete every file matching *.log" --allow delete_files
   $ holdfast run "Delete every file matching *.log" --yes --order glob_files,delete_files      look first
   $ holdfast run "Summarise docs" --model openai:gpt-5 --max-calls 50 --max-tokens 100000 --timeout 120
@@ -45,7 +49,9 @@ Limits:
   have done, and says what was used of what. Exactly the limit may be used. Tokens are those that the model reports.
 
 Approvals:
-  A call that needs one is asked for at the terminal. Without a terminal, or with --unattended, it is denied.
+  A call that needs one is asked for at the terminal: once, for this run, no, or later. Without a terminal, or with --unattended, it
+  is denied. With --suspend nobody is asked: the run waits, as after "later", and ends with exit code 3. \`holdfast pending\` shows
+  what waits, \`approve\` and \`deny\` answer, \`resume\` goes on; what is not answered in 24 hours (--approval-timeout) is denied.
 
 Session log:
   <workspace>/.holdfast/sessions/<id>.jsonl; see it with \`holdfast show\`.`;

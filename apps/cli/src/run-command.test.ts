@@ -185,6 +185,39 @@ test('Ctrl-C at a question ends the program with 130, and the run waits', async 
   expect(stdout).toContain('suspended (it waits for an answer)');
 });
 
+test.each([
+  { cause: 'hung-up', code: 129 },
+  { cause: 'terminated', code: 143 },
+  { cause: 'stdout-closed', code: 1 },
+] as const)('$cause at a question ends the program with $code, and the run waits', async ({ cause, code }) => {
+  const { exitCode, log, isThere } = await tryWipe({
+    host: { terminals: ['stdin', 'stdout'] },
+    when: { says: 'May it run?', act: (trial) => setImmediate(() => trial.interrupt(cause)) },
+  });
+  expect({ exitCode, isThere }).toEqual({ exitCode: code, isThere: true });
+  expect(log).toContain('Status  suspended');
+  expect(log).toContain('`wipe` (call_1_0) waits for an answer until ');
+});
+
+test('a call within a call is not asked for at the terminal, and it is said what lets it run', async () => {
+  const around = `export const METADATA = {
+    name: 'around', function: 'around', description: 'Calls another.', dangerous: false, effects: 'external',
+    parameters: { type: 'object', properties: {} },
+  };
+  export const around = async (_, context) => (await context.call('wipe', { file: 'x' })).kind;
+  `;
+  const { exitCode, stdout } = await tryRun({
+    files: { 'plugins/wipe.mjs': wipe, 'plugins/around.mjs': around },
+    turns: [call('around', {}), answer],
+    host: { terminals: ['stdin', 'stdout'] },
+  });
+  expect(exitCode).toBe(0);
+  expect(stdout).not.toContain('May it run?');
+  expect(stdout.replaceAll(/\s+/g, ' ')).toContain(
+    'Within other calls nobody can be asked, so wipe did not run there. `--allow wipe` lets it.',
+  );
+});
+
 test('a question is taken back when the time is up', async () => {
   const clock = manualClock();
   const { exitCode, log, listeners } = await tryWipe({

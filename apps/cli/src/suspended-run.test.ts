@@ -97,6 +97,24 @@ export async function charge(_, context) {
 }
 `;
 
+test('two processes resume at once: what was approved runs once', async () => {
+  await using folder = await createFolder({
+    'plugins/charge.mjs': charge
+      .replace('dangerous: false', 'dangerous: true')
+      .replace('return new Promise(() => setInterval(() => {}, 1000));', 'return 1;'),
+    'script.json': JSON.stringify({ turns: [{ calls: [{ name: 'charge', arguments: {} }] }, { text: 'Done.' }] }),
+  });
+  const [holdfast, look] = [inFolder(folder), inProcess(folder)];
+  expect((await look('run', 'Pay.', '--model', 'script:script.json', '--suspend')).exitCode).toBe(3);
+  const [{ session }] = JSON.parse((await look('pending', '--json')).stdout);
+  await look('approve', session, 'call_1_0');
+  // The tool writes into the folder that its process was started in.
+  const ended = await Promise.all([holdfast('resume', session), holdfast('resume', session)]);
+  expect(ended.map(({ exitCode }) => exitCode).sort()).toEqual([0, 1]);
+  expect(ended.map(({ stderr }) => stderr).join('')).toMatch(/\((?:log\.locked|run\.not_open)\)/);
+  expect(await readFile(join(folder.path, 'charged.txt'), 'utf8')).toBe('charged\n');
+});
+
 test.each([
   { resolution: ['--done', '--value', '{"receipt":7}', '--by', 'anna'], kind: 'ok', says: /"receipt": ?7/ },
   {

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { type RunTerms, readTerms, toTermsRecord } from './run-terms.ts';
+
+const terms: RunTerms = {
+  directory: '/work',
+  model: 'offline',
+  tools: null,
+  approval: 'suspend',
+  allow: ['wipe'],
+  order: [['build', 'deploy']],
+  maxCalls: 5,
+};
+const record = (seq: number, entry: object) => ({ seq, atMs: 0, type: 'other', ...entry });
+
+test('what a run was given comes back from the record before it', () => {
+  const records = [
+    record(0, toTermsRecord({ ...terms, model: 'old' })),
+    record(1, toTermsRecord(terms)),
+    record(2, {}),
+  ];
+  expect(readTerms(records, 2)).toEqual(terms);
+  expect(readTerms(records, 1)).toMatchObject({ model: 'old' });
+  expect(readTerms(records.slice(2), 3)).toBe(undefined);
+});
+
+test.each([
+  { directory: 5 },
+  { approval: 'sometimes' },
+  { allow: 'wipe' },
+  { order: ['build'] },
+  { maxCalls: 0 },
+  { timeoutMs: -1 },
+])('a record that says %j is none', (change) => {
+  expect(readTerms([record(0, { ...toTermsRecord(terms), ...change })], 1)).toBe(undefined);
+});
