@@ -14,7 +14,7 @@ import {
   systemClock,
   type Tool,
 } from '@holdfast/core';
-import type { Session, SessionTransaction } from '@holdfast/session';
+import { maskRecord, type Session, type SessionTransaction } from '@holdfast/session';
 import type { Approve } from './approval.ts';
 import { type BudgetAccount, toAccount } from './budget.ts';
 import type { CallResources } from './call-resources.ts';
@@ -203,7 +203,7 @@ function isolate(listener: Listener, session: Session): Listener {
   };
   return (event) => {
     try {
-      const answer: unknown = listener(event);
+      const answer: unknown = listener(maskRecord(event, session.redactor));
       if (!isThenable(answer)) return;
       void waitForAnswer({ type: 'unstoppable', value: answer }).then((settled) => {
         if (settled.type === 'threw') note(event, settled.thrown);

@@ -16,6 +16,7 @@ export function createChildSession(parent: CallResources): ChildSession {
   const child = createSession({
     id: sessionId,
     clock,
+    redactor: session.redactor,
     store: {
       append: (entry: LogEntry, seq) =>
         session.record({ type: 'child-record', callId, sessionId, childSeq: seq, entry }),

@@ -17,6 +17,7 @@ import type { IdentifiedCall } from './identified-call.ts';
 import { type Invoked, invoke, waitForAnswer } from './invoke.ts';
 import { parseArguments } from './parse-arguments.ts';
 import { type Ended, permit, takeCall } from './permit.ts';
+import { learnArguments } from './secrets.ts';
 import { type Entered, settle } from './settle.ts';
 import { type CompiledTool, nearestNames } from './toolset.ts';
 import { recordEnd, startTrail, type Trail } from './trail.ts';
@@ -85,13 +86,15 @@ export interface Prepared {
 }
 
 /** Look-up and parse. */
-export function prepare(call: IdentifiedCall, { toolset }: CallScope): Prepared | Ended {
+export function prepare(call: IdentifiedCall, { toolset, session }: CallScope): Prepared | Ended {
   const compiled = toolset.byName.get(call.name);
   if (compiled === undefined)
     return { type: 'ended', ending: failure('unknown-tool', unknownTool(call.name, toolset.byName.keys())) };
   try {
     const parsed = parseArguments(call, compiled);
     if (parsed.type === 'refused') return { type: 'ended', ending: failure('invalid', parsed.problem) };
+    // Also what the schema has filled in or made of them.
+    learnArguments(session.redactor, compiled, parsed.input);
     return {
       type: 'prepared',
       compiled,

@@ -16,6 +16,7 @@ import { type Ending, failure } from './ending.ts';
 import type { IdentifiedCall } from './identified-call.ts';
 import { type Page, renderTracked } from './render-tracked.ts';
 import { identify, runTurn, toToolMessage, truncated } from './run-turn.ts';
+import { learnArguments } from './secrets.ts';
 import { withoutStack } from './trail.ts';
 import { addUsage, type Transcript } from './transcript.ts';
 
@@ -164,6 +165,9 @@ function takeMessage(
     readonly position: RunPosition;
   },
 ): void {
+  // The message is the first to tell of them.
+  for (const { name, arguments: raw } of calls)
+    learnArguments(scope.session.redactor, scope.toolset.byName.get(name), raw);
   progress.usage = addUsage(progress.usage, usage);
   const asked = Object.freeze(calls.map(({ id, name, arguments: raw }) => Object.freeze({ id, name, arguments: raw })));
   messages.push({ role: 'assistant', text, calls: asked, providerMetadata });

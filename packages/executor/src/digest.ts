@@ -36,7 +36,8 @@ export async function digestCall(
     session: session.id,
     run: run === undefined ? null : [run.startSeq, run.turn],
     id,
-    input,
+    // Who has the log could try what a secret may be, if this were made of it.
+    input: session.redactor?.redact(input) ?? input,
     tool: toolDigest,
     policies: policiesFor(tool.name).map(({ key }) => key),
   });

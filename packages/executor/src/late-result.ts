@@ -2,12 +2,15 @@ import { copyJson, describeThrown, type ToolCallLateEvent } from '@holdfast/core
 import type { LogEntry } from '@holdfast/session';
 import type { CallResources } from './call-resources.ts';
 import type { Answer } from './invoke.ts';
+import { learnReturned } from './secrets.ts';
 
 /** Longest late value that is kept, in characters of its JSON. */
 const maxLength = 65_536;
 
 /** Writes down what an abandoned tool came to. Nobody waits for it, so nothing may be thrown here. */
 export function recordLate(answer: Answer, { call, scope }: CallResources): void {
+  const compiled = scope.toolset.byName.get(call.tool.name);
+  if (answer.type === 'returned') learnReturned(scope.session.redactor, compiled, answer.value);
   const event: ToolCallLateEvent = {
     type: 'tool-call-late',
     callId: call.id,

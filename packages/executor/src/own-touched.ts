@@ -43,3 +43,13 @@ export class NestedTouched {
     );
   }
 }
+
+/** What somebody else may keep and change. */
+export function copyTouched(touched: ReadonlyMap<string, Touched>): ReadonlyMap<string, Touched> {
+  return new Map(
+    [...touched].map(([name, { reads, writes }]) => [
+      name,
+      { reads: reads.map((read) => ({ ...read })), writes: writes.map((write) => ({ ...write })) },
+    ]),
+  );
+}

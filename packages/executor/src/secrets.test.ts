@@ -1,7 +1,7 @@
-import { defineTool, type JsonObject, jsonSchema, type Redactor, type Schema } from '@holdfast/core';
+import { defineTool, type JsonObject, jsonSchema, type Redactor, type Schema, toolError, toolOk } from '@holdfast/core';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
-import { learnArguments, learnResult, secretsIn } from './secrets.ts';
+import { learnArguments, learnReturned, secretsIn } from './secrets.ts';
 import { type CompiledTool, toToolset } from './toolset.ts';
 
 function compile(inputSchema: Schema, outputSchema: Schema = v.null()): CompiledTool {
@@ -213,14 +213,16 @@ describe('what a redactor learns', () => {
     const compiled = compile(jsonSchema(schema), output);
     const { redactor, learned } = learn();
     learnArguments(redactor, compiled, '{"password":"a","session":"b"}');
-    learnResult(redactor, compiled, { password: 'c', session: 'd' });
-    expect(learned).toEqual(['a', 'd']);
+    learnReturned(redactor, compiled, { password: 'c', session: 'd' });
+    learnReturned(redactor, compiled, toolOk({ session: 'e' }));
+    learnReturned(redactor, compiled, toolError('no', { value: { session: 'f' } }));
+    expect(learned).toEqual(['a', 'd', 'e', 'f']);
   });
 
   test('nothing of a tool that is not there, and nothing happens without a redactor', () => {
     const { redactor, learned } = learn();
     learnArguments(redactor, undefined, { password: 'a' });
-    learnResult(redactor, undefined, { password: 'a' });
+    learnReturned(redactor, undefined, { password: 'a' });
     expect(learned).toEqual([]);
     const compiled = compile(jsonSchema(schema));
     const trap = {
@@ -229,6 +231,22 @@ describe('what a redactor learns', () => {
       },
     };
     learnArguments(undefined, compiled, trap);
-    learnResult(undefined, compiled, trap);
+    learnReturned(undefined, compiled, trap);
+  });
+
+  test('nothing of what cannot be read', () => {
+    const { redactor, learned } = learn();
+    const compiled = compile(v.object({}), jsonSchema(schema));
+    const trap = {
+      get password(): string {
+        throw new Error('unreadable');
+      },
+    };
+    learnReturned(redactor, compiled, trap);
+    learnReturned(redactor, compiled, { password: () => 'a' });
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    learnReturned(redactor, compiled, proxy);
+    expect(learned).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import { isPlainObject, type Json, type JsonObject, type Redactor } from '@holdfast/core';
+import { copyJson, isPlainObject, isToolResult, type Json, type JsonObject, type Redactor } from '@holdfast/core';
 import { namedValues } from './named-values.ts';
 import type { CompiledTool } from './toolset.ts';
 
@@ -23,10 +23,21 @@ export function learnArguments(
   for (const secret of secretsIn(compiled.input?.jsonSchema, given)) redactor.learn(secret);
 }
 
-/** Lets `redactor` know the secret values of what a tool came to. */
-export function learnResult(redactor: Redactor | undefined, compiled: CompiledTool | undefined, value: unknown): void {
-  if (redactor === undefined || compiled === undefined) return;
-  for (const secret of secretsIn(compiled.output?.jsonSchema, value)) redactor.learn(secret);
+/** Lets `redactor` know the secret values of what a tool returned, a result or a value: whatever becomes of it is told of. */
+export function learnReturned(
+  redactor: Redactor | undefined,
+  compiled: CompiledTool | undefined,
+  returned: unknown,
+): void {
+  if (redactor === undefined || compiled?.output === undefined) return;
+  const { jsonSchema } = compiled.output;
+  if (marksOf(jsonSchema) === null) return;
+  try {
+    const copied = copyJson(isToolResult(returned) ? returned.value : returned);
+    if (copied.ok) for (const secret of secretsIn(jsonSchema, copied.value)) redactor.learn(secret);
+  } catch {
+    // What cannot be read is in no record either.
+  }
 }
 
 /**

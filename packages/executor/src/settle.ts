@@ -11,8 +11,10 @@ import type { CallResources } from './call-resources.ts';
 import type { CallScope } from './call-scope.ts';
 import { type Ending, failure, readAnswer, thrownCode } from './ending.ts';
 import { type Invoked, isThenable, waitForAnswer } from './invoke.ts';
+import { copyTouched } from './own-touched.ts';
 import { toOperations } from './policy-state.ts';
 import { markChanges } from './recover-resources.ts';
+import { learnReturned } from './secrets.ts';
 import type { CompiledTool } from './toolset.ts';
 import { recordEnd, type Trail, toEndEvent, toLogEntry } from './trail.ts';
 
@@ -33,6 +35,7 @@ export interface Entered {
 export function settle(invoked: Invoked, entered: Entered): ToolCallEndEvent | Promise<ToolCallEndEvent> {
   // The tool has had its word: what it does from now on, while policies are asked and resources prepared, comes too late.
   entered.resources.seal();
+  if (invoked.type === 'returned') learnReturned(entered.scope.session.redactor, entered.compiled, invoked.value);
   const answer = readAnswer(invoked, entered.compiled);
   // Most calls use no resource, and then nothing here needs time.
   if (entered.resources.holdsResources) return settleStaged(answer, entered);
@@ -116,15 +119,6 @@ interface PreparedResources {
 }
 
 const nothingPrepared: PreparedResources = { touched: new NothingTouched(), mark: undefined };
-
-function copyTouched(touched: ReadonlyMap<string, Touched>): ReadonlyMap<string, Touched> {
-  return new Map(
-    [...touched].map(([name, { reads, writes }]) => [
-      name,
-      { reads: reads.map((read) => ({ ...read })), writes: writes.map((write) => ({ ...write })) },
-    ]),
-  );
-}
 
 function lateAnswer(key: string, value: PromiseLike<unknown>): HoldfastError {
   // Its rejection, which nobody will hear, must not end the process.

@@ -12,6 +12,7 @@ import type { LogEntry } from '@holdfast/session';
 import type { CallScope } from './call-scope.ts';
 import type { Ending } from './ending.ts';
 import type { IdentifiedCall } from './identified-call.ts';
+import { learnArguments } from './secrets.ts';
 
 /** What is known of a call while it goes on; each stage adds its part. */
 export interface Trail {
@@ -28,7 +29,8 @@ export interface Trail {
 
 const none: readonly never[] = Object.freeze([]);
 
-export function startTrail(call: IdentifiedCall, { clock, emit, parent }: CallScope): Trail {
+export function startTrail(call: IdentifiedCall, { clock, emit, parent, session, toolset }: CallScope): Trail {
+  learnArguments(session.redactor, toolset.byName.get(call.name), call.arguments);
   const startedAtMs = clock.now();
   emit?.({
     type: 'tool-call-start',
