@@ -15,6 +15,7 @@ import { withEarlierDoubt } from './earlier-doubt.ts';
 import { type Ending, failure, thrownCode } from './ending.ts';
 import type { IdentifiedCall } from './identified-call.ts';
 import { type Invoked, invoke, waitForAnswer } from './invoke.ts';
+import { keepCalls } from './masked-calls.ts';
 import { parseArguments } from './parse-arguments.ts';
 import { type Ended, permit, takeCall } from './permit.ts';
 import { learnArguments } from './secrets.ts';
@@ -50,7 +51,10 @@ export async function conductCall(
 
   const permission = permit(prepared.call, trail, scope);
   const permitted = permission instanceof Promise ? await permission : permission;
-  if (permitted.type === 'suspended') return { kind: 'suspended', pending: [permitted.pending] };
+  if (permitted.type === 'suspended') {
+    if (scope.run === undefined) keepCalls(scope.session, { callId: call.id }, [call]);
+    return { kind: 'suspended', pending: [permitted.pending] };
+  }
   if (permitted.type === 'ended') return endUnentered(trail, permitted.ending, scope);
 
   const entered = enter(prepared, trail, scope);

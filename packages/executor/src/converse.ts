@@ -14,6 +14,7 @@ import { type Asked, askModel } from './ask-model.ts';
 import { bindPrompt, type CallScope, type RunPosition } from './call-scope.ts';
 import { type Ending, failure } from './ending.ts';
 import type { IdentifiedCall } from './identified-call.ts';
+import { keepCalls, refuseMasked } from './masked-calls.ts';
 import { type Page, renderTracked } from './render-tracked.ts';
 import { identify, runTurn, toToolMessage, truncated } from './run-turn.ts';
 import { learnArguments } from './secrets.ts';
@@ -70,7 +71,10 @@ export async function converse(conversing: Conversing): Promise<RunResult> {
     );
     for (const outcome of outcomes) messages.push(toToolMessage(outcome));
     for (const outcome of outcomes) progress.outcomes.push(outcome);
-    if (pending.length > 0) return end('suspended', { pending });
+    if (pending.length > 0) {
+      keepCalls(session, { run: position.startSeq, turn: position.turn }, calls);
+      return end('suspended', { pending });
+    }
     return turn.overspent === true || outcomes.some(({ kind, code }) => kind === 'denied' && code === 'budget.calls')
       ? end('budget')
       : undefined;
@@ -79,7 +83,7 @@ export async function converse(conversing: Conversing): Promise<RunResult> {
   const { open } = transcript;
   if (open !== undefined) {
     if (open.calls.length === 0) return end('completed');
-    const refusal = open.reason === 'length' ? truncated : undefined;
+    const refusal = open.reason === 'length' ? truncated : refuseMasked;
     const ended = await takeTurn(open.calls, { refusal, settled: open.settled, resuming: true });
     if (ended !== undefined) return ended;
   }
@@ -120,7 +124,7 @@ export async function converse(conversing: Conversing): Promise<RunResult> {
 
 interface Turn {
   /** Ends every call before its first stage. */
-  readonly refusal: ((call: IdentifiedCall) => Ending) | undefined;
+  readonly refusal: ((call: IdentifiedCall) => Ending | undefined) | undefined;
   readonly overspent?: boolean;
   readonly resuming?: boolean;
   /** By the place of the call, of those that have ended before. */

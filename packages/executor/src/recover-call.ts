@@ -5,6 +5,7 @@ import type { CallScope } from './call-scope.ts';
 import { finish, type Prepared, prepare } from './conduct-call.ts';
 import { type Ending, failure } from './ending.ts';
 import type { IdentifiedCall } from './identified-call.ts';
+import { refuseMasked } from './masked-calls.ts';
 import { probe } from './probe.ts';
 import { settle } from './settle.ts';
 import { recordEnd, startTrail, type Trail } from './trail.ts';
@@ -33,8 +34,9 @@ export async function recoverCall(
   if (answered?.answer !== undefined) {
     trail.approval = { type: answered.answer.type, by: answered.answeredBy ?? 'person' };
   }
-  const prepared = prepare(call, scope);
-  const known = prepared.type === 'prepared' ? prepared : undefined;
+  // Asked about masks, a probe would speak of something else.
+  const prepared = refuseMasked(call) === undefined ? prepare(call, scope) : undefined;
+  const known = prepared?.type === 'prepared' ? prepared : undefined;
   const check = resolution ?? (known && (await probePrepared(known, scope))) ?? { type: 'unknown' };
   if (check.type === 'done' && known !== undefined) return conclude(check, known, { trail, scope });
   return finish(recordEnd(trail, toEnding(call, check), scope), scope);

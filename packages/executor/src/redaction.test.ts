@@ -412,4 +412,6 @@ test('what the host records, imports and does wrong leaks nothing', async () => 
     throw new Error(everything);
   });
   await expectNoLeak(setting);
+  const types = setting.records.map(({ type }) => type);
+  expect(types).toEqual(expect.arrayContaining(['of-the-host', 'import', 'subscriber-error', 'close-error']));
 });

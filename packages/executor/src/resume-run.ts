@@ -6,6 +6,7 @@ import { claimRun } from './claims.ts';
 import { finish } from './conduct-call.ts';
 import { converse, note, type RunResult } from './converse.ts';
 import { isSameCall } from './identified-call.ts';
+import { checkContent, takeCalls } from './masked-calls.ts';
 import { isBegun, neverBegan, recoverCall } from './recover-call.ts';
 import { recoverResources } from './recover-resources.ts';
 import {
@@ -35,7 +36,7 @@ export interface ResumeRunOptions extends Omit<RunAgentOptions, 'input'> {
  * with the same idempotency key where its tool allows that (`repeat`), and else ends `in-doubt`, unless its `probe` or a person
  * (`resolveCall`) tells what came of it; one that was not begun, nor approved, ends `cancelled`.
  *
- * @throws HoldfastError `options.invalid`; `result` rejects with `run.not_open`, `run.under_way`, `log.not_readable`, and as that of `runAgent`.
+ * @throws HoldfastError `options.invalid`; `result` rejects with `run.not_open`, `run.under_way`, `log.not_readable`, `replay.no_content`, and as that of `runAgent`.
  */
 export function resumeRun(options: ResumeRunOptions): AgentRun {
   const checked = checkRounds(options);
@@ -67,6 +68,7 @@ async function resume(options: Checked<ResumeRunOptions>, stream: RunStream): Pr
 }
 
 function findRun(session: Session, run: number | undefined): OpenRun {
+  checkContent(session);
   const { runs } = session.openWork();
   const found = run === undefined ? runs.at(-1) : runs.find((open) => open.run === run);
   if (found !== undefined) return found;
@@ -82,9 +84,10 @@ function findRun(session: Session, run: number | undefined): OpenRun {
 /** Ends the calls that the end of a process has cut off, in call order. */
 async function recoverTurn(turn: OpenTurn, { run, suspended }: OpenRun, scope: CallScope): Promise<OpenTurn> {
   const settled = new Map<number, Outcome>(turn.settled);
-  for (const [index, call] of turn.calls.entries()) {
+  const calls = takeCalls(scope.session, { run, turn: turn.turn }, turn.calls);
+  for (const [index, call] of calls.entries()) {
     if (settled.has(index)) continue;
-    const first = turn.calls.findIndex((earlier) => earlier.id === call.id && isSameCall(earlier, call));
+    const first = calls.findIndex((earlier) => earlier.id === call.id && isSameCall(earlier, call));
     // Sent twice: what becomes of the first is the outcome of both.
     if (first < index) continue;
     const open = findCall(scope.session, { run, turn: turn.turn, callId: call.id });
@@ -95,7 +98,7 @@ async function recoverTurn(turn: OpenTurn, { run, suspended }: OpenRun, scope: C
         : undefined;
     if (outcome !== undefined) settled.set(index, outcome);
   }
-  return { ...turn, settled };
+  return { ...turn, calls, settled };
 }
 
 function findCall(

@@ -4,6 +4,7 @@ import { type CallOptions, type CallScope, createCallScope } from './call-scope.
 import { claimCall } from './claims.ts';
 import { conductCall, type Suspended } from './conduct-call.ts';
 import { type IdentifiedCall, identifyCall } from './identified-call.ts';
+import { checkContent, refuseMasked, takeCalls } from './masked-calls.ts';
 import { isBegun, recoverCall } from './recover-call.ts';
 import { type RecoveryFailure, recoverResources } from './recover-resources.ts';
 
@@ -11,7 +12,7 @@ import { type RecoveryFailure, recoverResources } from './recover-resources.ts';
  * Goes on with a direct call that waits for a person, or whose process ended under it: as `resumeRun`, for one call. Policies are
  * asked again; a call that still has no answer stays suspended.
  *
- * @throws HoldfastError `call.not_open`, `call.under_way`, and as `executeToolCall`.
+ * @throws HoldfastError `call.not_open`, `call.under_way`, `replay.no_content`, and as `executeToolCall`.
  */
 export async function resumeToolCall(callId: string, options: CallOptions): Promise<Outcome | Suspended> {
   const scope = createCallScope(options);
@@ -65,9 +66,9 @@ export async function recoverSession(options: CallOptions): Promise<RecoveredSes
 }
 
 async function goOn(open: OpenCall, scope: CallScope): Promise<Outcome | Suspended> {
-  const call = identify(open);
+  const [call = identify(open)] = takeCalls(scope.session, { callId: open.callId }, []);
   const outcome = isBegun(open) ? await recoverCall(call, open, scope) : undefined;
-  return outcome ?? conductCall(call, { ...scope, resuming: true });
+  return outcome ?? conductCall(call, { ...scope, resuming: true }, { refusal: refuseMasked(call) });
 }
 
 function identify({ callId, name, rawArguments }: OpenCall): IdentifiedCall {
@@ -75,6 +76,7 @@ function identify({ callId, name, rawArguments }: OpenCall): IdentifiedCall {
 }
 
 function findCall(session: Session, callId: string): OpenCall {
+  checkContent(session);
   const open = session.openWork().calls.find((call) => call.run === undefined && call.callId === callId);
   if (open === undefined) {
     throw new HoldfastError(

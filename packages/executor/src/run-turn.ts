@@ -19,7 +19,7 @@ export interface TurnResult {
 /** What is known of the calls of a turn before it begins. */
 export interface TurnOptions {
   /** Ends every call before its first stage. */
-  readonly refusal?: ((call: IdentifiedCall) => Ending) | undefined;
+  readonly refusal?: ((call: IdentifiedCall) => Ending | undefined) | undefined;
   /** By the place of the call, of those that have ended before: the turn is gone on with. */
   readonly settled?: ReadonlyMap<number, Outcome> | undefined;
 }

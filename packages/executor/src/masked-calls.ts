@@ -1,0 +1,54 @@
+import { HoldfastError, hasMask } from '@holdfast/core';
+import type { Session } from '@holdfast/session';
+import { type Ending, failure } from './ending.ts';
+import type { IdentifiedCall } from './identified-call.ts';
+
+/** Calls that wait, with their arguments as they came: the log has masks in them. For as long as the process has the session. */
+const waiting = new WeakMap<Session, Map<string, readonly IdentifiedCall[]>>();
+
+/** Where calls are: the run and turn; a direct call is at its own id. */
+export interface CallPlace {
+  readonly run?: number | undefined;
+  readonly turn?: number | undefined;
+  readonly callId?: string;
+}
+
+/** Keeps calls that were suspended for who goes on with them in this process. */
+export function keepCalls(session: Session, place: CallPlace, calls: readonly IdentifiedCall[]): void {
+  if (session.redactor === undefined) return;
+  const kept = waiting.get(session) ?? new Map<string, readonly IdentifiedCall[]>();
+  waiting.set(session, kept.set(keyOf(place), calls));
+}
+
+/** The calls that were kept, or those `recorded`. */
+export function takeCalls(
+  session: Session,
+  place: CallPlace,
+  recorded: readonly IdentifiedCall[],
+): readonly IdentifiedCall[] {
+  const kept = waiting.get(session);
+  const calls = kept?.get(keyOf(place));
+  kept?.delete(keyOf(place));
+  return calls ?? recorded;
+}
+
+/** @throws HoldfastError `replay.no_content`: a log without content is nothing to go on with. */
+export function checkContent({ id, content }: Session): void {
+  if (content !== 'none') return;
+  throw new HoldfastError(
+    'replay.no_content',
+    `The log of the session \`${id}\` was kept without content, so nothing in it can be gone on with; pass \`approve\` to answer at once.`,
+    { data: { sessionId: id } },
+  );
+}
+
+/** Ends a call of which only masks are left; `undefined` for any other. */
+export function refuseMasked(call: IdentifiedCall): Ending | undefined {
+  if (!hasMask(call.arguments)) return undefined;
+  const message = `\`${call.name}\` was not run: its arguments held a secret, which the log does not have. Call it again if it is still wanted.`;
+  return failure('cancelled', { code: 'call.redacted', message });
+}
+
+function keyOf({ run, turn, callId }: CallPlace): string {
+  return callId === undefined ? `${run}.${turn}` : `/${callId}`;
+}
