@@ -23,7 +23,7 @@ const start: Tree = {
 };
 
 async function removeOld(view: Filesystem): Promise<void> {
-  await removeAll(view, ['old/deep/d.txt', 'old/deep', 'old/c.txt', 'old']);
+  for (const path of ['old/deep/d.txt', 'old/deep', 'old/c.txt', 'old']) await view.remove(path);
 }
 
 const calls: Readonly<Record<string, Changes>> = {
@@ -67,62 +67,12 @@ test.each(Object.keys(calls))(
     const withoutLinks = await runUndisturbed(root, start, changes, { links: false });
     for (const committed of [true, false]) {
       const hit = (fault: Parameters<typeof hitEach>[2]) => hitEach(root, undisturbed, fault);
-      expect(await hit({ kind: 'error', committed, chosen: () => true })).toBeGreaterThan(15);
+      // Where nothing can have been recorded, both answers are one.
+      const chosen = committed ? () => true : changesDisk;
+      expect(await hit({ kind: 'error', committed, chosen })).toBeGreaterThan(4);
       expect(await hit({ kind: 'crash', committed, chosen: changesDisk })).toBeGreaterThan(4);
       expect(await hit({ kind: 'torn', committed, chosen: (step) => step === 'handle.writeFile' })).toBeGreaterThan(1);
       await hitEach(root, withoutLinks, { kind: 'crash', links: false, committed, chosen: changesDisk });
     }
   },
 );
-
-async function removeAll(view: Filesystem, paths: readonly string[]): Promise<void> {
-  for (const path of paths) await view.remove(path);
-}
-
-/** Each finds what the one before left, and the last leaves nothing, so that there is never much to compare. */
-const story: readonly ((view: Filesystem, text: string) => Promise<unknown>)[] = [
-  (view, text) => view.write('f', text),
-  async (view, text) => {
-    for (const path of ['x/y/1', 'x/y/2', 'x/z/3']) await view.write(path, text);
-  },
-  (view, text) => view.write('f', text),
-  (view) => view.remove('x/y/1'),
-  async (view, text) => {
-    await removeAll(view, ['x/y/2', 'x/y', 'f']);
-    await view.write('x/y', text);
-    await view.makeDirectory('f');
-  },
-  async (view, text) => {
-    await view.write('f/inner', text);
-    await view.write('x/y', text);
-  },
-  async (view, text) => {
-    await view.remove('x/y');
-    await view.write('x/y/4', text);
-  },
-  async (view, text) => {
-    await removeAll(view, ['f/inner', 'f']);
-    await view.write('f', text);
-  },
-  async (view, text) => {
-    for (const path of ['f', 'x/z/3', 'g']) await view.write(path, text);
-  },
-  (view) => removeAll(view, ['x/z/3', 'x/z', 'x/y/4', 'x/y', 'x', 'f', 'g']),
-];
-
-test('a crash at any step of fifty calls', { timeout: 120_000 }, async () => {
-  await using folder = await makeTestFolder();
-  const root = join(folder.path, 'root');
-  let before: Tree = {};
-  let hits = 0;
-  for (let index = 0; index < 50; index += 1) {
-    const changes: Changes = async (view) => story[index % story.length]?.(view, `text ${index}`);
-    const undisturbed = await runUndisturbed(root, before, changes);
-    for (const committed of [true, false]) {
-      hits += await hitEach(root, undisturbed, { kind: 'crash', committed, chosen: changesDisk });
-    }
-    hits += await hitEach(root, undisturbed, { kind: 'error', committed: index % 2 === 0, chosen: changesDisk });
-    before = undisturbed.after;
-  }
-  expect(hits).toBeGreaterThan(1000);
-});
