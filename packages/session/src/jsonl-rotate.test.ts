@@ -469,4 +469,7 @@ test('what a process left that ended while it began a new file is removed', () =
   writeFileSync(`${path}.before-2`, '');
   openJsonlLog(path).store.close();
   expect(readdirSync(join(path, '..')).toSorted()).toEqual(['s.jsonl', 's.jsonl.before-2']);
+  writeFileSync(`${path}.before-1`, '');
+  openJsonlLog(path).store.close();
+  expect(readdirSync(join(path, '..')).toSorted()).toEqual(['s.jsonl', 's.jsonl.before-1', 's.jsonl.before-2']);
 });
