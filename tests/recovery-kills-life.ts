@@ -222,11 +222,19 @@ const model: Model = {
 
 const script = ['note', 'deploy', 'write_pair', 'mail', 'post', 'run', 'gated', 'write_pair', 'release', 'look'];
 
-/** Makes calls and runs until the process ends. `told` hears of every outcome before the next call. */
-export async function workOn(life: Life, home: Home, told: (key: string, kind: string) => void): Promise<never> {
+export interface Work {
+  /** How many calls and runs; `Infinity`: until the process ends. */
+  readonly steps: number;
+  /** Hears of every outcome before the next call. */
+  readonly told: (key: string, kind: string) => void;
+}
+
+/** Makes calls and runs. */
+export async function workOn(life: Life, home: Home, { steps, told }: Work): Promise<void> {
   const { session } = life;
+  const first = session.snapshot().seq;
   // Every call leaves a record, so no number comes twice; and no two lives begin with the same call.
-  for (let step = session.snapshot().seq; ; step += 1) {
+  for (let step = first; step < first + steps; step += 1) {
     const number = session.snapshot().seq;
     const name = script[step % script.length] ?? '';
     if (name === 'run') await makeRun(life, number);

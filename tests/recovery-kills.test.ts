@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { killAll, makeCompileCache, noKills } from './recovery-kills.ts';
+import { killAll, killAtOperations, makeCompileCache, noKills } from './recovery-kills.ts';
 
 let cache: Awaited<ReturnType<typeof makeCompileCache>>;
 beforeAll(async () => {
@@ -24,6 +24,23 @@ test.each([
     expect(seen.kills).toBe(sessions * options.kills);
     expect(seen.working).toBeGreaterThan(seen.kills / 4);
     expect(Math.min(seen.records, seen.effects, seen.outcomes, seen.snapshots)).toBeGreaterThan(0);
+  },
+  120_000,
+);
+
+test.each([
+  { store: 'jsonl', half: false },
+  { store: 'jsonl', half: true },
+  { store: 'sqlite', half: false },
+] as const)(
+  '$store: a process that ends at any operation on files costs nothing either (half written: $half)',
+  async ({ store, half }) => {
+    const seen = noKills();
+    // A few of about a thousand, others each time; the long suite takes every one.
+    const options = { store, half, bytes: 200, sync: 'process', cache: cache.path, step: 80 } as const;
+    const operations = await killAtOperations(options, seen);
+    expect(operations).toBeGreaterThan(500);
+    expect(seen.kills).toBeGreaterThan(5);
   },
   120_000,
 );

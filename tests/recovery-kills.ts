@@ -12,6 +12,7 @@ import { readSqliteLog } from '@holdfast/session/sqlite';
 import { expect } from 'vitest';
 import { findInconsistencies, keyOf, readEffects } from './recovery-kills-check.ts';
 import { type Home, logPath, notes, openLife, recoverLife, type StoreKind, sessionId } from './recovery-kills-life.ts';
+import type { Fatal } from './recovery-kills-operations.ts';
 
 const program = fileURLToPath(new URL('recovery-kills-worker.ts', import.meta.url));
 
@@ -59,11 +60,17 @@ export async function makeCompileCache(): Promise<{ readonly path: string } & Di
     const folder = join(path, store);
     mkdirSync(folder);
     // It is written when a process ends by itself.
-    const worker = new Worker({ store, folder, bytes: 1, sync: 'process' }, { cache: path, once: true });
+    const worker = new Worker({ store, folder, bytes: 1, sync: 'process' }, { cache: path, steps: 0 });
     await worker.ended;
     expect(worker.errors).toBe('');
   }
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+interface WorkerOptions {
+  readonly cache: string;
+  readonly steps?: number;
+  readonly fatal?: Fatal;
 }
 
 /** A process that runs `recovery-kills-worker.ts`. */
@@ -74,12 +81,15 @@ class Worker {
   #output = '';
   #heard: () => void = () => undefined;
 
-  constructor(home: Home, { cache, once: onlyOnce }: { readonly cache: string; readonly once?: true }) {
+  constructor(home: Home, { cache, steps = Number.POSITIVE_INFINITY, fatal }: WorkerOptions) {
     const temporary = join(home.folder, 'tmp');
     mkdirSync(temporary, { recursive: true });
     this.#child = spawn(
       process.execPath,
-      ['--conditions=holdfast-source', program, JSON.stringify(home), ...(onlyOnce ? ['once'] : [])],
+      [
+        ...['--conditions=holdfast-source', program, JSON.stringify(home), String(steps)],
+        ...(fatal === undefined ? [] : [JSON.stringify(fatal)]),
+      ],
       { env: { ...process.env, NODE_COMPILE_CACHE: cache, TMPDIR: temporary }, stdio: ['ignore', 'pipe', 'pipe'] },
     );
     this.ended = once(this.#child, 'close').then(() => this.#heard());
@@ -95,6 +105,12 @@ class Worker {
   /** Whole lines only: the last one may have been cut by the kill. */
   get lines(): readonly string[] {
     return this.#output.split('\n').slice(0, -1);
+  }
+
+  /** Those that it made, when it ended by itself. */
+  get operations(): number | undefined {
+    const [last, count] = this.lines.at(-1)?.split(' ') ?? [];
+    return last === 'operations' ? Number(count) : undefined;
   }
 
   async says(enough: (lines: readonly string[]) => boolean): Promise<void> {
@@ -118,26 +134,64 @@ export async function killAll(
   seen: KillsSeen,
 ): Promise<void> {
   const home: Home = { ...rest, folder: mkdtempSync(join(tmpdir(), 'holdfast-killed-')) };
-  const acknowledged = new Set<number>();
-  const outcomes = new Map<string, string>();
+  const known = { acknowledged: new Set<number>(), outcomes: new Map<string, string>() };
+  await keepingOnFailure(home, async () => {
+    for (let kill = 0; kill < kills; kill += 1) note(await live(home, cache), known, seen);
+    await recoverAndCheck(home, known, seen);
+  });
+}
+
+/**
+ * Lets a process end itself at every `step`-th of its operations on files while it makes 50 calls, and checks after each what it
+ * leaves. Answers how many operations there are.
+ */
+export async function killAtOperations(
+  {
+    step,
+    half,
+    cache,
+    ...rest
+  }: Omit<KillOptions, 'kills'> & Pick<Fatal, 'half'> & { readonly step: number; readonly cache: string },
+  seen: KillsSeen,
+): Promise<number> {
+  // Not always the same ones.
+  for (let at = Math.floor(Math.random() * step); ; at += step) {
+    const home: Home = { ...rest, folder: mkdtempSync(join(tmpdir(), 'holdfast-killed-')) };
+    const known = { acknowledged: new Set<number>(), outcomes: new Map<string, string>() };
+    let operations: number | undefined;
+    await keepingOnFailure(home, async () => {
+      const worker = new Worker(home, { cache, steps: 50, fatal: { at, half } });
+      await worker.ended;
+      expect(worker.errors).toBe('');
+      operations = worker.operations;
+      if (operations === undefined) note(worker.lines, known, seen);
+      await recoverAndCheck(home, known, seen);
+    });
+    if (operations !== undefined) return operations;
+  }
+}
+
+/** Everything that the log has promised holds, after one more recovery. */
+async function recoverAndCheck(home: Home, known: Known, seen: KillsSeen): Promise<void> {
+  const { acknowledged } = known;
+  const life = openLife(home);
+  expect(life.found).toBeGreaterThan(Math.max(-1, ...acknowledged));
+  await recoverLife(life);
+  await life.session.close();
+  const records = readAll(home);
+  const kinds = check(home, records, known);
+  const { problem, compared } = verifySnapshots(records, { slices: [notes, ...builtInSlices] });
+  expect(problem).toBeUndefined();
+  seen.snapshots += compared;
+  seen.effects += ['deploy', 'gated', 'post', 'release'].flatMap((name) => readEffects(home.folder, name)).length;
+  seen.inDoubt += kinds.filter((kind) => kind === 'in-doubt').length;
+  seen.cancelled += kinds.filter((kind) => kind === 'cancelled').length;
+  expect(readdirSync(home.folder).filter((name) => name.endsWith('.lock'))).toEqual([]);
+}
+
+async function keepingOnFailure(home: Home, use: () => Promise<void>): Promise<void> {
   try {
-    for (let kill = 0; kill < kills; kill += 1) {
-      const lines = await live(home, cache);
-      note(lines, { acknowledged, outcomes }, seen);
-    }
-    const life = openLife(home);
-    expect(life.found).toBeGreaterThan(Math.max(-1, ...acknowledged));
-    await recoverLife(life);
-    await life.session.close();
-    const records = readAll(home);
-    const kinds = check(home, records, { acknowledged, outcomes });
-    const { problem, compared } = verifySnapshots(records, { slices: [notes, ...builtInSlices] });
-    expect(problem).toBeUndefined();
-    seen.snapshots += compared;
-    seen.effects += ['deploy', 'gated', 'post', 'release'].flatMap((name) => readEffects(home.folder, name)).length;
-    seen.inDoubt += kinds.filter((kind) => kind === 'in-doubt').length;
-    seen.cancelled += kinds.filter((kind) => kind === 'cancelled').length;
-    expect(readdirSync(home.folder).filter((name) => name.endsWith('.lock'))).toEqual([]);
+    await use();
   } catch (cause) {
     // Kept to be looked at.
     throw new Error(`What is left of ${home.store} with ${home.bytes} bytes a record lies in ${home.folder}`, {
@@ -168,12 +222,12 @@ async function live(home: Home, cache: string): Promise<readonly string[]> {
   return worker.lines;
 }
 
-interface Acknowledged {
+interface Known {
   readonly acknowledged: Set<number>;
   readonly outcomes: Map<string, string>;
 }
 
-function note(lines: readonly string[], { acknowledged, outcomes }: Acknowledged, seen: KillsSeen): void {
+function note(lines: readonly string[], { acknowledged, outcomes }: Known, seen: KillsSeen): void {
   seen.kills += 1;
   if (lines.includes('ready')) seen.working += 1;
   else if (lines.some((line) => line.startsWith('opened'))) seen.recovering += 1;
@@ -204,7 +258,7 @@ function readAll(home: Home): readonly LogRecord[] {
 }
 
 /** Answers how the calls ended. */
-function check(home: Home, records: readonly LogRecord[], { acknowledged, outcomes }: Acknowledged): readonly string[] {
+function check(home: Home, records: readonly LogRecord[], { acknowledged, outcomes }: Known): readonly string[] {
   expect(records.length).toBeGreaterThan(Math.max(-1, ...acknowledged));
   expect(findInconsistencies(records, home.folder)).toEqual([]);
   const ends = records.filter(({ type }) => type === 'tool-call-end');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { killAll, makeCompileCache, noKills } from '../recovery-kills.ts';
+import { killAll, killAtOperations, makeCompileCache, noKills } from '../recovery-kills.ts';
 import { amount, inBatches } from './amount.ts';
 
 test('10,000 kills of processes that make governed calls', async () => {
@@ -27,4 +27,18 @@ test('10,000 kills of processes that make governed calls', async () => {
   console.log(seen);
   expect(seen.kills).toBeGreaterThanOrEqual(kills);
   expect(seen.inDoubt).toBeGreaterThan(0);
+});
+
+test.each([
+  { store: 'jsonl', half: false },
+  { store: 'jsonl', half: true },
+  { store: 'sqlite', half: false },
+  { store: 'sqlite', half: true },
+] as const)('$store: a process that ends at every single operation on files, half written: $half', async (options) => {
+  using cache = await makeCompileCache();
+  const seen = noKills();
+  const step = Math.max(1, Math.round(1_000_000 / amount(1_000_000)));
+  const operations = await killAtOperations({ ...options, step, bytes: 200, sync: 'process', cache: cache.path }, seen);
+  console.log(`${operations} operations, every ${step}.`, seen);
+  expect(seen.kills).toBeGreaterThanOrEqual(Math.floor(operations / step));
 });
