@@ -15,13 +15,14 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const writer = `
   import { writeSync } from 'node:fs';
   import { openSqliteLog, sqliteStore } from ${JSON.stringify(new URL('./sqlite.ts', import.meta.url).href)};
-  const [path, sessionId, begins, count, characters] = process.argv.slice(1);
+  const [path, sessionId, begins, count, characters, snapshotEvery] = process.argv.slice(1);
   const { records, store } = begins === 'begin'
     ? { records: [], store: sqliteStore(path, { sessionId }) }
     : openSqliteLog(path, { sessionId });
   const text = 'x'.repeat(Number(characters));
-  for (let seq = records.length; seq < records.length + Number(count); seq += 1) {
-    store.append({ type: 'note', text }, seq, 1);
+  const first = (records.at(-1)?.seq ?? -1) + 1;
+  for (let seq = first; seq < first + Number(count); seq += 1) {
+    store.append({ type: seq % Number(snapshotEvery) === 0 ? 'snapshot' : 'note', text }, seq, 1);
     writeSync(1, seq + '\\n');
   }
   store.close();
@@ -33,6 +34,8 @@ interface Work {
   readonly begins: boolean;
   readonly count: number;
   readonly characters: number;
+  /** Every so many records a snapshot, from which the log is opened. Default: none. */
+  readonly snapshotEvery?: number;
   /** Kills the process once it has said so much. */
   readonly killAfterBytes?: number;
 }
@@ -52,8 +55,10 @@ function runProcess(program: string, parameters: readonly string[]): ChildProces
 async function write(
   work: Work,
 ): Promise<{ readonly acknowledged: number; readonly signal: unknown; readonly errors: string }> {
-  const { path, sessionId, begins, count, characters, killAfterBytes = Number.POSITIVE_INFINITY } = work;
-  const child = runProcess(writer, [path, sessionId, begins ? 'begin' : 'go-on', String(count), String(characters)]);
+  const { path, sessionId, begins, count, characters, snapshotEvery = 0 } = work;
+  const { killAfterBytes = Number.POSITIVE_INFINITY } = work;
+  const numbers = [count, characters, snapshotEvery].map(String);
+  const child = runProcess(writer, [path, sessionId, begins ? 'begin' : 'go-on', ...numbers]);
   let said = '';
   let errors = '';
   child.stdout.on('data', (chunk: Buffer) => {
@@ -85,6 +90,7 @@ test.each([
         begins: round === 0,
         count: 1_000_000,
         characters,
+        snapshotEvery: 7,
         killAfterBytes,
       });
       expect({ signal, errors }, `round ${round}, killed after ${killAfterBytes} bytes`).toEqual({
@@ -98,9 +104,11 @@ test.each([
     }
     // Nobody has let go of the session; its last writer is dead.
     const { store, records } = openSqliteLog(path, { sessionId });
-    store.append({ type: 'note' }, records.length, 1);
+    const next = (records.at(-1)?.seq ?? -1) + 1;
+    expect([records[0]?.type, records.length <= 7, next > 20]).toEqual(['snapshot', true, true]);
+    store.append({ type: 'note' }, next, 1);
     store.close();
-    expect(readSqliteLog(path, { sessionId }).records).toHaveLength(records.length + 1);
+    expect(readSqliteLog(path, { sessionId }).records).toHaveLength(next + 1);
   },
   120_000,
 );
