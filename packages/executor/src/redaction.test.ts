@@ -103,6 +103,8 @@ const seen: Slice<ListState<Json>> = defineSlice<Json>({
 interface Real {
   readonly inputs: unknown[];
   readonly checked: unknown[];
+  /** Of child sessions, when their runs were done. */
+  readonly state: Json[];
   readonly pending: PendingApproval[];
 }
 
@@ -132,7 +134,7 @@ function spill(real: Real): Tool {
           return { ticket: [returned] } as never;
         case 'never':
           await new Promise<void>((resolve) => lateStarts.push(resolve));
-          return toolOk({ ticket: returned, everything });
+          return { ticket: returned, everything };
         case 'nested':
           for (const how of ['well', 'throw']) await context.call('spill', { phrase: input.phrase, how });
           await context.call('spill', JSON.stringify({ phrase: input.phrase, apiKey: named }));
@@ -146,6 +148,8 @@ function spill(real: Real): Tool {
           child.register(seen);
           child.dispatch({ type: 'saw', payload: everything });
           await runAgent({ model, prompt: toolsPrompt([spill(real)]), session: child, input: everything }).result;
+          // What is kept in it is what its records say.
+          real.state.push(...child.read(seen).toArray());
           return toolOk({});
         }
         default:
@@ -219,7 +223,7 @@ afterEach(() => {
 function setUp(options: Partial<CallOptions> = {}): Setting {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-redaction-'));
   folders.push(folder);
-  const real: Real = { inputs: [], checked: [], pending: [] };
+  const real: Real = { inputs: [], checked: [], state: [], pending: [] };
   const events: RunEvent[] = [];
   const records: LogRecord[] = [];
   const redactor = createRedactor({ key });
@@ -292,6 +296,8 @@ test.each(['well', 'throw', 'fail', 'nothing', 'wrongly', 'nested', 'child'])(
     expect(setting.real.inputs).toContainEqual({ ...args });
     expect(setting.real.checked[0]).toMatchObject({ phrase: marked, apiKey: named });
     if (how === 'well' || how === 'throw') expect(outcome.message).toContain(marked);
+    expect(leaksIn(JSON.stringify(setting.real.state))).toEqual([]);
+    expect(setting.real.state.length > 0).toBe(how === 'child');
     if (how === 'well') expect(outcome.value).toMatchObject({ ticket: returned, apiKey: named });
     await expectNoLeak(setting);
   },
@@ -323,6 +329,34 @@ test.each([{ prepare: true }, { commit: true }, { discard: true }])(
   },
 );
 
+test('what a schema fills in leaks nothing', async () => {
+  const setting = setUp();
+  const given: unknown[] = [];
+  const filled = defineTool({
+    name: 'filled',
+    description: 'Has a secret of its own.',
+    inputSchema: v.object({
+      phrase: v.optional(secretText, marked),
+      pin: v.optional(
+        v.pipe(
+          secretText,
+          v.transform((text) => `${text}-made`),
+        ),
+        'Vu0-pin',
+      ),
+    }),
+    effects: 'state',
+    execute(input) {
+      given.push(input);
+      throw new Error(`${input.phrase} and ${input.pin}`);
+    },
+  });
+  await run(setting, 'filled', {}, { tools: [filled] });
+  expect(given).toEqual([{ phrase: marked, pin: 'Vu0-pin-made' }]);
+  expect(setting.file()).not.toContain('Vu0-pin-made');
+  await expectNoLeak(setting);
+});
+
 test('a result that comes late leaks nothing', async () => {
   const clock = testClock();
   const setting = setUp({ clock, timeoutMs: 1_000 });
@@ -333,7 +367,8 @@ test('a result that comes late leaks nothing', async () => {
   expect((await calling).kind).toBe('in-doubt');
   for (const start of lateStarts) start();
   for (let tick = 0; tick < 1_000; tick += 1) await Promise.resolve();
-  expect(setting.records.at(-1)?.type).toBe('tool-call-late');
+  expect(setting.records.at(-1)).toMatchObject({ type: 'tool-call-late', answer: 'returned' });
+  expect(setting.records.at(-1)?.['value']).toBeDefined();
   await expectNoLeak(setting);
 });
 
