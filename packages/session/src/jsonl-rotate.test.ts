@@ -204,6 +204,10 @@ test.each<[string, (path: string) => void]>([
   ['is missing', (path) => rmSync(path)],
   ['begins with something else', (path) => edit(path, (text) => `x${text}`)],
   ['begins with another number', (path) => edit(path, (text) => text.replace(/\d+/, '2'))],
+  [
+    'begins with the number in its name',
+    (path) => edit(path, (text) => text.replace(/\d+/, path.split('.before-')[1] ?? '')),
+  ],
   ['begins with a number that is too large', (path) => edit(path, (text) => text.replace(/\d+/, '99999'))],
 ])('where an older file %s, the records in those before it are given all the same', async (_what, damage) => {
   const path = await writeLog(60);
