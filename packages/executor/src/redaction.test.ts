@@ -30,7 +30,15 @@ import { createRedactor } from '@holdfast/session/redact';
 import * as v from 'valibot';
 import { afterEach, expect, test } from 'vitest';
 import { call, collect, diary, playing, say, stop, testClock, toolsPrompt } from './fixtures.ts';
-import { type CallOptions, executeToolCall, runAgent } from './index.ts';
+import {
+  answerApproval,
+  type CallOptions,
+  executeToolCall,
+  pendingApprovals,
+  resolveCall,
+  resumeToolCall,
+  runAgent,
+} from './index.ts';
 
 const key = 'a key of the host that nobody else knows';
 const letters = 'abcdefghij0123456789ABCDEFGHIJ0123456789';
@@ -220,7 +228,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-function setUp(options: Partial<CallOptions> = {}): Setting {
+function setUp(options: Partial<CallOptions> = {}, snapshotAfterBytes = Number.POSITIVE_INFINITY): Setting {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-redaction-'));
   folders.push(folder);
   const real: Real = { inputs: [], checked: [], state: [], pending: [] };
@@ -229,7 +237,7 @@ function setUp(options: Partial<CallOptions> = {}): Setting {
   const redactor = createRedactor({ key });
   const session = createSession({
     slices: [seen, diary],
-    store: jsonlStore(join(folder, 's.jsonl')),
+    store: jsonlStore(join(folder, 's.jsonl'), { snapshotAfterBytes }),
     redactor,
     clock: testClock(),
   });
@@ -389,6 +397,31 @@ test('reasons of policies, questions and answers leak nothing, and who is asked 
   expect((await run(setting, 'spill', { phrase: marked }, asking('approve'))).kind).toBe('ok');
   expect(real.pending[0]?.input).toMatchObject({ phrase: marked });
   expect(real.pending[0]?.asks[0]?.reason).toBe(everything);
+  await expectNoLeak(setting);
+});
+
+test('questions that wait, answers from elsewhere and what a person says of a call leak nothing', async () => {
+  const setting = setUp();
+  const { session, real, options } = setting;
+  const asking = { ...options, policies: [gossip(real, () => 'ask')] };
+  const given = { phrase: marked, apiKey: named };
+  for (const id of ['a', 'b']) await executeToolCall({ id, name: 'spill', arguments: given }, asking);
+  await answerApproval(session, 'a', { type: 'deny', reason: everything }, { clock: testClock() });
+  expect(await resumeToolCall('a', asking)).toMatchObject({ kind: 'denied', code: 'approval.denied' });
+  await executeToolCall({ id: 'c', name: 'spill', arguments: { ...given, how: 'nothing' } }, options);
+  await resolveCall(session, 'c', { type: 'done', value: { everything }, message: everything });
+  expect(leaksIn(JSON.stringify([session.openWork(), pendingApprovals(session)]))).toEqual([]);
+  expect(setting.records.map(({ type }) => type)).toEqual(
+    expect.arrayContaining(['approval-request', 'approval-answer', 'call-resolution']),
+  );
+  await expectNoLeak(setting);
+});
+
+test('snapshots leak nothing', async () => {
+  const setting = setUp({}, 1);
+  for (const how of ['well', 'nested', 'throw', 'well'])
+    await run(setting, 'spill', { phrase: marked, apiKey: named, how });
+  expect(setting.records.filter(({ type }) => type === 'snapshot').length).toBeGreaterThan(1);
   await expectNoLeak(setting);
 });
 
