@@ -126,7 +126,7 @@ export function linkOf(line: string): string {
 }
 
 /** The line as it would have been written after `previous`. */
-export function forge(line: string, seq: number, previous: string | undefined): string {
+function forge(line: string, seq: number, previous: string | undefined): string {
   const record = JSON.parse(line) as Record<string, Json>;
   return JSON.stringify({ ...record, seq, prev: previous === undefined ? firstLink : linkOf(previous) });
 }

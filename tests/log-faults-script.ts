@@ -84,7 +84,7 @@ function again(step: Step): Step {
 export class World {
   /** The effects that cannot be undone, by the call's id. */
   readonly effects: string[] = [];
-  readonly filesystem = memoryFilesystem({ 'b.txt': 'unread' });
+  readonly filesystem: ReturnType<typeof memoryFilesystem> = memoryFilesystem({ 'b.txt': 'unread' });
   readonly tools: readonly Tool[];
 
   constructor() {

@@ -8,18 +8,20 @@ export function readEffects(folder: string, name: string): readonly string[] {
   return existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : [];
 }
 
-const never = ['deploy', 'gated', 'post', 'release'];
+const never = ['deploy', 'gated', 'post', 'release', 'outer'];
 const external: ReadonlySet<unknown> = new Set([...never, 'mail']);
 
 /** What does not fit together of a log in which nothing is open any more and the world outside of it. */
 export function findInconsistencies(records: Iterable<LogRecord>, folder: string): readonly string[] {
   const wrong: string[] = [];
   const started = new Map<string, string>();
+  const nested = new Set<string>();
   const ended = new Map<string, { readonly kind: string; readonly name: string }>();
   const files = new Map<string, string>();
   for (const record of records) {
     const key = keyOf(record);
     if (record.type === 'tool-call-start') started.set(key, String(record['name']));
+    if (record['parentId'] !== undefined) nested.add(key);
     if (record.type !== 'tool-call-end') continue;
     const name = String(record['name']);
     const { kind } = record['outcome'] as { readonly kind: string };
@@ -29,7 +31,8 @@ export function findInconsistencies(records: Iterable<LogRecord>, folder: string
     if (!expected(name, kind)) wrong.push(`${name} ${key} ended as ${kind}`);
     if (external.has(name) && kind === 'ok' && !started.has(key)) wrong.push(`${name} ${key} never started`);
   }
-  for (const [key, name] of started) if (!ended.has(key)) wrong.push(`${name} ${key} never ended`);
+  // What was nested ends with what it was nested in.
+  for (const [key, name] of started) if (!ended.has(key) && !nested.has(key)) wrong.push(`${name} ${key} never ended`);
   for (const name of [...never, 'mail']) {
     const effects = readEffects(folder, name);
     const seen = new Set(effects);
@@ -59,6 +62,7 @@ function expected(name: string, kind: string): boolean {
     case 'deploy':
     case 'gated':
     case 'release':
+    case 'outer':
       return kind === 'ok' || kind === 'in-doubt' || kind === 'cancelled';
     // Its probe knows.
     default:

@@ -51,7 +51,7 @@ export function logPath({ store, folder }: Home): string {
   return join(folder, store === 'jsonl' ? 's.jsonl' : 's.db');
 }
 
-export function workspacePath({ folder }: Home): string {
+function workspacePath({ folder }: Home): string {
   return join(folder, 'workspace');
 }
 
@@ -134,6 +134,15 @@ function makeTools({ folder }: Home): readonly Tool[] {
     make('mail', {
       repeat: 'keyed',
       execute: (_input, { idempotencyKey }) => world('mail', idempotencyKey) as never,
+    }),
+    // By itself it may be repeated, but not what it calls.
+    make('outer', {
+      repeat: 'keyed',
+      async execute(input, { call, idempotencyKey }) {
+        const { kind } = await call('deploy', { ...(input as Numbered), text: '' });
+        await world('outer', idempotencyKey);
+        return kind as never;
+      },
     }),
     make('post', {
       execute: (_input, { idempotencyKey }) => world('post', idempotencyKey) as never,
@@ -220,7 +229,19 @@ const model: Model = {
   },
 };
 
-const script = ['note', 'deploy', 'write_pair', 'mail', 'post', 'run', 'gated', 'write_pair', 'release', 'look'];
+const script = [
+  'note',
+  'deploy',
+  'write_pair',
+  'mail',
+  'post',
+  'run',
+  'gated',
+  'write_pair',
+  'release',
+  'outer',
+  'look',
+];
 
 export interface Work {
   /** How many calls and runs; `Infinity`: until the process ends. */
