@@ -31,6 +31,7 @@ const guide: DefaultTheme.SidebarItem[] = [
       { text: 'Sessions', link: '/sessions' },
       { text: 'Stores', link: '/stores' },
       { text: 'Replay and explain', link: '/replay' },
+      { text: 'Redaction', link: '/redaction' },
       { text: 'Files', link: '/files' },
       { text: 'Resources', link: '/resources' },
       { text: 'Models', link: '/models' },
