@@ -14,6 +14,7 @@ import { hostFilesystem } from './node.ts';
 import {
   type Changes,
   changesDisk,
+  endedProcess,
   interrupt,
   mark,
   openFolderOf,
@@ -179,6 +180,57 @@ test('a crash while a commit that failed is undone', { timeout: 60_000 }, async 
     }
   }
   expect(decided.size).toBeGreaterThan(50);
+});
+
+test.each([true, false])('who recovers the same at once gets it done once (%s)', async (committed) => {
+  await using folder = await openCrashed('applied');
+  const files = [hostFilesystem(folder.root), hostFilesystem(folder.root)];
+  const recoverTwice = async ({ recover, unsettled }: (typeof files)[number]) => {
+    await Promise.all([recover, recover].map(async (run) => run?.(mark, committed)));
+    await unsettled?.();
+  };
+  await Promise.all(files.map(recoverTwice));
+  expect(await snapshotTree(folder.root)).toEqual(committed ? after : before);
+});
+
+test.each([true, false])(
+  'an error of the disk within a recovery is said, and the next one goes on (%s)',
+  async (committed) => {
+    let failures = 0;
+    for (let at = 0, more = true; more; at += 1) {
+      await using folder = await openCrashed('applied');
+      const faults = createFaults();
+      faults.start(at);
+      const error = await catchError(recoverAll(folder.root, committed, faults.operations));
+      more = faults.failed !== undefined;
+      if (error !== undefined) {
+        expect(error).toMatchObject({ code: expect.stringMatching(/^file\.(?:unreadable|write_failed)$/u) });
+        expect(String(error)).not.toContain(folder.root);
+        failures += 1;
+      }
+      await recoverAll(folder.root, committed);
+      expect(await snapshotTree(folder.root)).toEqual(committed ? after : before);
+    }
+    expect(failures).toBeGreaterThan(20);
+  },
+);
+
+test('a mark stands for everything that was prepared under it', async () => {
+  await using folder = await makeTestFolder();
+  await restoreTree(join(folder.path, 'root'), before);
+  const root = join(folder.path, 'root');
+  const calls = ['a.txt', 'src/c.txt'].map((path) => ({
+    path,
+    call: openFolderOf(root, undefined, endedProcess).begin('c1'),
+  }));
+  for (const { path, call } of calls) {
+    await call.view.write(path, 'new');
+    await call.prepare(mark);
+  }
+  expect(await recoverAll(root, true)).toEqual([mark]);
+  expect(await snapshotTree(root)).toEqual({ ...before, 'a.txt': file('new', '640'), 'src/c.txt': file('new') });
+  // Closes what it had open, as the end of a process does.
+  for (const { call } of calls) expect(await catchError(Promise.resolve(call.discard()))).toBeDefined();
 });
 
 test('file.busy: what a process that runs has prepared is not listed, and nobody else settles it', async () => {

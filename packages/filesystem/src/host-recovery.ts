@@ -3,6 +3,7 @@ import { HoldfastError } from '@holdfast/core';
 import type { SettleRequest } from './backend.ts';
 import { type Conflict, recoveryConflict } from './file-errors.ts';
 import type { HostAccess } from './host-changes.ts';
+import { toFileError } from './host-errors.ts';
 import { settledName } from './host-journal.ts';
 import { type LeftJournal, readJournals } from './host-journal-reading.ts';
 import { lockFolder } from './host-lock.ts';
@@ -23,7 +24,27 @@ export interface RecoveryAccess extends HostAccess {
  * @throws HoldfastError `file.recovery_conflict`, `file.busy`, `path.protected`, and what the operating system answers.
  */
 export async function settleJournals(access: RecoveryAccess, request: SettleRequest): Promise<readonly string[]> {
-  if ((await readJournals(access.operations, access.root)).length === 0) return [];
+  try {
+    if ((await readJournals(access.operations, access.root)).length === 0) return [];
+    return await oneByOne(access.root, () => settleLocked(access, request));
+  } catch (error) {
+    throw toFileError(error, '', 'write');
+  }
+}
+
+// The lock excludes other processes only, and one process may have several sessions over a folder.
+const settling = new Map<string, Promise<unknown>>();
+
+async function oneByOne<Result>(root: string, run: () => Promise<Result>): Promise<Result> {
+  const result = (settling.get(root) ?? Promise.resolve()).then(run);
+  const ended = Promise.allSettled([result]);
+  settling.set(root, ended);
+  await ended;
+  if (settling.get(root) === ended) settling.delete(root);
+  return result;
+}
+
+async function settleLocked(access: RecoveryAccess, request: SettleRequest): Promise<readonly string[]> {
   const release = await lockFolder(access.root);
   try {
     const undecided = new Set<string>();
