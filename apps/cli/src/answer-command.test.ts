@@ -1,7 +1,9 @@
-import { appendFile, readFile, writeFile } from 'node:fs/promises';
-import { openJsonlLog, readLog } from '@holdfast/session/jsonl';
+import { appendFile, chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { createSession } from '@holdfast/session';
+import { jsonlStore, openJsonlLog, readLog } from '@holdfast/session/jsonl';
 import { expect, test } from 'vitest';
-import { findLog } from './session-logs.ts';
+import { findLog, prepareLogPath } from './session-logs.ts';
 import { pendingApproval } from './test-events.ts';
 import { createFolder, type TestFolder } from './test-folder.ts';
 import type { TestHostOptions } from './test-host.ts';
@@ -49,7 +51,7 @@ test.each([
   await writeLog(folder.path, 'one', entries);
   const { exitCode, stdout, stderr } = await type(folder, argv);
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-  expect(stdout).toBe(`${says}2 questions more wait. To go on: holdfast resume one\n`);
+  expect(stdout).toBe(`${says}2 more questions wait. To go on: holdfast resume one\n`);
   expect(await readAnswers(folder)).toMatchObject([{ answer, by, run: 1, turn: 1, digest: 'd'.repeat(64) }]);
 });
 
@@ -140,6 +142,28 @@ test('a log that was changed is left as it is; a torn end is moved aside and sai
   const torn = await type(folder, ['approve', 'torn', 'other']);
   expect(torn).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(/^warning: the log was torn: .+torn-\d+/) });
   expect(readLog((await findLog(folder.path, 'torn')).path)).not.toHaveProperty('torn');
+});
+
+test('a log that everybody could have changed, and one whose beginning is gone: a warning', async () => {
+  await using folder = await createFolder();
+  const exposed = await writeLog(folder.path, 'exposed', entries);
+  await chmod(exposed, 0o666);
+  expect(await type(folder, ['deny', 'exposed', 'other'])).toMatchObject({
+    exitCode: 0,
+    stderr: 'warning: others could have changed the log: every user can write to it\n',
+  });
+  const path = await prepareLogPath(folder.path, 'rotated');
+  const session = createSession({ id: 'rotated', store: jsonlStore(path, { snapshotAfterBytes: 1 }) });
+  for (const entry of [...entries, ...entries]) session.record(JSON.parse(JSON.stringify(entry)));
+  await session.close();
+  const older = (await readdir(dirname(path))).filter((name) => name.startsWith('rotated.jsonl.before-'));
+  expect(older).not.toEqual([]);
+  for (const name of older) await rm(join(dirname(path), name));
+  const { exitCode, stderr } = await type(folder, ['deny', 'rotated', 'other']);
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: 0,
+    stderr: expect.stringMatching(/^warning: what is before the last snapshot of the log is not whole: /),
+  });
 });
 
 test('an empty log, and one of another program', async () => {

@@ -57,10 +57,8 @@ export async function answerCalls(options: AnswerCommandOptions, host: Host): Pr
       for (const line of describeAnswers(questions, answer)) host.stdout.write(`${line}\n`);
       const resume = toCommand({ words: ['resume', log.id], workspace }, host);
       const { colors } = describeStyle(host);
-      const left =
-        waiting === 0
-          ? 'Nothing else waits'
-          : `${formatCount(waiting, 'question')} more ${waiting === 1 ? 'waits' : 'wait'}`;
+      const more = waiting === 1 ? '1 more question waits' : `${waiting} more questions wait`;
+      const left = waiting === 0 ? 'Nothing else waits' : more;
       host.stdout.write(`${colors.dim(`${left}. To go on: ${resume}`)}\n`);
     }
     return 0;

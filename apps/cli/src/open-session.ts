@@ -1,7 +1,7 @@
 import { HoldfastError, isHoldfastError, isPlainObject } from '@holdfast/core';
 import { builtInSlices } from '@holdfast/executor';
 import { replay, type Session } from '@holdfast/session';
-import { openJsonlLog } from '@holdfast/session/jsonl';
+import { type OpenedJsonlLog, openJsonlLog } from '@holdfast/session/jsonl';
 import { toCommand } from './command-words.ts';
 import type { Host } from './host.ts';
 import type { FoundLog } from './session-logs.ts';
@@ -13,13 +13,10 @@ import { toPrintable } from './terminal-text.ts';
  * @throws HoldfastError `log.locked`, `log.unwritable`, `log.empty`, those of a damaged log, and as `replay`.
  */
 export function openSession({ id, path }: FoundLog, workspace: string, host: Host): Session {
-  const { records, store, torn } = openLog(path, toCommand({ words: ['pending', id], workspace }, host));
+  const opened = openLog(path, toCommand({ words: ['pending', id], workspace }, host));
+  const { records, store } = opened;
   try {
-    if (torn !== undefined) {
-      host.stderr.write(
-        `warning: the log was torn: its last ${torn.bytes} bytes, from byte ${torn.offset} on, were half a record; they are kept in ${toPrintable(torn.keptAt)}\n`,
-      );
-    }
+    for (const warning of listWarnings(opened)) host.stderr.write(`warning: ${toPrintable(warning)}\n`);
     if (records.length === 0) {
       throw new HoldfastError('log.empty', `The log of session \`${id}\` is empty, so there is nothing to go on with.`);
     }
@@ -35,7 +32,19 @@ export function openSession({ id, path }: FoundLog, workspace: string, host: Hos
   }
 }
 
-function openLog(path: string, pending: string): ReturnType<typeof openJsonlLog> {
+function listWarnings({ torn, earlier, exposed }: OpenedJsonlLog): readonly string[] {
+  return [
+    ...(torn === undefined
+      ? []
+      : [
+          `the log was torn: its last ${torn.bytes} bytes, from byte ${torn.offset} on, were half a record; they are kept in ${torn.keptAt}`,
+        ]),
+    ...(earlier === undefined ? [] : [`what is before the last snapshot of the log is not whole: ${earlier.message}`]),
+    ...(exposed === undefined ? [] : [`others could have changed the log: ${exposed}`]),
+  ];
+}
+
+function openLog(path: string, pending: string): OpenedJsonlLog {
   try {
     return openJsonlLog(path);
   } catch (thrown) {

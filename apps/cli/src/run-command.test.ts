@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { RunEvent } from '@holdfast/core';
 import { manualClock } from '@holdfast/testing';
 import { expect, test } from 'vitest';
+import { showPending } from './pending-command.ts';
 import { type RunOptions, runRequest } from './run-command.ts';
 import { showSession } from './show-command.ts';
 import { createFolder } from './test-folder.ts';
@@ -240,6 +241,35 @@ test.each([
   expect(stdout).toMatch(
     /^Waiting for an answer:\n {2}call_1_0 {2}wipe {2}\{"file.+\nTo go on:\n {2}holdfast pending (\S+)\n {2}holdfast approve \1 call_1_0\n {2}holdfast deny \1 call_1_0\n {2}holdfast resume \1\n/m,
   );
+});
+
+test('--suspend with --json: events and nothing else, and 3', async () => {
+  const { exitCode, stdout } = await tryWipe({ approval: 'suspend', json: true });
+  expect(exitCode).toBe(3);
+  const events = toEvents(stdout);
+  expect(events.map(({ type }) => type)).toContain('approval-request');
+  expect(events.at(-1)).toMatchObject({ type: 'run-end', status: 'suspended' });
+});
+
+test('while a question is open, the run waits by its log: a terminal that is lost loses nothing', async () => {
+  const states: unknown[] = [];
+  const { exitCode } = await tryWipe({
+    host: { terminals: ['stdin', 'stdout'] },
+    when: {
+      says: 'May it run?',
+      act({ host, stdin }) {
+        const looked = createTestHost({ directory: host.directory });
+        void showPending({ id: undefined, workspace: '.', json: true }, looked.host).then(() => {
+          states.push(JSON.parse(looked.stdout()));
+          stdin.write('\r');
+        });
+      },
+    },
+  });
+  expect(exitCode).toBe(0);
+  expect(states[0]).toMatchObject([
+    { openIn: process.pid, runs: [{ state: 'suspended' }], calls: [{ name: 'wipe', state: 'waiting' }] },
+  ]);
 });
 
 test('a question that is not answered in its time is a denial, and the run goes on', async () => {

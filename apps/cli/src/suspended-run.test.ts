@@ -60,7 +60,7 @@ test('a run waits, is answered by other processes in parts, and completes', asyn
 
   // Not in call order: what is answered before an earlier question runs only after it.
   expect((await holdfast('approve', id, 'call_1_0', '--by', 'anna')).stdout).toContain('Approved: publish (call_1_0)');
-  expect((await holdfast('approve', id, 'call_1_3')).stdout).toContain('2 questions more wait');
+  expect((await holdfast('approve', id, 'call_1_3')).stdout).toContain('2 more questions wait');
   expect((await holdfast('deny', id, 'call_1_1', '--reason', 'Two is not ready.')).exitCode).toBe(0);
   const partly = await holdfast('resume', id);
   expect(partly.exitCode).toBe(3);
