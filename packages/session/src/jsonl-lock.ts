@@ -50,6 +50,8 @@ function take(path: string, mine: Owner, files: LogFiles): Owner | 'unknown' | u
     if (create(path, mine, files)) return undefined;
     const owner = readOwner(path, files);
     if (owner === 'none') continue;
+    // The system said that it failed, and it had not.
+    if (isOf(owner, mine)) return undefined;
     if (owner === 'unknown' || !hasEnded(owner, mine)) return owner;
     // Who takes over from this owner is decided by a lock of its own, so that nobody replaces the lock of whoever was faster.
     // Its name is the dead owner's: it is never asked for again once that one's lock is gone.
