@@ -48,13 +48,15 @@ export function addApprovalCommands(program: Command, host: Host, end: (code: Ex
       end(await showPending({ id, workspace, json: json === true }, host));
     });
 
-  addAnswer('approve', 'let a call run that waits for an answer, when its run is resumed')
+  addAnswerOptions(
+    program.command('approve').description('let a call run that waits for an answer, when its run is resumed'),
+  )
     .option('--grant', 'let further calls of the same tool pass without asking, for this session')
     .addHelpText('after', approveHelp)
     .action(async (id: string, calls: readonly string[], flags: AnswerFlags) => {
       await answer(id, calls, { flags, answer: { type: 'approve', ...(flags.grant === true ? { grant: true } : {}) } });
     });
-  addAnswer('deny', 'say no to a call that waits for an answer')
+  addAnswerOptions(program.command('deny').description('say no to a call that waits for an answer'))
     .option('--reason <text>', 'why, for the model and the log')
     .addHelpText('after', denyHelp)
     .action(async (id: string, calls: readonly string[], flags: AnswerFlags) => {
@@ -113,18 +115,6 @@ export function addApprovalCommands(program: Command, host: Host, end: (code: Ex
       },
     );
 
-  function addAnswer(name: string, description: string): Command {
-    return program
-      .command(name)
-      .description(description)
-      .argument('<id>', 'id of the session')
-      .argument('<call...>', 'ids of calls, or the beginnings of them')
-      .option('--by <who>', 'who says so, for the log (default: person)')
-      .option('--digest <hex>', 'only if the question still is the one with this digest, or this beginning of one')
-      .option('--workspace <dir>', 'folder that the session works in', '.')
-      .option('--json', 'as JSON');
-  }
-
   async function answer(
     id: string,
     calls: readonly string[],
@@ -136,4 +126,14 @@ export function addApprovalCommands(program: Command, host: Host, end: (code: Ex
     const { by, digest, workspace, json } = flags;
     end(await answerCalls({ id, calls, answer: given, by, digest, workspace, json: json === true }, host));
   }
+}
+
+function addAnswerOptions(command: Command): Command {
+  return command
+    .argument('<id>', 'id of the session')
+    .argument('<call...>', 'ids of calls, or the beginnings of them')
+    .option('--by <who>', 'who says so, for the log (default: person)')
+    .option('--digest <hex>', 'only if the question still is the one with this digest, or this beginning of one')
+    .option('--workspace <dir>', 'folder that the session works in', '.')
+    .option('--json', 'as JSON');
 }
