@@ -70,7 +70,7 @@ class Host {
 
   /** Until it works: the disk does not fail for ever. */
   async #open(again: boolean): Promise<Session | undefined> {
-    for (let attempt = 0; attempt < 10; attempt += 1) {
+    for (let attempt = 0; attempt < 50; attempt += 1) {
       let session: Session | undefined;
       try {
         session = openSession(this.#place, (store) => this.#watch(store));
