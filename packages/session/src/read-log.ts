@@ -126,7 +126,8 @@ function* readSegment({ path }: Segment, chain: ChainReader, state: ReadingState
 }
 
 function missing(path: string, from: number, to: number): LogProblem {
-  const message = `The records from ${from} to ${to - 1} are missing: there is no \`${path}\`, or it is none of this log.`;
+  const which = to - from === 1 ? `Record ${from} is` : `Records ${from} to ${to - 1} are`;
+  const message = `${which} missing: there is no \`${path}\`, or it is no file of this log.`;
   return { code: 'log.sequence', message, seq: from, path, offset: 0 };
 }
 
