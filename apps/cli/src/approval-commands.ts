@@ -48,16 +48,20 @@ export function addApprovalCommands(program: Command, host: Host, end: (code: Ex
       end(await showPending({ id, workspace, json: json === true }, host));
     });
 
-  addAnswerOptions(
-    program.command('approve').description('let a call run that waits for an answer, when its run is resumed'),
-  )
-    .option('--grant', 'let further calls of the same tool pass without asking, for this session')
+  const approve = program
+    .command('approve')
+    .description('let a call run that waits for an answer, when its run is resumed')
+    .option('--grant', 'let further calls of the same tool pass without asking, for this session');
+  addAnswerOptions(approve)
     .addHelpText('after', approveHelp)
     .action(async (id: string, calls: readonly string[], flags: AnswerFlags) => {
       await answer(id, calls, { flags, answer: { type: 'approve', ...(flags.grant === true ? { grant: true } : {}) } });
     });
-  addAnswerOptions(program.command('deny').description('say no to a call that waits for an answer'))
-    .option('--reason <text>', 'why, for the model and the log')
+  const deny = program
+    .command('deny')
+    .description('say no to a call that waits for an answer')
+    .option('--reason <text>', 'why, for the model and the log');
+  addAnswerOptions(deny)
     .addHelpText('after', denyHelp)
     .action(async (id: string, calls: readonly string[], flags: AnswerFlags) => {
       const { reason } = flags;
