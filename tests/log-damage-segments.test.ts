@@ -36,7 +36,7 @@ test('an older file that was cut anywhere is found at the record that it should 
     }
     writeFileSync(path, bytes);
   }
-});
+}, 120_000);
 
 test('the newest file, cut anywhere after its snapshot, gives the records before that', () => {
   using folder = makeFolder();

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
@@ -17,6 +17,7 @@ import {
   rewriteTail,
   writeLog,
 } from './log-damage.ts';
+import { writeSegments } from './log-damage-segments.ts';
 
 test('every prefix of a log of 200 records gives its whole records, and says what is torn', () => {
   using folder = makeFolder();
@@ -24,7 +25,7 @@ test('every prefix of a log of 200 records gives its whole records, and says wha
   expect([log.reading.problem, log.reading.torn]).toEqual([undefined, undefined]);
   expect(log.lines).toHaveLength(200);
   expect(checkPrefixes(log, folder.path)).toBe(log.bytes.length + 1);
-});
+}, 120_000);
 
 test('a session that is replayed from the first records of a log equals the session at that moment', () => {
   using folder = makeFolder();
@@ -168,6 +169,8 @@ test('`holdfast verify --head` finds what `holdfast verify` cannot', async () =>
   write('tail-anew', rewriteTail(lines, 5));
   write('edited', lines.with(4, (lines[4] ?? '').replace('"atMs":', '"atMs":1')));
   const { head } = reading;
+  const many = writeSegments(join(sessions, 'many.jsonl'), 3);
+  const [oldest, , before] = many.files;
   const cases: readonly (readonly [number, string, ...(readonly string[])])[] = [
     [0, 'tail-anew'],
     [1, 'edited'],
@@ -179,10 +182,19 @@ test('`holdfast verify --head` finds what `holdfast verify` cannot', async () =>
     // Noted when there was nothing yet of what was written anew.
     [0, 'tail-anew', '--head', linkOf(lines[4] ?? '')],
     [1, 'edited', '--head', head],
+    // In several files; noted when there was only the oldest of them.
+    [0, 'many', '--head', many.head],
+    [0, 'many', '--head', linkOf(oldest?.bytes.toString().split('\n')[2] ?? '')],
+    [1, 'many', '--head', head],
   ];
   const exitCodes = await Promise.all(cases.map(([, ...parameters]) => verify(folder.path, ...parameters)));
   expect(exitCodes).toEqual(cases.map(([expected]) => expected));
-});
+  // The log as it was before its last file.
+  copyFileSync(before?.path ?? '', many.path);
+  expect(await Promise.all([verify(folder.path, 'many'), verify(folder.path, 'many', '--head', many.head)])).toEqual([
+    0, 1,
+  ]);
+}, 120_000);
 
 test('what is taken for found would not be without a reason: a log that is as it was has none', () => {
   using folder = makeFolder();
