@@ -1,9 +1,10 @@
 /**
  * What is Holdfast's own in a record, and so neither secret nor content: `true` for a field that stays as it is, whatever it holds.
- * `name`, a tool's; `code`, of an error; `state`, of a slice; `record`, another record: see `redact-record.ts`. What is not named is
- * content.
+ * `name`, a tool's; `code`, of an error; `state`, of a slice; `record`, another record: see `redact-record.ts`. `text` and `json` are
+ * content of which an empty text or null remains where none is kept, as who reads a record counts on the field. What is not named is
+ * content, too.
  */
-export type Own = true | 'name' | 'code' | 'state' | 'record' | OwnFields | readonly [OwnFields];
+export type Own = true | 'name' | 'code' | 'text' | 'json' | 'state' | 'record' | OwnFields | readonly [OwnFields];
 
 /** By name. */
 export interface OwnFields {
@@ -12,18 +13,24 @@ export interface OwnFields {
 
 const call = { callId: true, parentId: true, run: true, turn: true, name: 'name' } as const;
 const usage = { inputTokens: true, outputTokens: true } as const;
-const error = { name: 'code', code: 'code' } as const;
+const error = { name: 'code', message: 'text', code: 'code' } as const;
+const failed = { message: 'text' } as const;
 const decisions = [{ policy: true, type: true }] as const;
 const answer = { type: true, grant: true } as const;
 const pending = {
   ...call,
+  input: 'json',
   dangerous: true,
   asks: decisions,
   digest: true,
   toolDigest: true,
   expiresAtMs: true,
 } as const;
-const changes = { nested: true, events: [{ type: true }], changes: [{ slice: true, op: true }] } as const;
+const changes = {
+  nested: true,
+  events: [{ type: true, payload: 'json' }],
+  changes: [{ slice: true, op: true }],
+} as const;
 const slice = { id: true, kind: true, retention: true, events: true, state: 'state' } as const;
 const slices = [slice] as const;
 const forkedFrom = { sessionId: true, seq: true } as const;
@@ -33,7 +40,7 @@ const open = {
     {
       ...call,
       approvals: [{ pending, askedAtMs: true, answer, answeredAtMs: true, answeredBy: true }],
-      start: { atMs: true, repeat: true, interrupted: true },
+      start: { atMs: true, input: 'json', repeat: true, interrupted: true },
       resolution: { type: true },
     },
   ],
@@ -48,17 +55,27 @@ export const ownFields: ReadonlyMap<string, OwnFields> = new Map<string, OwnFiel
   ['reset', {}],
   ['import', { slices }],
   ['snapshot', { sessionId: true, forkedFrom, content: true, slices, open }],
-  ['close-error', {}],
-  ['snapshot-failed', {}],
-  ['subscriber-error', { recordSeq: true, event: true }],
-  ['run-start', { sessionId: true, run: true, model: true, prompt: true, tools: true, atMs: true }],
+  ['close-error', failed],
+  ['snapshot-failed', failed],
+  ['subscriber-error', { ...failed, recordSeq: true, event: true }],
+  ['run-start', { sessionId: true, run: true, model: true, prompt: true, input: 'text', tools: true, atMs: true }],
   ['run-resume', { run: true, turn: true, atMs: true }],
   ['turn-start', { turn: true }],
-  ['text-delta', { turn: true }],
-  ['model-message', { run: true, turn: true, calls: [{ id: true, name: 'name' }], reason: true, usage }],
-  ['run-end', { run: true, status: true, turns: true, usage, error, atMs: true }],
-  ['tool-call-start', { ...call, repeat: true, atMs: true, inputDigest: true }],
-  ['tool-call-progress', call],
+  ['text-delta', { turn: true, text: 'text' }],
+  [
+    'model-message',
+    {
+      run: true,
+      turn: true,
+      text: 'text',
+      calls: [{ id: true, name: 'name', arguments: 'json' }],
+      reason: true,
+      usage,
+    },
+  ],
+  ['run-end', { run: true, status: true, text: 'text', turns: true, usage, error, atMs: true }],
+  ['tool-call-start', { ...call, input: 'json', repeat: true, atMs: true, inputDigest: true }],
+  ['tool-call-progress', { ...call, ...failed }],
   ['tool-call-beat', { ...call, atMs: true }],
   ['tool-call-late', { ...call, answer: true, atMs: true }],
   [
@@ -66,10 +83,21 @@ export const ownFields: ReadonlyMap<string, OwnFields> = new Map<string, OwnFiel
     {
       ...call,
       ...changes,
+      rawArguments: 'json',
+      input: 'json',
       decisions,
       approval: { type: true, by: true },
-      outcome: { kind: true, callId: true, name: 'name', code: 'code' },
-      writes: [{ resource: true, change: true }],
+      outcome: {
+        kind: true,
+        callId: true,
+        name: 'name',
+        code: 'code',
+        message: 'text',
+        value: 'json',
+        rendered: 'text',
+        text: 'text',
+      },
+      writes: [{ resource: true, key: 'text', change: true }],
       mark: true,
       error,
       abandoned: true,
@@ -84,8 +112,8 @@ export const ownFields: ReadonlyMap<string, OwnFields> = new Map<string, OwnFiel
   ['call-resolution', { ...call, resolution: { type: true }, by: true }],
   ['child-record', { callId: true, sessionId: true, childSeq: true, entry: 'record' }],
   ['child-event', { callId: true, sessionId: true, event: 'record' }],
-  ['resource-discard-failed', { callId: true, resource: true }],
-  ['resource-apply-failed', { callId: true, resource: true }],
-  ['resource-dispose-failed', { callId: true, resource: true }],
-  ['resource-recovery-failed', { resource: true, mark: true }],
+  ['resource-discard-failed', { ...failed, callId: true, resource: true }],
+  ['resource-apply-failed', { ...failed, callId: true, resource: true }],
+  ['resource-dispose-failed', { ...failed, callId: true, resource: true }],
+  ['resource-recovery-failed', { ...failed, resource: true, mark: true }],
 ]);

@@ -92,7 +92,8 @@ const toolName = /^[a-z0-9_-]{1,64}$/;
 const errorCode = /^[A-Za-z0-9._-]{1,100}$/;
 
 /**
- * What remains of `entry` without content: type, ids, names, kinds, codes, decisions, times and counts. Arguments and values leave a
+ * What remains of `entry` without content: type, ids, names, kinds, codes, decisions, times and counts, and an empty text or null where
+ * a field is counted on. Arguments and values leave a
  * keyed digest where the redactor makes some. Of records that Holdfast does not write only the type remains.
  */
 export function withoutContent(entry: LogEntry, redactor: Redactor | undefined): LogEntry {
@@ -118,6 +119,8 @@ function keepOwn(json: Json, own: Own, redactor: Redactor | undefined): Json | u
   if (own === true) return json;
   if (own === 'name') return typeof json === 'string' && toolName.test(json) ? json : undefined;
   if (own === 'code') return typeof json === 'string' && errorCode.test(json) ? json : undefined;
+  if (own === 'text') return '';
+  if (own === 'json') return null;
   if (own === 'state') return undefined;
   if (own === 'record') return isEntry(json) ? withoutContent(json, redactor) : undefined;
   if (isList(own)) return Array.isArray(json) ? json.map((item) => keepOwn(item, own[0], redactor) ?? null) : undefined;
@@ -166,7 +169,7 @@ function visitFields(object: { readonly [field: string]: Json }, own: OwnFields,
 
 function visitOwn(json: Json, own: Own, visit: Visit): Json {
   if (own === true || own === 'name') return json;
-  if (own === 'code') return visit(json);
+  if (own === 'code' || own === 'text' || own === 'json') return visit(json);
   if (own === 'state') return visitState(json, visit);
   if (own === 'record') return isEntry(json) ? visitRecord(json, visit) : visit(json);
   if (!isList(own))
