@@ -96,9 +96,9 @@ export function appendRecords({ path, realPath, files, file, place: end, gauge }
     },
     read: (fromSeq = 0) => readBack({ path, realPath, files }, fromSeq, () => place.seq),
     ...(sync && {
-      sync() {
+      async sync() {
         checkOpen();
-        return sync();
+        await sync();
       },
     }),
     close() {
