@@ -9,6 +9,7 @@ import {
 } from '@holdfast/core';
 import type { LogEntry, OpenApproval, OpenCall, Session } from '@holdfast/session';
 import { readAnswer } from './approval.ts';
+import { asksTheSame } from './earlier-answers.ts';
 import { readEffectCheck } from './probe.ts';
 
 export interface AnswerOptions {
@@ -44,7 +45,7 @@ export async function answerApproval(
   const { callId } = typeof question === 'string' ? { callId: question } : question;
   const waiting = findQuestion(session, question);
   const { pending } = waiting;
-  if (typeof question !== 'string' && question.digest !== pending.digest) {
+  if (typeof question !== 'string' && !(question.digest === pending.digest && asksTheSame(question, pending))) {
     throw new HoldfastError(
       'approval.mismatch',
       `The call \`${callId}\` asks something else by now; look at it again before you answer.`,

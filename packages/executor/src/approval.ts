@@ -20,7 +20,7 @@ export type Approve = (pending: PendingApproval) => ApprovalAnswer | Promise<App
 export async function toPending(
   call: PreparedCall,
   decisions: readonly PolicyDecision[],
-  { scope, recorded }: { readonly scope: CallScope; readonly recorded: Json },
+  { scope, recorded, raw }: { readonly scope: CallScope; readonly recorded: Json; readonly raw: Json },
 ): Promise<PendingApproval> {
   const { id, tool } = call;
   const { parent, run, toolset, clock, approvalTimeoutMs } = scope;
@@ -34,7 +34,7 @@ export async function toPending(
     input: recorded,
     dangerous: tool.dangerous,
     asks: decisions.filter(({ type }) => type === 'ask'),
-    digest: await digestCall(call, { input: recorded, toolDigest, scope }),
+    digest: await digestCall(call, { rawArguments: raw, toolDigest, scope }),
     toolDigest,
     expiresAtMs: clock.now() + approvalTimeoutMs,
   });

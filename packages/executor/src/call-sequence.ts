@@ -118,6 +118,8 @@ export class CallSequence {
       const locks = this.#fits(prepared);
       if (locks === undefined || scope.lifetime.ended !== undefined) return;
       const decided = this.#beside.type === 'locked';
+      // Somebody may have answered about it, which counts when its turn comes.
+      if (decided && scope.resuming === true) return;
       const watched = decided ? watchSurroundings(scope.surroundings) : undefined;
       const deciding = authorise(
         prepared.call,

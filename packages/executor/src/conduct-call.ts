@@ -11,15 +11,15 @@ import {
 } from '@holdfast/core';
 import { CallResources } from './call-resources.ts';
 import type { CallScope } from './call-scope.ts';
-import { withEarlierDoubt } from './earlier-doubt.ts';
+import { wasBegun, withEarlierDoubt } from './earlier-doubt.ts';
 import { type Ending, failure, thrownCode } from './ending.ts';
 import type { IdentifiedCall } from './identified-call.ts';
 import { type Invoked, invoke, waitForAnswer } from './invoke.ts';
 import { keepCalls } from './masked-calls.ts';
 import { parseArguments } from './parse-arguments.ts';
-import { type Ended, permit, takeCall } from './permit.ts';
+import { type Ended, endOfLife, permit, takeCall } from './permit.ts';
 import { learnArguments } from './secrets.ts';
-import { type Entered, settle } from './settle.ts';
+import { type Entered, refuse, settle } from './settle.ts';
 import { type CompiledTool, nearestNames } from './toolset.ts';
 import { recordEnd, startTrail, type Trail } from './trail.ts';
 
@@ -45,40 +45,45 @@ export async function conductCall(
   { refusal, onEntered }: ConductOptions = plainly,
 ): Promise<Outcome | Suspended> {
   const trail = startTrail(call, scope);
-  const prepared = refusal === undefined ? prepare(call, scope) : { type: 'ended' as const, ending: refusal };
-  if (prepared.type === 'ended') return endUnentered(trail, prepared.ending, scope);
-  trail.input = prepared.recorded;
+  if (scope.resuming === true) trail.begunBefore = wasBegun(call, scope);
+  try {
+    const prepared = refusal === undefined ? prepare(call, scope) : { type: 'ended' as const, ending: refusal };
+    if (prepared.type === 'ended') return endUnentered(trail, prepared.ending, scope);
+    trail.input = prepared.recorded;
 
-  const permission = permit(prepared.call, trail, scope);
-  const permitted = permission instanceof Promise ? await permission : permission;
-  if (permitted.type === 'suspended') {
-    if (scope.run === undefined) keepCalls(scope.session, { callId: call.id }, [call]);
-    return { kind: 'suspended', pending: [permitted.pending] };
-  }
-  if (permitted.type === 'ended') return endUnentered(trail, permitted.ending, scope);
-
-  const entered = enter(prepared, trail, scope);
-  if (entered.type === 'ended') return endUnentered(trail, entered.ending, scope);
-  const invoking = invokeEntered(entered);
-  onEntered?.();
-  let invoked: Invoked;
-  if (invoking instanceof Promise) invoked = await invoking;
-  else if (invoking.type !== 'unstoppable') invoked = invoking;
-  else {
-    try {
-      invoked = { type: 'returned', value: await invoking.value };
-    } catch (thrown) {
-      invoked = { type: 'threw', thrown };
+    const permission = permit(prepared.call, trail, scope);
+    const permitted = permission instanceof Promise ? await permission : permission;
+    if (permitted.type === 'suspended') {
+      if (scope.run === undefined) keepCalls(scope.session, { callId: call.id }, [call]);
+      return { kind: 'suspended', pending: [permitted.pending] };
     }
+    if (permitted.type === 'ended') return endUnentered(trail, permitted.ending, scope);
+
+    const entered = enter(prepared, trail, scope);
+    if (entered.type === 'ended') return endUnentered(trail, entered.ending, scope);
+    const invoking = invokeEntered(entered);
+    onEntered?.();
+    let invoked: Invoked | Ended;
+    if (invoking instanceof Promise) invoked = await invoking;
+    else if (invoking.type !== 'unstoppable') invoked = invoking;
+    else {
+      try {
+        invoked = { type: 'returned', value: await invoking.value };
+      } catch (thrown) {
+        invoked = { type: 'threw', thrown };
+      }
+    }
+    if (invoked.type === 'ended') return finish(await refuse(invoked.ending, entered), scope);
+    const settling = settle(invoked, entered);
+    return finish(settling instanceof Promise ? await settling : settling, scope);
+  } finally {
+    trail.release?.();
   }
-  const settling = settle(invoked, entered);
-  return finish(settling instanceof Promise ? await settling : settling, scope);
 }
 
 /** Ends a call whose tool does not begin. */
 function endUnentered(trail: Trail, ending: Ending, scope: CallScope): Outcome | Promise<Outcome> {
-  const known = scope.resuming === true ? withEarlierDoubt(ending, trail.call, scope) : ending;
-  return finish(recordEnd(trail, known, scope), scope);
+  return finish(recordEnd(trail, withEarlierDoubt(ending, trail, false), scope), scope);
 }
 
 export interface Prepared {
@@ -122,20 +127,33 @@ export interface Enterable extends Entered {
 }
 
 /** Runs the tool; one that touches the world when its start record is as durable as the log promises. */
-export function invokeEntered({ tool, resources, scope }: Enterable): ReturnType<typeof invoke> {
+export function invokeEntered(entered: Enterable): ReturnType<typeof invoke> | Promise<Invoked | Ended> {
+  const { tool, resources, scope } = entered;
   const synced = tool.effects === 'external' ? scope.rootSession.sync() : undefined;
-  return synced === undefined ? invoke(tool, resources) : invokeSynced(synced, { tool, resources });
+  return synced === undefined ? invoke(tool, resources) : invokeSynced(synced, entered);
 }
 
+/** Nothing begins any more that has had to stop while it waited. */
 async function invokeSynced(
   synced: Promise<void>,
-  { tool, resources }: Pick<Enterable, 'tool' | 'resources'>,
-): Promise<Invoked> {
+  { call, tool, resources, scope }: Enterable,
+): Promise<Invoked | Ended> {
+  let stopListening: () => void = () => undefined;
+  const over = new Promise<void>((resolve) => {
+    stopListening = scope.lifetime.onEnd(() => resolve());
+  });
   try {
-    await synced;
+    await Promise.race([synced, over]);
   } catch (thrown) {
-    return { type: 'threw', thrown };
+    const problem = { code: thrownCode(thrown, 'log.sync_failed'), message: describeThrown(thrown) };
+    return { type: 'ended', ending: failure('failed', problem, { thrown }) };
+  } finally {
+    stopListening();
+    // Where the end came first, nobody else would hear of its failure; the next record meets the same log.
+    synced.catch(() => undefined);
   }
+  const ended = endOfLife(call, scope);
+  if (ended !== undefined) return ended;
   const invoked = await invoke(tool, resources);
   return invoked.type === 'unstoppable' ? waitForAnswer(invoked) : invoked;
 }

@@ -26,12 +26,20 @@ export async function digestTool(compiled: CompiledTool): Promise<string> {
   return digest;
 }
 
+interface DigestedCall {
+  readonly rawArguments: Json;
+  readonly toolDigest: string;
+  readonly scope: CallScope;
+}
+
 /** SHA-256 of everything that an answer about a call is about. */
 export async function digestCall(
   { id, tool }: PreparedCall,
-  { input, toolDigest, scope }: { readonly input: Json; readonly toolDigest: string; readonly scope: CallScope },
+  { rawArguments, toolDigest, scope }: DigestedCall,
 ): Promise<string> {
   const { session, run, policiesFor } = scope;
+  // As they came: what a schema makes of them may be another each time, a default that is an id for one.
+  const input = readText(rawArguments);
   return sha256({
     session: session.id,
     run: run === undefined ? null : [run.startSeq, run.turn],
@@ -41,6 +49,12 @@ export async function digestCall(
     tool: toolDigest,
     policies: policiesFor(tool.name).map(({ key }) => key),
   });
+}
+
+/** What a text says, so that its spaces make no other question. It has been parsed before. */
+function readText(raw: Json): Json {
+  if (typeof raw !== 'string') return raw;
+  return raw.trim() === '' ? {} : (JSON.parse(raw) as Json);
 }
 
 async function sha256(json: Json): Promise<string> {

@@ -7,7 +7,7 @@ import type { CallScope } from './call-scope.ts';
 export interface EarlierAnswers {
   /** Keys of policies whose ask was answered with yes. */
   readonly approved: ReadonlySet<string>;
-  /** Whether the tool was granted with one of them. */
+  /** Whether the tool was granted with one of them, and is not by now. */
   readonly grant: boolean;
   /** A question that still waits. */
   readonly waiting: PendingApproval | undefined;
@@ -25,8 +25,8 @@ export const noEarlierAnswers: EarlierAnswers = {
 };
 
 /**
- * What holds of it for `question`: answers to a question with another digest were about something else. A no stays one, and so
- * does a question that nobody answered in its time, or whose answer was not used in it.
+ * What holds of it for `question`: a yes to a question with another digest was about something else. A no stays one, and so does a
+ * question that nobody answered in its time, or whose answer was not used in it.
  */
 export function readEarlierAnswers(question: PendingApproval, { session, parent, clock }: CallScope): EarlierAnswers {
   if (parent !== undefined) return noEarlierAnswers;
@@ -34,18 +34,19 @@ export function readEarlierAnswers(question: PendingApproval, { session, parent,
   const approved = new Set<string>();
   const earlier: Writable<EarlierAnswers> = { ...noEarlierAnswers, approved };
   for (const { pending, answer, answeredBy } of open?.approvals ?? []) {
+    // A yes is to what was asked; a no to the call, whatever asks about it by now.
+    if (answer?.type === 'deny') {
+      const refusal = { code: 'approval.denied', why: answer.reason ?? 'it was not approved' };
+      return { ...earlier, by: answeredBy, refusal };
+    }
     if (pending.digest !== question.digest) continue;
     if (answer !== undefined) earlier.by = answeredBy;
-    if (answer?.type === 'deny') {
-      earlier.refusal = { code: 'approval.denied', why: answer.reason ?? 'it was not approved' };
-      return earlier;
-    }
     // An answer that the call has begun by was used in its time.
     const used = answer !== undefined && open?.start !== undefined;
     if (clock.now() >= pending.expiresAtMs && !used) earlier.refusal = expired;
     else if (answer === undefined) earlier.waiting = pending;
     else {
-      earlier.grant ||= answer.grant === true;
+      earlier.grant ||= answer.grant === true && open?.granted !== true;
       for (const { policy } of pending.asks) approved.add(policy);
     }
   }

@@ -1,13 +1,20 @@
 import type { CallScope } from './call-scope.ts';
 import { type Ending, failure } from './ending.ts';
 import type { IdentifiedCall } from './identified-call.ts';
+import type { Trail } from './trail.ts';
 
-/** A call that is not run again, though it was begun before its process ended, may have taken effect then. */
-export function withEarlierDoubt(ending: Ending, { id, name }: IdentifiedCall, { session, run }: CallScope): Ending {
+/** Whether the tool of a call that is gone on with was begun before, and may have taken effect then. */
+export function wasBegun({ id }: IdentifiedCall, { session, run }: CallScope): boolean {
   const { calls } = session.openWork();
   const open = calls.find((call) => call.callId === id && call.run === run?.startSeq && call.turn === run?.turn);
-  if (open?.start === undefined || open.start.repeat === 'safe') return ending;
-  const message = `It is not known whether \`${name}\` took effect before its process ended, and it was not run again. Find out before calling it again. ${ending.message}`;
+  return open?.start !== undefined && open.start.repeat !== 'safe';
+}
+
+/** Whatever ends it but a success, it may have taken effect when it was first begun. `again`: it has been run again. */
+export function withEarlierDoubt(ending: Ending, { begunBefore, call }: Trail, again: boolean): Ending {
+  if (!begunBefore || ending.kind === 'ok' || ending.kind === 'in-doubt') return ending;
+  const since = again ? 'this time it did not succeed' : 'it was not run again';
+  const message = `It is not known whether \`${call.name}\` took effect before its process ended, and ${since}. Find out before calling it again. ${ending.message}`;
   const { code = 'call.interrupted', error } = ending;
   return { ...failure('in-doubt', { code, message }), ...(error === undefined ? {} : { error }) };
 }

@@ -4,7 +4,7 @@ import type { CallScope } from './call-scope.ts';
 import { type Enterable, enter, finish, invokeEntered, type Prepared, type Suspended } from './conduct-call.ts';
 import type { IdentifiedCall } from './identified-call.ts';
 import { type Invoked, waitForAnswer } from './invoke.ts';
-import { permit } from './permit.ts';
+import { type Ended, permit } from './permit.ts';
 import { abandon, refuse, settle } from './settle.ts';
 import { startTrail } from './trail.ts';
 
@@ -15,7 +15,7 @@ import { startTrail } from './trail.ts';
 export class EarlyCall {
   readonly #entered: Enterable;
   readonly #decided: boolean;
-  readonly #invoking: Promise<Invoked> | Invoked;
+  readonly #invoking: Promise<Invoked | Ended> | Invoked;
 
   private constructor(entered: Enterable, decided: boolean) {
     this.#entered = entered;
@@ -56,7 +56,9 @@ export class EarlyCall {
       }
       resources.release();
     }
-    return finish(await settle(await this.#invoking, this.#entered), scope);
+    const invoked = await this.#invoking;
+    if (invoked.type === 'ended') return finish(await refuse(invoked.ending, this.#entered), scope);
+    return finish(await settle(invoked, this.#entered), scope);
   }
 
   /** The turn ends before its place in it. What has changed something is concluded all the same: it has happened. */

@@ -414,6 +414,7 @@ test('a log that refuses the commit record: nothing happened', async () => {
     },
     read: session.read.bind(session),
     snapshot: session.snapshot.bind(session),
+    openWork: session.openWork.bind(session),
     record,
   });
   const outcome = await outcomeOf(
@@ -433,6 +434,7 @@ test('an external call that cannot be recorded does not begin', async () => {
     read: session.read.bind(session),
     snapshot: session.snapshot.bind(session),
     begin: session.begin.bind(session),
+    openWork: session.openWork.bind(session),
     sync: session.sync.bind(session),
     record: (entry: Parameters<typeof session.record>[0]) => {
       if (refusing && entry.type === 'tool-call-start') throw new Error('ENOSPC');

@@ -1,4 +1,4 @@
-import type { Outcome, ToolCall } from '@holdfast/core';
+import { HoldfastError, type Outcome, type ToolCall } from '@holdfast/core';
 import type { Session } from '@holdfast/session';
 import { type CallOptions, createCallScope } from './call-scope.ts';
 import { conductCall, type Suspended } from './conduct-call.ts';
@@ -11,12 +11,13 @@ import { recoverResources } from './recover-resources.ts';
  *
  * @throws HoldfastError for a wrong configuration: `tool.name.duplicate`, `tool.input.not_object`, `tool.example.invalid`,
  * `policy.key.duplicate`, `policy.tool.unknown`, `options.invalid`, or a schema that cannot be compiled; `context.closed` for a child
- * session whose call has ended; and when the session's log cannot be written.
+ * session whose call has ended; `call.under_way` for the id of a direct call that has not ended; and when the session's log cannot be written.
  */
 export function executeToolCall(call: ToolCall, options: CallOptions): Promise<Outcome | Suspended> {
   try {
     const scope = createCallScope(options);
     const identified = identifyCall(call, () => nextCallId(scope.session));
+    if (scope.parent === undefined) refuseOpenId(identified.id, scope.session);
     const waiting = scope.parent?.counts ?? recoverResources(scope);
     const conducting =
       waiting === undefined ? conductCall(identified, scope) : waiting.then(() => conductCall(identified, scope));
@@ -24,6 +25,17 @@ export function executeToolCall(call: ToolCall, options: CallOptions): Promise<O
   } catch (thrown) {
     return Promise.reject(thrown);
   }
+}
+
+/** Its end would be taken for that of the call that waits. */
+function refuseOpenId(callId: string, session: Session): void {
+  const { calls } = session.openWork();
+  if (calls.length === 0 || !calls.some((open) => open.run === undefined && open.callId === callId)) return;
+  throw new HoldfastError(
+    'call.under_way',
+    `The call \`${callId.slice(0, 100)}\` waits, or is under way: go on with it by \`resumeToolCall\`, or give this one another id.`,
+    { data: { callId } },
+  );
 }
 
 const callCounts = new WeakMap<Session, number>();

@@ -1,7 +1,9 @@
 import {
   defineSlice,
+  type JsonObject,
   type KeyedState,
   type Operation,
+  type PendingApproval,
   remove,
   type SessionReader,
   type Slice,
@@ -30,15 +32,17 @@ export function grantOf(session: SessionReader, toolName: string): string | unde
   return session.read(grants).get(toolName);
 }
 
-export function grantTool(session: Session, { name, toolDigest }: Grant): void {
-  change(session, upsert(name, toolDigest));
+/** Grants what an answer about a call has granted. The record names the call: no answer grants twice. */
+export function grantTool(session: Session, { name, toolDigest, callId, run, turn }: PendingApproval): void {
+  const place = run === undefined || turn === undefined ? {} : { run, turn };
+  change(session, upsert(name, toolDigest), { callId, ...place });
 }
 
-function change(session: Session, operation: Operation): void {
+function change(session: Session, operation: Operation, cause: JsonObject = {}): void {
   const transaction = session.begin();
   try {
     transaction.apply(grants, [operation]);
-    transaction.commit({ type: 'event', events: [], changes: [...transaction.changes] });
+    transaction.commit({ type: 'event', ...cause, events: [], changes: [...transaction.changes] });
   } finally {
     transaction.discard();
   }

@@ -3,6 +3,7 @@ import type { LogEntry } from '@holdfast/session';
 import { type Answered, askHost, reportRequest, toPending } from './approval.ts';
 import { authorise, type Verdict } from './authorise.ts';
 import type { CallScope } from './call-scope.ts';
+import { claimCall } from './claims.ts';
 import { asksTheSame, type EarlierAnswers, findAnswer, readEarlierAnswers } from './earlier-answers.ts';
 import { denied, type Ending, failure } from './ending.ts';
 import { grantTool } from './grants.ts';
@@ -50,7 +51,11 @@ async function permitWithApproval(
     if (settled) return permitted;
     if (verdict.type === 'deny') return { type: 'ended', ending: denied(verdict.decisions) };
 
-    const question = await toPending(call, verdict.decisions, { scope, recorded: trail.input ?? {} });
+    const question = await toPending(call, verdict.decisions, {
+      scope,
+      recorded: trail.input ?? {},
+      raw: trail.call.arguments,
+    });
     if (earlier === undefined) {
       earlier = readEarlierAnswers(question, scope);
       const { refusal, by = 'person' } = earlier;
@@ -70,6 +75,7 @@ async function permitWithApproval(
     if (unanswerable !== undefined) return refusedApproval(unanswerable.code, question, unanswerable.why);
     const { waiting } = earlier;
     const pending = waiting !== undefined && asksTheSame(waiting, question) ? waiting : question;
+    if (isDirect(scope)) trail.release ??= claimCall(scope.session, call.id);
     if (pending === question) reportRequest(scope, question, trail.call.arguments);
     if (scope.approve === undefined) {
       await scope.session.sync();
@@ -89,6 +95,11 @@ async function permitWithApproval(
     if (answer.grant === true) grantTool(scope.rootSession, pending);
     for (const { policy } of pending.asks) approved.add(policy);
   }
+}
+
+/** A direct call that begins; one that is gone on with is claimed already, and so are runs. */
+function isDirect({ run, parent, resuming }: CallScope): boolean {
+  return run === undefined && parent === undefined && resuming !== true;
 }
 
 function nobodyToAsk({ unattended, approve, parent }: CallScope): { code: string; why: string } | undefined {
@@ -116,7 +127,8 @@ const ends = {
   budget: { kind: 'timed-out', code: 'call.budget', what: 'The time of the budget was used up' },
 } as const;
 
-function endOfLife({ tool }: PreparedCall, { lifetime }: CallScope): Ended | undefined {
+/** What a call ends as that has not begun when it has to stop. */
+export function endOfLife({ tool }: PreparedCall, { lifetime }: CallScope): Ended | undefined {
   const { ended } = lifetime;
   if (ended === undefined) return undefined;
   const { kind, code, what } = ends[ended];

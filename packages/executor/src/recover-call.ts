@@ -27,16 +27,18 @@ export async function recoverCall(
   scope: CallScope,
 ): Promise<Outcome | undefined> {
   const { start, resolution } = open;
-  if (resolution === undefined && start.repeat !== 'never') return undefined;
+  // Asked about masks, a probe would speak of something else.
+  const prepared = refuseMasked(call) === undefined ? prepare(call, scope) : undefined;
+  const known = prepared?.type === 'prepared' ? prepared : undefined;
+  // What either version of the tool says: the one that began, or the one that would go on.
+  const repeatable = start.repeat !== 'never' && known?.call.tool.repeat !== 'never';
+  if (resolution === undefined && repeatable) return undefined;
   const trail = { ...startTrail(call, scope), startedAtMs: start.atMs };
   trail.input = isPlainObject(start.input) ? start.input : {};
   const answered = open.approvals.findLast(({ answer }) => answer !== undefined);
   if (answered?.answer !== undefined) {
     trail.approval = { type: answered.answer.type, by: answered.answeredBy ?? 'person' };
   }
-  // Asked about masks, a probe would speak of something else.
-  const prepared = refuseMasked(call) === undefined ? prepare(call, scope) : undefined;
-  const known = prepared?.type === 'prepared' ? prepared : undefined;
   const check = resolution ?? (known && (await probePrepared(known, scope))) ?? { type: 'unknown' };
   if (check.type === 'done' && known !== undefined) return conclude(check, known, { trail, scope });
   return finish(recordEnd(trail, toEnding(call, check), scope), scope);

@@ -24,7 +24,7 @@ export function markChanges(session: Session): string {
 }
 
 function prefixOf({ id }: Session): string {
-  return `${id.slice(0, 900)}#`;
+  return `${id}#`;
 }
 
 /** A change of staged resources that could not be completed or put back. */
@@ -117,7 +117,9 @@ async function recover(session: Session, name: string, resource: StagedResource)
 
 /** One that names a record which the log does not have yet is of another log under the same id. */
 function isOf(session: Session, mark: string): boolean {
-  return mark.startsWith(prefixOf(session)) && seqOf(session, mark) <= session.snapshot().seq;
+  const own =
+    mark.startsWith(prefixOf(session)) && /^\d+\.[0-9a-f]{16}\.\d+$/.test(mark.slice(prefixOf(session).length));
+  return own && seqOf(session, mark) <= session.snapshot().seq;
 }
 
 function seqOf(session: Session, mark: string): number {

@@ -8,6 +8,7 @@ import {
   type Outcome,
   type Policy,
   type Tool,
+  toolError,
 } from '@holdfast/core';
 import { createSession, type MemoryStore, memoryStore, replay, type Session } from '@holdfast/session';
 import * as v from 'valibot';
@@ -102,6 +103,36 @@ test('resumed twice at once it runs once', async () => {
   expect(both.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
   expect(both[1]).toMatchObject({ reason: { code: 'call.under_way' } });
   expect(world.effects).toEqual(['ada']);
+});
+
+test("the id of a call that waits is no other call's", async () => {
+  const world: World = { effects: [], keys: [] };
+  const { clock, session } = life();
+  const options = { tools: [sending(world)], policies: [asking('person')], clock, session };
+  await executeToolCall(mail, options);
+  const before = session.openWork();
+  for (const tools of [options.tools, []]) {
+    await expect(executeToolCall(mail, { ...options, tools, policies: [] })).rejects.toMatchObject({
+      code: 'call.under_way',
+    });
+  }
+  expect(session.openWork()).toEqual(before);
+  expect(world.effects).toEqual([]);
+});
+
+test('while the host is asked about a call nobody else goes on with it', async () => {
+  const world: World = { effects: [], keys: [] };
+  const { clock, session } = life();
+  const asked = Promise.withResolvers<ApprovalAnswer>();
+  const options = { tools: [sending(world)], policies: [asking('person')], clock, session };
+  const calling = executeToolCall(mail, { ...options, approve: () => asked.promise });
+  while (pendingApprovals(session).length === 0) await new Promise((resolve) => setImmediate(resolve));
+  await expect(resumeToolCall('m', options)).rejects.toMatchObject({ code: 'call.under_way' });
+  asked.resolve(yes);
+  expect(kindOf(await calling)).toBe('ok');
+  expect(world.effects).toEqual(['ada']);
+  // Its id is free again.
+  expect(kindOf(await executeToolCall(mail, options))).toBe('suspended');
 });
 
 test('unanswered it stays suspended, and the question is not asked twice', async () => {
@@ -268,14 +299,48 @@ describe('what an answer is bound to', () => {
     expect(sent.effects).toEqual([]);
   });
 
-  test('the same id with other arguments is another question', async () => {
+  test('edited arguments are another question', async () => {
+    const sent: World = { effects: [], keys: [] };
+    const { clock, session, store } = life();
+    const options = { tools: [sending(sent)], policies: [asking('person')], clock };
+    await executeToolCall(mail, { ...options, session });
+    await answerApproval(session, 'm', yes, { clock });
+    const edited = store.records.map((record) =>
+      record.type === 'approval-request' ? { ...record, rawArguments: { to: 'eve' } } : record,
+    );
+    const again = replay(edited, { slices: [notes], clock });
+    expect(await resumeToolCall('m', { ...options, session: again })).toMatchObject({
+      kind: 'suspended',
+      pending: [{ input: { to: 'eve' } }],
+    });
+    expect(sent.effects).toEqual([]);
+  });
+
+  test('a no holds whatever asks about the call by now', async () => {
     const sent: World = { effects: [], keys: [] };
     const { clock, session } = life();
-    const options = { tools: [sending(sent)], policies: [asking('person')], clock, session };
-    await executeToolCall(mail, options);
-    await answerApproval(session, 'm', yes, { clock });
-    expect(kindOf(await executeToolCall({ ...mail, arguments: { to: 'eve' } }, options))).toBe('suspended');
+    const options = { tools: [sending(sent)], clock, session };
+    await executeToolCall(mail, { ...options, policies: [asking('person')] });
+    await answerApproval(session, 'm', { type: 'deny' }, { clock });
+    expect(await resumeToolCall('m', { ...options, policies: [] })).toMatchObject({ code: 'approval.denied' });
     expect(sent.effects).toEqual([]);
+  });
+
+  test('what a schema fills in anew each time is no other question', async () => {
+    let made = 0;
+    const sent: World = { effects: [], keys: [] };
+    const counted = v.object({
+      to: v.optional(v.string(), () => {
+        made += 1;
+        return `nobody ${made}`;
+      }),
+    });
+    const tool = sending(sent, { inputSchema: counted as never });
+    const { clock, session } = life();
+    const options = { tools: [tool], policies: [asking('person')], clock, session };
+    await executeToolCall({ ...mail, arguments: '{ }' }, options);
+    await answerApproval(session, 'm', yes, { clock });
+    expect(kindOf(await resumeToolCall('m', options))).toBe('ok');
   });
 });
 
@@ -328,17 +393,29 @@ describe('answers that cannot be given', () => {
     expect(pendingApprovals(session)).toHaveLength(1);
   });
 
-  test('twice, or to what asks something else by now', async () => {
+  test('twice', async () => {
     const { clock, session } = life();
     const options = { tools: [sending({ effects: [], keys: [] })], policies: [asking('p')], clock, session };
     await executeToolCall(mail, options);
-    const [old] = pendingApprovals(session);
-    await executeToolCall({ ...mail, arguments: { to: 'eve' } }, options);
-    await expect(answerApproval(session, old ?? '', yes, { clock })).rejects.toMatchObject({
-      code: 'approval.mismatch',
-    });
     await answerApproval(session, 'm', yes, { clock });
     await expect(answerApproval(session, 'm', yes, { clock })).rejects.toMatchObject({ code: 'approval.answered' });
+  });
+
+  test('to a question that has become a larger one', async () => {
+    let asks = false;
+    const { clock, session } = life();
+    const policies = [asking('person'), asking('prod', () => asks)];
+    const options = { tools: [sending({ effects: [], keys: [] })], policies, clock, session };
+    await executeToolCall(mail, options);
+    const [first] = pendingApprovals(session);
+    asks = true;
+    await resumeToolCall('m', options);
+    const [second] = pendingApprovals(session);
+    await expect(answerApproval(session, first ?? '', yes, { clock })).rejects.toMatchObject({
+      code: 'approval.mismatch',
+    });
+    await answerApproval(session, second ?? '', yes, { clock });
+    expect(kindOf(await resumeToolCall('m', options))).toBe('ok');
   });
 });
 
@@ -374,6 +451,30 @@ test('of two sessions over one store, as two processes without a lock would be, 
   );
 });
 
+test('a grant that was withdrawn does not come back with the answer that it came with', async () => {
+  const world: World = { effects: [], keys: [] };
+  const { clock, session, reopen } = life();
+  const options = { policies: [asking('person')], clock };
+  await executeToolCall(mail, { ...options, tools: [sending(world, { repeat: 'keyed' })], session });
+  await answerApproval(session, 'm', { type: 'approve', grant: true }, { clock });
+  const dying = defineTool({
+    ...sending(world, { repeat: 'keyed' }),
+    execute: () => {
+      world.keys.push('begun');
+      return new Promise<never>(() => undefined);
+    },
+  } as Parameters<typeof defineTool>[0]) as Tool;
+  void resumeToolCall('m', { ...options, tools: [dying], session });
+  while (world.keys.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  const after = reopen();
+  expect(listGrants(after)).toHaveLength(1);
+  withdrawGrant(after, 'send');
+  expect(
+    kindOf(await resumeToolCall('m', { ...options, tools: [sending(world, { repeat: 'keyed' })], session: after })),
+  ).toBe('ok');
+  expect(listGrants(after)).toEqual([]);
+});
+
 test('a grant is bound to the tool, is listed, and can be withdrawn', async () => {
   const sent: World = { effects: [], keys: [] };
   const { clock, session, reopen } = life();
@@ -402,6 +503,7 @@ async function dieUnder(tool: (world: World) => Tool, world: World) {
   const parts = life();
   const dying = defineTool({
     ...(tool(world) as object),
+    timeoutMs: undefined,
     name: 'send',
     description: 'Sends a mail.',
     execute(_input: unknown, { idempotencyKey }: { idempotencyKey: string }) {
@@ -427,6 +529,47 @@ describe('a call whose process ended under it', () => {
     expect(await resumeToolCall('m', options)).toMatchObject({ kind: 'ok' });
     expect(world.effects).toEqual(['ada']);
     expect(new Set(world.keys).size).toBe(1);
+  });
+
+  test('settled twice at once it ends once', async () => {
+    const world: World = { effects: [], keys: [] };
+    let probes = 0;
+    const probe: Probe = async () => {
+      probes += 1;
+      return { type: 'done' };
+    };
+    const { options, store } = await dieUnder((at) => sending(at, { probe }), world);
+    const both = await Promise.allSettled([
+      recoverSession(options),
+      resumeToolCall('m', options),
+      recoverSession(options),
+    ]);
+    // Whoever came first: the others found it under way.
+    const ended = both.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+    const outcomes = ended.flatMap((each) => ('outcomes' in each ? each.outcomes : [each as Outcome]));
+    expect(outcomes).toMatchObject([{ kind: 'ok' }]);
+    expect(store.records.filter(({ type }) => type === 'tool-call-end')).toHaveLength(1);
+    expect(probes).toBe(1);
+  });
+
+  test('a tool that may not be repeated by now is not', async () => {
+    const world: World = { effects: [], keys: [] };
+    const { options } = await dieUnder((at) => sending(at, { repeat: 'keyed' }), world);
+    const outcome = await resumeToolCall('m', { ...options, tools: [sending(world, { repeat: 'never' })] });
+    expect(outcome).toMatchObject({ kind: 'in-doubt', code: 'call.interrupted' });
+    expect(world.effects).toEqual([]);
+  });
+
+  test.each([
+    { what: 'throws', execute: () => Promise.reject(new Error('connect ECONNREFUSED')), code: 'tool.threw' },
+    { what: 'fails', execute: () => toolError('no connection'), code: 'tool.failed' },
+    { what: 'answers what is no JSON', execute: () => 1n as never, code: 'output.not_json' },
+  ])('what $what when it is run again is in doubt', async ({ execute, code }) => {
+    const world: World = { effects: [], keys: [] };
+    const { options } = await dieUnder((at) => sending(at, { repeat: 'keyed' }), world);
+    const inputSchema = v.object({ to: v.string() });
+    const failing = defineTool({ name: 'send', description: 'Sends.', repeat: 'keyed', inputSchema, execute }) as Tool;
+    expect(await resumeToolCall('m', { ...options, tools: [failing] })).toMatchObject({ kind: 'in-doubt', code });
   });
 
   test('never: in doubt, told once, never repeated', async () => {

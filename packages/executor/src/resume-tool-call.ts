@@ -1,11 +1,11 @@
 import { HoldfastError, type Outcome } from '@holdfast/core';
 import type { OpenCall, Session } from '@holdfast/session';
 import { type CallOptions, type CallScope, createCallScope } from './call-scope.ts';
-import { claimCall } from './claims.ts';
+import { claimCall, isCallClaimed } from './claims.ts';
 import { conductCall, type Suspended } from './conduct-call.ts';
 import { type IdentifiedCall, identifyCall } from './identified-call.ts';
 import { checkContent, refuseMasked, takeCalls } from './masked-calls.ts';
-import { isBegun, recoverCall } from './recover-call.ts';
+import { type BegunCall, isBegun, recoverCall } from './recover-call.ts';
 import { type RecoveryFailure, recoverResources } from './recover-resources.ts';
 
 /**
@@ -53,16 +53,30 @@ export async function recoverSession(options: CallOptions): Promise<RecoveredSes
     const failures = (await recoverResources(scope)) ?? [];
     const outcomes: Outcome[] = [];
     const repeatable: OpenCall[] = [];
-    for (const open of scope.session.openWork().calls) {
-      if (open.run !== undefined || !isBegun(open) || !open.start.interrupted) continue;
-      const outcome = await recoverCall(identify(open), open, scope);
-      if (outcome === undefined) repeatable.push(open);
-      else outcomes.push(outcome);
+    for (const { callId } of interruptedCalls(scope.session)) {
+      if (isCallClaimed(scope.session, callId)) continue;
+      const release = claimCall(scope.session, callId);
+      try {
+        // Meanwhile somebody else may have settled it.
+        const open = interruptedCalls(scope.session).find((call) => call.callId === callId);
+        const outcome = open && (await recoverCall(identify(open), open, scope));
+        if (outcome !== undefined) outcomes.push(outcome);
+        else if (open !== undefined) repeatable.push(open);
+      } finally {
+        release();
+      }
     }
     return Object.freeze({ outcomes, repeatable, failures });
   } finally {
     scope.lifetime.dispose();
   }
+}
+
+function interruptedCalls(session: Session): readonly BegunCall[] {
+  return session
+    .openWork()
+    .calls.filter(isBegun)
+    .filter(({ run, start }) => run === undefined && start.interrupted);
 }
 
 async function goOn(open: OpenCall, scope: CallScope): Promise<Outcome | Suspended> {

@@ -148,7 +148,11 @@ async function questionsOf(entries: readonly Entry[], scope: CallScope): Promise
     if (prepared.type === 'ended') continue;
     const verdict = await authorise(prepared.call, scope);
     if (verdict.type !== 'ask') continue;
-    const question = await toPending(prepared.call, verdict.decisions, { scope, recorded: prepared.recorded });
+    const question = await toPending(prepared.call, verdict.decisions, {
+      scope,
+      recorded: prepared.recorded,
+      raw: call.arguments,
+    });
     const { refusal, approved, waiting } = readEarlierAnswers(question, scope);
     // Answered already, one way or the other; it is decided when its turn comes.
     if (refusal !== undefined || question.asks.every(({ policy }) => approved.has(policy))) continue;

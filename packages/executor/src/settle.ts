@@ -9,6 +9,7 @@ import {
 import type { SessionTransaction } from '@holdfast/session';
 import type { CallResources } from './call-resources.ts';
 import type { CallScope } from './call-scope.ts';
+import { withEarlierDoubt } from './earlier-doubt.ts';
 import { type Ending, failure, readAnswer, thrownCode } from './ending.ts';
 import { type Invoked, isThenable, waitForAnswer } from './invoke.ts';
 import { copyTouched } from './own-touched.ts';
@@ -132,7 +133,7 @@ function lateAnswer(key: string, value: PromiseLike<unknown>): HoldfastError {
 /** Drops what the session has staged and writes down how the call ended. */
 function drop(ending: Ending, { scope, trail, transaction }: Entered): ToolCallEndEvent {
   transaction.discard();
-  return recordEnd(trail, ending, scope);
+  return recordEnd(trail, withEarlierDoubt(ending, trail, true), scope);
 }
 
 /** Stages the policies' states and writes the commit record; or says why that could not be. */

@@ -40,6 +40,8 @@ export interface OpenCall {
   /** In the order in which they were asked. */
   readonly approvals: readonly OpenApproval[];
   readonly start?: OpenStart;
+  /** The grant that came with an answer about it has been made. */
+  readonly granted?: boolean;
   /** What a person has said about its effect. */
   readonly resolution?: EffectCheck;
 }
@@ -62,6 +64,8 @@ export interface OpenWork {
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 type Call = Omit<Writable<OpenCall>, 'approvals'> & { approvals: OpenApproval[] };
 
+const nothingOpen: OpenWork = Object.freeze({ runs: Object.freeze([]), calls: Object.freeze([]) });
+
 /** Keeps account of what is open from record to record; takes as long as a look at the record's type for most of them. */
 export class OpenWorkLedger {
   readonly #runs = new Map<number, OpenRun>();
@@ -83,6 +87,7 @@ export class OpenWorkLedger {
   }
 
   read(): OpenWork {
+    if (this.#calls.size === 0 && this.#runs.size === 0) return nothingOpen;
     const calls = [...this.#calls.values()].map((call) => Object.freeze({ ...call, approvals: [...call.approvals] }));
     return Object.freeze({ runs: [...this.#runs.values()], calls });
   }
@@ -108,6 +113,11 @@ export class OpenWorkLedger {
       case 'approval-request':
         this.#noteRequest(entry, atMs);
         return;
+      case 'event': {
+        const call = entry['callId'] === undefined ? undefined : this.#calls.get(keyOf(entry));
+        if (call !== undefined) call.granted = true;
+        return;
+      }
       case 'approval-answer':
         this.#noteAnswer(entry, atMs);
         return;
