@@ -14,12 +14,12 @@ const maxShown = 5;
 
 /** What waits at the end of a suspended run, and what to type next. */
 export function describeNextSteps(
-  { status, pending }: Pick<RunResult, 'status' | 'pending'>,
+  { pending }: Pick<RunResult, 'pending'>,
   { session, workspace }: SessionPlace,
   { style, host }: { readonly style: LineStyle; readonly host: Host },
 ): readonly string[] {
   const [first] = pending;
-  if (status !== 'suspended' || first === undefined) return [];
+  if (first === undefined) return [];
   const { colors, columns } = style;
   const command = (...words: readonly [string, ...string[]]): string => toCommand({ words, workspace }, host);
   const ids = shortenCallIds(pending.map(({ callId }) => callId));

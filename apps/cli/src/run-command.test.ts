@@ -243,6 +243,36 @@ test.each([
   );
 });
 
+test('a tool that is allowed for the run is not asked for again in the same message', async () => {
+  await using outside = await createFolder({ 'one.txt': '1', 'two.txt': '2' });
+  const calls = ['one.txt', 'two.txt'].map((name) => ({ name: 'wipe', arguments: { file: join(outside.path, name) } }));
+  const { exitCode, stdout } = await tryRun({
+    files: { 'plugins/wipe.mjs': wipe },
+    turns: [{ calls }, answer],
+    host: { terminals: ['stdin', 'stdout'] },
+    when: { says: 'wipe  dangerous', act: ({ stdin }) => stdin.write(`${up}\r`) },
+  });
+  expect(exitCode).toBe(0);
+  expect(stdout.split('wipe  dangerous')).toHaveLength(2);
+  expect(await readdir(outside.path)).toEqual([]);
+});
+
+test('the time of a run counts from its beginning, questions and all', async () => {
+  const clock = manualClock();
+  const { exitCode, stdout } = await tryWipe({
+    host: { terminals: ['stdin', 'stdout'], clock },
+    when: {
+      says: 'wipe  dangerous',
+      act({ stdin }) {
+        clock.advance(2000);
+        stdin.write('\r');
+      },
+    },
+  });
+  expect(exitCode).toBe(0);
+  expect(stdout).toContain('completed after 4.0 s');
+});
+
 test('--suspend with --json: events and nothing else, and 3', async () => {
   const { exitCode, stdout } = await tryWipe({ approval: 'suspend', json: true });
   expect(exitCode).toBe(3);

@@ -201,6 +201,18 @@ test('a run that was suspended, answered and resumed is told in order', async ()
   ]);
 });
 
+test('nothing waits any more in a run that has ended, whatever was asked in it', async () => {
+  await using folder = await createFolder();
+  const late = { ...runEnd, status: 'aborted' };
+  for (const [id, entries] of [
+    ['ended', [...resumeLog, { type: 'run-resume', run: 1, turn: 1 }, late]],
+    ['called', [...resumeLog, callEnd('denied', { callId: 'c1' }), callEnd('denied', { callId: 'c2' })]],
+  ] as const) {
+    await writeLog(folder.path, id, entries);
+    expect((await show(folder.path, { id })).text).not.toMatch(/waits for an answer|is denied;/);
+  }
+});
+
 test('what a suspended run waits for stands at the end', async () => {
   await using folder = await createFolder();
   await writeLog(folder.path, 'one', resumeLog);
