@@ -87,7 +87,7 @@ export function temporaryNames(token: string, index: number): TemporaryNames {
   return { next: `.holdfast-${token}-${index}-new.tmp`, former: `.holdfast-${token}-${index}-old.tmp` };
 }
 
-export function journalName(token: string): string {
+function journalName(token: string): string {
   return `.holdfast-${token}.journal`;
 }
 
