@@ -129,7 +129,7 @@ describe('without content', () => {
           input: null,
           dangerous: true,
           asks: [{ policy: 'a', type: 'ask' }],
-          digest: 'd',
+          digest: '',
           toolDigest: 't',
           expiresAtMs: 4,
         },
@@ -137,7 +137,7 @@ describe('without content', () => {
     ],
     [
       { type: 'approval-answer', callId: 'c', digest: 'd', answer: { type: 'deny', reason: x }, by: 'ann' },
-      { type: 'approval-answer', callId: 'c', digest: 'd', answer: { type: 'deny' }, by: 'ann' },
+      { type: 'approval-answer', callId: 'c', digest: '', answer: { type: 'deny' }, by: 'ann' },
     ],
     [
       { type: 'call-resolution', callId: 'c', resolution: { type: 'done', value: x, message: x }, by: 'ann' },
@@ -224,6 +224,12 @@ describe('without content', () => {
       );
     });
     expect(left).toEqual([]);
+  });
+
+  test('the digest of a question stays where it is made of masks, and nowhere else', () => {
+    const answer = { type: 'approval-answer', callId: 'c', digest: 'd' };
+    expect(withoutContent(answer, createRedactor({ key }))).toEqual(answer);
+    expect(withoutContent(answer, undefined)).toEqual({ ...answer, digest: '' });
   });
 
   test('arguments and values leave a keyed digest when there is a redactor', () => {

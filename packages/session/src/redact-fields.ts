@@ -1,10 +1,20 @@
 /**
  * What is Holdfast's own in a record, and so neither secret nor content: `true` for a field that stays as it is, whatever it holds.
- * `name`, a tool's; `code`, of an error; `state`, of a slice; `record`, another record: see `redact-record.ts`. `text` and `json` are
+ * `name`, a tool's; `code`, of an error; `digest`, of arguments too; `state`, of a slice; `record`, another record: see `redact-record.ts`. `text` and `json` are
  * content of which an empty text or null remains where none is kept, as who reads a record counts on the field. What is not named is
  * content, too.
  */
-export type Own = true | 'name' | 'code' | 'text' | 'json' | 'state' | 'record' | OwnFields | readonly [OwnFields];
+export type Own =
+  | true
+  | 'name'
+  | 'code'
+  | 'digest'
+  | 'text'
+  | 'json'
+  | 'state'
+  | 'record'
+  | OwnFields
+  | readonly [OwnFields];
 
 /** By name. */
 export interface OwnFields {
@@ -22,7 +32,7 @@ const pending = {
   input: 'json',
   dangerous: true,
   asks: decisions,
-  digest: true,
+  digest: 'digest',
   toolDigest: true,
   expiresAtMs: true,
 } as const;
@@ -108,7 +118,7 @@ export const ownFields: ReadonlyMap<string, OwnFields> = new Map<string, OwnFiel
     },
   ],
   ['approval-request', { pending }],
-  ['approval-answer', { ...call, digest: true, answer, by: true }],
+  ['approval-answer', { ...call, digest: 'digest', answer, by: true }],
   ['call-resolution', { ...call, resolution: { type: true }, by: true }],
   ['child-record', { callId: true, sessionId: true, childSeq: true, entry: 'record' }],
   ['child-event', { callId: true, sessionId: true, event: 'record' }],

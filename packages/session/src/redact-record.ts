@@ -117,6 +117,8 @@ function digestsOf(
 
 function keepOwn(json: Json, own: Own, redactor: Redactor | undefined): Json | undefined {
   if (own === true) return json;
+  // Made of masks where there are some. Else who has the log could try what the arguments were.
+  if (own === 'digest') return redactor === undefined ? '' : json;
   if (own === 'name') return typeof json === 'string' && toolName.test(json) ? json : undefined;
   if (own === 'code') return typeof json === 'string' && errorCode.test(json) ? json : undefined;
   if (own === 'text') return '';
@@ -168,7 +170,7 @@ function visitFields(object: { readonly [field: string]: Json }, own: OwnFields,
 }
 
 function visitOwn(json: Json, own: Own, visit: Visit): Json {
-  if (own === true || own === 'name') return json;
+  if (own === true || own === 'name' || own === 'digest') return json;
   if (own === 'code' || own === 'text' || own === 'json') return visit(json);
   if (own === 'state') return visitState(json, visit);
   if (own === 'record') return isEntry(json) ? visitRecord(json, visit) : visit(json);

@@ -144,6 +144,7 @@ describe('hostile text of a megabyte', () => {
     '[redacted:0123456789ab]',
     'hooks.slack.com/services/',
     '\u{1f600}',
+    `AKIA${'IOSFODNN7EXAMPLE'} hunter-two `,
     '\ud83d',
   ];
 

@@ -72,18 +72,14 @@ function maskNamed(text: string, { isSecretName, hide }: Masking): string {
   return at === 0 ? text : masked + text.slice(at);
 }
 
+interface Found extends Span {
+  readonly secret: string;
+}
+
 /** Masks what is known, and what looks like a secret, in one go: a place in both is masked once, as what is known. */
 function maskFound(text: string, { known, findShapes, maskOf }: Masking): string {
-  const knownSpans = known.find(text);
-  const shapes = findShapes(text).filter(
-    ({ start, end }) =>
-      !isMask(text.slice(start, end)) && !knownSpans.some((span) => span.start < end && start < span.end),
-  );
-  if (knownSpans.length + shapes.length === 0) return text;
-  const spans: { readonly start: number; readonly end: number; readonly secret: string }[] = [
-    ...knownSpans,
-    ...shapes.map(({ start, end }) => ({ start, end, secret: text.slice(start, end) })),
-  ].sort((one, other) => one.start - other.start || other.end - one.end);
+  const spans = combine(known.find(text), findShapes(text), text);
+  if (spans.length === 0) return text;
   let masked = '';
   let at = 0;
   for (const { start, end, secret } of spans) {
@@ -91,6 +87,26 @@ function maskFound(text: string, { known, findShapes, maskOf }: Masking): string
     at = Math.max(at, end);
   }
   return masked + text.slice(at);
+}
+
+/** Both in order; shapes that touch nothing known. */
+function combine(known: readonly Found[], shapes: readonly Span[], text: string): readonly Found[] {
+  if (shapes.length === 0) return known;
+  const spans: Found[] = [];
+  let next = 0;
+  let covered = 0;
+  for (const { start, end } of shapes) {
+    for (let span = known[next]; span !== undefined && span.start < start; span = known[next]) {
+      spans.push(span);
+      covered = Math.max(covered, span.end);
+      next += 1;
+    }
+    const secret = text.slice(start, end);
+    if (covered > start || (known[next]?.start ?? end) < end || isMask(secret)) continue;
+    spans.push({ start, end, secret });
+  }
+  for (const span of known.slice(next)) spans.push(span);
+  return spans;
 }
 
 const shortEscapes: ReadonlyMap<string, string> = new Map([

@@ -25,6 +25,8 @@ export interface RedactorOptions {
 }
 
 const minKeyBytes = 16;
+/** Masks that are remembered. */
+const maxMasks = 100;
 /** Far more than it takes, unless somebody has made it so that each round gives work to the next. */
 const maxRounds = 100;
 /** JSON below so many levels is masked as a whole. */
@@ -52,7 +54,17 @@ export function createRedactor({
   }
   const hmac = (text: string): string => createHmac('sha256', bytes).update(text, 'utf8').digest('hex');
   const known = new KnownSecrets(secrets);
-  const maskOf = (secret: string): string => `[redacted:${hmac(secret).slice(0, 12)}]`;
+  const masks = new Map<string, string>();
+  const maskOf = (secret: string): string => {
+    let mask = masks.get(secret);
+    if (mask === undefined) {
+      mask = `[redacted:${hmac(secret).slice(0, 12)}]`;
+      // Most masks are of what was masked just before.
+      if (masks.size >= maxMasks) masks.clear();
+      masks.set(secret, mask);
+    }
+    return mask;
+  };
   const walk = createWalk({
     isSecretName: createNameTest(keys),
     findShapes: createShapeSearch(patterns),
