@@ -1,4 +1,4 @@
-import { isPlainObject, type Json, type PreparedCall } from '@holdfast/core';
+import { isPlainObject, type Json, type PreparedCall, type Redactor } from '@holdfast/core';
 import type { CallScope } from './call-scope.ts';
 import type { CompiledTool } from './toolset.ts';
 
@@ -44,8 +44,7 @@ export async function digestCall(
     session: session.id,
     run: run === undefined ? null : [run.startSeq, run.turn],
     id,
-    // Who has the log could try what a secret may be, if this were made of it.
-    input: session.redactor?.redact(input) ?? input,
+    input: digestible(input, session.redactor),
     tool: toolDigest,
     policies: policiesFor(tool.name).map(({ key }) => key),
   });
@@ -55,6 +54,14 @@ export async function digestCall(
 function readText(raw: Json): Json {
   if (typeof raw !== 'string') return raw;
   return raw.trim() === '' ? {} : (JSON.parse(raw) as Json);
+}
+
+/** Who has the log could try what the arguments may be, if the digest were made of them without a key. */
+function digestible(input: Json, redactor: Redactor | undefined): Json {
+  if (redactor === undefined) return input;
+  // By their masks they are what the log has of them.
+  const masked = redactor.redact(input);
+  return redactor.digest?.(masked) ?? masked;
 }
 
 async function sha256(json: Json): Promise<string> {

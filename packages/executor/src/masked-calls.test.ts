@@ -132,18 +132,26 @@ test.each([
   },
 );
 
-test('the digest of a question says nothing to who has the log and tries what the secret may be', async () => {
-  const digests = await Promise.all(
-    ['a key of one host, long enough', 'a key of one host, long enough', 'a key of another, long enough'].map(
-      async (key) => {
-        const { world, clock, session } = setUp(key);
-        return (await suspend(session, { tools: [opening(world)], policies: [asking], clock })).pending[0]?.digest;
-      },
-    ),
-  );
-  expect(digests[1]).toBe(digests[0]);
-  expect(digests[2]).not.toBe(digests[0]);
-});
+test.each([secret, 'ada'])(
+  'the digest of a question says nothing to who has the log and tries what the arguments are',
+  async (phrase) => {
+    const plain = v.object({ phrase: v.string() });
+    const digests = await Promise.all(
+      ['a key of one host, long enough', 'a key of one host, long enough', 'a key of another, long enough'].map(
+        async (key) => {
+          const { world, clock, session } = setUp(key);
+          const tool = opening(world, phrase === secret ? {} : { inputSchema: plain });
+          const options = { tools: [tool], policies: [asking], clock, session };
+          const ended = await executeToolCall({ id: 'c', name: 'open', arguments: { phrase } }, options);
+          return ended.kind === 'suspended' ? ended.pending[0]?.digest : undefined;
+        },
+      ),
+    );
+    expect(digests[0]).toMatch(/^[0-9a-f]{64}$/);
+    expect(digests[1]).toBe(digests[0]);
+    expect(digests[2]).not.toBe(digests[0]);
+  },
+);
 
 test('a log without content tells of a whole run without a word of it, and cannot be gone on with', async () => {
   const { world, clock } = setUp();
