@@ -7,8 +7,9 @@ import {
   type PendingApproval,
   systemClock,
 } from '@holdfast/core';
-import type { LogEntry, OpenApproval, OpenCall, Session } from '@holdfast/session';
+import type { CallPlace, LogEntry, OpenApproval, OpenCall, Session } from '@holdfast/session';
 import { readAnswer } from './approval.ts';
+import { isCallClaimed, isRunClaimed } from './claims.ts';
 import { asksTheSame } from './earlier-answers.ts';
 import { readEffectCheck } from './probe.ts';
 
@@ -39,6 +40,10 @@ export async function answerApproval(
   answer: ApprovalAnswer,
   { by = 'person', clock = systemClock }: AnswerOptions = {},
 ): Promise<void> {
+  checkBy(by);
+  if (typeof question !== 'string' && !isPlainObject(question)) {
+    throw new HoldfastError('options.invalid', 'A question is what `pendingApprovals` gives, or the id of its call.');
+  }
   if (!isPlainObject(answer) || (answer.type !== 'approve' && answer.type !== 'deny')) {
     throw new HoldfastError('options.invalid', 'An answer has the `type` `approve` or `deny`.');
   }
@@ -91,14 +96,19 @@ function findQuestion(session: Session, question: PendingApproval | string): Ope
  * Says whether a call whose process ended under it took effect: then resuming its run, or itself, ends it by that. About a call that
  * has ended `in-doubt` it is recorded for people only: the model has been told.
  *
- * @throws HoldfastError `call.not_open`, `call.ambiguous`, `options.invalid`.
+ * `call`: an id, or with its run and turn where two calls have that.
+ *
+ * @throws HoldfastError `call.not_open`, `call.ambiguous`, `call.under_way`, `options.invalid`.
  */
 export async function resolveCall(
   session: Session,
-  callId: string,
+  call: CallPlace | string,
   resolution: Exclude<EffectCheck, { type: 'unknown' }>,
   { by = 'person' }: Pick<AnswerOptions, 'by'> = {},
 ): Promise<void> {
+  checkBy(by);
+  const place = typeof call === 'string' ? undefined : call;
+  const callId = typeof call === 'string' ? call : call.callId;
   const read = readEffectCheck(resolution);
   if (read.type === 'unknown') {
     throw new HoldfastError(
@@ -106,18 +116,40 @@ export async function resolveCall(
       'A resolution has the `type` `done`, with JSON as `value`, or `not-done`.',
     );
   }
-  const begun = session.openWork().calls.filter((call) => call.callId === callId && call.start !== undefined);
+  const begun = session
+    .openWork()
+    .calls.filter((open) => open.callId === callId && open.start !== undefined && (!place || isAt(open, place)));
+  const [open] = begun;
   if (begun.length > 1) throw ambiguous(callId, session);
-  const { run, turn } = begun[0] ?? findInDoubt(session, callId);
+  if (open !== undefined && isUnderWay(session, open)) {
+    throw new HoldfastError('call.under_way', `The call \`${callId}\` is under way: it will tell itself.`, {
+      data: { callId },
+    });
+  }
+  const { run, turn } = open ?? findInDoubt(session, callId, place);
   session.record({ type: 'call-resolution', callId, run, turn, resolution: read, by } as unknown as LogEntry);
   await session.sync();
 }
 
-function findInDoubt(session: Session, callId: string): Pick<OpenCall, 'run' | 'turn'> {
+function isAt({ run, turn }: CallPlace, place: CallPlace): boolean {
+  return run === place.run && turn === place.turn;
+}
+
+function isUnderWay(session: Session, { run, callId }: OpenCall): boolean {
+  return run === undefined ? isCallClaimed(session, callId) : isRunClaimed(session, run);
+}
+
+function checkBy(by: unknown): void {
+  if (typeof by === 'string') return;
+  throw new HoldfastError('options.invalid', '`by` is the name of whoever says so, as text.');
+}
+
+function findInDoubt(session: Session, callId: string, place: CallPlace | undefined): Pick<OpenCall, 'run' | 'turn'> {
   let found: Pick<OpenCall, 'run' | 'turn'> | undefined;
   for (const { type, callId: id, outcome, run, turn } of session.records()) {
     if (type !== 'tool-call-end' || id !== callId || !isPlainObject(outcome) || outcome['kind'] !== 'in-doubt')
       continue;
+    if (place !== undefined && !(run === place.run && turn === place.turn)) continue;
     found = {
       ...(typeof run === 'number' ? { run } : {}),
       ...(typeof turn === 'number' ? { turn } : {}),
@@ -136,7 +168,7 @@ function notOpen(callId: string, { id }: Session, what: string): HoldfastError {
 function ambiguous(callId: string, { id }: Session): HoldfastError {
   return new HoldfastError(
     'call.ambiguous',
-    `More than one call \`${callId.slice(0, 100)}\` of the session \`${id}\` waits; resume or end its older run first, or pass the question itself.`,
+    `More than one call \`${callId.slice(0, 100)}\` of the session \`${id}\` waits; resume or end its older run first, or say of which run, or pass the question itself.`,
     { data: { callId } },
   );
 }

@@ -9,9 +9,9 @@ import {
 import type { LogEntry } from '@holdfast/session';
 import type { CallScope } from './call-scope.ts';
 import { digestCall, digestTool } from './digest.ts';
-import type { Lifetime } from './lifetime.ts';
 
 const unanswered = Symbol('unanswered');
+const tooLate = Symbol('too late');
 
 /** How a host answers an ask. Throwing, or answering anything else, denies. */
 export type Approve = (pending: PendingApproval) => ApprovalAnswer | Promise<ApprovalAnswer>;
@@ -59,25 +59,29 @@ export interface Answered {
   readonly by: string;
 }
 
-/** Asks the host. `undefined`: the run ended before there was an answer. */
+/** Asks the host. `undefined`: the run ended before there was an answer; `expired`: the time for one did. */
 export async function askHost(
   approve: Approve,
   pending: PendingApproval,
-  lifetime: Lifetime,
-): Promise<Answered | undefined> {
+  { lifetime, clock }: CallScope,
+): Promise<Answered | 'expired' | undefined> {
   let stopListening: () => void = () => undefined;
-  const ended = new Promise<typeof unanswered>((resolve) => {
+  let stopTimer: () => void = () => undefined;
+  const ended = new Promise<typeof unanswered | typeof tooLate>((resolve) => {
     stopListening = lifetime.onEnd(() => resolve(unanswered));
+    stopTimer = clock.after(Math.max(0, pending.expiresAtMs - clock.now()), () => resolve(tooLate));
   });
   try {
     const answer = await Promise.race([approve(pending), ended]);
     if (answer === unanswered) return undefined;
+    if (answer === tooLate) return 'expired';
     const read = readAnswer(answer);
     return { answer: read, by: read === noAnswer ? 'host' : 'person' };
   } catch (thrown) {
     return { answer: { type: 'deny', reason: `asking failed: ${describeThrown(thrown)}` }, by: 'host' };
   } finally {
     stopListening();
+    stopTimer();
   }
 }
 

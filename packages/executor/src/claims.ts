@@ -24,6 +24,10 @@ export function claimCall(session: Session, callId: string): () => void {
   });
 }
 
+export function isRunClaimed(session: Session, run: number): boolean {
+  return claims.get(session)?.has(run) === true;
+}
+
 export function isCallClaimed(session: Session, callId: string): boolean {
   return claims.get(session)?.has(callId) === true;
 }

@@ -11,13 +11,14 @@ import {
 } from '@holdfast/core';
 import { CallResources } from './call-resources.ts';
 import type { CallScope } from './call-scope.ts';
+import { claimCall } from './claims.ts';
 import { wasBegun, withEarlierDoubt } from './earlier-doubt.ts';
 import { type Ending, failure, thrownCode } from './ending.ts';
 import type { IdentifiedCall } from './identified-call.ts';
 import { type Invoked, invoke, waitForAnswer } from './invoke.ts';
 import { keepCalls } from './masked-calls.ts';
 import { parseArguments } from './parse-arguments.ts';
-import { type Ended, endOfLife, permit, takeCall } from './permit.ts';
+import { type Ended, endOfLife, isDirect, permit, takeCall } from './permit.ts';
 import { learnArguments } from './secrets.ts';
 import { type Entered, refuse, settle } from './settle.ts';
 import { type CompiledTool, nearestNames } from './toolset.ts';
@@ -171,6 +172,7 @@ export function enter({ call, compiled }: Prepared, trail: Trail, scope: CallSco
   if (unpaid !== undefined) return unpaid;
   try {
     if (tool.effects === 'external') {
+      if (isDirect(scope)) trail.release ??= claimCall(scope.session, call.id);
       const input = trail.input ?? null;
       const { repeat } = tool;
       const entry = { type: 'tool-call-start', callId: call.id, name: tool.name, repeat, input };

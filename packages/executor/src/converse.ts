@@ -14,7 +14,7 @@ import { type Asked, askModel } from './ask-model.ts';
 import { bindPrompt, type CallScope, type RunPosition } from './call-scope.ts';
 import { type Ending, failure } from './ending.ts';
 import type { IdentifiedCall } from './identified-call.ts';
-import { keepCalls, refuseMasked } from './masked-calls.ts';
+import { dropCalls, keepCalls, refuseMasked } from './masked-calls.ts';
 import { type Page, renderTracked } from './render-tracked.ts';
 import { identify, runTurn, toToolMessage, truncated } from './run-turn.ts';
 import { learnArguments } from './secrets.ts';
@@ -75,6 +75,7 @@ export async function converse(conversing: Conversing): Promise<RunResult> {
       keepCalls(session, { run: position.startSeq, turn: position.turn }, calls);
       return end('suspended', { pending });
     }
+    if (turn.resuming === true) dropCalls(session, { run: position.startSeq, turn: position.turn });
     return turn.overspent === true || outcomes.some(({ kind, code }) => kind === 'denied' && code === 'budget.calls')
       ? end('budget')
       : undefined;

@@ -84,6 +84,38 @@ test('a start that cannot be brought to the disk is no start', async () => {
   expect(entered).toEqual([]);
 });
 
+test('what has to stop while its start record is brought to the disk does not begin', async () => {
+  for (const late of [true, false]) {
+    const { session, settle } = durableLog();
+    const { tool, entered } = counting('external');
+    const controller = new AbortController();
+    const calling = executeToolCall(act, { tools: [tool], session, signal: controller.signal });
+    await idle();
+    controller.abort();
+    if (late) await settle();
+    expect(await calling).toMatchObject({ kind: 'cancelled', code: 'call.aborted' });
+    expect(entered).toEqual([]);
+    if (!late) await settle(failure);
+  }
+});
+
+test('a nested call that waits for it does not begin after the one around it has ended', async () => {
+  const { session, settle } = durableLog();
+  const { tool, entered } = counting('external');
+  const outer = defineTool({
+    name: 'outer',
+    description: 'Does not wait.',
+    async execute(_input, context) {
+      void context.call('act');
+      return 'done';
+    },
+  });
+  const calling = executeToolCall({ name: 'outer', arguments: '' }, { tools: [outer, tool], session });
+  for (let round = 0; round < 4; round += 1) await settle();
+  expect(await calling).toMatchObject({ kind: 'ok' });
+  expect(entered).toEqual([]);
+});
+
 test('a commit that cannot be is an error for the caller', async () => {
   const { session, settle } = durableLog();
   const { tool } = counting('state');

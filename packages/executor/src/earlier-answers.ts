@@ -1,5 +1,4 @@
 import type { PendingApproval } from '@holdfast/core';
-import type { OpenCall } from '@holdfast/session';
 import type { Answered } from './approval.ts';
 import type { CallScope } from './call-scope.ts';
 
@@ -30,7 +29,7 @@ export const noEarlierAnswers: EarlierAnswers = {
  */
 export function readEarlierAnswers(question: PendingApproval, { session, parent, clock }: CallScope): EarlierAnswers {
   if (parent !== undefined) return noEarlierAnswers;
-  const open = session.openWork().calls.find((call) => isSameCall(call, question));
+  const open = session.openCall(question);
   const approved = new Set<string>();
   const earlier: Writable<EarlierAnswers> = { ...noEarlierAnswers, approved };
   for (const { pending, answer, answeredBy } of open?.approvals ?? []) {
@@ -44,31 +43,28 @@ export function readEarlierAnswers(question: PendingApproval, { session, parent,
     // An answer that the call has begun by was used in its time.
     const used = answer !== undefined && open?.start !== undefined;
     if (clock.now() >= pending.expiresAtMs && !used) earlier.refusal = expired;
-    else if (answer === undefined) earlier.waiting = pending;
-    else {
+    else if (answer !== undefined) {
       earlier.grant ||= answer.grant === true && open?.granted !== true;
       for (const { policy } of pending.asks) approved.add(policy);
     }
   }
+  // Only the last question can be answered; one before it was asked of another version.
+  const last = open?.approvals.at(-1);
+  if (last?.answer === undefined && last?.pending.digest === question.digest) earlier.waiting = last.pending;
   return earlier;
 }
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-const expired = {
+export const expired: NonNullable<EarlierAnswers['refusal']> = {
   code: 'approval.expired',
-  why: 'the time for an answer is over; call it again to ask anew',
+  why: 'the question about it has expired; call it again to ask anew',
 };
 
 /** The answer to a question that is recorded by now. */
 export function findAnswer(question: PendingApproval, { session }: CallScope): Answered | undefined {
-  const open = session.openWork().calls.find((call) => isSameCall(call, question));
-  const asked = open?.approvals.findLast(({ pending }) => pending.digest === question.digest);
+  const asked = session.openCall(question)?.approvals.findLast(({ pending }) => pending.digest === question.digest);
   return asked?.answer && { answer: asked.answer, by: asked.answeredBy ?? 'person' };
-}
-
-function isSameCall(call: OpenCall, { callId, run, turn }: PendingApproval): boolean {
-  return call.callId === callId && call.run === run && call.turn === turn;
 }
 
 /** Whether `waiting` asks all that `question` does. */

@@ -5,8 +5,7 @@ import type { Trail } from './trail.ts';
 
 /** Whether the tool of a call that is gone on with was begun before, and may have taken effect then. */
 export function wasBegun({ id }: IdentifiedCall, { session, run }: CallScope): boolean {
-  const { calls } = session.openWork();
-  const open = calls.find((call) => call.callId === id && call.run === run?.startSeq && call.turn === run?.turn);
+  const open = session.openCall({ callId: id, run: run?.startSeq, turn: run?.turn });
   return open?.start !== undefined && open.start.repeat !== 'safe';
 }
 

@@ -9,7 +9,7 @@ import {
   toolError,
   toolOk,
 } from '@holdfast/core';
-import { replay } from '@holdfast/session';
+import { replay, type Session } from '@holdfast/session';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
@@ -402,20 +402,25 @@ test('a resource whose discard fails does not hide how the call ended', async ()
   });
 });
 
+/** The session, with some of its methods replaced. */
+function overriding(session: Session, methods: Partial<Session>): Session {
+  return new Proxy(session, {
+    get(target, key) {
+      const value: unknown = Reflect.get(methods, key) ?? Reflect.get(target, key, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}
+
 test('a log that refuses the commit record: nothing happened', async () => {
   const { session } = testSession();
   const words = wordsResource();
-  const record = session.record.bind(session);
-  const failing: typeof session = Object.assign(Object.create(session), {
+  const failing = overriding(session, {
     begin: () => {
       const transaction = session.begin();
       transaction.commit = () => thrown(new HoldfastError('log.write_failed', 'Disk full.'));
       return transaction;
     },
-    read: session.read.bind(session),
-    snapshot: session.snapshot.bind(session),
-    openWork: session.openWork.bind(session),
-    record,
   });
   const outcome = await outcomeOf(
     { name: 'write', arguments: '' },
@@ -430,13 +435,8 @@ test('an external call that cannot be recorded does not begin', async () => {
   let entered = 0;
   const tool = defineTool({ name: 'send', description: 'Sends.', execute: () => (entered += 1) });
   let refusing = true;
-  const failing: typeof session = Object.assign(Object.create(session), {
-    read: session.read.bind(session),
-    snapshot: session.snapshot.bind(session),
-    begin: session.begin.bind(session),
-    openWork: session.openWork.bind(session),
-    sync: session.sync.bind(session),
-    record: (entry: Parameters<typeof session.record>[0]) => {
+  const failing = overriding(session, {
+    record: (entry) => {
       if (refusing && entry.type === 'tool-call-start') throw new Error('ENOSPC');
       session.record(entry);
     },

@@ -29,8 +29,7 @@ export function executeToolCall(call: ToolCall, options: CallOptions): Promise<O
 
 /** Its end would be taken for that of the call that waits. */
 function refuseOpenId(callId: string, session: Session): void {
-  const { calls } = session.openWork();
-  if (calls.length === 0 || !calls.some((open) => open.run === undefined && open.callId === callId)) return;
+  if (session.openCall({ callId }) === undefined) return;
   throw new HoldfastError(
     'call.under_way',
     `The call \`${callId.slice(0, 100)}\` waits, or is under way: go on with it by \`resumeToolCall\`, or give this one another id.`,

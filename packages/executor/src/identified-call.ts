@@ -51,5 +51,7 @@ function toProblem(reason: Refusal, problem: string): Problem {
 /** Whether a message asks for the same thing twice under one id. */
 export function isSameCall(a: IdentifiedCall, b: IdentifiedCall): boolean {
   if (a.name !== b.name) return false;
-  return a.arguments === b.arguments || JSON.stringify(a.arguments) === JSON.stringify(b.arguments);
+  if (a.arguments === b.arguments) return true;
+  if (typeof a.arguments === 'string' || typeof b.arguments === 'string') return false;
+  return JSON.stringify(a.arguments) === JSON.stringify(b.arguments);
 }

@@ -27,9 +27,12 @@ export function takeCalls(
   recorded: readonly IdentifiedCall[],
 ): readonly IdentifiedCall[] {
   const kept = waiting.get(session);
-  const calls = kept?.get(keyOf(place));
-  kept?.delete(keyOf(place));
-  return calls ?? recorded;
+  return kept?.get(keyOf(place)) ?? recorded;
+}
+
+/** The calls have ended. */
+export function dropCalls(session: Session, place: CallPlace): void {
+  waiting.get(session)?.delete(keyOf(place));
 }
 
 /** @throws HoldfastError `replay.no_content`: a log without content is nothing to go on with. */

@@ -4,7 +4,7 @@ import { type Answered, askHost, reportRequest, toPending } from './approval.ts'
 import { authorise, type Verdict } from './authorise.ts';
 import type { CallScope } from './call-scope.ts';
 import { claimCall } from './claims.ts';
-import { asksTheSame, type EarlierAnswers, findAnswer, readEarlierAnswers } from './earlier-answers.ts';
+import { asksTheSame, type EarlierAnswers, expired, findAnswer, readEarlierAnswers } from './earlier-answers.ts';
 import { denied, type Ending, failure } from './ending.ts';
 import { grantTool } from './grants.ts';
 import type { Trail } from './trail.ts';
@@ -82,8 +82,9 @@ async function permitWithApproval(
       return { type: 'suspended', pending };
     }
     const askedAtMs = scope.clock.now();
-    const answered = await askHost(scope.approve, pending, scope.lifetime);
+    const answered = await askHost(scope.approve, pending, scope);
     trail.askedMs += scope.clock.now() - askedAtMs;
+    if (answered === 'expired') return refusedApproval('approval.expired', pending, expired.why);
     // Nobody has said no: the call ends as the run does.
     if (answered === undefined)
       return endOfLife(call, scope) ?? refusedApproval('approval.denied', pending, 'nobody answered');
@@ -98,7 +99,7 @@ async function permitWithApproval(
 }
 
 /** A direct call that begins; one that is gone on with is claimed already, and so are runs. */
-function isDirect({ run, parent, resuming }: CallScope): boolean {
+export function isDirect({ run, parent, resuming }: CallScope): boolean {
   return run === undefined && parent === undefined && resuming !== true;
 }
 

@@ -1,8 +1,14 @@
 import { defineResource, defineTool, type StagedResource, type Tool } from '@holdfast/core';
-import { createSession, memoryStore, replay } from '@holdfast/session';
+import { createSession, type MemoryStore, memoryStore, replay } from '@holdfast/session';
 import { expect, test } from 'vitest';
 import { notes, playing, say, stop, testClock, toolsPrompt, wordsResource } from './fixtures.ts';
 import { executeToolCall, recoverSession, runAgent } from './index.ts';
+
+/** In place of one on a disk: what it holds is there after the process that a test lets end. */
+function lastingStore(): MemoryStore {
+  const store = memoryStore();
+  return Object.defineProperty(store, 'lasting', { value: true });
+}
 
 const slices = [notes];
 
@@ -56,7 +62,7 @@ const call = { id: 'w', name: 'write', arguments: '' };
 /** A call whose process ended after `prepare`: before its commit record, or after it. */
 async function dieIn(when: 'before' | 'after') {
   const clock = testClock();
-  const store = memoryStore();
+  const store = lastingStore();
   const left = new Map<string, string>();
   const { resource } = lastingWords(left);
   const begin = resource.begin.bind(resource);
@@ -140,13 +146,35 @@ test('what belongs to another session, or to another log of its id, is left alon
   for (const id of ['other', 's']) {
     const { resource, asked } = lastingWords(left);
     // Its log is younger than the mark.
-    const session = createSession({ id, slices: [], store: memoryStore(), clock });
+    const session = createSession({ id, slices: [], store: lastingStore(), clock });
     const before = mark.replace(/#\d+/, '#99');
     left.clear();
     left.set(id === 's' ? before : mark, 'prepared');
     await recoverSession({ tools: [write], session, resources: { words: resource }, clock });
     expect(asked).toEqual([]);
   }
+});
+
+test('a session whose id begins with that of another leaves its changes alone', async () => {
+  const { left, clock } = await dieIn('after');
+  const mark = ([...left.keys()][0] ?? '').replace(/^s#/, 's#1#');
+  left.clear();
+  left.set(mark, 'prepared');
+  const { resource, asked } = lastingWords(left);
+  const session = createSession({ id: 's', slices, store: lastingStore(), clock });
+  session.record({ type: 'one' });
+  await recoverSession({ tools: [write], session, resources: { words: resource }, clock });
+  expect(asked).toEqual([]);
+});
+
+test('a resource that does not answer holds nobody past its time', async () => {
+  const clock = testClock();
+  const session = createSession({ id: 's', slices, clock });
+  const silent: StagedResource = { ...wordsResource(), unsettled: () => new Promise(() => undefined) };
+  const options = { tools: [write], session, resources: { words: silent }, clock };
+  const calling = executeToolCall(call, { ...options, timeoutMs: 100 });
+  clock.advance(100);
+  expect(await calling).toMatchObject({ kind: 'timed-out', code: 'call.deadline' });
 });
 
 test('what cannot be settled is recorded, and costs the others nothing', async () => {
@@ -176,6 +204,20 @@ test('what cannot be settled is recorded, and costs the others nothing', async (
   ]);
 });
 
+test('a log that ends with its process decides nothing, so nothing waits for it', async () => {
+  const left = new Map<string, string>();
+  const { resource } = lastingWords(left);
+  const options = { tools: [write], session: createSession({ id: 's', slices }), resources: { words: resource } };
+  expect(await executeToolCall(call, options)).toMatchObject({ kind: 'ok' });
+  const dying: StagedResource = {
+    ...resource,
+    begin: (id) => ({ ...resource.begin(id), commit: () => new Promise(() => undefined) }),
+  };
+  void executeToolCall({ ...call, id: 'v' }, { ...options, resources: { words: dying } });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(left.size).toBe(0);
+});
+
 test('only what outlives its call has a mark', async () => {
   const marks: (string | undefined)[] = [];
   const words = wordsResource();
@@ -194,7 +236,7 @@ test('only what outlives its call has a mark', async () => {
     effects: 'state',
     execute: async (_input, context) => (await context.call('write')).kind,
   });
-  const store = memoryStore();
+  const store = lastingStore();
   const session = createSession({ id: 's', slices, store });
   const options = { tools: [outer, write], session, resources: { words: resource } };
   expect(await executeToolCall({ id: 'o', name: 'outer', arguments: '' }, options)).toMatchObject({ value: 'ok' });

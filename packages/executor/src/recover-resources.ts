@@ -49,6 +49,7 @@ export function recoverResources({
   session,
   resources,
   parent,
+  lifetime,
 }: CallScope): Promise<readonly RecoveryFailure[]> | undefined {
   if (resources.size === 0 || parent !== undefined) return undefined;
   const recoveries: Promise<readonly RecoveryFailure[]>[] = [];
@@ -57,7 +58,11 @@ export function recoverResources({
     if (recovering !== undefined) recoveries.push(recovering);
   }
   if (recoveries.length === 0) return undefined;
-  return Promise.all(recoveries).then((lists) => lists.flat());
+  // A resource that does not answer holds nobody past its time; the call or run then says that it is over.
+  const over = Promise.withResolvers<readonly RecoveryFailure[]>();
+  const stopListening = lifetime.onEnd(() => over.resolve([]));
+  const all = Promise.all(recoveries).then((lists) => lists.flat());
+  return Promise.race([all, over.promise]).finally(stopListening);
 }
 
 /** As `recoverResources`, for one. */

@@ -307,6 +307,23 @@ test('a no stays one, also when nobody would ask any more, and behind the first 
   expect(world.effects).toEqual(['a']);
 });
 
+test('a no holds for a call with locks, whatever became of the one beside it', async () => {
+  const world: World = { effects: [] };
+  const locked = deployTool(world, {
+    dangerous: true,
+    locks: (input) => [(input as { to: string }).to],
+  } as Partial<Tool>);
+  const { clock, session, options } = begin([[deploy('a'), deploy('b'), stop]], world, { tools: [locked] });
+  const own = { ...options(session), policies: [] };
+  await runAgent({ ...own, input: 'Go.' }).result;
+  await answerApproval(session, 'a', { type: 'approve', grant: true }, { clock });
+  await answerApproval(session, 'b', { type: 'deny' }, { clock });
+  expect(await resumeRun({ ...own, model: playing([stop]) }).result).toMatchObject({
+    outcomes: [{ kind: 'ok' }, { kind: 'denied', code: 'approval.denied' }],
+  });
+  expect(world.effects).toEqual(['a']);
+});
+
 test('a call that ends before it is asked about is not asked about', async () => {
   const reused = call('note', { text: 'other' }, 'x');
   const { session, options } = begin([[deploy('x'), call('deploy', { to: 'y' }, 'x'), reused, deploy('z'), stop]]);
@@ -347,12 +364,17 @@ test('the end of a nested call is not that of the call with its id', async () =>
   expect(world.effects).toEqual(['x']);
 });
 
-test('a person cannot resolve an id that two interrupted calls have', async () => {
+test('an id that two interrupted calls have is resolved with its run', async () => {
   const { session } = begin([]);
   for (const run of [1, 9]) {
     session.record({ type: 'tool-call-start', callId: 'x', name: 'deploy', input: {}, repeat: 'never', run, turn: 1 });
   }
   await expect(resolveCall(session, 'x', { type: 'done' })).rejects.toMatchObject({ code: 'call.ambiguous' });
+  await resolveCall(session, { callId: 'x', run: 9, turn: 1 }, { type: 'done' });
+  expect(session.openWork().calls.map(({ run, resolution }) => [run, resolution?.type])).toEqual([
+    [1, undefined],
+    [9, 'done'],
+  ]);
 });
 
 describe('a turn that was cut off before its first call', () => {

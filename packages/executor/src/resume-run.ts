@@ -1,11 +1,11 @@
 import { HoldfastError, type Outcome } from '@holdfast/core';
-import type { OpenCall, OpenRun, Session } from '@holdfast/session';
+import type { OpenRun, Session } from '@holdfast/session';
 import { bindPrompt, type CallScope } from './call-scope.ts';
 import { toSession } from './child-session.ts';
 import { claimRun } from './claims.ts';
 import { finish } from './conduct-call.ts';
 import { converse, note, type RunResult } from './converse.ts';
-import { isSameCall } from './identified-call.ts';
+import { type IdentifiedCall, isSameCall } from './identified-call.ts';
 import { checkContent, takeCalls } from './masked-calls.ts';
 import { isBegun, neverBegan, recoverCall } from './recover-call.ts';
 import { recoverResources } from './recover-resources.ts';
@@ -85,12 +85,17 @@ function findRun(session: Session, run: number | undefined): OpenRun {
 async function recoverTurn(turn: OpenTurn, { run, suspended }: OpenRun, scope: CallScope): Promise<OpenTurn> {
   const settled = new Map<number, Outcome>(turn.settled);
   const calls = takeCalls(scope.session, { run, turn: turn.turn }, turn.calls);
+  const firsts = new Map<string, IdentifiedCall>();
   for (const [index, call] of calls.entries()) {
-    if (settled.has(index)) continue;
-    const first = calls.findIndex((earlier) => earlier.id === call.id && isSameCall(earlier, call));
+    if (settled.has(index)) {
+      if (!firsts.has(call.id)) firsts.set(call.id, call);
+      continue;
+    }
+    const first = firsts.get(call.id);
     // Sent twice: what becomes of the first is the outcome of both.
-    if (first < index) continue;
-    const open = findCall(scope.session, { run, turn: turn.turn, callId: call.id });
+    if (first !== undefined && isSameCall(first, call)) continue;
+    if (first === undefined) firsts.set(call.id, call);
+    const open = scope.session.openCall({ run, turn: turn.turn, callId: call.id });
     const outcome = isBegun(open)
       ? await recoverCall(call, open, scope)
       : open === undefined && !suspended && turn.reason !== 'length'
@@ -99,11 +104,4 @@ async function recoverTurn(turn: OpenTurn, { run, suspended }: OpenRun, scope: C
     if (outcome !== undefined) settled.set(index, outcome);
   }
   return { ...turn, calls, settled };
-}
-
-function findCall(
-  session: Session,
-  { run, turn, callId }: { readonly run: number; readonly turn: number; readonly callId: string },
-): OpenCall | undefined {
-  return session.openWork().calls.find((call) => call.run === run && call.turn === turn && call.callId === callId);
 }

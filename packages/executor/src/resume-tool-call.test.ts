@@ -267,6 +267,22 @@ describe('what an answer is bound to', () => {
     expect(kindOf(await resumeToolCall('m', options))).toBe('ok');
   });
 
+  test('a question of a version that is back is asked anew, and can be answered', async () => {
+    const { clock, session } = life();
+    const world: World = { effects: [], keys: [] };
+    const options = { tools: [sending(world)], clock, session };
+    const one = [asking('person')];
+    const other = [asking('person'), asking('second', () => false)];
+    await executeToolCall(mail, { ...options, policies: one });
+    await resumeToolCall('m', { ...options, policies: other });
+    await answerApproval(session, 'm', yes, { clock });
+    expect(kindOf(await resumeToolCall('m', { ...options, policies: one }))).toBe('suspended');
+    expect(pendingApprovals(session)).toHaveLength(1);
+    await answerApproval(session, 'm', yes, { clock });
+    expect(kindOf(await resumeToolCall('m', { ...options, policies: one }))).toBe('ok');
+    expect(world.effects).toEqual(['ada']);
+  });
+
   test('a question that leaves out a policy which asks by now is asked anew', async () => {
     let asks = false;
     const { clock, session } = life();
@@ -360,6 +376,19 @@ describe('time', () => {
     expect(await resumeToolCall('m', options)).toMatchObject({ kind: 'denied', code: 'approval.expired' });
   });
 
+  test('so does a yes of the host that comes after it, or never', async () => {
+    const { clock, session } = life();
+    const world: World = { effects: [], keys: [] };
+    const options = { tools: [sending(world)], policies: [asking('person')], approvalTimeoutMs: 1000, clock, session };
+    const asked = Promise.withResolvers<ApprovalAnswer>();
+    const calling = executeToolCall(mail, { ...options, approve: () => asked.promise });
+    while (pendingApprovals(session).length === 0) await new Promise((resolve) => setImmediate(resolve));
+    clock.advance(1000);
+    expect(await calling).toMatchObject({ kind: 'denied', code: 'approval.expired' });
+    asked.resolve(yes);
+    expect(world.effects).toEqual([]);
+  });
+
   test('so does an answer that is not used in time', async () => {
     const { clock, session } = life();
     const options = {
@@ -378,6 +407,14 @@ describe('time', () => {
 });
 
 describe('answers that cannot be given', () => {
+  test.each([null, 5, undefined])('a question that is none: %s', async (question) => {
+    const { session } = life();
+    await expect(answerApproval(session, question as never, yes)).rejects.toMatchObject({ code: 'options.invalid' });
+    await expect(answerApproval(session, 'm', yes, { by: 42 as never })).rejects.toMatchObject({
+      code: 'options.invalid',
+    });
+  });
+
   test.each([
     { what: 'no such call', call: 'x', answer: yes, code: 'call.not_open' },
     { what: 'no answer', call: 'm', answer: { type: 'yes' } as unknown as ApprovalAnswer, code: 'options.invalid' },
@@ -510,7 +547,7 @@ async function dieUnder(tool: (world: World) => Tool, world: World) {
       world.keys.push(idempotencyKey);
       return new Promise(() => undefined);
     },
-  } as Parameters<typeof defineTool>[0]) as Tool;
+  } as unknown as Parameters<typeof defineTool>[0]) as Tool;
   const approve = () => yes;
   void executeToolCall(mail, { tools: [dying], session: parts.session, clock: parts.clock, approve });
   for (let round = 0; round < 10_000 && world.keys.length === 0; round += 1) {
@@ -691,6 +728,17 @@ describe('a call whose process ended under it', () => {
     expect(outcomes).toMatchObject([{ kind }]);
     expect(store.records).toContainEqual(expect.objectContaining({ type: 'call-resolution', by: 'ada' }));
     expect(world.effects).toEqual([]);
+  });
+
+  test('nobody can say what became of it while it is under way', async () => {
+    const { clock, session } = life();
+    const waiting = defineTool({
+      name: 'send',
+      description: 'Waits.',
+      execute: () => new Promise<never>(() => undefined),
+    });
+    void executeToolCall({ ...mail, arguments: {} }, { tools: [waiting], session, clock });
+    await expect(resolveCall(session, 'm', { type: 'not-done' })).rejects.toMatchObject({ code: 'call.under_way' });
   });
 
   test('what took effect is not repeated, though it could be', async () => {

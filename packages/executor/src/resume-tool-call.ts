@@ -4,7 +4,7 @@ import { type CallOptions, type CallScope, createCallScope } from './call-scope.
 import { claimCall, isCallClaimed } from './claims.ts';
 import { conductCall, type Suspended } from './conduct-call.ts';
 import { type IdentifiedCall, identifyCall } from './identified-call.ts';
-import { checkContent, refuseMasked, takeCalls } from './masked-calls.ts';
+import { checkContent, dropCalls, refuseMasked, takeCalls } from './masked-calls.ts';
 import { type BegunCall, isBegun, recoverCall } from './recover-call.ts';
 import { type RecoveryFailure, recoverResources } from './recover-resources.ts';
 
@@ -17,11 +17,11 @@ import { type RecoveryFailure, recoverResources } from './recover-resources.ts';
 export async function resumeToolCall(callId: string, options: CallOptions): Promise<Outcome | Suspended> {
   const scope = createCallScope(options);
   try {
-    const open = findCall(scope.session, callId);
+    findCall(scope.session, callId);
     const release = claimCall(scope.session, callId);
     try {
       await recoverResources(scope);
-      return await goOn(open, scope);
+      return await goOn(findCall(scope.session, callId), scope);
     } finally {
       release();
     }
@@ -53,12 +53,13 @@ export async function recoverSession(options: CallOptions): Promise<RecoveredSes
     const failures = (await recoverResources(scope)) ?? [];
     const outcomes: Outcome[] = [];
     const repeatable: OpenCall[] = [];
-    for (const { callId } of interruptedCalls(scope.session)) {
+    for (const { callId } of begunCalls(scope.session)) {
       if (isCallClaimed(scope.session, callId)) continue;
       const release = claimCall(scope.session, callId);
       try {
         // Meanwhile somebody else may have settled it.
-        const open = interruptedCalls(scope.session).find((call) => call.callId === callId);
+        const found = scope.session.openCall({ callId });
+        const open = isBegun(found) ? found : undefined;
         const outcome = open && (await recoverCall(identify(open), open, scope));
         if (outcome !== undefined) outcomes.push(outcome);
         else if (open !== undefined) repeatable.push(open);
@@ -72,17 +73,19 @@ export async function recoverSession(options: CallOptions): Promise<RecoveredSes
   }
 }
 
-function interruptedCalls(session: Session): readonly BegunCall[] {
+function begunCalls(session: Session): readonly BegunCall[] {
   return session
     .openWork()
     .calls.filter(isBegun)
-    .filter(({ run, start }) => run === undefined && start.interrupted);
+    .filter(({ run }) => run === undefined);
 }
 
 async function goOn(open: OpenCall, scope: CallScope): Promise<Outcome | Suspended> {
   const [call = identify(open)] = takeCalls(scope.session, { callId: open.callId }, []);
   const outcome = isBegun(open) ? await recoverCall(call, open, scope) : undefined;
-  return outcome ?? conductCall(call, { ...scope, resuming: true }, { refusal: refuseMasked(call) });
+  const ended = outcome ?? (await conductCall(call, { ...scope, resuming: true }, { refusal: refuseMasked(call) }));
+  if (ended.kind !== 'suspended') dropCalls(scope.session, { callId: open.callId });
+  return ended;
 }
 
 function identify({ callId, name, rawArguments }: OpenCall): IdentifiedCall {
@@ -91,18 +94,13 @@ function identify({ callId, name, rawArguments }: OpenCall): IdentifiedCall {
 
 function findCall(session: Session, callId: string): OpenCall {
   checkContent(session);
-  const open = session.openWork().calls.find((call) => call.run === undefined && call.callId === callId);
+  const open = session.openCall({ callId });
   if (open === undefined) {
     throw new HoldfastError(
       'call.not_open',
       `No direct call \`${callId.slice(0, 100)}\` of the session \`${session.id}\` waits or was interrupted.`,
       { data: { callId } },
     );
-  }
-  if (open.start?.interrupted === false) {
-    throw new HoldfastError('call.under_way', `The call \`${callId}\` is under way already; wait for its end.`, {
-      data: { callId },
-    });
   }
   return open;
 }

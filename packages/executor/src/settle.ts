@@ -174,8 +174,11 @@ async function prepareResources({ compiled, resources, scope }: Entered): Promis
     const touched = resources.touched();
     const exceeded = exceededWrites(compiled.tool, touched);
     if (exceeded !== undefined) return exceeded;
-    // What is nested is applied to the call around it, and lost with it.
-    const lasting = scope.parent === undefined && [...touched.values()].some(({ writes }) => writes.length > 0);
+    // What is nested is applied to the call around it, and lost with it; a log that ends with the process decides nothing.
+    const lasting =
+      scope.session.lasting &&
+      scope.parent === undefined &&
+      [...touched.values()].some(({ writes }) => writes.length > 0);
     const mark = lasting ? markChanges(scope.session) : undefined;
     for (const staged of resources.staged.values()) await staged.prepare(mark);
     return { touched, mark };

@@ -1,5 +1,6 @@
 import { HoldfastError, type Json } from '@holdfast/core';
 import type { LogEntry } from './log.ts';
+import type { SliceTable } from './slice-table.ts';
 
 /** Record types from which replay rebuilds state: the session itself writes them. */
 const reserved: ReadonlySet<string> = new Set([
@@ -31,4 +32,14 @@ export function checkEntry(entry: LogEntry): void {
 
 function hasItems(field: Json | undefined): boolean {
   return Array.isArray(field) && field.length > 0;
+}
+
+/** @throws HoldfastError `event.retention` for an event that changes what rolls back. */
+export function checkRetention(type: string, table: SliceTable): void {
+  const rolledBack = table.listeningTo(type).find(({ retention }) => retention !== 'log');
+  if (rolledBack === undefined) return;
+  throw new HoldfastError(
+    'event.retention',
+    `\`${type}\` changes the state slice \`${rolledBack.id}\`; dispatch it instead.`,
+  );
 }

@@ -8,7 +8,7 @@ export {
   type OpenedLog,
   type SessionStore,
 } from './log.ts';
-export type { OpenApproval, OpenCall, OpenRun, OpenStart, OpenWork } from './open-work.ts';
+export type { CallPlace, OpenApproval, OpenCall, OpenRun, OpenStart, OpenWork } from './open-work.ts';
 export { maskRecord } from './redact-record.ts';
 export { type ReplayOptions, replay } from './replay.ts';
 export type { Session, SessionOptions, SessionSnapshot } from './session.ts';

@@ -7,10 +7,10 @@ import {
   type Slice,
   systemClock,
 } from '@holdfast/core';
-import { checkEntry } from './check-entry.ts';
+import { checkEntry, checkRetention } from './check-entry.ts';
 import { CloseListeners } from './close-listeners.ts';
-import { type LogEntry, type LogRecord, memoryStore, type SessionStore, toLogRecord } from './log.ts';
-import { type OpenWork, OpenWorkLedger } from './open-work.ts';
+import { type LogEntry, type LogRecord, memoryStore, readStore, type SessionStore, toLogRecord } from './log.ts';
+import { type CallPlace, type OpenCall, type OpenWork, OpenWorkLedger } from './open-work.ts';
 import { RecordListeners } from './record-listeners.ts';
 import { checkContent, maskExport, maskRecord, withoutContent } from './redact-record.ts';
 import type { Session, SessionOptions, SessionSnapshot } from './session.ts';
@@ -118,14 +118,7 @@ export class LiveSession implements Session, TransactionRoot {
   }
 
   publish(event: SessionEvent): void {
-    for (const slice of this.table.listeningTo(event.type)) {
-      if (slice.retention !== 'log') {
-        throw new HoldfastError(
-          'event.retention',
-          `\`${event.type}\` changes the state slice \`${slice.id}\`; dispatch it instead.`,
-        );
-      }
-    }
+    checkRetention(event.type, this.table);
     this.dispatch(event);
   }
 
@@ -133,16 +126,20 @@ export class LiveSession implements Session, TransactionRoot {
     return new StagedTransaction(this);
   }
 
+  get lasting(): boolean {
+    return this.#store.lasting !== false;
+  }
+
   openWork(): OpenWork {
     return this.#openWork.read();
   }
 
+  openCall(place: CallPlace): OpenCall | undefined {
+    return this.#openWork.find(place);
+  }
+
   records(fromSeq?: number): Iterable<LogRecord> {
-    if (this.#store.read !== undefined) return this.#store.read(fromSeq);
-    throw new HoldfastError(
-      'log.not_readable',
-      `The store of the session \`${this.id}\` cannot be read; what goes on with earlier work needs one with \`read\`.`,
-    );
+    return readStore(this.#store, this.id, fromSeq);
   }
 
   sync(): Promise<void> | undefined {

@@ -21,6 +21,8 @@ export type LogRecord = LogEntry & {
 export interface SessionStore {
   append(entry: LogEntry, seq: number, atMs: number): void;
   close(): void;
+  /** False: what it holds ends with the process. Default true. */
+  readonly lasting?: boolean;
   /** What it holds, in order, from the record `fromSeq` (default 0) on; also what is before the snapshot that it was opened at. */
   read?(fromSeq?: number): Iterable<LogRecord>;
   /** Resolves when everything appended so far survives a loss of power. Absent: `append` promises no more than it does. */
@@ -57,6 +59,7 @@ export function memoryStore(records: readonly LogRecord[] = []): MemoryStore {
     }
   }
   return {
+    lasting: false,
     get records() {
       return [...read()];
     },
@@ -81,4 +84,13 @@ export function memoryStore(records: readonly LogRecord[] = []): MemoryStore {
 
 export function toLogRecord(entry: LogEntry, seq: number, atMs: number): LogRecord {
   return { seq, atMs, ...entry };
+}
+
+/** @throws HoldfastError `log.not_readable`. */
+export function readStore(store: SessionStore, sessionId: string, fromSeq: number | undefined): Iterable<LogRecord> {
+  if (store.read !== undefined) return store.read(fromSeq);
+  throw new HoldfastError(
+    'log.not_readable',
+    `The store of the session \`${sessionId}\` cannot be read; what goes on with earlier work needs one with \`read\`.`,
+  );
 }

@@ -1,6 +1,6 @@
 import type { Json } from '@holdfast/core';
 import { expect, test } from 'vitest';
-import { createSession, type LogEntry, memoryStore, replay, type SessionStore } from './index.ts';
+import { createSession, type LogEntry, type LogRecord, memoryStore, replay, type SessionStore } from './index.ts';
 import { OpenWorkLedger } from './open-work.ts';
 
 const place = { run: 1, turn: 2 };
@@ -142,6 +142,20 @@ test('what a person says of an effect is kept with the call', () => {
   expect(ledger.read().calls).toMatchObject([{ callId: 'a', resolution }]);
 });
 
+test('what a person said of an earlier call is not of a new one with its id', () => {
+  const resolution = { type: 'call-resolution', callId: 'a', ...place, resolution: { type: 'not-done' } };
+  const ledger = ledgerOf(pendingOf('a', 'd1'), resolution, startOf('a', 'never'));
+  expect(ledger.read().calls[0]).not.toHaveProperty('resolution');
+});
+
+test.each([null, 5, {}, { runs: [], calls: {} }, { runs: [1], calls: [] }, { runs: [], calls: [{ callId: 'a' }] }])(
+  'a snapshot that does not say what is open is refused: %j',
+  (open) => {
+    const snapshot = { type: 'snapshot', seq: 0, atMs: 0, sessionId: 's', slices: [], open } as LogRecord;
+    expect(() => replay([snapshot])).toThrow(expect.objectContaining({ code: 'replay.record_invalid' }));
+  },
+);
+
 test('replay has the same, says what has lost its process, and so does what was written down of it', () => {
   const store = memoryStore();
   const clock = { now: () => 7, after: () => () => undefined };
@@ -162,6 +176,8 @@ test('replay has the same, says what has lost its process, and so does what was 
   const ledger = ledgerOf(run('run-start'), startOf('x', 'never'), pendingOf('a', 'd1'));
   const json: Json = JSON.parse(JSON.stringify(ledger.toJson()));
   expect(OpenWorkLedger.fromJson(json).read()).toEqual(ledger.read());
+  const asked = OpenWorkLedger.fromJson(json).find({ callId: 'a', ...place });
+  expect(() => Object.assign(asked?.approvals[0]?.pending ?? {}, { name: 'other' })).toThrow(TypeError);
   const restored = OpenWorkLedger.fromJson(json);
   restored.note(answerTo('a', 'd1'), 9, 9);
   expect(restored.read().calls[1]).toMatchObject({ approvals: [{ answer: { type: 'approve' } }] });

@@ -9,6 +9,13 @@ import {
 } from '@holdfast/core';
 import type { LogEntry } from './log.ts';
 
+/** By what a session tells its calls apart: a direct one by its id alone. */
+export interface CallPlace {
+  readonly callId: string;
+  readonly run?: number | undefined;
+  readonly turn?: number | undefined;
+}
+
 /** A question about a call, with its answer once there is one. */
 export interface OpenApproval {
   readonly pending: PendingApproval;
@@ -71,13 +78,20 @@ export class OpenWorkLedger {
   readonly #runs = new Map<number, OpenRun>();
   readonly #calls = new Map<string, Call>();
 
+  /** @throws Error for what `toJson` has not made. */
   static fromJson(json: Json | undefined): OpenWorkLedger {
     const ledger = new OpenWorkLedger();
-    if (!isPlainObject(json)) return ledger;
-    // Written by `toJson`, and a part of the verified chain since.
-    const { runs, calls } = structuredClone(json) as unknown as OpenWork;
+    if (json === undefined) return ledger;
+    if (!isPlainObject(json) || !isObjects(json['runs']) || !isObjects(json['calls'])) {
+      throw new Error('it does not say what is open');
+    }
+    // A part of the verified chain since it was written.
+    const { runs, calls } = deepFreeze(structuredClone(json)) as unknown as OpenWork;
     for (const run of runs) ledger.#runs.set(run.run, run);
-    for (const call of calls) ledger.#calls.set(keyOf(call), { ...call, approvals: [...call.approvals] });
+    for (const call of calls) {
+      if (!isObjects(call.approvals)) throw new Error('it does not say what was asked about an open call');
+      ledger.#calls.set(keyOf(call), { ...call, approvals: [...call.approvals] });
+    }
     return ledger;
   }
 
@@ -88,8 +102,12 @@ export class OpenWorkLedger {
 
   read(): OpenWork {
     if (this.#calls.size === 0 && this.#runs.size === 0) return nothingOpen;
-    const calls = [...this.#calls.values()].map((call) => Object.freeze({ ...call, approvals: [...call.approvals] }));
-    return Object.freeze({ runs: [...this.#runs.values()], calls });
+    return Object.freeze({ runs: [...this.#runs.values()], calls: [...this.#calls.values()].map(handOut) });
+  }
+
+  find(place: CallPlace): OpenCall | undefined {
+    const call = this.#calls.get(keyOf(place));
+    return call && handOut(call);
   }
 
   /** The log is opened again: whatever was under way has lost its process. */
@@ -123,7 +141,8 @@ export class OpenWorkLedger {
         return;
       case 'call-resolution': {
         const call = this.#calls.get(keyOf(entry));
-        if (call !== undefined) call.resolution = entry['resolution'] as unknown as EffectCheck;
+        // One that has not begun has no effect to speak of: it was said of an earlier call with its id.
+        if (call?.start !== undefined) call.resolution = entry['resolution'] as unknown as EffectCheck;
         return;
       }
       case 'run-start':
@@ -182,9 +201,11 @@ export class OpenWorkLedger {
     // Nested calls wait while the call around them does: nobody goes on with them later.
     if (!isPlainObject(pending) || pending['parentId'] !== undefined) return;
     const call = this.#open(pending, String(pending['name']));
+    call.name = String(pending['name']);
     if (rawArguments !== undefined) call.rawArguments = rawArguments;
     // Handed out as it is; nobody may change what was asked.
-    call.approvals.push({ pending: deepFreeze(pending as unknown as PendingApproval), askedAtMs: atMs });
+    const asked = deepFreeze(pending as unknown as PendingApproval);
+    call.approvals.push(Object.freeze({ pending: asked, askedAtMs: atMs }));
   }
 
   #noteAnswer(entry: LogEntry, atMs: number): void {
@@ -196,12 +217,12 @@ export class OpenWorkLedger {
     if (approvals === undefined || question === undefined) return;
     const answer = entry['answer'] as unknown as ApprovalAnswer;
     const { by } = entry;
-    approvals[index] = {
+    approvals[index] = Object.freeze({
       ...question,
-      answer,
+      answer: deepFreeze(answer),
       answeredAtMs: atMs,
       ...(typeof by === 'string' ? { answeredBy: by } : {}),
-    };
+    });
   }
 
   #open(record: Readonly<Record<string, unknown>>, name: string): Call {
@@ -221,7 +242,15 @@ export class OpenWorkLedger {
   }
 }
 
-function keyOf({ run, turn, callId }: OpenCall | Readonly<Record<string, unknown>>): string {
+function handOut(call: Call): OpenCall {
+  return Object.freeze({ ...call, approvals: [...call.approvals] });
+}
+
+function isObjects(json: unknown): json is readonly Readonly<Record<string, unknown>>[] {
+  return Array.isArray(json) && json.every(isPlainObject);
+}
+
+function keyOf({ run, turn, callId }: CallPlace | Readonly<Record<string, unknown>>): string {
   return run === undefined ? `/${String(callId)}` : `${String(run)}.${String(turn)}/${String(callId)}`;
 }
 

@@ -71,7 +71,7 @@ export function rebuild(
 ): Rebuilt {
   const start = readStart(records[0]);
   const rebuilding = new Rebuilding(slices, statesBefore(start, base), records);
-  const openWork = OpenWorkLedger.fromJson(start.open);
+  const openWork = readOpenWork(start);
   const rebuilt = { start, rebuilding, openWork };
   for (const [index, record] of records.entries()) {
     const seq = start.seq + index;
@@ -87,6 +87,14 @@ export function rebuild(
     }
   }
   return rebuilt;
+}
+
+function readOpenWork({ seq, open }: Start): OpenWorkLedger {
+  try {
+    return OpenWorkLedger.fromJson(open);
+  } catch (thrown) {
+    throw invalid(seq, `(\`snapshot\`) cannot be replayed: ${describeThrown(thrown)}`, thrown);
+  }
 }
 
 const passedOn: ReadonlySet<string> = new Set(['replay.slice_missing', 'slice.conflict']);
@@ -121,7 +129,7 @@ function readStart(record: LogRecord | undefined): Start {
       'does not say which slices there were; an earlier version of this package wrote it, and such logs cannot be replayed.',
     );
   }
-  const start = { sessionId, seq, ...(isSnapshot && { open: open ?? {} }) };
+  const start = { sessionId, seq, ...(isSnapshot && { open: open ?? null }) };
   if (forkedFrom === undefined) return { ...start, forkedFrom };
   if (!isPlainObject(forkedFrom)) throw invalid(seq, 'does not say where it was forked from.');
   return { ...start, forkedFrom: { sessionId: forkedFrom['sessionId'] ?? null, seq: forkedFrom['seq'] ?? null } };

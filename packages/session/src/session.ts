@@ -1,6 +1,6 @@
 import type { Clock, Redactor, SessionEvent, SessionReader, Slice } from '@holdfast/core';
 import type { LogEntry, LogRecord, SessionStore } from './log.ts';
-import type { OpenWork } from './open-work.ts';
+import type { CallPlace, OpenCall, OpenWork } from './open-work.ts';
 import type { SessionExport } from './session-export.ts';
 import type { SessionTransaction } from './session-transaction.ts';
 import type { SliceState } from './slice-state.ts';
@@ -47,8 +47,12 @@ export interface Session extends SessionReader {
   record(entry: LogEntry): void;
   /** Opens the staged changes of one call. */
   begin(): SessionTransaction;
+  /** Whether the log outlives the process. */
+  readonly lasting: boolean;
   /** What has not ended, by the records alone: runs and calls that wait, are under way, or whose process ended under them. */
   openWork(): OpenWork;
+  /** One call of it; at the same cost however many there are. */
+  openCall(place: CallPlace): OpenCall | undefined;
   /**
    * The records from the number `fromSeq` (default 0) on, as the store holds them.
    * @throws HoldfastError `log.not_readable` when the store cannot be read.
