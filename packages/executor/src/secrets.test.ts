@@ -193,11 +193,9 @@ describe('text', () => {
     '\\',
     '"password":\\"',
     '{"a":',
-  ])('a megabyte of %j takes time in proportion', (unit) => {
-    const start = performance.now();
-    secretsOf(plain, unit.repeat(1_048_576 / unit.length));
-    // Some hundred milliseconds; a search that is not linear takes many minutes.
-    expect(performance.now() - start).toBeLessThan(20_000);
+  ])('a megabyte of %j is gone through in time', { timeout: 30_000 }, (unit) => {
+    // Some hundred milliseconds; a search that takes the square of it takes many minutes.
+    expect(Array.isArray(secretsOf(plain, unit.repeat(1_048_576 / unit.length)))).toBe(true);
   });
 });
 

@@ -148,12 +148,10 @@ describe('hostile text of a megabyte', () => {
     '\ud83d',
   ];
 
-  test.each(units)('%j takes time in proportion', (unit) => {
+  // Some hundred milliseconds each; a search that takes the square of it takes many minutes.
+  test.each(units)('%j is gone through in time', { timeout: 30_000 }, (unit) => {
     const hostile = createRedactor({ key, secrets: ['hunter-two', 'aaaaaaab', 'a-very-long-secret-indeed'] });
-    const start = performance.now();
-    hostile.redact(unit.repeat(Math.ceil(size / unit.length)));
-    // Some seconds at most on a slow machine; a search that is not linear takes many minutes.
-    expect(performance.now() - start).toBeLessThan(20_000);
+    expect(typeof hostile.redact(unit.repeat(Math.ceil(size / unit.length)))).toBe('string');
   });
 
   test('deep JSON is no deeper than it may be', () => {
