@@ -13,6 +13,9 @@ import type { LogRecord } from './log.ts';
 export interface CallTrail {
   readonly callId: string;
   readonly sessionId: string | undefined;
+  /** Of a call of a run. Ids that are made are the same in every run. */
+  readonly run: number | undefined;
+  readonly turn: number | undefined;
   name: string;
   parentId: string | undefined;
   message: { readonly seq: number; readonly turn: number; readonly text: string; readonly arguments: Json } | undefined;
@@ -53,13 +56,20 @@ interface Place {
   readonly openedBy: { readonly callId: string; readonly place: Place | undefined };
 }
 
+interface Added {
+  readonly place: Place | undefined;
+  /** The first of the call. */
+  readonly record: LogRecord;
+  readonly message: LogRecord | undefined;
+}
+
 class TrailReader implements Trails {
   /** By session and id; each list in order, the last one may still be going on. */
   readonly #trails = new Map<string, CallTrail[]>();
   readonly #byId = new Map<string, CallTrail[]>();
   readonly #nested = new Map<string, CallTrail[]>();
   readonly #parentKeys = new Map<CallTrail, string>();
-  /** The last message of the model in each session. */
+  /** The last message of the model in each run of each session. */
   readonly #messages = new Map<string, LogRecord>();
   readonly #places = new Map<string, Place>();
 
@@ -82,36 +92,39 @@ class TrailReader implements Trails {
   }
 
   nestedIn(trail: CallTrail): readonly CallTrail[] {
-    const uses = this.#trails.get(keyOf(trail.sessionId, trail.callId)) ?? [];
+    const all = this.#trails.get(keyOf(trail.sessionId, trail.callId)) ?? [];
+    const uses = all.filter((use) => isOfRun(use, trail));
     const before = uses[uses.indexOf(trail) - 1]?.lastSeq ?? -1;
     const until = trail.end === undefined ? Number.POSITIVE_INFINITY : trail.lastSeq;
     const nested = this.#nested.get(keyOf(trail.sessionId, trail.callId)) ?? [];
     return nested
-      .filter(({ lastSeq }) => lastSeq > before && lastSeq <= until)
+      .filter((call) => call.lastSeq > before && call.lastSeq <= until && isOfRun(call, trail))
       .sort((one, other) => one.lastSeq - other.lastSeq);
   }
 
   parentOf(trail: CallTrail): CallTrail | undefined {
     const uses = this.#trails.get(this.#parentKeys.get(trail) ?? '') ?? [];
-    return uses.find(({ end, lastSeq }) => end === undefined || lastSeq >= trail.lastSeq);
+    return uses.find((use) => isOfRun(use, trail) && (use.end === undefined || use.lastSeq >= trail.lastSeq));
   }
 
   #readMessage(record: LogRecord, place: Place | undefined): void {
-    this.#messages.set(place?.sessionId ?? '', record);
+    this.#messages.set(keyOf(place?.sessionId, String(record['run'])), record);
     for (const call of callsOf(record)) {
       const id = call['id'];
       if (typeof id !== 'string') continue;
-      const last = this.#lastOf(id, place);
+      const last = this.#lastOf(id, place, record);
       // A repeated id of one message is one question; one of a later message asks anew.
       if (last?.end === undefined && last?.message?.seq === record.seq) continue;
-      this.#add(id, place, record.seq, record);
+      this.#add(id, { place, record, message: record });
     }
   }
 
   #readRequest(record: LogRecord, place: Place | undefined): void {
     const { pending } = record;
     if (!isPlainObject(pending) || typeof pending['callId'] !== 'string') return;
-    const trail = this.#going(pending['callId'], place, record);
+    const { seq, run = record['run'] ?? null, turn = record['turn'] ?? null } = { ...record, ...pending };
+    const asked = { ...record, seq, ...(typeof run === 'number' ? { run, turn } : {}) } as LogRecord;
+    const trail = this.#going(pending['callId'], place, asked);
     if (typeof pending['name'] === 'string') trail.name = pending['name'];
     const asks = Array.isArray(pending['asks']) ? (pending['asks'] as readonly PolicyDecision[]) : [];
     trail.approvals.push({ seq: record.seq, atMs: record.atMs, asks });
@@ -125,8 +138,9 @@ class TrailReader implements Trails {
     question.answer = { seq: record.seq, atMs: record.atMs, answer: answer as unknown as ApprovalAnswer, ...by };
   }
 
-  #readResolution({ seq, atMs, resolution, by }: LogRecord, callId: string, place: Place | undefined): void {
-    const trail = this.#lastOf(callId, place);
+  #readResolution(record: LogRecord, callId: string, place: Place | undefined): void {
+    const { seq, atMs, resolution, by } = record;
+    const trail = this.#lastOf(callId, place, record);
     if (trail === undefined || !isPlainObject(resolution)) return;
     const said = typeof by === 'string' ? { by } : {};
     trail.resolution = { seq, atMs, resolution: resolution as unknown as EffectCheck, ...said };
@@ -167,27 +181,39 @@ class TrailReader implements Trails {
     this.read({ atMs, ...entry, type: entry['type'], seq } as LogRecord, child);
   }
 
-  #lastOf(callId: string, place: Place | undefined): CallTrail | undefined {
-    return this.#trails.get(keyOf(place?.sessionId, callId))?.at(-1);
+  /** The last call of an id; where the record says of which run and turn, of those. */
+  #lastOf(
+    callId: string,
+    place: Place | undefined,
+    { run, turn, parentId }: Partial<LogRecord> = {},
+  ): CallTrail | undefined {
+    const uses = this.#trails.get(keyOf(place?.sessionId, callId));
+    if (typeof run !== 'number' || parentId !== undefined) return uses?.at(-1);
+    return uses?.findLast((use) => use.run === run && use.turn === turn);
   }
 
   /** The call that goes on under this id, or a new one. */
-  #going(callId: string, place: Place | undefined, { seq, turn }: LogRecord): CallTrail {
-    const last = this.#lastOf(callId, place);
+  #going(callId: string, place: Place | undefined, record: LogRecord): CallTrail {
+    const { seq, turn, run } = record;
+    const last = this.#lastOf(callId, place, record);
     if (last !== undefined && last.end === undefined) {
       last.lastSeq = seq;
       return last;
     }
     // A second call of one id in one message: the record says the turn, and so does the message.
-    const message = this.#messages.get(place?.sessionId ?? '');
-    return this.#add(callId, place, seq, turn !== undefined && message?.['turn'] === turn ? message : undefined);
+    const message = this.#messages.get(keyOf(place?.sessionId, String(run)));
+    const known = turn !== undefined && message?.['turn'] === turn ? message : undefined;
+    return this.#add(callId, { place, record, message: known });
   }
 
-  #add(callId: string, place: Place | undefined, seq: number, message: LogRecord | undefined): CallTrail {
+  #add(callId: string, { place, record, message }: Added): CallTrail {
+    const { seq, run, turn } = record;
     const asked = message && callsOf(message).find(({ id }) => id === callId);
     const trail: CallTrail = {
       callId,
       sessionId: place?.sessionId,
+      run: typeof run === 'number' ? run : undefined,
+      turn: typeof turn === 'number' ? turn : undefined,
       name: asked === undefined ? '' : String(asked['name']),
       parentId: undefined,
       message: asked &&
@@ -221,6 +247,11 @@ class TrailReader implements Trails {
     this.#parentKeys.set(trail, key);
     push(this.#nested, key, trail);
   }
+}
+
+/** False only when both say their run, and it is another. */
+function isOfRun(one: CallTrail, other: CallTrail): boolean {
+  return one.run === undefined || other.run === undefined || (one.run === other.run && one.turn === other.turn);
 }
 
 function callsOf({ calls }: LogRecord): readonly Record<string, unknown>[] {

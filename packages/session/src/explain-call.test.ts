@@ -312,3 +312,43 @@ test('who answered, and what a person said of an effect, also after the end', ()
   expect(explain('a')?.uses).toMatchObject([{ status: 'ended', resolution: { resolution: { type: 'done' } } }]);
   expect(explain('a')?.uses).toHaveLength(1);
 });
+
+test('calls of two runs that have one id are two calls', () => {
+  const { session, explain } = start();
+  const asked = (run: number, policy: string): LogEntry => {
+    const asks = [{ policy, type: 'ask', reason: policy }];
+    const pending = { callId: 'a', run, turn: 1, name: 'write', input: {}, dangerous: false, asks };
+    return { type: 'approval-request', pending };
+  };
+  const place = (run: number): Fields => ({ callId: 'a', run, turn: 1 });
+  for (const run of [1, 9]) {
+    session.record({ ...message(1, 'a'), text: `run ${run}`, run });
+    session.record(asked(run, `host/${run}`));
+  }
+  session.record({ type: 'approval-answer', ...place(1), answer: { type: 'approve' }, by: 'ann' });
+  session.record({ type: 'approval-answer', ...place(9), answer: { type: 'deny' }, by: 'bob' });
+  session.record({ type: 'tool-call-start', ...place(1), name: 'write', input: { of: 1 }, repeat: 'never' });
+  session.record(endOf('a/1', 'ok', { run: 1, turn: 1, parentId: 'a' }));
+  session.record(endOf('a/1', 'failed', { run: 9, turn: 1, parentId: 'a' }));
+  session.record(endOf('a', 'denied', { run: 9, turn: 1 }));
+  session.record({ type: 'call-resolution', ...place(1), resolution: { type: 'done' }, by: 'ann' });
+  session.record(endOf('a', 'ok', { run: 1, turn: 1 }));
+  expect(explain('a')?.uses).toMatchObject([
+    {
+      message: { text: 'run 1' },
+      approvals: [{ asks: [{ policy: 'host/1' }], answer: { by: 'ann' } }],
+      start: { input: { of: 1 } },
+      resolution: { by: 'ann' },
+      end: { outcome: { kind: 'ok' } },
+      nested: [{ callId: 'a/1', changed: { kept: true } }],
+    },
+    {
+      message: { text: 'run 9' },
+      approvals: [{ asks: [{ policy: 'host/9' }], answer: { by: 'bob' } }],
+      end: { outcome: { kind: 'denied' } },
+      nested: [{ callId: 'a/1', end: { outcome: { kind: 'failed' } } }],
+    },
+  ]);
+  expect(explain('a')?.uses.map(({ nested }) => nested.length)).toEqual([1, 1]);
+  expect(explain('a/1')?.uses.map(({ changed }) => changed.kept)).toEqual([true, false]);
+});
