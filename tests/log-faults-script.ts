@@ -8,7 +8,7 @@ import {
   toolError,
   upsert,
 } from '@holdfast/core';
-import { builtInSlices, type CallOptions } from '@holdfast/executor';
+import type { CallOptions } from '@holdfast/executor';
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
 import { callBudget, readBeforeWrite, requireApproval, sequentialDependency } from '@holdfast/policy';
 import type { Session } from '@holdfast/session';
@@ -34,7 +34,7 @@ const diary = defineSlice<string>({
   schema: v.string(),
   reducers: { happened: (_state, payload) => append(payload) },
 });
-export const slices: readonly Slice[] = [notes, tasks, diary, ...builtInSlices];
+export const slices: readonly Slice[] = [notes, tasks, diary];
 
 const text = v.object({ text: v.string() });
 type Text = v.InferOutput<typeof text>;

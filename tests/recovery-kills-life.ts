@@ -16,7 +16,6 @@ import {
 } from '@holdfast/core';
 import {
   answerApproval,
-  builtInSlices,
   type CallOptions,
   executeToolCall,
   pendingApprovals,
@@ -74,7 +73,7 @@ export const notes: Slice<ListState<string>> = defineSlice<string>({
 /** Opens the log, or begins it. */
 export function openLife(home: Home): Life {
   const path = logPath(home);
-  const slices = [notes, ...builtInSlices];
+  const slices = [notes];
   mkdirSync(workspacePath(home), { recursive: true });
   const { records, store } = openStore(home, path);
   // A process that was killed before its first record leaves a log without one.

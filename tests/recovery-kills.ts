@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { builtInSlices } from '@holdfast/executor';
 import { type LogRecord, verifySnapshots } from '@holdfast/session';
 import { readLog } from '@holdfast/session/jsonl';
 import { readSqliteLog } from '@holdfast/session/sqlite';
@@ -180,7 +179,7 @@ async function recoverAndCheck(home: Home, known: Known, seen: KillsSeen): Promi
   await life.session.close();
   const records = readAll(home);
   const kinds = check(home, records, known);
-  const { problem, compared } = verifySnapshots(records, { slices: [notes, ...builtInSlices] });
+  const { problem, compared } = verifySnapshots(records, { slices: [notes] });
   expect(problem).toBeUndefined();
   seen.snapshots += compared;
   seen.effects += ['deploy', 'gated', 'post', 'release'].flatMap((name) => readEffects(home.folder, name)).length;

@@ -1,5 +1,4 @@
 import { HoldfastError, isHoldfastError, isPlainObject } from '@holdfast/core';
-import { builtInSlices } from '@holdfast/executor';
 import { replay, type Session } from '@holdfast/session';
 import { type OpenedJsonlLog, openJsonlLog } from '@holdfast/session/jsonl';
 import { toCommand } from './command-words.ts';
@@ -20,7 +19,7 @@ export function openSession({ id, path }: FoundLog, workspace: string, host: Hos
     if (records.length === 0) {
       throw new HoldfastError('log.empty', `The log of session \`${id}\` is empty, so there is nothing to go on with.`);
     }
-    return replay(records, { slices: builtInSlices, store, clock: host.clock });
+    return replay(records, { store, clock: host.clock });
   } catch (thrown) {
     store.close();
     throw isHoldfastError(thrown) && thrown.code === 'replay.slice_missing'

@@ -1,5 +1,4 @@
 import { HoldfastError, isHoldfastError, isPlainObject, type Json, type Slice } from '@holdfast/core';
-import { builtInSlices } from '@holdfast/executor';
 import { type LogRecord, replay, type Session, type SessionExport } from '@holdfast/session';
 import * as v from 'valibot';
 
@@ -31,17 +30,16 @@ const declaration: v.GenericSchema<unknown, MissingSlice> = v.object({
 });
 
 /**
- * Rebuilds the state after `records`. Runs the reducers of the executor's own slices, and no tool, policy or model. A slice with
- * other reducers is left out, and what does not depend on it is there all the same: slices do not see each other.
+ * Rebuilds the state after `records`. Runs no tool, policy, model or reducer: a slice with
+ * reducers is left out, and what does not depend on it is there all the same: slices do not see each other.
  *
  * @throws HoldfastError as `replay`, but for `replay.slice_missing`.
  */
 export function replayLog(records: readonly LogRecord[]): Replayed {
   const declared = listDeclared(records);
-  const own = builtInSlices.filter(({ id }) => declared.has(id));
-  const missing = [...declared.values()].filter(({ id }) => !own.some((slice) => slice.id === id));
+  const missing = [...declared.values()];
   try {
-    const session = replay(records, { slices: [...own, ...missing.map(toIdleSlice)] });
+    const session = replay(records, { slices: missing.map(toIdleSlice) });
     const exported = session.export();
     const left = new Set(missing.map(({ id }) => id));
     return { session, state: { ...exported, slices: exported.slices.filter(({ id }) => !left.has(id)) }, missing };

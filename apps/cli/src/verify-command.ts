@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
 import { isHoldfastError } from '@holdfast/core';
-import { builtInSlices } from '@holdfast/executor';
 import { type LogRecord, type SnapshotVerification, verifySnapshots } from '@holdfast/session';
 import { type LogReading, readLog } from '@holdfast/session/jsonl';
 import { formatCount, type LineStyle } from './call-line.ts';
@@ -72,7 +71,7 @@ interface ComparedSnapshots extends Pick<SnapshotVerification, 'compared' | 'unc
 function compareSnapshots(records: readonly LogRecord[]): ComparedSnapshots | undefined {
   if (!records.some(({ type }) => type === 'snapshot')) return undefined;
   try {
-    return verifySnapshots(records, { slices: builtInSlices });
+    return verifySnapshots(records);
   } catch (thrown) {
     if (!isHoldfastError(thrown)) throw thrown;
     return { compared: 0, unchecked: [], problem: { code: thrown.code, message: thrown.message } };

@@ -24,9 +24,6 @@ export interface Grant {
  */
 const grants: Slice<KeyedState<string>> = defineSlice<string>({ id: 'holdfast/grants', kind: 'keyed', reducers: {} });
 
-/** None: what the executor keeps in a session comes back from the log alone. */
-export const builtInSlices: readonly Slice[] = Object.freeze([]);
-
 /** The digest that a tool was granted by; `undefined` when it was not. */
 export function grantOf(session: SessionReader, toolName: string): string | undefined {
   return session.read(grants).get(toolName);

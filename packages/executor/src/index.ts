@@ -5,7 +5,7 @@ export type { CallOptions } from './call-scope.ts';
 export type { Suspended } from './conduct-call.ts';
 export type { RunResult } from './converse.ts';
 export { executeToolCall } from './execute-tool-call.ts';
-export { builtInSlices, type Grant, listGrants, withdrawGrant } from './grants.ts';
+export { type Grant, listGrants, withdrawGrant } from './grants.ts';
 export type { RecoveryFailure } from './recover-resources.ts';
 export { type ResumeRunOptions, resumeRun } from './resume-run.ts';
 export { type RecoveredSession, recoverSession, resumeToolCall } from './resume-tool-call.ts';
