@@ -39,12 +39,14 @@ function startSession(
   checkContent(content);
   const session = new LiveSession({ id, forkedFrom, store, clock, table, redactor, content, seq: 0 });
   table.unnoted.length = 0;
-  session.write({
-    type: 'session-start',
-    sessionId: id,
-    ...(forkedFrom && { forkedFrom }),
-    slices: table.slices.map(toDeclaration),
-  });
+  const origin = forkedFrom && { forkedFrom };
+  try {
+    session.write({ type: 'session-start', sessionId: id, ...origin, slices: table.slices.map(toDeclaration) });
+  } catch (error) {
+    // Nobody else may have it: it would stay open, and its log locked.
+    store.close();
+    throw error;
+  }
   return session;
 }
 

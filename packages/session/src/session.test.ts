@@ -336,3 +336,17 @@ test('an id of its own says when the session began', () => {
     /^2026-01-02-03-04-05-[0-9a-f]{8}$/,
   );
 });
+
+test('a session whose first record cannot be written lets go of its store', () => {
+  let closed = 0;
+  const store = {
+    append: () => {
+      throw new Error('ENOSPC');
+    },
+    close: () => {
+      closed += 1;
+    },
+  };
+  expect(() => createSession({ store })).toThrow('ENOSPC');
+  expect(closed).toBe(1);
+});

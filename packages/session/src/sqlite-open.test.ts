@@ -316,3 +316,17 @@ test('a database of the first version is gone on with', () => {
   opened.store.close();
   expect(readSqliteLog(path, { sessionId })).toMatchObject({ records: [{ type: 'note' }, { type: 'snapshot' }] });
 });
+
+test.each(["x'ff'", "x'f09f98'", "x'efbfbdff'"])('a replacement character that was %s is found', (bytes) => {
+  const path = newPath();
+  const store = sqliteStore(path, { sessionId });
+  for (const seq of [0, 1, 2]) store.append({ type: 'note', text: 'odd \ufffd sign' }, seq, 1);
+  store.close();
+  expect(readSqliteLog(path, { sessionId }).problem).toBeUndefined();
+  change(
+    path,
+    `UPDATE holdfast_records SET text = CAST(replace(CAST(text AS BLOB), x'efbfbd', ${bytes}) AS TEXT) WHERE seq = 1`,
+  );
+  expect(readSqliteLog(path, { sessionId }).problem).toMatchObject({ seq: 1 });
+  expect(codeOf(() => openSqliteLog(path, { sessionId }))).toMatch(/^log\./);
+});

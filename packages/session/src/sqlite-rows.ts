@@ -46,7 +46,7 @@ export function readRows(
   for (const row of rows) {
     const text = String(row['text']);
     const number = String(row['number']);
-    const parsed = number === String(seq) ? parseRecord(text, { seq, head }) : missingRow(seq, number);
+    const parsed = number === String(seq) ? parseRow(database, key, { text, seq, head }) : missingRow(seq, number);
     if ('code' in parsed) return { records, place: { seq, head }, problem: { ...parsed, seq } };
     records.push(parsed.record);
     head = linkOf(text);
@@ -57,6 +57,24 @@ export function readRows(
     if (bytes >= maxBytes) break;
   }
   return { records, place: { seq, head } };
+}
+
+// What is no UTF-8 comes back as U+FFFD: a row that has one may hold other bytes than its text tells.
+function parseRow(
+  database: DatabaseSync,
+  key: number,
+  { text, seq, head }: ChainPlace & { readonly text: string },
+): ReturnType<typeof parseRecord> {
+  if (text.includes('\ufffd')) {
+    const row = database
+      .prepare('SELECT CAST(text AS BLOB) AS bytes FROM holdfast_records WHERE session = ? AND seq = ?')
+      .get(key, seq);
+    const bytes = row?.['bytes'];
+    if (!(bytes instanceof Uint8Array) || !Buffer.from(text).equals(bytes)) {
+      return { code: 'log.record.invalid', message: `Record ${seq} is no text.` };
+    }
+  }
+  return parseRecord(text, { seq, head });
 }
 
 /** Reads and verifies the rows from the last snapshot on, and that it follows the row before it. */
