@@ -1,4 +1,4 @@
-import { copyJson, describeThrown, type ToolCallLateEvent } from '@holdfast/core';
+import { copyJson, describeThrown, isToolResult, type ToolCallLateEvent } from '@holdfast/core';
 import type { LogEntry } from '@holdfast/session';
 import type { CallResources } from './call-resources.ts';
 import type { Answer } from './invoke.ts';
@@ -32,7 +32,19 @@ export function recordLate(answer: Answer, { call, scope }: CallResources): void
 
 function describe(answer: Answer): Pick<ToolCallLateEvent, 'value' | 'message'> {
   if (answer.type === 'threw') return { message: describeThrown(answer.thrown) };
-  const copied = copyJson(answer.value);
+  try {
+    const { value } = answer;
+    if (!isToolResult(value)) return describeValue(value);
+    const message = String(value.message);
+    return { ...(message === '' ? {} : { message }), ...(value.value === null ? {} : describeValue(value.value)) };
+  } catch (thrown) {
+    // A result whose properties throw when they are read.
+    return { message: `It cannot be read: ${describeThrown(thrown)}` };
+  }
+}
+
+function describeValue(value: unknown): Pick<ToolCallLateEvent, 'value' | 'message'> {
+  const copied = copyJson(value);
   if (!copied.ok) return { message: `Not JSON: ${copied.problem}.` };
   const { length } = JSON.stringify(copied.value);
   return length <= maxLength ? { value: copied.value } : { message: `Left out: ${length} characters of JSON.` };

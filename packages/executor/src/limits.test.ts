@@ -1,4 +1,6 @@
-import { type Budget, defineTool, type ModelEvent, type RunEvent, type Tool } from '@holdfast/core';
+import { type Budget, defineTool, type ModelEvent, type RunEvent, type Tool   toolError,
+  toolOk,
+} from '@holdfast/core';
 import { expect, test } from 'vitest';
 import { call, echo, outcomeOf, playing, say, stop, testClock, testSession, toolsPrompt, writer } from './fixtures.ts';
 import { createBudget, type RunAgentOptions, type RunResult, runAgent } from './index.ts';
@@ -236,6 +238,12 @@ test.each([
     finish: () => 'x'.repeat(70_000),
     expected: { answer: 'returned', message: 'Left out: 70002 characters of JSON.' },
   },
+  {
+    title: 'a result',
+    finish: () => toolOk({ sent: 1 }, 'It is sent.'),
+    expected: { answer: 'returned', value: { sent: 1 }, message: 'It is sent.' },
+  },
+  { title: 'a failure', finish: () => toolError('No.'), expected: { answer: 'returned', message: 'No.' } },
   {
     title: 'an error',
     finish: () => {
