@@ -1,6 +1,4 @@
-import { type Budget, defineTool, type ModelEvent, type RunEvent, type Tool   toolError,
-  toolOk,
-} from '@holdfast/core';
+import { type Budget, defineTool, type ModelEvent, type RunEvent, type Tool, toolError, toolOk } from '@holdfast/core';
 import { expect, test } from 'vitest';
 import { call, echo, outcomeOf, playing, say, stop, testClock, testSession, toolsPrompt, writer } from './fixtures.ts';
 import { createBudget, type RunAgentOptions, type RunResult, runAgent } from './index.ts';
