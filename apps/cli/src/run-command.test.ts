@@ -310,7 +310,7 @@ test('a question that is not answered in its time is a denial, and the run goes 
     when: { says: 'wipe  dangerous', act: () => clock.advance(5000) },
   });
   expect(exitCode).toBe(0);
-  expect(stdout).toContain('the time for an answer is over');
+  expect(stdout).toContain('(approval.expired)');
 });
 
 test('decide later: what was answered before runs, what was not waits, and nothing more is asked', async () => {
