@@ -173,6 +173,7 @@ interface Left {
 const withoutTimes = ({
   seq: _seq,
   atMs: _atMs,
+  run: _run,
   turn: _turn,
   durationMs: _took,
   startedAtMs: _began,

@@ -1,5 +1,5 @@
 import { isHoldfastError, type PendingApproval } from '@holdfast/core';
-import { answerApproval } from '@holdfast/executor';
+import { type Approve, answerApproval, type HostAnswer } from '@holdfast/executor';
 import type { Session } from '@holdfast/session';
 import { askPerson, type PersonAnswer } from './ask-person.ts';
 import { createColors } from './colors.ts';
@@ -28,6 +28,8 @@ export interface Approver {
    * so that the run has to stay suspended. `untilMs`: when the person's time is over.
    */
   ask(pending: readonly PendingApproval[], session: Session, untilMs: number | undefined): Promise<boolean>;
+  /** What to give runs as `approve`: questions of nested calls cannot wait, and are put at once. `undefined`: nobody is there. */
+  readonly approve: Approve | undefined;
   /** Takes back a question that is open, and asks no further one. */
   close(): void;
 }
@@ -41,6 +43,7 @@ export function createApprover(mode: ApprovalMode, options: ApproverOptions): Ap
     unattended: denies,
     absence: denies ? describeAbsence(mode, options.taken) : undefined,
     ask: async () => false,
+    approve: undefined,
     close: () => undefined,
   };
 }
@@ -89,6 +92,12 @@ class TerminalApprover implements Approver {
     }
     return answered;
   }
+
+  // Of the others the run is to wait first: whatever becomes of this process, they are there to be answered.
+  readonly approve: Approve = async (question): Promise<HostAnswer> => {
+    if (question.parentId === undefined || this.#closing.signal.aborted) return { type: 'later' };
+    return this.#put(question, question.expiresAtMs);
+  };
 
   close(): void {
     this.#closing.abort();

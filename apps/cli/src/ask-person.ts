@@ -40,7 +40,10 @@ export async function askPerson(
         { value: 'once', label: 'Allow once' },
         { value: 'run', label: `Allow ${toPrintable(pending.name)} for this run` },
         { value: 'deny', label: 'Deny' },
-        { value: 'later', label: 'Decide later: the run waits for `holdfast approve`' },
+        // The call around a nested one is under way.
+        ...(pending.parentId === undefined
+          ? [{ value: 'later', label: 'Decide later: the run waits for `holdfast approve`' }]
+          : []),
       ],
       // Enter alone must not approve.
       initialValue: 'deny',

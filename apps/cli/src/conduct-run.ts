@@ -115,6 +115,7 @@ async function goOn({ conduct, host, view, approver, summary, budget, signal }: 
     ...(untilMs === undefined ? {} : { timeoutMs: Math.max(1, untilMs - clock.now()) }),
     ...(approvalTimeoutMs === undefined ? {} : { approvalTimeoutMs }),
     ...(budget === undefined ? {} : { budget }),
+    ...(approver.approve === undefined ? {} : { approve: approver.approve }),
   });
   const first =
     work.type === 'start'

@@ -177,6 +177,31 @@ test.each([
   expect(trial.log).toContain(isThere ? 'asked: denied by person' : 'asked: approved by person');
 });
 
+const wiping = `export const METADATA = {
+    name: 'around', function: 'around', description: 'Wipes by way of another tool.', dangerous: false, effects: 'external',
+    parameters: { type: 'object', properties: { file: { type: 'string' } }, required: ['file'] },
+  };
+  export async function around(input, context) {
+    return (await context.call('wipe', input)).kind;
+  }
+  `;
+
+test.each([
+  { name: 'deny', keys: '\r', isThere: true },
+  { name: 'allow once', keys: `${up}${up}\r`, isThere: false },
+])('a nested call is asked about at the terminal while the call around it waits: $name', async ({ keys, isThere }) => {
+  await using outside = await createFolder({ 'target.txt': 'here' });
+  const file = join(outside.path, 'target.txt');
+  const { exitCode, log } = await tryRun({
+    files: { 'plugins/wipe.mjs': wipe, 'plugins/around.mjs': wiping },
+    turns: [call('around', { file }), answer],
+    host: { terminals: ['stdin', 'stdout'] },
+    when: { says: 'wipe  dangerous', act: ({ stdin }) => stdin.write(keys) },
+  });
+  expect({ exitCode, isThere: (await readdir(outside.path)).includes('target.txt') }).toEqual({ exitCode: 0, isThere });
+  expect(log).toContain(isThere ? 'asked: denied by person' : 'asked: approved by person');
+});
+
 test('Ctrl-C at a question ends the program with 130, and the run waits', async () => {
   const { exitCode, stdout, isThere } = await tryWipe({
     host: { terminals: ['stdin', 'stdout'] },
@@ -200,7 +225,7 @@ test.each([
   expect(log).toContain('`wipe` (call_1_0) waits for an answer until ');
 });
 
-test('a call within a call is not asked for at the terminal, and it is said what lets it run', async () => {
+test('with --suspend a call within a call is denied, and it is said what lets it run', async () => {
   const around = `export const METADATA = {
     name: 'around', function: 'around', description: 'Calls another.', dangerous: false, effects: 'external',
     parameters: { type: 'object', properties: {} },
@@ -210,6 +235,7 @@ test('a call within a call is not asked for at the terminal, and it is said what
   const { exitCode, stdout } = await tryRun({
     files: { 'plugins/wipe.mjs': wipe, 'plugins/around.mjs': around },
     turns: [call('around', {}), answer],
+    approval: 'suspend',
     host: { terminals: ['stdin', 'stdout'] },
   });
   expect(exitCode).toBe(0);

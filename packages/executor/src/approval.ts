@@ -13,8 +13,11 @@ import { digestCall, digestTool } from './digest.ts';
 const unanswered = Symbol('unanswered');
 const tooLate = Symbol('too late');
 
+/** What a host answers when it is asked: `later` suspends, as if there were nobody to ask; a nested call it denies. */
+export type HostAnswer = ApprovalAnswer | { readonly type: 'later' };
+
 /** How a host answers an ask. Throwing, or answering anything else, denies. */
-export type Approve = (pending: PendingApproval) => ApprovalAnswer | Promise<ApprovalAnswer>;
+export type Approve = (pending: PendingApproval) => HostAnswer | Promise<HostAnswer>;
 
 /** The question about a call that policies ask about. */
 export async function toPending(
@@ -59,12 +62,12 @@ export interface Answered {
   readonly by: string;
 }
 
-/** Asks the host. `undefined`: the run ended before there was an answer; `expired`: the time for one did. */
+/** Asks the host. `undefined`: the run ended before there was an answer; `expired`: the time for one did; `later`: the call waits. */
 export async function askHost(
   approve: Approve,
   pending: PendingApproval,
   { lifetime, clock }: CallScope,
-): Promise<Answered | 'expired' | undefined> {
+): Promise<Answered | 'expired' | 'later' | undefined> {
   let stopListening: () => void = () => undefined;
   let stopTimer: () => void = () => undefined;
   const ended = new Promise<typeof unanswered | typeof tooLate>((resolve) => {
@@ -75,6 +78,7 @@ export async function askHost(
     const answer = await Promise.race([approve(pending), ended]);
     if (answer === unanswered) return undefined;
     if (answer === tooLate) return 'expired';
+    if (isLater(answer)) return 'later';
     const read = readAnswer(answer);
     return { answer: read, by: read === noAnswer ? 'host' : 'person' };
   } catch (thrown) {
@@ -83,6 +87,10 @@ export async function askHost(
     stopListening();
     stopTimer();
   }
+}
+
+function isLater(answer: unknown): boolean {
+  return typeof answer === 'object' && answer !== null && 'type' in answer && answer.type === 'later';
 }
 
 const noAnswer: ApprovalAnswer = Object.freeze({

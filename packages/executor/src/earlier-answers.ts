@@ -2,6 +2,19 @@ import type { PendingApproval } from '@holdfast/core';
 import type { Answered } from './approval.ts';
 import type { CallScope } from './call-scope.ts';
 
+/** Why a call that needs approval has none. */
+export interface Refusal {
+  readonly code: string;
+  readonly why: string;
+}
+
+/** `reason`: what the person said, whose full stop is ours. */
+export function deniedBecause(reason: string | undefined): Refusal {
+  const why =
+    reason === undefined ? 'it was not approved' : `it was not approved: ${reason.trim().replace(/\.+$/, '')}`;
+  return { code: 'approval.denied', why };
+}
+
 /** What was asked and answered about a call before, in this process or another. */
 export interface EarlierAnswers {
   /** Keys of policies whose ask was answered with yes. */
@@ -11,7 +24,7 @@ export interface EarlierAnswers {
   /** A question that still waits. */
   readonly waiting: PendingApproval | undefined;
   /** Why the call may not run. */
-  readonly refusal: { readonly code: string; readonly why: string } | undefined;
+  readonly refusal: Refusal | undefined;
   readonly by: string | undefined;
 }
 
@@ -35,8 +48,7 @@ export function readEarlierAnswers(question: PendingApproval, { session, parent,
   for (const { pending, answer, answeredBy } of open?.approvals ?? []) {
     // A yes is to what was asked; a no to the call, whatever asks about it by now.
     if (answer?.type === 'deny') {
-      const refusal = { code: 'approval.denied', why: answer.reason ?? 'it was not approved' };
-      return { ...earlier, by: answeredBy, refusal };
+      return { ...earlier, by: answeredBy, refusal: deniedBecause(answer.reason) };
     }
     if (pending.digest !== question.digest) continue;
     if (answer !== undefined) earlier.by = answeredBy;
@@ -56,7 +68,7 @@ export function readEarlierAnswers(question: PendingApproval, { session, parent,
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-export const expired: NonNullable<EarlierAnswers['refusal']> = {
+export const expired: Refusal = {
   code: 'approval.expired',
   why: 'the question about it has expired; call it again to ask anew',
 };

@@ -1,5 +1,5 @@
 export { type AnswerOptions, answerApproval, pendingApprovals, resolveCall } from './answer-approval.ts';
-export type { Approve } from './approval.ts';
+export type { Approve, HostAnswer } from './approval.ts';
 export { createBudget } from './budget.ts';
 export type { CallOptions } from './call-scope.ts';
 export type { Suspended } from './conduct-call.ts';

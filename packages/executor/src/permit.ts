@@ -4,7 +4,16 @@ import { type Answered, askHost, reportRequest, toPending } from './approval.ts'
 import { authorise, type Verdict } from './authorise.ts';
 import type { CallScope } from './call-scope.ts';
 import { claimCall } from './claims.ts';
-import { asksTheSame, type EarlierAnswers, expired, findAnswer, readEarlierAnswers } from './earlier-answers.ts';
+import {
+  asksTheSame,
+  deniedBecause,
+  type EarlierAnswers,
+  expired,
+  findAnswer,
+  noEarlierAnswers,
+  type Refusal,
+  readEarlierAnswers,
+} from './earlier-answers.ts';
 import { denied, type Ending, failure } from './ending.ts';
 import { grantTool } from './grants.ts';
 import type { Trail } from './trail.ts';
@@ -51,18 +60,20 @@ async function permitWithApproval(
     if (settled) return permitted;
     if (verdict.type === 'deny') return { type: 'ended', ending: denied(verdict.decisions) };
 
+    const unanswerable = nobodyToAsk(scope);
+    if (unanswerable !== undefined && scope.resuming !== true) return refusedApproval(unanswerable, verdict, call);
     const question = await toPending(call, verdict.decisions, {
       scope,
       recorded: trail.input ?? {},
       raw: trail.call.arguments,
     });
     if (earlier === undefined) {
-      earlier = readEarlierAnswers(question, scope);
+      earlier = scope.resuming === true ? readEarlierAnswers(question, scope) : noEarlierAnswers;
       const { refusal, by = 'person' } = earlier;
       if (verdict.type === 'allow' && refusal?.code !== 'approval.denied') return permitted;
       if (refusal !== undefined) {
         trail.approval = { type: 'deny', by };
-        return refusedApproval(refusal.code, question, refusal.why);
+        return refusedApproval(refusal, verdict, call);
       }
       if (earlier.approved.size > 0) {
         trail.approval = { type: 'approve', by };
@@ -71,28 +82,27 @@ async function permitWithApproval(
         continue;
       }
     }
-    const unanswerable = nobodyToAsk(scope);
-    if (unanswerable !== undefined) return refusedApproval(unanswerable.code, question, unanswerable.why);
+    if (unanswerable !== undefined) return refusedApproval(unanswerable, verdict, call);
     const { waiting } = earlier;
     const pending = waiting !== undefined && asksTheSame(waiting, question) ? waiting : question;
     if (isDirect(scope)) trail.release ??= claimCall(scope.session, call.id);
     if (pending === question) reportRequest(scope, question, trail.call.arguments);
-    if (scope.approve === undefined) {
+    const askedAtMs = scope.clock.now();
+    const answered = scope.approve === undefined ? 'later' : await askHost(scope.approve, pending, scope);
+    trail.askedMs += scope.clock.now() - askedAtMs;
+    if (answered === 'later') {
+      if (scope.parent !== undefined) return refusedApproval(nestedCannotWait, verdict, call);
       await scope.session.sync();
       return { type: 'suspended', pending };
     }
-    const askedAtMs = scope.clock.now();
-    const answered = await askHost(scope.approve, pending, scope);
-    trail.askedMs += scope.clock.now() - askedAtMs;
-    if (answered === 'expired') return refusedApproval('approval.expired', pending, expired.why);
+    if (answered === 'expired') return refusedApproval(expired, verdict, call);
     // Nobody has said no: the call ends as the run does.
     if (answered === undefined)
-      return endOfLife(call, scope) ?? refusedApproval('approval.denied', pending, 'nobody answered');
+      return endOfLife(call, scope) ?? refusedApproval(deniedBecause(undefined), verdict, call);
     const { answer, by } = takeAnswer(scope, pending, answered);
     await scope.rootSession.sync();
     trail.approval = { type: answer.type, by };
-    if (answer.type === 'deny')
-      return refusedApproval('approval.denied', pending, answer.reason ?? 'it was not approved');
+    if (answer.type === 'deny') return refusedApproval(deniedBecause(answer.reason), verdict, call);
     if (answer.grant === true) grantTool(scope.rootSession, pending);
     for (const { policy } of pending.asks) approved.add(policy);
   }
@@ -103,12 +113,16 @@ export function isDirect({ run, parent, resuming }: CallScope): boolean {
   return run === undefined && parent === undefined && resuming !== true;
 }
 
-function nobodyToAsk({ unattended, approve, parent }: CallScope): { code: string; why: string } | undefined {
-  if (unattended) return { code: 'approval.unattended', why: 'nobody is there to approve it' };
-  // The call around it is under way and cannot be stored and gone on with.
-  if (approve === undefined && parent !== undefined)
-    return { code: 'approval.nested', why: 'a nested call cannot wait for it; call it on its own, or have it granted' };
-  return undefined;
+// The call around it is under way and cannot be stored and gone on with.
+const nestedCannotWait: Refusal = {
+  code: 'approval.nested',
+  why: 'a nested call cannot wait for it; call it on its own, or have it granted',
+};
+const unattendedCannot: Refusal = { code: 'approval.unattended', why: 'nobody is there to approve it' };
+
+function nobodyToAsk({ unattended, approve, parent }: CallScope): Refusal | undefined {
+  if (unattended) return unattendedCannot;
+  return approve === undefined && parent !== undefined ? nestedCannotWait : undefined;
 }
 
 /** Spends a call from every budget; or says that none remains. */
@@ -136,9 +150,10 @@ export function endOfLife({ tool }: PreparedCall, { lifetime }: CallScope): Ende
   return { type: 'ended', ending: failure(kind, { code, message: `${what} before \`${tool.name}\` began.` }) };
 }
 
-function refusedApproval(code: string, { name, asks }: PendingApproval, why: string): Ended {
-  const reasons = asks.map(({ reason = '' }) => reason).join(' ');
-  const message = `Denied: \`${name}\` needs approval, and ${why}. ${reasons}`;
+function refusedApproval({ code, why }: Refusal, { decisions }: Verdict, { tool }: PreparedCall): Ended {
+  const { name } = tool;
+  const reasons = decisions.filter(({ type }) => type === 'ask').map(({ reason = '' }) => reason);
+  const message = `Denied: \`${name}\` needs approval, and ${why}. ${reasons.join(' ')}`;
   return { type: 'ended', ending: failure('denied', { code, message }) };
 }
 
