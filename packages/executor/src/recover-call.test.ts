@@ -19,7 +19,7 @@ import {
   resumeToolCall,
 } from './index.ts';
 
-import { dieUnder, life, mail, type Probe, sending, type World } from './resume-fixtures.ts';
+import { dieUnder, life, mail, type Probe, sending, type World } from './test-resume.ts';
 
 describe('a call whose process ended under it', () => {
   test.each(['safe', 'keyed'] as const)('%s: runs again with the same key', async (repeat) => {

@@ -14,7 +14,7 @@ import {
   withdrawGrant,
 } from './index.ts';
 
-import { asking, kindOf, life, mail, sending, type World, yes } from './resume-fixtures.ts';
+import { asking, kindOf, life, mail, sending, type World, yes } from './test-resume.ts';
 
 test('a call that waits is seen, answered and run from another process, once', async () => {
   const world: World = { effects: [], keys: [] };
