@@ -72,7 +72,13 @@ export async function askHost(
   let stopTimer: () => void = () => undefined;
   const ended = new Promise<typeof unanswered | typeof tooLate>((resolve) => {
     stopListening = lifetime.onEnd(() => resolve(unanswered));
-    stopTimer = clock.after(Math.max(0, pending.expiresAtMs - clock.now()), () => resolve(tooLate));
+    const wait = (): void => {
+      const leftMs = pending.expiresAtMs - clock.now();
+      // Again where the time is longer than a timer runs.
+      if (leftMs <= 0) resolve(tooLate);
+      else stopTimer = clock.after(leftMs, wait);
+    };
+    wait();
   });
   try {
     const answer = await Promise.race([approve(pending), ended]);

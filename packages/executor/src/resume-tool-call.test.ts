@@ -363,6 +363,29 @@ describe('time', () => {
     expect(world.effects).toEqual([]);
   });
 
+  test('a timer that ends before its time is set again', async () => {
+    const { clock: real, session } = life();
+    const options = {
+      tools: [sending({ effects: [], keys: [] })],
+      policies: [asking('person')],
+      approvalTimeoutMs: 1000,
+      clock: { now: real.now, after: (ms: number, run: () => void) => real.after(Math.min(ms, 400), run) },
+      session,
+    };
+    let ended = false;
+    const calling = executeToolCall(mail, { ...options, approve: () => new Promise(() => undefined) }).finally(() => {
+      ended = true;
+    });
+    while (pendingApprovals(session).length === 0) await new Promise((resolve) => setImmediate(resolve));
+    for (const ms of [400, 400]) {
+      real.advance(ms);
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(ended).toBe(false);
+    }
+    real.advance(200);
+    expect(await calling).toMatchObject({ kind: 'denied', code: 'approval.expired' });
+  });
+
   test('so does an answer that is not used in time', async () => {
     const { clock, session } = life();
     const options = {
