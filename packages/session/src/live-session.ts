@@ -9,14 +9,22 @@ import {
 } from '@holdfast/core';
 import { checkEntry, checkRetention } from './check-entry.ts';
 import { CloseListeners } from './close-listeners.ts';
-import { type LogEntry, type LogRecord, memoryStore, readStore, type SessionStore, toLogRecord } from './log.ts';
+import {
+  abandonStore,
+  type LogEntry,
+  type LogRecord,
+  memoryStore,
+  readStore,
+  type SessionStore,
+  toLogRecord,
+} from './log.ts';
 import { type CallPlace, type OpenCall, type OpenWork, OpenWorkLedger } from './open-work.ts';
 import { RecordListeners } from './record-listeners.ts';
 import { checkContent, maskExport, maskRecord, withoutContent } from './redact-record.ts';
 import type { Session, SessionOptions, SessionSnapshot } from './session.ts';
 import { readExport, type SessionExport, toExport } from './session-export.ts';
 import { createSessionId } from './session-id.ts';
-import { type ForkOrigin, toRestoredSlices, toSnapshotEntry } from './session-snapshot.ts';
+import { checkRestorable, type ForkOrigin, toRestoredSlices, toSnapshotEntry } from './session-snapshot.ts';
 import type { SessionTransaction, TransactionRoot } from './session-transaction.ts';
 import { toDeclaration } from './slice-declaration.ts';
 import { handOut } from './slice-state.ts';
@@ -44,7 +52,7 @@ function startSession(
     session.write({ type: 'session-start', sessionId: id, ...origin, slices: table.slices.map(toDeclaration) });
   } catch (error) {
     // Nobody else may have it: it would stay open, and its log locked.
-    store.close();
+    abandonStore(store);
     throw error;
   }
   return session;
@@ -153,16 +161,7 @@ export class LiveSession implements Session, TransactionRoot {
   }
 
   restore({ sessionId, seq, states }: SessionSnapshot): void {
-    if (sessionId !== this.id) {
-      throw new HoldfastError(
-        'snapshot.foreign',
-        `A snapshot of session \`${sessionId}\` cannot be restored into \`${this.id}\`.`,
-      );
-    }
-    for (const id of states.keys()) {
-      if (this.table.get(id) === undefined)
-        throw new HoldfastError('slice.unknown', `The snapshot has the slice \`${id}\`, which this session never met.`);
-    }
+    checkRestorable({ sessionId, states }, this.id, this.table);
     const replayed = seq > this.#snapshotSeq;
     const slices = replayed ? {} : { slices: toRestoredSlices(states, this.table) };
     this.write({ type: 'restore', toSeq: seq, ...slices }, () => this.table.restore(states));

@@ -94,3 +94,12 @@ export function readStore(store: SessionStore, sessionId: string, fromSeq: numbe
     `The store of the session \`${sessionId}\` cannot be read; what goes on with earlier work needs one with \`read\`.`,
   );
 }
+
+/** Closes the store of a session that could not begin. */
+export function abandonStore(store: SessionStore): void {
+  try {
+    store.close();
+  } catch {
+    // What kept the session from beginning is what its owner has to know.
+  }
+}

@@ -79,7 +79,8 @@ test('what was asked cannot be changed by who is shown it', () => {
   const ledger = ledgerOf(pendingOf('a', 'd1'));
   const [call] = ledger.read().calls;
   expect(() => Object.assign(call?.approvals[0]?.pending.input as object, { to: 'eve' })).toThrow(TypeError);
-  (call?.approvals as unknown[]).length = 0;
+  const handedOut = (call?.approvals ?? []) as unknown[];
+  handedOut.length = 0;
   expect(ledger.read().calls[0]?.approvals).toHaveLength(1);
 });
 

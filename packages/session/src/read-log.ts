@@ -46,7 +46,7 @@ export function readLog(path: string, options: ReadLogOptions = {}): LogReading 
 }
 
 /** As `readLog`, on other files. */
-export function readJsonlLog(path: string, files: LogFiles, { head: noted }: ReadLogOptions = {}): LogReading {
+function readJsonlLog(path: string, files: LogFiles, { head: noted }: ReadLogOptions = {}): LogReading {
   const records: LogRecord[] = [];
   const reading: ReadingState = { place: beginning };
   let notedSeq = noted === beginning.head ? -1 : undefined;

@@ -1,6 +1,7 @@
-import type { Json } from '@holdfast/core';
+import { HoldfastError, type Json } from '@holdfast/core';
 import type { LogEntry } from './log.ts';
 import type { OpenWorkLedger } from './open-work.ts';
+import type { SessionSnapshot } from './session.ts';
 import { toExportedSlice } from './session-export.ts';
 import type { SliceState } from './slice-state.ts';
 import type { SliceTable } from './slice-table.ts';
@@ -33,4 +34,21 @@ export function toRestoredSlices(states: ReadonlyMap<string, SliceState>, table:
     const state = states.get(slice.id);
     return state === undefined || slice.retention !== 'state' ? [] : [toExportedSlice(slice, state)];
   });
+}
+
+/** @throws HoldfastError `snapshot.foreign`, `slice.unknown`. */
+export function checkRestorable(
+  { sessionId, states }: Pick<SessionSnapshot, 'sessionId' | 'states'>,
+  id: string,
+  table: SliceTable,
+): void {
+  if (sessionId !== id) {
+    throw new HoldfastError(
+      'snapshot.foreign',
+      `A snapshot of session \`${sessionId}\` cannot be restored into \`${id}\`.`,
+    );
+  }
+  const unknown = [...states.keys()].find((slice) => table.get(slice) === undefined);
+  if (unknown === undefined) return;
+  throw new HoldfastError('slice.unknown', `The snapshot has the slice \`${unknown}\`, which this session never met.`);
 }
