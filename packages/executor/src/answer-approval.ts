@@ -9,7 +9,7 @@ import {
 } from '@holdfast/core';
 import type { CallPlace, LogEntry, OpenApproval, OpenCall, Session } from '@holdfast/session';
 import { readAnswer } from './approval.ts';
-import { isCallClaimed, isRunClaimed } from './claims.ts';
+import { checkCallId, isCallClaimed, isRunClaimed } from './claims.ts';
 import { asksTheSame } from './earlier-answers.ts';
 import { readEffectCheck } from './probe.ts';
 
@@ -48,6 +48,7 @@ export async function answerApproval(
     throw new HoldfastError('options.invalid', 'An answer has the `type` `approve` or `deny`.');
   }
   const { callId } = typeof question === 'string' ? { callId: question } : question;
+  checkCallId(callId);
   const waiting = findQuestion(session, question);
   const { pending } = waiting;
   if (typeof question !== 'string' && !(question.digest === pending.digest && asksTheSame(question, pending))) {
@@ -108,7 +109,8 @@ export async function resolveCall(
 ): Promise<void> {
   checkBy(by);
   const place = typeof call === 'string' ? undefined : call;
-  const callId = typeof call === 'string' ? call : call.callId;
+  const callId = typeof call === 'string' ? call : call?.callId;
+  checkCallId(callId);
   const read = readEffectCheck(resolution);
   if (read.type === 'unknown') {
     throw new HoldfastError(

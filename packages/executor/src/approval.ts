@@ -12,6 +12,8 @@ import { digestCall, digestTool } from './digest.ts';
 
 const unanswered = Symbol('unanswered');
 const tooLate = Symbol('too late');
+// A longer delay than a timer of any host runs would end at once.
+const maxTimerMs = 2_147_483_647;
 
 /** What a host answers when it is asked: `later` suspends, as if there were nobody to ask; a nested call it denies. */
 export type HostAnswer = ApprovalAnswer | { readonly type: 'later' };
@@ -37,10 +39,15 @@ export async function toPending(
     input: recorded,
     dangerous: tool.dangerous,
     asks: decisions.filter(({ type }) => type === 'ask'),
-    digest: await digestCall(call, { rawArguments: raw, toolDigest, scope }),
+    // Without a key, and with nothing else to guess, it would tell what a log without content is not to tell.
+    digest: hidesContent(scope) ? '' : await digestCall(call, { rawArguments: raw, toolDigest, scope }),
     toolDigest,
     expiresAtMs: clock.now() + approvalTimeoutMs,
   });
+}
+
+function hidesContent({ session }: CallScope): boolean {
+  return session.content === 'none' && session.redactor === undefined;
 }
 
 /** Tells the log and whoever listens. A direct call's arguments are nowhere else. */
@@ -76,7 +83,7 @@ export async function askHost(
       const leftMs = pending.expiresAtMs - clock.now();
       // Again where the time is longer than a timer runs.
       if (leftMs <= 0) resolve(tooLate);
-      else stopTimer = clock.after(leftMs, wait);
+      else stopTimer = clock.after(Math.min(leftMs, maxTimerMs), wait);
     };
     wait();
   });

@@ -41,7 +41,10 @@ export interface CallOptions {
   readonly resources?: Readonly<Record<string, unknown>>;
   /** Tools for which nobody has to be asked. Denials still hold. */
   readonly grants?: readonly string[];
-  /** Answers asks at once. Without it a call that needs approval ends as `suspended`. */
+  /**
+   * Answers asks at once. Without it a call that needs approval ends as `suspended`. One that never settles keeps the process until
+   * the time of the question is over.
+   */
   readonly approve?: Approve;
   /** Nobody is there: an ask is a denial. Default false. */
   readonly unattended?: boolean;

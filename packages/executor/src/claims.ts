@@ -24,6 +24,12 @@ export function claimCall(session: Session, callId: string): () => void {
   });
 }
 
+/** @throws HoldfastError `options.invalid`. */
+export function checkCallId(callId: unknown): void {
+  if (typeof callId === 'string') return;
+  throw new HoldfastError('options.invalid', 'A call is named by its id, which is text.');
+}
+
 export function isRunClaimed(session: Session, run: number): boolean {
   return claims.get(session)?.has(run) === true;
 }

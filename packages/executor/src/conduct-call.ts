@@ -11,14 +11,13 @@ import {
 } from '@holdfast/core';
 import { CallResources } from './call-resources.ts';
 import type { CallScope } from './call-scope.ts';
-import { claimCall } from './claims.ts';
 import { wasBegun, withEarlierDoubt } from './earlier-doubt.ts';
 import { type Ending, failure, thrownCode } from './ending.ts';
 import type { IdentifiedCall } from './identified-call.ts';
 import { type Invoked, invoke, waitForAnswer } from './invoke.ts';
 import { keepCalls } from './masked-calls.ts';
 import { parseArguments } from './parse-arguments.ts';
-import { type Ended, endOfLife, isDirect, permit, takeCall } from './permit.ts';
+import { type Ended, endOfLife, permit, takeCall } from './permit.ts';
 import { learnArguments } from './secrets.ts';
 import { type Entered, refuse, settle } from './settle.ts';
 import { type CompiledTool, nearestNames } from './toolset.ts';
@@ -35,6 +34,8 @@ export interface ConductOptions {
   readonly refusal?: Ending | undefined;
   /** Called when the tool has begun: nothing before that can still suspend the call. */
   readonly onEntered?: (() => void) | undefined;
+  /** Called when the call has ended, or waits. */
+  readonly onEnd?: (() => void) | undefined;
 }
 
 const plainly: ConductOptions = {};
@@ -43,7 +44,7 @@ const plainly: ConductOptions = {};
 export async function conductCall(
   call: IdentifiedCall,
   scope: CallScope,
-  { refusal, onEntered }: ConductOptions = plainly,
+  { refusal, onEntered, onEnd }: ConductOptions = plainly,
 ): Promise<Outcome | Suspended> {
   const trail = startTrail(call, scope);
   if (scope.resuming === true) trail.begunBefore = wasBegun(call, scope);
@@ -78,7 +79,7 @@ export async function conductCall(
     const settling = settle(invoked, entered);
     return finish(settling instanceof Promise ? await settling : settling, scope);
   } finally {
-    trail.release?.();
+    onEnd?.();
   }
 }
 
@@ -172,7 +173,6 @@ export function enter({ call, compiled }: Prepared, trail: Trail, scope: CallSco
   if (unpaid !== undefined) return unpaid;
   try {
     if (tool.effects === 'external') {
-      if (isDirect(scope)) trail.release ??= claimCall(scope.session, call.id);
       const input = trail.input ?? null;
       const { repeat } = tool;
       const entry = { type: 'tool-call-start', callId: call.id, name: tool.name, repeat, input };
@@ -190,8 +190,9 @@ export function enter({ call, compiled }: Prepared, trail: Trail, scope: CallSco
 
 /** Whose call it is; the arguments of a direct one are nowhere else. */
 function toPlace({ call }: Trail, { parent, run }: CallScope): JsonObject {
-  if (parent !== undefined) return { parentId: parent.call.id };
-  return run === undefined ? { rawArguments: call.arguments } : { run: run.startSeq, turn: run.turn };
+  const place = run === undefined ? {} : { run: run.startSeq, turn: run.turn };
+  if (parent !== undefined) return { parentId: parent.call.id, ...place };
+  return run === undefined ? { rawArguments: call.arguments } : place;
 }
 
 const reach = { none: 0, state: 1, external: 2 };

@@ -76,7 +76,7 @@ export async function converse(conversing: Conversing): Promise<RunResult> {
       return end('suspended', { pending });
     }
     if (turn.resuming === true) dropCalls(session, { run: position.startSeq, turn: position.turn });
-    return turn.overspent === true || outcomes.some(({ kind, code }) => kind === 'denied' && code === 'budget.calls')
+    return turn.overspent === true || outcomes.some(({ kind, code }) => kind !== 'failed' && code === 'budget.calls')
       ? end('budget')
       : undefined;
   };

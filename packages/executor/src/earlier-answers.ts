@@ -45,23 +45,30 @@ export function readEarlierAnswers(question: PendingApproval, { session, parent,
   const open = session.openCall(question);
   const approved = new Set<string>();
   const earlier: Writable<EarlierAnswers> = { ...noEarlierAnswers, approved };
-  for (const { pending, answer, answeredBy } of open?.approvals ?? []) {
+  const last = open?.approvals.at(-1);
+  for (const asked of open?.approvals ?? []) {
+    const { pending, answer, answeredBy, answeredAtMs = 0 } = asked;
     // A yes is to what was asked; a no to the call, whatever asks about it by now.
     if (answer?.type === 'deny') {
       return { ...earlier, by: answeredBy, refusal: deniedBecause(answer.reason) };
     }
     if (pending.digest !== question.digest) continue;
     if (answer !== undefined) earlier.by = answeredBy;
-    // An answer that the call has begun by was used in its time.
-    const used = answer !== undefined && open?.start !== undefined;
-    if (clock.now() >= pending.expiresAtMs && !used) earlier.refusal = expired;
-    else if (answer !== undefined) {
-      earlier.grant ||= answer.grant === true && open?.granted !== true;
+    const over = clock.now() >= pending.expiresAtMs;
+    // One that was followed by another is not waited for.
+    if (answer === undefined) {
+      if (over && asked === last) earlier.refusal = expired;
+      continue;
+    }
+    // What the call has begun by was used in its time.
+    const used = open?.start !== undefined && open.start.atMs >= answeredAtMs;
+    if (over && !used) earlier.refusal = expired;
+    else {
+      earlier.grant ||= answer.grant === true && asked.granted !== true;
       for (const { policy } of pending.asks) approved.add(policy);
     }
   }
   // Only the last question can be answered; one before it was asked of another version.
-  const last = open?.approvals.at(-1);
   if (last?.answer === undefined && last?.pending.digest === question.digest) earlier.waiting = last.pending;
   return earlier;
 }

@@ -1,8 +1,9 @@
 import { HoldfastError, type Outcome, type ToolCall } from '@holdfast/core';
 import type { Session } from '@holdfast/session';
-import { type CallOptions, createCallScope } from './call-scope.ts';
+import { type CallOptions, type CallScope, createCallScope } from './call-scope.ts';
+import { claimCall } from './claims.ts';
 import { conductCall, type Suspended } from './conduct-call.ts';
-import { identifyCall } from './identified-call.ts';
+import { type IdentifiedCall, identifyCall } from './identified-call.ts';
 import { recoverResources } from './recover-resources.ts';
 
 /**
@@ -17,19 +18,42 @@ export function executeToolCall(call: ToolCall, options: CallOptions): Promise<O
   try {
     const scope = createCallScope(options);
     const identified = identifyCall(call, () => nextCallId(scope.session));
-    if (scope.parent === undefined) refuseOpenId(identified.id, scope.session);
+    const release = scope.parent === undefined ? claimId(identified.id, scope.session) : undefined;
     const waiting = scope.parent?.counts ?? recoverResources(scope);
     const conducting =
-      waiting === undefined ? conductCall(identified, scope) : waiting.then(() => conductCall(identified, scope));
+      waiting === undefined
+        ? conductCall(identified, scope, { onEnd: release })
+        : conductAfter(waiting, { call: identified, scope, release });
     return scope.lifetime.endless ? conducting : conducting.finally(() => scope.lifetime.dispose());
   } catch (thrown) {
     return Promise.reject(thrown);
   }
 }
 
-/** Its end would be taken for that of the call that waits. */
-function refuseOpenId(callId: string, session: Session): void {
-  if (session.openCall({ callId }) === undefined) return;
+interface Waiting {
+  readonly call: IdentifiedCall;
+  readonly scope: CallScope;
+  readonly release: (() => void) | undefined;
+}
+
+async function conductAfter(
+  waiting: Promise<unknown>,
+  { call, scope, release }: Waiting,
+): Promise<Outcome | Suspended> {
+  try {
+    await waiting;
+  } catch (thrown) {
+    release?.();
+    throw thrown;
+  }
+  return conductCall(call, scope, { onEnd: release });
+}
+
+/** The end of another call with the id would be taken for that of the one that waits, or is under way. */
+function claimId(callId: string, session: Session): () => void {
+  const open = session.openCall({ callId });
+  // What waits in a log without content cannot be gone on with: asking again is the only way.
+  if (open === undefined || (session.content === 'none' && open.start === undefined)) return claimCall(session, callId);
   throw new HoldfastError(
     'call.under_way',
     `The call \`${callId.slice(0, 100)}\` waits, or is under way: go on with it by \`resumeToolCall\`, or give this one another id.`,

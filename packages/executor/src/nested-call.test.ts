@@ -60,7 +60,7 @@ function setUp(tools: readonly Tool[], options: Partial<CallOptions> = {}) {
     words,
     events,
     notes: () => session.session.read(notes).toArray(),
-    call: (name: string) => outcomeOf({ id: 'top', name, arguments: {} }, given),
+    call: (name: string, id = 'top') => outcomeOf({ id, name, arguments: {} }, given),
   };
 }
 
@@ -121,7 +121,7 @@ test('a policy that counts nested calls does not lose a call at the same time: t
   const { call, notes: read } = setUp([outer, noting('inner')], { policies: [counting] });
   const running = call('outer');
   while (gates.length === 0) await Promise.resolve();
-  expect(await call('inner')).toMatchObject({ kind: 'ok' });
+  expect(await call('inner', 'other')).toMatchObject({ kind: 'ok' });
   gates[0]?.();
   expect(await running).toMatchObject({ kind: 'failed', code: 'commit.conflict' });
   expect(read()).toEqual(['inner']);

@@ -3,7 +3,6 @@ import type { LogEntry } from '@holdfast/session';
 import { type Answered, askHost, reportRequest, toPending } from './approval.ts';
 import { authorise, type Verdict } from './authorise.ts';
 import type { CallScope } from './call-scope.ts';
-import { claimCall } from './claims.ts';
 import {
   asksTheSame,
   deniedBecause,
@@ -85,7 +84,6 @@ async function permitWithApproval(
     if (unanswerable !== undefined) return refusedApproval(unanswerable, verdict, call);
     const { waiting } = earlier;
     const pending = waiting !== undefined && asksTheSame(waiting, question) ? waiting : question;
-    if (isDirect(scope)) trail.release ??= claimCall(scope.session, call.id);
     if (pending === question) reportRequest(scope, question, trail.call.arguments);
     const askedAtMs = scope.clock.now();
     const answered = scope.approve === undefined ? 'later' : await askHost(scope.approve, pending, scope);
@@ -95,22 +93,18 @@ async function permitWithApproval(
       await scope.session.sync();
       return { type: 'suspended', pending };
     }
-    if (answered === 'expired') return refusedApproval(expired, verdict, call);
     // Nobody has said no: the call ends as the run does.
     if (answered === undefined)
       return endOfLife(call, scope) ?? refusedApproval(deniedBecause(undefined), verdict, call);
-    const { answer, by } = takeAnswer(scope, pending, answered);
+    const taken = answered === 'expired' ? findAnswer(pending, scope) : takeAnswer(scope, pending, answered);
+    if (taken === undefined) return refusedApproval(expired, verdict, call);
+    const { answer, by } = taken;
     await scope.rootSession.sync();
     trail.approval = { type: answer.type, by };
     if (answer.type === 'deny') return refusedApproval(deniedBecause(answer.reason), verdict, call);
     if (answer.grant === true) grantTool(scope.rootSession, pending);
     for (const { policy } of pending.asks) approved.add(policy);
   }
-}
-
-/** A direct call that begins; one that is gone on with is claimed already, and so are runs. */
-export function isDirect({ run, parent, resuming }: CallScope): boolean {
-  return run === undefined && parent === undefined && resuming !== true;
 }
 
 // The call around it is under way and cannot be stored and gone on with.

@@ -177,6 +177,37 @@ test('a resource that does not answer holds nobody past its time', async () => {
   expect(await calling).toMatchObject({ kind: 'timed-out', code: 'call.deadline' });
 });
 
+test('a resource that has not answered in time is no recovered one', async () => {
+  const clock = testClock();
+  const session = createSession({ id: 's', slices, clock });
+  const silent: StagedResource = { ...wordsResource(), unsettled: () => new Promise(() => undefined) };
+  const recovering = recoverSession({ tools: [], session, resources: { words: silent }, clock, timeoutMs: 100 });
+  clock.advance(100);
+  expect((await recovering).failures).toMatchObject([{ resource: 'words' }]);
+});
+
+test('what cannot even be recorded is tried again at the next call', async () => {
+  const clock = testClock();
+  const memory = memoryStore();
+  let full = false;
+  const append: typeof memory.append = (entry, seq, atMs) => {
+    if (full) throw new Error('ENOSPC');
+    memory.append(entry, seq, atMs);
+  };
+  const session = createSession({ id: 's', slices, clock, store: { append, close: () => undefined } });
+  let broken = true;
+  const resource: StagedResource = {
+    ...wordsResource(),
+    unsettled: () => (broken ? Promise.reject(new Error('no folder')) : Promise.resolve([])),
+  };
+  const options = { tools: [write], session, resources: { words: resource }, clock };
+  full = true;
+  await expect(executeToolCall(call, options)).rejects.toThrow('ENOSPC');
+  full = false;
+  broken = false;
+  expect(await executeToolCall(call, options)).toMatchObject({ kind: 'ok' });
+});
+
 test('what cannot be settled is recorded, and costs the others nothing', async () => {
   const { left, store, clock, reopen } = await dieIn('after');
   const mark = [...left.keys()][0] ?? '';

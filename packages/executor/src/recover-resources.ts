@@ -52,15 +52,22 @@ export function recoverResources({
   lifetime,
 }: CallScope): Promise<readonly RecoveryFailure[]> | undefined {
   if (resources.size === 0 || parent !== undefined) return undefined;
+  const waiting = new Set<string>();
   const recoveries: Promise<readonly RecoveryFailure[]>[] = [];
   for (const [name, resource] of resources) {
     const recovering = isStagedResource(resource) ? recoverResource(session, name, resource) : undefined;
-    if (recovering !== undefined) recoveries.push(recovering);
+    if (recovering === undefined) continue;
+    waiting.add(name);
+    recoveries.push(recovering.finally(() => waiting.delete(name)));
   }
   if (recoveries.length === 0) return undefined;
   // A resource that does not answer holds nobody past its time; the call or run then says that it is over.
   const over = Promise.withResolvers<readonly RecoveryFailure[]>();
-  const stopListening = lifetime.onEnd(() => over.resolve([]));
+  const stopListening = lifetime.onEnd(() => {
+    over.resolve(
+      [...waiting].map((resource) => ({ resource, message: 'It did not answer in the time that there was.' })),
+    );
+  });
   const all = Promise.all(recoveries).then((lists) => lists.flat());
   return Promise.race([all, over.promise]).finally(stopListening);
 }
@@ -85,9 +92,13 @@ function recoverOnce(session: Session, name: string, resource: StagedResource): 
   let recovery = known.get(resource);
   if (recovery === undefined) {
     const begun: Recovery = { failures: recover(session, name, resource), settled: false };
-    void begun.failures.then(() => {
-      begun.settled = true;
-    });
+    begun.failures.then(
+      () => {
+        begun.settled = true;
+      },
+      // Whoever waits for it hears of it; the next one tries again.
+      () => known.delete(resource),
+    );
     recovery = begun;
     known.set(resource, recovery);
   }

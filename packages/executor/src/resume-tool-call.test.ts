@@ -1,14 +1,15 @@
 import { type ApprovalAnswer, ask, definePolicy, defineTool, type Tool } from '@holdfast/core';
-import { replay } from '@holdfast/session';
+import { createSession, replay } from '@holdfast/session';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
-import { call, notes, playing, stop, toolsPrompt } from './fixtures.ts';
+import { call, notes, playing, stop, testClock, toolsPrompt } from './fixtures.ts';
 import {
   answerApproval,
   type CallOptions,
   executeToolCall,
   listGrants,
   pendingApprovals,
+  resolveCall,
   resumeToolCall,
   runAgent,
   withdrawGrant,
@@ -91,6 +92,38 @@ test('a host that answers later lets the call wait, and a nested one is denied',
   expect(await executeToolCall({ name: 'outer', arguments: '' }, options)).toMatchObject({ value: 'approval.nested' });
   expect(kindOf(await resumeToolCall('m', options))).toBe('suspended');
   expect(kindOf(await resumeToolCall('m', { ...options, approve: () => yes }))).toBe('ok');
+  expect(world.effects).toEqual(['ada']);
+});
+
+test('an id is taken from the moment in which its call is made', async () => {
+  const world: World = { effects: [], keys: [] };
+  const { clock, session, store } = life();
+  const slow = definePolicy({ name: 'slow', check: async () => ({ type: 'allow' }) });
+  const options = { tools: [sending(world)], policies: [slow], clock, session };
+  const both = await Promise.allSettled([
+    executeToolCall(mail, options),
+    executeToolCall({ ...mail, arguments: { to: 'eve' } }, options),
+  ]);
+  expect(both).toMatchObject([{ value: { kind: 'ok' } }, { reason: { code: 'call.under_way' } }]);
+  expect(world.effects).toEqual(['ada']);
+  expect(store.records.filter(({ type }) => type === 'tool-call-end')).toHaveLength(1);
+  expect(kindOf(await executeToolCall(mail, options))).toBe('ok');
+});
+
+test('a log without content: a no holds, and what waits may be asked anew', async () => {
+  const world: World = { effects: [], keys: [] };
+  const clock = testClock();
+  const session = createSession({ id: 's', content: 'none', clock });
+  const options = { tools: [sending(world)], policies: [asking('person')], clock, session };
+  const asked = Promise.withResolvers<ApprovalAnswer>();
+  const calling = executeToolCall(mail, { ...options, approve: () => asked.promise });
+  while (pendingApprovals(session).length === 0) await new Promise((resolve) => setImmediate(resolve));
+  await answerApproval(session, 'm', { type: 'deny' }, { clock });
+  asked.resolve(yes);
+  expect(await calling).toMatchObject({ kind: 'denied', code: 'approval.denied' });
+  expect(kindOf(await executeToolCall(mail, options))).toBe('suspended');
+  await expect(resumeToolCall('m', options)).rejects.toMatchObject({ code: 'replay.no_content' });
+  expect(kindOf(await executeToolCall(mail, { ...options, approve: () => yes }))).toBe('ok');
   expect(world.effects).toEqual(['ada']);
 });
 
@@ -363,6 +396,35 @@ describe('time', () => {
     expect(world.effects).toEqual([]);
   });
 
+  test('an answer that was recorded counts, though the host never answers', async () => {
+    for (const type of ['approve', 'deny'] as const) {
+      const { clock, session } = life();
+      const world: World = { effects: [], keys: [] };
+      const tools = [sending(world)];
+      const options = { tools, policies: [asking('person')], approvalTimeoutMs: 1000, clock, session };
+      const calling = executeToolCall(mail, { ...options, approve: () => new Promise(() => undefined) });
+      while (pendingApprovals(session).length === 0) await new Promise((resolve) => setImmediate(resolve));
+      await answerApproval(session, 'm', { type }, { clock });
+      clock.advance(1000);
+      expect(await calling).toMatchObject(type === 'approve' ? { kind: 'ok' } : { code: 'approval.denied' });
+    }
+  });
+
+  test('a question that was followed by another does not make that one late', async () => {
+    let asks = false;
+    const { clock, session } = life();
+    const policies = [asking('person'), asking('prod', () => asks)];
+    const tools = [sending({ effects: [], keys: [] })];
+    const options = { tools, policies, approvalTimeoutMs: 1000, clock, session };
+    await executeToolCall(mail, options);
+    clock.advance(900);
+    asks = true;
+    await resumeToolCall('m', options);
+    clock.advance(200);
+    await answerApproval(session, 'm', yes, { clock });
+    expect(kindOf(await resumeToolCall('m', options))).toBe('ok');
+  });
+
   test('a timer that ends before its time is set again', async () => {
     const { clock: real, session } = life();
     const options = {
@@ -407,6 +469,13 @@ describe('answers that cannot be given', () => {
   test.each([null, 5, undefined])('a question that is none: %s', async (question) => {
     const { session } = life();
     await expect(answerApproval(session, question as never, yes)).rejects.toMatchObject({ code: 'options.invalid' });
+    await expect(answerApproval(session, { callId: 5 } as never, yes)).rejects.toMatchObject({
+      code: 'options.invalid',
+    });
+    const done = { type: 'done' } as const;
+    await expect(resolveCall(session, question as never, done)).rejects.toMatchObject({ code: 'options.invalid' });
+    const resuming = resumeToolCall(question as never, { tools: [], session });
+    await expect(resuming).rejects.toMatchObject({ code: 'options.invalid' });
     await expect(answerApproval(session, 'm', yes, { by: 42 as never })).rejects.toMatchObject({
       code: 'options.invalid',
     });
@@ -507,6 +576,27 @@ test('a grant that was withdrawn does not come back with the answer that it came
     kindOf(await resumeToolCall('m', { ...options, tools: [sending(world, { repeat: 'keyed' })], session: after })),
   ).toBe('ok');
   expect(listGrants(after)).toEqual([]);
+});
+
+test('a second answer that grants does so, though the first grant was withdrawn', async () => {
+  const world: World = { effects: [], keys: [] };
+  const { clock, session, reopen } = life();
+  let asks = false;
+  const policies = [asking('person'), asking('second', () => asks)];
+  const dying = sending(world, { repeat: 'keyed' });
+  const tools = [defineTool({ ...dying, execute: () => new Promise<never>(() => world.keys.push('begun')) } as never)];
+  await executeToolCall(mail, { policies, clock, tools: [dying], session });
+  await answerApproval(session, 'm', { type: 'approve', grant: true }, { clock });
+  void resumeToolCall('m', { policies, clock, tools, session });
+  while (world.keys.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  const after = reopen();
+  withdrawGrant(after, 'send');
+  asks = true;
+  const options = { policies, clock, tools: [dying], session: after };
+  expect(kindOf(await resumeToolCall('m', options))).toBe('suspended');
+  await answerApproval(after, 'm', { type: 'approve', grant: true }, { clock });
+  expect(kindOf(await resumeToolCall('m', options))).toBe('ok');
+  expect(listGrants(after)).toHaveLength(1);
 });
 
 test('a grant is bound to the tool, is listed, and can be withdrawn', async () => {

@@ -1,7 +1,7 @@
 import { HoldfastError, type Outcome } from '@holdfast/core';
 import type { OpenCall, Session } from '@holdfast/session';
 import { type CallOptions, type CallScope, createCallScope } from './call-scope.ts';
-import { claimCall, isCallClaimed } from './claims.ts';
+import { checkCallId, claimCall, isCallClaimed } from './claims.ts';
 import { conductCall, type Suspended } from './conduct-call.ts';
 import { type IdentifiedCall, identifyCall } from './identified-call.ts';
 import { checkContent, dropCalls, refuseMasked, takeCalls } from './masked-calls.ts';
@@ -61,8 +61,10 @@ export async function recoverSession(options: CallOptions): Promise<RecoveredSes
         const found = scope.session.openCall({ callId });
         const open = isBegun(found) ? found : undefined;
         const outcome = open && (await recoverCall(identify(open), open, scope));
-        if (outcome !== undefined) outcomes.push(outcome);
-        else if (open !== undefined) repeatable.push(open);
+        if (outcome !== undefined) {
+          outcomes.push(outcome);
+          dropCalls(scope.session, { callId });
+        } else if (open !== undefined) repeatable.push(open);
       } finally {
         release();
       }
@@ -93,6 +95,7 @@ function identify({ callId, name, rawArguments }: OpenCall): IdentifiedCall {
 }
 
 function findCall(session: Session, callId: string): OpenCall {
+  checkCallId(callId);
   checkContent(session);
   const open = session.openCall({ callId });
   if (open === undefined) {

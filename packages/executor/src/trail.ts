@@ -23,8 +23,6 @@ export interface Trail {
   approval: NonNullable<ToolCallEndEvent['approval']> | undefined;
   /** Its tool was begun before the process ended, and may have taken effect then. */
   begunBefore: boolean;
-  /** Lets others go on with the call, from when somebody is asked about it. */
-  release: (() => void) | undefined;
   /** Time that a person took to answer; no part of the call's duration. */
   askedMs: number;
   /** Of a call that began early, when its tool was done: what it waited for then is no part of its duration. */
@@ -51,7 +49,6 @@ export function startTrail(call: IdentifiedCall, { clock, emit, parent, session,
     decisions: none,
     approval: undefined,
     begunBefore: false,
-    release: undefined,
     askedMs: 0,
     finishedAtMs: undefined,
   };

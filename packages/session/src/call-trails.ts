@@ -182,13 +182,11 @@ class TrailReader implements Trails {
   }
 
   /** The last call of an id; where the record says of which run and turn, of those. */
-  #lastOf(
-    callId: string,
-    place: Place | undefined,
-    { run, turn, parentId }: Partial<LogRecord> = {},
-  ): CallTrail | undefined {
+  #lastOf(callId: string, place: Place | undefined, record?: LogRecord): CallTrail | undefined {
     const uses = this.#trails.get(keyOf(place?.sessionId, callId));
-    if (typeof run !== 'number' || parentId !== undefined) return uses?.at(-1);
+    if (record === undefined) return uses?.at(-1);
+    const { run, turn } = record;
+    if (typeof run !== 'number') return uses?.findLast((use) => use.run === undefined);
     return uses?.findLast((use) => use.run === run && use.turn === turn);
   }
 

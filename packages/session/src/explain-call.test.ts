@@ -352,3 +352,16 @@ test('calls of two runs that have one id are two calls', () => {
   expect(explain('a')?.uses.map(({ nested }) => nested.length)).toEqual([1, 1]);
   expect(explain('a/1')?.uses.map(({ changed }) => changed.kept)).toEqual([true, false]);
 });
+
+test('a direct call is not the call of a run with its id', () => {
+  const { session, explain } = start();
+  session.record({ ...message(1, 'a'), run: 1 });
+  session.record(request('a', 'host/direct'));
+  session.record({ type: 'approval-answer', callId: 'a', answer: { type: 'deny' }, by: 'bob' });
+  session.record(endOf('a', 'denied'));
+  session.record(endOf('a', 'ok', { run: 1, turn: 1 }));
+  expect(explain('a')?.uses).toMatchObject([
+    { message: { turn: 1 }, approvals: [], end: { outcome: { kind: 'ok' } } },
+    { approvals: [{ answer: { by: 'bob' } }], end: { outcome: { kind: 'denied' } } },
+  ]);
+});

@@ -23,6 +23,8 @@ export interface OpenApproval {
   readonly answer?: ApprovalAnswer;
   readonly answeredAtMs?: number;
   readonly answeredBy?: string;
+  /** The grant that came with the answer has been made. */
+  readonly granted?: boolean;
 }
 
 /** The start record of a call that touches the world. */
@@ -47,8 +49,6 @@ export interface OpenCall {
   /** In the order in which they were asked. */
   readonly approvals: readonly OpenApproval[];
   readonly start?: OpenStart;
-  /** The grant that came with an answer about it has been made. */
-  readonly granted?: boolean;
   /** What a person has said about its effect. */
   readonly resolution?: EffectCheck;
 }
@@ -133,7 +133,10 @@ export class OpenWorkLedger {
         return;
       case 'event': {
         const call = entry['callId'] === undefined ? undefined : this.#calls.get(keyOf(entry));
-        if (call !== undefined) call.granted = true;
+        if (call === undefined) return;
+        call.approvals = call.approvals.map((asked) =>
+          asked.answer === undefined ? asked : Object.freeze({ ...asked, granted: true }),
+        );
         return;
       }
       case 'approval-answer':
