@@ -99,6 +99,14 @@ test('a question is answered once', async () => {
   expect(await readAnswers(folder)).toHaveLength(1);
 });
 
+test('what is answered is not said to wait', async () => {
+  await using folder = await createFolder();
+  await writeLog(folder.path, 'one', entries);
+  await type(folder, ['approve', 'one', 'call_1_0', 'call_1_1', 'other']);
+  const { exitCode, stderr } = await type(folder, ['approve', 'one', 'call_2_0']);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining('None of its calls does') });
+});
+
 test('a question whose time is over', async () => {
   await using folder = await createFolder();
   await writeLog(folder.path, 'one', [runStart, question('c1', { expiresAtMs: 5 }), suspended]);

@@ -26,7 +26,8 @@ export function findOpenCall<Call extends { readonly callId: string }>(
   const meant = findIds(given, ids);
   const [only, ...more] = meant;
   if (only === undefined) {
-    if (others.length > 0) return findOpenCall(given, others, { session, what, listing });
+    const other = others.map(({ callId }) => callId);
+    if (findIds(given, [...new Set(other)]).length > 0) return findOpenCall(given, others, { session, what, listing });
     const nearest = findNearest(given, ids, 3);
     const help = nearest.length === 0 ? 'None of its calls does' : `The nearest that does: ${quoteAll(nearest)}`;
     throw usageError(
