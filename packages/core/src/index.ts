@@ -2,7 +2,17 @@ export type { Budget, BudgetLimits } from './budget.ts';
 export { type Clock, type Deadline, systemClock } from './clock.ts';
 export { type Allow, type Ask, allow, ask, type Decision, type Deny, deny, type PolicyDecision } from './decision.ts';
 export { describeThrown, HoldfastError, type HoldfastErrorOptions, isHoldfastError, type Problem } from './errors.ts';
+export { readExpansion, visibilityExpansionRequired } from './expansion.ts';
 export type { FileEntry, FileStat, Filesystem, FilesystemReader } from './filesystem.ts';
+export type {
+  Completion,
+  CompletionChecker,
+  CompletionContext,
+  CompletionRule,
+  FeedbackProvider,
+  FeedbackTrigger,
+  GuidanceContext,
+} from './guidance.ts';
 export {
   type CopiedJson,
   copyJson,
@@ -23,6 +33,7 @@ export type {
   ToolDeclaration,
 } from './model.ts';
 export type { ApprovalAnswer, Outcome, OutcomeKind, PendingApproval, RunStatus } from './outcome.ts';
+export type { OutputFormat, ParsedOutput } from './output-format.ts';
 export {
   type BoundPolicy,
   definePolicy,

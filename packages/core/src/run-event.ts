@@ -92,6 +92,21 @@ export interface ToolCallEndEvent {
   readonly durationMs: number;
 }
 
+/** What the model is told during a run by others than the user and its tools: one message, of all `given` in order. */
+export interface FeedbackEvent {
+  readonly type: 'feedback';
+  readonly run: number;
+  readonly turn: number;
+  /** Feedback providers after a turn; the completion checker, or whoever reads the output, when the model had stopped. */
+  readonly source: 'provider' | 'completion' | 'output';
+  /** The prompt's id, and how many of its calls had ended in the session. */
+  readonly prompt: string;
+  readonly calls: number;
+  readonly given: readonly { readonly name: string; readonly text: string }[];
+  /** Those that could not say anything, and why. */
+  readonly failed: readonly { readonly name: string; readonly message: string }[];
+}
+
 /**
  * What observers of a run or of a direct call see, in order. Times are milliseconds since 1970. What a call that began early tells is
  * kept back until it is certain that the call counts.
@@ -141,6 +156,7 @@ export type RunEvent =
       readonly by?: string | undefined;
     }
   | ToolCallEndEvent
+  | FeedbackEvent
   | {
       readonly type: 'run-end';
       readonly run: number;
