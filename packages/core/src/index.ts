@@ -34,6 +34,7 @@ export type {
 } from './model.ts';
 export type { ApprovalAnswer, Outcome, OutcomeKind, PendingApproval, RunStatus } from './outcome.ts';
 export type { OutputFormat, ParsedOutput } from './output-format.ts';
+export { modelJsonLimits, type ParsedJson, parseJson } from './parse-json.ts';
 export {
   type BoundPolicy,
   definePolicy,
@@ -58,6 +59,7 @@ export {
   type ResourceView,
 } from './resource-definition.ts';
 export type {
+  FeedbackEvent,
   RunEvent,
   ThrownError,
   ToolCallBeatEvent,

@@ -1,4 +1,12 @@
-import { copyJson, type Json, type Problem, type ToolCall } from '@holdfast/core';
+import {
+  type CopiedJson,
+  copyJson,
+  type Json,
+  modelJsonLimits,
+  type ParsedJson,
+  type Problem,
+  type ToolCall,
+} from '@holdfast/core';
 
 /** A call that has an id and whose arguments have been taken over: nothing that their owner does later changes them. */
 export interface IdentifiedCall {
@@ -9,11 +17,6 @@ export interface IdentifiedCall {
   /** Why the arguments cannot be taken. */
   readonly problem: Problem | undefined;
 }
-
-/** Characters of a text; of a value about as many as its text would have. */
-export const maxArgumentsLength = 1_048_576;
-export const maxArgumentsDepth = 64;
-export const maxArgumentsKeys = 10_000;
 
 /** Takes a call over from a model, a tool or a host. Each property of its arguments is read once. `fallbackId` is asked only without an id. */
 export function identifyCall({ id, name, arguments: raw }: ToolCall, fallbackId: () => string): IdentifiedCall {
@@ -26,26 +29,30 @@ export function identifyCall({ id, name, arguments: raw }: ToolCall, fallbackId:
   };
   if (typeof raw === 'string') return { ...identified, arguments: raw, problem: undefined };
   if (raw === undefined) return { ...identified, arguments: '', problem: undefined };
-  const copied = copyJson(raw, {
-    maxDepth: maxArgumentsDepth,
-    maxKeys: maxArgumentsKeys,
-    maxLength: maxArgumentsLength,
-  });
+  const copied = copyJson(raw, modelJsonLimits);
   if (copied.ok) return { ...identified, arguments: copied.value, problem: undefined };
-  return { ...identified, arguments: null, problem: toProblem(copied.reason, copied.problem) };
+  return { ...identified, arguments: null, problem: toProblem(copied) };
 }
 
-type Refusal = Extract<ReturnType<typeof copyJson>, { ok: false }>['reason'];
-
-const codes: Readonly<Record<Refusal, string>> = {
-  type: 'arguments.not_json',
-  depth: 'arguments.too_deep',
-  key: 'arguments.reserved_key',
-  size: 'arguments.too_large',
-};
-
-function toProblem(reason: Refusal, problem: string): Problem {
-  return { code: codes[reason], message: `The arguments cannot be taken: ${problem}.` };
+/** Why arguments are not what a call can take, as the call's outcome says it. */
+export function toProblem({ reason, problem }: Extract<CopiedJson | ParsedJson, { readonly ok: false }>): Problem {
+  const message = `The arguments cannot be taken: ${problem}.`;
+  switch (reason) {
+    case 'syntax':
+      return { code: 'arguments.malformed', message };
+    case 'type':
+      return { code: 'arguments.not_json', message };
+    case 'depth':
+      return { code: 'arguments.too_deep', message };
+    case 'key':
+      return { code: 'arguments.reserved_key', message };
+    case 'duplicate':
+      return { code: 'arguments.duplicate_key', message };
+    case 'size':
+      return { code: 'arguments.too_large', message };
+    default:
+      return reason satisfies never;
+  }
 }
 
 /** Whether a message asks for the same thing twice under one id. */
