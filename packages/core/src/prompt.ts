@@ -13,6 +13,8 @@ export interface Prompt<Output = unknown> {
   readonly id?: string;
   /** State that its sections and tools keep. A run makes their reducers listen before anything is rendered. */
   readonly slices?: readonly Slice[];
+  /** Every tool that it may ever offer, also in sections that are closed or disabled: policies of the host may mention them. */
+  readonly toolNames?: ReadonlySet<string>;
   /** @throws HoldfastError when required parameters are not bound. */
   render(view: PromptView): RenderedPrompt<Output>;
   /**

@@ -165,5 +165,7 @@ export type RunEvent =
       readonly turns: number;
       readonly usage: ModelUsage;
       readonly error?: ThrownError | undefined;
+      /** What the completion checker still missed when the run ended. */
+      readonly unfinished?: string | undefined;
       readonly atMs: number;
     };

@@ -4,6 +4,7 @@ import {
   type FinishReason,
   isHoldfastError,
   type Json,
+  type JsonObject,
   type Message,
   type Model,
   type ModelEvent,
@@ -30,6 +31,7 @@ export type Asked =
 export interface AskModelOptions {
   readonly messages: readonly Message[];
   readonly tools: readonly ToolDeclaration[];
+  readonly output: JsonObject | undefined;
   readonly signal: AbortSignal;
   readonly lifetime: Lifetime;
   readonly onText: ((text: string) => void) | undefined;
@@ -41,7 +43,7 @@ export interface AskModelOptions {
  */
 export async function askModel(
   model: Model,
-  { messages, tools, signal, lifetime, onText }: AskModelOptions,
+  { messages, tools, output, signal, lifetime, onText }: AskModelOptions,
 ): Promise<Asked> {
   const calls: ToolCall[] = [];
   let text = '';
@@ -57,7 +59,7 @@ export async function askModel(
       });
   let iterator: AsyncIterator<ModelEvent> | undefined;
   try {
-    const stream: unknown = model.stream({ messages, tools, signal, deadline: lifetime.deadline });
+    const stream: unknown = model.stream({ messages, tools, output, signal, deadline: lifetime.deadline });
     if (!isAsyncIterable(stream)) {
       // The rejection of an async function, which nobody will hear, must not end the process.
       void Promise.allSettled([stream]);

@@ -119,8 +119,12 @@ const noResources: ReadonlyMap<string, unknown> = new Map();
 const noGrants: ReadonlySet<string> = new Set();
 const noBudgets: readonly BudgetAccount[] = [];
 
-/** @throws HoldfastError as `toToolset`, and `policy.key.duplicate`, `policy.tool.unknown`, `options.invalid`, `context.closed`. */
-export function createCallScope(options: CallOptions): CallScope {
+/**
+ * `toolNames`: tools that there may be later; policies may mention them.
+ *
+ * @throws HoldfastError as `toToolset`, and `policy.key.duplicate`, `policy.tool.unknown`, `options.invalid`, `context.closed`.
+ */
+export function createCallScope(options: CallOptions, toolNames?: ReadonlySet<string>): CallScope {
   const { resources, grants, clock = systemClock, signal, timeoutMs, policyTimeoutMs = 5_000, onEvent } = options;
   const { approvalTimeoutMs = 86_400_000 } = options;
   checkMilliseconds('timeoutMs', timeoutMs);
@@ -131,7 +135,7 @@ export function createCallScope(options: CallOptions): CallScope {
   const outer = parent?.scope;
   const toolset = toToolset(options.tools);
   const policies = bindHostPolicies(options.policies);
-  checkPolicies(policies, toolset);
+  checkPolicies(policies, toolNames ?? toolset.byName);
   const own = resources === undefined ? noResources : new Map(Object.entries(resources));
   const bound = parent === undefined ? own : new Map([...nestedResources(parent), ...own]);
   const ownBudgets = options.budget === undefined ? noBudgets : [toAccount(options.budget)];
@@ -169,16 +173,22 @@ export function createCallScope(options: CallOptions): CallScope {
 
 /** The same scope with a prompt's tools, and with its policies in force after the host's. */
 export function bindPrompt(scope: CallScope, renderedPrompt: RenderedPrompt): CallScope {
-  const { tools, policies, allPolicies } = renderedPrompt;
+  const { tools, declarations, policies, allPolicies } = renderedPrompt;
   const host = scope.hostPolicies;
   const byTool = new Map(tools.map(({ name }) => [name, [...host, ...(policies.get(name) ?? []).map(toBinding)]]));
   return {
     ...scope,
     renderedPrompt,
-    toolset: toToolset(tools),
+    toolset: withDeclarations(toToolset(tools), declarations),
     policiesFor: (toolName) => byTool.get(toolName) ?? host,
     observers: observersOf([...host, ...allPolicies.map(toBinding)]),
   };
+}
+
+/** The same tools, of which the model is told otherwise. */
+function withDeclarations(toolset: Toolset, told: RenderedPrompt['declarations']): Toolset {
+  if (told === undefined || told.size === 0) return toolset;
+  return { ...toolset, declarations: toolset.declarations.map((own) => told.get(own.name) ?? own) };
 }
 
 const readers = new WeakMap<Session, SessionReader>();

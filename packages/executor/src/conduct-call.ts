@@ -11,6 +11,7 @@ import {
 } from '@holdfast/core';
 import { CallResources } from './call-resources.ts';
 import type { CallScope } from './call-scope.ts';
+import { conclude } from './conclude.ts';
 import { wasBegun, withEarlierDoubt } from './earlier-doubt.ts';
 import { type Ending, failure, thrownCode } from './ending.ts';
 import type { IdentifiedCall } from './identified-call.ts';
@@ -19,7 +20,7 @@ import { keepCalls } from './masked-calls.ts';
 import { parseArguments } from './parse-arguments.ts';
 import { type Ended, endOfLife, permit, takeCall } from './permit.ts';
 import { learnArguments } from './secrets.ts';
-import { type Entered, refuse, settle } from './settle.ts';
+import { type Entered, refuse } from './settle.ts';
 import { type CompiledTool, nearestNames } from './toolset.ts';
 import { recordEnd, startTrail, type Trail } from './trail.ts';
 
@@ -76,7 +77,7 @@ export async function conductCall(
       }
     }
     if (invoked.type === 'ended') return finish(await refuse(invoked.ending, entered), scope);
-    const settling = settle(invoked, entered);
+    const settling = conclude(invoked, entered);
     return finish(settling instanceof Promise ? await settling : settling, scope);
   } finally {
     onEnd?.();

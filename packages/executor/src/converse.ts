@@ -13,7 +13,10 @@ import type { LogEntry } from '@holdfast/session';
 import { type Asked, askModel } from './ask-model.ts';
 import { bindPrompt, type CallScope, type RunPosition } from './call-scope.ts';
 import { type Ending, failure } from './ending.ts';
+import { giveFeedback, isGuided } from './feedback.ts';
 import type { IdentifiedCall } from './identified-call.ts';
+import { judgeAnswer } from './judge-answer.ts';
+import type { EndOfLife } from './lifetime.ts';
 import { dropCalls, keepCalls, refuseMasked } from './masked-calls.ts';
 import { type Page, renderTracked } from './render-tracked.ts';
 import { identify, runTurn, toToolMessage, truncated } from './run-turn.ts';
@@ -22,10 +25,14 @@ import { withoutStack } from './trail.ts';
 import { addUsage, type Transcript } from './transcript.ts';
 
 /** How a run ended, and what was reached, whatever ended it. Frozen. */
-export interface RunResult {
+export interface RunResult<Output = unknown> {
   readonly status: RunStatus;
   /** The model's last message that had text, or what it had said when it was stopped. */
   readonly text: string;
+  /** What the prompt's output format makes of that message; only when `completed`, and absent where the prompt has none. */
+  readonly output?: Output;
+  /** What the completion checker still missed when the run ended: the model was sent back as often as it may be, or could not be. */
+  readonly unfinished?: string;
   /** Messages that the model was asked for. */
   readonly turns: number;
   /** Of all messages; 0 where the provider reports none. */
@@ -34,7 +41,7 @@ export interface RunResult {
   readonly outcomes: readonly Outcome[];
   /** What waits for a person; not empty exactly when `suspended`. */
   readonly pending: readonly PendingApproval[];
-  /** Why the model could not be asked, when `model-error`. */
+  /** When `model-error`: why the model could not be asked, or `output.invalid`. */
   readonly error?: ThrownError;
 }
 
@@ -60,9 +67,20 @@ export async function converse(conversing: Conversing): Promise<RunResult> {
   scope.lifetime.onEnd((why) => controller.abort(new DOMException(`The run was stopped: ${why}.`, 'AbortError')));
 
   let messages: Message[] = [{ role: 'system', text: page.rendered.text }, ...transcript.messages];
-  const progress: Progress = { ...transcript, outcomes: [...transcript.outcomes] };
-  const end = (status: RunStatus, rest: Pick<RunResult, 'pending' | 'error'> = { pending: [] }): RunResult =>
-    finish(scope, status, progress, rest);
+  const progress: Progress = {
+    ...transcript,
+    answer: transcript.open?.text ?? '',
+    outcomes: [...transcript.outcomes],
+  };
+  const startedAtMs = transcript.startedAtMs ?? scope.clock.now();
+  // Calls of the last turn, until feedback providers have heard of them.
+  let justEnded = 0;
+  const end = (status: RunStatus, rest: Rest = {}): RunResult => finish(scope, status, progress, rest);
+  const whyOver = (): EndOfLife | undefined => scope.lifetime.ended ?? (isExhausted(scope) ? 'budget' : undefined);
+  const tell = (text: string): void => {
+    if (text !== '') messages.push({ role: 'user', text });
+  };
+
   const takeTurn = async (calls: readonly IdentifiedCall[], turn: Turn): Promise<RunResult | undefined> => {
     const { outcomes, pending } = await runTurn(
       calls,
@@ -76,26 +94,57 @@ export async function converse(conversing: Conversing): Promise<RunResult> {
       return end('suspended', { pending });
     }
     if (turn.resuming === true) dropCalls(session, { run: position.startSeq, turn: position.turn });
+    justEnded = outcomes.length;
     return turn.overspent === true || outcomes.some(({ kind, code }) => kind !== 'failed' && code === 'budget.calls')
       ? end('budget')
       : undefined;
   };
+  /** Takes a message without calls: the end, unless the model has to say more. */
+  const takeAnswer = async (): Promise<RunResult | undefined> => {
+    const { completion, output } = page.rendered;
+    if (completion === undefined && output === undefined) return end('completed');
+    const canGoOn = (): boolean => progress.turns < maxRounds && whyOver() === undefined;
+    const verdict = await judgeAnswer(
+      { ...progress, text: progress.answer, canGoOn },
+      { scope, prompt, rendered: page.rendered },
+    );
+    switch (verdict.type) {
+      case 'again':
+        tell(verdict.text);
+        progress[verdict.source === 'completion' ? 'returns' : 'corrections'] += 1;
+        return undefined;
+      case 'done':
+        return end('completed', verdict);
+      case 'stuck':
+        return end(whyOver() ?? 'max-rounds', verdict);
+      case 'wrong':
+        return end('model-error', verdict);
+      default:
+        return verdict satisfies never;
+    }
+  };
 
   const { open } = transcript;
   if (open !== undefined) {
-    if (open.calls.length === 0) return end('completed');
     const refusal = open.reason === 'length' ? truncated : refuseMasked;
-    const ended = await takeTurn(open.calls, { refusal, settled: open.settled, resuming: true });
+    const ended =
+      open.calls.length === 0
+        ? await takeAnswer()
+        : await takeTurn(open.calls, { refusal, settled: open.settled, resuming: true });
     if (ended !== undefined) return ended;
   }
   while (progress.turns < maxRounds) {
-    const over = scope.lifetime.ended ?? (isExhausted(scope) ? 'budget' : undefined);
+    const over = whyOver();
     if (over !== undefined) return end(over);
     if (page.isStale()) {
       page = renderTracked(prompt, session);
       messages = [{ role: 'system', text: page.rendered.text }, ...messages.slice(1)];
       scope = bindPrompt(started, page.rendered);
     }
+    if (justEnded > 0 && isGuided(page.rendered)) {
+      tell(await giveFeedback({ scope, prompt, rendered: page.rendered }, { ended: justEnded, startedAtMs }));
+    }
+    justEnded = 0;
     progress.turns += 1;
     const turn = progress.turns;
     position.turn = turn;
@@ -105,19 +154,21 @@ export async function converse(conversing: Conversing): Promise<RunResult> {
     const asked = await askModel(model, {
       messages,
       tools: scope.toolset.declarations,
+      output: page.rendered.output?.jsonSchema,
       signal: controller.signal,
       lifetime: scope.lifetime,
       onText,
     });
+    progress.answer = asked.text;
     progress.text = asked.text === '' ? progress.text : asked.text;
     if (asked.type === 'ended') return end(asked.by);
-    if (asked.type === 'failed') return end('model-error', { pending: [], error: asked.error });
+    if (asked.type === 'failed') return end('model-error', { error: asked.error });
     const calls = identify(asked.calls, turn);
     takeMessage(asked, calls, { scope, messages, progress, position });
     const overspent = spend(asked.usage, scope);
-    if (calls.length === 0) return end(overspent ? 'budget' : 'completed');
+    if (calls.length === 0 && overspent) return end('budget');
     const refusal = overspent ? outOfTokens : asked.reason === 'length' ? truncated : undefined;
-    const ended = await takeTurn(calls, { refusal, overspent });
+    const ended = calls.length === 0 ? await takeAnswer() : await takeTurn(calls, { refusal, overspent });
     if (ended !== undefined) return ended;
   }
   return end(scope.lifetime.ended ?? 'max-rounds');
@@ -135,9 +186,18 @@ interface Turn {
 interface Progress {
   turns: number;
   text: string;
+  /** The model's last message, with or without text. */
+  answer: string;
   usage: ModelUsage;
+  returns: number;
+  corrections: number;
   readonly outcomes: Outcome[];
 }
+
+/** What an ended run says beside how far it came. */
+type Rest = Partial<Pick<RunResult, 'pending' | 'error' | 'output' | 'unfinished'>>;
+
+const nothingPending: readonly PendingApproval[] = Object.freeze([]);
 
 function isExhausted({ budgets }: CallScope): boolean {
   return budgets.some(({ exhausted }) => exhausted);
@@ -184,10 +244,10 @@ function finish(
   scope: CallScope,
   status: RunStatus,
   { turns, text, usage, outcomes }: Progress,
-  { pending, error }: Pick<RunResult, 'pending' | 'error'>,
+  { pending = nothingPending, error, output, unfinished }: Rest,
 ): RunResult {
   const run = scope.run?.startSeq ?? 0;
-  note(scope, { type: 'run-end', run, status, text, turns, usage, error, atMs: scope.clock.now() });
+  note(scope, { type: 'run-end', run, status, text, turns, usage, error, unfinished, atMs: scope.clock.now() });
   return Object.freeze({
     status,
     text,
@@ -195,6 +255,8 @@ function finish(
     usage,
     outcomes: Object.freeze(outcomes),
     pending,
+    ...(output === undefined ? {} : { output }),
+    ...(unfinished === undefined ? {} : { unfinished }),
     ...(error === undefined ? {} : { error }),
   });
 }

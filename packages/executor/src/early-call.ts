@@ -1,11 +1,12 @@
 import type { Outcome } from '@holdfast/core';
 import type { Verdict } from './authorise.ts';
 import type { CallScope } from './call-scope.ts';
+import { conclude } from './conclude.ts';
 import { type Enterable, enter, finish, invokeEntered, type Prepared, type Suspended } from './conduct-call.ts';
 import type { IdentifiedCall } from './identified-call.ts';
 import { type Invoked, waitForAnswer } from './invoke.ts';
 import { type Ended, permit } from './permit.ts';
-import { abandon, refuse, settle } from './settle.ts';
+import { abandon, refuse } from './settle.ts';
 import { startTrail } from './trail.ts';
 
 /**
@@ -58,7 +59,7 @@ export class EarlyCall {
     }
     const invoked = await this.#invoking;
     if (invoked.type === 'ended') return finish(await refuse(invoked.ending, this.#entered), scope);
-    return finish(await settle(invoked, this.#entered), scope);
+    return finish(await conclude(invoked, this.#entered), scope);
   }
 
   /** The turn ends before its place in it. What has changed something is concluded all the same: it has happened. */

@@ -1,6 +1,5 @@
 import { HoldfastError, type Policy } from '@holdfast/core';
 import { PolicyBinding } from './policy-state.ts';
-import type { Toolset } from './toolset.ts';
 
 const noPolicies: readonly PolicyBinding[] = [];
 const hostPolicies = new WeakMap<readonly Policy[], readonly PolicyBinding[]>();
@@ -15,11 +14,14 @@ export function bindHostPolicies(policies: readonly Policy[] | undefined): reado
   return bound;
 }
 
-const checked = new WeakMap<readonly PolicyBinding[], Toolset>();
+/** The names of the tools that there are. */
+export type ToolNames = { has(name: string): boolean };
+
+const checked = new WeakMap<readonly PolicyBinding[], ToolNames>();
 
 /** @throws HoldfastError `policy.key.duplicate`, `policy.tool.unknown`. */
-export function checkPolicies(policies: readonly PolicyBinding[], toolset: Toolset): void {
-  if (checked.get(policies) === toolset) return;
+export function checkPolicies(policies: readonly PolicyBinding[], names: ToolNames): void {
+  if (checked.get(policies) === names) return;
   const keys = new Set<string>();
   for (const { key, policy } of policies) {
     if (keys.has(key)) {
@@ -32,7 +34,7 @@ export function checkPolicies(policies: readonly PolicyBinding[], toolset: Tools
       );
     }
     keys.add(key);
-    const unknown = policy.tools.find((name) => !toolset.byName.has(name));
+    const unknown = policy.tools.find((name) => !names.has(name));
     if (unknown !== undefined) {
       throw new HoldfastError(
         'policy.tool.unknown',
@@ -41,7 +43,7 @@ export function checkPolicies(policies: readonly PolicyBinding[], toolset: Tools
       );
     }
   }
-  checked.set(policies, toolset);
+  checked.set(policies, names);
 }
 
 /** Those that want to see successes. */

@@ -22,7 +22,7 @@ import { recordEnd, startTrail } from './trail.ts';
 import { type OpenTurn, readTranscript } from './transcript.ts';
 
 /** What `resumeRun` takes: what the run was given, anew. `maxRounds` counts the messages before, too; a budget only what follows. */
-export interface ResumeRunOptions extends Omit<RunAgentOptions, 'input'> {
+export interface ResumeRunOptions<Output = unknown> extends Omit<RunAgentOptions<Output>, 'input'> {
   /** As its records name it. Default: the last run of the session that has not ended. */
   readonly run?: number;
 }
@@ -38,7 +38,7 @@ export interface ResumeRunOptions extends Omit<RunAgentOptions, 'input'> {
  *
  * @throws HoldfastError `options.invalid`; `result` rejects with `run.not_open`, `run.under_way`, `log.not_readable`, `replay.no_content`, and as that of `runAgent`.
  */
-export function resumeRun(options: ResumeRunOptions): AgentRun {
+export function resumeRun<Output>(options: ResumeRunOptions<Output>): AgentRun<Output> {
   const checked = checkRounds(options);
   return startRun((stream) => resume(checked, stream));
 }

@@ -9,10 +9,10 @@ import { type Page, renderTracked } from './render-tracked.ts';
 import { newTranscript } from './transcript.ts';
 
 /** What `runAgent` takes: what every runner takes, without `tools`, which come from the prompt. */
-export interface RunAgentOptions extends Omit<CallOptions, 'tools'> {
+export interface RunAgentOptions<Output = unknown> extends Omit<CallOptions, 'tools'> {
   readonly model: Model;
   /** Gives instructions, tools and policies. */
-  readonly prompt: Prompt;
+  readonly prompt: Prompt<Output>;
   /** What the user asks. */
   readonly input: string;
   /** Messages that the model may send. Integer, default 32. */
@@ -20,9 +20,9 @@ export interface RunAgentOptions extends Omit<CallOptions, 'tools'> {
 }
 
 /** A run under way: iterate it for its events, and await `result`. */
-export interface AgentRun extends AsyncIterable<RunEvent> {
+export interface AgentRun<Output = unknown> extends AsyncIterable<RunEvent> {
   /** Rejects only for a wrong configuration, a prompt that cannot be rendered, or a log that cannot be written. */
-  readonly result: Promise<RunResult>;
+  readonly result: Promise<RunResult<Output>>;
 }
 
 /**
@@ -31,7 +31,7 @@ export interface AgentRun extends AsyncIterable<RunEvent> {
  *
  * @throws HoldfastError `options.invalid`.
  */
-export function runAgent(options: RunAgentOptions): AgentRun {
+export function runAgent<Output>(options: RunAgentOptions<Output>): AgentRun<Output> {
   const checked = checkRounds(options);
   return startRun((stream) => run(checked, stream));
 }
@@ -54,9 +54,10 @@ export function checkRounds<Options extends { readonly maxRounds?: number }>(opt
 }
 
 /** Begins `run` after the current microtask, and lets it tell what happens. */
-export function startRun(run: (stream: RunStream) => Promise<RunResult>): AgentRun {
+export function startRun<Output>(run: (stream: RunStream) => Promise<RunResult>): AgentRun<Output> {
   const stream = new EventStream<RunEvent>();
-  const result = Promise.resolve().then(() => runObserved(run, stream));
+  // The output is what the prompt's own format made of the text.
+  const result = Promise.resolve().then(() => runObserved(run, stream)) as Promise<RunResult<Output>>;
   // Who only iterates gets the error there; the same promise must not also end as an unhandled rejection.
   void Promise.allSettled([result]);
   return { result, [Symbol.asyncIterator]: () => stream[Symbol.asyncIterator]() };
@@ -89,12 +90,12 @@ export function openRunScope(
       return onEvent(event);
     });
   const listener = onBoth ?? push ?? onEvent;
-  const page = renderTracked(prompt, toSession(options.session));
-  const scope = createCallScope({
-    ...options,
-    tools: page.rendered.tools,
-    ...(listener === undefined ? {} : { onEvent: listener }),
-  });
+  const session = toSession(options.session);
+  for (const slice of prompt.slices ?? []) session.register(slice);
+  const page = renderTracked(prompt, session);
+  const { tools } = page.rendered;
+  const observed = listener === undefined ? {} : { onEvent: listener };
+  const scope = createCallScope({ ...options, tools, ...observed }, prompt.toolNames);
   return { page, scope };
 }
 

@@ -262,7 +262,7 @@ function noteApplyFailure({ session }: CallScope, { call }: Trail, message: stri
   }
 }
 
-async function discardResources(ending: Ending, resources: CallResources): Promise<Ending> {
+export async function discardResources(ending: Ending, resources: CallResources): Promise<Ending> {
   let failed: { readonly thrown: unknown } | undefined;
   for (const staged of resources.staged.values()) {
     try {

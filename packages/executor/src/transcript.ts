@@ -20,12 +20,17 @@ export interface Transcript {
   readonly usage: ModelUsage;
   /** Of the calls of all turns but the open one. */
   readonly outcomes: readonly Outcome[];
-  /** The last message of the model, to which not every call has been answered. */
+  /** How often the model was sent back to work, and told what its output lacked. */
+  readonly returns: number;
+  readonly corrections: number;
+  readonly startedAtMs: number | undefined;
+  /** The last message of the model, to which nobody has answered yet, or not to all of its calls. */
   readonly open?: OpenTurn;
 }
 
 export interface OpenTurn {
   readonly turn: number;
+  readonly text: string;
   readonly calls: readonly IdentifiedCall[];
   readonly reason: FinishReason;
   /** By the place of the call, of those that have ended. */
@@ -36,17 +41,18 @@ const noUsage: ModelUsage = { inputTokens: 0, outputTokens: 0 };
 
 /** The transcript of a run that begins. */
 export function newTranscript(input: string): Transcript {
-  return { messages: [{ role: 'user', text: input }], turns: 0, text: '', usage: noUsage, outcomes: [] };
+  return { ...nothingSaid, messages: [{ role: 'user', text: input }], outcomes: [] };
 }
+
+const nothingSaid = { turns: 0, text: '', usage: noUsage, returns: 0, corrections: 0, startedAtMs: undefined };
 
 /** Reads what was said in `run` back from the session's log. @throws HoldfastError `log.not_readable`, `run.unreadable`. */
 export function readTranscript(session: Session, { run, seq }: OpenRun): Transcript {
   const messages: Message[] = [];
   const outcomes: Outcome[] = [];
-  let usage = noUsage;
-  let text = '';
+  let { turns, text, usage, returns, corrections }: Omit<Transcript, 'messages' | 'outcomes'> = nothingSaid;
+  let startedAtMs: number | undefined;
   let open: Reading | undefined;
-  let begun = false;
   const closeTurn = (): void => {
     if (open === undefined) return;
     for (const outcome of settle(open).values()) {
@@ -58,12 +64,13 @@ export function readTranscript(session: Session, { run, seq }: OpenRun): Transcr
     if (record['run'] !== run) continue;
     switch (record.type) {
       case 'run-start':
-        begun = true;
+        startedAtMs = Number(record['atMs']);
         messages.push({ role: 'user', text: String(record['input']) });
         break;
       case 'model-message': {
         closeTurn();
         open = readMessage(record);
+        turns = open.turn;
         if (open.message.text !== '') text = open.message.text;
         usage = addUsage(usage, record['usage'] as unknown as ModelUsage | undefined);
         messages.push(open.message);
@@ -72,17 +79,35 @@ export function readTranscript(session: Session, { run, seq }: OpenRun): Transcr
       case 'tool-call-end':
         if (record['parentId'] === undefined && open !== undefined) open.ends.push(toOutcome(record));
         break;
+      case 'feedback': {
+        const said = readTold(record);
+        // One that only says why a checker could not be asked leaves the model's last message the last.
+        if (said === '' && record['source'] !== 'provider') break;
+        closeTurn();
+        open = undefined;
+        if (said !== '') messages.push({ role: 'user', text: said });
+        if (said !== '' && record['source'] === 'completion') returns += 1;
+        if (said !== '' && record['source'] === 'output') corrections += 1;
+        break;
+      }
       default:
     }
   }
-  if (!begun) {
+  if (startedAtMs === undefined) {
     throw new HoldfastError('run.unreadable', `The log does not hold the beginning of the run ${run}.`, {
       data: { run },
     });
   }
-  if (open === undefined) return { messages, turns: 0, text, usage, outcomes };
-  const { turn, calls, reason } = open;
-  return { messages, turns: turn, text, usage, outcomes, open: { turn, calls, reason, settled: settle(open) } };
+  const said = { messages, turns, text, usage, outcomes, returns, corrections, startedAtMs };
+  if (open === undefined) return said;
+  const { turn, calls, reason, message } = open;
+  return { ...said, open: { turn, text: message.text, calls, reason, settled: settle(open) } };
+}
+
+/** What a `feedback` record told the model. */
+function readTold({ given }: LogRecord): string {
+  const entries = Array.isArray(given) ? given.filter(isPlainObject) : [];
+  return entries.map(({ text }) => String(text)).join('\n\n');
 }
 
 interface Reading {

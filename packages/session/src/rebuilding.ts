@@ -131,6 +131,7 @@ export function applyRecord(record: LogRecord, rebuilding: Rebuilding): void {
       rebuilding.declare(record);
       return;
     case 'event':
+    case 'feedback':
     case 'tool-call-end':
       // The record of the call around it holds the same events again.
       if (record['nested'] === true) return;

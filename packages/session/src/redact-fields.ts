@@ -83,7 +83,7 @@ export const ownFields: ReadonlyMap<string, OwnFields> = new Map<string, OwnFiel
       usage,
     },
   ],
-  ['run-end', { run: true, status: true, text: 'text', turns: true, usage, error, atMs: true }],
+  ['run-end', { run: true, status: true, text: 'text', turns: true, usage, error, unfinished: 'text', atMs: true }],
   ['tool-call-start', { ...call, input: 'json', repeat: true, atMs: true, inputDigest: true }],
   ['tool-call-progress', { ...call, ...failed }],
   ['tool-call-beat', { ...call, atMs: true }],

@@ -42,7 +42,7 @@ export interface SessionTransaction extends ToolSession {
    */
   begin(): SessionTransaction;
   /**
-   * Writes `entry` as the one record of the call and lets the changes be seen. The entry has the type `tool-call-end` or `event`
+   * Writes `entry` as the one record of the call and lets the changes be seen. The entry has the type `tool-call-end`, `feedback` or `event`
    * and holds `events` and `changes`: they are what a log is replayed from. The record of a nested transaction gets `nested: true`.
    * @throws HoldfastError `commit.entry_invalid`, or what a reducer throws when it is run again on what somebody else has committed
    * in the meantime, or the store; then nothing has changed and the transaction is still open.

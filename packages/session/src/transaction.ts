@@ -15,6 +15,9 @@ interface StagedState {
   counts: boolean;
 }
 
+/** Types of records that change state. */
+const committable: ReadonlySet<string> = new Set(['tool-call-end', 'feedback', 'event']);
+
 export class StagedTransaction implements SessionTransaction {
   readonly #root: TransactionRoot;
   readonly #parent: StagedTransaction | undefined;
@@ -136,10 +139,10 @@ export class StagedTransaction implements SessionTransaction {
   // A record that lacks what was staged would be a log from which something else is rebuilt.
   #checkEntry({ type, events, changes }: LogEntry): void {
     const whole = lengthOf(events) === this.events.length && lengthOf(changes) === this.changes.length;
-    if (whole && (type === 'tool-call-end' || type === 'event')) return;
+    if (whole && committable.has(type)) return;
     throw new HoldfastError(
       'commit.entry_invalid',
-      `The entry of a commit has the type \`tool-call-end\` or \`event\` and holds the transaction's \`events\` and \`changes\`, got \`${type}\` with ${lengthOf(events)} of ${this.events.length} events and ${lengthOf(changes)} of ${this.changes.length} changes.`,
+      `The entry of a commit has the type \`tool-call-end\`, \`feedback\` or \`event\` and holds the transaction's \`events\` and \`changes\`, got \`${type}\` with ${lengthOf(events)} of ${this.events.length} events and ${lengthOf(changes)} of ${this.changes.length} changes.`,
     );
   }
 

@@ -1,0 +1,38 @@
+import { describeThrown, readExpansion, type ToolCallEndEvent } from '@holdfast/core';
+import { failure, thrownCode } from './ending.ts';
+import type { Invoked } from './invoke.ts';
+import { discardResources, type Entered, refuse, settle } from './settle.ts';
+import { recordEnd, toEndEvent, toLogEntry } from './trail.ts';
+
+/** Ends a call by what its tool did, or opens the sections that it needs. Answers with the end event, which is in the log. */
+export function conclude(invoked: Invoked, entered: Entered): ToolCallEndEvent | Promise<ToolCallEndEvent> {
+  const expansion = invoked.type === 'threw' ? readExpansion(invoked.thrown) : undefined;
+  const { prompt, parent } = entered.scope;
+  // What is nested would open sections for a call that may yet fail.
+  if (expansion === undefined || parent !== undefined || prompt?.expand === undefined) return settle(invoked, entered);
+  return expand(expansion.keys, entered);
+}
+
+/** The tool has done nothing that counts, so no policy hears of a success. */
+async function expand(keys: readonly string[], entered: Entered): Promise<ToolCallEndEvent> {
+  const { scope, trail, resources } = entered;
+  resources.seal();
+  entered.transaction.discard();
+  const opening = scope.state.begin();
+  try {
+    const text = scope.prompt?.expand?.(keys, opening) ?? '';
+    const opened = { kind: 'ok', code: undefined, message: text, value: null, rendered: '', text } as const;
+    const ending = await discardResources(opened, resources);
+    await resources.dispose();
+    if (ending.kind !== 'ok') return recordEnd(trail, ending, scope);
+    const { events, changes } = opening;
+    const event = toEndEvent(trail, ending, scope, { events, changes, touched: new Map(), mark: undefined });
+    opening.commit(toLogEntry(event));
+    return event;
+  } catch (thrown) {
+    const problem = { code: thrownCode(thrown, 'section.unknown'), message: describeThrown(thrown) };
+    return await refuse(failure('failed', problem, { thrown }), entered);
+  } finally {
+    opening.discard();
+  }
+}

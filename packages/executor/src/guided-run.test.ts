@@ -1,0 +1,461 @@
+import type { Completion, ModelEvent, ModelRequest, RenderedPrompt } from '@holdfast/core';
+import { createSession, type LogRecord, memoryStore, replay } from '@holdfast/session';
+import { describe, expect, test } from 'vitest';
+import { call, collect, echo, notes, playing, say, stop, testClock, testSession } from './fixtures.ts';
+import { createBudget, type RunAgentOptions, resumeRun, runAgent } from './index.ts';
+import {
+  checker,
+  everyCalls,
+  everySeconds,
+  fileCreated,
+  guidedPrompt,
+  namedFiles,
+  numberFormat,
+  provider,
+} from './test-guidance.ts';
+
+const echoed = (id: string): ModelEvent => call('echo', { q: id }, id);
+const toldIn = ({ messages }: ModelRequest): readonly string[] =>
+  messages.filter(({ role }) => role === 'user').map((message) => message.text);
+
+/** Runs a script with tools that only read. */
+async function runGuided(
+  guidance: Partial<RenderedPrompt>,
+  turns: readonly (readonly ModelEvent[])[],
+  options: Partial<RunAgentOptions> & { readonly name?: string } = {},
+) {
+  const { session = testSession().session, name, ...rest } = options;
+  const model = playing(...turns);
+  const prompt = guidedPrompt([echo], guidance, name);
+  const run = runAgent({ model, prompt, session, input: 'Go.', ...rest });
+  const events = await collect(run);
+  const result = await run.result;
+  return { model, result, events, told: model.requests.map(toldIn), session };
+}
+
+describe('feedback', () => {
+  test('K06: all that are due speak, in their order, in one message, and the log has who said what when', async () => {
+    const { session, records } = testSession();
+    const { told, result } = await runGuided(
+      { feedback: [provider('each', [everyCalls(1)]), provider('second', [everyCalls(2)])] },
+      [
+        [echoed('a'), stop],
+        [echoed('b'), stop],
+        [say('Done.'), stop],
+      ],
+      { session },
+    );
+    expect(result.status).toBe('completed');
+    expect(told).toEqual([['Go.'], ['Go.', 'each at 1'], ['Go.', 'each at 1', 'each at 2\n\nsecond at 2']]);
+    expect(records.filter(({ type }) => type === 'feedback')).toMatchObject([
+      { run: 1, turn: 1, source: 'provider', prompt: 'test/guided', calls: 1, given: [{ name: 'each' }], failed: [] },
+      {
+        run: 1,
+        turn: 2,
+        calls: 2,
+        given: [
+          { name: 'each', text: 'each at 2' },
+          { name: 'second', text: 'second at 2' },
+        ],
+      },
+    ]);
+  });
+
+  test('every provider has a cadence of its own, which goes on in the next run of the session', async () => {
+    const { session } = testSession();
+    const feedback = [provider('third', [everyCalls(3)])];
+    const once = [
+      [echoed('a'), echoed('b'), stop],
+      [say('.'), stop],
+    ];
+    expect((await runGuided({ feedback }, once, { session })).told.at(-1)).toEqual(['Go.']);
+    expect((await runGuided({ feedback }, once, { session })).told.at(-1)).toEqual(['Go.', 'third at 4']);
+    expect((await runGuided({ feedback }, once, { session })).told.at(-1)).toEqual(['Go.']);
+    expect((await runGuided({ feedback }, once, { session })).told.at(-1)).toEqual(['Go.', 'third at 8']);
+  });
+
+  test('K02: calls of another prompt are not counted', async () => {
+    const { session } = testSession();
+    const feedback = [provider('second', [everyCalls(2)])];
+    const once = [
+      [echoed('a'), stop],
+      [say('.'), stop],
+    ];
+    await runGuided({ feedback }, once, { session, name: 'test/other' });
+    expect((await runGuided({ feedback }, once, { session })).told.at(-1)).toEqual(['Go.']);
+    expect((await runGuided({ feedback }, once, { session })).told.at(-1)).toEqual(['Go.', 'second at 2']);
+  });
+
+  test('time counts from the beginning of the run, then from when the provider was asked', async () => {
+    const clock = testClock();
+    clock.advance(1_000_000);
+    const advance = (seconds: number) => ({
+      ...echo,
+      execute: () => {
+        clock.advance(seconds * 1_000);
+        return { a: '' };
+      },
+    });
+    const model = playing(
+      [call('five', { q: '' }, 'a'), stop],
+      [call('five', { q: '' }, 'b'), stop],
+      [call('five', { q: '' }, 'c'), stop],
+      [say('.'), stop],
+    );
+    const prompt = guidedPrompt([{ ...advance(5), name: 'five' }], {
+      feedback: [provider('clock', [everySeconds(10)])],
+    });
+    await runAgent({ model, prompt, session: testSession().session, input: 'Go.', clock }).result;
+    expect(model.requests.map(toldIn).at(-1)).toEqual(['Go.', 'clock at 2']);
+  });
+
+  test('K04: a file counts once, and again when the session was reset', async () => {
+    const { session } = testSession();
+    const files = new Set<string>();
+    const resources = { filesystem: namedFiles(files) };
+    const feedback = [provider('watch', [fileCreated('plan.md')])];
+    const once = [
+      [echoed('a'), stop],
+      [say('.'), stop],
+    ];
+    const told = async () => (await runGuided({ feedback }, once, { session, resources })).told.at(-1)?.slice(1);
+    expect(await told()).toEqual([]);
+    files.add('plan.md');
+    expect(await told()).toEqual(['watch at 2']);
+    expect(await told()).toEqual([]);
+    session.reset();
+    expect(await told()).toEqual(['watch at 1']);
+  });
+
+  test('without triggers, without a filesystem, or with nothing to say there is nothing', async () => {
+    const feedback = [
+      provider('never', []),
+      provider('file', [fileCreated('plan.md')]),
+      provider('silent', [everyCalls(1)], () => undefined),
+      provider('blank', [everyCalls(1)], () => ' \n'),
+    ];
+    const { told, events } = await runGuided({ feedback }, [
+      [echoed('a'), stop],
+      [say('.'), stop],
+    ]);
+    expect(told.at(-1)).toEqual(['Go.']);
+    expect(events.some(({ type }) => type === 'feedback')).toBe(false);
+  });
+
+  test('K10: one that fails is recorded and costs nobody anything', async () => {
+    const { session, records } = testSession();
+    const feedback = [
+      provider('throws', [everyCalls(1)], () => {
+        throw new Error('no ink');
+      }),
+      provider('rejects', [everyCalls(1)], () => Promise.reject(new Error('no paper'))),
+      // What hosts without types may do.
+      provider('number', [everyCalls(1)], (() => 7) as unknown as () => string),
+      provider('escapes', [fileCreated('../plan.md'), everyCalls(1)]),
+      provider('sound', [everyCalls(1)]),
+    ];
+    const { told, result, events } = await runGuided(
+      { feedback },
+      [
+        [echoed('a'), stop],
+        [say('.'), stop],
+      ],
+      {
+        session,
+        resources: { filesystem: namedFiles(new Set()) },
+      },
+    );
+    expect(result).toMatchObject({ status: 'completed', outcomes: [{ kind: 'ok' }] });
+    expect(told.at(-1)).toEqual(['Go.', 'escapes at 1\n\nsound at 1']);
+    const failed = [
+      { name: 'throws', message: expect.stringContaining('no ink') },
+      { name: 'rejects', message: expect.stringContaining('no paper') },
+      { name: 'number', message: expect.stringContaining('no text') },
+      { name: 'escapes', message: expect.stringContaining('leaves the root') },
+    ];
+    expect(records.find(({ type }) => type === 'feedback')).toMatchObject({ failed });
+    expect(events.find(({ type }) => type === 'feedback')).toMatchObject({ failed });
+  });
+
+  test('one that does not answer is waited for no longer than a policy', async () => {
+    const clock = testClock();
+    const { session, records } = testSession();
+    const hanging = provider('hangs', [everyCalls(1)], () => {
+      queueMicrotask(() => clock.advance(50));
+      return new Promise(() => undefined);
+    });
+    const options = { session, clock, policyTimeoutMs: 50 };
+    const { told } = await runGuided(
+      { feedback: [hanging] },
+      [
+        [echoed('a'), stop],
+        [say('.'), stop],
+      ],
+      options,
+    );
+    expect(told.at(-1)).toEqual(['Go.']);
+    expect(records.find(({ type }) => type === 'feedback')).toMatchObject({
+      failed: [{ name: 'hangs', message: 'There was no answer within 50 ms.' }],
+    });
+  });
+
+  test('the end of a run does not wait for one', async () => {
+    const controller = new AbortController();
+    const hanging = provider('hangs', [everyCalls(1)], () => {
+      queueMicrotask(() => controller.abort());
+      return new Promise(() => undefined);
+    });
+    const turns = [
+      [echoed('a'), stop],
+      [say('.'), stop],
+    ];
+    const { result } = await runGuided({ feedback: [hanging] }, turns, { signal: controller.signal });
+    expect(result).toMatchObject({ status: 'aborted', outcomes: [{ kind: 'ok' }] });
+  });
+
+  test('what it sees is for reading, and what is left to spend is in it', async () => {
+    const budget = createBudget({ maxCalls: 5 });
+    const seen: unknown[] = [];
+    const looking = provider('looks', [everyCalls(1)], (context) => {
+      seen.push(Object.isFrozen(context), context.session.read(notes).size, context.budget === budget, context.calls);
+      seen.push(context.deadline.remainingMs(), context.filesystem);
+      return '';
+    });
+    await runGuided(
+      { feedback: [looking] },
+      [
+        [echoed('a'), stop],
+        [say('.'), stop],
+      ],
+      { budget },
+    );
+    expect(seen).toEqual([true, 0, true, 1, Number.POSITIVE_INFINITY, undefined]);
+  });
+});
+
+describe('completion', () => {
+  const incomplete = (feedback: string): Completion => ({ complete: false, feedback });
+
+  test('K18: the model is sent back until the work is done', async () => {
+    const { session, records } = testSession();
+    const completion = {
+      checker: checker(({ text }) => (text === 'Now.' ? { complete: true } : incomplete('Not yet.'))),
+      maxReturns: 3,
+    };
+    const turns = [
+      [say('Done?'), stop],
+      [echoed('a'), stop],
+      [say('Now.'), stop],
+    ];
+    const { told, result, events } = await runGuided({ completion }, turns, { session });
+    expect(result).toMatchObject({ status: 'completed', text: 'Now.', turns: 3 });
+    expect(result).not.toHaveProperty('unfinished');
+    expect(told).toEqual([['Go.'], ['Go.', 'Not yet.'], ['Go.', 'Not yet.']]);
+    expect(records.filter(({ type, source }) => type === 'feedback' && source === 'completion')).toMatchObject([
+      { turn: 1, given: [{ name: 'done', text: 'Not yet.' }] },
+    ]);
+    expect(events.filter(({ type }) => type === 'feedback')).toHaveLength(1);
+  });
+
+  test('at most as often as it may; then the run ends, and says what is missing', async () => {
+    const completion = { checker: checker(() => incomplete('Not yet.')), maxReturns: 2 };
+    const says = [say('Done.'), stop];
+    const { session, records } = testSession();
+    const { told, result } = await runGuided({ completion }, [says, says, says, says], { session });
+    expect(told).toHaveLength(3);
+    expect(result).toMatchObject({ status: 'completed', text: 'Done.', unfinished: 'Not yet.' });
+    expect(records.at(-1)).toMatchObject({ type: 'run-end', unfinished: 'Not yet.' });
+  });
+
+  test.each<[string, Partial<RunAgentOptions>, string]>([
+    ['rounds', { maxRounds: 1 }, 'max-rounds'],
+    ['tokens', { budget: createBudget({ maxTokens: 5 }) }, 'budget'],
+    ['more tokens than there are', { budget: createBudget({ maxTokens: 4 }) }, 'budget'],
+  ])('K20: not when the %s are spent', async (_title, options, status) => {
+    const completion = { checker: checker(() => incomplete('Not yet.')), maxReturns: 2 };
+    const { told, result } = await runGuided(
+      { completion },
+      [
+        [say('Done.'), stop],
+        [say('Again.'), stop],
+      ],
+      options,
+    );
+    expect(told).toHaveLength(1);
+    expect(result).toMatchObject({ status, text: 'Done.' });
+  });
+
+  test('K20: not when the deadline has passed', async () => {
+    const clock = testClock();
+    const late = checker(() => {
+      clock.advance(1_000);
+      return incomplete('Not yet.');
+    });
+    const options = { clock, timeoutMs: 1_000 };
+    const completion = { checker: late, maxReturns: 2 };
+    const { told, result } = await runGuided(
+      { completion },
+      [
+        [say('Done.'), stop],
+        [say('Again.'), stop],
+      ],
+      options,
+    );
+    expect(told).toHaveLength(1);
+    expect(result).toMatchObject({ status: 'deadline', text: 'Done.', unfinished: 'Not yet.' });
+  });
+
+  test('work that is done when all is spent is completed', async () => {
+    const completion = { checker: checker(() => ({ complete: true })), maxReturns: 2 };
+    const options = { budget: createBudget({ maxTokens: 5 }), maxRounds: 1 };
+    const { result } = await runGuided({ completion }, [[say('Done.'), stop]], options);
+    expect(result).toMatchObject({ status: 'completed' });
+  });
+
+  test.each<[string, () => unknown, string]>([
+    [
+      'throws',
+      () => {
+        throw new Error('at /home/ada/secret.ts');
+      },
+      '<path>',
+    ],
+    ['rejects', () => Promise.reject(new Error('no light')), 'no light'],
+    ['answers nothing', () => undefined, 'neither'],
+    ['answers something else', () => ({ complete: 'yes' }), 'neither'],
+    ['says no without a reason that is text', () => ({ complete: false, feedback: 7 }), 'neither'],
+    ['says no without a reason', () => ({ complete: false, feedback: ' ' }), 'not done'],
+  ])('a checker that %s has not said yes', async (_title, check, says) => {
+    // The cast stands for hosts without types.
+    const completion = { checker: checker(check as () => Completion), maxReturns: 1 };
+    const { told, result } = await runGuided({ completion }, [
+      [say('Done.'), stop],
+      [say('Done.'), stop],
+    ]);
+    expect(told.at(-1)?.[1]).toContain(says);
+    expect(result).toMatchObject({ status: 'completed', unfinished: expect.stringContaining(says) });
+  });
+
+  test('a checker that never answers ends with the run', async () => {
+    const controller = new AbortController();
+    const hanging = checker(() => {
+      queueMicrotask(() => controller.abort());
+      return new Promise(() => undefined);
+    });
+    const completion = { checker: hanging, maxReturns: 1 };
+    const { result } = await runGuided({ completion }, [[say('Done.'), stop]], { signal: controller.signal });
+    expect(result).toMatchObject({ status: 'aborted', text: 'Done.' });
+  });
+});
+
+describe('output', () => {
+  test('the text is read, and its schema goes to the model with every request', async () => {
+    const { result, model } = await runGuided({ output: numberFormat() }, [
+      [echoed('a'), stop],
+      [say('7: seven'), stop],
+    ]);
+    expect(result).toMatchObject({ status: 'completed', text: '7: seven', output: 7 });
+    expect(model.requests.map(({ output }) => output)).toEqual([numberFormat().jsonSchema, numberFormat().jsonSchema]);
+  });
+
+  test('without a format there is no output, and no schema', async () => {
+    const { result, model } = await runGuided({}, [[say('7: seven'), stop]]);
+    expect(result).not.toHaveProperty('output');
+    expect(model.requests[0]?.output).toBeUndefined();
+  });
+
+  test('what does not fit goes back once, with what is wrong', async () => {
+    const { session, records } = testSession();
+    const turns = [
+      [say('seven'), stop],
+      [say('7: seven'), stop],
+    ];
+    const { result, told } = await runGuided({ output: numberFormat() }, turns, { session });
+    expect(told).toEqual([['Go.'], ['Go.', 'Begin with a number.']]);
+    expect(result).toMatchObject({ status: 'completed', output: 7, turns: 2 });
+    expect(records.filter(({ type }) => type === 'feedback')).toMatchObject([{ source: 'output', turn: 1 }]);
+  });
+
+  test('output.invalid: what never fits is an error of the model', async () => {
+    const turns = [[say('seven'), stop], [stop], [say('VII'), stop], [say('no'), stop]];
+    const { result, told } = await runGuided({ output: numberFormat(2) }, turns);
+    expect(told).toHaveLength(3);
+    expect(result).toMatchObject({
+      status: 'model-error',
+      text: 'VII',
+      error: { code: 'output.invalid', message: 'Begin with a number.' },
+    });
+    expect(result).not.toHaveProperty('output');
+  });
+
+  test.each<[Partial<RunAgentOptions>, string]>([
+    [{ maxRounds: 1 }, 'max-rounds'],
+    [{ budget: createBudget({ maxTokens: 5 }) }, 'budget'],
+  ])('with nothing left to correct it with (%j), that is what ended the run', async (options, status) => {
+    const { result } = await runGuided({ output: numberFormat() }, [[say('seven'), stop]], options);
+    expect(result).toMatchObject({ status, text: 'seven' });
+  });
+
+  test('first the work, then its form', async () => {
+    const completion = {
+      checker: checker(({ calls }) => (calls > 0 ? { complete: true } : { complete: false, feedback: 'Call it.' })),
+      maxReturns: 1,
+    };
+    const turns = [
+      [say('done'), stop],
+      [echoed('a'), stop],
+      [say('done'), stop],
+      [say('1: done'), stop],
+    ];
+    const { result, told } = await runGuided({ completion, output: numberFormat() }, turns);
+    expect(told.at(-1)).toEqual(['Go.', 'Call it.', 'Begin with a number.']);
+    expect(result).toMatchObject({ status: 'completed', output: 1, turns: 4 });
+  });
+});
+
+test('cut off at any record, the run comes to the same end', async () => {
+  const guidance = (): Partial<RenderedPrompt> => ({
+    feedback: [provider('each', [everyCalls(2)])],
+    completion: {
+      checker: checker(({ calls }) => (calls > 2 ? { complete: true } : { complete: false, feedback: 'More.' })),
+      maxReturns: 2,
+    },
+    output: numberFormat(),
+  });
+  const script = [
+    [echoed('a'), echoed('b'), stop],
+    [say('done'), stop],
+    [echoed('c'), stop],
+    [say('done'), stop],
+    [say('3: done'), stop],
+  ];
+  const store = memoryStore();
+  const clock = testClock();
+  const session = createSession({ id: 's', slices: [notes], store, clock });
+  const model = playing(...script);
+  const prompt = guidedPrompt([echo], guidance());
+  const whole = await runAgent({ model, prompt, session, input: 'Go.', clock }).result;
+  expect(whole).toMatchObject({ status: 'completed', output: 3, turns: 5 });
+  const last = model.requests.at(-1)?.messages;
+  expect(last?.filter(({ role }) => role === 'user').map((message) => message.text)).toEqual([
+    'Go.',
+    'each at 2',
+    'More.',
+    'Begin with a number.',
+  ]);
+  const records: readonly LogRecord[] = [...store.records];
+  const starts = records.findIndex(({ type }) => type === 'run-start');
+  const ended = records.findIndex(({ type }) => type === 'run-end');
+  for (let cut = starts + 1; cut <= ended; cut += 1) {
+    const part = memoryStore(records.slice(0, cut));
+    const again = replay(part.records, { slices: [notes], store: part, clock });
+    const asked = records.slice(0, cut).filter(({ type }) => type === 'model-message').length;
+    const rest = playing(...script.slice(asked));
+    const result = await resumeRun({ model: rest, prompt: guidedPrompt([echo], guidance()), session: again, clock })
+      .result;
+    // A call that the cut came before never began, and ends as cancelled; it counts all the same.
+    expect({ cut, ...result }).toMatchObject({ cut, status: 'completed', output: 3, turns: 5, text: '3: done' });
+    const told = rest.requests.at(-1)?.messages.map(({ role, text }) => (role === 'tool' ? role : text));
+    if (told !== undefined) expect(told).toEqual(last?.map(({ role, text }) => (role === 'tool' ? role : text)));
+  }
+});
