@@ -1,3 +1,4 @@
-export { checkToolExamples } from './check-examples.ts';
+export { checkToolExamples, findExampleProblem } from './check-examples.ts';
 export { compileSchema } from './compile-schema.ts';
 export { type CompiledSchema, describeIssues, type SchemaIssue, type Validation } from './compiled.ts';
+export { resolvePointer } from './undeclared.ts';
