@@ -1,5 +1,6 @@
 import { allow, definePolicy, defineTool, type Policy, type Tool } from '@holdfast/core';
-import { type BindablePrompt, createPrompt } from './prompt.ts';
+import type { BindablePrompt } from './bindable-prompt.ts';
+import { createPrompt } from './prompt.ts';
 import type { InputOfAll, Section } from './section.ts';
 
 /** What the tests of this package are made of. */

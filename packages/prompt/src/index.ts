@@ -1,3 +1,4 @@
+export type { BindablePrompt, RenderedSections } from './bindable-prompt.ts';
 export { allComplete, anyComplete, filesExist } from './completion.ts';
 export {
   type DeadlineFeedbackOptions,
@@ -9,7 +10,7 @@ export {
   staticFeedback,
 } from './feedback.ts';
 export { type OutputFormatOptions, parseOutput, renderOutputFormat, toOutputFormat } from './output-format.ts';
-export { type BindablePrompt, createPrompt, type PromptDefinition, type RenderedSections } from './prompt.ts';
+export { createPrompt, type PromptDefinition } from './prompt.ts';
 export {
   type InputOf,
   type InputOfAll,
@@ -17,5 +18,10 @@ export {
   type OutputOf,
   type Section,
   type SectionDefinition,
+  type TaskExample,
+  type TaskStep,
+  type Visibility,
+  type VisibilityRule,
 } from './section.ts';
+export { clearSections, showSections } from './show-sections.ts';
 export type { ToolParamDescription } from './tool-parameters.ts';

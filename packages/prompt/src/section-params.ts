@@ -1,22 +1,29 @@
-import { HoldfastError, isPlainObject, type Schema } from '@holdfast/core';
-import { compileSchema, describeIssues } from '@holdfast/schema';
+import { HoldfastError, isPlainObject } from '@holdfast/core';
+import { compileSchema, describeIssues, type SchemaIssue } from '@holdfast/schema';
+import type { Section } from './section.ts';
 import { describeType } from './tool-parameters.ts';
 
 /** The parameters of one section. */
 export interface SectionParams {
   readonly keys: readonly string[];
   /**
-   * What the section's schema makes of its own keys among `bound`.
+   * What the section's schema makes of its own keys among `bound`, and of the section's defaults for what is not bound.
    *
    * @throws HoldfastError `prompt.param.missing`, `prompt.param.invalid`.
    */
   read(bound: ReadonlyMap<string, unknown>): Readonly<Record<string, unknown>>;
 }
 
-/** @throws HoldfastError `section.params.invalid` for what is not an object schema, and what `compileSchema` throws. */
-export function compileParams(schema: Schema | undefined, path: string): SectionParams {
-  if (schema === undefined) return none;
-  const { jsonSchema, validate } = compileSchema(schema);
+/**
+ * @throws HoldfastError `section.params.invalid` for what is not an object schema, `section.defaults.invalid`, and what
+ * `compileSchema` throws.
+ */
+export function compileParams({ params, defaults }: Pick<Section, 'params' | 'defaults'>, path: string): SectionParams {
+  if (params === undefined) {
+    checkDefaults(defaults, { path, types: new Map(), issues: [] });
+    return none;
+  }
+  const { jsonSchema, validate } = compileSchema(params);
   const { properties } = jsonSchema;
   if (!isPlainObject(properties)) {
     throw new HoldfastError(
@@ -26,20 +33,25 @@ export function compileParams(schema: Schema | undefined, path: string): Section
     );
   }
   const types = new Map(Object.entries(properties).map(([key, property]) => [key, describeType(property)]));
+  const fallbacks = Object.entries(defaults).filter(([, value]) => value !== undefined);
+  if (fallbacks.length > 0) {
+    const validation = validate(Object.fromEntries(fallbacks));
+    checkDefaults(defaults, { path, types, issues: validation.ok ? [] : validation.issues });
+  }
   const required = Array.isArray(jsonSchema['required']) ? jsonSchema['required'] : [];
   return {
     keys: [...types.keys()],
     read(bound) {
-      const missing = required.filter((key) => bound.get(key) === undefined);
+      const given = new Map(fallbacks);
+      for (const key of types.keys()) if (bound.get(key) !== undefined) given.set(key, bound.get(key));
+      const missing = required.filter((key) => !given.has(key));
       if (missing.length > 0) {
         const list = missing.map((key) => `\`${key}\` (${types.get(key) ?? 'any'})`).join(', ');
         throw new HoldfastError('prompt.param.missing', `Missing parameters of section \`${path}\`: bind ${list}.`, {
           data: { section: path, missing },
         });
       }
-      const validation = validate(
-        Object.fromEntries([...bound].filter(([key, value]) => types.has(key) && value !== undefined)),
-      );
+      const validation = validate(Object.fromEntries(given));
       if (!validation.ok) throw invalid(path, describeIssues(validation.issues));
       if (!isPlainObject(validation.value)) throw invalid(path, 'its schema makes no object of them');
       return Object.freeze(validation.value);
@@ -48,6 +60,32 @@ export function compileParams(schema: Schema | undefined, path: string): Section
 }
 
 const none: SectionParams = { keys: [], read: () => Object.freeze({}) };
+
+interface CheckedDefaults {
+  readonly path: string;
+  readonly types: ReadonlyMap<string, string>;
+  /** What the schema says of them. That others are missing is no fault of theirs. */
+  readonly issues: readonly SchemaIssue[];
+}
+
+function checkDefaults(defaults: Section['defaults'], { path, types, issues }: CheckedDefaults): void {
+  const keys = Object.keys(defaults);
+  const unknown = keys.filter((key) => !types.has(key)).map((key) => `\`${key}\` is no parameter of it`);
+  const own = issues.filter((issue) => keys.some((key) => isWithin(issue.path, key)));
+  if (unknown.length === 0 && own.length === 0) return;
+  const reason = unknown.length > 0 ? unknown.join('; ') : describeIssues(own);
+  throw new HoldfastError(
+    'section.defaults.invalid',
+    `The \`defaults\` of section \`${path}\` do not fit: ${reason}.`,
+    {
+      data: { section: path },
+    },
+  );
+}
+
+function isWithin(path: string, key: string): boolean {
+  return path === key || path.startsWith(`${key}.`) || path.startsWith(`${key}[`);
+}
 
 function invalid(path: string, reason: string): HoldfastError {
   return new HoldfastError('prompt.param.invalid', `The parameters of section \`${path}\` do not fit: ${reason}.`, {

@@ -1,26 +1,11 @@
-import { type BoundPolicy, HoldfastError, type Policy } from '@holdfast/core';
+import { type BoundPolicy, HoldfastError, type Policy, type Schema, type Slice, type Tool } from '@holdfast/core';
+import { bindPolicies, checkPolicies } from './bind-policies.ts';
+import { collectTools } from './collect-tools.ts';
 import type { Section } from './section.ts';
-import { compileParams, type SectionParams } from './section-params.ts';
+import { type SectionNode, toSectionTool } from './section-node.ts';
+import { compileParams } from './section-params.ts';
+import { toRenderedTask } from './task-examples.ts';
 import { parseTemplate, type Template } from './template.ts';
-import { renderExamples } from './tool-examples.ts';
-import { describeParameters, type ToolParamDescription } from './tool-parameters.ts';
-
-/** A section in its place in a prompt, with all that no parameter and no session can change. */
-export interface SectionNode {
-  readonly section: Section;
-  /** Keys from the root on, joined by `.`. */
-  readonly path: string;
-  readonly heading: string;
-  readonly params: SectionParams;
-  readonly template: Template;
-  /** One block for each tool that has examples. */
-  readonly examples: readonly string[];
-  readonly parameterDescriptions: ReadonlyMap<string, ReadonlyMap<string, ToolParamDescription>>;
-  readonly policies: readonly BoundPolicy[];
-  /** For calls of the section's own tools: from the outside in, then the prompt's. */
-  readonly inForce: readonly BoundPolicy[];
-  readonly children: readonly SectionNode[];
-}
 
 /** A prompt's sections, checked. */
 export interface SectionTree {
@@ -29,6 +14,23 @@ export interface SectionTree {
   readonly paramKeys: ReadonlySet<string>;
   /** Depth-first, then the prompt's. */
   readonly policies: readonly BoundPolicy[];
+  /** In force for the tools that open and read sections. */
+  readonly promptPolicies: readonly BoundPolicy[];
+  /** By name, of all sections. */
+  readonly tools: ReadonlyMap<string, Tool>;
+  /** Of all sections, each once. */
+  readonly slices: readonly Slice[];
+  /** By path, depth-first. */
+  readonly nodes: ReadonlyMap<string, SectionNode>;
+  /** Whether any section can be summarised. */
+  readonly hasSummaries: boolean;
+}
+
+/** What a prompt has beside its sections that they are checked against. */
+export interface TreeOptions {
+  readonly policies: readonly Policy[];
+  /** What outcomes of task examples have to fit. */
+  readonly output: Schema | undefined;
 }
 
 const keyPattern = /^[a-z0-9][a-z0-9_-]{0,63}$/;
@@ -36,23 +38,42 @@ const keyPattern = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 // Keys of policies begin with these words where they do not begin with the path of a section.
 const reservedRootKeys: ReadonlySet<string> = new Set(['prompt', 'host', 'pack', 'holdfast']);
 
-// The tools with which a model opens and reads sections.
-const reservedToolNames: ReadonlySet<string> = new Set(['open_sections', 'read_section']);
-
 /**
  * Puts `sections` in their places and checks them, disabled ones too.
  *
  * @throws HoldfastError `section.title.invalid`, `section.key.invalid`, `section.key.reserved`, `section.key.duplicate`,
- * `section.params.invalid`, `section.placeholder.invalid`, `section.placeholder.unknown`, `tool.name.reserved`,
- * `tool.name.duplicate`, `tool.example.invalid`, `policy.key.duplicate`, `policy.tool.unknown`, and what `compileSchema` throws.
+ * `section.params.invalid`, `section.defaults.invalid`, `section.placeholder.invalid`, `section.placeholder.unknown`,
+ * `section.summary.missing`, `tool.name.reserved`, `tool.name.duplicate`, `tool.example.invalid`, `task.example.invalid`,
+ * `policy.key.duplicate`, `policy.tool.unknown`, and what `compileSchema` throws.
  */
-export function createSectionTree(sections: readonly Section[], promptPolicies: readonly Policy[]): SectionTree {
-  const innermost = bindPolicies('prompt', promptPolicies);
-  const roots = placeAll(sections, { path: '', numbers: [], outer: [], innermost });
+export function createSectionTree(sections: readonly Section[], { policies, output }: TreeOptions): SectionTree {
+  const tools = collectTools(sections);
+  const promptPolicies = bindPolicies('prompt', policies);
+  const top: Place = { path: '', numbers: [], outer: [], innermost: promptPolicies, tools, output };
+  const tree = completeTree(placeAll(sections, top), promptPolicies);
+  checkPolicies(tree);
+  return tree;
+}
+
+/** A tree with other texts: `change` gives each node's next one, whose children are then replaced by their next ones. */
+export function mapTree(tree: SectionTree, change: (node: SectionNode) => SectionNode): SectionTree {
+  const mapAll = (nodes: readonly SectionNode[]): readonly SectionNode[] =>
+    nodes.map((node) => ({ ...change(node), children: mapAll(node.children) }));
+  return completeTree(mapAll(tree.roots), tree.promptPolicies);
+}
+
+function completeTree(roots: readonly SectionNode[], promptPolicies: readonly BoundPolicy[]): SectionTree {
   const nodes = flatten(roots);
-  const policies = [...nodes.flatMap((node) => node.policies), ...innermost];
-  checkPolicies(policies, collectToolNames(nodes));
-  return { roots, paramKeys: new Set(nodes.flatMap(({ params }) => params.keys)), policies };
+  return {
+    roots,
+    paramKeys: new Set(nodes.flatMap(({ params }) => params.keys)),
+    policies: [...nodes.flatMap((node) => node.policies), ...promptPolicies],
+    promptPolicies,
+    tools: new Map(nodes.flatMap((node) => node.tools.map(({ tool }) => [tool.name, tool]))),
+    slices: [...new Set(nodes.flatMap(({ section }) => section.slices))],
+    nodes: new Map(nodes.map((node) => [node.path, node])),
+    hasSummaries: nodes.some(({ summary }) => summary !== undefined),
+  };
 }
 
 interface Place {
@@ -62,6 +83,9 @@ interface Place {
   readonly outer: readonly BoundPolicy[];
   /** Policies of the prompt. */
   readonly innermost: readonly BoundPolicy[];
+  /** Of the whole prompt. */
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly output: Schema | undefined;
 }
 
 function placeAll(siblings: readonly Section[], parent: Place): readonly SectionNode[] {
@@ -86,21 +110,38 @@ function placeAll(siblings: readonly Section[], parent: Place): readonly Section
 
 function placeOne(section: Section, place: Place): SectionNode {
   const { path, numbers } = place;
-  const params = compileParams(section.params, path);
+  const params = compileParams(section, path);
   const policies = bindPolicies(path, section.policies);
   const outer = [...place.outer, ...policies];
+  const children = placeAll(section.children, { ...place, outer });
   return {
     section,
     path,
     heading: `${'#'.repeat(Math.min(numbers.length + 1, 6))} ${numbers.join('.')}. ${section.title} (${path})`,
     params,
     template: parseTemplate(section.template, { names: params.keys, place: `section \`${path}\`` }),
-    examples: section.tools.map(renderExamples).filter((block) => block !== ''),
-    parameterDescriptions: new Map(section.tools.map((tool) => [tool.name, describeParameters(tool)])),
+    summary: parseSummary(section, { path, names: params.keys }),
+    visibility: section.visibility,
+    tools: section.tools.map(toSectionTool),
+    hasTools: section.tools.length > 0 || children.some(({ hasTools }) => hasTools),
+    taskExamples: section.taskExamples.map((example) => toRenderedTask(example, place)),
     policies,
     inForce: Object.freeze([...outer, ...place.innermost]),
-    children: placeAll(section.children, { ...place, outer }),
+    children,
   };
+}
+
+function parseSummary(
+  { summary = '', visibility }: Section,
+  { path, names }: { readonly path: string; readonly names: readonly string[] },
+): Template | undefined {
+  if (summary.trim() !== '') return parseTemplate(summary, { names, place: `the summary of section \`${path}\`` });
+  if (visibility === 'full') return undefined;
+  throw new HoldfastError(
+    'section.summary.missing',
+    `Section \`${path}\` may be shown as a summary and has none: give it a \`summary\`, or take \`visibility\` away.`,
+    { data: { section: path } },
+  );
 }
 
 function checkSection({ title, key }: Section, parent: string): void {
@@ -124,56 +165,4 @@ function checkSection({ title, key }: Section, parent: string): void {
 
 function flatten(nodes: readonly SectionNode[]): readonly SectionNode[] {
   return nodes.flatMap((node) => [node, ...flatten(node.children)]);
-}
-
-function collectToolNames(nodes: readonly SectionNode[]): ReadonlySet<string> {
-  const owners = new Map<string, string>();
-  for (const { section, path } of nodes) {
-    for (const { name } of section.tools) {
-      const owner = owners.get(name);
-      if (owner !== undefined) {
-        throw new HoldfastError(
-          'tool.name.duplicate',
-          `The tool \`${name}\` is in section \`${owner}\` and in section \`${path}\`: a prompt offers each name once.`,
-          { data: { name, sections: [owner, path] } },
-        );
-      }
-      if (reservedToolNames.has(name)) {
-        throw new HoldfastError(
-          'tool.name.reserved',
-          `\`${name}\` in section \`${path}\` is the name of a tool that prompts bring themselves.`,
-          { data: { name, section: path } },
-        );
-      }
-      owners.set(name, path);
-    }
-  }
-  return new Set(owners.keys());
-}
-
-function bindPolicies(place: string, policies: readonly Policy[]): readonly BoundPolicy[] {
-  return policies.map((policy) => Object.freeze({ key: `${place}/${policy.id}`, policy }));
-}
-
-function checkPolicies(policies: readonly BoundPolicy[], toolNames: ReadonlySet<string>): void {
-  const keys = new Set<string>();
-  for (const { key, policy } of policies) {
-    if (keys.has(key)) {
-      throw new HoldfastError('policy.key.duplicate', `Two policies are called \`${key}\`: give one another \`id\`.`, {
-        data: { policy: key },
-      });
-    }
-    keys.add(key);
-    const unknown = policy.tools.filter((name) => !toolNames.has(name));
-    if (unknown.length > 0) {
-      const list = unknown.map((name) => `\`${name}\``).join(', ');
-      throw new HoldfastError(
-        'policy.tool.unknown',
-        `The policy \`${key}\` mentions ${list}, which no section offers.`,
-        {
-          data: { policy: key, tools: unknown },
-        },
-      );
-    }
-  }
 }

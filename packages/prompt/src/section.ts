@@ -1,4 +1,36 @@
-import type { JsonSchemaDefinition, Policy, Schema, SessionReader, StandardSchema, Tool } from '@holdfast/core';
+import type {
+  Json,
+  JsonSchemaDefinition,
+  Policy,
+  Schema,
+  SessionReader,
+  Slice,
+  StandardSchema,
+  Tool,
+} from '@holdfast/core';
+
+/** How a section is shown: its whole text with everything under it, or a summary that the model can open. */
+export type Visibility = 'full' | 'summary';
+
+/** How a task is done with the prompt's tools, from its objective to its outcome, for the model to see. */
+export interface TaskExample {
+  /** 1 to 500 characters. */
+  readonly objective: string;
+  /** In order, at least one. */
+  readonly steps: readonly TaskStep[];
+  /** What the last message says: text, or what fits the prompt's `output` where it declares one. */
+  readonly outcome: Json;
+}
+
+/** One call of a task example. It has to fit the schemas of a tool of the prompt. */
+export interface TaskStep {
+  /** The name of a tool of the prompt, in whatever section. */
+  readonly tool: string;
+  /** 1 to 200 characters. */
+  readonly description: string;
+  readonly input: Json;
+  readonly output: Json;
+}
 
 /** A part of a prompt: instructions together with the tools and policies that they are about. Made by `markdownSection`. */
 export interface Section<Input = unknown> {
@@ -6,14 +38,23 @@ export interface Section<Input = unknown> {
   readonly key: string;
   readonly template: string;
   readonly params: Schema | undefined;
+  readonly defaults: Readonly<Record<string, unknown>>;
+  readonly summary: string | undefined;
+  readonly visibility: Visibility | VisibilityRule;
   // A method, so that it may name the parameters that the section's own schema makes.
   enabled?(params: unknown, session: SessionReader | undefined): boolean;
   readonly children: readonly Section[];
   readonly tools: readonly Tool[];
   readonly policies: readonly Policy[];
+  readonly taskExamples: readonly TaskExample[];
+  readonly slices: readonly Slice[];
+  readonly acceptsOverrides: boolean;
   /** Types only: what the parameters of this section and its children have to be. */
   readonly '~input'?: Input;
 }
+
+/** Decides at every render, for a section whose visibility the session does not say. */
+export type VisibilityRule<Params = unknown> = (params: Params, session: SessionReader | undefined) => Visibility;
 
 export interface SectionDefinition<Params extends Schema, Children extends readonly Section[]> {
   /** One line. */
@@ -24,6 +65,15 @@ export interface SectionDefinition<Params extends Schema, Children extends reado
   readonly template: string;
   /** An object schema. The section reads those keys of what is bound to the prompt. */
   readonly params?: Params;
+  /** What parameters are while nothing is bound to them. Defaults of the schema fill what is then still missing. */
+  readonly defaults?: NoInfer<Partial<InputOf<Params>>>;
+  /** A template like `template`, shown in place of the section and everything under it while it is summarised. */
+  readonly summary?: string;
+  /**
+   * How the section is shown until somebody opens or closes it in the session. Default `full`. `summary`, and a function, need a
+   * `summary`; the function is asked at every render.
+   */
+  readonly visibility?: Visibility | VisibilityRule<NoInfer<OutputOf<Params>>>;
   /**
    * Whether the section is there, with everything under it; asked at every render. Default: it is. `session` is undefined
    * when the prompt is rendered without one.
@@ -33,6 +83,12 @@ export interface SectionDefinition<Params extends Schema, Children extends reado
   readonly tools?: readonly Tool[];
   /** In force for the tools of this section and of everything under it. */
   readonly policies?: readonly Policy[];
+  /** Rendered under the section, each while all its tools are offered. */
+  readonly taskExamples?: readonly TaskExample[];
+  /** State that the section's tools keep. */
+  readonly slices?: readonly Slice[];
+  /** Whether the section's texts may be overridden. Default true. */
+  readonly acceptsOverrides?: boolean;
 }
 
 /** What a schema takes. */
@@ -58,17 +114,23 @@ export function markdownSection<
   Params extends Schema = Schema,
   const Children extends readonly Section[] = readonly [],
 >(definition: SectionDefinition<Params, Children>): Section<InputOf<Params> & InputOfAll<Children>> {
-  const { title, key = toKey(title), template, params, enabled, children = [], tools = [], policies = [] } = definition;
+  const { title, key = toKey(title), template, params, enabled, visibility = 'full', children = [] } = definition;
   return Object.freeze({
     title: title.trim(),
     key,
     template,
     params,
-    // Given nothing but what the section's own schema has made.
+    defaults: Object.freeze({ ...definition.defaults }),
+    summary: definition.summary,
+    // Both are given nothing but what the section's own schema has made.
+    visibility: visibility as Section['visibility'],
     ...(enabled === undefined ? {} : { enabled: enabled as NonNullable<Section['enabled']> }),
     children: Object.freeze([...children]),
-    tools: Object.freeze([...tools]),
-    policies: Object.freeze([...policies]),
+    tools: Object.freeze([...(definition.tools ?? [])]),
+    policies: Object.freeze([...(definition.policies ?? [])]),
+    taskExamples: Object.freeze([...(definition.taskExamples ?? [])]),
+    slices: Object.freeze([...(definition.slices ?? [])]),
+    acceptsOverrides: definition.acceptsOverrides ?? true,
   });
 }
 

@@ -2,6 +2,8 @@ import { HoldfastError } from '@holdfast/core';
 
 /** A template taken apart once: text, and names of placeholders between. */
 export interface Template {
+  /** The source without the indentation that all lines share and without blank lines at both ends. */
+  readonly text: string;
   readonly parts: readonly (string | { readonly placeholder: string })[];
 }
 
@@ -48,7 +50,7 @@ export function parseTemplate(
     parts.push({ placeholder });
   }
   parts.push(text.slice(end));
-  return { parts };
+  return { text, parts };
 }
 
 /** Puts texts in place of the placeholders; what is put in is not read again. */

@@ -15,26 +15,35 @@ export function renderExamples(tool: Tool): string {
 }
 
 function renderExample(tool: Tool, { description, input, output }: ToolExample): string {
+  const rendered = renderOutput(tool, output, (reason, cause) => {
+    const message = `The example \`${description.trim()}\` of \`${tool.name}\` does not fit it: ${reason}.`;
+    return new HoldfastError('tool.example.invalid', message, {
+      data: { tool: tool.name, example: description },
+      cause,
+    });
+  });
   return [
     `- ${indent(description.trim(), '  ')}`,
     `  - input: ${JSON.stringify(input)}`,
-    `  - output: ${indent(renderOutput(tool, description, output), '    ')}`,
+    `  - output: ${indent(rendered, '    ')}`,
   ].join('\n');
 }
 
-function renderOutput(tool: Tool, description: string, output: unknown): string {
+/** An output as the tool's results look. @throws what `fail` makes, when `renderResult` throws. */
+export function renderOutput(
+  tool: Tool,
+  output: unknown,
+  fail: (reason: string, cause: unknown) => HoldfastError,
+): string {
   if (tool.renderResult === undefined) return JSON.stringify(output);
   try {
     return tool.renderResult(output);
   } catch (cause) {
-    throw new HoldfastError(
-      'tool.example.invalid',
-      `The example \`${description.trim()}\` of \`${tool.name}\` does not fit it: \`renderResult\` threw on its output: ${describeThrown(cause)}.`,
-      { data: { tool: tool.name, example: description }, cause },
-    );
+    throw fail(`\`renderResult\` threw on its output: ${describeThrown(cause)}`, cause);
   }
 }
 
-function indent(text: string, indentation: string): string {
+/** All lines of `text` but the first one further in. */
+export function indent(text: string, indentation: string): string {
   return text.replaceAll('\n', `\n${indentation}`);
 }

@@ -1,4 +1,4 @@
-import { isPlainObject, type Json, type Tool } from '@holdfast/core';
+import { isPlainObject, type Json, type JsonObject, type Tool } from '@holdfast/core';
 import { compileSchema } from '@holdfast/schema';
 
 /** One parameter of a tool, as a model is told of it. */
@@ -11,8 +11,11 @@ export interface ToolParamDescription {
 
 /** The parameters of `tool` by name, in the order of its schema. */
 export function describeParameters(tool: Tool): ReadonlyMap<string, ToolParamDescription> {
-  const properties =
-    tool.inputSchema === undefined ? undefined : compileSchema(tool.inputSchema).jsonSchema['properties'];
+  return tool.inputSchema === undefined ? new Map() : describeInput(compileSchema(tool.inputSchema).jsonSchema);
+}
+
+/** The parameters that the JSON Schema of an input states. */
+export function describeInput({ properties }: JsonObject): ReadonlyMap<string, ToolParamDescription> {
   if (!isPlainObject(properties)) return new Map();
   return new Map(Object.entries(properties).map(([name, property]) => [name, describeParameter(property)]));
 }

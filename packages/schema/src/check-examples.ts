@@ -10,16 +10,26 @@ const noArguments: Schema = jsonSchema({ type: 'object', properties: {}, additio
  * @throws HoldfastError `tool.example.invalid`.
  */
 export function checkToolExamples(tool: Tool): void {
-  for (const { description, input, output } of tool.examples) {
-    const problem =
-      findProblem(tool.inputSchema ?? noArguments, input, 'input') ?? findProblem(tool.outputSchema, output, 'output');
+  for (const example of tool.examples) {
+    const problem = findExampleProblem(tool, example);
     if (problem === undefined) continue;
+    const { description } = example;
     throw new HoldfastError(
       'tool.example.invalid',
       `The example \`${description.trim()}\` of \`${tool.name}\` does not fit it: ${problem}.`,
       { data: { tool: tool.name, example: description } },
     );
   }
+}
+
+/** Why an example does not fit a tool's schemas, or `undefined`. */
+export function findExampleProblem(
+  tool: Pick<Tool, 'inputSchema' | 'outputSchema'>,
+  { input, output }: { readonly input: unknown; readonly output: unknown },
+): string | undefined {
+  return (
+    findProblem(tool.inputSchema ?? noArguments, input, 'input') ?? findProblem(tool.outputSchema, output, 'output')
+  );
 }
 
 function findProblem(schema: Schema | undefined, value: unknown, what: string): string | undefined {

@@ -1,0 +1,38 @@
+import type { Prompt, PromptView, RenderedPrompt, Slice, ToolSession } from '@holdfast/core';
+import type { ToolParamDescription } from './tool-parameters.ts';
+
+/** A prompt whose parameters can be bound. It can be rendered at any time that nothing required is missing. */
+export interface BindablePrompt<Input = unknown, Output = unknown> extends Prompt<Output> {
+  readonly ns: string;
+  readonly key: string;
+  readonly id: string;
+  /** Those of its sections, and where a section has a summary the one that says which are open. */
+  readonly slices: readonly Slice[];
+  readonly toolNames: ReadonlySet<string>;
+  /**
+   * A prompt with `values` added to what is bound here, replacing values of the same keys. They are read at the first render
+   * and must not change after that; `undefined` counts as not bound.
+   *
+   * @throws HoldfastError `prompt.param.unknown`.
+   */
+  bind(values: Partial<Input>): BindablePrompt<Input, Output>;
+  /**
+   * The same object again as long as the same sections are there and open.
+   *
+   * @throws HoldfastError `prompt.param.missing`, `prompt.param.invalid`, `prompt.param.text`, `section.enabled.invalid`,
+   * `section.visibility.invalid`, and what an `enabled` or a `visibility` throws.
+   */
+  render(view?: PromptView): RenderedSections<Output>;
+  /**
+   * Opens sections that are shown as summaries, by path, for good. A section under one that is opened with it may be among them.
+   *
+   * @throws HoldfastError `section.unknown`, `section.hidden`, `section.open` when all of them are open, and nothing is changed.
+   */
+  expand(keys: readonly string[], session: Pick<ToolSession, 'read' | 'dispatch'>): string;
+}
+
+/** A rendered prompt with what its tools' parameters say. */
+export interface RenderedSections<Output = unknown> extends RenderedPrompt<Output> {
+  /** By tool and parameter: what the model gets. */
+  readonly toolParamDescriptions: ReadonlyMap<string, ReadonlyMap<string, ToolParamDescription>>;
+}

@@ -1,0 +1,116 @@
+import { HoldfastError, type SessionReader } from '@holdfast/core';
+import { toParameterText } from './parameter-text.ts';
+import type { Visibility } from './section.ts';
+import type { SectionNode } from './section-node.ts';
+import type { SectionTree } from './section-tree.ts';
+import { fillTemplate, type Template } from './template.ts';
+import { visibilityKey, visibilitySlice } from './visibility.ts';
+
+/** A section that is there, and how it is shown. */
+export interface ShownSection {
+  readonly node: SectionNode;
+  readonly visibility: Visibility;
+}
+
+/** Sections with their parameters bound. */
+export interface BoundSections {
+  /**
+   * What is there, depth-first: enabled sections, and those under enabled ones that are shown in full, or whose path is in
+   * `opening`.
+   */
+  collect(session: SessionReader | undefined, opening?: ReadonlySet<string>): readonly ShownSection[];
+  /** A section and everything enabled under it, however it is shown. */
+  collectUnder(node: SectionNode, session: SessionReader | undefined): readonly SectionNode[];
+  /** Its body, filled in. */
+  bodyOf(node: SectionNode): string;
+  /** Its summary, filled in. */
+  summaryOf(node: SectionNode): string;
+}
+
+interface Binding {
+  readonly promptId: string;
+  readonly tree: SectionTree;
+  readonly bound: ReadonlyMap<string, unknown>;
+}
+
+/** Parameters never change once they are bound: each section reads them once, and each of its texts is filled in once. */
+export function bindSections({ promptId, tree, bound }: Binding): BoundSections {
+  const paramsOf = remember((node) => node.params.read(bound));
+  const isEnabled = (node: SectionNode, session: SessionReader | undefined): boolean => {
+    if (node.section.enabled === undefined) return true;
+    const answer: unknown = node.section.enabled(paramsOf(node), session);
+    // Anything else would be a guess: a promise is always truthy, a forgotten return never.
+    if (typeof answer === 'boolean') return answer;
+    throw new HoldfastError(
+      'section.enabled.invalid',
+      `\`enabled\` of section \`${node.path}\` must answer true or false, at once.`,
+      { data: { section: node.path } },
+    );
+  };
+  const visibilityOf = (node: SectionNode, session: SessionReader | undefined): Visibility => {
+    if (node.summary === undefined) return 'full';
+    const told = session?.read(visibilitySlice).get(visibilityKey(promptId, node.path));
+    if (told !== undefined) return told;
+    if (typeof node.visibility === 'string') return node.visibility;
+    const answer: unknown = node.visibility(paramsOf(node), session);
+    if (answer === 'full' || answer === 'summary') return answer;
+    throw new HoldfastError(
+      'section.visibility.invalid',
+      `\`visibility\` of section \`${node.path}\` must answer full or summary, at once.`,
+      { data: { section: node.path } },
+    );
+  };
+  const fill = (node: SectionNode, template: Template): string => {
+    const values = paramsOf(node);
+    const text = fillTemplate(template, (name) => toText(name, values, node.path));
+    return text.replace(/^(?:[ \t]*\n)+/, '').trimEnd();
+  };
+  return {
+    collect(session, opening) {
+      const shown: ShownSection[] = [];
+      const visit = (nodes: readonly SectionNode[]): void => {
+        for (const node of nodes) {
+          if (!isEnabled(node, session)) continue;
+          const visibility = visibilityOf(node, session);
+          shown.push({ node, visibility });
+          if (visibility === 'full' || opening?.has(node.path) === true) visit(node.children);
+        }
+      };
+      visit(tree.roots);
+      return shown;
+    },
+    collectUnder(top, session) {
+      const found: SectionNode[] = [];
+      const visit = (node: SectionNode): void => {
+        found.push(node);
+        for (const child of node.children) if (isEnabled(child, session)) visit(child);
+      };
+      visit(top);
+      return found;
+    },
+    bodyOf: remember((node) => fill(node, node.template)),
+    summaryOf: remember((node) => (node.summary === undefined ? '' : fill(node, node.summary))),
+  };
+}
+
+function toText(name: string, values: Readonly<Record<string, unknown>>, path: string): string {
+  const text = toParameterText(Object.hasOwn(values, name) ? values[name] : undefined);
+  if (text !== undefined) return text;
+  throw new HoldfastError(
+    'prompt.param.text',
+    `The parameter \`${name}\` of section \`${path}\` has no text: bind a string, number, boolean, date, null or other JSON.`,
+    { data: { section: path, name } },
+  );
+}
+
+function remember<Value extends {}>(make: (node: SectionNode) => Value): (node: SectionNode) => Value {
+  const made = new Map<SectionNode, Value>();
+  return (node) => {
+    let value = made.get(node);
+    if (value === undefined) {
+      value = make(node);
+      made.set(node, value);
+    }
+    return value;
+  };
+}

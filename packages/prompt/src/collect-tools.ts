@@ -1,0 +1,43 @@
+import { HoldfastError, type Tool } from '@holdfast/core';
+import type { Section } from './section.ts';
+import { reservedToolNames } from './visibility.ts';
+
+/**
+ * Every tool of `sections` and of those under them, by name.
+ *
+ * @throws HoldfastError `tool.name.duplicate`, `tool.name.reserved`.
+ */
+export function collectTools(sections: readonly Section[]): ReadonlyMap<string, Tool> {
+  const tools = new Map<string, Tool>();
+  const owners = new Map<string, string>();
+  const visit = (siblings: readonly Section[], parent: string): void => {
+    for (const section of siblings) {
+      const path = `${parent}${section.key}`;
+      for (const tool of section.tools) {
+        checkName(tool.name, path, owners.get(tool.name));
+        owners.set(tool.name, path);
+        tools.set(tool.name, tool);
+      }
+      visit(section.children, `${path}.`);
+    }
+  };
+  visit(sections, '');
+  return tools;
+}
+
+function checkName(name: string, path: string, owner: string | undefined): void {
+  if (owner !== undefined) {
+    throw new HoldfastError(
+      'tool.name.duplicate',
+      `The tool \`${name}\` is in section \`${owner}\` and in section \`${path}\`: a prompt offers each name once.`,
+      { data: { name, sections: [owner, path] } },
+    );
+  }
+  if (reservedToolNames.has(name)) {
+    throw new HoldfastError(
+      'tool.name.reserved',
+      `\`${name}\` in section \`${path}\` is the name of a tool that prompts bring themselves.`,
+      { data: { name, section: path } },
+    );
+  }
+}

@@ -1,0 +1,90 @@
+import {
+  defineSlice,
+  HoldfastError,
+  type Json,
+  jsonSchema,
+  type KeyedState,
+  remove,
+  type SessionEvent,
+  type Slice,
+  upsert,
+} from '@holdfast/core';
+import { compileSchema, describeIssues } from '@holdfast/schema';
+import type { Visibility } from './section.ts';
+
+/** The tools with which a model opens and reads sections. */
+export const reservedToolNames: ReadonlySet<string> = new Set(['open_sections', 'read_section']);
+
+/** What `sections-shown` says, or without `visibility` `sections-cleared`. */
+interface SectionsEvent {
+  readonly prompt: string;
+  readonly keys?: readonly string[];
+  readonly visibility?: Visibility;
+}
+
+const visibilities = { enum: ['full', 'summary'] };
+const prompt = { type: 'string' };
+const keys = { type: 'array', items: { type: 'string' } };
+const shownSchema = jsonSchema<Required<SectionsEvent>>({
+  type: 'object',
+  properties: { prompt, keys, visibility: visibilities },
+  required: ['prompt', 'keys', 'visibility'],
+});
+const clearedSchema = jsonSchema<SectionsEvent>({ type: 'object', properties: { prompt, keys }, required: ['prompt'] });
+
+/**
+ * How sections were told to be shown in a session: `full` or `summary`, by `visibilityKey`. It comes before what the sections
+ * say themselves. Events: `sections-shown` `{ prompt, keys, visibility }`; `sections-cleared` `{ prompt, keys? }`, of all sections
+ * of the prompt without `keys`. Any other payload is `event.invalid`.
+ */
+export const visibilitySlice: Slice<KeyedState<Visibility>> = defineSlice<Visibility>({
+  id: 'holdfast/visibility',
+  kind: 'keyed',
+  schema: jsonSchema<Visibility>(visibilities),
+  reducers: {
+    'sections-shown'(_shown, payload) {
+      const event = read(shownSchema, { type: 'sections-shown', payload });
+      return event.keys.map((key) => upsert(visibilityKey(event.prompt, key), event.visibility));
+    },
+    'sections-cleared'(shown, payload) {
+      const event = read(clearedSchema, { type: 'sections-cleared', payload });
+      const places = event.keys?.map((key) => visibilityKey(event.prompt, key)) ?? keysOf(shown, event.prompt);
+      return places.map((key) => remove(key));
+    },
+  },
+});
+
+/** Where the slice keeps a section of a prompt. A prompt's id has no `#`. */
+export function visibilityKey(promptId: string, path: string): string {
+  return `${promptId}#${path}`;
+}
+
+/** Tells a session how sections of a prompt are shown from then on. */
+export function sectionsShown(payload: {
+  readonly prompt: string;
+  readonly keys: readonly string[];
+  readonly visibility: Visibility;
+}): SessionEvent {
+  return { type: 'sections-shown', payload };
+}
+
+/** Tells a session that sections of a prompt, all of them without `keys`, are shown as they say themselves. */
+export function sectionsCleared(payload: { readonly prompt: string; readonly keys?: readonly string[] }): SessionEvent {
+  return { type: 'sections-cleared', payload };
+}
+
+function keysOf(shown: KeyedState<Visibility>, promptId: string): readonly string[] {
+  return [...shown].map(([key]) => key).filter((key) => key.startsWith(visibilityKey(promptId, '')));
+}
+
+function read<Event>(
+  schema: Parameters<typeof compileSchema<Event>>[0],
+  { type, payload }: { readonly type: string; readonly payload: Json },
+): Event {
+  const validation = compileSchema(schema).validate(payload);
+  if (validation.ok) return validation.value;
+  throw new HoldfastError(
+    'event.invalid',
+    `The payload of \`${type}\` does not fit: ${describeIssues(validation.issues)}.`,
+  );
+}
