@@ -1,4 +1,4 @@
-import type { Json } from '@holdfast/core';
+import { decodeJson, type Json } from '@holdfast/core';
 import type { ProviderMetadata, StreamPart } from './specification.ts';
 
 /** A part of an assistant message as a prompt of the AI SDK has it. */
@@ -138,7 +138,7 @@ export function toInput(raw: unknown): unknown {
   let value = raw;
   if (typeof raw === 'string') {
     try {
-      value = JSON.parse(raw);
+      value = decodeJson(raw);
     } catch {
       // The tool message that follows tells the model what was wrong with it.
       return {};

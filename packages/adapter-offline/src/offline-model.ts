@@ -1,4 +1,5 @@
 import {
+  decodeJson,
   isPlainObject,
   type JsonObject,
   type Message,
@@ -65,7 +66,7 @@ function toObject(given: unknown): JsonObject {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return decodeJson(text);
   } catch {
     // Another model's call in the same conversation, cut or malformed: its result still tells something.
     return undefined;

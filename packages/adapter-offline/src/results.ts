@@ -1,4 +1,4 @@
-import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
+import { decodeJson, isPlainObject, type Json, type JsonObject } from '@holdfast/core';
 
 /** A call that was made, and what came of it. */
 export interface Finding {
@@ -57,7 +57,7 @@ function toRow(line: string): Json {
 function parse(text: string): Json | undefined {
   if (!/^\s*(?:[[{"\d-]|true|false|null)/u.test(text)) return undefined;
   try {
-    return JSON.parse(text) as Json;
+    return decodeJson(text) as Json;
   } catch {
     // Text that only looks like JSON is text.
     return undefined;

@@ -1,3 +1,4 @@
+import { decodeJson } from './decode-json.ts';
 import type { Json, JsonLimits } from './json.ts';
 
 /** Under which JSON of a model is taken: arguments of its calls and its output. */
@@ -30,7 +31,7 @@ export function parseJson(
     return refused('size', `it is ${text.length} characters long; ${maxLength} is the limit`);
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = decodeJson(text);
   } catch (error) {
     const reason = error instanceof Error ? error.message.slice(0, 200) : 'unknown reason';
     return refused('syntax', `it is not JSON: ${reason}`);

@@ -1,4 +1,4 @@
-import { isPlainObject, type Json, type PreparedCall, type Redactor } from '@holdfast/core';
+import { decodeJson, isPlainObject, type Json, type PreparedCall, type Redactor } from '@holdfast/core';
 import type { CallScope } from './call-scope.ts';
 import type { CompiledTool } from './toolset.ts';
 
@@ -53,7 +53,7 @@ export async function digestCall(
 /** What a text says, so that its spaces make no other question. It has been parsed before. */
 function readText(raw: Json): Json {
   if (typeof raw !== 'string') return raw;
-  return raw.trim() === '' ? {} : (JSON.parse(raw) as Json);
+  return raw.trim() === '' ? {} : (decodeJson(raw) as Json);
 }
 
 /** Who has the log could try what the arguments may be, if the digest were made of them without a key. */

@@ -1,4 +1,12 @@
-import { copyJson, isPlainObject, isToolResult, type Json, type JsonObject, type Redactor } from '@holdfast/core';
+import {
+  copyJson,
+  decodeJson,
+  isPlainObject,
+  isToolResult,
+  type Json,
+  type JsonObject,
+  type Redactor,
+} from '@holdfast/core';
 import { namedValues } from './named-values.ts';
 import type { CompiledTool } from './toolset.ts';
 
@@ -183,7 +191,7 @@ function addAll(value: unknown, found: Set<string>): void {
 function readJson(text: string): Json | undefined {
   if (!/^\s*[{[]/.test(text)) return undefined;
   try {
-    return JSON.parse(text) as Json;
+    return decodeJson(text) as Json;
   } catch {
     // Its names tell, as far as they can be read.
     return undefined;

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { isPlainObject } from '@holdfast/core';
+import { decodeJson, isPlainObject } from '@holdfast/core';
 import type { LogRecord } from './log.ts';
 
 /** The link of the first record, which follows none. */
@@ -40,7 +40,7 @@ function parseUsual(text: string, place: ChainPlace): ParsedRecord | undefined {
   if (!text.startsWith(start)) return undefined;
   let value: Readonly<Record<string, unknown>>;
   try {
-    value = JSON.parse(`{"seq":${seq},${text.slice(start.length)}`) as typeof value;
+    value = decodeJson(`{"seq":${seq},${text.slice(start.length)}`) as typeof value;
   } catch {
     return undefined;
   }
@@ -57,7 +57,7 @@ function parseAny(text: string, known: ChainPlace | undefined): ParsedRecord {
   const seq = known?.seq ?? 0;
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = decodeJson(text);
   } catch {
     return { code: 'log.record.invalid', message: `Record ${seq} is not JSON.` };
   }

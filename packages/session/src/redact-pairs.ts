@@ -1,4 +1,4 @@
-import type { Json } from '@holdfast/core';
+import { decodeJson, type Json } from '@holdfast/core';
 import type { Span } from './redact-shapes.ts';
 
 /** A value that stands in a text under a secret name. */
@@ -143,7 +143,7 @@ function endOfNested(text: string, start: number): number {
 
 function readNested(text: string): Json {
   try {
-    return JSON.parse(text) as Json;
+    return decodeJson(text) as Json;
   } catch {
     // Something else between brackets, or cut off.
     return text;

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { HoldfastError, isPlainObject, type Json, type Redactor } from '@holdfast/core';
+import { decodeJson, HoldfastError, isPlainObject, type Json, type Redactor } from '@holdfast/core';
 import { KnownSecrets } from './redact-known.ts';
 import { createNameTest, defaultSecretKeys } from './redact-names.ts';
 import { createShapeSearch, defaultSecretPatterns } from './redact-shapes.ts';
@@ -165,7 +165,7 @@ function createWalk(masking: Masking): (json: Json, depth: number) => Json {
     if (!/^\s*[{[]/.test(text)) return undefined;
     let parsed: Json;
     try {
-      parsed = JSON.parse(text) as Json;
+      parsed = decodeJson(text) as Json;
     } catch {
       // Looked at as the text that it is.
       return undefined;

@@ -1,4 +1,5 @@
 import {
+  decodeJson,
   describeThrown,
   type FinishReason,
   HoldfastError,
@@ -29,7 +30,7 @@ const finishReasons: readonly FinishReason[] = ['stop', 'tool-calls', 'length', 
 
 function parseJson(text: string, source: string): unknown {
   try {
-    return JSON.parse(text);
+    return decodeJson(text);
   } catch (cause) {
     throw new HoldfastError('script.invalid', `\`${source}\` is not JSON: ${describeThrown(cause)}`, {
       data: { source, place: 'script' },
