@@ -23,12 +23,12 @@ export function filesExist(paths: readonly string[]): CompletionChecker {
   return toChecker('files-exist', async ({ filesystem }) => {
     if (required.length === 0) return complete;
     if (filesystem === undefined) {
-      return incomplete(`There is no filesystem, so these files cannot be there: ${list(required)}.`);
+      return incomplete(`There is no filesystem, so these files cannot be there: ${list(required)}`);
     }
     const missing: string[] = [];
     for (const path of required) if ((await filesystem.stat(path))?.type !== 'file') missing.push(path);
     if (missing.length === 0) return complete;
-    return incomplete(`The work is not done: these files are missing: ${list(missing)}. Create them before you stop.`);
+    return incomplete(`The work is not done. Create these files before you stop: ${list(missing)}`);
   });
 }
 

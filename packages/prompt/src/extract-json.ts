@@ -8,7 +8,7 @@ export type ExtractedJson =
  * be broken:
  *
  * 1. a fenced block marked as JSON, else one without a mark that begins with a bracket; the first of them,
- * 2. the whole text, when it is one value (`isWhole` says so),
+ * 2. the whole text, when it begins with a bracket and `isWhole` says that it is one value,
  * 3. the first object in the text, or the first list of objects. Only what begins with a key counts: `{}`, `[ ]` and `[1]` are
  *    found in prose and code that mean something else.
  *
@@ -19,7 +19,7 @@ export function extractJson(text: string, isWhole: (text: string) => boolean): E
   if (fenced !== undefined) return { ok: true, json: fenced.trim() };
   // Takes a byte order mark away, too.
   const whole = text.trim();
-  if (isWhole(whole)) return { ok: true, json: whole };
+  if (startsWithBracket(whole, 0) && isWhole(whole)) return { ok: true, json: whole };
   const start = findBeginning(whole);
   if (start === -1) return { ok: false, problem: 'there is no JSON object in it' };
   const end = findEnd(whole, start);

@@ -113,10 +113,15 @@ function readList<Output>(value: Json, compiled: CompiledSchema<Output>): Read<O
   const keys = Object.keys(value);
   const items = Object.hasOwn(value, 'items') ? value['items'] : undefined;
   if (keys.length === 1 && Array.isArray(items)) return validate(items, compiled, 'items');
+  return { ok: false, problem: `it must be ${listForm}, got an object with ${describeKeys(keys)}` };
+}
+
+function describeKeys(keys: readonly string[]): string {
+  const [first] = keys;
+  if (first === undefined) return 'no keys';
+  if (first === 'items' && keys.length === 1) return '`items` that is no list';
   const named = keys.slice(0, 5).map((key) => `\`${key.slice(0, 50)}\``);
-  const has =
-    items !== undefined && keys.length === 1 ? '`items` that is no list' : `the keys ${named.join(', ') || 'none'}`;
-  return { ok: false, problem: `it must be ${listForm}, got an object with ${has}` };
+  return `the keys ${named.join(', ')}${keys.length > 5 ? ', ...' : ''}`;
 }
 
 const listForm = 'a JSON object with the one key `items`, a list of objects';
