@@ -48,15 +48,16 @@ test('what JSON.stringify writes comes back, whatever stands in keys and strings
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 6 }), fc.constantFrom(0, 1, '\t'), (value, space) => {
       const text = JSON.stringify(value, null, space);
-      // V8 reads some keys with escapes wrongly (nodejs/node#63785).
-      fc.pre(!text.includes('__proto__') && !text.includes('\\'));
-      expect(parseJson(text)).toEqual({ ok: true, value: JSON.parse(text) });
+      fc.pre(!text.includes('__proto__'));
+      const parsed = parseJson(text);
+      // JSON.parse of the test would be no better than what it tests.
+      expect(JSON.stringify(parsed.ok ? parsed.value : parsed, null, space)).toBe(text);
     }),
   );
 });
 
 test('a key that is there twice is always found', () => {
-  const keys = fc.array(fc.constantFrom('a', 'b', ':', 'x:', ' ', '{a:1}'), { maxLength: 6 });
+  const keys = fc.array(fc.constantFrom('a', 'b', ':', '"', '\\', '\\n', '\n', '{"a":1'), { maxLength: 6 });
   fc.assert(
     fc.property(keys, (names) => {
       const text = `{${names.map((name) => `${JSON.stringify(name)}:{"x":[":"]}`).join()}}`;
