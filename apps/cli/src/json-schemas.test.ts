@@ -60,6 +60,7 @@ const nestedEvents = ['child-event', 'tool-call-beat', 'tool-call-late'];
 const laterRecords = ['call-resolution', 'resource-recovery-failed', 'snapshot'];
 const rareRecords = [
   'close-error',
+  'feedback',
   'import',
   'reset',
   'resource-apply-failed',
@@ -85,7 +86,7 @@ test('every event of a run, and every record of its log, is as the schemas say',
   });
   expect(await runProgram(run, host, '0')).toBe(0);
   const events = await checkLines('run', stdout());
-  expect([...events, ...nestedEvents].sort()).toEqual(await listTypes('run'));
+  expect([...events, ...nestedEvents, 'feedback'].sort()).toEqual(await listTypes('run'));
   const records = await checkLines('show', await print(['show', '--json'], folder.path));
   const rare = [...rareRecords, ...laterRecords, 'child-record', 'event', 'tool-call-late'];
   expect([...records, ...rare].sort()).toEqual(await listTypes('show'));
@@ -123,7 +124,9 @@ const nesting = {
      const { runAgent } = await import('${import.meta.resolve('@holdfast/executor')}');
      const { scriptedModel } = await import('${import.meta.resolve('@holdfast/testing')}');
      const model = scriptedModel([{ calls: [{ id: 'call_1_0', name: 'gone', arguments: {} }] }, { text: 'Found.' }]);
-     const prompt = createPrompt({ ns: 'test', key: 'child', sections: [] });
+     const plain = createPrompt({ ns: 'test', key: 'child', sections: [] });
+     const feedback = [{ name: 'each', triggers: [{ type: 'calls', every: 1 }], provide: () => 'Go on.' }];
+     const prompt = { ...plain, render: (view) => ({ ...plain.render(view), feedback }) };
      return (await runAgent({ session: context.child(), prompt, model, input: 'Look.' }).result).text;`,
     'external',
   ),
@@ -139,6 +142,7 @@ test('nested calls, signs of life, late results and runs of children are as the 
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
   const types = await checkLines('run', stdout);
   for (const type of nestedEvents) expect(types).toContain(type);
+  expect(stdout).toContain('"feedback"');
   const records = await checkLines('show', await print(['show', '--json'], folder.path));
   for (const type of ['child-record', 'tool-call-late', 'slice']) expect(records).toContain(type);
 
@@ -169,6 +173,8 @@ test('records that only programs make', async () => {
   session.restore(snapshot);
   session.reset();
   session.import(session.export());
+  const told = { source: 'completion', given: [{ name: 'done', text: 'Not yet.' }], failed: [] };
+  session.record({ type: 'feedback', run: 1, turn: 1, prompt: 'a/b', calls: 1, ...told, events: [], changes: [] });
   session.subscribe(() => {
     throw new Error('no');
   });

@@ -3,6 +3,7 @@ import type { LogRecord } from '@holdfast/session';
 import * as v from 'valibot';
 import type { EndedCall, LateCall } from './call-line.ts';
 import type { EndedWrites } from './changes.ts';
+import type { ShownFeedback } from './feedback-lines.ts';
 
 interface Thrown {
   readonly name: string;
@@ -26,6 +27,7 @@ export type ShownRecord =
       readonly reason: string;
     }
   | { readonly type: 'run-resume'; readonly turn: number; readonly atMs: number }
+  | ShownFeedback
   | {
       readonly type: 'approval-request';
       readonly pending: { readonly callId: string; readonly name: string; readonly expiresAtMs?: number | undefined };
@@ -73,6 +75,7 @@ export type ShownRecord =
       readonly type: 'run-end';
       readonly status: string;
       readonly text: string;
+      readonly unfinished?: string | undefined;
       readonly turns: number;
       readonly error?: Thrown | undefined;
       readonly atMs: number;
@@ -119,6 +122,11 @@ const shownRecord: v.GenericSchema<unknown, ShownRecord> = v.variant('type', [
     reason: v.string(),
   }),
   v.object({ type: v.literal('run-resume'), turn: v.number(), atMs: v.number() }),
+  v.object({
+    type: v.literal('feedback'),
+    given: v.array(v.object({ name: v.string(), text: v.string() })),
+    failed: v.array(v.object({ name: v.string(), message: v.string() })),
+  }),
   v.object({
     type: v.literal('approval-request'),
     pending: v.object({ callId: v.string(), name: v.string(), expiresAtMs: v.optional(v.number()) }),
@@ -175,6 +183,7 @@ const shownRecord: v.GenericSchema<unknown, ShownRecord> = v.variant('type', [
     type: v.literal('run-end'),
     status: v.string(),
     text: v.string(),
+    unfinished: v.optional(v.string()),
     turns: v.number(),
     error: v.optional(thrown),
     atMs: v.number(),

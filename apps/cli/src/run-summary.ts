@@ -1,6 +1,7 @@
 import type { Budget, RunEvent, RunStatus, Tool } from '@holdfast/core';
 import { formatCount, formatDuration, type LineStyle } from './call-line.ts';
 import { createChangeCollector, type FileChange, formatChanges } from './changes.ts';
+import { formatUnfinished } from './feedback-lines.ts';
 import { toPrintable, toPrintableBlock, wrapBlock } from './terminal-text.ts';
 
 /** Gathers over a run what is said at its end. */
@@ -60,8 +61,9 @@ export function createRunSummary(tools: readonly Tool[], limits: RunLimits = {})
       else if (event.type === 'tool-call-end') addCall(event, event.parentId !== undefined);
       else addNested(event);
     },
-    describe({ colors, columns }, absence) {
+    describe(style, absence) {
       if (end === undefined) return [];
+      const { colors, columns } = style;
       const denied = [...deniedTools].map(toPrintable);
       const nestedOnes = [...deniedNested].map(toPrintable);
       const durationMs = end.atMs - (startedAtMs ?? end.atMs);
@@ -71,6 +73,7 @@ export function createRunSummary(tools: readonly Tool[], limits: RunLimits = {})
         ...(end.status !== 'completed' || end.text.trim() === ''
           ? []
           : [...wrapBlock(toPrintableBlock(end.text.trim()), columns), '']),
+        ...formatUnfinished(end.unfinished, style),
         ...describeChanges(changes.list(), colors),
         ...(externalTools.size === 0
           ? []

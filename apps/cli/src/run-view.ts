@@ -9,6 +9,7 @@ import {
   type LineStyle,
 } from './call-line.ts';
 import { CallTree, formatTold, indentOf, type Told } from './call-tree.ts';
+import { formatFeedback } from './feedback-lines.ts';
 import type { OutputStream } from './host.ts';
 import { toJsonText } from './json-text.ts';
 import { createOpenCalls, type OpenCall } from './open-calls.ts';
@@ -135,6 +136,7 @@ const shownTypes: ReadonlySet<RunEvent['type']> = new Set([
   'model-message',
   'tool-call-end',
   'tool-call-late',
+  'feedback',
   'run-start',
   'run-end',
 ]);
@@ -154,6 +156,7 @@ function describeTold({ item, opening }: Told<RunEvent>, style: LineStyle): read
   }
   if (item.type === 'tool-call-end') return formatCallEnd(item, style);
   if (item.type === 'tool-call-late') return [formatLate(item, style)];
+  if (item.type === 'feedback') return formatFeedback(item, style);
   // Text beside calls is the model thinking aloud; text without calls is the answer, which comes at the end.
   if (item.type === 'model-message' && item.calls.length > 0 && item.text.trim() !== '') {
     return toPrintableBlock(item.text.trim())

@@ -13,6 +13,7 @@ import {
 } from './call-line.ts';
 import { CallTree, formatTold, type Told } from './call-tree.ts';
 import { type ChangeCollector, createChangeCollector, formatChanges } from './changes.ts';
+import { formatFeedback, formatUnfinished } from './feedback-lines.ts';
 import { LeftOpen } from './left-open.ts';
 import { describeIntegrity } from './log-damage.ts';
 import { type ShownCall, type ShownRecord, toShownRecord } from './log-records.ts';
@@ -133,6 +134,8 @@ function describeRecord(
       return [formatLate(record, style)];
     case 'run-resume':
       return ['', `${colors.bold('Resumed')}  ${formatTime(record.atMs)}`];
+    case 'feedback':
+      return formatFeedback(record, style);
     case 'approval-answer':
     case 'call-resolution': {
       const id = toPrintable(shortIds.get(record.callId) ?? record.callId);
@@ -173,6 +176,7 @@ function describeRecord(
         colors.bold(record.status === 'completed' ? 'Answer' : 'Last message'),
         ...(record.text.trim() === '' ? ['  (none)'] : indentBlock('  ', record.text.trim(), columns)),
         ...(record.error === undefined ? [] : [colors.red(`  ${toPrintable(record.error.message)}`)]),
+        ...formatUnfinished(record.unfinished, style),
         '',
         `${colors.bold('Status')}  ${toPrintable(record.status)} after ${formatDuration(record.atMs - startedAtMs)}, ${formatCount(record.turns, 'turn')}`,
         ...(changes.list().length === 0
