@@ -6,6 +6,7 @@ const names = [
   'core',
   'executor',
   'filesystem',
+  'planning',
   'policy',
   'prompt',
   'schema',
@@ -23,8 +24,9 @@ export const neutralPackages: readonly string[] = [
 export const neutralResult: object = {
   status: 'completed',
   text: 'All done.',
-  outcomes: 'ok ok ok ok',
+  outcomes: 'ok ok ok ok ok ok',
   notes: [{ text: 'done' }],
+  plan: 'completed',
   refused: 'invalid',
   plain: [true, false],
   offline: 'completed',

@@ -4,6 +4,7 @@ import { offlineModel } from '@holdfast/adapter-offline';
 import { append, defineSlice, defineTool, jsonSchema, type Model, toolOk } from '@holdfast/core';
 import { executeToolCall, runAgent } from '@holdfast/executor';
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
+import { planningSection, planSlice } from '@holdfast/planning';
 import { callBudget } from '@holdfast/policy';
 import { createPrompt, markdownSection } from '@holdfast/prompt';
 import { compileSchema } from '@holdfast/schema';
@@ -39,6 +40,7 @@ const prompt = createPrompt({
       tools: [note, ...fileTools()],
       policies: [callBudget({ maxCalls: 9 })],
     }),
+    planningSection(),
   ],
 });
 
@@ -70,7 +72,13 @@ export async function runEverything(): Promise<object> {
     { calls: [{ name: 'read_file', arguments: { path: 'a.txt' } }] },
     { calls: [{ name: 'write_file', arguments: { path: 'b.txt', content: 'two\n' } }] },
     { calls: [{ name: 'glob_files', arguments: { pattern: '*.txt' } }] },
-    { calls: [{ name: 'note', arguments: '{"text":"done"}' }] },
+    {
+      calls: [
+        { name: 'note', arguments: '{"text":"done"}' },
+        { name: 'planning_setup_plan', arguments: { objective: 'Note', initial_steps: ['Read'] } },
+        { name: 'planning_update_step', arguments: { step_id: 1, status: 'done' } },
+      ],
+    },
     { text: 'All done.' },
   ]);
   const { signal } = new AbortController();
@@ -89,6 +97,7 @@ export async function runEverything(): Promise<object> {
     text,
     outcomes: outcomes.map(({ kind }) => kind).join(' '),
     notes: session.read(notes).toArray(),
+    plan: session.read(planSlice)?.status,
     refused: refused.kind,
     plain: [plain.validate({ a: 1 }).ok, plain.validate({ a: 'x' }).ok],
     offline: (await ask(offlineModel())).status,

@@ -1,0 +1,233 @@
+import { createSession, type Session } from '@holdfast/session';
+import { expect, test } from 'vitest';
+import { callTool, planOf, sessionWithPlan } from './fixtures.ts';
+import { planSlice } from './plan-slice.ts';
+import { planningTools } from './planning-tools.ts';
+
+const setup = (session: Session, titles?: readonly string[], objective = 'Ship') =>
+  callTool(session, 'planning_setup_plan', { objective, ...(titles === undefined ? {} : { initial_steps: titles }) });
+const add = (session: Session, ...steps: readonly string[]) => callTool(session, 'planning_add_step', { steps });
+const update = (session: Session, step_id: number, change: object = {}) =>
+  callTool(session, 'planning_update_step', { step_id, ...change });
+const read = (session: Session) => callTool(session, 'planning_read_plan');
+
+const completed = () => sessionWithPlan(2, [1, 2]);
+const active = () => sessionWithPlan(2);
+const withoutPlan = () => createSession();
+
+const noPlan = 'No plan is currently initialised. Set one up with `planning_setup_plan` first.';
+const over = 'The plan is completed and changes no more. Set up a new one with `planning_setup_plan`.';
+const tooLong = (name: string, length: number) =>
+  `\`${name}\` has ${length} characters, and at most 500 are allowed: say it in fewer words.`;
+const empty = (name: string) => `\`${name}\` is empty: give it 1 to 500 characters.`;
+const unknownStatus = (status: string) => `\`${status}\` is no status: use \`pending\`, \`in_progress\` or \`done\`.`;
+
+test.each([
+  { session: withoutPlan, call: read, code: 'planning.no_plan', message: noPlan },
+  { session: withoutPlan, call: (s: Session) => add(s), code: 'planning.no_plan', message: noPlan },
+  { session: withoutPlan, call: (s: Session) => update(s, 1), code: 'planning.no_plan', message: noPlan },
+  { session: completed, call: (s: Session) => add(s, 'C'), code: 'planning.completed', message: over },
+  {
+    session: completed,
+    call: (s: Session) => update(s, 1, { status: 'pending' }),
+    code: 'planning.completed',
+    message: over,
+  },
+  {
+    session: active,
+    call: (s: Session) => add(s),
+    code: 'planning.no_steps',
+    message: '`steps` is empty: give at least one title, or go on with the steps that there are.',
+  },
+  { session: active, call: (s: Session) => add(s, ' '), code: 'planning.text_invalid', message: empty('steps[0]') },
+  {
+    session: active,
+    call: (s: Session) => add(s, 'C', 'x'.repeat(501)),
+    code: 'planning.text_invalid',
+    message: tooLong('steps[1]', 501),
+  },
+  {
+    session: active,
+    call: (s: Session) => setup(s, ['C'], ' \n'),
+    code: 'planning.text_invalid',
+    message: empty('objective'),
+  },
+  {
+    session: active,
+    call: (s: Session) => setup(s, [], '😀'.repeat(501)),
+    code: 'planning.text_invalid',
+    message: tooLong('objective', 501),
+  },
+  {
+    session: withoutPlan,
+    call: (s: Session) => setup(s, ['A', '\t']),
+    code: 'planning.text_invalid',
+    message: empty('initial_steps[1]'),
+  },
+  {
+    session: active,
+    call: (s: Session) => update(s, 1, { title: 'x'.repeat(600) }),
+    code: 'planning.text_invalid',
+    message: tooLong('title', 600),
+  },
+  {
+    session: active,
+    call: (s: Session) => update(s, 2, { title: '' }),
+    code: 'planning.text_invalid',
+    message: empty('title'),
+  },
+  {
+    session: active,
+    call: (s: Session) => update(s, 2),
+    code: 'planning.nothing_to_change',
+    message: 'Nothing to change: give `title`, `status` or both for step 2.',
+  },
+  ...['bogus', 'Done', ' done', '', '__proto__'].map((status) => ({
+    session: active,
+    call: (s: Session) => update(s, 1, { title: 'New', status }),
+    code: 'planning.status_unknown',
+    message: unknownStatus(status),
+  })),
+  {
+    session: active,
+    call: (s: Session) => update(s, 1, { status: 'd'.repeat(100_000) }),
+    code: 'planning.status_unknown',
+    message: unknownStatus('d'.repeat(40)),
+  },
+  ...[0, 3, -1, 1e15].map((id) => ({
+    session: active,
+    call: (s: Session) => update(s, id, { status: 'done' }),
+    code: 'planning.step_unknown',
+    message: `The plan has no step ${id}. It has ids 1 to 2; \`planning_read_plan\` shows them.`,
+  })),
+  {
+    session: () => sessionWithPlan(0),
+    call: (s: Session) => update(s, 1, { status: 'done' }),
+    code: 'planning.step_unknown',
+    message: 'The plan has no step 1. It has none yet: add some with `planning_add_step`.',
+  },
+])('$code: $message', ({ session: make, call, code, message }) => {
+  const session = make();
+  const before = session.read(planSlice);
+  expect(call(session).result).toMatchObject({ success: false, code, message, value: null });
+  expect(session.read(planSlice)).toBe(before);
+});
+
+test.each([
+  { titles: undefined, message: 'Set up the plan: no steps yet. Add some with `planning_add_step`.' },
+  { titles: [], message: 'Set up the plan: no steps yet. Add some with `planning_add_step`.' },
+  { titles: ['A'], message: 'Set up the plan: id 1, 1 step.' },
+  { titles: ['A', 'B'], message: 'Set up the plan: ids 1 to 2, 2 steps.' },
+])('a plan is set up: $message', ({ titles, message }) => {
+  const session = createSession();
+  const { result, rendered } = setup(session, titles);
+  const steps = (titles ?? []).map((title, index) => ({ step_id: index + 1, title, status: 'pending' }));
+  expect(session.read(planSlice)).toEqual({ objective: 'Ship', status: 'active', steps });
+  expect(result).toMatchObject({ success: true, message, value: planOf(session) });
+  expect(rendered).toBe('');
+});
+
+test.each([
+  { what: 'an active plan', session: active },
+  { what: 'a completed plan', session: completed },
+])('$what is replaced, and ids begin at 1 again', ({ session: make }) => {
+  const session = make();
+  add(session, 'C');
+  expect(setup(session, ['X'], 'More').result.message).toBe('Replaced the plan: id 1, 1 step.');
+  expect(planOf(session)).toEqual({
+    objective: 'More',
+    status: 'active',
+    steps: [{ step_id: 1, title: 'X', status: 'pending' }],
+  });
+  expect(add(session, 'Y').result.message).toBe('Added id 2. The plan has 2 steps.');
+});
+
+test('steps are added behind those that there are', () => {
+  const session = sessionWithPlan(0);
+  expect(add(session, 'A').result).toMatchObject({ message: 'Added id 1. The plan has 1 step.' });
+  const { result } = add(session, 'B', 'B');
+  expect(result).toMatchObject({
+    message: 'Added ids 2 to 3. The plan has 3 steps.',
+    value: { steps: planOf(session).steps.slice(1) },
+  });
+  expect(planOf(session).steps.map(({ step_id, title }) => [step_id, title])).toEqual([
+    [1, 'A'],
+    [2, 'B'],
+    [3, 'B'],
+  ]);
+});
+
+test('steps done in any order complete the plan with the last one, at once', () => {
+  const session = sessionWithPlan(4);
+  const messages = [4, 1, 2, 3].map((id) => update(session, id, { status: 'done' }).result);
+  expect(messages.map(({ message }) => message)).toEqual([
+    'Step 4 is done. The plan is active, 1 of 4 steps done.',
+    'Step 1 is done. The plan is active, 2 of 4 steps done.',
+    'Step 2 is done. The plan is active, 3 of 4 steps done.',
+    'Step 3 is done. The plan is completed, all 4 steps done.',
+  ]);
+  expect(messages.map(({ value }) => value)).toMatchObject([
+    { plan_status: 'active' },
+    { plan_status: 'active' },
+    { plan_status: 'active' },
+    { step: { step_id: 3, title: 'C', status: 'done' }, plan_status: 'completed' },
+  ]);
+  expect(planOf(session).status).toBe('completed');
+});
+
+test('several steps may be in progress, and go back', () => {
+  const session = sessionWithPlan(3, [3]);
+  for (const id of [1, 2]) update(session, id, { status: 'in_progress' });
+  expect(planOf(session).steps.map(({ status }) => status)).toEqual(['in_progress', 'in_progress', 'done']);
+  expect(update(session, 3, { status: 'pending' }).result.message).toBe(
+    'Step 3 is pending. The plan is active, 0 of 3 steps done.',
+  );
+});
+
+test('a title changes alone, or with the status', () => {
+  const session = sessionWithPlan(2, [1]);
+  update(session, 1, { title: ' A, again ' });
+  update(session, 2, { title: 'B, too', status: 'in_progress' });
+  expect(planOf(session).steps).toEqual([
+    { step_id: 1, title: 'A, again', status: 'done' },
+    { step_id: 2, title: 'B, too', status: 'in_progress' },
+  ]);
+});
+
+test('texts are trimmed, and 500 characters are allowed, of two code units each as well', () => {
+  const session = createSession();
+  const long = '😀'.repeat(500);
+  expect(setup(session, [` \n${long}\t`, `  ${'x'.repeat(500)}  `], `  ${long} `).result.success).toBe(true);
+  expect(planOf(session)).toMatchObject({ objective: long, steps: [{ title: long }, { title: 'x'.repeat(500) }] });
+});
+
+test.each([
+  {
+    session: () => sessionWithPlan(0),
+    message: 'The plan is active and has no steps: add some with `planning_add_step`.',
+  },
+  { session: () => sessionWithPlan(1), message: 'The plan is active, 0 of 1 step done.' },
+  { session: () => sessionWithPlan(3, [2]), message: 'The plan is active, 1 of 3 steps done.' },
+  { session: () => sessionWithPlan(1, [1]), message: 'The plan is completed, its only step done.' },
+  { session: completed, message: 'The plan is completed, all 2 steps done.' },
+])('reading says how far it is: $message', ({ session: make, message }) => {
+  const session = make();
+  expect(read(session).result).toMatchObject({ success: true, message, value: planOf(session) });
+});
+
+test('the model reads a line for each step, whatever a title holds', () => {
+  const session = createSession();
+  setup(session, ['Build', 'Test\n3. done: Deploy'], 'Ship\r\nit');
+  update(session, 1, { status: 'in_progress' });
+  expect(read(session).rendered).toBe('Objective: Ship it\n1. in_progress: Build\n2. pending: Test 3. done: Deploy');
+});
+
+test('reading changes nothing; the others change state only, and name the plan as what they work on', () => {
+  expect(planningTools().map(({ name, effects, dangerous }) => [name, effects, dangerous])).toEqual([
+    ['planning_setup_plan', 'state', false],
+    ['planning_add_step', 'state', false],
+    ['planning_update_step', 'state', false],
+    ['planning_read_plan', 'none', false],
+  ]);
+  for (const tool of planningTools()) expect(tool.locks?.({})).toEqual(['planning/plan']);
+});

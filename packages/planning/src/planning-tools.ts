@@ -1,0 +1,214 @@
+import { defineTool, type SessionReader, type Tool, type ToolResult, toolError, toolOk } from '@holdfast/core';
+import * as v from 'valibot';
+import {
+  addSteps,
+  changeStep,
+  createPlan,
+  planSchema,
+  type StepStatus,
+  stepSchema,
+  stepStatuses,
+  type TodoPlan,
+  updateStep,
+} from './plan.ts';
+import { addStepsTo, planSlice, setUpPlan, updateStepOf } from './plan-slice.ts';
+import { checkText, describePlan, describeProgress, formatCount, formatIds } from './planning-text.ts';
+
+/**
+ * The tools by which a model keeps a plan: `planning_setup_plan`, `planning_add_step`, `planning_update_step`,
+ * `planning_read_plan`. They need no registration: a tool that is called lets the session know the slice.
+ *
+ * What does not fit the plan is a failure whose message says what to do next: `planning.no_plan`, `planning.completed`,
+ * `planning.no_steps`, `planning.text_invalid`, `planning.nothing_to_change`, `planning.status_unknown`, `planning.step_unknown`,
+ * `planning.conflict`.
+ */
+export function planningTools(): readonly Tool[] {
+  return [setupPlanTool, addStepTool, updateStepTool, readPlanTool];
+}
+
+// Calls that touch nothing but the plan may begin beside calls that touch something else.
+const locks = (): readonly string[] => [planSlice.id];
+
+const title = v.pipe(v.string(), v.description('What to do, 1 to 500 characters'));
+
+const setupPlanTool: Tool = defineTool({
+  name: 'planning_setup_plan',
+  description: 'Set up a plan: its objective, and the steps that are known so far. Replaces the plan that there is.',
+  inputSchema: v.object({
+    objective: v.pipe(v.string(), v.description('What the plan is to achieve, 1 to 500 characters')),
+    initial_steps: v.optional(v.pipe(v.array(title), v.description('Titles of the first steps, in order')), []),
+  }),
+  outputSchema: planSchema,
+  effects: 'state',
+  locks,
+  examples: [
+    {
+      description: 'A plan of two steps',
+      input: { objective: 'Release version 1.2.0', initial_steps: ['Run the tests', 'Write the change log'] },
+      output: {
+        objective: 'Release version 1.2.0',
+        status: 'active',
+        steps: [
+          { step_id: 1, title: 'Run the tests', status: 'pending' },
+          { step_id: 2, title: 'Write the change log', status: 'pending' },
+        ],
+      },
+    },
+  ],
+  execute({ objective, initial_steps: titles }, { session }) {
+    const goal = checkText('objective', objective);
+    if (goal.type === 'problem') return refuse('planning.text_invalid', goal.problem);
+    const checked = checkTitles('initial_steps', titles);
+    if (checked.type === 'refusal') return checked.refusal;
+    const verb = session.read(planSlice) === null ? 'Set up' : 'Replaced';
+    session.dispatch(setUpPlan(goal.text, checked.titles));
+    const plan = createPlan(goal.text, checked.titles);
+    const { length } = plan.steps;
+    const what =
+      length === 0
+        ? 'no steps yet. Add some with `planning_add_step`'
+        : `${formatIds(plan.steps)}, ${formatCount(length, 'step')}`;
+    return toolOk(plan, `${verb} the plan: ${what}.`);
+  },
+  renderResult: () => '',
+});
+
+const addStepTool: Tool = defineTool({
+  name: 'planning_add_step',
+  description: 'Add one or more steps at the end of the plan.',
+  inputSchema: v.object({ steps: v.pipe(v.array(title), v.description('Titles of the steps, in order')) }),
+  outputSchema: v.object({ steps: v.array(stepSchema) }),
+  effects: 'state',
+  locks,
+  execute({ steps: titles }, { session }) {
+    const found = findActive(session);
+    if (found.type === 'refusal') return found.refusal;
+    if (titles.length === 0) {
+      return refuse(
+        'planning.no_steps',
+        '`steps` is empty: give at least one title, or go on with the steps that there are.',
+      );
+    }
+    const checked = checkTitles('steps', titles);
+    if (checked.type === 'refusal') return checked.refusal;
+    session.dispatch(addStepsTo(found.plan, checked.titles));
+    const { steps } = addSteps(found.plan, checked.titles);
+    const added = steps.slice(found.plan.steps.length);
+    return toolOk({ steps: added }, `Added ${formatIds(added)}. The plan has ${formatCount(steps.length, 'step')}.`);
+  },
+  renderResult: () => '',
+});
+
+const updateStepTool: Tool = defineTool({
+  name: 'planning_update_step',
+  description:
+    'Change the status of a step of the plan, its title, or both. When all steps are done the plan is completed.',
+  inputSchema: v.object({
+    step_id: v.pipe(v.number(), v.integer(), v.description('Id of the step')),
+    title: v.optional(title),
+    // No picklist: a wrong word is answered with the right ones, in the same way as everything else that does not fit.
+    status: v.optional(v.pipe(v.string(), v.description('`pending`, `in_progress` or `done`'))),
+  }),
+  outputSchema: v.object({ step: stepSchema, plan_status: v.picklist(['active', 'completed']) }),
+  effects: 'state',
+  locks,
+  examples: [
+    {
+      description: 'The work of a step is done',
+      input: { step_id: 1, status: 'done' },
+      output: { step: { step_id: 1, title: 'Run the tests', status: 'done' }, plan_status: 'active' },
+    },
+  ],
+  execute({ step_id: id, title: newTitle, status }, { session }) {
+    const found = findActive(session);
+    if (found.type === 'refusal') return found.refusal;
+    const step = found.plan.steps.find(({ step_id }) => step_id === id);
+    if (step === undefined) return refuse('planning.step_unknown', describeMissing(id, found.plan));
+    if (newTitle === undefined && status === undefined) {
+      return refuse(
+        'planning.nothing_to_change',
+        `Nothing to change: give \`title\`, \`status\` or both for step ${id}.`,
+      );
+    }
+    if (status !== undefined && !isStatus(status)) {
+      return refuse(
+        'planning.status_unknown',
+        `\`${status.slice(0, 40)}\` is no status: use \`pending\`, \`in_progress\` or \`done\`.`,
+      );
+    }
+    const checked = newTitle === undefined ? undefined : checkText('title', newTitle);
+    if (checked?.type === 'problem') return refuse('planning.text_invalid', checked.problem);
+    const change = { title: checked?.text, status };
+    session.dispatch(updateStepOf(id, change));
+    const plan = updateStep(found.plan, id, change);
+    const changed = changeStep(step, change);
+    return toolOk(
+      { step: changed, plan_status: plan.status },
+      `Step ${id} is ${changed.status}. ${describeProgress(plan)}`,
+    );
+  },
+  renderResult: () => '',
+});
+
+const readPlanTool: Tool = defineTool({
+  name: 'planning_read_plan',
+  description: 'Read the plan: its objective, its steps with their ids and statuses, and how far it is.',
+  outputSchema: planSchema,
+  effects: 'none',
+  locks,
+  execute(_input, { session }) {
+    const plan = session.read(planSlice);
+    return plan === null ? refuseWithoutPlan() : toolOk(plan, describeProgress(plan));
+  },
+  renderResult: describePlan,
+});
+
+type Found =
+  | { readonly type: 'plan'; readonly plan: TodoPlan }
+  | { readonly type: 'refusal'; readonly refusal: ToolResult<never> };
+
+/** The plan, when it may be changed. */
+function findActive(session: SessionReader): Found {
+  const plan = session.read(planSlice);
+  if (plan === null) return { type: 'refusal', refusal: refuseWithoutPlan() };
+  if (plan.status === 'active') return { type: 'plan', plan };
+  const problem = 'The plan is completed and changes no more. Set up a new one with `planning_setup_plan`.';
+  return { type: 'refusal', refusal: refuse('planning.completed', problem) };
+}
+
+type CheckedTitles =
+  | { readonly type: 'titles'; readonly titles: readonly string[] }
+  | { readonly type: 'refusal'; readonly refusal: ToolResult<never> };
+
+/** All or none. */
+function checkTitles(name: string, given: readonly string[]): CheckedTitles {
+  const titles: string[] = [];
+  for (const [index, one] of given.entries()) {
+    const checked = checkText(`${name}[${index}]`, one);
+    if (checked.type === 'problem') {
+      return { type: 'refusal', refusal: refuse('planning.text_invalid', checked.problem) };
+    }
+    titles.push(checked.text);
+  }
+  return { type: 'titles', titles };
+}
+
+function isStatus(status: string): status is StepStatus {
+  return stepStatuses.some((known) => known === status);
+}
+
+function describeMissing(id: number, { steps }: TodoPlan): string {
+  const known =
+    steps.length === 0
+      ? 'It has none yet: add some with `planning_add_step`.'
+      : `It has ${formatIds(steps)}; \`planning_read_plan\` shows them.`;
+  return `The plan has no step ${id}. ${known}`;
+}
+
+function refuseWithoutPlan(): ToolResult<never> {
+  return refuse('planning.no_plan', 'No plan is currently initialised. Set one up with `planning_setup_plan` first.');
+}
+
+function refuse(code: string, message: string): ToolResult<never> {
+  return toolError(message, { code });
+}
