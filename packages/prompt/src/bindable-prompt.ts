@@ -26,7 +26,8 @@ export interface BindablePrompt<Input = unknown, Output = unknown> extends Promp
   /**
    * Opens sections that are shown as summaries, by path, for good. A section under one that is opened with it may be among them.
    *
-   * @throws HoldfastError `section.unknown`, `section.hidden`, `section.open` when all of them are open, and nothing is changed.
+   * @throws HoldfastError `section.unknown`, `section.hidden`, `section.open` when all of them are open, and as `render`
+   * for what would be shown then. Nothing is changed then.
    */
   expand(keys: readonly string[], session: Pick<ToolSession, 'read' | 'dispatch'>): string;
 }

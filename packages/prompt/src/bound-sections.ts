@@ -1,4 +1,4 @@
-import { HoldfastError, type SessionReader } from '@holdfast/core';
+import { HoldfastError, type KeyedState, type SessionReader } from '@holdfast/core';
 import { toParameterText } from './parameter-text.ts';
 import type { Visibility } from './section.ts';
 import type { SectionNode } from './section-node.ts';
@@ -27,6 +27,8 @@ export interface BoundSections {
   summaryOf(node: SectionNode): string;
 }
 
+type Told = KeyedState<Visibility> | undefined;
+
 interface Binding {
   readonly promptId: string;
   readonly tree: SectionTree;
@@ -47,10 +49,10 @@ export function bindSections({ promptId, tree, bound }: Binding): BoundSections 
       { data: { section: node.path } },
     );
   };
-  const visibilityOf = (node: SectionNode, session: SessionReader | undefined): Visibility => {
+  const visibilityOf = (node: SectionNode, session: SessionReader | undefined, told: Told): Visibility => {
     if (node.summary === undefined) return 'full';
-    const told = session?.read(visibilitySlice).get(visibilityKey(promptId, node.path));
-    if (told !== undefined) return told;
+    const said = told?.get(visibilityKey(promptId, node.path));
+    if (said !== undefined) return said;
     if (typeof node.visibility === 'string') return node.visibility;
     const answer: unknown = node.visibility(paramsOf(node), session);
     if (answer === 'full' || answer === 'summary') return answer;
@@ -68,10 +70,12 @@ export function bindSections({ promptId, tree, bound }: Binding): BoundSections 
   return {
     collect(session, opening) {
       const shown: ShownSection[] = [];
+      // Read only where it matters: a run renders again when what was read has changed.
+      const told = tree.hasSummaries ? session?.read(visibilitySlice) : undefined;
       const visit = (nodes: readonly SectionNode[]): void => {
         for (const node of nodes) {
           if (!isEnabled(node, session)) continue;
-          const visibility = visibilityOf(node, session);
+          const visibility = visibilityOf(node, session, told);
           shown.push({ node, visibility });
           if (visibility === 'full' || opening?.has(node.path) === true) visit(node.children);
         }

@@ -17,7 +17,11 @@ import { sectionsShown } from './visibility.ts';
 export interface SectionTools {
   /** `open_sections` while a summary has tools under it, `read_section` while one has none. */
   neededBy(shown: readonly ShownSection[]): readonly SectionTool[];
-  /** Opens sections for good and says so. @throws HoldfastError `section.unknown`, `section.hidden`, `section.open`. */
+  /**
+   * Opens sections for good and says so.
+   *
+   * @throws HoldfastError `section.unknown`, `section.hidden`, `section.open`, and as `render` for what would be shown then.
+   */
   expand(keys: readonly string[], session: Pick<ToolSession, 'read' | 'dispatch'>): string;
 }
 
@@ -31,6 +35,7 @@ interface Disclosed {
 export function createSectionTools(disclosed: Disclosed): SectionTools {
   const expand: SectionTools['expand'] = (keys, session) => {
     const opened = findClosed(keys, { ...disclosed, session }).map(({ path }) => path);
+    checkTexts(new Set(opened), { ...disclosed, session });
     session.dispatch(sectionsShown({ prompt: disclosed.promptId, keys: opened, visibility: 'full' }));
     return `Opened ${opened.map(quote).join(', ')}: the instructions and tools there are yours from now on.`;
   };
@@ -86,6 +91,7 @@ function toReadTool(disclosed: Disclosed): Tool {
     name: 'read_section',
     description: 'Read a summarised section of the instructions, with all sections under it. It stays summarised.',
     inputSchema: readInput,
+    outputSchema: jsonSchema<string>({ type: 'string' }),
     effects: 'none',
     acceptsOverrides: false,
     execute({ section_key: key }, { session }) {
@@ -93,8 +99,9 @@ function toReadTool(disclosed: Disclosed): Tool {
       const nodes = findClosed([key], { ...disclosed, session }).flatMap((node) =>
         sections.collectUnder(node, session),
       );
-      return toolOk(null, nodes.map((node) => fullText(node, { sections, offered })).join('\n\n'));
+      return toolOk(nodes.map((node) => fullText(node, { sections, offered })).join('\n\n'));
     },
+    renderResult: (text) => text,
   });
 }
 
@@ -123,6 +130,17 @@ function findClosed(
   if (closed.length > 0) return closed.map(({ node }) => node);
   const named = wanted.size === 0 ? 'No section was named' : `Open already: ${[...wanted].map(quote).join(', ')}`;
   throw new HoldfastError('section.open', `${named}. ${listClosed(shown)}`, { data: { sections: [...wanted] } });
+}
+
+/** What cannot be rendered, for want of a parameter, has to fail the call that asks for it and not the run after it. */
+function checkTexts(
+  opening: ReadonlySet<string>,
+  { sections, session }: Disclosed & { readonly session: SessionReader },
+): void {
+  for (const { node, visibility } of sections.collect(session, opening)) {
+    if (visibility === 'full' || opening.has(node.path)) sections.bodyOf(node);
+    else sections.summaryOf(node);
+  }
 }
 
 function listClosed(shown: readonly ShownSection[]): string {

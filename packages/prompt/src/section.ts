@@ -9,6 +9,8 @@ import type {
   Tool,
 } from '@holdfast/core';
 
+import type { CheckedTemplate, NoParams } from './placeholders.ts';
+
 /** How a section is shown: its whole text with everything under it, or a summary that the model can open. */
 export type Visibility = 'full' | 'summary';
 
@@ -56,19 +58,24 @@ export interface Section<Input = unknown> {
 /** Decides at every render, for a section whose visibility the session does not say. */
 export type VisibilityRule<Params = unknown> = (params: Params, session: SessionReader | undefined) => Visibility;
 
-export interface SectionDefinition<Params extends Schema, Children extends readonly Section[]> {
+export interface SectionDefinition<
+  Params extends Schema,
+  Children extends readonly Section[],
+  Template extends string = string,
+  Summary extends string = string,
+> {
   /** One line. */
   readonly title: string;
   /** Matches `^[a-z0-9][a-z0-9_-]{0,63}$`, one of its kind among its siblings. Default: made of the title. */
   readonly key?: string;
   /** Markdown with placeholders `$name` and `${name}` for the section's own parameters; `$$` is a dollar sign. */
-  readonly template: string;
+  readonly template: Template & CheckedTemplate<Template, KeysOf<Params>>;
   /** An object schema. The section reads those keys of what is bound to the prompt. */
   readonly params?: Params;
   /** What parameters are while nothing is bound to them. Defaults of the schema fill what is then still missing. */
   readonly defaults?: NoInfer<Partial<InputOf<Params>>>;
   /** A template like `template`, shown in place of the section and everything under it while it is summarised. */
-  readonly summary?: string;
+  readonly summary?: Summary & CheckedTemplate<Summary, KeysOf<Params>>;
   /**
    * How the section is shown until somebody opens or closes it in the session. Default `full`. `summary`, and a function, need a
    * `summary`; the function is asked at every render.
@@ -102,6 +109,13 @@ export type InputOf<S> =
 /** What a schema gives. */
 export type OutputOf<S> = S extends Schema<infer Output, infer _Input> ? Output : unknown;
 
+/** The names of a section's parameters; any where its schema does not tell the compiler. */
+type KeysOf<Params> = Params extends NoParams
+  ? never
+  : unknown extends InputOf<Params>
+    ? string
+    : keyof InputOf<Params>;
+
 /** What a list of sections has to be given together: a key of two sections must satisfy both. */
 export type InputOfAll<Sections extends readonly unknown[]> = {
   [Index in keyof Sections]: (input: Sections[Index] extends Section<infer Input> ? Input : unknown) => void;
@@ -111,9 +125,11 @@ export type InputOfAll<Sections extends readonly unknown[]> = {
 
 /** Declares a section. What is wrong with it is told when a prompt is made of it, with its path. */
 export function markdownSection<
-  Params extends Schema = Schema,
+  Params extends Schema = NoParams,
   const Children extends readonly Section[] = readonly [],
->(definition: SectionDefinition<Params, Children>): Section<InputOf<Params> & InputOfAll<Children>> {
+  Template extends string = string,
+  Summary extends string = string,
+>(definition: SectionDefinition<Params, Children, Template, Summary>): Section<InputOf<Params> & InputOfAll<Children>> {
   const { title, key = toKey(title), template, params, enabled, visibility = 'full', children = [] } = definition;
   return Object.freeze({
     title: title.trim(),
