@@ -1,7 +1,7 @@
 import { HoldfastError, type Message, type ModelEvent, type ModelRequest } from '@holdfast/core';
 import { expect, test } from 'vitest';
 import { aiSdkModel } from './ai-sdk-model.ts';
-import { call, collect, fakeModel, finish, request, silentModel, text, versions } from './fixtures.ts';
+import { call, collect, fakeModel, finish, request, silentModel, text, type Version, versions } from './fixtures.ts';
 import type { AiSdkModel } from './specification.ts';
 
 const usage = { inputTokens: 7, outputTokens: 3 };
@@ -254,6 +254,36 @@ test.each([
     openai === undefined ? undefined : expect.objectContaining({ openai }),
   );
   expect(reports).toHaveLength(provider === 'unknown' ? 0 : 1);
+});
+
+test.each<{ provider: string; modelId?: string; version?: Version; sent: boolean }>([
+  { provider: 'unknown', sent: true },
+  { provider: 'openai.responses', version: 'v2', sent: true },
+  { provider: 'anthropic.messages', version: 'v2', sent: true },
+  { provider: 'google.generative-ai', modelId: 'gemini-2.5-flash', sent: true },
+  { provider: 'google.generative-ai', modelId: 'gemini-2.5-flash', version: 'v3', sent: false },
+  { provider: 'google.vertex.chat', modelId: 'gemini-1.5-pro', version: 'v2', sent: false },
+  { provider: 'google.vertex.chat', modelId: 'gemini-3-pro', version: 'v2', sent: true },
+  { provider: 'google', modelId: 'models/gemini-10-pro', version: 'v3', sent: true },
+  { provider: 'groq.chat', sent: false },
+  { provider: 'groqish', sent: true },
+])('$provider $modelId $version is sent a schema beside tools: $sent', async ({ provider, modelId, version, sent }) => {
+  const replies = Array.from({ length: 3 }, () => [finish(version ?? 'v4', 'stop')]);
+  const model = fakeModel(replies, { provider, ...(modelId && { modelId }), ...(version && { version }) });
+  const withheld: unknown[] = [];
+  const ours = aiSdkModel(model, {
+    onLowered: ({ tool, lowered }) => {
+      if (tool === undefined) withheld.push(...lowered.filter(({ reason }) => reason.includes('not sent')));
+    },
+  });
+  const tools = [{ name: 'read', description: 'Read.', inputSchema: { type: 'object', properties: {} } }];
+  await collect(ours, { output, tools });
+  await collect(ours, { output, tools });
+  await collect(ours, { output });
+  expect(model.requests.map(({ responseFormat }) => responseFormat !== undefined)).toEqual([sent, sent, true]);
+  expect(model.requests.map(({ tools: offered }) => offered?.length)).toEqual([1, 1, undefined]);
+  // Told once.
+  expect(withheld).toHaveLength(sent ? 0 : 1);
 });
 
 test('what a tool loses is told once, with its name', async () => {

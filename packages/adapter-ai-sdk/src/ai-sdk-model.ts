@@ -10,7 +10,7 @@ import {
 } from '@holdfast/core';
 import { Conversation } from './conversation.ts';
 import { type LoweredKeyword, lowerSchema } from './lower-schema.ts';
-import { type LoweringTargetName, targetsOf } from './lowering-targets.ts';
+import { type LoweringTargetName, takesOutputBesideTools, targetsOf } from './lowering-targets.ts';
 import { MessageContent } from './message-content.ts';
 import { toModelFailure } from './model-failure.ts';
 import { readStream } from './read-stream.ts';
@@ -98,7 +98,7 @@ function toCallOptions(
     prompt: conversation.toPrompt(messages),
     abortSignal: signal,
     ...(tools.length === 0 ? {} : { tools: tools.map((tool) => translator.toTool(tool)) }),
-    ...(output === undefined ? {} : translator.toOutput(output)),
+    ...(output === undefined ? {} : translator.toOutput(output, tools.length > 0)),
   };
 }
 
@@ -106,12 +106,16 @@ function toCallOptions(
 class SchemaTranslator {
   readonly #targets: { readonly input: LoweringTargetName; readonly output: LoweringTargetName };
   readonly #strict: { readonly strict?: false };
+  readonly #besideTools: boolean;
   readonly #onLowered: AiSdkModelOptions['onLowered'];
   readonly #tools = new WeakMap<ToolDeclaration, object>();
-  readonly #outputs = new WeakMap<JsonObject, Pick<AiSdkCallOptions, 'responseFormat' | 'providerOptions'>>();
+  readonly #outputs = new WeakMap<JsonObject, OutputOptions>();
+  readonly #withheld = new WeakSet<JsonObject>();
 
-  constructor({ provider, specificationVersion }: AiSdkModel, onLowered: AiSdkModelOptions['onLowered']) {
+  constructor(model: AiSdkModel, onLowered: AiSdkModelOptions['onLowered']) {
+    const { provider, specificationVersion } = model;
     this.#targets = targetsOf(provider);
+    this.#besideTools = takesOutputBesideTools(model);
     // OpenAI's Responses API takes a tool without the word as strict, and makes every optional parameter a required one.
     this.#strict = specificationVersion !== 'v2' && provider.endsWith('.responses') ? { strict: false } : {};
     this.#onLowered = onLowered;
@@ -128,7 +132,12 @@ class SchemaTranslator {
     return tool;
   }
 
-  toOutput(output: JsonObject): Pick<AiSdkCallOptions, 'responseFormat' | 'providerOptions'> {
+  toOutput(output: JsonObject, hasTools: boolean): OutputOptions {
+    if (hasTools && !this.#besideTools) {
+      if (!this.#withheld.has(output)) this.#onLowered?.({ lowered: withheld });
+      this.#withheld.add(output);
+      return {};
+    }
     const known = this.#outputs.get(output);
     if (known !== undefined) return known;
     const { schema, lowered, strict } = lowerSchema(output, this.#targets.output);
@@ -141,6 +150,12 @@ class SchemaTranslator {
     return options;
   }
 }
+
+type OutputOptions = Pick<AiSdkCallOptions, 'responseFormat' | 'providerOptions'>;
+
+const withheld: readonly LoweredKeyword[] = [
+  { path: '', keyword: 'type', reason: 'the whole schema is not sent: the provider takes none beside tools' },
+];
 
 // The AI SDK asks for strict mode unless told otherwise, and a schema outside of it would be refused. A provider reads its own.
 const withoutStrictMode = {

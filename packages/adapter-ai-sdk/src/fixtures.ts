@@ -15,13 +15,17 @@ export interface FakeModel extends AiSdkModel {
 /** A model of the given specification that plays `replies`. */
 export function fakeModel(
   replies: readonly Reply[],
-  { version = 'v4', provider = 'fake' }: { readonly version?: Version; readonly provider?: string } = {},
+  {
+    version = 'v4',
+    provider = 'fake',
+    modelId = 'one',
+  }: { readonly version?: Version; readonly provider?: string; readonly modelId?: string } = {},
 ): FakeModel {
   const requests: AiSdkCallOptions[] = [];
   return {
     specificationVersion: version,
     provider,
-    modelId: 'one',
+    modelId,
     requests,
     async doStream(options) {
       const reply = replies[requests.length];

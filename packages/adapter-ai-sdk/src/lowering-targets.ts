@@ -1,3 +1,5 @@
+import type { AiSdkModel } from './specification.ts';
+
 /** What a provider's schema language can say. Data, so that a change of a provider is a change of one line. */
 export interface LoweringTarget {
   /** Where the rules are written. */
@@ -90,6 +92,22 @@ export const loweringTargets: Readonly<Record<LoweringTargetName, LoweringTarget
   },
   none: { source: 'JSON Schema 2020-12' },
 };
+
+/**
+ * Whether a request may have both tools and a schema of the answer. Groq refuses that, and so does Google for what came before
+ * Gemini 3; from v4 on the AI SDK's own provider gives Google the schema as a tool of its own.
+ *
+ * Source: vercel/ai#10023 and vercel/ai#16540.
+ */
+export function takesOutputBesideTools({
+  provider,
+  modelId,
+  specificationVersion,
+}: Pick<AiSdkModel, 'provider' | 'modelId' | 'specificationVersion'>): boolean {
+  if (/^groq(?:\.|$)/.test(provider)) return false;
+  if (!/^google(?:\.|$)/.test(provider) || specificationVersion === 'v4') return true;
+  return /gemini-(?:[3-9]|[1-9][0-9])/.test(modelId);
+}
 
 /** By the beginning of what models call their provider, e.g. `openai.responses`. Unknown providers get schemas as they are. */
 export function targetsOf(provider: string): {
