@@ -86,3 +86,8 @@ test.each([
 test('text that is no JSON is a SyntaxError', () => {
   expect(() => decodeJson('{"\\":1}')).toThrow(SyntaxError);
 });
+
+test('as long as JSON gets, and with as many escapes', () => {
+  const long = '\\n'.repeat(5_000_000);
+  expect(decodeJson(`{"\\\\":"${long}","${'k'.repeat(1_000_000)}":1}`)).toMatchObject({ '\\': '\n'.repeat(5_000_000) });
+});

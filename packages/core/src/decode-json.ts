@@ -36,19 +36,27 @@ function decodeCarefully(text: string): unknown {
   const keys = new Map<string, string>();
   let plain = '';
   let end = 0;
-  for (const { 0: raw, index } of text.matchAll(stringToken)) {
-    const after = index + raw.length;
-    if (!raw.includes('\\') || !isKey(text, after)) continue;
-    const substitute = `${name}${keys.size}`;
-    // A string alone has no shape to be taken for another.
-    keys.set(substitute, String(JSON.parse(raw)));
-    plain += `${text.slice(end, index)}"${substitute}"`;
-    end = after;
+  for (let start = text.indexOf('"'); start !== -1; ) {
+    const after = findEnd(text, start);
+    const raw = text.slice(start, after);
+    if (raw.includes('\\') && isKey(text, after)) {
+      const substitute = `${name}${keys.size}`;
+      // A string alone has no shape to be taken for another.
+      keys.set(substitute, String(JSON.parse(raw)));
+      plain += `${text.slice(end, start)}"${substitute}"`;
+      end = after;
+    }
+    start = text.indexOf('"', after);
   }
   return putBack(JSON.parse(plain + text.slice(end)), keys);
 }
 
-const stringToken = /"[^"\\]*(?:\\.[^"\\]*)*"/g;
+/** Where the string ends that begins at `start`: behind the first quote that no backslash belongs to. */
+function findEnd(text: string, start: number): number {
+  let at = start + 1;
+  while (text[at] !== '"' && at < text.length) at += text[at] === '\\' ? 2 : 1;
+  return at + 1;
+}
 
 function isKey(text: string, after: number): boolean {
   let at = after;
