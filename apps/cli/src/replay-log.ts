@@ -1,6 +1,10 @@
 import { HoldfastError, isHoldfastError, isPlainObject, type Json, type Slice } from '@holdfast/core';
+import { planSlice } from '@holdfast/planning';
 import { type LogRecord, replay, type Session, type SessionExport } from '@holdfast/session';
 import * as v from 'valibot';
+
+// Those whose reducers are part of this program.
+const known: readonly Slice[] = [planSlice];
 
 /** A slice whose state only its own reducers could make, and they are not part of this program. */
 export interface MissingSlice {
@@ -30,16 +34,17 @@ const declaration: v.GenericSchema<unknown, MissingSlice> = v.object({
 });
 
 /**
- * Rebuilds the state after `records`. Runs no tool, policy, model or reducer: a slice with
+ * Rebuilds the state after `records`. Runs no tool, policy or model, and of reducers only those of this program: another slice with
  * reducers is left out, and what does not depend on it is there all the same: slices do not see each other.
  *
  * @throws HoldfastError as `replay`, but for `replay.slice_missing`.
  */
 export function replayLog(records: readonly LogRecord[]): Replayed {
-  const declared = listDeclared(records);
-  const missing = [...declared.values()];
+  const declared = [...listReducing(records).values()];
+  const present = known.filter((slice) => declared.some((other) => isSame(slice, other)));
+  const missing = declared.filter(({ id }) => !present.some((slice) => slice.id === id));
   try {
-    const session = replay(records, { slices: missing.map(toIdleSlice) });
+    const session = replay(records, { slices: [...present, ...missing.map(toIdleSlice)] });
     const exported = session.export();
     const left = new Set(missing.map(({ id }) => id));
     return { session, state: { ...exported, slices: exported.slices.filter(({ id }) => !left.has(id)) }, missing };
@@ -48,8 +53,8 @@ export function replayLog(records: readonly LogRecord[]): Replayed {
   }
 }
 
-/** The slices that change by events, by id. */
-function listDeclared(records: readonly LogRecord[]): ReadonlyMap<string, MissingSlice> {
+/** The slices of a log that change by events, by id. */
+export function listReducing(records: readonly LogRecord[]): ReadonlyMap<string, MissingSlice> {
   const slices = new Map<string, MissingSlice>();
   for (const record of records) {
     const declared = record.type === 'session-start' ? record['slices'] : record.type === 'slice' ? [record] : [];
@@ -62,6 +67,17 @@ function listDeclared(records: readonly LogRecord[]): ReadonlyMap<string, Missin
     }
   }
   return slices;
+}
+
+/** Whether a slice of a log is one that this program knows, and not another one, or another version, of the same id. */
+function isSame(slice: Slice, { id, kind, retention, initial, events }: MissingSlice): boolean {
+  return (
+    slice.id === id &&
+    slice.kind === kind &&
+    slice.retention === retention &&
+    JSON.stringify(slice.initial) === JSON.stringify(initial) &&
+    events.every((type) => slice.reducers.has(type))
+  );
 }
 
 /** Answers what the slice does, and does nothing. */

@@ -17,12 +17,13 @@ import { formatFeedback, formatUnfinished } from './feedback-lines.ts';
 import { LeftOpen } from './left-open.ts';
 import { describeIntegrity } from './log-damage.ts';
 import { type ShownCall, type ShownRecord, toShownRecord } from './log-records.ts';
+import { describePlan } from './show-plan.ts';
 import { fitColumns, toPrintable, toPrintableBlock, wrapBlock } from './terminal-text.ts';
 
 const maxResultLines = 4;
 const maxTextCharacters = 10_000;
 
-/** A session log for people: request, turns, calls with arguments, decisions and outcomes, changes, answer, state of the log. */
+/** A session log for people: request, turns, calls with arguments, decisions and outcomes, changes, answer, plan, state of the log. */
 export function describeLog(reading: LogReading, style: LineStyle): readonly string[] {
   const { colors } = style;
   const lines: string[] = [];
@@ -63,7 +64,7 @@ export function describeLog(reading: LogReading, style: LineStyle): readonly str
   tell(tree.rest());
   if (running) lines.push('', colors.yellow('The log ends before its run does: the run goes on, or it was killed.'));
   lines.push(...open.describe((callId) => shortIds.get(callId) ?? callId).map(colors.yellow));
-  return [...lines, '', describeIntegrity(reading, style, 'shown')];
+  return [...lines, ...describePlan(reading.records, style), '', describeIntegrity(reading, style, 'shown')];
 }
 
 function isShown({ type }: ShownRecord): boolean {

@@ -77,6 +77,6 @@ function expectActive(state: TodoPlan | null): TodoPlan {
 function conflict(): HoldfastError {
   return new HoldfastError(
     'planning.conflict',
-    'Another call has changed the plan meanwhile; nothing was done. See it with `planning_read_plan`, then call again.',
+    'This does not fit the plan that is there: another call has changed it since. Nothing was done; see the plan with `planning_read_plan`, then call again.',
   );
 }
