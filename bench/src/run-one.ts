@@ -2,12 +2,14 @@
 import { measureCallPath, partMeasures } from './call-path/measure.ts';
 import { measureImport } from './import.ts';
 import { measureInstall } from './install.ts';
+import { measureRender } from './render/measure.ts';
 import type { Report } from './report.ts';
 import { measureSize } from './size.ts';
 import { measureStores } from './stores/measure.ts';
 
 const alone = new Map<string, () => Promise<Report>>([
   ...partMeasures,
+  ['render', measureRender],
   ['import', measureImport],
   ['size', measureSize],
   ['install', measureInstall],
