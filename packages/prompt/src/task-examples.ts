@@ -1,4 +1,12 @@
-import { copyJson, HoldfastError, type Json, type Schema, type Tool } from '@holdfast/core';
+import {
+  copyJson,
+  HoldfastError,
+  type Json,
+  type JsonObject,
+  jsonSchema,
+  type Schema,
+  type Tool,
+} from '@holdfast/core';
 import { compileSchema, describeIssues, findExampleProblem } from '@holdfast/schema';
 import type { TaskExample, TaskStep } from './section.ts';
 import type { RenderedTask } from './section-node.ts';
@@ -15,35 +23,63 @@ export interface TaskPlace {
 }
 
 /**
- * Checks a task example and renders it.
+ * Checks a task example, whoever wrote it, and renders it.
  *
  * @throws HoldfastError `task.example.invalid`.
  */
-export function toRenderedTask(example: TaskExample, place: TaskPlace): RenderedTask {
-  const objective = String(example.objective).trim();
-  const { steps, outcome } = example;
+export function toRenderedTask(given: TaskExample, place: TaskPlace): RenderedTask {
+  const example = readExample(given, place);
+  const objective = example.objective.trim();
   const fail = (reason: string, cause?: unknown): HoldfastError => {
-    const which = objective === '' ? 'A task example' : `The task example \`${objective.slice(0, 80)}\``;
-    return new HoldfastError('task.example.invalid', `${which} of section \`${place.path}\` does not fit: ${reason}.`, {
-      data: { section: place.path, objective },
-      cause,
-    });
+    const which = `The task example \`${objective.slice(0, 80)}\` of section \`${place.path}\``;
+    return invalid(`${which} does not fit: ${reason}.`, { path: place.path, cause });
   };
-  if (objective.length < 1 || objective.length > 500) throw fail('its objective must have 1 to 500 characters');
-  if (steps.length === 0) throw fail('it needs a step at least');
-  const outcomeProblem = findOutcomeProblem(outcome, place.output);
-  if (outcomeProblem !== undefined) throw fail(outcomeProblem);
-  const lines = steps.map((step, index) => {
+  const problem = findOutcomeProblem(example.outcome, place.output);
+  if (problem !== undefined) throw fail(problem);
+  const steps = example.steps.map((step, index) => {
+    const failStep = (reason: string, cause?: unknown): HoldfastError => fail(`step ${index + 1}: ${reason}`, cause);
     const tool = place.tools.get(step.tool);
-    const problem = tool === undefined ? `no section offers \`${step.tool}\`` : findStepProblem(tool, step);
-    if (tool === undefined || problem !== undefined) throw fail(`step ${index + 1}: ${problem ?? ''}`);
-    return renderStep(tool, { step, number: index + 1, fail });
+    if (tool === undefined) throw failStep(`no section offers \`${step.tool.slice(0, 64)}\``);
+    const stepProblem = findExampleProblem(tool, step);
+    if (stepProblem !== undefined) throw failStep(stepProblem);
+    return renderStep({ ...step, output: renderOutput(tool, step.output, failStep) }, index + 1);
   });
   return {
     example,
-    tools: steps.map(({ tool }) => tool),
-    block: [`Example of a task: ${objective}`, lines.join('\n'), `Outcome: ${renderOutcome(outcome)}`].join('\n\n'),
+    tools: example.steps.map(({ tool }) => tool),
+    block: [`Example of a task: ${objective}`, steps.join('\n'), `Outcome: ${renderOutcome(example.outcome)}`].join(
+      '\n\n',
+    ),
   };
+}
+
+const text = (maxLength: number): JsonObject => ({ type: 'string', maxLength, pattern: '\\S' });
+const stepShape = { tool: { type: 'string' }, description: text(200), input: true, output: true };
+const exampleShape = jsonSchema<TaskExample>({
+  type: 'object',
+  properties: {
+    objective: text(500),
+    steps: {
+      type: 'array',
+      items: { type: 'object', properties: stepShape, required: Object.keys(stepShape) },
+      minItems: 1,
+    },
+    outcome: true,
+  },
+  required: ['objective', 'steps', 'outcome'],
+});
+
+/** A frozen copy, which nothing that its owner does later can change. */
+function readExample(given: TaskExample, { path }: TaskPlace): TaskExample {
+  const copied = copyJson(given);
+  if (!copied.ok) throw invalid(`A task example of section \`${path}\` is not JSON: ${copied.problem}.`, { path });
+  const validation = compileSchema(exampleShape).validate(copied.value);
+  if (validation.ok) return validation.value;
+  throw invalid(`A task example of section \`${path}\` does not fit: ${describeIssues(validation.issues)}.`, { path });
+}
+
+function invalid(message: string, { path, cause }: { readonly path: string; readonly cause?: unknown }): HoldfastError {
+  return new HoldfastError('task.example.invalid', message, { data: { section: path }, cause });
 }
 
 function findOutcomeProblem(outcome: Json, output: Schema | undefined): string | undefined {
@@ -51,9 +87,7 @@ function findOutcomeProblem(outcome: Json, output: Schema | undefined): string |
     if (typeof outcome === 'string' && outcome.trim() !== '') return undefined;
     return 'its outcome must be a text, for the prompt declares no `output`';
   }
-  const copied = copyJson(outcome);
-  if (!copied.ok) return `its outcome: ${copied.problem}`;
-  const validation = compileSchema(output).validate(copied.value);
+  const validation = compileSchema(output).validate(outcome);
   return validation.ok ? undefined : `its outcome: ${describeIssues(validation.issues)}`;
 }
 
@@ -63,30 +97,15 @@ function renderOutcome(outcome: Json): string {
   return JSON.stringify(Array.isArray(outcome) ? { items: outcome } : outcome);
 }
 
-function findStepProblem(tool: Tool, { description, input, output }: TaskStep): string | undefined {
-  const { length } = description.trim();
-  if (length < 1 || length > 200) return 'its description must have 1 to 200 characters';
-  return findExampleProblem(tool, { input, output });
-}
-
 function renderStep(
-  tool: Tool,
-  {
-    step,
-    number,
-    fail,
-  }: {
-    readonly step: TaskStep;
-    readonly number: number;
-    readonly fail: (reason: string, cause: unknown) => HoldfastError;
-  },
+  { description, tool, input, output }: TaskStep & { readonly output: string },
+  number: number,
 ): string {
   const indentation = ' '.repeat(`${number}. `.length);
-  const output = renderOutput(tool, step.output, (reason, cause) => fail(`step ${number}: ${reason}`, cause));
   return [
-    `${number}. ${indent(step.description.trim(), indentation)}`,
-    `${indentation}- tool: \`${tool.name}\``,
-    `${indentation}- input: ${JSON.stringify(step.input)}`,
+    `${number}. ${indent(description.trim(), indentation)}`,
+    `${indentation}- tool: \`${tool}\``,
+    `${indentation}- input: ${JSON.stringify(input)}`,
     `${indentation}- output: ${indent(output, `${indentation}  `)}`,
   ].join('\n');
 }

@@ -29,18 +29,21 @@ function renderExample(tool: Tool, { description, input, output }: ToolExample):
   ].join('\n');
 }
 
-/** An output as the tool's results look. @throws what `fail` makes, when `renderResult` throws. */
+/** An output as the tool's results look. @throws what `fail` makes, when `renderResult` throws or makes no text. */
 export function renderOutput(
   tool: Tool,
   output: unknown,
   fail: (reason: string, cause: unknown) => HoldfastError,
 ): string {
   if (tool.renderResult === undefined) return JSON.stringify(output);
+  let rendered: unknown;
   try {
-    return tool.renderResult(output);
+    rendered = tool.renderResult(output);
   } catch (cause) {
     throw fail(`\`renderResult\` threw on its output: ${describeThrown(cause)}`, cause);
   }
+  if (typeof rendered === 'string') return rendered;
+  throw fail('`renderResult` made no text of its output', undefined);
 }
 
 /** All lines of `text` but the first one further in. */

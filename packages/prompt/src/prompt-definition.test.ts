@@ -1,0 +1,117 @@
+import { type CompletionChecker, defineSlice, defineTool, type FeedbackProvider, type Prompt } from '@holdfast/core';
+import * as v from 'valibot';
+import { expect, test } from 'vitest';
+import { promptOf, tool } from './fixtures.ts';
+import { renderOutputFormat } from './output-format.ts';
+import { createPrompt, type PromptDefinition } from './prompt.ts';
+import { partsOf, withTree } from './prompt-parts.ts';
+import { markdownSection, type Section } from './section.ts';
+import { mapTree } from './section-tree.ts';
+import { clearSections, showSections } from './show-sections.ts';
+import { parseTemplate } from './template.ts';
+
+const define = <Output>(rest: Partial<PromptDefinition<readonly Section[], Output>>) =>
+  createPrompt<readonly Section[], Output>({ ns: 'Tests', key: 'Prompt', sections: [], ...rest });
+
+test('the name is for people, the id for what a session keeps', () => {
+  expect(define({})).toMatchObject({ name: 'tests/prompt', id: 'tests/prompt' });
+  expect(define({ name: ' Release notes ' })).toMatchObject({ name: 'Release notes', id: 'tests/prompt' });
+  expect(define({ name: 'x' }).bind({})).toMatchObject({ name: 'x', id: 'tests/prompt' });
+});
+
+test.each(['', '  ', 'two\nlines', 'x'.repeat(201)])('the name %j is prompt.name.invalid', (name) => {
+  expect(() => define({ name })).toThrow(expect.objectContaining({ code: 'prompt.name.invalid' }));
+});
+
+test('slices come from sections however deep, each once, and disabled ones too', () => {
+  const [one, two] = ['one', 'two'].map((id) => defineSlice({ id, kind: 'value', initial: 0, reducers: {} }));
+  if (one === undefined || two === undefined) throw new Error('there are two');
+  const inner = markdownSection({ title: 'Inner', template: '', slices: [one, two], enabled: () => false });
+  const outer = markdownSection({ title: 'Outer', template: '', slices: [one], children: [inner] });
+  expect(promptOf(outer).slices).toEqual([one, two]);
+});
+
+test('tool names are those of all sections, whatever is enabled', () => {
+  const inner = markdownSection({ title: 'Inner', template: '', tools: [tool('b')], enabled: () => false });
+  expect([...promptOf(markdownSection({ title: 'A', template: '', tools: [tool('a')] }), inner).toolNames]).toEqual([
+    'a',
+    'b',
+  ]);
+});
+
+const output = v.object({ answer: v.string() });
+
+test('an output is at the end of the text and comes with the rendering', () => {
+  const section = markdownSection({ title: 'A', template: 'a' });
+  const rendered = define({ sections: [section], output, maxCorrections: 2 }).render();
+  if (rendered.output === undefined) throw new Error('no output');
+  expect(rendered.text).toBe(`## 1. A (a)\n\na\n\n${renderOutputFormat(rendered.output)}`);
+  expect(rendered.output.maxCorrections).toBe(2);
+  expect(rendered.output.parse('{"answer":"yes"}')).toEqual({ ok: true, value: { answer: 'yes' } });
+  expect(define({ output }).render()).toMatchObject({
+    text: expect.stringMatching(/^## Response format/),
+    output: { maxCorrections: 1 },
+  });
+  expect(Object.hasOwn(define({}).render(), 'output')).toBe(false);
+});
+
+const provider: FeedbackProvider = { name: 'nudge', triggers: [], provide: () => 'go on' };
+const checker: CompletionChecker = { name: 'done', check: () => ({ complete: true }) };
+
+test('feedback and completion come with the rendering, checked when the prompt is made', () => {
+  const rendered = define({ feedback: [provider], completion: checker, maxReturns: 5 }).render();
+  expect(rendered.feedback).toEqual([provider]);
+  expect(rendered.completion).toEqual({ checker, maxReturns: 5 });
+  expect(define({ completion: checker }).render().completion?.maxReturns).toBe(3);
+  expect(Object.keys(define({}).render())).not.toEqual(expect.arrayContaining(['feedback']));
+  expect(Object.keys(define({}).render())).not.toEqual(expect.arrayContaining(['completion']));
+});
+
+test.each<[string, Partial<PromptDefinition<readonly Section[]>>]>([
+  ['feedback.invalid', { feedback: [provider, provider] }],
+  ['completion.invalid', { completion: { ...checker, name: '' } }],
+  ['completion.invalid', { completion: checker, maxReturns: -1 }],
+  ['options.invalid', { output, maxCorrections: -1 }],
+  ['output.schema.invalid', { output: v.string() }],
+])('%s is told when the prompt is made', (code, rest) => {
+  expect(() => define(rest)).toThrow(expect.objectContaining({ code }));
+});
+
+test('a prompt that was not made here is prompt.foreign', () => {
+  const foreign: Prompt = { name: 'foreign', render: () => promptOf().render() };
+  for (const act of [() => partsOf(foreign), () => showSections(foreign, [], 'full'), () => clearSections(foreign)]) {
+    expect(act).toThrow(expect.objectContaining({ code: 'prompt.foreign' }));
+  }
+});
+
+test('with another tree a prompt keeps what is bound, and the first one stays as it was', () => {
+  const params = v.object({ word: v.string() });
+  const prompt = promptOf(
+    markdownSection({
+      title: 'A',
+      template: 'one $word',
+      params,
+      children: [markdownSection({ title: 'B', template: 'two' })],
+    }),
+  ).bind({ word: 'w' });
+  const tree = mapTree(partsOf(prompt).tree, (node) => ({
+    ...node,
+    template: parseTemplate(`other ${node.path}`, { names: node.params.keys, place: 'here' }),
+  }));
+  const other = withTree(prompt, tree);
+  expect(other.render().text).toBe('## 1. A (a)\n\nother a\n\n### 1.1. B (a.b)\n\nother a.b');
+  expect(prompt.render().text).toBe('## 1. A (a)\n\none w\n\n### 1.1. B (a.b)\n\ntwo');
+  expect(partsOf(other.bind({ word: 'x' })).tree).toBe(tree);
+});
+
+test('declarations are there where a tree says other than its tools do', () => {
+  const search = defineTool({ name: 'search', description: 'Search.', inputSchema: v.object({ q: v.string() }) });
+  const prompt = promptOf(markdownSection({ title: 'A', template: '', tools: [search, tool('t')] }));
+  expect(Object.hasOwn(prompt.render(), 'declarations')).toBe(false);
+  const declaration = { name: 'search', description: 'Find.', inputSchema: { type: 'object' } };
+  const tree = mapTree(partsOf(prompt).tree, (node) => ({
+    ...node,
+    tools: node.tools.map((own) => (own.tool === search ? { ...own, declaration, overridden: true } : own)),
+  }));
+  expect([...(withTree(prompt, tree).render().declarations ?? [])]).toEqual([['search', declaration]]);
+});
