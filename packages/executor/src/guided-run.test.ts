@@ -127,6 +127,22 @@ describe('feedback', () => {
     expect(await told()).toEqual(['watch at 1']);
   });
 
+  test('of several files, each counts once', async () => {
+    const { session } = testSession();
+    const files = new Set(['a']);
+    const resources = { filesystem: namedFiles(files) };
+    const feedback = [provider('watch', [fileCreated('a'), fileCreated('b')])];
+    const once = [
+      [echoed('a'), stop],
+      [say('.'), stop],
+    ];
+    const told = async () => (await runGuided({ feedback }, once, { session, resources })).told.at(-1)?.slice(1);
+    expect(await told()).toEqual(['watch at 1']);
+    files.add('b');
+    expect(await told()).toEqual(['watch at 2']);
+    expect(await told()).toEqual([]);
+  });
+
   test('without triggers, without a filesystem, or with nothing to say there is nothing', async () => {
     const feedback = [
       provider('never', []),
@@ -410,6 +426,8 @@ describe('output', () => {
     const { result, told } = await runGuided({ completion, output: numberFormat() }, turns);
     expect(told.at(-1)).toEqual(['Go.', 'Call it.', 'Begin with a number.']);
     expect(result).toMatchObject({ status: 'completed', output: 1, turns: 4 });
+    // The checker has seen the call, although nobody gives feedback.
+    expect(result).not.toHaveProperty('unfinished');
   });
 });
 
