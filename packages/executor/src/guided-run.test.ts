@@ -105,8 +105,29 @@ describe('feedback', () => {
     const prompt = guidedPrompt([{ ...advance(5), name: 'five' }], {
       feedback: [provider('clock', [everySeconds(10)])],
     });
-    await runAgent({ model, prompt, session: testSession().session, input: 'Go.', clock }).result;
+    const { session } = testSession();
+    await runAgent({ model, prompt, session, input: 'Go.', clock }).result;
     expect(model.requests.map(toldIn).at(-1)).toEqual(['Go.', 'clock at 2']);
+
+    clock.advance(1_000_000);
+    const next = playing([call('five', { q: '' }, 'a'), stop], [say('.'), stop]);
+    await runAgent({ model: next, prompt, session, input: 'Go.', clock }).result;
+    expect(next.requests.map(toldIn).at(-1)).toEqual(['Go.']);
+  });
+
+  test('two prompts of one name are two by their ids', async () => {
+    const { session } = testSession();
+    const feedback = [provider('second', [everyCalls(2)])];
+    const turns = [
+      [echoed('a'), stop],
+      [say('.'), stop],
+    ];
+    for (const id of ['a/one', 'a/two']) {
+      const model = playing(...turns);
+      const prompt = { ...guidedPrompt([echo], { feedback }), id };
+      await runAgent({ model, prompt, session, input: 'Go.' }).result;
+      expect(model.requests.map(toldIn).at(-1)).toEqual(['Go.']);
+    }
   });
 
   test('K04: a file counts once, and again when the session was reset', async () => {
@@ -119,6 +140,7 @@ describe('feedback', () => {
       [say('.'), stop],
     ];
     const told = async () => (await runGuided({ feedback }, once, { session, resources })).told.at(-1)?.slice(1);
+    files.add('plan.md/');
     expect(await told()).toEqual([]);
     files.add('plan.md');
     expect(await told()).toEqual(['watch at 2']);

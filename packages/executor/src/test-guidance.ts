@@ -46,16 +46,15 @@ export function numberFormat(maxCorrections = 1): OutputFormat<number> {
   };
 }
 
-/** A filesystem of nothing but names; only what guidance looks at is there. */
+/** A filesystem of nothing but names, of folders with `/` at their end; only what guidance looks at is there. */
 export function namedFiles(names: Set<string>): StagedResource<Filesystem, FilesystemReader> {
   const readOnly: Pick<FilesystemReader, 'stat'> = {
     stat: async (path) => {
       if (path.startsWith('..')) throw new Error('it leaves the root');
-      return names.has(path) ? { type: 'file', size: 0, version: '1' } : undefined;
+      if (names.has(path)) return { type: 'file', size: 0, version: '1' };
+      return names.has(`${path}/`) ? { type: 'directory', size: 0, version: 'directory' } : undefined;
     },
   };
   // No call of these tests uses it.
   return { type: 'staged-resource', readOnly } as unknown as StagedResource<Filesystem, FilesystemReader>;
 }
-
-export type Look = (context: GuidanceContext) => void;
