@@ -362,6 +362,7 @@ describe('completion', () => {
     ['answers nothing', () => undefined, 'neither'],
     ['answers something else', () => ({ complete: 'yes' }), 'neither'],
     ['says no without a reason that is text', () => ({ complete: false, feedback: 7 }), 'neither'],
+    ['answers yes in its own way', () => ({ complete: 'no', feedback: 'Fine.' }), 'neither'],
     ['says no without a reason', () => ({ complete: false, feedback: ' ' }), 'not done'],
   ])('a checker that %s has not said yes', async (_title, check, says) => {
     // The cast stands for hosts without types.
@@ -372,6 +373,26 @@ describe('completion', () => {
     ]);
     expect(told.at(-1)?.[1]).toContain(says);
     expect(result).toMatchObject({ status: 'completed', unfinished: expect.stringContaining(says) });
+  });
+
+  test('why a checker could not be asked is in the log, also when the model is not told', async () => {
+    const { session, records } = testSession();
+    let frozen = false;
+    const completion = {
+      checker: checker((context) => {
+        frozen = Object.isFrozen(context);
+        throw new Error('no light');
+      }),
+      maxReturns: 0,
+    };
+    const { told } = await runGuided({ completion }, [[say('Done.'), stop]], { session });
+    expect(told).toEqual([['Go.']]);
+    expect(records.find(({ type }) => type === 'feedback')).toMatchObject({
+      source: 'completion',
+      given: [],
+      failed: [{ name: 'done', message: 'no light' }],
+    });
+    expect(frozen).toBe(true);
   });
 
   test('a checker that never answers ends with the run', async () => {
@@ -430,8 +451,9 @@ describe('output', () => {
     [{ maxRounds: 1 }, 'max-rounds'],
     [{ budget: createBudget({ maxTokens: 5 }) }, 'budget'],
   ])('with nothing left to correct it with (%j), that is what ended the run', async (options, status) => {
-    const { result } = await runGuided({ output: numberFormat() }, [[say('seven'), stop]], options);
+    const { result, events } = await runGuided({ output: numberFormat() }, [[say('seven'), stop]], options);
     expect(result).toMatchObject({ status, text: 'seven' });
+    expect(events.some(({ type }) => type === 'feedback')).toBe(false);
   });
 
   test('first the work, then its form', async () => {

@@ -4,7 +4,6 @@ import type {
   FeedbackTrigger,
   Filesystem,
   FilesystemReader,
-  GuidanceContext,
   OutputFormat,
   Prompt,
   RenderedPrompt,
