@@ -148,7 +148,7 @@ export interface ToolDefinition<Input, Output, RawInput = unknown> {
   /** Longest that one call may take, in milliseconds. Default: only the run's deadline. */
   readonly timeoutMs?: number;
   readonly examples?: readonly ToolExample<NoInfer<RawInput>, NoInfer<Output>>[];
-  /** Whether a prompt may override the tool's texts; no prompt does so far. Default true. */
+  /** Whether what a model is told of the tool may be overridden where a prompt has it. Default true. */
   readonly acceptsOverrides?: boolean;
   readonly origin?: ToolOrigin;
   /**

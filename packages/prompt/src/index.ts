@@ -10,6 +10,27 @@ export {
   staticFeedback,
 } from './feedback.ts';
 export { type OutputFormatOptions, parseOutput, renderOutputFormat, toOutputFormat } from './output-format.ts';
+export type {
+  ExampleOverride,
+  OverrideDocument,
+  OverridePlace,
+  SectionOverrides,
+  TextOverride,
+  ToolOverrides,
+  ValueOverride,
+} from './override-document.ts';
+export { hashOverridden } from './override-hash.ts';
+export {
+  type LoadedOverrides,
+  loadOverrides,
+  type OverrideOptions,
+  type SeededOverrides,
+  saveOverrides,
+  seedOverrides,
+} from './override-prompt.ts';
+export type { OverrideRef } from './override-ref.ts';
+export type { AppliedOverride, OverrideReport, SkippedOverride } from './override-resolve.ts';
+export { memoryOverrides, type OverrideStore, type OverrideWriteOptions } from './override-store.ts';
 export { createPrompt, type PromptDefinition } from './prompt.ts';
 export {
   type InputOf,

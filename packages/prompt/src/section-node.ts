@@ -1,4 +1,4 @@
-import type { BoundPolicy, JsonObject, Tool, ToolDeclaration } from '@holdfast/core';
+import type { BoundPolicy, JsonObject, Tool, ToolDeclaration, ToolExample } from '@holdfast/core';
 import { compileSchema } from '@holdfast/schema';
 import type { Section, TaskExample, Visibility, VisibilityRule } from './section.ts';
 import type { SectionParams } from './section-params.ts';
@@ -34,7 +34,9 @@ export interface SectionTool {
   /** Whether `declaration` is other than the tool itself says. */
   readonly overridden: boolean;
   readonly parameterDescriptions: ReadonlyMap<string, ToolParamDescription>;
-  /** Of its examples; `''` without any. */
+  /** What the model is shown of how it is called. */
+  readonly examples: readonly ToolExample[];
+  /** Of `examples`; `''` without any. */
   readonly exampleBlock: string;
 }
 
@@ -60,6 +62,7 @@ export function toSectionTool(tool: Tool): SectionTool {
     declaration: Object.freeze({ name: tool.name, description: tool.description, inputSchema }),
     overridden: false,
     parameterDescriptions: describeInput(inputSchema),
+    examples: tool.examples,
     exampleBlock: renderExamples(tool),
   };
 }

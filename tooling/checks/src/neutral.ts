@@ -5,6 +5,7 @@ import type { Member, Repository } from './repository.ts';
 const nodeSubpaths: ReadonlyMap<string, readonly string[]> = new Map([
   ['@holdfast/session', ['./jsonl', './redact', './sqlite']],
   ['@holdfast/filesystem', ['./node']],
+  ['@holdfast/prompt', ['./node']],
   ['@holdfast/loader', ['.']],
 ]);
 

@@ -1,0 +1,1 @@
+export { fileOverrides } from './override-files.ts';
