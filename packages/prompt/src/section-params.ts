@@ -1,5 +1,5 @@
 import { HoldfastError, isPlainObject } from '@holdfast/core';
-import { compileSchema, describeIssues, type SchemaIssue } from '@holdfast/schema';
+import { compileHostSchema, describeIssues, type SchemaIssue } from '@holdfast/schema';
 import type { Section } from './section.ts';
 import { describeType } from './tool-parameters.ts';
 
@@ -16,14 +16,14 @@ export interface SectionParams {
 
 /**
  * @throws HoldfastError `section.params.invalid` for what is not an object schema, `section.defaults.invalid`, and what
- * `compileSchema` throws.
+ * `compileHostSchema` throws.
  */
 export function compileParams({ params, defaults }: Pick<Section, 'params' | 'defaults'>, path: string): SectionParams {
   if (params === undefined) {
     checkDefaults(defaults, { path, types: new Map(), issues: [] });
     return none;
   }
-  const { jsonSchema, validate } = compileSchema(params);
+  const { jsonSchema, validate } = compileHostSchema(params);
   const { properties } = jsonSchema;
   if (!isPlainObject(properties)) {
     throw new HoldfastError(

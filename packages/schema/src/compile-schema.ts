@@ -15,6 +15,7 @@ import { compileJsonSchema } from './json.ts';
 import { createUndeclaredCheck } from './undeclared.ts';
 
 const compiled = new WeakMap<object, CompiledSchema>();
+const compiledForHosts = new WeakMap<object, CompiledSchema>();
 
 /**
  * Makes a schema ready, once for each schema object: a valibot schema, any Standard Schema that gives JSON Schema, or a plain
@@ -24,16 +25,36 @@ const compiled = new WeakMap<object, CompiledSchema>();
  * JSON Schemas what `compileJsonSchema` throws. `validate` throws `schema.async` when the schema answers with a promise.
  */
 export function compileSchema<Output>(schema: Schema<Output>): CompiledSchema<Output> {
-  let entry = compiled.get(schema);
+  return compileOnce(schema, { cache: compiled, unspoken: 'throw' });
+}
+
+/**
+ * As `compileSchema`, for values that a host gives and that need not be JSON, such as dates: of what JSON Schema has no word for, the
+ * `jsonSchema` says nothing. `validate` holds them to it all the same.
+ *
+ * @throws HoldfastError as `compileSchema`.
+ */
+export function compileHostSchema<Output>(schema: Schema<Output>): CompiledSchema<Output> {
+  return compileOnce(schema, { cache: compiledForHosts, unspoken: 'ignore' });
+}
+
+interface Compiling {
+  readonly cache: WeakMap<object, CompiledSchema>;
+  /** What to do about what JSON Schema has no word for. */
+  readonly unspoken: 'throw' | 'ignore';
+}
+
+function compileOnce<Output>(schema: Schema<Output>, { cache, unspoken }: Compiling): CompiledSchema<Output> {
+  let entry = cache.get(schema);
   if (entry === undefined) {
-    entry = compile(schema);
-    compiled.set(schema, entry);
+    entry = compile(schema, unspoken);
+    cache.set(schema, entry);
   }
   // The cache is keyed by the schema object, whose type says what it validates to.
   return entry as CompiledSchema<Output>;
 }
 
-function compile(schema: Schema): CompiledSchema {
+function compile(schema: Schema, unspoken: Compiling['unspoken']): CompiledSchema {
   if ('type' in schema && schema.type === 'json-schema' && 'schema' in schema) return compileJsonSchema(schema);
   if (!('~standard' in schema)) {
     throw new HoldfastError(
@@ -41,7 +62,7 @@ function compile(schema: Schema): CompiledSchema {
       'A schema must be a Standard Schema (valibot, zod, …) or made by `jsonSchema`.',
     );
   }
-  const raw = readJsonSchema(schema);
+  const raw = readJsonSchema(schema, unspoken);
   const findUndeclared = createUndeclaredCheck(raw);
   const { validate } = schema['~standard'];
   const namesInherited = mentionsInherited(raw);
@@ -87,12 +108,16 @@ function withPrototypes(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withPrototypes(inner)]));
 }
 
-function readJsonSchema(schema: StandardSchema): JsonObject {
+function readJsonSchema(schema: StandardSchema, unspoken: Compiling['unspoken']): JsonObject {
   const standard: StandardSchema['~standard'] & { readonly jsonSchema?: unknown } = schema['~standard'];
-  if (standard.vendor === 'valibot') return readValibot(schema);
+  if (standard.vendor === 'valibot') return readValibot(schema, unspoken);
   const { jsonSchema } = standard;
   if (isPlainObject(jsonSchema) && typeof jsonSchema['input'] === 'function') {
-    const made: unknown = jsonSchema['input']({ target: 'draft-2020-12' });
+    const made: unknown = jsonSchema['input']({
+      target: 'draft-2020-12',
+      // The word of zod; other libraries ignore it.
+      ...(unspoken === 'ignore' ? { libraryOptions: { unrepresentable: 'any' } } : {}),
+    });
     // Plain JSON by the specification of Standard JSON Schema.
     if (isPlainObject(made)) return made as JsonObject;
   }
@@ -102,7 +127,7 @@ function readJsonSchema(schema: StandardSchema): JsonObject {
   );
 }
 
-function readValibot(schema: StandardSchema): JsonObject {
+function readValibot(schema: StandardSchema, unspoken: Compiling['unspoken']): JsonObject {
   // `vendor` says that valibot made it.
   const valibotSchema = schema as unknown as GenericSchema;
   if ('async' in schema && schema.async === true) throw asyncSchema();
@@ -110,6 +135,7 @@ function readValibot(schema: StandardSchema): JsonObject {
     const made = toJsonSchema(valibotSchema, {
       typeMode: 'input',
       target: 'draft-2020-12',
+      errorMode: unspoken,
       overrideSchema: ({ valibotSchema: inner, jsonSchema }) =>
         inner.type === 'loose_object' ? { ...jsonSchema, additionalProperties: true } : undefined,
       // Checks that JSON Schema has no word for are still made at every call.
