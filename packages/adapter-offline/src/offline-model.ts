@@ -8,7 +8,8 @@ import {
   type ModelRequest,
 } from '@holdfast/core';
 import { composeAnswer } from './answer.ts';
-import { follow } from './follow.ts';
+import { fitOutput } from './fit-output.ts';
+import { type Entry, follow } from './follow.ts';
 import { readRequest } from './request.ts';
 import { type Finding, toFinding } from './results.ts';
 import { toToolbox } from './toolbox.ts';
@@ -19,15 +20,18 @@ import { describeUnread } from './unread.ts';
  * in the same way. It picks offered tools by the words of the last user message, fills their arguments from it, and reports
  * what they gave. At most 8 calls are made for one message.
  *
+ * Where JSON is asked for (`output`), it gives what one of the results has, by the names of the properties; when none has all of
+ * it, it says so in words.
+ *
  * Of a message only the first 8,000 characters are read, and only English; the answer says so when that leaves something out.
  */
 export function offlineModel(): Model {
   return { id: 'offline:rules', stream: answerRequest };
 }
 
-async function* answerRequest({ messages, tools, signal }: ModelRequest): AsyncIterable<ModelEvent> {
+async function* answerRequest({ messages, tools, signal, output }: ModelRequest): AsyncIterable<ModelEvent> {
   signal.throwIfAborted();
-  const asked = messages.findLastIndex((message) => message.role === 'user');
+  const asked = messages.findLastIndex((message, index) => isRequest(message, messages[index - 1]));
   const request = messages[asked]?.text ?? '';
   const toolbox = toToolbox(tools);
   const done = findingsIn(messages.slice(asked + 1));
@@ -38,12 +42,26 @@ async function* answerRequest({ messages, tools, signal }: ModelRequest): AsyncI
   let step = following.next();
   for (const finding of done) if (step.done !== true) step = following.next(finding);
   if (step.done === true) {
-    yield { type: 'text-delta', text: [composeAnswer(step.value, toolbox), ...describeUnread(request)].join('\n\n') };
+    const text = [composeAnswer(step.value, toolbox), ...describeUnread(request)].join('\n\n');
+    yield { type: 'text-delta', text: output === undefined ? text : composeOutput(output, step.value, text) };
     yield { type: 'finish', reason: 'stop' };
     return;
   }
   yield { type: 'tool-call', id: `call-${done.length + 1}`, name: step.value.name, arguments: step.value.arguments };
   yield { type: 'finish', reason: 'tool-calls' };
+}
+
+/** What a run says between its turns, and of an output that is none, asks for nothing new. */
+function isRequest({ role, text }: Message, before: Message | undefined): boolean {
+  return role === 'user' && before?.role !== 'tool' && !text.startsWith('Your message is not the output');
+}
+
+function composeOutput(schema: JsonObject, entries: readonly Entry[], text: string): string {
+  const findings = entries.flatMap((entry) => (entry.type === 'done' ? [entry.finding] : []));
+  const fitted = fitOutput(schema, findings, text);
+  if (fitted.ok) return JSON.stringify(fitted.value);
+  const lacking = fitted.lacking.map((name) => `\`${name.slice(0, 100)}\``).join(', ');
+  return `I am made of rules and cannot answer with the JSON that is asked for: no result that I have gives ${lacking}.\n\n${text}`;
 }
 
 /** The calls of a piece of conversation that have a result, in the order of the results. */

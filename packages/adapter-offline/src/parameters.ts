@@ -80,7 +80,7 @@ function parametersOf(
 }
 
 /** Follows one local reference and takes the first branch that is not null. */
-function resolve(root: JsonObject, schema: JsonObject): JsonObject {
+export function resolve(root: JsonObject, schema: JsonObject): JsonObject {
   const reference = textAt(schema, '$ref');
   const name = reference === undefined ? undefined : /^#\/(\$defs|definitions)\/([^/]+)$/u.exec(reference);
   const target = name?.[1] === undefined ? undefined : objectAt(objectAt(root, name[1]) ?? {}, name[2] ?? '');
@@ -119,7 +119,8 @@ function simpleType(type: string): Parameter['type'] {
   }
 }
 
-function choicesOf(schema: JsonObject): readonly Json[] {
+/** The values that a schema allows; empty when it does not list them. */
+export function choicesOf(schema: JsonObject): readonly Json[] {
   if (Object.hasOwn(schema, 'const') && schema['const'] !== undefined) return [schema['const']];
   const choices = Object.hasOwn(schema, 'enum') ? schema['enum'] : undefined;
   return Array.isArray(choices) ? (choices as readonly Json[]).filter((each) => typeof each !== 'object') : [];
@@ -138,7 +139,7 @@ function patternOf(schema: JsonObject): RegExp | undefined {
   }
 }
 
-function objectAt(schema: JsonObject, key: string): JsonObject | undefined {
+export function objectAt(schema: JsonObject, key: string): JsonObject | undefined {
   const value = Object.hasOwn(schema, key) ? schema[key] : undefined;
   return isPlainObject(value) ? (value as JsonObject) : undefined;
 }
