@@ -105,14 +105,15 @@ export function unwritable(path: string, cause: unknown): HoldfastError {
 }
 
 // How long to wait for another process that is writing in this instant.
-const waiting = 'PRAGMA busy_timeout = 10000';
+const waitMs = 10_000;
+const waiting = `PRAGMA busy_timeout = ${waitMs}`;
 
 function connect(path: string): DatabaseSync {
   // Resolved, because `:memory:` and `file:` mean something else to SQLite.
   const database = new DatabaseSync(resolve(path));
   try {
     database.exec(waiting);
-    database.exec('PRAGMA journal_mode = WAL');
+    writeAhead(database);
     // From here on a commit waits for no disk: it survives the end of the process, as a line of a file does. What made the database
     // ready is on the disk, and so is the write-ahead log before it is copied into the database, and the database before that log
     // begins anew.
@@ -122,6 +123,26 @@ function connect(path: string): DatabaseSync {
     database.close();
     throw error;
   }
+}
+
+/** SQLite waits for others by itself, but not here: of those who begin a new database at the same time, all but one would fail. */
+function writeAhead(database: DatabaseSync): void {
+  const untilMs = performance.now() + waitMs;
+  for (;;) {
+    try {
+      database.exec('PRAGMA journal_mode = WAL');
+      return;
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= untilMs) throw error;
+    }
+    // Not in step with others that wait.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1 + Math.random() * 10);
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  // Further bits say what for.
+  return isSqliteError(error) && 'errcode' in error && (Number(error.errcode) & 0xff) === 5;
 }
 
 /** SQLite would let everybody read what it makes. The files beside the database get its mode. */

@@ -3,7 +3,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { append, defineSlice } from '@holdfast/core';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { createSession, replay } from './index.ts';
 import { jsonlStore, readLog } from './jsonl.ts';
 import { listSqliteSessions, openSqliteLog, readSqliteLog, sqliteStore } from './sqlite.ts';
@@ -157,6 +157,54 @@ test('log.unreadable, log.unwritable', () => {
   expect(() => sqliteStore(path, { sessionId })).toThrow(code('log.unwritable'));
   expect(() => sqliteStore(join(path, 'below.db'), { sessionId })).toThrow(code('log.unwritable'));
   expect(() => sqliteStore(folder, { sessionId })).toThrow(code('log.unwritable'));
+});
+
+/** A new database that somebody is writing in this instant; `meet` is called when it refuses to be made ready. */
+function makeBusy(
+  meet: (writer: DatabaseSync) => void,
+): { readonly path: string; readonly met: () => number } & Disposable {
+  const path = join(mkdtempSync(join(folder, 'busy-')), 's.db');
+  const writer = new DatabaseSync(path);
+  writer.exec('BEGIN IMMEDIATE');
+  const { exec } = DatabaseSync.prototype;
+  let met = 0;
+  const spy = vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementation(function (this: DatabaseSync, statements) {
+    try {
+      exec.call(this, statements);
+    } catch (error) {
+      met += 1;
+      meet(writer);
+      throw error;
+    }
+  });
+  return {
+    path,
+    met: () => met,
+    [Symbol.dispose]: () => {
+      spy.mockRestore();
+      writer.close();
+    },
+  };
+}
+
+test('who begins a session in a database that another one is making waits for that', () => {
+  using busy = makeBusy((writer) => {
+    if (busy.met() === 3) writer.exec('COMMIT');
+  });
+  writeLog(2, busy.path);
+  expect(busy.met()).toBe(3);
+  expect(readSqliteLog(busy.path, { sessionId }).records).toHaveLength(2);
+});
+
+test('log.unwritable: a database that another one is making for too long', () => {
+  let nowMs = 0;
+  const now = vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
+  using busy = makeBusy(() => {
+    nowMs += 4_000;
+  });
+  expect(() => sqliteStore(busy.path, { sessionId })).toThrow(code('log.unwritable'));
+  expect(busy.met()).toBe(3);
+  now.mockRestore();
 });
 
 test.each(['', '\ud800'])('options.invalid: the id %j', (id) => {
