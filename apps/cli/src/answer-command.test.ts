@@ -1,6 +1,8 @@
 import { appendFile, chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { createSession } from '@holdfast/session';
+import { planSlice } from '@holdfast/planning';
+import { visibilitySlice } from '@holdfast/prompt';
+import { createSession, type LogEntry } from '@holdfast/session';
 import { jsonlStore, openJsonlLog, readLog } from '@holdfast/session/jsonl';
 import { expect, test } from 'vitest';
 import { findLog, prepareLogPath } from './session-logs.ts';
@@ -53,6 +55,24 @@ test.each([
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
   expect(stdout).toBe(`${says}2 more questions wait. To go on: holdfast resume one\n`);
   expect(await readAnswers(folder)).toMatchObject([{ answer, by, run: 1, turn: 1, digest: 'd'.repeat(64) }]);
+});
+
+test('a session of another program that keeps a plan and opens sections is answered here, too', async () => {
+  await using folder = await createFolder();
+  const path = await prepareLogPath(folder.path, 'one');
+  const session = createSession({ id: 'one', slices: [planSlice, visibilitySlice], store: jsonlStore(path) });
+  const shown = { prompt: 'a/b', keys: ['guide'], visibility: 'full' };
+  session.dispatch({ type: 'sections-shown', payload: shown });
+  for (const entry of entries) session.record(entry as unknown as LogEntry);
+  await session.close();
+  const { exitCode, stderr } = await type(folder, ['approve', 'one', 'call_1_0']);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  expect(await readAnswers(folder)).toHaveLength(1);
+  const replayed = await type(folder, ['replay', 'one', '--json']);
+  expect(JSON.parse(replayed.stdout).slices).toMatchObject([
+    { id: 'holdfast/visibility', state: [['a/b#guide', 'full']] },
+    { id: 'planning/plan', state: null },
+  ]);
 });
 
 test('several calls at once, and as JSON', async () => {

@@ -3,6 +3,7 @@ import { replay, type Session } from '@holdfast/session';
 import { type OpenedJsonlLog, openJsonlLog } from '@holdfast/session/jsonl';
 import { toCommand } from './command-words.ts';
 import type { Host } from './host.ts';
+import { listKnown, listReducing } from './replay-log.ts';
 import type { FoundLog } from './session-logs.ts';
 import { toPrintable } from './terminal-text.ts';
 
@@ -19,7 +20,8 @@ export function openSession({ id, path }: FoundLog, workspace: string, host: Hos
     if (records.length === 0) {
       throw new HoldfastError('log.empty', `The log of session \`${id}\` is empty, so there is nothing to go on with.`);
     }
-    return replay(records, { store, clock: host.clock });
+    const slices = listKnown([...listReducing(records).values()]);
+    return replay(records, { slices, store, clock: host.clock });
   } catch (thrown) {
     store.close();
     throw isHoldfastError(thrown) && thrown.code === 'replay.slice_missing'

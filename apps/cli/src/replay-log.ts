@@ -1,10 +1,11 @@
 import { HoldfastError, isHoldfastError, isPlainObject, type Json, type Slice } from '@holdfast/core';
 import { planSlice } from '@holdfast/planning';
+import { visibilitySlice } from '@holdfast/prompt';
 import { type LogRecord, replay, type Session, type SessionExport } from '@holdfast/session';
 import * as v from 'valibot';
 
-// Those whose reducers are part of this program.
-const known: readonly Slice[] = [planSlice];
+/** Slices whose reducers are part of this program. */
+const known: readonly Slice[] = [planSlice, visibilitySlice];
 
 /** A slice whose state only its own reducers could make, and they are not part of this program. */
 export interface MissingSlice {
@@ -41,7 +42,7 @@ const declaration: v.GenericSchema<unknown, MissingSlice> = v.object({
  */
 export function replayLog(records: readonly LogRecord[]): Replayed {
   const declared = [...listReducing(records).values()];
-  const present = known.filter((slice) => declared.some((other) => isSame(slice, other)));
+  const present = listKnown(declared);
   const missing = declared.filter(({ id }) => !present.some((slice) => slice.id === id));
   try {
     const session = replay(records, { slices: [...present, ...missing.map(toIdleSlice)] });
@@ -53,11 +54,21 @@ export function replayLog(records: readonly LogRecord[]): Replayed {
   }
 }
 
+/** Those of `declared` that this program has the reducers of. */
+export function listKnown(declared: readonly MissingSlice[]): readonly Slice[] {
+  return known.filter((slice) => declared.some((other) => isSame(slice, other)));
+}
+
 /** The slices of a log that change by events, by id. */
 export function listReducing(records: readonly LogRecord[]): ReadonlyMap<string, MissingSlice> {
   const slices = new Map<string, MissingSlice>();
   for (const record of records) {
-    const declared = record.type === 'session-start' ? record['slices'] : record.type === 'slice' ? [record] : [];
+    const declared =
+      record.type === 'session-start' || record.type === 'snapshot'
+        ? record['slices']
+        : record.type === 'slice'
+          ? [record]
+          : [];
     for (const json of Array.isArray(declared) ? declared : []) {
       const parsed = v.safeParse(declaration, json);
       // What is no declaration, replaying the log says with its place.

@@ -305,22 +305,21 @@ describe('completion', () => {
     expect(records.at(-1)).toMatchObject({ type: 'run-end', unfinished: 'Not yet.' });
   });
 
-  test.each<[string, Partial<RunAgentOptions>, string]>([
-    ['rounds', { maxRounds: 1 }, 'max-rounds'],
-    ['tokens', { budget: createBudget({ maxTokens: 5 }) }, 'budget'],
-    ['more tokens than there are', { budget: createBudget({ maxTokens: 4 }) }, 'budget'],
-  ])('K20: not when the %s are spent', async (_title, options, status) => {
+  test.each<[string, Partial<RunAgentOptions>, string, string | undefined]>([
+    ['rounds', { maxRounds: 1 }, 'max-rounds', 'Not yet.'],
+    ['tokens', { budget: createBudget({ maxTokens: 5 }) }, 'budget', 'Not yet.'],
+    ['more tokens than there are', { budget: createBudget({ maxTokens: 4 }) }, 'budget', undefined],
+  ])('K20: not when the %s are spent', async (_title, options, status, unfinished) => {
     const completion = { checker: checker(() => incomplete('Not yet.')), maxReturns: 2 };
-    const { told, result } = await runGuided(
-      { completion },
-      [
-        [say('Done.'), stop],
-        [say('Again.'), stop],
-      ],
-      options,
-    );
+    const turns = [
+      [say('Done.'), stop],
+      [say('Again.'), stop],
+    ];
+    const { told, result, events } = await runGuided({ completion }, turns, options);
     expect(told).toHaveLength(1);
     expect(result).toMatchObject({ status, text: 'Done.' });
+    expect(result.unfinished).toBe(unfinished);
+    expect(events.some(({ type }) => type === 'feedback')).toBe(false);
   });
 
   test('K20: not when the deadline has passed', async () => {
@@ -520,4 +519,73 @@ test('cut off at any record, the run comes to the same end', async () => {
     const told = rest.requests.at(-1)?.messages.map(({ role, text }) => (role === 'tool' ? role : text));
     if (told !== undefined) expect(told).toEqual(last?.map(({ role, text }) => (role === 'tool' ? role : text)));
   }
+});
+
+/** Runs `script` to its end, then goes on from every cut of its log with what is left of the script. Answers what came of each. */
+async function cutEverywhere(
+  guidance: Partial<RenderedPrompt>,
+  script: readonly (readonly ModelEvent[])[],
+  pauseMs = 0,
+) {
+  const store = memoryStore();
+  const clock = testClock();
+  const prompt = guidedPrompt([echo], guidance);
+  const session = createSession({ id: 's', slices: [notes], store, clock });
+  const whole = await runAgent({ model: playing(...script), prompt, session, input: 'Go.', clock }).result;
+  const records: readonly LogRecord[] = [...store.records];
+  const first = records.findIndex(({ type }) => type === 'run-start') + 1;
+  const last = records.findIndex(({ type }) => type === 'run-end');
+  const cuts = [];
+  clock.advance(pauseMs);
+  for (let cut = first; cut <= last; cut += 1) {
+    const part = memoryStore(records.slice(0, cut));
+    const again = replay(part.records, { slices: [notes], store: part, clock });
+    const asked = records.slice(0, cut).filter(({ type }) => type === 'model-message').length;
+    const model = playing(...script.slice(asked));
+    const result = await resumeRun({ model, prompt, session: again, clock }).result;
+    cuts.push({ result, asked: asked + model.requests.length, told: model.requests.map(toldIn) });
+  }
+  return { whole, cuts };
+}
+
+test('a resumed run is sent back and corrected no oftener than one that was not interrupted', async () => {
+  const never = { checker: checker(() => ({ complete: false, feedback: 'More.' }) as const), maxReturns: 2 };
+  const says = [say('done'), stop];
+  const { whole, cuts } = await cutEverywhere({ completion: never, output: numberFormat() }, Array(8).fill(says));
+  expect(whole).toMatchObject({ status: 'model-error', turns: 4, unfinished: 'More.' });
+  expect(cuts.length).toBeGreaterThan(6);
+  for (const { result, asked } of cuts) {
+    expect(asked).toBe(4);
+    expect(result).toMatchObject({ status: 'model-error', turns: 4, unfinished: 'More.' });
+  }
+});
+
+test('cut off behind a checker that failed, the run asks it again and not the model', async () => {
+  const throws = checker(() => {
+    throw new Error('no light');
+  });
+  const { cuts } = await cutEverywhere({ completion: { checker: throws, maxReturns: 0 } }, [[say('done'), stop]]);
+  expect(cuts.map(({ asked }) => asked)).toEqual(cuts.map(() => 1));
+  expect(cuts.at(-1)?.result).toMatchObject({ status: 'completed', unfinished: expect.stringContaining('no light') });
+});
+
+test('the time of a resumed run counts from its beginning', async () => {
+  const feedback = [provider('clock', [everySeconds(10)])];
+  const { cuts } = await cutEverywhere(
+    { feedback },
+    [
+      [echoed('a'), stop],
+      [say('.'), stop],
+    ],
+    10_000,
+  );
+  // Cut off before the record of the turn's feedback, it is due now.
+  expect(cuts[1]?.told).toEqual([['Go.', 'clock at 1']]);
+});
+
+test('an empty last message is what is read, not the text before it', async () => {
+  const script = [[say('7: seven'), echoed('a'), stop], [stop], [say('8: eight'), stop]];
+  const { whole, cuts } = await cutEverywhere({ output: numberFormat() }, script);
+  expect(whole).toMatchObject({ output: 8, turns: 3 });
+  for (const { result } of cuts) expect(result).toMatchObject({ output: 8, turns: 3 });
 });

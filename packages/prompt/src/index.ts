@@ -46,3 +46,4 @@ export {
 } from './section.ts';
 export { clearSections, showSections } from './show-sections.ts';
 export type { ToolParamDescription } from './tool-parameters.ts';
+export { visibilitySlice } from './visibility.ts';
