@@ -1,8 +1,6 @@
 import { HoldfastError, isHoldfastError } from './errors.ts';
 import { isPlainObject } from './json.ts';
 
-const code = 'visibility.expansion_required';
-
 /**
  * What a tool throws that needs summarised sections of its prompt to be open: what it wrote is dropped, the sections open, and the
  * call ends `ok` with a text that names them, so that the model goes on with their instructions and tools. `keys` are section
@@ -11,16 +9,21 @@ const code = 'visibility.expansion_required';
 export function visibilityExpansionRequired(keys: readonly string[], reason = ''): HoldfastError {
   const list = keys.map((key) => `\`${key}\``).join(', ');
   const why = reason === '' ? '' : ` ${reason}`;
-  return new HoldfastError(code, `The sections ${list} have to be open first: call \`open_sections\`.${why}`, {
-    data: { keys: [...keys], reason },
-  });
+  return new HoldfastError(
+    'visibility.expansion_required',
+    `The sections ${list} have to be open first: call \`open_sections\`.${why}`,
+    {
+      data: { keys: [...keys], reason },
+    },
+  );
 }
 
 /** The keys and the reason of what `visibilityExpansionRequired` made; `undefined` for anything else. */
 export function readExpansion(
   thrown: unknown,
 ): { readonly keys: readonly string[]; readonly reason: string } | undefined {
-  if (!isHoldfastError(thrown) || thrown.code !== code || !isPlainObject(thrown.data)) return undefined;
+  if (!isHoldfastError(thrown) || thrown.code !== 'visibility.expansion_required' || !isPlainObject(thrown.data))
+    return undefined;
   const { keys, reason } = thrown.data;
   return Array.isArray(keys) ? { keys: keys.map(String), reason: String(reason ?? '') } : undefined;
 }
