@@ -53,15 +53,20 @@ interface Crashed extends AsyncDisposable {
 
 type Moment = 'prepared' | 'applied';
 
+/** At which step of the changes each moment is; the same ones for every folder. */
+const moments = (async (): Promise<Readonly<Record<Moment, number>>> => {
+  await using folder = await makeTestFolder();
+  const { steps } = await runUndisturbed(join(folder.path, 'root'), before, changes);
+  // The first step of `commit` looks where the first folder is; the last rename is the journal's.
+  return { prepared: steps.lastIndexOf('handle.writeFile') + 2, applied: steps.lastIndexOf('rename') };
+})();
+
 /** A folder whose process was killed when all was prepared, or when all was applied and nothing cleaned. */
 async function openCrashed(moment: Moment, options: { unmarked?: boolean } = {}): Promise<Crashed> {
   const folder = await makeTestFolder();
   const root = join(folder.path, 'root');
-  const { steps } = await runUndisturbed(root, before, changes);
   await restoreTree(root, before);
-  // The first step of `commit` looks where the first folder is; the last rename is the journal's.
-  const at = moment === 'prepared' ? steps.lastIndexOf('handle.writeFile') + 2 : steps.lastIndexOf('rename');
-  const { prepared } = await interrupt(root, changes, { kind: 'crash', at, ...options });
+  const { prepared } = await interrupt(root, changes, { kind: 'crash', at: (await moments)[moment], ...options });
   expect(prepared).toBe(true);
   return {
     root,
