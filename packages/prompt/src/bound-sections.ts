@@ -4,7 +4,7 @@ import type { Visibility } from './section.ts';
 import type { SectionNode } from './section-node.ts';
 import type { SectionTree } from './section-tree.ts';
 import { fillTemplate, type Template } from './template.ts';
-import { visibilityKey, visibilitySlice } from './visibility.ts';
+import { readVisibility, visibilitySlice } from './visibility.ts';
 
 /** A section that is there, and how it is shown. */
 export interface ShownSection {
@@ -16,9 +16,9 @@ export interface ShownSection {
 export interface BoundSections {
   /**
    * What is there, depth-first: enabled sections, and those under enabled ones that are shown in full, or whose path is in
-   * `opening`.
+   * `opening`. It is the list `before` itself when that is what is there.
    */
-  collect(session: SessionReader | undefined, opening?: ReadonlySet<string>): readonly ShownSection[];
+  collect(session: SessionReader | undefined, options?: Collecting): readonly ShownSection[];
   /** A section and everything enabled under it, however it is shown. */
   collectUnder(node: SectionNode, session: SessionReader | undefined): readonly SectionNode[];
   /** Its body, filled in. */
@@ -27,7 +27,12 @@ export interface BoundSections {
   summaryOf(node: SectionNode): string;
 }
 
-type Told = KeyedState<Visibility> | undefined;
+interface Collecting {
+  readonly opening?: ReadonlySet<string>;
+  readonly before?: readonly ShownSection[] | undefined;
+}
+
+type Told = ReadonlyMap<string, Visibility> | undefined;
 
 interface Binding {
   readonly promptId: string;
@@ -49,9 +54,15 @@ export function bindSections({ promptId, tree, bound }: Binding): BoundSections 
       { data: { section: node.path } },
     );
   };
+  let toldLast: { readonly state: KeyedState<Visibility>; readonly told: Told } | undefined;
+  const toldBy = (state: KeyedState<Visibility>): Told => {
+    // A state is another object when anything in it is other.
+    if (toldLast?.state !== state) toldLast = { state, told: readVisibility(state, promptId) };
+    return toldLast.told;
+  };
   const visibilityOf = (node: SectionNode, session: SessionReader | undefined, told: Told): Visibility => {
     if (node.summary === undefined) return 'full';
-    const said = told?.get(visibilityKey(promptId, node.path));
+    const said = told?.get(node.path);
     if (said !== undefined) return said;
     if (typeof node.visibility === 'string') return node.visibility;
     const answer: unknown = node.visibility(paramsOf(node), session);
@@ -68,20 +79,27 @@ export function bindSections({ promptId, tree, bound }: Binding): BoundSections 
     return text.replace(/^(?:[ \t]*\n)+/, '').trimEnd();
   };
   return {
-    collect(session, opening) {
-      const shown: ShownSection[] = [];
+    collect(session, { opening, before = [] } = {}) {
+      let shown: ShownSection[] | undefined;
+      let same = 0;
       // Read only where it matters: a run renders again when what was read has changed.
-      const told = tree.hasSummaries ? session?.read(visibilitySlice) : undefined;
+      const told = tree.hasSummaries && session !== undefined ? toldBy(session.read(visibilitySlice)) : undefined;
       const visit = (nodes: readonly SectionNode[]): void => {
         for (const node of nodes) {
           if (!isEnabled(node, session)) continue;
           const visibility = visibilityOf(node, session, told);
-          shown.push({ node, visibility });
+          const known = shown === undefined ? before[same] : undefined;
+          if (known?.node === node && known.visibility === visibility) {
+            same += 1;
+          } else {
+            shown ??= before.slice(0, same);
+            shown.push({ node, visibility });
+          }
           if (visibility === 'full' || opening?.has(node.path) === true) visit(node.children);
         }
       };
       visit(tree.roots);
-      return shown;
+      return shown ?? (same === before.length ? before : before.slice(0, same));
     },
     collectUnder(top, session) {
       const found: SectionNode[] = [];

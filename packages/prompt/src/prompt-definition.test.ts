@@ -9,6 +9,8 @@ import { markdownSection, type Section } from './section.ts';
 import { mapTree } from './section-tree.ts';
 import { clearSections, showSections } from './show-sections.ts';
 import { parseTemplate } from './template.ts';
+import { testSession } from './test-session.ts';
+import { visibilitySlice } from './visibility.ts';
 
 const define = <Output>(rest: Partial<PromptDefinition<readonly Section[], Output>>) =>
   createPrompt<readonly Section[], Output>({ ns: 'Tests', key: 'Prompt', sections: [], ...rest });
@@ -75,6 +77,38 @@ test.each<[string, Partial<PromptDefinition<readonly Section[]>>]>([
   ['output.schema.invalid', { output: v.string() }],
 ])('%s is told when the prompt is made', (code, rest) => {
   expect(() => define(rest)).toThrow(expect.objectContaining({ code }));
+});
+
+test('a schema is compiled once and a binding reads it once, whatever is bound, opened and rendered', () => {
+  const counts = { compiled: 0, read: 0 };
+  const standard = {
+    version: 1 as const,
+    vendor: 'counting',
+    validate(value: unknown) {
+      counts.read += 1;
+      return { value };
+    },
+    jsonSchema: {
+      input() {
+        counts.compiled += 1;
+        return { type: 'object', properties: { word: { type: 'string' } } };
+      },
+    },
+  };
+  const params = { '~standard': standard };
+  const prompt = promptOf(
+    markdownSection({ title: 'A', template: 'all of $word', params, summary: 'On $word.', visibility: 'summary' }),
+  );
+  const session = testSession(visibilitySlice);
+  for (const word of ['one', 'two']) {
+    const bound = prompt.bind({ word } as object);
+    expect(bound.render({ session }).text).toContain(`On ${word}.`);
+    session.dispatch(showSections(prompt, ['a'], 'full'));
+    expect(bound.render({ session }).text).toContain(`all of ${word}`);
+    session.dispatch(clearSections(prompt));
+    expect(bound.render({ session }).text).toContain(`On ${word}.`);
+  }
+  expect(counts).toEqual({ compiled: 1, read: 2 });
 });
 
 test('a prompt that was not made here is prompt.foreign', () => {

@@ -68,8 +68,8 @@ export function fromParts<Input, Output>(parts: PromptParts<Output>): BindablePr
       return fromParts<Input, Output>({ ...parts, bound: new Map([...bound, ...Object.entries(values)]) });
     },
     render(view?: PromptView) {
-      const shown = sections.collect(view?.session);
-      if (last === undefined || !sameSections(last.shown, shown)) {
+      const shown = sections.collect(view?.session, { before: last?.shown });
+      if (last === undefined || last.shown !== shown) {
         last = { shown, rendered: renderSections(shown, { parts, sections, own: sectionTools.neededBy(shown) }) };
       }
       return last.rendered;
@@ -86,12 +86,5 @@ function unknownParam(name: string, known: ReadonlySet<string>): HoldfastError {
     'prompt.param.unknown',
     `\`${name}\` is no parameter of the prompt. Its parameters: ${list}.`,
     { data: { name } },
-  );
-}
-
-function sameSections(left: readonly ShownSection[], right: readonly ShownSection[]): boolean {
-  return (
-    left.length === right.length &&
-    left.every(({ node, visibility }, at) => node === right[at]?.node && visibility === right[at].visibility)
   );
 }

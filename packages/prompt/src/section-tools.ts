@@ -115,7 +115,7 @@ function findClosed(
   { tree, sections, session }: Disclosed & { readonly session: SessionReader },
 ): readonly SectionNode[] {
   const wanted = new Set(keys);
-  const shown = sections.collect(session, wanted);
+  const shown = sections.collect(session, { opening: wanted });
   const paths = new Set(shown.map(({ node }) => node.path));
   for (const key of wanted) {
     if (paths.has(key)) continue;
@@ -137,7 +137,7 @@ function checkTexts(
   opening: ReadonlySet<string>,
   { sections, session }: Disclosed & { readonly session: SessionReader },
 ): void {
-  for (const { node, visibility } of sections.collect(session, opening)) {
+  for (const { node, visibility } of sections.collect(session, { opening })) {
     if (visibility === 'full' || opening.has(node.path)) sections.bodyOf(node);
     else sections.summaryOf(node);
   }

@@ -33,7 +33,7 @@ const shownSchema = jsonSchema<Required<SectionsEvent>>({
 const clearedSchema = jsonSchema<SectionsEvent>({ type: 'object', properties: { prompt, keys }, required: ['prompt'] });
 
 /**
- * How sections were told to be shown in a session: `full` or `summary`, by `visibilityKey`. It comes before what the sections
+ * How sections were told to be shown in a session: `full` or `summary`, by `<prompt id>#<section path>`. It comes before what the sections
  * say themselves. Events: `sections-shown` `{ prompt, keys, visibility }`; `sections-cleared` `{ prompt, keys? }`, of all sections
  * of the prompt without `keys`. Any other payload is `event.invalid`.
  */
@@ -48,15 +48,23 @@ export const visibilitySlice: Slice<KeyedState<Visibility>> = defineSlice<Visibi
     },
     'sections-cleared'(shown, payload) {
       const event = read(clearedSchema, { type: 'sections-cleared', payload });
-      const places = event.keys?.map((key) => visibilityKey(event.prompt, key)) ?? keysOf(shown, event.prompt);
-      return places.map((key) => remove(key));
+      const paths = event.keys ?? [...readVisibility(shown, event.prompt).keys()];
+      return paths.map((path) => remove(visibilityKey(event.prompt, path)));
     },
   },
 });
 
 /** Where the slice keeps a section of a prompt. A prompt's id has no `#`. */
-export function visibilityKey(promptId: string, path: string): string {
+function visibilityKey(promptId: string, path: string): string {
   return `${promptId}#${path}`;
+}
+
+/** What a session was told about the sections of a prompt, by path. */
+export function readVisibility(shown: KeyedState<Visibility>, promptId: string): ReadonlyMap<string, Visibility> {
+  const prefix = visibilityKey(promptId, '');
+  return new Map(
+    [...shown].flatMap(([key, told]) => (key.startsWith(prefix) ? [[key.slice(prefix.length), told]] : [])),
+  );
 }
 
 /** Tells a session how sections of a prompt are shown from then on. */
@@ -71,10 +79,6 @@ export function sectionsShown(payload: {
 /** Tells a session that sections of a prompt, all of them without `keys`, are shown as they say themselves. */
 export function sectionsCleared(payload: { readonly prompt: string; readonly keys?: readonly string[] }): SessionEvent {
   return { type: 'sections-cleared', payload };
-}
-
-function keysOf(shown: KeyedState<Visibility>, promptId: string): readonly string[] {
-  return [...shown].map(([key]) => key).filter((key) => key.startsWith(visibilityKey(promptId, '')));
 }
 
 function read<Event>(
