@@ -46,7 +46,17 @@ test.each<{ what: string; text: string; json: string | undefined }>([
     json: '{"a":2}',
   },
   { what: 'code within a line', text: `${fence}json {"a":1}${fence}`, json: '{"a":1}' },
-  { what: 'two backticks', text: '``json\n{"a":1}\n``', json: '{"a":1}' },
+  { what: 'two backticks', text: '``\n{ code }\n``\n{"a":1}', json: '{"a":1}' },
+  {
+    what: 'two blocks without a mark',
+    text: `${fence}\n{"a":1}\n${fence}\n${fence}\n{"a":2}\n${fence}`,
+    json: '{"a":1}',
+  },
+  {
+    what: 'a fence at the end of a line of code',
+    text: `${fence}sh\necho ${fence}\n${fence}json\n{"a":1}\n${fence}\n${fence}json\n{"a":2}\n${fence}`,
+    json: '{"a":2}',
+  },
   { what: 'the whole text', text: ' \n{"a":{"b":"```"}}\n', json: '{"a":{"b":"```"}}' },
   { what: 'an empty object as the whole text', text: '{}', json: '{}' },
   { what: 'an empty list as the whole text', text: '[ ]', json: '[ ]' },

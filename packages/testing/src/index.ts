@@ -1,4 +1,11 @@
 export { type ManualClock, manualClock } from './manual-clock.ts';
+export type { ModelNeed } from './model-checks.ts';
+export {
+  type ModelConformanceOptions,
+  type ModelUnderTest,
+  modelConformance,
+  type ProviderReply,
+} from './model-conformance.ts';
 export { parseScript } from './parse-script.ts';
 export {
   type ScriptedModel,

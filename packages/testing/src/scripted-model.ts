@@ -49,7 +49,8 @@ export function scriptedModel(
     id,
     requests,
     stream(request) {
-      requests.push(new KeptRequest(request));
+      // One that is over is asked of nobody; `play` throws its reason.
+      if (!request.signal.aborted) requests.push(new KeptRequest(request));
       return play(script, requests.length - 1, request);
     },
   };
