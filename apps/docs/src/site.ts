@@ -15,6 +15,10 @@ const guide: DefaultTheme.SidebarItem[] = [
     items: [
       { text: 'Tools and schemas', link: '/tools' },
       { text: 'Sections and prompts', link: '/prompts' },
+      { text: 'Disclosure', link: '/disclosure' },
+      { text: 'Guardrails', link: '/guardrails' },
+      { text: 'Planning', link: '/planning' },
+      { text: 'Overrides', link: '/overrides' },
       { text: 'Policies', link: '/policies' },
       { text: 'Tool files', link: '/tool-files' },
     ],
