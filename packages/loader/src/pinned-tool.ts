@@ -1,0 +1,12 @@
+import type { ToolMetadata } from './check-metadata.ts';
+
+/** A verified tool whose bytes are kept. */
+export interface PinnedTool {
+  /** Relative to the tools folder. */
+  readonly file: string;
+  readonly metadata: ToolMetadata;
+  /** SHA-256 in hexadecimal: of the file and its relative imports where a lock pins them, of the file alone otherwise. */
+  readonly digest: string;
+  /** Absolute path of the file to import: in the copy named by `digest` where a lock pins it, in the tools folder otherwise. */
+  readonly entry: string;
+}
