@@ -1,7 +1,17 @@
 import type { Argument, Command, Option } from 'commander';
 
 /** What a value on the command line is, as far as a shell can complete it. */
-export type ValueKind = 'folder' | 'tool' | 'model' | 'session' | 'call' | 'waiting' | 'shell' | 'command' | 'other';
+export type ValueKind =
+  | 'folder'
+  | 'tool'
+  | 'model'
+  | 'session'
+  | 'call'
+  | 'waiting'
+  | 'shell'
+  | 'command'
+  | 'overrides'
+  | 'other';
 
 export interface DescribedOption {
   readonly short: string | undefined;
@@ -40,6 +50,8 @@ const kinds: ReadonlyMap<string, ValueKind> = new Map([
 /** The words of the kinds that have few. */
 export const modelWords: readonly string[] = ['offline', 'script:', 'openai:', 'anthropic:', 'google:'];
 export const shellWords: readonly string[] = ['bash', 'zsh', 'fish'];
+export const overridesActions = ['seed', 'status', 'diff'] as const;
+export type OverridesAction = (typeof overridesActions)[number];
 
 /** Reads commander's own tree, help included, so that no completion can miss a command. */
 export function describeProgram(program: Command): CommandTree {
@@ -69,6 +81,9 @@ function describeOption(option: Option): DescribedOption {
 
 function describeArgument([first, second]: readonly Argument[]): DescribedCommand['argument'] {
   if (first === undefined) return undefined;
+  // An action and the file that it is about: what is offered is both.
+  if (first.argChoices !== undefined)
+    return { name: `${first.name()} ${second?.name() ?? ''}`, kind: 'overrides', repeats: true };
   // A session and calls of it, in this order: what is offered is both, of the sessions that wait.
   if (second !== undefined) return { name: `${first.name()} ${second.name()}`, kind: 'waiting', repeats: true };
   return { ...toValue(first.name()), repeats: first.variadic };

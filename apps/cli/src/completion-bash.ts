@@ -1,4 +1,4 @@
-import { type CommandTree, modelWords, shellWords, type ValueKind } from './command-tree.ts';
+import { type CommandTree, modelWords, overridesActions, shellWords, type ValueKind } from './command-tree.ts';
 
 /** A script that completes `holdfast` in bash, from 3.2 on. */
 export function toBashScript({ options, commands }: CommandTree): string {
@@ -48,6 +48,12 @@ _holdfast_calls() {
 
 _holdfast_waiting() {
   _holdfast_words "$(holdfast pending --json 2>/dev/null | ${listWaiting})"
+}
+
+_holdfast_overrides() {
+  local IFS=$'\\n'
+  compopt -o filenames 2>/dev/null
+  COMPREPLY=($(compgen -W $'${overridesActions.join('\\n')}' -- "$current") $(compgen -f -- "$current"))
 }
 
 _holdfast() {
@@ -103,6 +109,8 @@ function complete(kind: ValueKind, commands: readonly string[]): string {
       return `_holdfast_words '${shellWords.join(' ')}';`;
     case 'command':
       return `_holdfast_words '${commands.join(' ')}';`;
+    case 'overrides':
+      return '_holdfast_overrides;';
     case 'other':
       return ':;';
     default:

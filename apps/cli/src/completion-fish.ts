@@ -1,4 +1,11 @@
-import { type CommandTree, type DescribedOption, modelWords, shellWords, type ValueKind } from './command-tree.ts';
+import {
+  type CommandTree,
+  type DescribedOption,
+  modelWords,
+  overridesActions,
+  shellWords,
+  type ValueKind,
+} from './command-tree.ts';
 import { listCalls, listNames, listWaiting } from './completion-bash.ts';
 
 /** A script that completes `holdfast` in fish. */
@@ -71,6 +78,8 @@ function toWords(kind: ValueKind, commands: readonly string[]): string | undefin
       return shellWords.join(' ');
     case 'command':
       return commands.join(' ');
+    case 'overrides':
+      return `${overridesActions.join(' ')} (__fish_complete_path (commandline -ct))`;
     case 'other':
       return undefined;
     default:

@@ -1,4 +1,11 @@
-import { type CommandTree, type DescribedOption, modelWords, shellWords, type ValueKind } from './command-tree.ts';
+import {
+  type CommandTree,
+  type DescribedOption,
+  modelWords,
+  overridesActions,
+  shellWords,
+  type ValueKind,
+} from './command-tree.ts';
 import { listCalls, listNames, listWaiting } from './completion-bash.ts';
 
 /** A script that completes `holdfast` in zsh. */
@@ -32,6 +39,10 @@ _holdfast_calls() {
 _holdfast_waiting() {
   local -a waiting=(\${(f)"$(holdfast pending --json 2>/dev/null | ${listWaiting})"})
   _describe -t calls 'session or call' waiting
+}
+
+_holdfast_overrides() {
+  _alternative 'actions:action:(${overridesActions.join(' ')})' 'modules:module:_files'
 }
 
 _holdfast() {
@@ -85,6 +96,8 @@ function toAction(kind: ValueKind): string {
       return `(${shellWords.join(' ')})`;
     case 'command':
       return '_holdfast_commands';
+    case 'overrides':
+      return '_holdfast_overrides';
     case 'other':
       return ' ';
     default:

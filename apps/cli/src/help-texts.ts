@@ -111,6 +111,16 @@ Examples:
 
 Nothing is written, and of a key only whether it is set is said. Exits with 1 when something keeps \`run\` from working.`;
 
+export const overridesHelp: string = `
+Examples:
+  $ holdfast overrides seed src/prompt.ts       writes .holdfast/overrides/<ns>/<key>/latest.json, to be edited
+  $ holdfast overrides status src/prompt.ts     what is in force, and what was left out and why
+  $ holdfast overrides diff src/prompt.ts --tag short
+  $ holdfast overrides status src/prompts.ts --export support --json | jq .ok
+
+Each override is pinned to a hash of the text that it replaces, and stale when that text has changed. A file that is there is never
+written over. Exits with 1 when something that a person wrote is not in force, and with 2 when there are no overrides.`;
+
 export const completionHelp: string = `
 Examples:
   $ source <(holdfast completion bash)                                    in ~/.bashrc

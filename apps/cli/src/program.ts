@@ -21,6 +21,7 @@ import {
 import { describeTerminal, type Host } from './host.ts';
 import { listTools } from './list-command.ts';
 import { collectNames, readSeq } from './option-values.ts';
+import { addOverridesCommand } from './overrides-program.ts';
 import { replaySession } from './replay-command.ts';
 import { readRequest } from './request.ts';
 import { runRequest } from './run-command.ts';
@@ -185,6 +186,8 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
     .action(async (folder: string, { strict, json }: { readonly strict?: boolean; readonly json?: boolean }) => {
       end(await checkFolder({ folder, strict: strict === true, json: json === true }, host));
     });
+
+  addOverridesCommand(program, host, end);
 
   program
     .command('doctor')

@@ -1,0 +1,29 @@
+import { Argument, type Command } from 'commander';
+import { type OverridesAction, overridesActions } from './command-tree.ts';
+import type { ExitCode } from './failure.ts';
+import { overridesHelp } from './help-texts.ts';
+import type { Host } from './host.ts';
+import { workOnOverrides } from './overrides-command.ts';
+
+interface OverridesFlags {
+  readonly export?: string;
+  readonly tag: string;
+  readonly dir: string;
+  readonly json?: boolean;
+}
+
+export function addOverridesCommand(program: Command, host: Host, end: (code: ExitCode) => void): void {
+  program
+    .command('overrides')
+    .description('write the texts of a prompt to a file, and say what became of those that were changed there')
+    .addArgument(new Argument('<action>', 'what to do').choices(overridesActions))
+    .argument('<module>', 'file that exports the prompt; it is run')
+    .option('--export <prompt>', 'name of the export (default: `default`, else the only prompt)')
+    .option('--tag <tag>', 'which overrides of the prompt', 'latest')
+    .option('--dir <dir>', 'folder of the overrides', '.holdfast/overrides')
+    .option('--json', 'as JSON')
+    .addHelpText('after', overridesHelp)
+    .action(async (action: OverridesAction, module: string, { export: exportName, tag, dir, json }: OverridesFlags) => {
+      end(await workOnOverrides({ action, module, exportName, tag, folder: dir, json: json === true }, host));
+    });
+}
