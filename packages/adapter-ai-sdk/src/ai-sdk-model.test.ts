@@ -259,9 +259,10 @@ test.each([
 test.each<{ provider: string; modelId?: string; version?: Version; sent: boolean }>([
   { provider: 'unknown', sent: true },
   { provider: 'openai.responses', version: 'v2', sent: true },
-  { provider: 'anthropic.messages', version: 'v2', sent: true },
-  { provider: 'google.generative-ai', modelId: 'gemini-2.5-flash', sent: true },
-  { provider: 'google.generative-ai', modelId: 'gemini-2.5-flash', version: 'v3', sent: false },
+  { provider: 'anthropic.messages', version: 'v3', sent: true },
+  { provider: 'anthropic.messages', version: 'v2', sent: false },
+  { provider: 'vertex.anthropic.messages', version: 'v2', sent: false },
+  { provider: 'google.generative-ai', modelId: 'gemini-2.5-flash', sent: false },
   { provider: 'google.vertex.chat', modelId: 'gemini-1.5-pro', version: 'v2', sent: false },
   { provider: 'google.vertex.chat', modelId: 'gemini-3-pro', version: 'v2', sent: true },
   { provider: 'google', modelId: 'models/gemini-10-pro', version: 'v3', sent: true },

@@ -95,18 +95,18 @@ export const loweringTargets: Readonly<Record<LoweringTargetName, LoweringTarget
 
 /**
  * Whether a request may have both tools and a schema of the answer. Groq refuses that, and so does Google for what came before
- * Gemini 3; from v4 on the AI SDK's own provider gives Google the schema as a tool of its own.
+ * Gemini 3. The AI SDK's provider for Anthropic has left the tools out then in its versions 2.0, until a late one.
  *
- * Source: vercel/ai#10023 and vercel/ai#16540.
+ * Source: vercel/ai#9789, vercel/ai#10023, vercel/ai#16540.
  */
 export function takesOutputBesideTools({
   provider,
   modelId,
   specificationVersion,
 }: Pick<AiSdkModel, 'provider' | 'modelId' | 'specificationVersion'>): boolean {
+  if (provider.includes('anthropic')) return specificationVersion !== 'v2';
   if (/^groq(?:\.|$)/.test(provider)) return false;
-  if (!/^google(?:\.|$)/.test(provider) || specificationVersion === 'v4') return true;
-  return /gemini-(?:[3-9]|[1-9][0-9])/.test(modelId);
+  return !/^google(?:\.|$)/.test(provider) || /gemini-(?:[3-9]|[1-9][0-9])/.test(modelId);
 }
 
 /** By the beginning of what models call their provider, e.g. `openai.responses`. Unknown providers get schemas as they are. */

@@ -151,6 +151,7 @@ test.each<{ what: string; schema: JsonObject; findings: readonly Finding[]; valu
     findings: [],
     value: undefined,
   },
+  { what: 'a summary that is no text', schema: object({ summary: integer }), findings: [], value: undefined },
   {
     what: 'a text in a nested object',
     schema: object({ at: object({ text }) }),

@@ -49,6 +49,13 @@ test('without a filesystem no file is there, and that is said', async () => {
   expect(await ask(filesExist([]))).toEqual({ complete: true });
 });
 
+test('the list of files may be changed afterwards', async () => {
+  const paths = ['a'];
+  const made = filesExist(paths);
+  paths.push('b');
+  expect(await ask(made, folderOf('a'))).toEqual({ complete: true });
+});
+
 test('a path that the filesystem refuses is an error of the checker', async () => {
   await expect(ask(filesExist(['../a']), folderOf('a'))).rejects.toThrow('leaves the folder');
 });

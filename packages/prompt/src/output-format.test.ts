@@ -88,6 +88,8 @@ test.each([
   { text: `{"name":"${'x'.repeat(1_048_576)}"}`, says: '1048576 is the limit' },
   { text: `x {"name":"${'x'.repeat(1_048_576)}"}`, says: '1048576 is the limit' },
   { text: '{"name":"Bonn","mayor":"x"}', says: '\n- `mayor`: Unknown key.\n' },
+  // The whole text is JSON, though of a kind that is refused; what is in it does not count.
+  { text: '[1e999,{"name":"Bonn"}]', says: 'a number that is too large' },
   { text: '{"people":"many"}', says: '`name`' },
 ])('what is wrong with a message is said: $says', ({ text, says }) => {
   const message = problem(one, text);
@@ -127,6 +129,11 @@ test.each<{ what: string; schema: Schema; valid: boolean }>([
   { what: 'an object or nothing', schema: v.nullable(v.object({})), valid: false },
   { what: 'an object or null', schema: jsonSchema({ type: ['object', 'null'] }), valid: false },
   { what: 'an object or a text', schema: v.union([v.object({}), v.string()]), valid: false },
+  {
+    what: 'one of an object and a text',
+    schema: jsonSchema({ oneOf: [{ type: 'object' }, { type: 'string' }] }),
+    valid: false,
+  },
   { what: 'anything', schema: jsonSchema({}), valid: false },
   { what: 'nothing but itself', schema: jsonSchema({ $ref: '#' }), valid: false },
   { what: 'nothing to choose from', schema: jsonSchema({ anyOf: [] }), valid: false },
