@@ -7,15 +7,21 @@ import {
   type Repeat,
   type ToolExample,
 } from '@holdfast/core';
+import { checkDescription } from './check-description.ts';
 import { checkExamples } from './check-examples.ts';
+import { checkIsolation, checkMaxResultBytes, checkResources, checkVersion, type Isolation } from './check-extended.ts';
 import { checkParameters, checkReturns } from './check-parameters.ts';
 import type { ExportedFunction } from './exported-function.ts';
 import { findHiddenCharacter } from './hidden-text.ts';
+import { oneOf } from './one-of.ts';
 import { type Report, showPath } from './report.ts';
 
 /** What a tool file says of its tool, with every default filled in. */
 export interface ToolMetadata {
+  /** `metadata`: the file exports `METADATA`. `definition`: its default export is made by `defineTool`. */
+  readonly form: MetadataForm;
   readonly name: string;
+  /** The export that does the work; in a definition, `default`, whose `execute` does. */
   readonly function: string;
   readonly description: string;
   /** `undefined`: the tool takes no arguments. */
@@ -27,61 +33,104 @@ export interface ToolMetadata {
   readonly repeat: Repeat;
   readonly timeoutMs: number | undefined;
   readonly examples: readonly ToolExample<JsonObject, Json>[];
+  /** Names of what a call works on; `$input.path` stands for the argument `path`. */
+  readonly resources: readonly string[] | undefined;
+  /** The weakest isolation that the tool may run in. */
+  readonly isolation: Isolation | undefined;
+  /** Of the tool, as semantic versioning has it. */
+  readonly version: string | undefined;
+  /** Most that a result may take as JSON. */
+  readonly maxResultBytes: number | undefined;
 }
 
-const knownKeys: readonly string[] = [
+export type MetadataForm = 'metadata' | 'definition';
+
+const sharedKeys: readonly string[] = [
   'name',
-  'function',
   'description',
-  'parameters',
-  'returns',
   'dangerous',
   'effects',
   'repeat',
   'timeoutMs',
   'examples',
 ];
+const words = {
+  metadata: {
+    keys: [
+      ...sharedKeys,
+      'function',
+      'parameters',
+      'returns',
+      'resources',
+      'isolation',
+      'version',
+      'maxResultBytes',
+    ] as readonly string[],
+    parameters: 'parameters',
+    returns: 'returns',
+  },
+  definition: {
+    keys: [...sharedKeys, 'inputSchema', 'outputSchema'] as readonly string[],
+    parameters: 'inputSchema',
+    returns: 'outputSchema',
+  },
+} as const;
+
+/** What a tool file says, as far as it is known before it is checked. */
+export interface MetadataLiteral {
+  readonly form: MetadataForm;
+  readonly value: JsonObject;
+  /** Finds the function of that name; in a definition the only one there is. */
+  findFunction(name: string): ExportedFunction;
+}
 
 /**
  * Checks a metadata literal and fills in its defaults. What is wrong goes to `report`; the answer is only good when nothing of
  * severity `error` did.
  */
-export function checkMetadata(
-  metadata: JsonObject,
-  findFunction: (name: string) => ExportedFunction,
-  report: Report,
-): ToolMetadata {
-  for (const key of Object.keys(metadata)) {
-    if (knownKeys.includes(key)) continue;
+export function checkMetadata({ form, value, findFunction }: MetadataLiteral, report: Report): ToolMetadata {
+  const { keys, parameters: parametersKey, returns: returnsKey } = words[form];
+  for (const key of Object.keys(value)) {
+    if (keys.includes(key)) continue;
     report({
       code: 'tool.metadata.unknown_key',
       path: [key],
       message: `\`${key}\` is no metadata key.`,
-      hint: `Known keys: ${knownKeys.join(', ')}.`,
+      hint: `Known keys: ${keys.join(', ')}.`,
     });
   }
-  checkTexts(metadata, report);
-  const name = checkName(metadata['name'], report);
-  const exported = checkFunction(metadata['function'], findFunction, report);
-  const dangerous = checkDangerous(metadata['dangerous'], report);
+  checkTexts(value, report);
+  const name = checkName(value['name'], report);
+  const exported =
+    form === 'definition' ? findFunction('default') : checkFunction(value['function'], findFunction, report);
+  const dangerous = checkDangerous(value, report);
+  // The two forms differ: in METADATA, `dangerous: false` is the author's word that nothing outside changes.
+  const isHarmless = form === 'metadata' && value['dangerous'] === false;
   const effects =
-    oneOf(metadata['effects'], 'effects', ['none', 'state', 'external'], report) ??
-    (metadata['dangerous'] === false ? 'none' : 'external');
-  const parameters = checkParameters(metadata['parameters'], exported, String(metadata['function']), report);
-  const returns = checkReturns(metadata['returns'], report);
+    oneOf(value['effects'], 'effects', ['none', 'state', 'external'], report) ?? (isHarmless ? 'none' : 'external');
+  const parameters = checkParameters(
+    value[parametersKey],
+    { key: parametersKey, exported, subject: form === 'definition' ? name : String(value['function']) },
+    report,
+  );
+  const returns = checkReturns(value[returnsKey], returnsKey, report);
   return {
+    form,
     name,
-    function: String(metadata['function']),
-    description: checkDescription(metadata['description'], exported, name, report),
+    function: form === 'definition' ? 'default' : String(value['function']),
+    description: checkDescription(value['description'], { form, exported, name }, report),
     parameters,
     returns,
     dangerous,
     effects,
     repeat:
-      oneOf(metadata['repeat'], 'repeat', ['safe', 'keyed', 'never'], report) ??
-      (effects === 'none' ? 'safe' : 'never'),
-    timeoutMs: checkTimeout(metadata['timeoutMs'], report),
-    examples: checkExamples(metadata['examples'], { parameters, returns }, report),
+      oneOf(value['repeat'], 'repeat', ['safe', 'keyed', 'never'], report) ?? (effects === 'none' ? 'safe' : 'never'),
+    timeoutMs: checkTimeout(value['timeoutMs'], report),
+    examples: checkExamples(value['examples'], { parameters, returns }, report),
+    resources: checkResources(value['resources'], parameters, report),
+    isolation: checkIsolation(value['isolation'], report),
+    version: checkVersion(value['version'], report),
+    maxResultBytes: checkMaxResultBytes(value['maxResultBytes'], report),
   };
 }
 
@@ -160,14 +209,15 @@ function checkFunction(
   return exported;
 }
 
-function checkDangerous(dangerous: Json | undefined, report: Report): boolean {
+function checkDangerous({ dangerous, effects }: JsonObject, report: Report): boolean {
   if (typeof dangerous === 'boolean') return dangerous;
   if (dangerous === undefined) {
+    const assumed = effects === undefined ? 'the tool counts as one that changes the world, and is' : 'the tool is';
     report({
       severity: 'warning',
       code: 'tool.dangerous.missing',
       path: [],
-      message: '`dangerous` is missing: the tool counts as one that changes the world, and is not asked for.',
+      message: `\`dangerous\` is missing: ${assumed} not asked for.`,
       hint: 'Say `dangerous: false` when it changes nothing outside, `true` when a person has to approve each call.',
     });
   } else {
@@ -181,25 +231,6 @@ function checkDangerous(dangerous: Json | undefined, report: Report): boolean {
   return false;
 }
 
-function oneOf<Word extends string>(
-  value: Json | undefined,
-  key: string,
-  words: readonly Word[],
-  report: Report,
-): Word | undefined {
-  if (value === undefined) return undefined;
-  const word = words.find((one) => one === value);
-  if (word === undefined) {
-    report({
-      code: `tool.${key}.invalid`,
-      path: [key],
-      message: `\`${key}\` must be ${words.join(', ')}, got \`${JSON.stringify(value)}\`.`,
-      hint: 'Choose one of them, or leave the key out.',
-    });
-  }
-  return word;
-}
-
 function checkTimeout(timeoutMs: Json | undefined, report: Report): number | undefined {
   if (timeoutMs === undefined) return undefined;
   if (typeof timeoutMs === 'number' && timeoutMs > 0) return timeoutMs;
@@ -210,54 +241,4 @@ function checkTimeout(timeoutMs: Json | undefined, report: Report): number | und
     hint: 'Write for example `timeoutMs: 5000`.',
   });
   return undefined;
-}
-
-const maxDescriptionLength = 4096;
-
-function checkDescription(
-  description: Json | undefined,
-  exported: ExportedFunction | undefined,
-  name: string,
-  report: Report,
-): string {
-  const path = ['description'];
-  const documentation = exported?.type === 'function' ? exported.documentation : undefined;
-  if (description !== undefined && typeof description !== 'string') {
-    report({
-      code: 'tool.description.invalid',
-      path,
-      message: '`description` must be a text.',
-      hint: 'Say in a sentence what the tool does.',
-    });
-    return '';
-  }
-  const text = (description ?? documentation ?? '').trim();
-  if (text.length > maxDescriptionLength) {
-    report({
-      code: 'tool.description.invalid',
-      path,
-      message: `The description has ${text.length} characters.`,
-      hint: `Keep it under ${maxDescriptionLength}.`,
-    });
-  }
-  if (description === undefined && documentation !== undefined) {
-    const character = findHiddenCharacter(documentation);
-    if (character !== undefined)
-      report({
-        code: 'tool.text.hidden',
-        path,
-        message: `The doc comment holds the invisible character ${character}.`,
-        hint: 'A model reads what a person cannot see: leave it out.',
-      });
-  }
-  if (text !== '') return text;
-  const words = name.replace(/[_-]+/g, ' ').trim();
-  report({
-    severity: 'warning',
-    code: 'tool.description.missing',
-    path,
-    message: '`description` is missing: the words of the name have to do.',
-    hint: 'Say in a sentence what the tool does; a model chooses by it.',
-  });
-  return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}.`;
 }

@@ -7,20 +7,30 @@ import { type Report, showPath } from './report.ts';
 
 const emptyNames: readonly string[] = ['run', 'main', 'execute', 'handler'];
 
-/** Checks `parameters` against the function that receives them; `undefined` when there is no sound schema. */
+/** What the schema of the arguments belongs to. */
+export interface ParametersPlace {
+  /** What the file calls the schema. */
+  readonly key: 'parameters' | 'inputSchema';
+  readonly exported: ExportedFunction | undefined;
+  /** What has to say by its name what it does where no schema says it. */
+  readonly subject: string;
+}
+
+/** Checks the schema of the arguments against the function that receives them; `undefined` when there is no sound schema. */
 export function checkParameters(
   parameters: Json | undefined,
-  exported: ExportedFunction | undefined,
-  functionName: string,
+  { key, exported, subject }: ParametersPlace,
   report: Report,
 ): JsonObject | undefined {
-  const path = ['parameters'];
+  const path = [key];
+  const write = (schema: string): string =>
+    key === 'parameters' ? `\`parameters: ${schema}\`` : `\`inputSchema: jsonSchema(${schema})\``;
   if (parameters !== undefined && !isPlainObject(parameters)) {
     report({
       code: 'tool.schema.invalid',
       path,
-      message: '`parameters` must be an object schema.',
-      hint: "Write `parameters: { type: 'object', properties: { … } }`.",
+      message: `\`${key}\` must be an object schema.`,
+      hint: `Write ${write("{ type: 'object', properties: { … } }")}.`,
     });
     return undefined;
   }
@@ -28,42 +38,46 @@ export function checkParameters(
   const { properties, type } = schema;
   const takesInput = exported?.type === 'function' && exported.takesInput;
   const isEmpty = properties === undefined || (isPlainObject(properties) && Object.keys(properties).length === 0);
-  if (isEmpty && emptyNames.includes(functionName)) {
+  if (isEmpty && emptyNames.includes(subject)) {
     report({
       code: 'tool.schema.vague',
       path,
-      message: `A function named \`${functionName}\` with an empty schema says nothing of what it does.`,
+      message: `A function named \`${subject}\` with an empty schema says nothing of what it does.`,
       hint: 'Describe its parameters, or name the function after what it does.',
     });
   } else if (properties === undefined && takesInput) {
     report({
       code: 'tool.schema.vague',
       path,
-      message: `\`${functionName}\` takes a parameter that no schema describes.`,
-      hint: "Describe it in `parameters: { type: 'object', properties: { … } }`; with `properties: {}` the tool takes no arguments.",
+      message: `\`${subject}\` takes a parameter that no schema describes.`,
+      hint: `Describe it in ${write("{ type: 'object', properties: { … } }")}; with \`properties: {}\` the tool takes no arguments.`,
     });
   }
   if (Object.keys(schema).length === 0) return undefined;
   if (type !== 'object') {
     report({
       code: 'tool.schema.invalid',
-      path: ['parameters', 'type'],
-      message: "`parameters` must have `type: 'object'`.",
+      path: [key, 'type'],
+      message: `\`${key}\` must have \`type: 'object'\`.`,
       hint: 'Arguments are always an object: name each of them under `properties`.',
     });
   }
-  return checkWholeSchema(schema, 'parameters', report);
+  return checkWholeSchema(schema, key, report);
 }
 
-/** Checks `returns`, the schema of the output. */
-export function checkReturns(returns: Json | undefined, report: Report): JsonObject | undefined {
+/** Checks the schema of the output, which the file calls `key`. */
+export function checkReturns(
+  returns: Json | undefined,
+  key: 'returns' | 'outputSchema',
+  report: Report,
+): JsonObject | undefined {
   if (returns === undefined) return undefined;
-  if (isPlainObject(returns)) return checkWholeSchema(returns as JsonObject, 'returns', report);
+  if (isPlainObject(returns)) return checkWholeSchema(returns as JsonObject, key, report);
   report({
     code: 'tool.schema.invalid',
-    path: ['returns'],
-    message: '`returns` must be a schema, which is an object.',
-    hint: "Write for example `returns: { type: 'string' }`.",
+    path: [key],
+    message: `\`${key}\` must be a schema, which is an object.`,
+    hint: "Write for example `{ type: 'string' }`.",
   });
   return undefined;
 }

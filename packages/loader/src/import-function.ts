@@ -5,9 +5,9 @@ import { describeThrown, HoldfastError } from '@holdfast/core';
 import { makeVisible } from './hidden-text.ts';
 import type { ScannedFile } from './scan-folder.ts';
 import { digestOf } from './tool-files.ts';
+import { findToolFunction, type ToolFunction } from './tool-function.ts';
 
-/** The function of a tool file, as far as anything is known of it. */
-export type ToolFunction = (input: unknown, context: unknown) => unknown;
+type VerifiedFile = Omit<Extract<ScannedFile, { type: 'tool' }>, 'type'>;
 
 /**
  * Makes a function that imports a tool file when it is first called, and remembers what came of it.
@@ -16,18 +16,13 @@ export type ToolFunction = (input: unknown, context: unknown) => unknown;
  * imported), `tool.file.import_failed` when the import throws, `tool.function.not_function` when the file has put something
  * else in the function's place.
  */
-export function createImport({
-  file,
-  path,
-  digest,
-  metadata,
-}: Extract<ScannedFile, { type: 'tool' }>): () => Promise<ToolFunction> {
+export function createImport({ file, path, digest, metadata }: VerifiedFile): () => Promise<ToolFunction> {
   let imported: Promise<ToolFunction> | undefined;
   return async () => {
     if (imported === undefined) {
       await checkDigest(file, path, digest);
       // Two first calls at once may both have asked.
-      imported ??= importFunction(file, path, digest, metadata.function);
+      imported ??= importFunction({ file, path, digest, metadata });
     }
     return imported;
   };
@@ -49,7 +44,7 @@ async function checkDigest(file: string, path: string, digest: string): Promise<
   );
 }
 
-async function importFunction(file: string, path: string, digest: string, name: string): Promise<ToolFunction> {
+async function importFunction({ file, path, digest, metadata }: VerifiedFile): Promise<ToolFunction> {
   // One URL a content: Node keeps modules by URL, and would answer with what it read from this path before.
   const url = pathToFileURL(path);
   url.searchParams.set('sha256', digest);
@@ -63,11 +58,11 @@ async function importFunction(file: string, path: string, digest: string, name: 
       cause,
     });
   }
-  const imported: unknown = Reflect.get(module, name);
-  if (typeof imported === 'function') return imported as ToolFunction;
+  const imported = findToolFunction(module, metadata);
+  if (imported !== undefined) return imported;
   throw new HoldfastError(
     'tool.function.not_function',
-    `\`${name}\` of the tool file \`${file}\` is no function any more: declare it once and leave it so.`,
+    `\`${metadata.function}\` of the tool file \`${file}\` is no function any more: declare it once and leave it so.`,
     { data: { file } },
   );
 }

@@ -1,5 +1,6 @@
-import { defineTool, type ExecutableTool, type Executed, type Json, jsonSchema, type Tool } from '@holdfast/core';
+import type { ExecutableTool, Tool } from '@holdfast/core';
 import type { Diagnostic } from './diagnostic.ts';
+import { toFileTool } from './file-tool.ts';
 import { createImport } from './import-function.ts';
 import { type ScannedFile, scanFolder } from './scan-folder.ts';
 
@@ -28,23 +29,6 @@ export async function loadTools(directory: string, { strict = false }: LoadTools
 }
 
 function toTool(scanned: Extract<ScannedFile, { type: 'tool' }>): ExecutableTool {
-  const { name, description, parameters, returns, dangerous, effects, repeat, timeoutMs, examples } = scanned.metadata;
   const importFunction = createImport(scanned);
-  return defineTool<unknown, Json>({
-    name,
-    description,
-    dangerous,
-    effects,
-    repeat,
-    examples,
-    origin: { kind: 'file', source: scanned.file, digest: scanned.digest },
-    ...(parameters === undefined ? {} : { inputSchema: jsonSchema(parameters) }),
-    ...(returns === undefined ? {} : { outputSchema: jsonSchema<Json>(returns) }),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    async execute(input, context) {
-      const run = await importFunction();
-      // Whatever comes back, the caller of `execute` takes it for untrusted.
-      return (await run(input, context)) as Awaited<Executed<Json>>;
-    },
-  });
+  return toFileTool(scanned, async (input, context) => (await importFunction())(input, context));
 }

@@ -1,4 +1,4 @@
-import { isPlainObject } from '@holdfast/core';
+import { isPlainObject, type JsonObject } from '@holdfast/core';
 import { checkMetadata, type ToolMetadata } from './check-metadata.ts';
 import { type Diagnostic, type Finding, toDiagnostic } from './diagnostic.ts';
 import { findExportedFunction } from './exported-function.ts';
@@ -70,9 +70,12 @@ export async function readMetadata(
 
   const diagnostics: Diagnostic[] = [];
   const metadata = checkMetadata(
-    // Read from a literal: nothing but JSON.
-    value as Parameters<typeof checkMetadata>[0],
-    (name) => findExportedFunction(name, outline, { source, comments: parsing.module.comments }),
+    {
+      form: 'metadata',
+      // Read from a literal: nothing but JSON.
+      value: value as JsonObject,
+      findFunction: (name) => findExportedFunction(name, outline, { source, comments: parsing.module.comments }),
+    },
     ({ path, severity = 'error', ...finding }) => {
       diagnostics.push(
         toDiagnostic({ ...finding, severity: strict ? 'error' : severity }, { file, source, offset: offsetOf(path) }),

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import { readMetadata } from './read-metadata.ts';
+
+const properties =
+  "{ path: { type: 'string' }, count: { type: 'integer' }, list: { type: 'array', items: { type: 'string' } } }";
+
+function source(extra: string): string {
+  return `export const METADATA = {
+  name: 'subject', function: 'work', description: 'Works.', dangerous: false,
+  parameters: { type: 'object', properties: ${properties} },
+  ${extra}
+};
+export function work(input) {}`;
+}
+
+test.each([
+  [
+    "resources: ['calendar', '$input.path', '$input.count']",
+    { resources: ['calendar', '$input.path', '$input.count'] },
+  ],
+  ["isolation: 'in-process'", { isolation: 'in-process' }],
+  ["isolation: 'worker'", { isolation: 'worker' }],
+  ["isolation: 'subprocess'", { isolation: 'subprocess' }],
+  ["isolation: 'sandbox'", { isolation: 'sandbox' }],
+  ["version: '0.0.0'", { version: '0.0.0' }],
+  ["version: '1.22.333-beta.1+build.005'", { version: '1.22.333-beta.1+build.005' }],
+  ['maxResultBytes: 1', { maxResultBytes: 1 }],
+  ['', { resources: undefined, isolation: undefined, version: undefined, maxResultBytes: undefined }],
+])('takes %s', async (extra, expected) => {
+  const reading = await readMetadata(source(extra), 'subject.mjs');
+  expect(reading).toMatchObject({ type: 'read', metadata: expected, diagnostics: [] });
+});
+
+test.each([
+  ["resources: 'calendar'", 'tool.resources.invalid', '4:3'],
+  ['resources: []', 'tool.resources.invalid', '4:3'],
+  ['resources: [1]', 'tool.resources.invalid', '4:15'],
+  ["resources: ['']", 'tool.resources.invalid', '4:15'],
+  ["resources: ['the calendar']", 'tool.resources.invalid', '4:15'],
+  [`resources: ['${'x'.repeat(201)}']`, 'tool.resources.invalid', '4:15'],
+  ["resources: ['a', '$input']", 'tool.resources.invalid', '4:20'],
+  ["resources: ['$input.']", 'tool.resources.invalid', '4:15'],
+  ["resources: ['$path']", 'tool.resources.invalid', '4:15'],
+  ["resources: ['$input.town']", 'tool.resources.invalid', '4:15'],
+  ["resources: ['$input.toString']", 'tool.resources.invalid', '4:15'],
+  ["resources: ['$input.list']", 'tool.resources.invalid', '4:15'],
+  ["isolation: 'none'", 'tool.isolation.invalid', '4:3'],
+  ['isolation: true', 'tool.isolation.invalid', '4:3'],
+  ["version: '1.2'", 'tool.version.invalid', '4:3'],
+  ["version: 'v1.2.3'", 'tool.version.invalid', '4:3'],
+  ["version: '01.2.3'", 'tool.version.invalid', '4:3'],
+  [`version: '1.2.3-${'a'.repeat(100)}'`, 'tool.version.invalid', '4:3'],
+  ['version: 1', 'tool.version.invalid', '4:3'],
+  ['maxResultBytes: 0', 'tool.max_result_bytes.invalid', '4:3'],
+  ['maxResultBytes: 1.5', 'tool.max_result_bytes.invalid', '4:3'],
+  ["maxResultBytes: '1'", 'tool.max_result_bytes.invalid', '4:3'],
+])('refuses %s: %s at %s', async (extra, code, at) => {
+  const reading = await readMetadata(source(extra), 'subject.mjs');
+  const [line, column] = at.split(':').map(Number);
+  expect(reading).toMatchObject({ type: 'refused', diagnostics: [{ code, line, column }] });
+});

@@ -1,0 +1,94 @@
+import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
+import { oneOf } from './one-of.ts';
+import type { Report } from './report.ts';
+
+/** How far a tool's code is kept from the host: not at all, by a thread, by a process, by the machine's sandbox. */
+export type Isolation = 'in-process' | 'worker' | 'subprocess' | 'sandbox';
+
+/** From the weakest to the strongest. */
+export const isolations: readonly Isolation[] = ['in-process', 'worker', 'subprocess', 'sandbox'];
+
+/** The argument that an entry of `resources` refers to; `undefined` for a plain name. */
+export function inputReference(resource: string): string | undefined {
+  return resource.startsWith('$') ? resource.replace(/^\$input\./, '') : undefined;
+}
+
+const scalars: readonly Json[] = ['string', 'number', 'integer', 'boolean'];
+
+/** Checks `resources`: names, or `$input.NAME` for an argument that is a text, number or boolean. */
+export function checkResources(
+  resources: Json | undefined,
+  parameters: JsonObject | undefined,
+  report: Report,
+): readonly string[] | undefined {
+  if (resources === undefined) return undefined;
+  const hint = "Write for example `resources: ['calendar', '$input.path']`.";
+  if (!Array.isArray(resources) || resources.length === 0) {
+    report({
+      code: 'tool.resources.invalid',
+      path: ['resources'],
+      message: '`resources` must be a list with at least one name.',
+      hint,
+    });
+    return undefined;
+  }
+  for (const [index, resource] of (resources as readonly Json[]).entries()) {
+    const problem = findResourceProblem(resource, parameters);
+    if (problem !== undefined)
+      report({ code: 'tool.resources.invalid', path: ['resources', String(index)], message: problem, hint });
+  }
+  return resources.map(String);
+}
+
+function findResourceProblem(resource: Json, parameters: JsonObject | undefined): string | undefined {
+  if (typeof resource !== 'string' || !/^\S{1,200}$/.test(resource))
+    return `\`${JSON.stringify(resource)}\` names no resource: it must be 1 to 200 characters without spaces.`;
+  if (!resource.startsWith('$')) return undefined;
+  const property = inputReference(resource);
+  if (property === undefined || property === resource)
+    return `\`${resource}\` refers to nothing: only \`$input.NAME\` does.`;
+  const properties = parameters?.['properties'];
+  const schema =
+    isPlainObject(properties) && Object.hasOwn(properties, property) ? (properties as JsonObject)[property] : undefined;
+  if (schema === undefined) return `\`${resource}\` refers to no property of the arguments.`;
+  const type = isPlainObject(schema) ? (schema as JsonObject)['type'] : undefined;
+  if (type !== undefined && scalars.includes(type)) return undefined;
+  return `\`${resource}\` refers to an argument that is no text, number or boolean.`;
+}
+
+/** Checks `isolation`. */
+export function checkIsolation(isolation: Json | undefined, report: Report): Isolation | undefined {
+  return oneOf(isolation, 'isolation', isolations, report);
+}
+
+// Source: semver.org 2.0.0, less its capture groups.
+const semver =
+  /^(?:0|[1-9]\d*)(?:\.(?:0|[1-9]\d*)){2}(?:-(?:0|[1-9]\d*|\d*[A-Za-z-][\dA-Za-z-]*)(?:\.(?:0|[1-9]\d*|\d*[A-Za-z-][\dA-Za-z-]*))*)?(?:\+[\dA-Za-z-]+(?:\.[\dA-Za-z-]+)*)?$/;
+const maxVersionLength = 100;
+
+/** Checks `version`. */
+export function checkVersion(version: Json | undefined, report: Report): string | undefined {
+  if (version === undefined) return undefined;
+  if (typeof version === 'string' && version.length <= maxVersionLength && semver.test(version)) return version;
+  report({
+    code: 'tool.version.invalid',
+    path: ['version'],
+    message: `\`version\` must be a text of semantic versioning, got \`${JSON.stringify(version)}\`.`,
+    hint: "Write for example `version: '1.4.0'`.",
+  });
+  return undefined;
+}
+
+/** Checks `maxResultBytes`. */
+export function checkMaxResultBytes(maxResultBytes: Json | undefined, report: Report): number | undefined {
+  if (maxResultBytes === undefined) return undefined;
+  if (typeof maxResultBytes === 'number' && Number.isSafeInteger(maxResultBytes) && maxResultBytes > 0)
+    return maxResultBytes;
+  report({
+    code: 'tool.max_result_bytes.invalid',
+    path: ['maxResultBytes'],
+    message: '`maxResultBytes` must be a whole number of bytes above 0.',
+    hint: 'Write for example `maxResultBytes: 65536`.',
+  });
+  return undefined;
+}

@@ -1,0 +1,83 @@
+import {
+  defineTool,
+  type ExecutableTool,
+  type Executed,
+  HoldfastError,
+  isPlainObject,
+  isToolResult,
+  type Json,
+  jsonSchema,
+  type ToolContext,
+} from '@holdfast/core';
+import { inputReference } from './check-extended.ts';
+import type { ToolMetadata } from './check-metadata.ts';
+
+/** A tool file as far as a tool needs it. */
+export interface FileToolSource {
+  /** Relative to the tools folder. */
+  readonly file: string;
+  /** Of the code that runs, in hexadecimal. */
+  readonly digest: string;
+  readonly metadata: ToolMetadata;
+}
+
+/**
+ * Makes the tool that a file's metadata describes; `run` does its work. A result that is larger than the file allows fails the
+ * call with HoldfastError `tool.result.too_large`.
+ */
+export function toFileTool(
+  { file, digest, metadata }: FileToolSource,
+  run: (input: unknown, context: ToolContext) => Promise<unknown>,
+): ExecutableTool {
+  const { name, description, parameters, returns, dangerous, effects, repeat, timeoutMs, examples } = metadata;
+  const { resources, maxResultBytes } = metadata;
+  return defineTool<unknown, Json>({
+    name,
+    description,
+    dangerous,
+    effects,
+    repeat,
+    examples,
+    origin: { kind: 'file', source: file, digest },
+    ...(parameters === undefined ? {} : { inputSchema: jsonSchema(parameters) }),
+    ...(returns === undefined ? {} : { outputSchema: jsonSchema<Json>(returns) }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(resources === undefined ? {} : { locks: (input: unknown) => toLocks(resources, input) }),
+    async execute(input, context) {
+      const result = await run(input, context);
+      if (maxResultBytes !== undefined) checkSize(name, result, maxResultBytes);
+      // Whatever comes back, the caller of `execute` takes it for untrusted.
+      return result as Awaited<Executed<Json>>;
+    },
+  });
+}
+
+// A call that leaves out what is referred to has no names, and so runs alone.
+function toLocks(resources: readonly string[], input: unknown): readonly string[] {
+  const names = resources.map((resource) => {
+    const property = inputReference(resource);
+    if (property === undefined) return resource;
+    return isPlainObject(input) && Object.hasOwn(input, property) ? String(input[property]) : undefined;
+  });
+  return names.every((name) => name !== undefined) ? names : [];
+}
+
+function checkSize(tool: string, result: unknown, maxResultBytes: number): void {
+  const counted = isToolResult(result) ? [result.message, result.value] : result;
+  const bytes = Buffer.byteLength(toText(counted));
+  if (bytes <= maxResultBytes) return;
+  throw new HoldfastError(
+    'tool.result.too_large',
+    `The result of \`${tool}\` has ${bytes} bytes as JSON, and ${maxResultBytes} are allowed: ask for less at once.`,
+    { data: { bytes, maxResultBytes } },
+  );
+}
+
+function toText(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? '';
+  } catch {
+    // No JSON: the call will say so.
+    return '';
+  }
+}
