@@ -11,7 +11,8 @@ test.each([
     await checkRandomCalls(options, seen);
     // So that the property cannot hold for want of cases.
     expect(seen.kinds.get('ok')).toBeGreaterThan(options.runs / 10);
-    expect(seen.nested).toBeGreaterThan(options.runs / 10);
+    // There are about half as many as runs, but a few runs have most of them.
+    expect(seen.nested).toBeGreaterThan(options.runs / 100);
     if (options.place === 'host') return;
     const kinds = ['cancelled', 'denied', 'failed', 'in-doubt', 'invalid', 'ok', 'timed-out', 'unknown-tool'];
     expect([...seen.kinds.keys()].sort()).toEqual(kinds);
