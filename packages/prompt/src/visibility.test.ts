@@ -175,6 +175,31 @@ test('the slice comes with the prompt where a section has a summary, beside thos
   expect(promptOf(plain, markdownSection({ title: 'B', template: '', children: [reference] })).slices).toEqual([own]);
 });
 
+test.each<{ title: string; rest: Pick<Parameters<typeof markdownSection>[0], 'visibility' | 'summary'> }>([
+  { title: '`summary` without one', rest: { visibility: 'summary' } },
+  { title: 'a function without one', rest: { visibility: () => 'full' } },
+  { title: '`summary` with a blank one', rest: { visibility: 'summary', summary: ' \n' } },
+])('D04: $title is section.summary.missing, by the path', ({ rest }) => {
+  const inner = markdownSection({ title: 'In', template: '', ...rest });
+  expect(() => promptOf(markdownSection({ title: 'Top', template: '', children: [inner] }))).toThrow(
+    expect.objectContaining({ code: 'section.summary.missing', data: { section: 'top.in' } }),
+  );
+});
+
+test('a summary is held to the section’s parameters, and filled in like a body', () => {
+  const params = v.object({ word: v.string() });
+  const of = (summary: string) =>
+    promptOf(markdownSection({ title: 'S', template: '', params, visibility: 'summary', summary }));
+  expect(of('\n  On $word,\n  for $$5.\n').bind({ word: 'w' }).render().text).toContain('\n\nOn w,\nfor $5.\n\n');
+  expect(() => of('$words')).toThrow(
+    expect.objectContaining({
+      code: 'section.placeholder.unknown',
+      message: expect.stringContaining('summary of section `s`'),
+    }),
+  );
+  expect(() => of('${word')).toThrow(expect.objectContaining({ code: 'section.placeholder.invalid' }));
+});
+
 test('hidden: what a closed parent hides is not asked for and needs no parameters', () => {
   const prompt = promptOf(
     markdownSection({
