@@ -17,7 +17,7 @@ export const groupSize = 10;
 const childrenOfRoot = 3;
 
 /** The only section that is shown as a summary until somebody opens it. */
-export const closedKey = 'closed';
+const closedKey = 'closed';
 
 /**
  * Sections in groups of ten over three levels, with one tool each: all of them have parameters or policies around them, every third
