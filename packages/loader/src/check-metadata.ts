@@ -103,7 +103,7 @@ export function checkMetadata({ form, value, findFunction }: MetadataLiteral, re
   const name = checkName(value['name'], report);
   const exported =
     form === 'definition' ? findFunction('default') : checkFunction(value['function'], findFunction, report);
-  const dangerous = checkDangerous(value, report);
+  const dangerous = checkDangerous(value, form, report);
   // The two forms differ: in METADATA, `dangerous: false` is the author's word that nothing outside changes.
   const isHarmless = form === 'metadata' && value['dangerous'] === false;
   const effects =
@@ -209,8 +209,10 @@ function checkFunction(
   return exported;
 }
 
-function checkDangerous({ dangerous, effects }: JsonObject, report: Report): boolean {
+function checkDangerous({ dangerous, effects }: JsonObject, form: MetadataForm, report: Report): boolean {
   if (typeof dangerous === 'boolean') return dangerous;
+  // Whoever writes code and names the effects has said what matters.
+  if (dangerous === undefined && form === 'definition' && effects !== undefined) return false;
   if (dangerous === undefined) {
     const assumed = effects === undefined ? 'the tool counts as one that changes the world, and is' : 'the tool is';
     report({

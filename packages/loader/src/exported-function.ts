@@ -1,6 +1,6 @@
 import type { Comment, Expression } from 'oxc-parser';
 import { unwrapExpression } from './literal.ts';
-import type { FunctionLike, ModuleOutline } from './module-outline.ts';
+import type { Binding, FunctionLike, ModuleOutline } from './module-outline.ts';
 
 export type ExportedFunction =
   | {
@@ -13,6 +13,9 @@ export type ExportedFunction =
     }
   | { readonly type: 'not-exported'; readonly exported: readonly string[] }
   | { readonly type: 'not-function'; readonly offset: number; readonly found: string };
+
+/** What is known to be there. */
+export type FoundFunction = Exclude<ExportedFunction, { type: 'not-exported' }>;
 
 /** Finds what a module exports as `name`, if it can be seen to be a function without running anything. */
 export function findExportedFunction(
@@ -30,23 +33,44 @@ export function findExportedFunction(
   }
   const binding = bindings.get(exported.local);
   if (binding === undefined) return { type: 'not-function', offset: exported.offset, found: 'something else' };
-  if (binding.type === 'other') return { type: 'not-function', offset: binding.offset, found: binding.what };
-  const value = binding.type === 'function' ? binding.value : asFunction(binding.value);
-  if (value === undefined) return { type: 'not-function', offset: binding.offset, found: 'another kind of value' };
-  if (value.type !== 'ArrowFunctionExpression' && value.generator) {
-    return { type: 'not-function', offset: binding.offset, found: 'a generator, whose result is no JSON' };
-  }
-  return {
-    type: 'function',
-    offset: binding.offset,
-    takesInput: value.params.some((parameter) => parameter.type !== 'Identifier' || parameter.name !== 'this'),
-    documentation: findDocumentation(source, comments, binding.statement),
-  };
+  const found = describeBinding(binding);
+  if (found.type === 'not-function' || !('statement' in binding)) return found;
+  return { ...found, documentation: findDocumentation(source, comments, binding.statement) };
 }
 
-function asFunction(outer: Expression): FunctionLike | undefined {
+/** What an expression is, if it can be seen to be a function: one that is written there, or a name of one. */
+export function describeFunction(outer: Expression, bindings: ReadonlyMap<string, Binding>): FoundFunction {
   const node = unwrapExpression(outer);
-  return node.type === 'ArrowFunctionExpression' || node.type === 'FunctionExpression' ? node : undefined;
+  const binding = node.type === 'Identifier' ? bindings.get(node.name) : undefined;
+  return binding === undefined ? describeValue(node, node.start) : describeBinding(binding);
+}
+
+function describeBinding(binding: Binding): FoundFunction {
+  switch (binding.type) {
+    case 'import':
+      return { type: 'not-function', offset: binding.offset, found: 'imported' };
+    case 'other':
+      return { type: 'not-function', offset: binding.offset, found: binding.what };
+    case 'const':
+      return describeValue(unwrapExpression(binding.value), binding.offset);
+    case 'function':
+      return describeValue(binding.value, binding.offset);
+  }
+}
+
+function describeValue(value: Expression | FunctionLike, offset: number): FoundFunction {
+  switch (value.type) {
+    case 'FunctionDeclaration':
+    case 'FunctionExpression':
+      if (value.generator) return { type: 'not-function', offset, found: 'a generator, whose result is no JSON' };
+      break;
+    case 'ArrowFunctionExpression':
+      break;
+    default:
+      return { type: 'not-function', offset, found: 'another kind of value' };
+  }
+  const takesInput = value.params.some((parameter) => parameter.type !== 'Identifier' || parameter.name !== 'this');
+  return { type: 'function', offset, takesInput, documentation: undefined };
 }
 
 function findDocumentation(source: string, comments: readonly Comment[], offset: number): string | undefined {

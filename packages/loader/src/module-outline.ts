@@ -1,9 +1,21 @@
-import type { ArrowFunctionExpression, Expression, Function as FunctionNode, Program, Statement } from 'oxc-parser';
+import type {
+  ArrowFunctionExpression,
+  BindingPattern,
+  BindingRestElement,
+  ExportDefaultDeclaration,
+  Expression,
+  Function as FunctionNode,
+  ImportDeclaration,
+  Program,
+  Statement,
+} from 'oxc-parser';
 
 /** What a name at the top of a module stands for. */
 export type Binding =
   | { readonly type: 'const'; readonly offset: number; readonly statement: number; readonly value: Expression }
   | { readonly type: 'function'; readonly offset: number; readonly statement: number; readonly value: FunctionNode }
+  /** `imported` is `*` for the whole module. */
+  | { readonly type: 'import'; readonly offset: number; readonly source: string; readonly imported: string }
   | { readonly type: 'other'; readonly offset: number; readonly what: string };
 
 /** A name that a module exports as a value: of its own, or (`local` undefined) of another module. */
@@ -15,21 +27,30 @@ export interface ExportedName {
 export interface ModuleOutline {
   readonly bindings: ReadonlyMap<string, Binding>;
   readonly exports: ReadonlyMap<string, ExportedName>;
+  /** Offset of an `export *`, of which nobody can say what it exports. */
+  readonly exportsAll: number | undefined;
 }
 
 export type FunctionLike = FunctionNode | ArrowFunctionExpression;
+
+// What the language calls a default export that has no name of its own.
+const defaultName = '*default*';
 
 /** The names at the top of a module and what it exports. Types are no values and are left out. */
 export function outlineModule(program: Pick<Program, 'body'>): ModuleOutline {
   const bindings = new Map<string, Binding>();
   const exports = new Map<string, ExportedName>();
+  let exportsAll: number | undefined;
   for (const statement of program.body) {
     if (statement.type === 'ImportDeclaration') {
-      for (const { local } of statement.specifiers) {
-        bindings.set(local.name, { type: 'other', offset: local.start, what: 'imported' });
-      }
+      declareImports(statement, bindings);
     } else if (statement.type === 'ExportDefaultDeclaration') {
-      exports.set('default', { offset: statement.start, local: undefined });
+      const local = declareDefault(statement, bindings);
+      if (local !== undefined) exports.set('default', { offset: statement.start, local });
+    } else if (statement.type === 'ExportAllDeclaration') {
+      if (statement.exportKind === 'type') continue;
+      if (statement.exported === null) exportsAll ??= statement.start;
+      else exports.set(nameOf(statement.exported), { offset: statement.start, local: undefined });
     } else if (statement.type === 'ExportNamedDeclaration') {
       if (statement.exportKind === 'type') continue;
       if (statement.declaration !== null) {
@@ -45,7 +66,56 @@ export function outlineModule(program: Pick<Program, 'body'>): ModuleOutline {
       declare(statement, statement.start, bindings);
     }
   }
-  return { bindings, exports };
+  return { bindings, exports, exportsAll };
+}
+
+function declareImports(statement: ImportDeclaration, bindings: Map<string, Binding>): void {
+  for (const specifier of statement.specifiers) {
+    const { name, start: offset } = specifier.local;
+    const isType =
+      statement.importKind === 'type' || (specifier.type === 'ImportSpecifier' && specifier.importKind === 'type');
+    if (isType) {
+      bindings.set(name, { type: 'other', offset, what: 'a type' });
+      continue;
+    }
+    const imported =
+      specifier.type === 'ImportSpecifier'
+        ? nameOf(specifier.imported)
+        : specifier.type === 'ImportDefaultSpecifier'
+          ? 'default'
+          : '*';
+    bindings.set(name, { type: 'import', offset, source: statement.source.value, imported });
+  }
+}
+
+function declareDefault(statement: ExportDefaultDeclaration, bindings: Map<string, Binding>): string | undefined {
+  const { declaration, start } = statement;
+  switch (declaration.type) {
+    case 'TSInterfaceDeclaration':
+    case 'TSDeclareFunction':
+      return undefined;
+    case 'FunctionDeclaration': {
+      const local = declaration.id?.name ?? defaultName;
+      bindings.set(local, { type: 'function', offset: declaration.start, statement: start, value: declaration });
+      return local;
+    }
+    case 'ClassDeclaration': {
+      const local = declaration.id?.name ?? defaultName;
+      bindings.set(local, { type: 'other', offset: declaration.start, what: 'a class' });
+      return local;
+    }
+    case 'Identifier':
+      return declaration.name;
+    default:
+      // The types of the parser list declarations here that cannot stand after `export default`.
+      bindings.set(defaultName, {
+        type: 'const',
+        offset: declaration.start,
+        statement: start,
+        value: declaration as Expression,
+      });
+      return defaultName;
+  }
 }
 
 function declare(statement: Statement, start: number, bindings: Map<string, Binding>): readonly string[] {
@@ -64,7 +134,13 @@ function declare(statement: Statement, start: number, bindings: Map<string, Bind
   if (statement.type !== 'VariableDeclaration' || statement.declare === true) return [];
   const names: string[] = [];
   for (const { id, init } of statement.declarations) {
-    if (id.type !== 'Identifier') continue;
+    if (id.type !== 'Identifier') {
+      for (const { name, start: offset } of boundNames(id)) {
+        names.push(name);
+        bindings.set(name, { type: 'other', offset, what: 'taken out of something else' });
+      }
+      continue;
+    }
     names.push(id.name);
     const offset = id.start;
     if (statement.kind === 'const' && init !== null) {
@@ -78,4 +154,25 @@ function declare(statement: Statement, start: number, bindings: Map<string, Bind
 
 function nameOf(node: { readonly type: string; readonly name?: string; readonly value?: string }): string {
   return node.name ?? node.value ?? '';
+}
+
+type Pattern = BindingPattern | BindingRestElement | null;
+
+function boundNames(pattern: Pattern): readonly { readonly name: string; readonly start: number }[] {
+  switch (pattern?.type) {
+    case undefined:
+      return [];
+    case 'Identifier':
+      return [pattern];
+    case 'AssignmentPattern':
+      return boundNames(pattern.left);
+    case 'RestElement':
+      return boundNames(pattern.argument);
+    case 'ArrayPattern':
+      return pattern.elements.flatMap(boundNames);
+    case 'ObjectPattern':
+      return pattern.properties.flatMap((property) =>
+        boundNames(property.type === 'Property' ? property.value : property),
+      );
+  }
 }

@@ -1,7 +1,7 @@
 import { isPlainObject, type JsonObject } from '@holdfast/core';
 import { checkMetadata, type ToolMetadata } from './check-metadata.ts';
 import { type Diagnostic, type Finding, toDiagnostic } from './diagnostic.ts';
-import { findExportedFunction } from './exported-function.ts';
+import { findMetadata } from './find-metadata.ts';
 import { readLiteral } from './literal.ts';
 import { type ModuleOutline, outlineModule } from './module-outline.ts';
 import { parseModule } from './parse-module.ts';
@@ -23,7 +23,8 @@ export type MetadataReading =
   | { readonly type: 'refused'; readonly diagnostics: readonly Diagnostic[] };
 
 /**
- * Reads and checks the `METADATA` of a tool file from its text. Nothing of the file runs.
+ * Reads and checks what a tool file says of its tool, from its text: an exported `METADATA`, or a default export made by
+ * `defineTool`. Nothing of the file runs.
  *
  * @param file - the name by which diagnostics call it; its extension says whether it is TypeScript.
  */
@@ -39,43 +40,35 @@ export async function readMetadata(
   const parsing = await parseModule(source, file);
   if (parsing.type === 'refused') return refuse(parsing.finding, parsing.offset);
   const outline = outlineModule(parsing.module);
-
-  const thenable = outline.exports.get('then');
-  if (thenable !== undefined) {
-    return refuse(
-      {
-        code: 'tool.export.then',
-        message: 'The file exports `then`, which makes importing it wait for that function.',
-        hint: 'Give the export another name.',
-      },
-      thenable.offset,
-    );
-  }
-  const found = findMetadata(outline);
+  const unsafe = findUnsafeExport(outline);
+  if (unsafe !== undefined) return refuse(unsafe.finding, unsafe.offset);
+  const found = findMetadata(outline, { source, comments: parsing.module.comments });
   if (found.type === 'problem') return refuse(found.finding, found.offset);
-  const literal = readLiteral(found.value, outline.bindings);
+
+  const { form, subject, findFunction } = found;
+  const literal = readLiteral(found.literal, outline.bindings);
   if (literal.type === 'refused') {
     return refuse(
-      { code: 'tool.metadata.not_literal', message: `\`METADATA\` holds ${literal.found}.`, hint: literal.hint },
+      { code: 'tool.metadata.not_literal', message: `${subject} holds ${literal.found}.`, hint: literal.hint },
       literal.offset,
     );
   }
   const { value, offsetOf } = literal;
   if (!isPlainObject(value)) {
     return refuse(
-      { code: 'tool.metadata.not_literal', message: '`METADATA` is not an object.', hint: metadataHint },
+      {
+        code: 'tool.metadata.not_literal',
+        message: `${subject} is not an object.`,
+        hint: 'Write `{ name, function, description, dangerous, parameters }`.',
+      },
       found.offset,
     );
   }
 
   const diagnostics: Diagnostic[] = [];
+  // Read from a literal: nothing but JSON.
   const metadata = checkMetadata(
-    {
-      form: 'metadata',
-      // Read from a literal: nothing but JSON.
-      value: value as JsonObject,
-      findFunction: (name) => findExportedFunction(name, outline, { source, comments: parsing.module.comments }),
-    },
+    { form, value: value as JsonObject, findFunction },
     ({ path, severity = 'error', ...finding }) => {
       diagnostics.push(
         toDiagnostic({ ...finding, severity: strict ? 'error' : severity }, { file, source, offset: offsetOf(path) }),
@@ -86,34 +79,29 @@ export async function readMetadata(
   return { type: 'read', metadata, nameOffset: offsetOf(['name']), diagnostics };
 }
 
-const metadataHint = 'Write `export const METADATA = { name, function, description, dangerous, parameters };`.';
-
-type Found =
-  | { readonly type: 'value'; readonly value: Parameters<typeof readLiteral>[0]; readonly offset: number }
-  | { readonly type: 'problem'; readonly finding: Finding; readonly offset: number };
-
-function findMetadata({ bindings, exports }: ModuleOutline): Found {
-  const exported = exports.get('METADATA');
-  if (exported === undefined) {
-    const offset = bindings.get('METADATA')?.offset ?? 0;
-    const hint = bindings.has('METADATA')
-      ? 'Put `export` before it.'
-      : `${metadataHint} A file that is no tool gets a name that begins with \`_\`.`;
+// An export named `then` turns the module into something that `await import()` calls and waits for.
+function findUnsafeExport({
+  exports,
+  exportsAll,
+}: ModuleOutline): { readonly finding: Finding; readonly offset: number } | undefined {
+  const thenable = exports.get('then');
+  if (thenable !== undefined) {
     return {
-      type: 'problem',
-      offset,
-      finding: { code: 'tool.metadata.missing', message: 'The file exports no `METADATA`.', hint },
+      offset: thenable.offset,
+      finding: {
+        code: 'tool.export.then',
+        message: 'The file exports `then`, which makes importing it wait for that function.',
+        hint: 'Give the export another name.',
+      },
     };
   }
-  const binding = exported.local === undefined ? undefined : bindings.get(exported.local);
-  if (binding?.type === 'const') return { type: 'value', value: binding.value, offset: binding.offset };
+  if (exportsAll === undefined) return undefined;
   return {
-    type: 'problem',
-    offset: binding?.offset ?? exported.offset,
+    offset: exportsAll,
     finding: {
-      code: 'tool.metadata.not_literal',
-      message: '`METADATA` is no `const` of this file.',
-      hint: metadataHint,
+      code: 'tool.export.all',
+      message: 'The file exports all of another file, and what that is cannot be seen here.',
+      hint: 'Name what is exported: `export { one, two } from …`.',
     },
   };
 }

@@ -142,6 +142,28 @@ const hostile: readonly HostileCase[] = [
     content: `${toolFile()}export { runSubject as then };`,
     code: 'tool.export.then',
   },
+  ...[
+    'export const { then } = { then() {} };',
+    'export const { a: [, { then }] = [] } = {};',
+    'export const { ...then } = {};',
+    'export const [...[then = 1]] = [];',
+    'export class then {}',
+    'let x; export { x as "then" };',
+    "export * as then from './other.mjs';",
+    "export { x as then } from './other.mjs';",
+  ].map((code) => ({ what: code, content: `${toolFile()}${code}\n`, code: 'tool.export.then' })),
+  {
+    what: 'all of another file, which may have a then',
+    content: `${toolFile()}export * from './other.mjs';`,
+    code: 'tool.export.all',
+    at: '9:1',
+  },
+  {
+    what: 'metadata taken out of something else',
+    content: `const all = {};\nexport const { METADATA } = all;\n${work}`,
+    code: 'tool.metadata.not_literal',
+    at: '2:16',
+  },
   { what: 'a syntax error', content: 'export const METADATA = {\n  name: ,\n};', code: 'tool.file.syntax', at: '2:9' },
   { what: 'one name declared twice', content: `${toolFile()}const METADATA = 1;`, code: 'tool.file.syntax' },
   { what: 'an enum', content: `${toolFile()}export enum Unit { Metre }`, code: 'tool.file.syntax', file: 'subject.ts' },
@@ -446,6 +468,19 @@ const sound: readonly { readonly what: string; readonly content: string; readonl
       'export const runSubject = ((input: unknown) => input) as Work; type Work = (input: unknown) => unknown;',
     ),
     file: 'subject.ts',
+  },
+  {
+    what: 'a default export as the function',
+    content: toolFile({ function: "'default'" }, 'export default ({ city }) => city;'),
+  },
+  {
+    what: 'all the types of another file',
+    content: `${toolFile()}export type * from './types.ts';`,
+    file: 'subject.ts',
+  },
+  {
+    what: 'another file as a whole, by name',
+    content: `${toolFile()}export * as other from './_other.mjs';\nexport const { a, ...rest } = { a: 1 };`,
   },
   { what: 'no arguments', content: toolFile({ parameters: '' }, 'export function runSubject() {}') },
   {
