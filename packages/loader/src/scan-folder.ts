@@ -8,7 +8,7 @@ import { findFileTwins, findNameTwins } from './twins.ts';
 export type ScannedFile =
   | {
       readonly type: 'tool';
-      /** Relative to the tools folder. */
+      /** Relative to the tools folder, parted by `/`. */
       readonly file: string;
       /** Absolute, without symlinks. */
       readonly path: string;
@@ -25,20 +25,26 @@ export interface FolderScan {
   readonly diagnostics: readonly Diagnostic[];
 }
 
+export interface ScanFolderOptions extends ReadMetadataOptions {
+  /** Reads the folders in the folder, too, however deep; not those whose names begin with `.` or `_`. Default false. */
+  readonly subfolders?: boolean;
+}
+
 type ReadFile = Extract<ToolFileReading, { type: 'read' }>;
 type Verified = { readonly file: ReadFile; readonly reading: Extract<MetadataReading, { type: 'read' }> };
 
 /**
- * Reads and verifies every tool file of a folder, one level deep. Nothing of any file runs, and a bad file costs no good one.
+ * Reads and verifies every tool file of a folder. Nothing of any file runs, and a bad file costs no good one.
  *
  * @throws HoldfastError `tools.folder.missing`, `tools.folder.not_directory`, `tools.folder.unreadable`.
  */
-export async function scanFolder(directory: string, options: ReadMetadataOptions = {}): Promise<FolderScan> {
-  const { root, files } = await listToolFiles(directory);
+export async function scanFolder(directory: string, options: ScanFolderOptions = {}): Promise<FolderScan> {
+  const { root, files, unreadable } = await listToolFiles(directory, options);
   const diagnostics: Diagnostic[] = findFileTwins(files).map(({ index, finding }) =>
     toDiagnostic(finding, { file: files[index] ?? '' }),
   );
   const refused = new Set(diagnostics.map(({ file }) => file));
+  for (const { folder, finding } of unreadable) diagnostics.push(toDiagnostic(finding, { file: folder }));
   const verified: Verified[] = [];
   for (const name of files) {
     if (refused.has(name)) continue;

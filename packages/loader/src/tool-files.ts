@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { constants } from 'node:fs';
+import { constants, type Dirent } from 'node:fs';
 import { lstat, open, readdir, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { HoldfastError } from '@holdfast/core';
@@ -11,7 +11,7 @@ const maxFileBytes = 1024 * 1024;
 export type ToolFileReading =
   | {
       readonly type: 'read';
-      /** Its name in the tools folder. */
+      /** Relative to the tools folder. */
       readonly file: string;
       /** Absolute, without symlinks. */
       readonly path: string;
@@ -21,43 +21,91 @@ export type ToolFileReading =
     }
   | { readonly type: 'refused'; readonly file: string; readonly finding: Finding };
 
+/** What a folder holds that counts as tool files. */
+export interface ToolFileList {
+  /** Absolute, without symlinks. */
+  readonly root: string;
+  /** Relative to `root`, parted by `/`, in code unit order. */
+  readonly files: readonly string[];
+  /** Sub-folders that could not be read. */
+  readonly unreadable: readonly { readonly folder: string; readonly finding: Finding }[];
+}
+
 /**
- * The names in a folder that count as tool files, in code unit order: `.js`, `.mjs`, `.ts`, `.mts`, but none that begins with
- * `.` or `_`, no `*.test.*`, `*.spec.*` or `*.d.ts`, and no sub-folder.
+ * The files of a folder that count as tool files: `.js`, `.mjs`, `.ts`, `.mts`, but none that begins with `.` or `_`, no
+ * `*.test.*`, `*.spec.*` or `*.d.ts`. With `subfolders` those of its folders, too, but of none that begins with `.` or `_`, is
+ * called `node_modules`, or is a symlink.
  *
  * @throws HoldfastError `tools.folder.missing`, `tools.folder.not_directory`, `tools.folder.unreadable`.
  */
 export async function listToolFiles(
   directory: string,
-): Promise<{ readonly root: string; readonly files: readonly string[] }> {
+  { subfolders = false }: { readonly subfolders?: boolean } = {},
+): Promise<ToolFileList> {
   try {
     const root = await realpath(directory);
-    const entries = await readdir(root, { withFileTypes: true });
-    const files = entries.filter((entry) => !entry.isDirectory() && isToolFileName(entry.name)).map(({ name }) => name);
-    return { root, files: files.sort((left, right) => (left < right ? -1 : 1)) };
-  } catch (cause) {
-    const data = { directory };
-    switch (codeOf(cause)) {
-      case 'ENOENT':
-        throw new HoldfastError(
-          'tools.folder.missing',
-          `There is no tools folder \`${directory}\`: create it, or name another one.`,
-          { data, cause },
-        );
-      case 'ENOTDIR':
-        throw new HoldfastError(
-          'tools.folder.not_directory',
-          `\`${directory}\` is no folder: name the folder that holds the tool files.`,
-          { data, cause },
-        );
-      default:
-        throw new HoldfastError(
-          'tools.folder.unreadable',
-          `Cannot read the tools folder \`${directory}\`: check its permissions.`,
-          { data, cause },
-        );
+    const files: string[] = [];
+    const unreadable: { readonly folder: string; readonly finding: Finding }[] = [];
+    const waiting: string[] = [];
+    for (let folder: string | undefined = ''; folder !== undefined; folder = waiting.pop()) {
+      const entries = await readFolder(root, folder);
+      if (!Array.isArray(entries)) {
+        unreadable.push({ folder, finding: entries });
+        continue;
+      }
+      for (const entry of entries) {
+        const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
+        if (!entry.isDirectory()) {
+          if (isToolFileName(entry.name)) files.push(path);
+        } else if (subfolders && isToolFolderName(entry.name)) waiting.push(path);
+      }
     }
+    return { root, files: files.sort((left, right) => (left < right ? -1 : 1)), unreadable };
+  } catch (cause) {
+    throw toFolderError(directory, cause);
   }
+}
+
+// Only the tools folder itself has to be readable: one that lies in it costs no other.
+async function readFolder(root: string, folder: string): Promise<Dirent[] | Finding> {
+  try {
+    return await readdir(join(root, folder), { withFileTypes: true });
+  } catch (cause) {
+    if (folder === '') throw cause;
+    return {
+      code: 'tool.folder.unreadable',
+      message: `The folder cannot be read (${codeOf(cause)}).`,
+      hint: 'Check its permissions, or give it a name that begins with `_`.',
+    };
+  }
+}
+
+function toFolderError(directory: string, cause: unknown): HoldfastError {
+  const options = { data: { directory }, cause };
+  switch (codeOf(cause)) {
+    case 'ENOENT':
+      return new HoldfastError(
+        'tools.folder.missing',
+        `There is no tools folder \`${directory}\`: create it, or name another one.`,
+        options,
+      );
+    case 'ENOTDIR':
+      return new HoldfastError(
+        'tools.folder.not_directory',
+        `\`${directory}\` is no folder: name the folder that holds the tool files.`,
+        options,
+      );
+    default:
+      return new HoldfastError(
+        'tools.folder.unreadable',
+        `Cannot read the tools folder \`${directory}\`: check its permissions.`,
+        options,
+      );
+  }
+}
+
+function isToolFolderName(name: string): boolean {
+  return !/^[._]/.test(name) && name !== 'node_modules';
 }
 
 function isToolFileName(name: string): boolean {
