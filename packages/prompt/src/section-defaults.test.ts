@@ -36,6 +36,15 @@ test('defaults may leave required parameters to `bind`, and are not what their o
   expect(prompt.bind({ topic: 't' }).render().text).toContain('t 5');
 });
 
+test('a default of undefined is none', () => {
+  // The cast stands for a host that is written without types.
+  const prompt = promptOf(
+    markdownSection({ title: 'S', template: '$topic', params, defaults: { topic: undefined } as object }),
+  );
+  expect(() => prompt.render()).toThrow(expect.objectContaining({ code: 'prompt.param.missing' }));
+  expect(prompt.bind({ topic: 't' }).render().text).toContain('t');
+});
+
 // The casts stand for a host that is written without types.
 test.each([
   ['of another type', { topic: 1 }, '`topic`'],
