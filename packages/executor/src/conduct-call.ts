@@ -98,10 +98,14 @@ export interface Prepared {
 }
 
 /** Look-up and parse. */
-export function prepare(call: IdentifiedCall, { toolset, session }: CallScope): Prepared | Ended {
+export function prepare(call: IdentifiedCall, { toolset, session, prompt }: CallScope): Prepared | Ended {
   const compiled = toolset.byName.get(call.name);
-  if (compiled === undefined)
-    return { type: 'ended', ending: failure('unknown-tool', unknownTool(call.name, toolset.byName.keys())) };
+  if (compiled === undefined) {
+    const problem = prompt?.toolNames?.has(call.name)
+      ? closedTool(call.name)
+      : unknownTool(call.name, toolset.byName.keys());
+    return { type: 'ended', ending: failure('unknown-tool', problem) };
+  }
   try {
     const parsed = parseArguments(call, compiled);
     if (parsed.type === 'refused') return { type: 'ended', ending: failure('invalid', parsed.problem) };
@@ -230,6 +234,11 @@ function tell(event: ToolCallEndEvent, { emit }: CallScope): Outcome {
   for (const list of [event.decisions, event.events, event.writes, event.changes]) Object.freeze(list);
   emit({ ...event });
   return event.outcome;
+}
+
+function closedTool(name: string): Problem {
+  const message = `\`${name}\` is not offered now: it belongs to a section of the instructions that is summarised or disabled.`;
+  return { code: 'tool.unknown', message };
 }
 
 function unknownTool(name: string, names: Iterable<string>): Problem {

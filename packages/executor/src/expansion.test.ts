@@ -185,6 +185,16 @@ test('the host may mention tools of sections that are still closed', async () =>
   );
 });
 
+test('a tool of a closed section is not offered, and the model is told why', async () => {
+  const { session } = testSession();
+  const model = playing([call('extra', {}, 'a'), call('extar', {}, 'b'), stop], [say('.'), stop]);
+  const result = await runAgent({ model, prompt: foldedPrompt([needy()]), session, input: 'Go.' }).result;
+  expect(result.outcomes).toMatchObject([
+    { kind: 'unknown-tool', message: expect.stringContaining('summarised or disabled') },
+    { kind: 'unknown-tool', message: expect.stringContaining('There is no tool') },
+  ]);
+});
+
 test("the prompt's slices listen from the start", async () => {
   const { session } = testSession();
   const dispatching = defineTool({
