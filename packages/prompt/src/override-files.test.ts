@@ -119,6 +119,13 @@ test.skipIf(process.getuid?.() === 0)('a folder that may not be read', async () 
   await run('chmod', ['700', join(folder, 'acme')]);
 });
 
+test.skipIf(process.platform !== 'linux')('a folder that nobody can make is an error', async () => {
+  const store = fileOverrides('/proc/holdfast/overrides');
+  await expect(store.write(ref, 'one')).rejects.toMatchObject(unwritable('ENOENT'));
+  expect(await store.read(ref)).toBeUndefined();
+  await store.delete(ref);
+});
+
 test('bytes that are not UTF-8 are refused, a byte order mark is not', async () => {
   await put(way, Uint8Array.of(0x22, 0xff, 0x22));
   await expect(fileOverrides(folder).read(ref)).rejects.toMatchObject(unreadable('not valid'));

@@ -95,14 +95,27 @@ async function checkInside(root: string, folder: string): Promise<void> {
 
 /** One by one, so that nothing is made behind a link that leads elsewhere. */
 async function makeFolders(root: string, segments: readonly string[]): Promise<void> {
-  await mkdir(root, { recursive: true });
+  await makeFolder(root);
   let folder = root;
   for (const segment of segments) {
     folder = join(folder, segment);
-    await mkdir(folder).catch((thrown: unknown) => {
-      if (!hasCode(thrown, 'EEXIST')) throw thrown;
-    });
+    await makeFolder(folder);
     await checkInside(root, folder);
+  }
+}
+
+/** With those above it. Node.js's own way never ends where the system lets nobody make one, as in `/proc`. */
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path);
+  } catch (thrown) {
+    if (hasCode(thrown, 'EEXIST')) return;
+    if (!hasCode(thrown, 'ENOENT') || dirname(path) === path) throw thrown;
+    await makeFolder(dirname(path));
+    await mkdir(path).catch((again: unknown) => {
+      // Somebody else was faster.
+      if (!hasCode(again, 'EEXIST')) throw again;
+    });
   }
 }
 
