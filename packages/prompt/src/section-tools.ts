@@ -119,9 +119,9 @@ function findClosed(
   const paths = new Set(shown.map(({ node }) => node.path));
   for (const key of wanted) {
     if (paths.has(key)) continue;
-    const [code, what] = tree.nodes.has(key)
-      ? ['section.hidden', 'is not shown: what it is under has to be open']
-      : ['section.unknown', 'is no section'];
+    const isThere = tree.nodes.has(key);
+    const code = isThere ? 'section.hidden' : 'section.unknown';
+    const what = isThere ? 'is not shown: what it is under has to be open' : 'is no section';
     throw new HoldfastError(code, `${quote(key)} ${what}. ${listClosed(sections.collect(session))}`, {
       data: { section: key.slice(0, 200) },
     });
