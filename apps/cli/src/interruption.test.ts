@@ -58,18 +58,33 @@ test.each([
 });
 
 test('a second Ctrl-C waits for nothing, and what was recorded stays readable', async () => {
-  await using folder = await createFolder(files);
-  const { exitCode } = await runMain(jsonRun, {
+  // The first one waits for what the call has open, for some seconds.
+  const body = `context.signal.addEventListener('abort', () => console.error('stopping'));
+    const { defineResource } = await import('${import.meta.resolve('@holdfast/core')}');
+    const dispose = () => new Promise(() => setInterval(() => {}, 1000));
+    await context.use(defineResource({ name: 'held', lifetime: 'call', create: () => ({}), dispose }));
+    await context.filesystem.readText('kept.txt');
+    await context.filesystem.write('kept.txt', 'half');
+    context.progress('halfway');
+    return new Promise(() => setInterval(() => {}, 1000));`;
+  await using folder = await createFolder({
+    'kept.txt': 'as it was\n',
+    'plugins/stuck.mjs': toTool('stuck', body, 'state'),
+    'script.json': script('stuck'),
+  });
+  const { exitCode, stderr } = await runMain(jsonRun, {
     folder: folder.path,
     onStdout(child, seen) {
-      if (!seen.includes('halfway') || child.killed) return;
-      child.kill('SIGINT');
-      child.kill('SIGINT');
+      if (seen.includes('halfway') && !child.killed) child.kill('SIGINT');
     },
+    onStderr: (child) => child.kill('SIGINT'),
   });
-  expect(exitCode).toBe(130);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 130, stderr: 'stopping\n' });
   expect(await readFile(join(folder.path, 'kept.txt'), 'utf8')).toBe('as it was\n');
-  expect(await readOnlyLog(folder.path)).not.toHaveProperty('problem');
+  const name = (await readdir(findLogFolder(folder.path))).find((other) => other.endsWith('.jsonl')) ?? '';
+  const { records, problem } = readLog(join(findLogFolder(folder.path), name));
+  expect(problem).toBeUndefined();
+  expect(records.map(({ type }) => type)).not.toContain('run-end');
 });
 
 test('`| head -1` gets its line, and the run ends in order', async () => {

@@ -42,6 +42,7 @@ export interface RunMainOptions {
   readonly environment?: Record<string, string>;
   /** Sees the process at every chunk. */
   readonly onStdout?: (child: ChildProcess, stdout: string) => void;
+  readonly onStderr?: (child: ChildProcess, stderr: string) => void;
 }
 
 /** Runs the program in this process. */
@@ -64,7 +65,7 @@ export async function runShell(script: string, options: RunMainOptions = {}): Pr
 async function spawnIn(
   command: string,
   argv: readonly string[],
-  { files = {}, folder, input, environment = {}, onStdout = () => undefined }: RunMainOptions,
+  { files = {}, folder, input, environment = {}, onStdout, onStderr }: RunMainOptions,
 ): Promise<Ended> {
   await using made = await createFolder(files);
   const child = spawn(command, argv, {
@@ -76,10 +77,11 @@ async function spawnIn(
   let stderr = '';
   child.stdout.on('data', (chunk: Buffer) => {
     stdout += chunk.toString();
-    onStdout(child, stdout);
+    onStdout?.(child, stdout);
   });
   child.stderr.on('data', (chunk: Buffer) => {
     stderr += chunk.toString();
+    onStderr?.(child, stderr);
   });
   const exitCode = await new Promise<number | null>((resolve) => child.on('close', resolve));
   return { exitCode, stdout, stderr };
