@@ -20,6 +20,15 @@ const drafts: ReadonlyMap<string, SchemaDraft> = new Map([
   ['https://json-schema.org/draft/2020-12/schema', '2020-12'],
 ]);
 
+const literals: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples']);
+const maps: ReadonlySet<string> = new Set([
+  'properties',
+  'patternProperties',
+  '$defs',
+  'definitions',
+  'dependentSchemas',
+]);
+
 /**
  * Compiles a plain JSON Schema (drafts 4, 7, 2019-09, 2020-12; without `$schema` 2020-12). References must be local.
  *
@@ -28,7 +37,7 @@ const drafts: ReadonlyMap<string, SchemaDraft> = new Map([
 export function compileJsonSchema<Output = unknown>({ schema }: JsonSchemaDefinition<Output>): CompiledSchema<Output> {
   checkNode(schema, schema);
   // It writes notes into the schema that it is given.
-  const validator = new Validator(structuredClone(schema) as CfworkerSchema, draftOf(schema), false);
+  const validator = new Validator(withoutUrlFormat(structuredClone(schema)) as CfworkerSchema, draftOf(schema), false);
   const findUndeclared = createUndeclaredCheck(schema);
   return {
     jsonSchema: deepFreeze(closeObjects(schema)),
@@ -56,12 +65,16 @@ function draftOf(schema: JsonObject): SchemaDraft {
   );
 }
 
-function checkNode(node: Json, root: JsonObject): void {
+function checkNode(node: Json, root: JsonObject, isMap = false): void {
   if (Array.isArray(node)) {
     for (const inner of node) checkNode(inner, root);
     return;
   }
   if (!isPlainObject(node)) return;
+  if (isMap) {
+    for (const inner of Object.values(node)) checkNode(inner as Json, root);
+    return;
+  }
   const { $ref: reference, pattern } = node;
   if (typeof reference === 'string') {
     if (!reference.startsWith('#')) {
@@ -78,7 +91,7 @@ function checkNode(node: Json, root: JsonObject): void {
   if (isPlainObject(node['patternProperties'])) Object.keys(node['patternProperties']).forEach(checkPattern);
   // Constants may hold anything, also what looks like a keyword.
   for (const [key, inner] of Object.entries(node)) {
-    if (!['const', 'enum', 'default', 'examples'].includes(key)) checkNode(inner as Json, root);
+    if (!literals.has(key)) checkNode(inner as Json, root, maps.has(key));
   }
 }
 
@@ -90,6 +103,19 @@ function checkPattern(pattern: string): void {
       cause,
     });
   }
+}
+
+// `url` is no format of JSON Schema, but the validator has one, whose pattern takes for ever on some short texts.
+function withoutUrlFormat(node: Json, isMap = false): Json {
+  if (Array.isArray(node)) return node.map((inner) => withoutUrlFormat(inner));
+  if (!isPlainObject(node)) return node;
+  return Object.fromEntries(
+    Object.entries(node as JsonObject).map(([key, inner]) => {
+      if (isMap) return [key, withoutUrlFormat(inner)];
+      if (key === 'format' && inner === 'url') return [key, 'uri'];
+      return [key, literals.has(key) ? inner : withoutUrlFormat(inner, maps.has(key))];
+    }),
+  );
 }
 
 /** A copy with the defaults of absent properties; parts without defaults are shared. Branches of combinators give none. */
