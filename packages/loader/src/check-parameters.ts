@@ -104,11 +104,18 @@ function checkWholeSchema(schema: JsonObject, key: string, report: Report): Json
   return isSound ? schema : undefined;
 }
 
+const literals: readonly string[] = ['const', 'enum', 'default', 'examples'];
+const maps: readonly string[] = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'];
+
 // A default that does not fit would fail every call that leaves the argument out.
 function checkDefaults(node: Json, path: LiteralPath, report: Report): void {
   if (typeof node !== 'object' || node === null) return;
   for (const [key, inner] of Object.entries(node)) {
-    if (!['const', 'enum', 'default', 'examples'].includes(key)) checkDefaults(inner, [...path, key], report);
+    if (literals.includes(key)) continue;
+    if (!maps.includes(key)) checkDefaults(inner, [...path, key], report);
+    // Here the names are anybody's choice, also those of keywords.
+    else if (isPlainObject(inner))
+      for (const [name, schema] of Object.entries(inner)) checkDefaults(schema as Json, [...path, key, name], report);
   }
   if (!isPlainObject(node) || !isPlainObject(node['properties'])) return;
   for (const [name, property] of Object.entries(node['properties'] as JsonObject)) {

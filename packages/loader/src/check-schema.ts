@@ -1,4 +1,5 @@
 import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
+import { checkFormat } from './check-format.ts';
 import { findPatternProblem } from './check-pattern.ts';
 import { findUnboundedReference, findUnknownReference } from './check-reference.ts';
 import type { LiteralPath } from './literal.ts';
@@ -209,6 +210,7 @@ function checkKeywords(schema: JsonObject, path: LiteralPath, report: Report): v
       hint: 'Swap the two, or correct one.',
     });
   }
+  checkFormat(schema, path, report);
   const named = isPlainObject(schema['patternProperties']) ? Object.keys(schema['patternProperties']) : [];
   for (const pattern of [schema['pattern'], ...named]) {
     const problem = typeof pattern === 'string' ? findPatternProblem(pattern) : undefined;

@@ -336,6 +336,19 @@ const hostile: readonly HostileCase[] = [
     content: property("{ type: 'integer', default: 'ten' }"),
     code: 'tool.schema.default',
   },
+  {
+    what: 'a default that does not fit under a property called default',
+    content: toolFile({
+      parameters:
+        "{ type: 'object', properties: { default: { type: 'object', properties: { n: { type: 'integer', default: 'x' } } } } }",
+    }),
+    code: 'tool.schema.default',
+  },
+  {
+    what: 'a format that nobody checks',
+    content: property("{ type: 'string', format: 'url' }"),
+    code: 'tool.schema.format',
+  },
   { what: 'a remote reference', content: property("{ $ref: 'http://127.0.0.1:1/x.json' }"), code: 'tool.schema.ref' },
   { what: 'a reference to nothing', content: property("{ $ref: '#/$defs/none' }"), code: 'tool.schema.ref' },
   { what: 'a reference to itself', content: property("{ $ref: '#/properties/city' }"), code: 'tool.schema.ref' },
