@@ -1,6 +1,6 @@
 import { defineTool, type Json, type Tool } from '@holdfast/core';
 import * as v from 'valibot';
-import { expect, test } from 'vitest';
+import { expect, expectTypeOf, test } from 'vitest';
 import { policy } from './fixtures.ts';
 import type { OverrideDocument } from './override-document.ts';
 import { hashOverridden } from './override-hash.ts';
@@ -546,6 +546,15 @@ test('what is bound stays bound, and the prompt that was given stays as it is', 
   expect(changed.render()).toBe(changed.render());
   expect(changed.bind({ name: 'Bo' }).render().text).toContain('Hi Bo.');
   expect(prompt.render()).toBe(before);
+});
+
+test('a prompt with overrides has the type of the one without', async () => {
+  const section = markdownSection({ title: 'A', template: '$n', params: v.object({ n: v.number() }) });
+  const prompt = createPrompt({ ...ref, sections: [section], output: v.object({ sum: v.number() }) });
+  const loaded = await loadOverrides(prompt, { store: memoryOverrides() });
+  expectTypeOf(loaded.prompt).toEqualTypeOf(prompt);
+  expectTypeOf(loaded.prompt.bind).parameter(0).toEqualTypeOf<Partial<{ n: number }>>();
+  expect(loaded.prompt).toBe(prompt);
 });
 
 test('overrides of overrides are pinned to what they replace', async () => {
