@@ -12,7 +12,8 @@ const config: ViteUserConfig = defineConfig({
     exclude: [...configDefaults.exclude, 'tests/packed/**'],
     typecheck: { enabled: false },
     // Only what hangs takes this long: a busy machine must not fail a sound test.
-    testTimeout: 30_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
   },
 });
 export default config;

@@ -9,7 +9,9 @@ const config: ViteUserConfig = defineConfig({
   test: {
     include: ['packages/executor/src/**/*.test.ts'],
     env: { HOLDFAST_REBUILD: '1' },
-    testTimeout: 30_000,
+    // As in the configuration of all tests.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
   },
 });
 export default config;

@@ -48,7 +48,7 @@ const hits: readonly Omit<Parameters<typeof hitEach>[2], 'chosen'>[] = [
   { kind: 'crash', committed: true, links: false },
 ];
 
-test('an error or a crash at any step of fifty calls', { timeout: 120_000 }, async () => {
+test('an error or a crash at any step of fifty calls', async () => {
   await using folder = await makeTestFolder();
   const root = join(folder.path, 'root');
   let before: Tree = {};

@@ -34,9 +34,7 @@ async function attempt(view: Filesystem, type: Step['type'], { path, text }: Omi
   }
 }
 
-test('whatever a call changes, and wherever it and the recovery after it are cut off, it is all or nothing', {
-  timeout: 60_000,
-}, async () => {
+test('whatever a call changes, and wherever it and the recovery after it are cut off, it is all or nothing', async () => {
   await using folder = await makeTestFolder();
   const root = join(folder.path, 'root');
   let cut = 0;

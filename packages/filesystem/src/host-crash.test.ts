@@ -58,7 +58,6 @@ const calls: Readonly<Record<string, Changes>> = {
 
 test.each(Object.keys(calls))(
   'after an error or a crash at any step of a call, another process makes it all or nothing: %s',
-  { timeout: 60_000 },
   async (name) => {
     await using folder = await makeTestFolder();
     const root = join(folder.path, 'root');

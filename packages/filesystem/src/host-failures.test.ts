@@ -97,7 +97,7 @@ test('whichever step of a commit fails, the tree is as it was before', async () 
   }
   // 3 files and 3 folders away, 3 folders made, 4 files put in place.
   expect(failures).toBe(13);
-}, 30_000);
+});
 
 test('a commit works where the file system has no hard links', async () => {
   await using folder = await makeTestFolder();

@@ -85,52 +85,48 @@ function withoutTemporaries(tree: Record<string, string>): Record<string, string
 }
 
 describe.each(scenarios)('one step of the operating system fails in $name', ({ stage, disks }) => {
-  test.each(disks)(
-    'all or nothing, and it is said ($code, hard links: $links)',
-    { timeout: 60_000 },
-    async ({ code, links }) => {
-      await using folder = await makeTestFolder();
-      await makeTree(join(folder.path, 'before'));
-      const expected = { before: await snapshotTree(join(folder.path, 'before')), after: {} };
-      const outcomes = new Map<string, number>();
-      // Without a failure first, to see what the whole of the changes is.
-      for (let at: number | undefined; ; at = at === undefined ? 0 : at + 1) {
-        const root = await mkdtemp(join(folder.path, 'run-'));
-        await makeTree(root);
-        const faults = createFaults({ code, links });
-        const backend = createHostBackend(root, faults.operations, 1000);
-        const call = createStagedFilesystem(backend, createProtection([]), 1000).begin('c1');
-        const transactions = await stage(call);
-        faults.start(at);
-        let error = await attempt(async () => {
-          for (const transaction of transactions) await finish(transaction);
-        });
-        error ??= await attempt(async () => call.discard());
-        if (error !== undefined) await attempt(async () => call.discard());
-        const tree = await snapshotTree(root);
-        if (at === undefined) {
-          expected.after = tree;
-          expect(tree).not.toEqual(expected.before);
-          continue;
-        }
-        if (faults.failed === undefined) break;
-        const what = { at, failed: faults.failed, code: isHoldfastError(error) ? error.code : error };
-        outcomes.set(String(what.code), (outcomes.get(String(what.code)) ?? 0) + 1);
-        switch (what.code) {
-          case undefined:
-            // Nothing came of the failure; a step that need not succeed.
-            expect({ ...what, tree }).toEqual({ ...what, tree: expected.after });
-            break;
-          case 'file.cleanup_failed':
-            // Done or not, in full; and there is something to clean up, or a handle that did not close.
-            expect([expected.before, expected.after]).toContainEqual(withoutTemporaries(tree));
-            break;
-          default:
-            expect({ ...what, tree }).toEqual({ ...what, tree: expected.before });
-        }
-        expect([undefined, 'file.cleanup_failed', 'file.unreadable', 'file.write_failed']).toContain(what.code);
+  test.each(disks)('all or nothing, and it is said ($code, hard links: $links)', async ({ code, links }) => {
+    await using folder = await makeTestFolder();
+    await makeTree(join(folder.path, 'before'));
+    const expected = { before: await snapshotTree(join(folder.path, 'before')), after: {} };
+    const outcomes = new Map<string, number>();
+    // Without a failure first, to see what the whole of the changes is.
+    for (let at: number | undefined; ; at = at === undefined ? 0 : at + 1) {
+      const root = await mkdtemp(join(folder.path, 'run-'));
+      await makeTree(root);
+      const faults = createFaults({ code, links });
+      const backend = createHostBackend(root, faults.operations, 1000);
+      const call = createStagedFilesystem(backend, createProtection([]), 1000).begin('c1');
+      const transactions = await stage(call);
+      faults.start(at);
+      let error = await attempt(async () => {
+        for (const transaction of transactions) await finish(transaction);
+      });
+      error ??= await attempt(async () => call.discard());
+      if (error !== undefined) await attempt(async () => call.discard());
+      const tree = await snapshotTree(root);
+      if (at === undefined) {
+        expected.after = tree;
+        expect(tree).not.toEqual(expected.before);
+        continue;
       }
-      expect(outcomes.get('file.write_failed')).toBeGreaterThan(40);
-    },
-  );
+      if (faults.failed === undefined) break;
+      const what = { at, failed: faults.failed, code: isHoldfastError(error) ? error.code : error };
+      outcomes.set(String(what.code), (outcomes.get(String(what.code)) ?? 0) + 1);
+      switch (what.code) {
+        case undefined:
+          // Nothing came of the failure; a step that need not succeed.
+          expect({ ...what, tree }).toEqual({ ...what, tree: expected.after });
+          break;
+        case 'file.cleanup_failed':
+          // Done or not, in full; and there is something to clean up, or a handle that did not close.
+          expect([expected.before, expected.after]).toContainEqual(withoutTemporaries(tree));
+          break;
+        default:
+          expect({ ...what, tree }).toEqual({ ...what, tree: expected.before });
+      }
+      expect([undefined, 'file.cleanup_failed', 'file.unreadable', 'file.write_failed']).toContain(what.code);
+    }
+    expect(outcomes.get('file.write_failed')).toBeGreaterThan(40);
+  });
 });

@@ -125,7 +125,7 @@ test.each([
   }
 });
 
-test('a second crash at any step of a recovery changes nothing of how it ends', { timeout: 60_000 }, async () => {
+test('a second crash at any step of a recovery changes nothing of how it ends', async () => {
   await using folder = await makeTestFolder();
   const root = join(folder.path, 'root');
   const { steps } = await runUndisturbed(root, before, changes);
@@ -160,7 +160,7 @@ test('a second crash at any step of a recovery changes nothing of how it ends', 
   expect(crashes).toBeGreaterThan(100);
 });
 
-test('a crash while a commit that failed is undone', { timeout: 60_000 }, async () => {
+test('a crash while a commit that failed is undone', async () => {
   await using folder = await makeTestFolder();
   const root = join(folder.path, 'root');
   const { steps } = await runUndisturbed(root, before, changes);

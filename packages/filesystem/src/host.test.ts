@@ -373,7 +373,7 @@ test('C21: nothing is written or read outside while a parent is swapped for a li
   expect([...texts]).not.toContain('secret');
   // At least some must get through, or the test has tested nothing.
   expect(commits).toBeGreaterThan(0);
-}, 30_000);
+});
 
 test('file.unreadable: a pipe is neither read nor waited for', async () => {
   await using workspace = await makeWorkspace();

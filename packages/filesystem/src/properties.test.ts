@@ -161,7 +161,7 @@ const kinds = [
   },
 ];
 
-describe.each(kinds)('random changes over the $name filesystem', { timeout: 30_000 }, ({ open, runs }) => {
+describe.each(kinds)('random changes over the $name filesystem', ({ open, runs }) => {
   test('are what a plain map says, before and after the commit', () =>
     fc.assert(
       fc.asyncProperty(steps, steps, async (before, changes) => {

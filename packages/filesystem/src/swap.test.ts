@@ -33,7 +33,7 @@ test.each([
   { what: 'the folder of the file', path: 'src/a.txt', target: '../outside', swapped: 'src' },
   { what: 'a folder further up', path: 'src/deep/a.txt', target: '../outside', swapped: 'src' },
   { what: 'the folder of a new file', path: 'src/new.txt', target: '../outside', swapped: 'src' },
-])('C21: $what is replaced by a link at any step, and put back at any later one', { timeout: 60_000 }, async (row) => {
+])('C21: $what is replaced by a link at any step, and put back at any later one', async (row) => {
   await using folder = await makeTestFolder();
   let commits = 0;
   let refusals = 0;
