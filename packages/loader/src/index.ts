@@ -1,5 +1,13 @@
 export type { ToolMetadata } from './check-metadata.ts';
+export {
+  type ComparedTool,
+  type CompareLockOptions,
+  compareLock,
+  type LockComparison,
+  type LockState,
+} from './compare-lock.ts';
 export { type Diagnostic, formatDiagnostic } from './diagnostic.ts';
 export { type LoadedTools, type LoadToolsOptions, loadTools } from './load-tools.ts';
+export type { LockChange } from './lock-changes.ts';
 export { type MetadataReading, type ReadMetadataOptions, readMetadata } from './read-metadata.ts';
 export { type FolderScan, type ScanFolderOptions, type ScannedFile, scanFolder } from './scan-folder.ts';

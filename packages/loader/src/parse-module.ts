@@ -7,7 +7,13 @@ import type { Finding } from './diagnostic.ts';
 export interface ParsedModule {
   readonly body: Program['body'];
   readonly comments: readonly Comment[];
+  /** Offsets of what the calls of `import()` are given, anywhere in the file. */
+  readonly dynamicImports: readonly Span[];
+  /** Offsets of `import.meta`, anywhere in the file. */
+  readonly importMetas: readonly Span[];
 }
+
+type Span = { readonly start: number; readonly end: number };
 
 export type Parsing =
   | { readonly type: 'parsed'; readonly module: ParsedModule }
@@ -74,13 +80,15 @@ function countPieces(source: string): number {
   return count;
 }
 
-function toRaw({ errors, program, comments }: ParseResult): RawParse {
+function toRaw({ errors, program, comments, module }: ParseResult): RawParse {
   return {
     errors: errors
       .filter(({ severity }) => severity === 'Error')
       .map(({ message, labels }) => ({ message, offset: labels[0]?.start ?? 0 })),
     body: program.body,
     comments,
+    dynamicImports: module.dynamicImports.map(({ moduleRequest }) => moduleRequest),
+    importMetas: module.importMetas,
   };
 }
 
@@ -95,12 +103,14 @@ const { parseSync } = await import(process.argv[1]);
 let source = '';
 process.stdin.setEncoding('utf8');
 for await (const chunk of process.stdin) source += chunk;
-const { errors, program, comments } = parseSync(process.argv[2], source, ${JSON.stringify(parserOptions)});
+const { errors, program, comments, module } = parseSync(process.argv[2], source, ${JSON.stringify(parserOptions)});
 process.stdout.write(JSON.stringify({
   errors: errors.filter((error) => error.severity === 'Error')
     .map(({ message, labels }) => ({ message, offset: labels[0]?.start ?? 0 })),
   body: program.body,
   comments,
+  dynamicImports: module.dynamicImports.map(({ moduleRequest }) => moduleRequest),
+  importMetas: module.importMetas,
 }, (key, value) => {
   if (typeof value === 'bigint') return String(value);
   return value?.type === 'BlockStatement' || value?.type === 'ClassBody' ? { ...value, body: [] } : value;

@@ -1,0 +1,77 @@
+import { stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { isPlainObject } from '@holdfast/core';
+import { readBounded } from './read-bounded.ts';
+
+export type FoundPackage =
+  /** `version` is empty where its manifest gives none. */
+  | { readonly type: 'found'; readonly version: string }
+  | { readonly type: 'missing' }
+  /** It is installed below the root, where what runs from a copy does not find it. */
+  | { readonly type: 'below-root' };
+
+/** Finds packages as Node does from a folder upwards. */
+export interface PackageFinder {
+  /** `importer` is the folder of the file that asks, in the root or the root itself. */
+  find(name: string, importer: string): Promise<FoundPackage>;
+}
+
+const maxManifestBytes = 1024 * 1024;
+const maxVersionLength = 256;
+
+/** Looks each package up once. */
+export function createPackageFinder(root: string): PackageFinder {
+  const folders = new Map<string, Promise<string | undefined>>();
+
+  /** The version of the package that `folder` itself has installed. */
+  function look(folder: string, name: string): Promise<string | undefined> {
+    const path = join(folder, 'node_modules', name);
+    let looked = folders.get(path);
+    if (looked === undefined) {
+      looked = readVersion(path);
+      folders.set(path, looked);
+    }
+    return looked;
+  }
+
+  async function findFrom(start: string, name: string, end: string | undefined): Promise<string | undefined> {
+    for (let folder = start; folder !== end; folder = dirname(folder)) {
+      const version = await look(folder, name);
+      if (version !== undefined) return version;
+      if (dirname(folder) === folder) return undefined;
+    }
+    return undefined;
+  }
+
+  return {
+    async find(name, importer) {
+      if ((await findFrom(importer, name, root)) !== undefined) return { type: 'below-root' };
+      const version = await findFrom(root, name, undefined);
+      return version === undefined ? { type: 'missing' } : { type: 'found', version };
+    },
+  };
+}
+
+async function readVersion(folder: string): Promise<string | undefined> {
+  try {
+    if (!(await stat(folder)).isDirectory()) return undefined;
+  } catch {
+    // Node goes on in the folder above.
+    return undefined;
+  }
+  const reading = await readBounded(join(folder, 'package.json'), maxManifestBytes);
+  if (reading.type !== 'read') return '';
+  try {
+    const manifest: unknown = JSON.parse(new TextDecoder().decode(reading.bytes));
+    const version = isPlainObject(manifest) ? manifest['version'] : undefined;
+    return typeof version === 'string' ? version.slice(0, maxVersionLength) : '';
+  } catch {
+    // A manifest that nobody can read names no version.
+    return '';
+  }
+}
+
+/** `@scope/name` or `name` of a specifier such as `@scope/name/part`; `undefined` where it names no package. */
+export function packageOf(specifier: string): string | undefined {
+  return /^(?:@[\w.~-]+\/)?(?![._])[\w.~-]+(?=\/|$)/.exec(specifier)?.[0];
+}

@@ -1,0 +1,133 @@
+import { describeThrown, HoldfastError, isHoldfastError } from '@holdfast/core';
+import { isIn } from './compare-lock.ts';
+import { type Diagnostic, toDiagnostic } from './diagnostic.ts';
+import { type CurrentTool, findLockPlace, type LockPlace, type PinHooks, readFolderPins } from './folder-pins.ts';
+import { createClosureReader } from './import-closure.ts';
+import { describeChanges, findChanges } from './lock-changes.ts';
+import { type LockedTool, readLock } from './lock-file.ts';
+import { createPinnedCopies, type PinnedCopies } from './pinned-copies.ts';
+import type { PinnedTool } from './pinned-tool.ts';
+import type { ScanFolderOptions, ScannedFile } from './scan-folder.ts';
+
+/** A tool that may run, and what has to be done before it does. */
+export interface ReadyTool {
+  readonly tool: PinnedTool;
+  /** SHA-256 in hexadecimal of the file to import. */
+  readonly fileDigest: string;
+  /** Makes sure that the copy holds what is pinned. @throws HoldfastError `tool.file.changed`, `tool.copy.unwritable`. */
+  prepare(): Promise<void>;
+}
+
+export interface LockedFolder {
+  /** In file order. */
+  readonly tools: readonly ReadyTool[];
+  readonly files: readonly ScannedFile[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * Verifies a tools folder against its lock. What is not as it is locked is refused: `tool.lock.unpinned`, `tool.lock.changed`;
+ * what is, has a copy of its bytes.
+ *
+ * @throws HoldfastError `tools.folder.*`, `tools.lock.*`.
+ */
+export async function loadLocked(
+  directory: string,
+  { lock, ...options }: ScanFolderOptions & { readonly lock: string },
+  hooks: PinHooks = {},
+): Promise<LockedFolder> {
+  const place = await findLockPlace(directory, lock);
+  const locked = await readLock(place.lock);
+  if (locked === undefined) {
+    throw new HoldfastError('tools.lock.missing', `There is no lock \`${lock}\`: make it with \`holdfast lock\`.`, {
+      data: { lock },
+    });
+  }
+  const copies = createPinnedCopies(place.root, hooks);
+  const { tools: current, files, diagnostics: found } = await readFolderPins(place, options, hooks);
+  const diagnostics = [...found];
+  const tools: ReadyTool[] = [];
+  const refused = new Set<string>();
+  for (const [name, tool] of current) {
+    const problem = findProblem(name, tool, locked.get(name)) ?? (await keepCopy(tool, copies));
+    if (problem === undefined) tools.push(toReady(tool, copies, place));
+    else {
+      refused.add(tool.scanned.file);
+      diagnostics.push(problem);
+    }
+  }
+  for (const [name, { entry }] of locked) {
+    if (current.has(name) || !isIn(entry, place.prefix, options)) continue;
+    const file = entry.slice(place.prefix.length);
+    if (!files.some((one) => one.file === file)) diagnostics.push(describeGone(name, file));
+  }
+  return {
+    tools,
+    files: files.map((one) => (refused.has(one.file) ? { type: 'refused', file: one.file } : one)),
+    diagnostics,
+  };
+}
+
+function findProblem(
+  name: string,
+  { scanned, tool }: CurrentTool,
+  locked: LockedTool | undefined,
+): Diagnostic | undefined {
+  const hint = `Look at it with \`holdfast lock --accept ${name}\`, which also locks it as it is now.`;
+  if (locked === undefined) {
+    const finding = { code: 'tool.lock.unpinned', message: `\`${name}\` is not in the lock.`, hint };
+    return toDiagnostic(finding, { file: scanned.file });
+  }
+  const changes = findChanges(locked, tool);
+  if (changes.length === 0) return undefined;
+  const message = `\`${name}\` is not as it is locked: ${describeChanges(changes)}.`;
+  return toDiagnostic({ code: 'tool.lock.changed', message, hint }, { file: scanned.file });
+}
+
+function describeGone(name: string, file: string): Diagnostic {
+  return toDiagnostic(
+    {
+      severity: 'warning',
+      code: 'tool.lock.gone',
+      message: `\`${name}\` is locked, and no file of the folder has it.`,
+      hint: `Put the file back, or take it out of the lock with \`holdfast lock --accept ${name}\`.`,
+    },
+    { file },
+  );
+}
+
+async function keepCopy({ scanned, closure }: CurrentTool, copies: PinnedCopies): Promise<Diagnostic | undefined> {
+  try {
+    await copies.keep(closure);
+    return undefined;
+  } catch (thrown) {
+    if (!isHoldfastError(thrown)) throw thrown;
+    const finding = {
+      code: thrown.code,
+      message: describeThrown(thrown),
+      hint: 'Make the folder of the lock writable, or load its tools once where it is.',
+    };
+    return toDiagnostic(finding, { file: scanned.file });
+  }
+}
+
+function toReady({ scanned, tool: pin }: CurrentTool, copies: PinnedCopies, { root, folder }: LockPlace): ReadyTool {
+  const { file, path, metadata } = scanned;
+  const tool: PinnedTool = { file, metadata, digest: pin.digest, entry: copies.entryOf(pin) };
+
+  async function makeWhole(): Promise<void> {
+    if (await copies.isWhole(pin)) return;
+    const reading = await createClosureReader({ root, folder }).read(path);
+    if (reading.type === 'read' && reading.closure.digest === pin.digest) {
+      await copies.replace(reading.closure);
+      if (await copies.isWhole(pin)) return;
+    }
+    throw new HoldfastError(
+      'tool.file.changed',
+      `The pinned copy of the tool file \`${file}\` is damaged, and the file is not the one that was verified: load the tools again.`,
+      { data: { file } },
+    );
+  }
+
+  return { tool, fileDigest: pin.files.get(pin.entry) ?? '', prepare: makeWhole };
+}

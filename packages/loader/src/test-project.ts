@@ -1,0 +1,74 @@
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Tool, ToolContext } from '@holdfast/core';
+import { compareLock, type LockComparison } from './compare-lock.ts';
+import { type LoadedTools, loadTools } from './load-tools.ts';
+
+/** A project with a tools folder `plugins` and a place for its lock, removed at the end of the block. */
+export interface TestProject extends AsyncDisposable {
+  /** Absolute, without symlinks. */
+  readonly root: string;
+  readonly plugins: string;
+  readonly lock: string;
+  write(path: string, content: string | Uint8Array): Promise<void>;
+  link(path: string, target: string): Promise<void>;
+  remove(path: string): Promise<void>;
+  compare(): Promise<LockComparison>;
+  /** Locks everything as it is. */
+  accept(): Promise<void>;
+  load(): Promise<LoadedTools>;
+}
+
+export async function createProject(files: Readonly<Record<string, string | Uint8Array>> = {}): Promise<TestProject> {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-loader-')));
+  const [plugins, lock] = [join(root, 'plugins'), join(root, 'holdfast.lock')];
+  await mkdir(plugins);
+  const project: TestProject = {
+    root,
+    plugins,
+    lock,
+    async write(path, content) {
+      await mkdir(dirname(join(root, path)), { recursive: true });
+      await writeFile(join(root, path), content);
+    },
+    async link(path, target) {
+      await rm(join(root, path), { recursive: true, force: true });
+      await symlink(target, join(root, path));
+    },
+    remove: (path) => rm(join(root, path), { recursive: true }),
+    compare: () => compareLock(plugins, { lock }),
+    accept: async () => (await compareLock(plugins, { lock })).accept(),
+    load: () => loadTools(plugins, { lock }),
+    [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }),
+  };
+  for (const [path, content] of Object.entries(files)) await project.write(path, content);
+  return project;
+}
+
+/** A tool file whose function `work` has `body`, with `code` above it. */
+export function toolFile(name: string, { body = 'return 1;', code = '', more = '' } = {}): string {
+  return `${code}
+export const METADATA = {
+  name: '${name}', function: 'work', description: 'Works.', dangerous: false, ${more}
+  parameters: { type: 'object', properties: { text: { type: 'string' } } },
+};
+export async function work(input) { ${body} }
+`;
+}
+
+/** What a tool answers, or the code of what it throws. */
+export async function callTool(tool: Tool | undefined): Promise<unknown> {
+  // The tools of these tests use nothing of it.
+  const context = { callId: 'call-1' } as ToolContext;
+  try {
+    return await tool?.execute?.({}, context);
+  } catch (thrown) {
+    return `threw ${thrown instanceof Error && 'code' in thrown ? String(thrown.code) : String(thrown)}`;
+  }
+}
+
+/** Codes with their files. */
+export function codesOf({ diagnostics }: Pick<LoadedTools, 'diagnostics'>): readonly string[] {
+  return diagnostics.map(({ code, file }) => `${file} ${code}`);
+}
