@@ -1,17 +1,18 @@
-import { HoldfastError, type Tool } from '@holdfast/core';
+import { HoldfastError, isPlainObject, type Tool } from '@holdfast/core';
 import type { Section } from './section.ts';
 import { reservedToolNames } from './visibility.ts';
 
 /**
  * Every tool of `sections` and of those under them, by name.
  *
- * @throws HoldfastError `tool.name.duplicate`, `tool.name.reserved`.
+ * @throws HoldfastError `section.invalid` for what is no section, `tool.name.duplicate`, `tool.name.reserved`.
  */
 export function collectTools(sections: readonly Section[]): ReadonlyMap<string, Tool> {
   const tools = new Map<string, Tool>();
   const owners = new Map<string, string>();
   const visit = (siblings: readonly Section[], parent: string): void => {
     for (const section of siblings) {
+      checkMade(section, parent);
       const path = `${parent}${section.key}`;
       for (const tool of section.tools) {
         checkName(tool.name, path, owners.get(tool.name));
@@ -23,6 +24,16 @@ export function collectTools(sections: readonly Section[]): ReadonlyMap<string, 
   };
   visit(sections, '');
   return tools;
+}
+
+/** Hosts without types give anything. */
+function checkMade(section: unknown, parent: string): void {
+  if (isPlainObject(section) && typeof section['template'] === 'string' && Array.isArray(section['children'])) return;
+  const where = parent === '' ? 'at the top' : `under \`${parent.slice(0, -1)}\``;
+  throw new HoldfastError(
+    'section.invalid',
+    `There is something ${where} that is no section: make it with \`markdownSection\`.`,
+  );
 }
 
 function checkName(name: string, path: string, owner: string | undefined): void {

@@ -16,6 +16,8 @@ const complete: Completion = Object.freeze({ complete: true });
  * @throws HoldfastError `completion.invalid` for a path that is empty.
  */
 export function filesExist(paths: readonly string[]): CompletionChecker {
+  const given: unknown = paths;
+  if (!Array.isArray(given)) throw invalid('files-exist', 'give a list of paths.');
   const required = [...paths];
   for (const path of required) {
     if (typeof path !== 'string' || path === '') throw invalid('files-exist', 'each path must name a file.');
@@ -94,7 +96,8 @@ function toChecker(name: string, check: CompletionChecker['check']): CompletionC
 }
 
 function checkAll(name: string, checkers: readonly CompletionChecker[]): readonly CompletionChecker[] {
-  if (checkers.length === 0) throw invalid(name, 'give at least one checker.');
+  const given: unknown = checkers;
+  if (!Array.isArray(given) || given.length === 0) throw invalid(name, 'give at least one checker.');
   checkers.forEach(checkOne);
   return [...checkers];
 }

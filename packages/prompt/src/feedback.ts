@@ -85,9 +85,8 @@ function toProvider(
   triggers: readonly FeedbackTrigger[],
   provide: (context: GuidanceContext) => string | undefined,
 ): FeedbackProvider {
-  const provider = Object.freeze({ name, triggers: Object.freeze([...triggers]), provide });
-  checkProvider(provider);
-  return provider;
+  checkProvider({ name, triggers, provide });
+  return Object.freeze({ name, triggers: Object.freeze([...triggers]), provide });
 }
 
 const namePattern = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;

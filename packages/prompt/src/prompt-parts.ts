@@ -62,6 +62,10 @@ export function fromParts<Input, Output>(parts: PromptParts<Output>): BindablePr
     slices: Object.freeze(tree.hasSummaries ? [...tree.slices, visibilitySlice] : tree.slices),
     toolNames: new Set(tree.hasSummaries ? [...tree.tools.keys(), ...reservedToolNames] : tree.tools.keys()),
     bind(values: Partial<Input>) {
+      const given: unknown = values;
+      if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+        throw new HoldfastError('options.invalid', '`bind` takes one object of parameters.');
+      }
       for (const param of Object.keys(values)) {
         if (!tree.paramKeys.has(param)) throw unknownParam(param, tree.paramKeys);
       }

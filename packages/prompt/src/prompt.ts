@@ -42,8 +42,16 @@ export function createPrompt<const Sections extends readonly Section[], Output =
   definition: PromptDefinition<Sections, Output>,
 ): BindablePrompt<InputOfAll<Sections>, Output> {
   const { sections, policies = [], output, maxCorrections, feedback = [], completion, maxReturns } = definition;
-  const ns = definition.ns.trim().toLowerCase();
-  const key = definition.key.trim().toLowerCase();
+  checkLists({ sections, policies, feedback });
+  checkUse('maxCorrections', maxCorrections, { output });
+  checkUse('maxReturns', maxReturns, { completion });
+  // Whatever a host without types has given.
+  const ns = String(definition.ns ?? '')
+    .trim()
+    .toLowerCase();
+  const key = String(definition.key ?? '')
+    .trim()
+    .toLowerCase();
   if (!ns.split('/').every((segment) => segmentPattern.test(segment))) {
     throw new HoldfastError(
       'prompt.ns.invalid',
@@ -70,6 +78,23 @@ export function createPrompt<const Sections extends readonly Section[], Output =
     completion: completion === undefined ? undefined : toCompletionRule(completion, maxReturns),
     bound: new Map(),
   });
+}
+
+function checkLists(lists: Readonly<Record<string, unknown>>): void {
+  for (const [option, list] of Object.entries(lists)) {
+    if (Array.isArray(list)) continue;
+    throw new HoldfastError('options.invalid', `\`${option}\` of a prompt must be a list.`, { data: { option } });
+  }
+}
+
+/** A number that would count for nothing is a mistake somewhere. */
+function checkUse(option: string, value: unknown, of: Readonly<Record<string, unknown>>): void {
+  for (const [needed, given] of Object.entries(of)) {
+    if (value === undefined || given !== undefined) continue;
+    throw new HoldfastError('options.invalid', `\`${option}\` does nothing without \`${needed}\`: give both or none.`, {
+      data: { option },
+    });
+  }
 }
 
 function checkName(given: string): string {

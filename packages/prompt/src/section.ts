@@ -1,12 +1,13 @@
-import type {
-  Json,
-  JsonSchemaDefinition,
-  Policy,
-  Schema,
-  SessionReader,
-  Slice,
-  StandardSchema,
-  Tool,
+import {
+  HoldfastError,
+  type Json,
+  type JsonSchemaDefinition,
+  type Policy,
+  type Schema,
+  type SessionReader,
+  type Slice,
+  type StandardSchema,
+  type Tool,
 } from '@holdfast/core';
 
 import type { CheckedTemplate, NoParams } from './placeholders.ts';
@@ -123,14 +124,24 @@ export type InputOfAll<Sections extends readonly unknown[]> = {
   ? Input
   : unknown;
 
-/** Declares a section. What is wrong with it is told when a prompt is made of it, with its path. */
+/**
+ * Declares a section. What else is wrong with it is told when a prompt is made of it, with its path.
+ *
+ * @throws HoldfastError `section.invalid` when `title` or `template` is no text.
+ */
 export function markdownSection<
   Params extends Schema = NoParams,
   const Children extends readonly Section[] = readonly [],
   Template extends string = string,
   Summary extends string = string,
 >(definition: SectionDefinition<Params, Children, Template, Summary>): Section<InputOf<Params> & InputOfAll<Children>> {
-  const { title, key = toKey(title), template, params, enabled, visibility = 'full', children = [] } = definition;
+  const { title, template, params, enabled, visibility = 'full', children = [] } = definition;
+  for (const [field, text] of Object.entries({ title, template })) {
+    const given: unknown = text;
+    if (typeof given === 'string') continue;
+    throw new HoldfastError('section.invalid', `\`${field}\` of the section \`${String(title)}\` must be a text.`);
+  }
+  const { key = toKey(title) } = definition;
   return Object.freeze({
     title: title.trim(),
     key,

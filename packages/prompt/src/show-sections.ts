@@ -7,7 +7,7 @@ import { sectionsCleared, sectionsShown } from './visibility.ts';
  * The event that makes a session show sections of a prompt, by path, in full or as summaries, whatever they say themselves.
  * Dispatch it to the session, which has to know the prompt's `slices`.
  *
- * @throws HoldfastError `section.unknown`, `section.summary.missing`, `prompt.foreign`.
+ * @throws HoldfastError `section.unknown`, `section.summary.missing`, `prompt.foreign`, `options.invalid`.
  */
 export function showSections(prompt: Prompt, keys: readonly string[], visibility: Visibility): SessionEvent {
   const { id, tree } = partsOf(prompt);
@@ -25,7 +25,7 @@ export function showSections(prompt: Prompt, keys: readonly string[], visibility
 /**
  * The event that makes sections of a prompt, all by default, what they say themselves again.
  *
- * @throws HoldfastError `section.unknown`, `prompt.foreign`.
+ * @throws HoldfastError `section.unknown`, `prompt.foreign`, `options.invalid`.
  */
 export function clearSections(prompt: Prompt, keys?: readonly string[]): SessionEvent {
   const { id, tree } = partsOf(prompt);
@@ -34,6 +34,9 @@ export function clearSections(prompt: Prompt, keys?: readonly string[]): Session
 }
 
 function checkKeys(keys: readonly string[], nodes: ReadonlyMap<string, unknown>): void {
+  const given: unknown = keys;
+  // The letters of a text would be looked for one by one.
+  if (!Array.isArray(given)) throw new HoldfastError('options.invalid', '`keys` must be a list of section paths.');
   for (const key of keys) {
     if (nodes.has(key)) continue;
     throw new HoldfastError('section.unknown', `\`${key.slice(0, 200)}\` is no section of the prompt.`, {

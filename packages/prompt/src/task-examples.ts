@@ -7,7 +7,7 @@ import {
   type Schema,
   type Tool,
 } from '@holdfast/core';
-import { compileSchema, describeIssues, findExampleProblem } from '@holdfast/schema';
+import { compileSchema, describeIssues, findExampleProblem, type SchemaIssue } from '@holdfast/schema';
 import type { TaskExample, TaskStep } from './section.ts';
 import type { RenderedTask } from './section-node.ts';
 import { indent, renderOutput } from './tool-examples.ts';
@@ -75,7 +75,7 @@ function readExample(given: TaskExample, { path }: TaskPlace): TaskExample {
   if (!copied.ok) throw invalid(`A task example of section \`${path}\` is not JSON: ${copied.problem}.`, { path });
   const validation = compileSchema(exampleShape).validate(copied.value);
   if (validation.ok) return validation.value;
-  throw invalid(`A task example of section \`${path}\` does not fit: ${describeIssues(validation.issues)}.`, { path });
+  throw invalid(`A task example of section \`${path}\` does not fit: ${toClause(validation.issues)}.`, { path });
 }
 
 function invalid(message: string, { path, cause }: { readonly path: string; readonly cause?: unknown }): HoldfastError {
@@ -88,7 +88,12 @@ function findOutcomeProblem(outcome: Json, output: Schema | undefined): string |
     return 'its outcome must be a text, for the prompt declares no `output`';
   }
   const validation = compileSchema(output).validate(outcome);
-  return validation.ok ? undefined : `its outcome: ${describeIssues(validation.issues)}`;
+  return validation.ok ? undefined : `its outcome: ${toClause(validation.issues)}`;
+}
+
+/** What is wrong, as part of a sentence. */
+function toClause(issues: readonly SchemaIssue[]): string {
+  return describeIssues(issues).replace(/\.$/, '');
 }
 
 /** As the model writes it: a list as an object with `items`. */

@@ -36,5 +36,6 @@ function findProblem(schema: Schema | undefined, value: unknown, what: string): 
   const copied = copyJson(value);
   if (!copied.ok) return `its ${what}: ${copied.problem}`;
   const validation = schema === undefined ? undefined : compileSchema(schema).validate(copied.value);
-  return validation?.ok === false ? `its ${what}: ${describeIssues(validation.issues)}` : undefined;
+  // Goes on as part of a sentence.
+  return validation?.ok === false ? `its ${what}: ${describeIssues(validation.issues).replace(/\.$/, '')}` : undefined;
 }
