@@ -2,15 +2,21 @@ import { HoldfastError, isPlainObject, type Tool } from '@holdfast/core';
 import type { Section } from './section.ts';
 import { reservedToolNames } from './visibility.ts';
 
+/** Levels of sections; deeper is a mistake in whatever makes them. */
+const maxDepth = 64;
+
 /**
  * Every tool of `sections` and of those under them, by name.
  *
- * @throws HoldfastError `section.invalid` for what is no section, `tool.name.duplicate`, `tool.name.reserved`.
+ * @throws HoldfastError `section.too_deep`, `section.invalid` for what is no section, `tool.name.duplicate`, `tool.name.reserved`.
  */
 export function collectTools(sections: readonly Section[]): ReadonlyMap<string, Tool> {
   const tools = new Map<string, Tool>();
   const owners = new Map<string, string>();
-  const visit = (siblings: readonly Section[], parent: string): void => {
+  const visit = (siblings: readonly Section[], parent: string, depth: number): void => {
+    if (depth > maxDepth && siblings.length > 0) {
+      throw new HoldfastError('section.too_deep', `Sections are nested more than ${maxDepth} levels deep.`);
+    }
     for (const section of siblings) {
       checkMade(section, parent);
       const path = `${parent}${section.key}`;
@@ -19,10 +25,10 @@ export function collectTools(sections: readonly Section[]): ReadonlyMap<string, 
         owners.set(tool.name, path);
         tools.set(tool.name, tool);
       }
-      visit(section.children, `${path}.`);
+      visit(section.children, `${path}.`, depth + 1);
     }
   };
-  visit(sections, '');
+  visit(sections, '', 1);
   return tools;
 }
 

@@ -104,17 +104,17 @@ test('what is under a closed section is hidden, and what is not there unknown; b
   );
   const session = testSession(visibilitySlice);
   const cases = [
-    ['g.inner', 'section.hidden'],
-    ['off', 'section.hidden'],
-    ['inner', 'section.unknown'],
-    ['constructor', 'section.unknown'],
-    ['__proto__', 'section.unknown'],
-    ['', 'section.unknown'],
+    ['g.inner', 'section.hidden', 'is under `g`, which has to be opened first'],
+    ['off', 'section.hidden', 'is not there now'],
+    ['inner', 'section.unknown', 'is no section'],
+    ['constructor', 'section.unknown', 'is no section'],
+    ['__proto__', 'section.unknown', 'is no section'],
+    ['', 'section.unknown', 'is no section'],
   ] as const;
-  for (const [key, code] of cases) {
+  for (const [key, code, what] of cases) {
     const error = failure(() => open(prompt, session, 'ref', key));
     expect(error).toMatchObject({ code, data: { section: key } });
-    expect(error.message).toContain(`\`${key}\``);
+    expect(error.message).toContain(`\`${key}\` ${what}.`);
     expect(error.message).toContain('Summarised sections: `g`, `ref`.');
     expect(failure(() => read(prompt, session, key))).toMatchObject({ code });
   }

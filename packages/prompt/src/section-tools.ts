@@ -119,10 +119,10 @@ function findClosed(
   const paths = new Set(shown.map(({ node }) => node.path));
   for (const key of wanted) {
     if (paths.has(key)) continue;
-    const isThere = tree.nodes.has(key);
-    const code = isThere ? 'section.hidden' : 'section.unknown';
-    const what = isThere ? 'is not shown: what it is under has to be open' : 'is no section';
-    throw new HoldfastError(code, `${quote(key)} ${what}. ${listClosed(sections.collect(session))}`, {
+    const now = sections.collect(session);
+    const code = tree.nodes.has(key) ? 'section.hidden' : 'section.unknown';
+    const what = code === 'section.unknown' ? 'is no section' : whyHidden(key, now);
+    throw new HoldfastError(code, `${quote(key)} ${what}. ${listClosed(now)}`, {
       data: { section: key.slice(0, 200) },
     });
   }
@@ -130,6 +130,12 @@ function findClosed(
   if (closed.length > 0) return closed.map(({ node }) => node);
   const named = wanted.size === 0 ? 'No section was named' : `Open already: ${[...wanted].map(quote).join(', ')}`;
   throw new HoldfastError('section.open', `${named}. ${listClosed(shown)}`, { data: { sections: [...wanted] } });
+}
+
+function whyHidden(key: string, shown: readonly ShownSection[]): string {
+  const above = shown.find(({ node, visibility }) => visibility === 'summary' && key.startsWith(`${node.path}.`));
+  // Nothing that a model could do would bring a disabled section back.
+  return above === undefined ? 'is not there now' : `is under ${quote(above.node.path)}, which has to be opened first`;
 }
 
 /** What cannot be rendered, for want of a parameter, has to fail the call that asks for it and not the run after it. */

@@ -228,3 +228,10 @@ test('rendering is deterministic, and what is disabled changes no number and no 
     }),
   );
 });
+
+test('section.too_deep: 64 levels are enough for anybody', () => {
+  const nested = (levels: number): Section =>
+    markdownSection({ title: 'A', template: '', children: levels === 1 ? [] : [nested(levels - 1)] });
+  expect(promptOf(nested(64)).render().text).toContain('###### 1.1.');
+  expect(() => promptOf(nested(65))).toThrow(expect.objectContaining({ code: 'section.too_deep' }));
+});

@@ -41,7 +41,7 @@ const reservedRootKeys: ReadonlySet<string> = new Set(['prompt', 'host', 'pack',
 /**
  * Puts `sections` in their places and checks them, disabled ones too.
  *
- * @throws HoldfastError `section.invalid`, `section.title.invalid`, `section.key.invalid`, `section.key.reserved`, `section.key.duplicate`,
+ * @throws HoldfastError `section.invalid`, `section.too_deep`, `section.title.invalid`, `section.key.invalid`, `section.key.reserved`, `section.key.duplicate`,
  * `section.params.invalid`, `section.defaults.invalid`, `section.placeholder.invalid`, `section.placeholder.unknown`,
  * `section.summary.missing`, `tool.name.reserved`, `tool.name.duplicate`, `tool.example.invalid`, `task.example.invalid`,
  * `policy.key.duplicate`, `policy.tool.unknown`, and what `compileSchema` throws.

@@ -47,6 +47,16 @@ test('an output looks as the results do', () => {
   expect(renderExamples(tool)).toContain('  - output: Found:\n    here');
 });
 
+test('an output that renders as nothing has no line', () => {
+  const tool = defineTool({
+    ...base,
+    ...schemas,
+    examples: [{ description: 'Quiet', input: { id: 'E42' }, output: { url: 'here' } }],
+    renderResult: () => ' ',
+  });
+  expect(renderExamples(tool)).toBe('Examples of `lookup`:\n\n- Quiet\n  - input: {"id":"E42"}');
+});
+
 test('without schemas: no arguments, any JSON', () => {
   const example = { description: 'Any', input: {}, output: [1, null] };
   expect(renderExamples(defineTool({ ...base, examples: [example] }))).toContain('- output: [1,null]');

@@ -25,7 +25,8 @@ function renderExample(tool: Tool, { description, input, output }: ToolExample):
   return [
     `- ${indent(description.trim(), '  ')}`,
     `  - input: ${JSON.stringify(input)}`,
-    `  - output: ${indent(rendered, '    ')}`,
+    // The tool's message says it all.
+    ...(rendered.trim() === '' ? [] : [`  - output: ${indent(rendered, '    ')}`]),
   ].join('\n');
 }
 
