@@ -1,0 +1,93 @@
+import { execFile } from 'node:child_process';
+import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, dirname, isAbsolute, join } from 'node:path';
+import type { Command } from './process-command.ts';
+
+/** Whether this machine can run the sandbox tier, and where from; or why it cannot, in a sentence. */
+export type SandboxState =
+  | { readonly available: true; readonly program: string }
+  | { readonly available: false; readonly reason: string };
+
+/** Asks the machine. `path` default: `PATH`. */
+export async function findSandbox(path: string = process.env['PATH'] ?? ''): Promise<SandboxState> {
+  if (process.platform !== 'linux')
+    return { available: false, reason: 'The sandbox needs bubblewrap, which there is only for Linux.' };
+  const program = findProgram('bwrap', path);
+  if (program === undefined)
+    return { available: false, reason: 'The sandbox needs `bwrap` on the PATH: install the package `bubblewrap`.' };
+  const [, ...parameters] = sandboxCommand(program, ['/bin/sh', '-c', 'exit 0'], []);
+  const problem = await tryProgram(program, parameters);
+  if (problem === undefined) return { available: true, program };
+  return { available: false, reason: `\`bwrap\` is here, and cannot make a sandbox: ${problem}` };
+}
+
+/**
+ * The command that runs another one in a sandbox: with process ids, network and users of its own (no network at all), everything
+ * read-only, and empty folders where the home of the user, temporary files and sockets of services are. `visible` are folders that
+ * are shown although they lie in one of those.
+ */
+export function sandboxCommand(program: string, command: Command, visible: readonly string[]): Command {
+  return [
+    program,
+    '--unshare-all',
+    '--die-with-parent',
+    '--new-session',
+    '--cap-drop',
+    'ALL',
+    ...['--ro-bind', '/', '/'],
+    ...['--dev', '/dev'],
+    ...['--proc', '/proc'],
+    ...hiddenFolders().flatMap((folder) => ['--tmpfs', folder]),
+    ...[...new Set(visible)].flatMap((folder) => ['--ro-bind', folder, folder]),
+    ...['--chdir', '/'],
+    '--',
+    ...command,
+  ];
+}
+
+function hiddenFolders(): readonly string[] {
+  return [...new Set([homedir(), '/tmp', '/var/tmp', '/run', '/home', '/root'])].filter(isShown);
+}
+
+/** A folder of the machine: not a link, which cannot be mounted on. */
+function isShown(folder: string): boolean {
+  return isAbsolute(folder) && folder !== '/' && existsSync(folder) && realpathSync(folder) === folder;
+}
+
+function findProgram(name: string, path: string): string | undefined {
+  return path
+    .split(delimiter)
+    .filter((folder) => isAbsolute(folder))
+    .map((folder) => join(folder, name))
+    .find(isProgram);
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    // There is none, or none that may be run.
+    return false;
+  }
+}
+
+function tryProgram(program: string, parameters: readonly string[]): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    execFile(program, parameters, { timeout: 30_000, env: {} }, (error, _stdout, stderr) => {
+      if (error === null) resolve(undefined);
+      else resolve((stderr.trim() || error.message).slice(0, 300));
+    });
+  });
+}
+
+/** The folder to show for a file: the uppermost one with a `package.json` or packages, but none as wide as a home, or its own. */
+export function findProject(file: string): string {
+  const tooWide = new Set(['/', ...hiddenFolders()]);
+  let project = dirname(file);
+  for (let folder = project; !tooWide.has(folder); folder = dirname(folder)) {
+    if (existsSync(join(folder, 'node_modules')) || existsSync(join(folder, 'package.json'))) project = folder;
+  }
+  return project;
+}

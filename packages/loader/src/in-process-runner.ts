@@ -1,0 +1,45 @@
+import { describeThrown } from '@holdfast/core';
+import { importFailed, notFunction } from './import-errors.ts';
+import { toImportUrl } from './import-url.ts';
+import type { PinnedTool } from './pinned-tool.ts';
+import { findToolFunction, type ToolFunction } from './tool-function.ts';
+import type { ToolRunner } from './tool-runner.ts';
+
+export interface InProcessRunnerOptions {
+  /** Asked before a file is imported; rejects when it is not what was pinned. */
+  verify(tool: PinnedTool): Promise<void>;
+}
+
+/**
+ * Imports tools into this process, each when it is first called, with all that this process may do. A tool that does not stop when
+ * its signal fires cannot be stopped.
+ */
+export function createInProcessRunner({ verify }: InProcessRunnerOptions): ToolRunner {
+  const imported = new Map<string, Promise<ToolFunction>>();
+  return {
+    async run(tool, input, context) {
+      const key = `${tool.digest} ${tool.entry}`;
+      if (!imported.has(key)) {
+        await verify(tool);
+        // Two first calls at once may both have asked.
+        if (!imported.has(key)) imported.set(key, importFunction(tool));
+      }
+      const run = await imported.get(key);
+      return await run?.(input, context);
+    },
+    // What has been imported stays.
+    close: async () => imported.clear(),
+  };
+}
+
+async function importFunction(tool: PinnedTool): Promise<ToolFunction> {
+  let module: object;
+  try {
+    module = await import(/* @vite-ignore */ toImportUrl(tool));
+  } catch (cause) {
+    throw importFailed(tool, describeThrown(cause), cause);
+  }
+  const run = findToolFunction(module, tool.metadata);
+  if (run === undefined) throw notFunction(tool);
+  return run;
+}

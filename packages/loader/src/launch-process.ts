@@ -1,0 +1,102 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { Duplex } from 'node:stream';
+import type { Command } from './process-command.ts';
+import type { ChildEnd, ChildListener, ToolChild } from './tool-child.ts';
+
+/** Processes that run, for whoever has to see to it that none outlives this one. */
+export class ProcessGroups {
+  readonly #leaders = new Set<number>();
+  readonly #killAll = (): void => {
+    for (const leader of this.#leaders) killGroup(leader);
+  };
+
+  add(leader: number): void {
+    // One listener, and only while there is something to kill.
+    if (this.#leaders.size === 0) process.on('exit', this.#killAll);
+    this.#leaders.add(leader);
+  }
+
+  delete(leader: number): void {
+    if (this.#leaders.delete(leader) && this.#leaders.size === 0) process.off('exit', this.#killAll);
+  }
+}
+
+/**
+ * Starts a program as the leader of a process group of its own, with an environment of its own and no descriptor of this process:
+ * messages go through a socket at descriptor 3, what is printed through pipes.
+ */
+export function launchProcess(
+  [program, ...parameters]: Command,
+  { environment, groups }: { readonly environment: Record<string, string>; readonly groups: ProcessGroups },
+  listener: ChildListener,
+): ToolChild {
+  const child = spawn(program, parameters, {
+    detached: true,
+    env: environment,
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    windowsHide: true,
+  });
+  const { pid } = child;
+  if (pid !== undefined) groups.add(pid);
+  const socket = child.stdio[3];
+  if (!(socket instanceof Duplex)) throw new TypeError('The descriptor 3 of a process is no socket.');
+  listen(child, socket, groups, listener);
+  return {
+    killsAtOnce: true,
+    send: (frame) => void socket.write(frame),
+    backlogBytes: () => socket.writableLength,
+    take: (taken) => void (taken ? socket.resume() : socket.pause()),
+    hold: (held) => {
+      for (const handle of [child, socket, child.stdout, child.stderr]) {
+        // Sockets have both; their type here is that of any stream.
+        const holder = handle as { ref?(): void; unref?(): void } | null;
+        if (held) holder?.ref?.();
+        else holder?.unref?.();
+      }
+    },
+    kill: () => {
+      if (pid !== undefined) killGroup(pid);
+    },
+  };
+}
+
+function listen(child: ChildProcess, socket: Duplex, groups: ProcessGroups, listener: ChildListener): void {
+  let lastWords = '';
+  let ended = false;
+  const end = (how: ChildEnd): void => {
+    if (ended) return;
+    ended = true;
+    if (child.pid !== undefined) {
+      // What it has started is in its group, and does not end with it.
+      killGroup(child.pid);
+      groups.delete(child.pid);
+    }
+    listener.ended(how);
+  };
+  socket.on('data', (chunk: Buffer) => listener.received(chunk));
+  socket.on('drain', () => listener.drained());
+  // It has ended, or will be found to be silent.
+  socket.on('error', () => undefined);
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk: Buffer) => {
+      lastWords = `${lastWords}${chunk.toString('latin1')}`.slice(-4_096);
+      listener.printed(chunk);
+    });
+  }
+  child.on('error', (error) => end({ type: 'not-started', reason: error.message }));
+  // Not `close`: what it has started may keep the pipes open.
+  child.on('exit', (code, signal) => end(describeExit(code, signal, lastWords)));
+}
+
+function describeExit(code: number | null, signal: string | null, lastWords: string): ChildEnd {
+  if (/heap out of memory|FATAL ERROR: .*memory|OOM/.test(lastWords)) return { type: 'out-of-memory' };
+  return { type: 'exited', how: signal === null ? `with code ${code}` : `by ${signal}` };
+}
+
+function killGroup(leader: number): void {
+  try {
+    process.kill(process.platform === 'win32' ? leader : -leader, 'SIGKILL');
+  } catch {
+    // It has ended.
+  }
+}

@@ -1,0 +1,61 @@
+import { fileURLToPath } from 'node:url';
+import type { PinnedTool } from './pinned-tool.ts';
+
+/** A program and its arguments. */
+export type Command = readonly [program: string, ...parameters: string[]];
+
+const defaultMemoryMb = 256;
+
+// From the sources, everything of ours is run from the sources.
+const fromSources = import.meta.url.endsWith('.ts');
+
+/** The file of one of our programs, beside this one. */
+export function programUrl(name: 'tool-process' | 'tool-worker'): URL {
+  return new URL(`${name}.${fromSources ? 'ts' : 'js'}`, import.meta.url);
+}
+
+/** What Node has to be told to find our packages. */
+export function nodeConditions(): readonly string[] {
+  return fromSources ? ['--conditions=holdfast-source'] : [];
+}
+
+/** The limit of the heap in MiB. */
+export function memoryLimit(memoryMb: number | undefined): number {
+  return memoryMb ?? defaultMemoryMb;
+}
+
+/**
+ * The command of a process for one tool. What it may do follows from the effects that the tool declares: everything may read files and
+ * use the network; only an `external` tool may write files and start processes and threads.
+ */
+export function toolCommand({ metadata }: PinnedTool, memoryMb: number | undefined): Command {
+  const mayAct = metadata.effects === 'external';
+  return limitMemory(
+    [
+      process.execPath,
+      `--max-old-space-size=${memoryLimit(memoryMb)}`,
+      ...nodeConditions(),
+      '--disable-warning=ExperimentalWarning',
+      '--disable-warning=SecurityWarning',
+      '--permission',
+      '--allow-fs-read=*',
+      ...(mayAct ? ['--allow-fs-write=*', '--allow-child-process', '--allow-worker'] : []),
+      // Older ones do not limit the network.
+      ...(process.allowedNodeEnvironmentFlags.has('--allow-net') ? ['--allow-net'] : []),
+      fileURLToPath(programUrl('tool-process')),
+    ],
+    memoryMb,
+  );
+}
+
+// What Node itself takes, most of it never used: a smaller limit keeps it from starting.
+const restMb = 768;
+
+/** Memory outside of the heap has no limit of Node's, and a crash must not fill the disk with what was in it. */
+function limitMemory(command: Command, memoryMb: number | undefined): Command {
+  if (process.platform !== 'linux') return command;
+  const kilobytes = (memoryLimit(memoryMb) + restMb) * 1024;
+  // A smaller limit that is in force already cannot be raised, and need not be.
+  const script = `ulimit -c 0 2>/dev/null; ulimit -d ${kilobytes} 2>/dev/null; exec "$0" "$@"`;
+  return ['/bin/sh', '-c', script, ...command];
+}

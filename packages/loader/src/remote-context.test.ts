@@ -1,0 +1,129 @@
+import { expect, test } from 'vitest';
+import { createSubprocessRunner } from './subprocess-runner.ts';
+import { closeLater, testContext, testFilesystem, until, writeTool } from './test-tools.ts';
+import { createWorkerRunner } from './worker-runner.ts';
+
+const options = { verify: async (): Promise<void> => undefined };
+
+test.each([
+  ['subprocess', () => createSubprocessRunner(options)],
+  ['worker', () => createWorkerRunner(options)],
+] as const)('%s: a tool has its call, its files and other tools, and the host does the work', async (_tier, create) => {
+  const source = `
+const attempt = async (run) => { try { return (await run()) ?? null; } catch (error) { return error.code ?? error.message; } };
+export async function run(input, context) {
+  const { callId, idempotencyKey, deadline, signal, filesystem, call, progress, beat } = context;
+  progress('half'); beat();
+  const walked = [];
+  for await (const { path } of filesystem.walk()) walked.push(path);
+  await filesystem.write('text', 'hé');
+  await filesystem.write('bytes', new Uint8Array([104, 105]));
+  await filesystem.write('empty', '');
+  await filesystem.makeDirectory('folder');
+  await filesystem.remove('old');
+  const other = await call('other', { q: 1 });
+  await call('text', '{"q":2}');
+  await call('bare');
+  return {
+    keys: Object.keys(context), frozen: Object.isFrozen(context) && Object.isFrozen(filesystem),
+    callId, idempotencyKey, aborted: signal.aborted,
+    remaining: deadline.remainingMs() > 0 && deadline.remainingMs() <= 60_000 && deadline.atMs > Date.now(),
+    walked: walked.length, last: walked.at(-1),
+    resolved: await filesystem.resolve('./a'), stat: await filesystem.stat('a'), none: (await filesystem.stat('none')) === undefined,
+    read: new TextDecoder().decode(await filesystem.read('a', { peek: true })), text: await filesystem.readText('a'),
+    listed: (await filesystem.list('')).length > 3,
+    missing: await attempt(() => filesystem.read('none')),
+    noContent: await attempt(() => filesystem.write('odd', 5)),
+    surrogate: await attempt(() => filesystem.write('odd', '\\ud800')),
+    large: await attempt(() => filesystem.write('large', new Uint8Array(17 * 1024 * 1024))),
+    unfit: await attempt(() => call('other', { a: 1n })),
+    many: (await Promise.all(Array.from({ length: 200 }, () => filesystem.readText('a')))).length,
+    other: other.kind, otherValue: other.value,
+  };
+}`;
+  const files = Object.fromEntries(Array.from({ length: 2_500 }, (_, index) => [`f${index}`, '']));
+  const filesystem = testFilesystem({ a: 'A', old: 'o', ...files });
+  const context = testContext({ filesystem, remainingMs: 60_000 });
+  const tool = writeTool(source);
+  const seen = await closeLater(create()).run(tool, {}, context);
+  expect(seen).toEqual({
+    keys: ['callId', 'idempotencyKey', 'signal', 'deadline', 'filesystem', 'call', 'progress', 'beat'],
+    frozen: true,
+    callId: 'call-1',
+    idempotencyKey: 'key-1',
+    aborted: false,
+    remaining: true,
+    walked: 2_502,
+    last: 'f2499',
+    resolved: 'a',
+    stat: { type: 'file', size: 1, version: 'A' },
+    none: true,
+    read: 'A (peeked)',
+    text: 'A',
+    listed: true,
+    missing: 'file.missing',
+    noContent: 'no content',
+    surrogate: null,
+    large: 'tool.message.too_large',
+    unfit: 'arguments.not_json',
+    many: 200,
+    other: 'ok',
+    otherValue: { a: 1 },
+  });
+  expect(context.told).toEqual(['half', '(beat)']);
+  expect(context.calls).toEqual([
+    ['other', { q: 1 }],
+    ['text', '{"q":2}'],
+    ['bare', {}],
+  ]);
+  expect(['text', 'bytes', 'empty', 'folder', 'odd'].map((path) => filesystem.files.get(path))).toEqual([
+    'hé',
+    'hi',
+    '',
+    '(folder)',
+    'text:\ud800',
+  ]);
+  expect(filesystem.files.has('old')).toBe(false);
+});
+
+test('a call that has ended has no use of its context; its signal fires at the deadline', async () => {
+  const tool = writeTool(`
+let kept;
+const attempt = async (run) => { try { return await run(); } catch (error) { return error.code; } };
+export async function run({ first }, context) {
+  const { signal, deadline, filesystem } = context;
+  if (!first) return [await attempt(() => kept.progress('late')), await attempt(() => kept.beat()), await attempt(() => kept.call('other'))];
+  kept = context;
+  const busy = setInterval(() => {}, 1e9);
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+  clearInterval(busy);
+  return [deadline.remainingMs(), filesystem === undefined];
+}`);
+  const subprocess = closeLater(createSubprocessRunner(options));
+  expect(await subprocess.run(tool, { first: true }, testContext({ remainingMs: 1 }))).toEqual([0, true]);
+  const context = testContext();
+  const closed = 'context.closed';
+  expect(await subprocess.run(tool, { first: false }, context)).toEqual([closed, closed, closed]);
+  expect([context.told, context.calls]).toEqual([[], []]);
+});
+
+test('what nobody catches is printed; a rejection does no harm, an exception ends the call', async () => {
+  let printed = '';
+  const print = (text: string): void => {
+    printed += text;
+  };
+  const tool = writeTool(`
+export async function run({ kind }) {
+  if (kind === 'rejection') { Promise.reject(new Error('left alone')); return 'well'; }
+  setTimeout(() => { throw new RangeError('nobody here'); }, 0);
+  await new Promise((resolve) => setTimeout(resolve, 1e9));
+}`);
+  const subprocess = closeLater(createSubprocessRunner({ ...options, print }));
+  expect(await subprocess.run(tool, { kind: 'rejection' }, testContext())).toBe('well');
+  await until(() => printed.includes('left alone'));
+  await expect(subprocess.run(tool, { kind: 'exception' }, testContext())).rejects.toMatchObject({
+    name: 'RangeError',
+    message: 'nobody here',
+  });
+  await until(() => printed.includes('nobody here'));
+});

@@ -1,0 +1,69 @@
+import { copyJson, type Deadline, HoldfastError, type Outcome, type ToolContext } from '@holdfast/core';
+import type { ChildMessage, HostMessage } from './call-messages.ts';
+import type { HostRequests } from './host-requests.ts';
+import { createRemoteFilesystem } from './remote-filesystem.ts';
+
+/** What a tool has of its context outside of the host's process. The rest of a `ToolContext` is absent. */
+export type RemoteContext = Pick<
+  ToolContext,
+  'callId' | 'idempotencyKey' | 'signal' | 'deadline' | 'filesystem' | 'call' | 'progress' | 'beat'
+>;
+
+const maxProgressLength = 10_000;
+
+/** Frozen, and its functions are bound: tools take their context apart. */
+export function createRemoteContext(
+  message: Extract<HostMessage, { readonly type: 'call' }>,
+  requests: HostRequests,
+  send: (message: ChildMessage) => void,
+): { readonly context: RemoteContext; close(): void } {
+  const { call, callId, idempotencyKey } = message;
+  const remainingMs = message.remainingMs ?? Number.POSITIVE_INFINITY;
+  const { signal, close } = endAfter(remainingMs);
+  const context: RemoteContext = {
+    callId,
+    idempotencyKey,
+    signal,
+    deadline: createDeadline(remainingMs),
+    filesystem: message.filesystem ? createRemoteFilesystem(requests) : undefined,
+    async call(name, input = {}) {
+      requests.checkOpen();
+      const { value } = await requests.ask('call', [String(name), toSent(input)]);
+      // The host's own outcome; JSON has left out a code that is undefined.
+      return Object.freeze({ code: undefined, ...(value as object) }) as unknown as Outcome;
+    },
+    progress(text) {
+      requests.checkOpen();
+      send({ type: 'progress', call, message: String(text).slice(0, maxProgressLength) });
+    },
+    beat() {
+      requests.checkOpen();
+      send({ type: 'beat', call });
+    },
+  };
+  return { context: Object.freeze(context), close };
+}
+
+/** Text stays text: the host parses it as it parses a model's. */
+function toSent(input: unknown): Parameters<HostRequests['ask']>[1][number] {
+  if (typeof input === 'string') return input;
+  const copied = copyJson(input);
+  if (copied.ok) return copied.value;
+  throw new HoldfastError('arguments.not_json', `The arguments of a nested call cannot be sent: ${copied.problem}.`);
+}
+
+function createDeadline(remainingMs: number): Deadline {
+  const atMs = Date.now() + remainingMs;
+  return Object.freeze({ atMs, remainingMs: () => Math.max(0, atMs - Date.now()) });
+}
+
+// 2^31 - 1 ms is the longest delay that timers honour.
+const maxDelayMs = 2_147_483_647;
+
+/** The host ends the process at the deadline; a tool that looks at its signal gets to know of it, if at all, by its own clock. */
+function endAfter(remainingMs: number): { readonly signal: AbortSignal; close(): void } {
+  const controller = new AbortController();
+  if (remainingMs > maxDelayMs) return { signal: controller.signal, close: () => undefined };
+  const timer = setTimeout(() => controller.abort(), remainingMs).unref();
+  return { signal: controller.signal, close: () => clearTimeout(timer) };
+}

@@ -1,0 +1,294 @@
+import { type Clock, HoldfastError, type Json, type ToolContext } from '@holdfast/core';
+import { type ChildMessage, childLimits, type HostMessage, type Request, readChildMessage } from './call-messages.ts';
+import { encodeFrame, FrameError, FrameReader } from './frames.ts';
+import { toImportUrl } from './import-url.ts';
+import type { PinnedTool } from './pinned-tool.ts';
+import { PrintedText } from './printed-text.ts';
+import { readAnswer } from './read-answer.ts';
+import { answerRequest, RequestServer } from './request-server.ts';
+import type { ChildEnd, LaunchChild, ToolChild } from './tool-child.ts';
+
+export interface RemoteToolOptions {
+  readonly clock: Clock;
+  /** A call whose process is not heard of for so long is ended. */
+  readonly unresponsiveMs: number;
+  /** Told what the tool prints, in parts, cut at 64 KiB a call. */
+  readonly print: (text: string, tool: PinnedTool) => void;
+  /** Told when the process can take a call again, and when it has ended. */
+  readonly changed: (remote: RemoteTool) => void;
+}
+
+/** `settling`: the call has ended, something of it may still run. */
+export type RemoteState = 'free' | 'busy' | 'settling' | 'ended';
+
+interface CurrentCall {
+  readonly context: ToolContext;
+  readonly requests: RequestServer;
+  /** Of requests that are under way. */
+  readonly pending: Set<number>;
+  pendingBytes: number;
+  /** Messages that ask for nothing. */
+  remarks: number;
+  /** Ends the call; only the first time counts. */
+  settle(end: { readonly value: unknown } | { readonly reason: unknown }): void;
+}
+
+// The program on the other side never goes beyond: whoever does has taken its place.
+const maxPending = 64;
+const maxRemarks = 100_000;
+// Bytes on their way in one direction, beyond which no further message is taken.
+const maxHeldBytes = 32 * 1024 * 1024;
+
+/** One tool in a process or thread of its own, which runs one call at a time. */
+export class RemoteTool {
+  readonly tool: PinnedTool;
+  /** Resolves when the process has ended. */
+  readonly ended: Promise<void>;
+  readonly #options: RemoteToolOptions;
+  readonly #child: ToolChild;
+  readonly #reader: FrameReader = new FrameReader(childLimits);
+  readonly #printed: PrintedText;
+  #state: RemoteState = 'free';
+  #calls = 0;
+  #current: CurrentCall | undefined;
+  /** Why the process was killed: known before it has ended. */
+  #killedFor: { readonly reason: unknown } | undefined;
+  #heard = false;
+  #cancelTimer: () => void = () => undefined;
+
+  constructor(tool: PinnedTool, launch: LaunchChild, options: RemoteToolOptions) {
+    this.tool = tool;
+    this.#options = options;
+    this.#printed = new PrintedText((text) => options.print(text, tool));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.ended = promise;
+    this.#child = launch(tool, {
+      received: (chunk) => this.#receive(chunk),
+      printed: (chunk) => {
+        if (!this.#printed.add(chunk)) this.#kill(this.#failure('flood', 'printed more than can be taken'));
+      },
+      drained: () => {
+        this.#heard = true;
+        this.#balance();
+      },
+      ended: (how) => {
+        this.#end(how);
+        resolve();
+      },
+    });
+    this.#child.hold(false);
+  }
+
+  get state(): RemoteState {
+    return this.#state;
+  }
+
+  /** Calls so far. */
+  get calls(): number {
+    return this.#calls;
+  }
+
+  /** Only when `free`. */
+  run(input: Json, context: ToolContext): Promise<unknown> {
+    const { signal } = context;
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    if (signal.aborted) {
+      reject(signal.reason);
+      return promise;
+    }
+    this.#calls += 1;
+    this.#state = 'busy';
+    const abort = (): void => this.#kill(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    this.#current = {
+      context,
+      requests: new RequestServer(context),
+      pending: new Set(),
+      pendingBytes: 0,
+      remarks: 0,
+      settle: (end) => {
+        this.#cancelTimer();
+        signal.removeEventListener('abort', abort);
+        this.#current = undefined;
+        if ('reason' in end) reject(end.reason);
+        else resolve(end.value);
+      },
+    };
+    this.#printed.begin();
+    this.#child.hold(true);
+    this.#watch();
+    this.#send(toCallMessage(this.#calls, this.tool, input, context));
+    return promise;
+  }
+
+  /** Ends the process, and with it the call under way. */
+  close(): void {
+    this.#kill(this.#failure('closed', 'was ended by its host'));
+  }
+
+  #receive(chunk: Uint8Array): void {
+    // What was on its way when the process was killed comes too late.
+    if (this.#killedFor !== undefined) return;
+    this.#heard = true;
+    try {
+      for (const { json, body } of this.#reader.read(chunk)) {
+        const message = readChildMessage(json);
+        if (message === undefined) throw new FrameError('a message that cannot be read');
+        this.#take(message, body);
+        if (this.#killedFor !== undefined) return;
+      }
+      this.#balance();
+    } catch (thrown) {
+      if (!(thrown instanceof FrameError)) throw thrown;
+      this.#kill(this.#failure('protocol', `sent ${thrown.message}`));
+    }
+  }
+
+  #take(message: ChildMessage, body: Uint8Array | undefined): void {
+    const current = this.#current;
+    if (message.type === 'pong') {
+      if (current !== undefined) this.#remark(current);
+      return;
+    }
+    if (message.call !== this.#calls) throw new FrameError('a message of another call');
+    if (message.type === 'idle' && this.#state === 'settling') {
+      this.#become('free');
+      return;
+    }
+    if (message.type === 'idle' || current === undefined) throw new FrameError('a message at the wrong time');
+    switch (message.type) {
+      case 'request':
+        this.#serve(current, message, body);
+        return;
+      case 'progress':
+        if (this.#remark(current)) tell(() => current.context.progress(message.message));
+        return;
+      case 'beat':
+        if (this.#remark(current)) tell(() => current.context.beat());
+        return;
+      default:
+        current.settle(readAnswer(message, this.tool));
+        this.#child.hold(false);
+        this.#become(message.idle ? 'free' : 'settling');
+    }
+  }
+
+  /** False when there have been too many. */
+  #remark(current: CurrentCall): boolean {
+    current.remarks += 1;
+    if (current.remarks <= maxRemarks) return true;
+    this.#kill(this.#failure('flood', 'sent more messages than can be taken'));
+    return false;
+  }
+
+  #serve(current: CurrentCall, request: Request, body: Uint8Array | undefined): void {
+    const { pending, requests } = current;
+    if (pending.size >= maxPending || pending.has(request.request)) throw new FrameError('too many requests at once');
+    const bytes = body?.byteLength ?? 0;
+    pending.add(request.request);
+    current.pendingBytes += bytes;
+    void answerRequest(requests, request, body).then((answer) => {
+      pending.delete(request.request);
+      current.pendingBytes -= bytes;
+      // The call has ended meanwhile.
+      if (this.#current !== current || this.#killedFor !== undefined) return;
+      this.#send(answer.message, answer.body);
+      this.#balance();
+    });
+  }
+
+  /** Takes messages only while there is room for what they bring about. */
+  #balance(): void {
+    if (this.#state === 'ended') return;
+    this.#child.take(!this.#isFull());
+  }
+
+  #isFull(): boolean {
+    return (this.#current?.pendingBytes ?? 0) > maxHeldBytes || this.#child.backlogBytes() > maxHeldBytes;
+  }
+
+  #send(message: HostMessage, body?: Uint8Array): void {
+    this.#child.send(encodeFrame(JSON.stringify(message), body));
+  }
+
+  /** Asks for a sign of life, time after time; without one since the last time the call is ended. */
+  #watch(): void {
+    const { clock, unresponsiveMs } = this.#options;
+    this.#heard = true;
+    const look = (): void => {
+      const waitsForHost = (this.#current?.pendingBytes ?? 0) > maxHeldBytes;
+      if (!this.#heard && !waitsForHost) {
+        this.#kill(this.#failure('unresponsive', `has not been heard of for ${unresponsiveMs} ms`));
+        return;
+      }
+      this.#heard = false;
+      this.#send({ type: 'ping' });
+      this.#cancelTimer = clock.after(unresponsiveMs, look);
+    };
+    this.#cancelTimer = clock.after(unresponsiveMs, look);
+  }
+
+  #kill(reason: unknown): void {
+    if (this.#state === 'ended' || this.#killedFor !== undefined) return;
+    this.#killedFor = { reason };
+    // Whoever waits for its end has to hear of it.
+    this.#child.hold(true);
+    this.#child.kill();
+    if (!this.#child.killsAtOnce) return;
+    this.#current?.settle({ reason });
+    this.#become('ended');
+  }
+
+  #end(how: ChildEnd): void {
+    this.#current?.settle(this.#killedFor ?? { reason: this.#describeEnd(how) });
+    if (this.#state !== 'ended') this.#become('ended');
+  }
+
+  #become(state: RemoteState): void {
+    this.#state = state;
+    this.#options.changed(this);
+  }
+
+  #describeEnd(how: ChildEnd): HoldfastError {
+    switch (how.type) {
+      case 'not-started':
+        return this.#failure('not_started', `could not be started: ${how.reason}`);
+      case 'out-of-memory':
+        return this.#failure('memory', 'used more memory than it may');
+      case 'exited':
+        return this.#failure('exited', `ended ${how.how} before the call had ended`);
+    }
+  }
+
+  #failure(word: string, what: string): HoldfastError {
+    const { name } = this.tool.metadata;
+    return new HoldfastError(`tool.process.${word}`, `The process of \`${name}\` ${what}.`, { data: { tool: name } });
+  }
+}
+
+/** An observer of the host cannot be of harm to the call. */
+function tell(run: () => void): void {
+  try {
+    run();
+  } catch {
+    // The context is closed: the call has ended, and its process will be.
+  }
+}
+
+function toCallMessage(call: number, tool: PinnedTool, input: Json, context: ToolContext): HostMessage {
+  const { metadata } = tool;
+  const { callId, idempotencyKey, deadline, filesystem } = context;
+  const remainingMs = deadline.remainingMs();
+  return {
+    type: 'call',
+    call,
+    url: toImportUrl(tool),
+    form: metadata.form,
+    function: metadata.function,
+    input,
+    callId,
+    idempotencyKey,
+    remainingMs: Number.isFinite(remainingMs) ? remainingMs : null,
+    filesystem: filesystem !== undefined,
+  };
+}

@@ -1,0 +1,54 @@
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { HoldfastError } from '@holdfast/core';
+import { findProject, findSandbox, type SandboxState, sandboxCommand } from './bubblewrap.ts';
+import { launchProcess, ProcessGroups } from './launch-process.ts';
+import type { PinnedTool } from './pinned-tool.ts';
+import { programUrl, toolCommand } from './process-command.ts';
+import { toolEnvironment } from './tool-environment.ts';
+import { createToolPool, type RemoteRunnerOptions } from './tool-pool.ts';
+import type { ToolRunner } from './tool-runner.ts';
+
+export interface SandboxRunnerOptions extends RemoteRunnerOptions {
+  /** Where `bwrap` is looked for. Default: `PATH`. */
+  readonly path?: string;
+}
+
+/**
+ * Runs each tool in a process of its own as `createSubprocessRunner` does, within a sandbox of bubblewrap: without network, with
+ * every file read-only and the user's home, temporary files and sockets out of sight but for the tool's own project. Where the machine
+ * has no sandbox, every call is refused with `tool.isolation.unavailable`.
+ */
+export function createSandboxRunner(options: SandboxRunnerOptions): ToolRunner {
+  const groups = new ProcessGroups();
+  let sandbox: Promise<SandboxState> | undefined;
+  let program = '';
+  return createToolPool(
+    (tool, listener) =>
+      launchProcess(
+        sandboxCommand(program, toolCommand(tool, options.memoryMb), visibleFolders(tool)),
+        { environment: toolEnvironment(options.environment), groups },
+        listener,
+      ),
+    {
+      ...options,
+      async verify(tool) {
+        sandbox ??= findSandbox(options.path);
+        const state = await sandbox;
+        if (!state.available) {
+          const { name } = tool.metadata;
+          throw new HoldfastError(
+            'tool.isolation.unavailable',
+            `\`${name}\` may run in a sandbox only, and this machine has none. ${state.reason}`,
+          );
+        }
+        program = state.program;
+        await options.verify(tool);
+      },
+    },
+  );
+}
+
+function visibleFolders({ entry }: PinnedTool): readonly string[] {
+  return [dirname(process.execPath), findProject(fileURLToPath(programUrl('tool-process'))), findProject(entry)];
+}

@@ -1,0 +1,147 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Clock, Effects, FileEntry, Filesystem, Outcome, ToolContext } from '@holdfast/core';
+import { afterEach, beforeEach } from 'vitest';
+import type { ToolMetadata } from './check-metadata.ts';
+import type { PinnedTool } from './pinned-tool.ts';
+import type { ToolRunner } from './tool-runner.ts';
+
+let folder = '';
+let closing: ToolRunner[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'holdfast-runner-'));
+});
+afterEach(async () => {
+  await Promise.all(closing.map((runner) => runner.close()));
+  closing = [];
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A folder for one test. */
+export function testFolder(): string {
+  return folder;
+}
+
+/** Closes a runner at the end of its test. */
+export function closeLater<Runner extends ToolRunner>(runner: Runner): Runner {
+  closing.push(runner);
+  return runner;
+}
+
+let count = 0;
+
+/** A tool file that exports `run`. Its metadata is only what runners look at. */
+export function writeTool(
+  source: string,
+  { effects = 'external', file = 'tool.mjs' }: { readonly effects?: Effects; readonly file?: string } = {},
+): PinnedTool {
+  count += 1;
+  const entry = join(folder, `${count}-${file}`);
+  writeFileSync(entry, source);
+  const metadata: Partial<ToolMetadata> = { name: `tool_${count}`, form: 'metadata', function: 'run', effects };
+  return { file, entry, digest: String(count).padStart(64, '0'), metadata: metadata as ToolMetadata };
+}
+
+export interface TestContext extends ToolContext {
+  readonly told: string[];
+  readonly calls: unknown[];
+  abort(reason?: unknown): void;
+}
+
+/** A context that notes what a tool does with it. */
+export function testContext(
+  parts: { readonly filesystem?: Filesystem; readonly remainingMs?: number; call?(): Promise<Outcome> } = {},
+): TestContext {
+  const controller = new AbortController();
+  const told: string[] = [];
+  const calls: unknown[] = [];
+  const remainingMs = parts.remainingMs ?? Number.POSITIVE_INFINITY;
+  const context = {
+    callId: 'call-1',
+    idempotencyKey: 'key-1',
+    signal: controller.signal,
+    deadline: { atMs: Date.now() + remainingMs, remainingMs: () => remainingMs },
+    filesystem: parts.filesystem,
+    progress: (message: string) => void told.push(message),
+    beat: () => void told.push('(beat)'),
+    call: async (name: string, input: unknown) => {
+      calls.push([name, input]);
+      return (await parts.call?.()) ?? outcome;
+    },
+    told,
+    calls,
+    abort: (reason?: unknown) => controller.abort(reason),
+  };
+  // Runners look at nothing else.
+  return context as unknown as TestContext;
+}
+
+const outcome: Outcome = {
+  kind: 'ok',
+  callId: 'call-1/1',
+  name: 'other',
+  code: undefined,
+  message: '',
+  value: { a: 1 },
+  rendered: '{"a":1}',
+  text: '{"a":1}',
+};
+
+/** A filesystem in a map, which notes what is asked of it. */
+export function testFilesystem(
+  files: Record<string, string> = {},
+): Filesystem & { readonly files: Map<string, string> } {
+  const map = new Map(Object.entries(files));
+  const entry = (path: string): FileEntry => ({ path, name: path.split('/').at(-1) ?? '', type: 'file' });
+  const read = (path: string): string => {
+    const text = map.get(path);
+    if (text === undefined)
+      throw Object.assign(new Error(`no ${path}`), { code: 'file.missing', '~holdfast': 'error' });
+    return text;
+  };
+  return {
+    files: map,
+    resolve: async (path) => path.replace(/^\.\//, ''),
+    stat: async (path) => (map.has(path) ? { type: 'file', size: read(path).length, version: read(path) } : undefined),
+    read: async (path, options) =>
+      new TextEncoder().encode(`${read(path)}${options?.peek === true ? ' (peeked)' : ''}`),
+    readText: async (path) => read(path),
+    list: async () => [...map.keys()].map(entry),
+    async *walk(path = '') {
+      for (const key of map.keys()) if (key.startsWith(path)) yield entry(key);
+    },
+    async write(path, content) {
+      if (content === null) throw new TypeError('no content');
+      map.set(path, typeof content === 'string' ? `text:${content}` : new TextDecoder().decode(content));
+    },
+    remove: async (path) => {
+      read(path);
+      map.delete(path);
+    },
+    makeDirectory: async (path) => void map.set(path, '(folder)'),
+  };
+}
+
+/** Time that moves when a test says so. */
+export function testClock(): Clock & { advance(ms: number): void } {
+  let now = 0;
+  const timers = new Set<{ readonly atMs: number; readonly run: () => void }>();
+  return {
+    now: () => now,
+    after(delayMs, run) {
+      const timer = { atMs: now + delayMs, run };
+      timers.add(timer);
+      return () => void timers.delete(timer);
+    },
+    advance(ms) {
+      now += ms;
+      for (const timer of [...timers]) if (timer.atMs <= now && timers.delete(timer)) timer.run();
+    },
+  };
+}
+
+/** Resolves when `seen` says so, which is asked after every turn of the loop. */
+export async function until(seen: () => boolean): Promise<void> {
+  while (!seen()) await new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,125 @@
+import { type Clock, HoldfastError } from '@holdfast/core';
+import type { PinnedTool } from './pinned-tool.ts';
+import { RemoteTool } from './remote-tool.ts';
+import type { LaunchChild } from './tool-child.ts';
+import type { ToolRunner } from './tool-runner.ts';
+
+/** What the runners of tools outside of this process take. */
+export interface RemoteRunnerOptions {
+  /** Asked before each process is started; rejects when the tool is not what was pinned. */
+  verify(tool: PinnedTool): Promise<void>;
+  /** Names of environment variables that tools see beside `PATH`, `LANG`, `TZ` and `TMPDIR`. */
+  readonly environment?: readonly string[];
+  /** Memory of one process in MiB, default 256: of its heap, and on Linux about as much again of everything else. */
+  readonly memoryMb?: number;
+  /** What a tool prints, in parts, cut at 64 KiB a call. Default: nobody is told. */
+  readonly print?: (text: string, tool: PinnedTool) => void;
+  /** Calls after which a process is replaced, default 10,000. */
+  readonly callsPerProcess?: number;
+  /** Processes that are kept for a next call while none is under way in them, default 4. */
+  readonly idleProcesses?: number;
+  /** How long one is kept, default 60,000. */
+  readonly idleMs?: number;
+  /** A call whose process is not heard of for that long, as in an endless loop, is ended within twice that time. Default 30,000. */
+  readonly unresponsiveMs?: number;
+  readonly clock?: Clock;
+}
+
+/** Timers that keep no process alive: what waits for a tool is kept alive by the tool's process. */
+const backgroundClock: Clock = {
+  now: () => Date.now(),
+  after(delayMs, run) {
+    const timer = setTimeout(run, Math.min(delayMs, 2_147_483_647)).unref();
+    return () => clearTimeout(timer);
+  },
+};
+
+// How long what a call has left running may take to end.
+const settleMs = 1_000;
+
+/**
+ * Runs tools in processes (or threads) of their own. A process serves one tool, as it was pinned, one call at a time, and never
+ * another tool. It is kept for the next call of the same tool unless something went wrong with it, the call left something running
+ * (a timer, a connection), or it has served long enough; so a tool sees what its own earlier calls left in its globals.
+ */
+export function createToolPool(launch: LaunchChild, options: RemoteRunnerOptions): ToolRunner {
+  return new ToolPool(launch, options);
+}
+
+class ToolPool implements ToolRunner {
+  readonly #launch: LaunchChild;
+  readonly #options: RemoteRunnerOptions;
+  readonly #clock: Clock;
+  readonly #live = new Set<RemoteTool>();
+  /** Free ones, longest idle first, each with what cancels its end. */
+  readonly #idle = new Map<RemoteTool, () => void>();
+  #closed = false;
+
+  constructor(launch: LaunchChild, options: RemoteRunnerOptions) {
+    this.#launch = launch;
+    this.#options = options;
+    this.#clock = options.clock ?? backgroundClock;
+  }
+
+  async run(tool: PinnedTool, ...call: Parameters<RemoteTool['run']>): Promise<unknown> {
+    const idle = this.#takeIdle(tool);
+    if (idle !== undefined) return await idle.run(...call);
+    await this.#options.verify(tool);
+    if (this.#closed) {
+      throw new HoldfastError('tool.process.closed', `\`${tool.metadata.name}\` was called after its host closed it.`);
+    }
+    return await this.#start(tool).run(...call);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const live = [...this.#live];
+    for (const remote of live) remote.close();
+    await Promise.all(live.map(({ ended }) => ended));
+  }
+
+  #takeIdle(tool: PinnedTool): RemoteTool | undefined {
+    for (const [remote, cancel] of this.#idle) {
+      const { digest, entry, metadata } = remote.tool;
+      if (digest !== tool.digest || entry !== tool.entry || metadata.name !== tool.metadata.name) continue;
+      cancel();
+      this.#idle.delete(remote);
+      return remote;
+    }
+    return undefined;
+  }
+
+  #start(tool: PinnedTool): RemoteTool {
+    const { unresponsiveMs = 30_000, print = () => undefined } = this.#options;
+    const remote = new RemoteTool(tool, this.#launch, {
+      clock: this.#clock,
+      unresponsiveMs,
+      print,
+      changed: (changed) => this.#note(changed),
+    });
+    this.#live.add(remote);
+    void remote.ended.then(() => this.#live.delete(remote));
+    return remote;
+  }
+
+  #note(remote: RemoteTool): void {
+    const { callsPerProcess = 10_000, idleProcesses = 4, idleMs = 60_000 } = this.#options;
+    this.#idle.get(remote)?.();
+    this.#idle.delete(remote);
+    if (remote.state === 'settling') {
+      this.#clock.after(settleMs, () => {
+        if (remote.state === 'settling') remote.close();
+      });
+    }
+    if (remote.state !== 'free') return;
+    if (this.#closed || remote.calls >= callsPerProcess) {
+      remote.close();
+      return;
+    }
+    this.#idle.set(
+      remote,
+      this.#clock.after(idleMs, () => remote.close()),
+    );
+    if (this.#idle.size > idleProcesses) this.#idle.keys().next().value?.close();
+  }
+}

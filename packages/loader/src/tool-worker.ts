@@ -1,0 +1,16 @@
+import { parentPort } from 'node:worker_threads';
+import { catchStrays, forbidSignals } from './guard-process.ts';
+import { ToolServer } from './tool-server.ts';
+
+// The program of a worker thread in which a tool runs.
+const port = parentPort;
+if (port !== null) {
+  const server = new ToolServer({
+    send: (frame) => port.postMessage(frame),
+    hold: (held) => void (held ? port.ref() : port.unref()),
+  });
+  forbidSignals();
+  catchStrays((thrown) => server.crash(thrown));
+  process.on('beforeExit', () => server.stall());
+  port.on('message', (chunk: Uint8Array) => server.receive(chunk));
+}
