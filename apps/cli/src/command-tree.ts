@@ -4,6 +4,7 @@ import type { Argument, Command, Option } from 'commander';
 export type ValueKind =
   | 'folder'
   | 'tool'
+  | 'lockable'
   | 'model'
   | 'session'
   | 'call'
@@ -40,6 +41,7 @@ const kinds: ReadonlyMap<string, ValueKind> = new Map([
   ['dir', 'folder'],
   ['name', 'tool'],
   ['tools', 'tool'],
+  ['tool', 'lockable'],
   ['model', 'model'],
   ['id', 'session'],
   ['call', 'call'],

@@ -31,6 +31,14 @@ _holdfast_tools() {
   _holdfast_words "$(holdfast list --json \${folder[@]+"\${folder[@]}"} 2>/dev/null | ${listNames})"
 }
 
+_holdfast_lockable() {
+  local index folder=()
+  for ((index = 1; index < COMP_CWORD - 1; index++)); do
+    [[ \${COMP_WORDS[index]} == --tools ]] && folder=(--tools "\${COMP_WORDS[index + 1]}")
+  done
+  _holdfast_words "$(holdfast lock --check --json \${folder[@]+"\${folder[@]}"} 2>/dev/null | ${listLockable})"
+}
+
 _holdfast_sessions() {
   local log ids=
   for log in .holdfast/sessions/*.jsonl; do
@@ -84,6 +92,9 @@ complete -F _holdfast holdfast
 /** Takes the names of the tools out of \`holdfast list --json\`: a name has no character that JSON or a shell would quote. */
 export const listNames: string = `sed -n 's/^    "name": "\\([A-Za-z0-9_-]*\\)",$/\\1/p'`;
 
+/** Takes the names of the tools out of \`holdfast lock --check --json\`, but not what differs in them. */
+export const listLockable: string = `sed -n 's/^      "name": "\\([A-Za-z0-9_-]*\\)",$/\\1/p'`;
+
 /** Takes the ids of calls out of \`holdfast show --json\`, but for those that a shell would have to quote. */
 export const listCalls: string = `sed -n 's/.*"type":"tool-call-end","callId":"\\([A-Za-z0-9_./-]*\\)".*/\\1/p'`;
 
@@ -96,6 +107,8 @@ function complete(kind: ValueKind, commands: readonly string[]): string {
       return '_holdfast_folders;';
     case 'tool':
       return '_holdfast_tools;';
+    case 'lockable':
+      return '_holdfast_lockable;';
     case 'session':
       return '_holdfast_sessions;';
     case 'call':

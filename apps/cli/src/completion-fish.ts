@@ -6,7 +6,7 @@ import {
   shellWords,
   type ValueKind,
 } from './command-tree.ts';
-import { listCalls, listNames, listWaiting } from './completion-bash.ts';
+import { listCalls, listLockable, listNames, listWaiting } from './completion-bash.ts';
 
 /** A script that completes `holdfast` in fish. */
 export function toFishScript({ options, commands }: CommandTree): string {
@@ -32,6 +32,10 @@ export function toFishScript({ options, commands }: CommandTree): string {
 
 function __holdfast_tools
     holdfast list --json 2>/dev/null | ${listNames}
+end
+
+function __holdfast_lockable
+    holdfast lock --check --json 2>/dev/null | ${listLockable}
 end
 
 function __holdfast_sessions
@@ -66,6 +70,8 @@ function toWords(kind: ValueKind, commands: readonly string[]): string | undefin
       return '(__fish_complete_directories (commandline -ct))';
     case 'tool':
       return '(__holdfast_tools)';
+    case 'lockable':
+      return '(__holdfast_lockable)';
     case 'session':
       return '(__holdfast_sessions)';
     case 'call':

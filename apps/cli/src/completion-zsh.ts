@@ -6,7 +6,7 @@ import {
   shellWords,
   type ValueKind,
 } from './command-tree.ts';
-import { listCalls, listNames, listWaiting } from './completion-bash.ts';
+import { listCalls, listLockable, listNames, listWaiting } from './completion-bash.ts';
 
 /** A script that completes `holdfast` in zsh. */
 export function toZshScript({ options, commands }: CommandTree): string {
@@ -22,6 +22,11 @@ _holdfast_commands() {
 
 _holdfast_tools() {
   local -a names=(\${(f)"$(holdfast list --json \${opt_args[--tools]:+--tools} \${opt_args[--tools]} 2>/dev/null | ${listNames})"})
+  _describe -t tools tool names
+}
+
+_holdfast_lockable() {
+  local -a names=(\${(f)"$(holdfast lock --check --json \${opt_args[--tools]:+--tools} \${opt_args[--tools]} 2>/dev/null | ${listLockable})"})
   _describe -t tools tool names
 }
 
@@ -84,6 +89,8 @@ function toAction(kind: ValueKind): string {
       return '_files -/';
     case 'tool':
       return '_holdfast_tools';
+    case 'lockable':
+      return '_holdfast_lockable';
     case 'session':
       return '_holdfast_sessions';
     case 'call':

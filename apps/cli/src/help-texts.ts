@@ -104,6 +104,18 @@ Examples:
 
 No line of a tool file runs. Exits with 1 when a file is refused.`;
 
+export const lockHelp: string = `
+Examples:
+  $ holdfast lock                        writes holdfast.lock beside the tools folder; put it under version control
+  $ holdfast lock --check                for CI: exits with 1 when anything differs
+  $ holdfast lock --accept make_slug     shows what differs in one tool, and locks it as it is now
+  $ holdfast lock --check --accept make_slug   only shows it
+  $ holdfast lock --check --json | jq -r '.tools[] | select(.state != "same").name'
+
+What is locked: each tool file and what it imports by path, byte by byte; versions of packages; schema, description and what else the
+file says. Once there is a lock, a tool that differs is not run. Here, no line of a tool file runs. Exits with 1 when a file is
+refused.`;
+
 export const doctorHelp: string = `
 Examples:
   $ holdfast doctor

@@ -1,7 +1,7 @@
 import type { AppliedOverride, OverrideReport } from '@holdfast/prompt';
-import { createTwoFilesPatch, OMIT_HEADERS } from 'diff';
 import type { Colors } from './colors.ts';
-import { toPrintable, toPrintableBlock, wrapBlock } from './terminal-text.ts';
+import { toPrintable, wrapBlock } from './terminal-text.ts';
+import { paintPatch, toTextPatch } from './text-patch.ts';
 
 /** One override, and what became of it. */
 export interface OverrideState extends AppliedOverride {
@@ -69,20 +69,7 @@ export function toPatch(override: OverrideState): string | undefined {
   const [from, to, fromName, toName] = edited
     ? [said, says, `${place} (prompt)`, `${place} (override)`]
     : [says, said, `${place} (seeded)`, `${place} (prompt)`];
-  const lines = createTwoFilesPatch('', '', from, to, undefined, undefined, {
-    context: 3,
-    maxEditLength: 2_000,
-    headerOptions: OMIT_HEADERS,
-  });
-  return toPrintableBlock(`--- ${fromName}\n+++ ${toName}\n${lines ?? replaceAll(from, to)}`);
-}
-
-/** What differs in more places than it is worth looking for. */
-function replaceAll(from: string, to: string): string {
-  // Each line of the text ends with a line break.
-  const mark = (text: string, sign: string) =>
-    text === '' ? '' : `${sign}${text.replaceAll('\n', `\n${sign}`)}`.slice(0, -sign.length);
-  return `${mark(from, '-')}${mark(to, '+')}`;
+  return toTextPatch({ from, to, names: [fromName, toName] });
 }
 
 const indentation = ' '.repeat('applied '.length);
@@ -112,16 +99,4 @@ function countStates(states: readonly OverrideState[]): string {
 function toText(json: AppliedOverride['current']): string {
   if (json === null) return '';
   return `${typeof json === 'string' ? json : JSON.stringify(json, undefined, 2)}\n`;
-}
-
-function paintPatch(patch: string, colors: Colors): readonly string[] {
-  return patch
-    .replace(/\n$/, '')
-    .split('\n')
-    .map((line, index) => {
-      if (index < 2) return colors.bold(line);
-      if (line.startsWith('@@')) return colors.cyan(line);
-      if (line.startsWith('-')) return colors.red(line);
-      return line.startsWith('+') ? colors.green(line) : line;
-    });
 }

@@ -20,6 +20,7 @@ import {
 } from './help-texts.ts';
 import { describeTerminal, type Host } from './host.ts';
 import { listTools } from './list-command.ts';
+import { addLockCommand } from './lock-program.ts';
 import { collectNames, readSeq } from './option-values.ts';
 import { addOverridesCommand } from './overrides-program.ts';
 import { replaySession } from './replay-command.ts';
@@ -186,6 +187,8 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
     .action(async (folder: string, { strict, json }: { readonly strict?: boolean; readonly json?: boolean }) => {
       end(await checkFolder({ folder, strict: strict === true, json: json === true }, host));
     });
+
+  addLockCommand(program, host, end);
 
   addOverridesCommand(program, host, end);
 

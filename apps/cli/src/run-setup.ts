@@ -61,10 +61,10 @@ export async function setUpRun(
   };
 }
 
-function describeTools({ folder, folderTools, fileTools }: Toolset): string {
+function describeTools({ folder, folderTools, fileTools, isLocked }: Toolset): string {
   return folder.path === undefined
     ? `${formatCount(fileTools.length, 'file tool')} (no tools folder \`${folder.name}\`)`
-    : `${formatCount(fileTools.length, 'file tool')}, ${formatCount(folderTools.length, 'tool')} from ${folder.name}`;
+    : `${formatCount(fileTools.length, 'file tool')}, ${formatCount(folderTools.length, 'tool')} from ${folder.name}${isLocked ? ', locked' : ''}`;
 }
 
 function checkNames(option: string, names: readonly string[], tools: readonly Tool[]): void {

@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { lstat, realpath } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import type { Tool } from '@holdfast/core';
 import { fileTools } from '@holdfast/filesystem';
 import { type Diagnostic, loadTools } from '@holdfast/loader';
@@ -18,8 +19,12 @@ export interface Toolset {
   readonly fileTools: readonly Tool[];
   readonly diagnostics: readonly Diagnostic[];
   readonly folder: ToolsFolder;
+  /** Whether a lock says which tools may run. */
+  readonly isLocked: boolean;
 }
 
+/** A lock lies beside the tools folder. */
+export const lockName = 'holdfast.lock';
 const defaultFolder = './plugins';
 
 /**
@@ -35,14 +40,28 @@ export async function findToolsFolder(name: string | null | undefined, directory
   throw usageError('usage.folder_missing', `The tools folder \`${name}\` is no folder that can be opened.`);
 }
 
-/** The file tools, and beside them what a folder brings along. A tool with the name of a file tool is left out. */
+export interface ToolsetOptions {
+  /** Makes errors of warnings. Default false. */
+  readonly strict?: boolean;
+  /** Whether a lock beside the folder counts. Default true. */
+  readonly useLock?: boolean;
+}
+
+/**
+ * The file tools, and beside them what a folder brings along, as far as its lock allows, where it has one. A tool with the name of
+ * a file tool is left out.
+ *
+ * @throws HoldfastError `tools.lock.*`.
+ */
 export async function openToolset(
   folder: ToolsFolder,
-  { strict = false }: { readonly strict?: boolean } = {},
+  { strict = false, useLock = true }: ToolsetOptions = {},
 ): Promise<Toolset> {
   const builtIn = fileTools();
-  if (folder.path === undefined) return { folderTools: [], fileTools: builtIn, diagnostics: [], folder };
-  const { tools, diagnostics } = await loadTools(folder.path, { strict });
+  if (folder.path === undefined)
+    return { folderTools: [], fileTools: builtIn, diagnostics: [], folder, isLocked: false };
+  const lock = useLock ? await findLock(folder.path) : undefined;
+  const { tools, diagnostics } = await loadTools(folder.path, { strict, ...(lock === undefined ? {} : { lock }) });
   const taken = new Map(builtIn.map((tool) => [toTwinKey(tool.name), tool.name]));
   const clashes = tools.filter((tool) => taken.has(toTwinKey(tool.name)));
   return {
@@ -53,7 +72,21 @@ export async function openToolset(
       ...clashes.map((tool) => describeClash(tool, taken.get(toTwinKey(tool.name)) ?? tool.name)),
     ],
     folder,
+    isLocked: lock !== undefined,
   };
+}
+
+/** The lock of a tools folder, whatever it is that lies there. */
+async function findLock(folder: string): Promise<string | undefined> {
+  const path = join(dirname(await realpath(folder)), lockName);
+  try {
+    await lstat(path);
+    return path;
+  } catch (thrown) {
+    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return undefined;
+    // It may be there: the loader says why it cannot be read.
+    return path;
+  }
 }
 
 // A model must not have to tell `read-file` from `read_file`.

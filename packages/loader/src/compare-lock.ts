@@ -122,14 +122,13 @@ export function isIn(entry: string, prefix: string, options: ScanFolderOptions):
 }
 
 function compareTool(name: string, tool: LockedTool, locked: LockedTool | undefined): ComparedTool {
-  const changes = findChanges(locked ?? nothing, tool);
-  const state = locked === undefined ? 'new' : changes.length === 0 ? 'same' : 'changed';
-  return {
-    name,
-    file: tool.entry,
-    state,
-    changes: locked === undefined ? changes.filter(({ part }) => part !== 'entry') : changes,
-  };
+  const { entry: file } = tool;
+  if (locked !== undefined) {
+    const changes = findChanges(locked, tool);
+    return { name, file, state: changes.length === 0 ? 'same' : 'changed', changes };
+  }
+  const changes = findChanges(nothing, tool).filter(({ part }) => part !== 'entry');
+  return { name, file, state: 'new', changes: changes.map((change) => ({ ...change, before: null })) };
 }
 
 const nothing: LockedTool = {

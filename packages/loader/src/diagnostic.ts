@@ -25,6 +25,12 @@ export function formatDiagnostic(diagnostic: Diagnostic, { folder = '' }: { read
   return `${makeVisible(file)}:${line}:${column} ${severity} ${code}  ${message}\n  hint: ${hint}`;
 }
 
+/** Puts diagnostics in the order of files, and of places in them. */
+export function compareDiagnostics(left: Diagnostic, right: Diagnostic): number {
+  if (left.file !== right.file) return left.file < right.file ? -1 : 1;
+  return left.line - right.line || left.column - right.column;
+}
+
 /** What a check found, before it is known where the place lies in lines. */
 export interface Finding {
   readonly severity?: 'error' | 'warning';

@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { HoldfastError } from '@holdfast/core';
-import { type Diagnostic, toDiagnostic } from './diagnostic.ts';
+import { compareDiagnostics, type Diagnostic, toDiagnostic } from './diagnostic.ts';
 import { type Closure, type ClosureReader, createClosureReader } from './import-closure.ts';
 import { toLockedTool } from './lock-changes.ts';
 import type { LockedTool } from './lock-file.ts';
@@ -46,6 +46,7 @@ export interface FolderPins {
   readonly tools: ReadonlyMap<string, CurrentTool>;
   /** Every tool file. Those that cannot be pinned are among the refused ones. */
   readonly files: readonly ScannedFile[];
+  /** In file order. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -93,7 +94,7 @@ export async function readFolderPins(
       diagnostics.push(...reading.current.warnings);
     }
   }
-  return { tools, files, diagnostics };
+  return { tools, files, diagnostics: diagnostics.sort(compareDiagnostics) };
 }
 
 type CurrentReading =

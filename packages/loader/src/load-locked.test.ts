@@ -41,7 +41,7 @@ test.each([
   expect(diagnostics).toMatchObject([
     { code: 'tool.lock.changed', file: 'greet.mjs', message: expect.stringContaining(`\`${path}\``) },
   ]);
-  expect(diagnostics[0]?.hint).toContain('holdfast lock --accept greet');
+  expect(diagnostics[0]?.hint).toContain('`holdfast lock --check --accept greet`');
   await project.accept();
   expect(codesOf(await project.load())).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { describeThrown, HoldfastError, isHoldfastError } from '@holdfast/core';
 import { isIn } from './compare-lock.ts';
-import { type Diagnostic, toDiagnostic } from './diagnostic.ts';
+import { compareDiagnostics, type Diagnostic, toDiagnostic } from './diagnostic.ts';
 import { type CurrentTool, findLockPlace, type LockPlace, type PinHooks, readFolderPins } from './folder-pins.ts';
 import { createClosureReader } from './import-closure.ts';
 import { describeChanges, findChanges } from './lock-changes.ts';
@@ -64,7 +64,7 @@ export async function loadLocked(
   return {
     tools,
     files: files.map((one) => (refused.has(one.file) ? { type: 'refused', file: one.file } : one)),
-    diagnostics,
+    diagnostics: diagnostics.sort(compareDiagnostics),
   };
 }
 
@@ -73,7 +73,7 @@ function findProblem(
   { scanned, tool }: CurrentTool,
   locked: LockedTool | undefined,
 ): Diagnostic | undefined {
-  const hint = `Look at it with \`holdfast lock --accept ${name}\`, which also locks it as it is now.`;
+  const hint = `Look at it with \`holdfast lock --check --accept ${name}\`; without \`--check\` it is locked as it is now.`;
   if (locked === undefined) {
     const finding = { code: 'tool.lock.unpinned', message: `\`${name}\` is not in the lock.`, hint };
     return toDiagnostic(finding, { file: scanned.file });

@@ -1,0 +1,27 @@
+import type { Command } from 'commander';
+import type { ExitCode } from './failure.ts';
+import { lockHelp } from './help-texts.ts';
+import type { Host } from './host.ts';
+import { lockFolder } from './lock-command.ts';
+import { collect } from './option-values.ts';
+
+interface LockFlags {
+  readonly tools?: string;
+  readonly check?: boolean;
+  readonly accept?: readonly string[];
+  readonly json?: boolean;
+}
+
+export function addLockCommand(program: Command, host: Host, end: (code: ExitCode) => void): void {
+  program
+    .command('lock')
+    .description('lock the tools of a folder as they are, so that nothing else runs, or say what differs')
+    .option('--tools <dir>', 'folder of tool files (default: ./plugins)')
+    .option('--check', 'write nothing, and exit with 1 when anything differs')
+    .option('--accept <tool>', 'show what differs in this tool, and lock it alone; may be repeated', collect)
+    .option('--json', 'as JSON')
+    .addHelpText('after', lockHelp)
+    .action(async ({ tools, check, accept, json }: LockFlags) => {
+      end(await lockFolder({ tools, check: check === true, accept: accept ?? [], json: json === true }, host));
+    });
+}
