@@ -1,5 +1,6 @@
 import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
 import { checkFormat } from './check-format.ts';
+import { checkKeywordNames } from './check-keywords.ts';
 import { findPatternProblem } from './check-pattern.ts';
 import { findUnboundedReference, findUnknownReference } from './check-reference.ts';
 import type { LiteralPath } from './literal.ts';
@@ -211,6 +212,7 @@ function checkKeywords(schema: JsonObject, path: LiteralPath, report: Report): v
     });
   }
   checkFormat(schema, path, report);
+  checkKeywordNames(schema, path, report);
   const named = isPlainObject(schema['patternProperties']) ? Object.keys(schema['patternProperties']) : [];
   for (const pattern of [schema['pattern'], ...named]) {
     const problem = typeof pattern === 'string' ? findPatternProblem(pattern) : undefined;

@@ -1,4 +1,5 @@
-export type { ToolMetadata } from './check-metadata.ts';
+export type { Isolation } from './check-extended.ts';
+export type { MetadataForm, ToolMetadata } from './check-metadata.ts';
 export {
   type ComparedTool,
   type CompareLockOptions,

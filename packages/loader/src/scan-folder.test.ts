@@ -516,6 +516,12 @@ const sound: readonly { readonly what: string; readonly content: string; readonl
       parameters: parameters.replace('required', "anyOf: [{ required: ['city'] }, { required: ['town'] }], required"),
     }),
   },
+  {
+    what: 'notes, and properties named like keywords or like none',
+    content: property(
+      "{ type: 'object', $comment: 'x', 'x-note': 1, properties: { minimun: { type: 'string' }, enum: { type: 'string' } } }",
+    ),
+  },
   { what: 'an open object', content: property("{ type: 'object', additionalProperties: true }") },
   {
     what: 'a tree',
@@ -567,10 +573,20 @@ test.each([
     content: toolFile({ name: "'weather_fetcher'", description: '' }),
     code: 'tool.description.missing',
   },
+  {
+    what: 'a misspelt keyword',
+    content: property("{ type: 'number', minimun: 1 }"),
+    code: 'tool.schema.keyword',
+  },
+  {
+    what: 'a keyword of another dialect, deep within',
+    content: property("{ type: 'array', items: { anyOf: [{ type: 'string', nullable: true }] } }"),
+    code: 'tool.schema.keyword',
+  },
 ])('$what is a warning, and an error when strict', async ({ content, code }) => {
   const { files, diagnostics } = await scan({ 'subject.mjs': content });
   expect(diagnostics).toMatchObject([{ severity: 'warning', code }]);
-  expect(files).toMatchObject([{ type: 'tool' }]);
+  expect(files).toMatchObject([{ type: 'tool', metadata: { parameters: { properties: { city: {} } } } }]);
   const strict = await scanFolder(folder, { strict: true });
   expect(strict.diagnostics).toMatchObject([{ severity: 'error', code }]);
   expect(strict.files).toMatchObject([{ type: 'refused' }]);
