@@ -11,6 +11,8 @@ const config: ViteUserConfig = defineConfig({
     // Those are about the built packages: `npm run packed`.
     exclude: [...configDefaults.exclude, 'tests/packed/**'],
     typecheck: { enabled: false },
+    // Vitest would leave one core alone, which is half of two.
+    maxWorkers: '100%',
     // Only what hangs takes this long: a busy machine must not fail a sound test.
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -10,6 +10,7 @@ const config: ViteUserConfig = defineConfig({
     include: ['packages/executor/src/**/*.test.ts'],
     env: { HOLDFAST_REBUILD: '1' },
     // As in the configuration of all tests.
+    maxWorkers: '100%',
     testTimeout: 120_000,
     hookTimeout: 120_000,
   },
