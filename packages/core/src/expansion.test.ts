@@ -18,7 +18,13 @@ test.each([
   new HoldfastError('tool.failed', 'No.', { data: { keys: ['a'] } }),
   new HoldfastError('visibility.expansion_required', 'No keys.'),
   new HoldfastError('visibility.expansion_required', 'No list.', { data: { keys: 'a' } }),
+  new HoldfastError('visibility.expansion_required', 'No texts.', { data: { keys: ['a', { toString: 1 }] } }),
+  Object.defineProperty(new HoldfastError('visibility.expansion_required', 'It throws.'), 'data', {
+    get: () => {
+      throw new Error('boo');
+    },
+  }),
   undefined,
-])('%o asks for nothing', (thrown) => {
+])('%# asks for nothing', (thrown) => {
   expect(readExpansion(thrown)).toBeUndefined();
 });

@@ -18,12 +18,18 @@ export function visibilityExpansionRequired(keys: readonly string[], reason = ''
   );
 }
 
-/** The keys and the reason of what `visibilityExpansionRequired` made; `undefined` for anything else. */
+/** The keys and the reason of what `visibilityExpansionRequired` made; `undefined` for anything else, whatever that is. Never throws. */
 export function readExpansion(
   thrown: unknown,
 ): { readonly keys: readonly string[]; readonly reason: string } | undefined {
-  if (!isHoldfastError(thrown) || thrown.code !== 'visibility.expansion_required' || !isPlainObject(thrown.data))
+  try {
+    if (!isHoldfastError(thrown) || thrown.code !== 'visibility.expansion_required' || !isPlainObject(thrown.data))
+      return undefined;
+    const { keys, reason } = thrown.data;
+    if (!Array.isArray(keys) || !keys.every((key) => typeof key === 'string')) return undefined;
+    return { keys: [...keys], reason: typeof reason === 'string' ? reason : '' };
+  } catch {
+    // An error whose own properties throw: what it is thrown for is all there is to say of it.
     return undefined;
-  const { keys, reason } = thrown.data;
-  return Array.isArray(keys) ? { keys: keys.map(String), reason: String(reason ?? '') } : undefined;
+  }
 }

@@ -188,7 +188,7 @@ export function bindPrompt(scope: CallScope, renderedPrompt: RenderedPrompt): Ca
 /** The same tools, of which the model is told otherwise. */
 function withDeclarations(toolset: Toolset, told: RenderedPrompt['declarations']): Toolset {
   if (told === undefined || told.size === 0) return toolset;
-  return { ...toolset, declarations: toolset.declarations.map((own) => told.get(own.name) ?? own) };
+  return { ...toolset, declarations: Object.freeze(toolset.declarations.map((own) => told.get(own.name) ?? own)) };
 }
 
 const readers = new WeakMap<Session, SessionReader>();

@@ -7,9 +7,11 @@ import { recordEnd, toEndEvent, toLogEntry } from './trail.ts';
 /** Ends a call by what its tool did, or opens the sections that it needs. Answers with the end event, which is in the log. */
 export function conclude(invoked: Invoked, entered: Entered): ToolCallEndEvent | Promise<ToolCallEndEvent> {
   const expansion = invoked.type === 'threw' ? readExpansion(invoked.thrown) : undefined;
-  const { prompt, parent } = entered.scope;
-  // What is nested would open sections for a call that may yet fail.
-  if (expansion === undefined || parent !== undefined || prompt?.expand === undefined) return settle(invoked, entered);
+  const { scope, trail } = entered;
+  // What is nested would open sections for a call that may yet fail; and one that was begun before its process ended may have done
+  // something then, so it is in doubt like any that does not succeed.
+  if (expansion === undefined || scope.parent !== undefined || trail.begunBefore || scope.prompt?.expand === undefined)
+    return settle(invoked, entered);
   return expand(expansion.keys, entered);
 }
 

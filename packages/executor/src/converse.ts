@@ -13,7 +13,7 @@ import type { LogEntry } from '@holdfast/session';
 import { type Asked, askModel } from './ask-model.ts';
 import { bindPrompt, type CallScope, type RunPosition } from './call-scope.ts';
 import { type Ending, failure } from './ending.ts';
-import { giveFeedback, isGuided } from './feedback.ts';
+import { countLast, giveFeedback, isGuided } from './feedback.ts';
 import type { IdentifiedCall } from './identified-call.ts';
 import { judgeAnswer } from './judge-answer.ts';
 import type { EndOfLife } from './lifetime.ts';
@@ -73,9 +73,12 @@ export async function converse(conversing: Conversing): Promise<RunResult> {
     outcomes: [...transcript.outcomes],
   };
   const startedAtMs = transcript.startedAtMs ?? scope.clock.now();
-  // Calls of the last turn, until feedback providers have heard of them.
+  // Calls of the last turn, until they are counted and feedback providers have heard of them.
   let justEnded = 0;
-  const end = (status: RunStatus, rest: Rest = {}): RunResult => finish(scope, status, progress, rest);
+  const end = (status: RunStatus, rest: Rest = {}): RunResult => {
+    if (justEnded > 0 && isGuided(page.rendered)) countLast({ scope, prompt, rendered: page.rendered }, justEnded);
+    return finish(scope, status, progress, rest);
+  };
   const whyOver = (): EndOfLife | undefined => scope.lifetime.ended ?? (isExhausted(scope) ? 'budget' : undefined);
   const tell = (text: string): void => {
     if (text !== '') messages.push({ role: 'user', text });
@@ -141,10 +144,13 @@ export async function converse(conversing: Conversing): Promise<RunResult> {
       messages = [{ role: 'system', text: page.rendered.text }, ...messages.slice(1)];
       scope = bindPrompt(started, page.rendered);
     }
-    if (justEnded > 0 && isGuided(page.rendered)) {
-      tell(await giveFeedback({ scope, prompt, rendered: page.rendered }, { ended: justEnded, startedAtMs }));
-    }
+    const ended = justEnded;
     justEnded = 0;
+    if (ended > 0 && isGuided(page.rendered)) {
+      tell(await giveFeedback({ scope, prompt, rendered: page.rendered }, { ended, startedAtMs }));
+      const overMeanwhile = whyOver();
+      if (overMeanwhile !== undefined) return end(overMeanwhile);
+    }
     progress.turns += 1;
     const turn = progress.turns;
     position.turn = turn;
@@ -168,8 +174,8 @@ export async function converse(conversing: Conversing): Promise<RunResult> {
     const overspent = spend(asked.usage, scope);
     if (calls.length === 0 && overspent) return end('budget');
     const refusal = overspent ? outOfTokens : asked.reason === 'length' ? truncated : undefined;
-    const ended = calls.length === 0 ? await takeAnswer() : await takeTurn(calls, { refusal, overspent });
-    if (ended !== undefined) return ended;
+    const result = calls.length === 0 ? await takeAnswer() : await takeTurn(calls, { refusal, overspent });
+    if (result !== undefined) return result;
   }
   return end(scope.lifetime.ended ?? 'max-rounds');
 }

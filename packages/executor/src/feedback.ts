@@ -1,10 +1,11 @@
 import {
+  deepFreeze,
   defineSlice,
   describeThrown,
   type FeedbackEvent,
   type FeedbackProvider,
   type FeedbackTrigger,
-  type FilesystemReader,
+  type FileStat,
   type KeyedState,
   type Operation,
   type Prompt,
@@ -59,28 +60,39 @@ export async function giveFeedback(
   const { scope, prompt, rendered } = speaker;
   const id = idOf(prompt);
   const calls = countedCalls(speaker) + ended;
-  const operations: Operation[] = [upsert(id, { calls })];
+  const operations: Operation[] = [];
   const given: { readonly name: string; readonly text: string }[] = [];
   const failed: { readonly name: string; readonly message: string }[] = [];
   const context = toGuidanceContext(scope, calls);
   for (const provider of rendered.feedback ?? []) {
+    if (scope.lifetime.ended !== undefined) break;
     const { name } = provider;
     const key = `${id}#${name}`;
     const last = scope.session.read(cadences).get(key) ?? { calls: 0 };
     const nowMs = scope.clock.now();
-    const due = await findDue(provider, last, { calls, nowMs, startedAtMs, filesystem: context.filesystem });
+    const due = await findDue(provider, last, { calls, nowMs, startedAtMs, scope });
     for (const message of due.failed) failed.push({ name, message });
     if (!due.is) continue;
-    operations.push(upsert(key, { calls, askedAtMs: nowMs, files: [...(last.files ?? []), ...due.files] }));
     const heard = await hear(() => provider.provide(context), scope, scope.policyTimeoutMs);
+    // Who goes on with the run asks again.
     if (heard.type === 'ended') break;
+    operations.push(upsert(key, { calls, askedAtMs: nowMs, files: [...(last.files ?? []), ...due.files] }));
     if (heard.type === 'failed') failed.push({ name, message: heard.message });
     else if (typeof heard.value === 'string') {
       if (heard.value.trim() !== '') given.push({ name, text: heard.value });
     } else if (heard.value !== undefined) failed.push({ name, message: 'It answered with what is no text.' });
   }
-  noteFeedback(speaker, { source: 'provider', calls, given, failed }, operations);
+  // Another run of the prompt in the session may have counted calls while the providers were waited for.
+  const counted = upsert(id, { calls: countedCalls(speaker) + ended });
+  noteFeedback(speaker, { source: 'provider', calls, given, failed }, [counted, ...operations]);
   return given.map(({ text }) => text).join('\n\n');
+}
+
+/** Counts the calls of a run's last turn, of which nobody is told. */
+export function countLast(speaker: Speaker, ended: number): void {
+  const calls = countedCalls(speaker) + ended;
+  const counted = upsert(idOf(speaker.prompt), { calls });
+  noteFeedback(speaker, { source: 'provider', calls, given: [], failed: [] }, [counted]);
 }
 
 /** Tells the log, and whoever listens where there is something to tell. */
@@ -91,7 +103,8 @@ export function noteFeedback(
 ): void {
   const { session, run, emit } = scope;
   const { startSeq = 0, turn = 0 } = run ?? {};
-  const event: FeedbackEvent = { type: 'feedback', run: startSeq, turn, prompt: idOf(prompt), ...said };
+  // Listeners get it, and the caller goes on with what was said.
+  const event: FeedbackEvent = deepFreeze({ type: 'feedback', run: startSeq, turn, prompt: idOf(prompt), ...said });
   const transaction = session.begin();
   try {
     transaction.apply(cadences, operations);
@@ -106,14 +119,14 @@ export function noteFeedback(
   } finally {
     transaction.discard();
   }
-  if (said.given.length + said.failed.length > 0) emit?.(event);
+  if (said.given.length + said.failed.length > 0) emit?.({ ...event });
 }
 
 interface Now {
   readonly calls: number;
   readonly nowMs: number;
   readonly startedAtMs: number;
-  readonly filesystem: FilesystemReader | undefined;
+  readonly scope: CallScope;
 }
 
 interface Due {
@@ -146,14 +159,24 @@ function isDue(trigger: FeedbackTrigger, last: Cadence, now: Now): boolean | Pro
     case 'seconds':
       return now.nowMs - Math.max(last.askedAtMs ?? 0, now.startedAtMs) >= trigger.every * 1_000;
     case 'file-created': {
-      const { filesystem } = now;
       const { path } = trigger;
-      if (filesystem === undefined || last.files?.includes(path) === true) return false;
-      return filesystem.stat(path).then((stat) => stat?.type === 'file');
+      return last.files?.includes(path) !== true && isFile(path, now.scope);
     }
     default:
       return trigger satisfies never;
   }
+}
+
+/** @throws Error when it could not be found out. */
+async function isFile(path: string, scope: CallScope): Promise<boolean> {
+  const { filesystem } = scope.surroundings;
+  if (filesystem === undefined) return false;
+  const heard = await hear(() => filesystem.stat(path), scope, scope.policyTimeoutMs);
+  if (heard.type === 'failed') throw new Error(heard.message);
+  if (heard.type === 'ended') return false;
+  // As filesystems answer.
+  const stat = heard.value as FileStat | undefined;
+  return stat?.type === 'file';
 }
 
 function idOf({ id, name }: Prompt): string {

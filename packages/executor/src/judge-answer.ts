@@ -41,12 +41,13 @@ export async function judgeAnswer(answer: Answer, speaker: Speaker): Promise<Ver
     const { given, failed } = missed;
     const unfinished = given.text;
     const canGoOn = answer.canGoOn();
-    const again = canGoOn && answer.returns < (completion?.maxReturns ?? 0);
+    const wanted = answer.returns < (completion?.maxReturns ?? 0);
+    const again = canGoOn && wanted;
     const calls = countedCalls(speaker);
     if (again) noteFeedback(speaker, { source: 'completion', calls, given: [given], failed });
     else if (failed.length > 0) noteFeedback(speaker, { source: 'completion', calls, given: [], failed });
     if (again) return { type: 'again', source: 'completion', text: unfinished };
-    if (!canGoOn) return { type: 'stuck', unfinished };
+    if (wanted && !canGoOn) return { type: 'stuck', unfinished };
   }
   const missing = missed === undefined ? {} : { unfinished: missed.given.text };
   return output === undefined ? { type: 'done', ...missing } : readOutput(output, { answer, speaker, missing });
@@ -78,11 +79,16 @@ const noAnswer = {
 };
 
 function readCompletion(value: unknown): Completion | undefined {
-  if (!isPlainObject(value)) return undefined;
-  const { complete, feedback } = value;
-  if (complete === true) return { complete };
-  if (complete !== false || typeof feedback !== 'string') return undefined;
-  return { complete, feedback: feedback.trim() === '' ? 'The work is not done yet.' : feedback };
+  try {
+    if (!isPlainObject(value)) return undefined;
+    const { complete, feedback } = value;
+    if (complete === true) return { complete };
+    if (complete !== false || typeof feedback !== 'string') return undefined;
+    return { complete, feedback: feedback.trim() === '' ? 'The work is not done yet.' : feedback };
+  } catch {
+    // What throws when it is looked at is no answer.
+    return undefined;
+  }
 }
 
 function readOutput(

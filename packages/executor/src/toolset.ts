@@ -43,7 +43,8 @@ export function toToolset(tools: readonly Tool[]): Toolset {
     }
     byName.set(tool.name, compileTool(tool));
   }
-  const toolset = { byName, declarations: [...byName.values()].map(({ declaration }) => declaration) };
+  // Every request has the same list, whoever gets it.
+  const toolset = { byName, declarations: Object.freeze([...byName.values()].map(({ declaration }) => declaration)) };
   toolsets.set(tools, { tools: [...tools], toolset });
   return toolset;
 }
