@@ -170,13 +170,29 @@ test.skipIf(process.platform === 'win32')(
 const bin = fileURLToPath(new URL('../apps/cli/src/bin.ts', import.meta.url));
 
 test.each([
-  { words: ['check', 'tools', '--json'], status: 1 },
-  { words: ['list', '--tools', 'tools', '--json'], status: 0 },
-])('holdfast $words runs nothing of them', async ({ words, status }) => {
+  { commands: [['check', 'tools', '--json']], status: 1 },
+  { commands: [['list', '--tools', 'tools', '--json']], status: 0 },
+  {
+    commands: [
+      ['lock', '--tools', 'tools'],
+      ['lock', '--tools', 'tools', '--check', '--json'],
+    ],
+    status: 1,
+  },
+])('$commands of holdfast run nothing of them', async ({ commands, status }) => {
   const files = [...refused, ...harmfulWhenRun];
   write(join(base, 'tools'), files);
-  const ended = await runNode(['--conditions=holdfast-source', bin, ...words], { cwd: base });
-  expect(ended.status, ended.output.slice(0, 2000)).toBe(status);
-  for (const index of files.keys()) expect(ended.output).toContain(`twin-${index}-x`);
+  const core = join(base, 'node_modules/@holdfast/core');
+  mkdirSync(core, { recursive: true });
+  writeFileSync(
+    join(core, 'package.json'),
+    JSON.stringify({ name: '@holdfast/core', version: '1.0.0', type: 'module', exports: './index.mjs' }),
+  );
+  writeFileSync(join(core, 'index.mjs'), `${canaries.trip};\n`);
+  for (const words of commands) {
+    const ended = await runNode(['--conditions=holdfast-source', bin, ...words], { cwd: base });
+    expect(ended.status, ended.output.slice(0, 2000)).toBe(status);
+    for (const index of files.keys()) expect(ended.output).toContain(`twin-${index}-x`);
+  }
   expect(await canaries.tripped()).toEqual([]);
 });

@@ -141,31 +141,31 @@ test.each([
     code: 'tool.definition.import',
     at: '2:16',
   },
-  {
-    what: 'a defineTool of the file itself',
-    source: `const defineTool = (x) => x;\nexport default ${defined};`,
+  ...(
+    [
+      ['const defineTool = (x) => x;', 'defineTool'],
+      ['', 'defineTool'],
+      ["import type { defineTool } from '@holdfast/core';", 'defineTool'],
+      ["import { type defineTool } from '@holdfast/core';", 'defineTool'],
+      ["import { toolOk as defineTool } from '@holdfast/core';", 'defineTool'],
+      ["import defineTool from '@holdfast/core';", 'defineTool'],
+      ["import { defineTool } from 'core';", 'defineTool'],
+      ["import { defineTool as tool } from 'core';", 'tool'],
+      ["import * as core from 'core';", 'core.defineTool'],
+      ["import core from '@holdfast/core';", 'core.defineTool'],
+      ["import { defineTool as core } from '@holdfast/core';", 'core.defineTool'],
+      ['const core = { defineTool: (x) => x };', 'core.defineTool'],
+    ] as const
+  ).map(([line, name]) => ({
+    what: `\`${name}\` after \`${line}\``,
+    source: `${line}\nimport { jsonSchema } from '@holdfast/core';\nexport default ${name}(${members()});`,
     code: 'tool.definition.import',
-  },
-  { what: 'a defineTool from nowhere', source: `export default ${defined};`, code: 'tool.definition.import' },
+    at: '3:16',
+  })),
   {
-    what: 'a type called defineTool',
-    source: `import type { defineTool } from '@holdfast/core';\nexport default ${defined};`,
-    code: 'tool.definition.import',
-  },
-  {
-    what: 'another export under that name',
-    source: `import { toolOk as defineTool } from '@holdfast/core';\nexport default ${defined};`,
-    code: 'tool.definition.import',
-  },
-  {
-    what: 'a foreign module',
-    source: `import * as core from 'core';\nexport default core.${defined};`,
-    code: 'tool.definition.import',
-  },
-  {
-    what: 'a member of an object',
-    source: `const core = { defineTool };\nexport default core.${defined};`,
-    code: 'tool.definition.import',
+    what: 'a computed member of core',
+    source: `import * as core from '@holdfast/core';\nconst { jsonSchema } = core;\nexport default core[defineTool](${members()});`,
+    code: 'tool.metadata.missing',
   },
   {
     what: 'a foreign jsonSchema',
