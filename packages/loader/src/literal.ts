@@ -158,7 +158,10 @@ export function unwrapExpression(outer: Expression): Expression {
 function readScalar(node: Extract<Expression, { type: 'Literal' }>): Read {
   if ('bigint' in node) return refuse(node.start, 'a bigint', 'Write a number or a text.');
   if ('regex' in node) return refuse(node.start, 'a regular expression', 'Write the pattern as text.');
-  if (typeof node.value === 'number' && !Number.isFinite(node.value)) {
+  // A tree that has come as JSON has null in the place of such a number.
+  const isEndless =
+    node.value === null ? node.raw !== 'null' : typeof node.value === 'number' && !Number.isFinite(node.value);
+  if (isEndless) {
     return refuse(node.start, 'a number without an end', 'Write a number that JSON can hold.');
   }
   return value(node.value);

@@ -164,6 +164,12 @@ const hostile: readonly HostileCase[] = [
     code: 'tool.metadata.not_literal',
     at: '2:16',
   },
+  {
+    what: 'a number without an end in a large file, which comes from another process as JSON',
+    content: `${toolFile({ returns: '{ enum: [1e999] }' })}const data = [${'{ a: [1, "x"] }, '.repeat(2000)}];\n`,
+    code: 'tool.metadata.not_literal',
+    at: '7:20',
+  },
   { what: 'a syntax error', content: 'export const METADATA = {\n  name: ,\n};', code: 'tool.file.syntax', at: '2:9' },
   { what: 'one name declared twice', content: `${toolFile()}const METADATA = 1;`, code: 'tool.file.syntax' },
   { what: 'an enum', content: `${toolFile()}export enum Unit { Metre }`, code: 'tool.file.syntax', file: 'subject.ts' },
@@ -552,6 +558,16 @@ test.each(sound)('takes $what', async ({ content, file = 'subject.mjs' }) => {
   const { files, diagnostics } = await scan({ [file]: content });
   expect(diagnostics).toEqual([]);
   expect(files).toMatchObject([{ type: 'tool', file, metadata: { description: expect.any(String) } }]);
+});
+
+test('a large file, parsed in another process, reads as a small one', async () => {
+  const odd = "{ enum: [-0, 0x10, 1e21, 0.1, null, true, 'a\\u00e9\\u{1f600}', `b\\n`, '\\'', 'é😀', 5e-324, 1_000] }";
+  const small = `${toolFile({ returns: odd })}// é😀\n`;
+  const large = `${small.replace("'subject'", "'large'")}const data = [${'{ a: [1, "x"] }, '.repeat(2000)}];\n`;
+  const { files } = await scan({ 'large.mjs': large, 'small.mjs': small });
+  const [first, second] = files.map((file) => (file.type === 'tool' ? { ...file.metadata, name: '' } : file));
+  expect(first).toHaveProperty('returns.enum.6', 'aé😀');
+  expect(first).toStrictEqual(second);
 });
 
 test.each([
