@@ -168,7 +168,7 @@ const hostile: readonly HostileCase[] = [
     what: 'a number without an end in a large file, which comes from another process as JSON',
     content: `${toolFile({ returns: '{ enum: [1e999] }' })}const data = [${'{ a: [1, "x"] }, '.repeat(2000)}];\n`,
     code: 'tool.metadata.not_literal',
-    at: '7:20',
+    at: '7:21',
   },
   { what: 'a syntax error', content: 'export const METADATA = {\n  name: ,\n};', code: 'tool.file.syntax', at: '2:9' },
   { what: 'one name declared twice', content: `${toolFile()}const METADATA = 1;`, code: 'tool.file.syntax' },
