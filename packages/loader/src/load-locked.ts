@@ -1,13 +1,23 @@
 import { describeThrown, HoldfastError, isHoldfastError } from '@holdfast/core';
 import { isIn } from './compare-lock.ts';
 import { compareDiagnostics, type Diagnostic, toDiagnostic } from './diagnostic.ts';
-import { type CurrentTool, findLockPlace, type LockPlace, type PinHooks, readFolderPins } from './folder-pins.ts';
+import {
+  type CurrentTool,
+  type FolderPins,
+  findLockPlace,
+  type LockPlace,
+  type PinHooks,
+  readFolderPins,
+  type ToolFile,
+} from './folder-pins.ts';
 import { createClosureReader } from './import-closure.ts';
 import { describeChanges, findChanges } from './lock-changes.ts';
-import { type LockedTool, readLock } from './lock-file.ts';
-import { createPinnedCopies, type PinnedCopies } from './pinned-copies.ts';
+import { type LockedTool, type LockedTools, readLock } from './lock-file.ts';
+import { createPinnedCopies, type Pin, type PinnedCopies } from './pinned-copies.ts';
 import type { PinnedTool } from './pinned-tool.ts';
+import { draftRegistry } from './registry-file.ts';
 import type { ScanFolderOptions, ScannedFile } from './scan-folder.ts';
+import { startWarm, toRegistered } from './warm-start.ts';
 
 /** A tool that may run, and what has to be done before it does. */
 export interface ReadyTool {
@@ -37,20 +47,43 @@ export async function loadLocked(
   hooks: PinHooks = {},
 ): Promise<LockedFolder> {
   const place = await findLockPlace(directory, lock);
-  const locked = await readLock(place.lock);
-  if (locked === undefined) {
+  const reading = await readLock(place.lock);
+  if (reading === undefined) {
     throw new HoldfastError('tools.lock.missing', `There is no lock \`${lock}\`: make it with \`holdfast lock\`.`, {
       data: { lock },
     });
   }
   const copies = createPinnedCopies(place.root, hooks);
+  const warm = await startWarm(place, reading, options);
+  if (warm !== undefined) {
+    const tools = warm.map(({ scanned, pin }) => toReady(scanned, pin, { copies, place }));
+    return { tools, files: warm.map(({ scanned }) => scanned), diagnostics: [] };
+  }
+  await using draft = await draftRegistry(place.root);
+  const { folder, current } = await scanLocked(place, { locked: reading.tools, options, copies, hooks });
+  if (folder.diagnostics.length === 0)
+    await draft?.write(place.prefix, toRegistered([...current.values()], { lock: reading.digest, options }));
+  return folder;
+}
+
+interface Scanning {
+  readonly locked: LockedTools;
+  readonly options: ScanFolderOptions;
+  readonly copies: PinnedCopies;
+  readonly hooks: PinHooks;
+}
+
+async function scanLocked(
+  place: LockPlace,
+  { locked, options, copies, hooks }: Scanning,
+): Promise<{ readonly folder: LockedFolder; readonly current: FolderPins['tools'] }> {
   const { tools: current, files, diagnostics: found } = await readFolderPins(place, options, hooks);
   const diagnostics = [...found];
   const tools: ReadyTool[] = [];
   const refused = new Set<string>();
   for (const [name, tool] of current) {
     const problem = findProblem(name, tool, locked.get(name)) ?? (await keepCopy(tool, copies));
-    if (problem === undefined) tools.push(toReady(tool, copies, place));
+    if (problem === undefined) tools.push(toReady(tool.scanned, tool.tool, { copies, place }));
     else {
       refused.add(tool.scanned.file);
       diagnostics.push(problem);
@@ -61,11 +94,12 @@ export async function loadLocked(
     const file = entry.slice(place.prefix.length);
     if (!files.some((one) => one.file === file)) diagnostics.push(describeGone(name, file));
   }
-  return {
+  const folder = {
     tools,
-    files: files.map((one) => (refused.has(one.file) ? { type: 'refused', file: one.file } : one)),
+    files: files.map((one): ScannedFile => (refused.has(one.file) ? { type: 'refused', file: one.file } : one)),
     diagnostics: diagnostics.sort(compareDiagnostics),
   };
+  return { folder, current };
 }
 
 function findProblem(
@@ -111,8 +145,11 @@ async function keepCopy({ scanned, closure }: CurrentTool, copies: PinnedCopies)
   }
 }
 
-function toReady({ scanned, tool: pin }: CurrentTool, copies: PinnedCopies, { root, folder }: LockPlace): ReadyTool {
-  const { file, path, metadata } = scanned;
+function toReady(
+  { file, path, metadata }: ToolFile,
+  pin: Pin,
+  { copies, place: { root, folder } }: { readonly copies: PinnedCopies; readonly place: LockPlace },
+): ReadyTool {
   const tool: PinnedTool = { file, metadata, digest: pin.digest, entry: copies.entryOf(pin) };
 
   async function makeWhole(): Promise<void> {

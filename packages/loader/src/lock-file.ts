@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   describeThrown,
   findToolNameProblem,
@@ -27,6 +28,13 @@ export interface LockedTool extends Pin {
 /** By tool name. */
 export type LockedTools = ReadonlyMap<string, LockedTool>;
 
+/** A lock as it was at one moment. */
+export interface LockReading {
+  readonly tools: LockedTools;
+  /** SHA-256 of its bytes in hexadecimal. */
+  readonly digest: string;
+}
+
 /** Of the form of the file. */
 const version = 1;
 const maxLockBytes = 64 * 1024 * 1024;
@@ -36,7 +44,7 @@ const maxLockBytes = 64 * 1024 * 1024;
  *
  * @throws HoldfastError `tools.lock.unreadable`, `tools.lock.invalid`, `tools.lock.version`.
  */
-export async function readLock(path: string): Promise<LockedTools | undefined> {
+export async function readLock(path: string): Promise<LockReading | undefined> {
   const reading = await readBounded(path, maxLockBytes);
   if (reading.type === 'missing') return undefined;
   if (reading.type === 'refused') {
@@ -44,7 +52,9 @@ export async function readLock(path: string): Promise<LockedTools | undefined> {
       data: { path },
     });
   }
-  return parseLock(new TextDecoder('utf-8', { ignoreBOM: true }).decode(reading.bytes), path);
+  const { bytes } = reading;
+  const tools = parseLock(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes), path);
+  return { tools, digest: createHash('sha256').update(bytes).digest('hex') };
 }
 
 /** @throws HoldfastError `tools.lock.unwritable`. */
