@@ -9,7 +9,11 @@ const text = fc.oneof(
   { weight: 6, arbitrary: fc.string({ minLength: 1, maxLength: 8 }) },
   { weight: 1, arbitrary: fc.constantFrom('', ' ', 'x'.repeat(501)) },
 );
-const stepId = fc.integer({ min: 0, max: 6 });
+// Mostly the first ones, and mostly updates, or hardly a plan would ever be completed.
+const stepId = fc.oneof(
+  { weight: 3, arbitrary: fc.integer({ min: 1, max: 2 }) },
+  { weight: 1, arbitrary: fc.integer({ min: 0, max: 6 }) },
+);
 const status = fc.constantFrom('pending', 'in_progress', 'done', 'done', 'done', 'bogus');
 const call = fc.oneof(
   fc.record({
@@ -24,7 +28,7 @@ const call = fc.oneof(
     input: fc.record({ steps: fc.array(text, { maxLength: 3 }) }),
   }),
   {
-    weight: 4,
+    weight: 8,
     arbitrary: fc.record({
       name: fc.constant('planning_update_step'),
       input: fc.record({ step_id: stepId, title: text, status }, { requiredKeys: ['step_id'] }),
@@ -36,7 +40,7 @@ const call = fc.oneof(
 test('any calls leave one sound plan: ids count up and are kept, all done is completed, a failure changes nothing', () => {
   let completions = 0;
   fc.assert(
-    fc.property(fc.array(call, { maxLength: 30 }), (calls) => {
+    fc.property(fc.array(call, { maxLength: 30, size: 'max' }), (calls) => {
       const session = createSession();
       let before: TodoPlan | null = null;
       for (const { name, input } of calls) {
