@@ -118,7 +118,7 @@ test('any of them, in any order and any sub-folder, come out the same', async ()
         rmSync(folder, { recursive: true });
       },
     ),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
   expect(await canaries.tripped()).toEqual([]);
 });
@@ -161,7 +161,7 @@ test.skipIf(process.platform === 'win32')(
         const allowed = ['tool.file.unreadable', 'tool.file.not_regular', 'tool.file.symlink'];
         expect(diagnostics.filter(({ file, code }) => !file.startsWith('bad') || !allowed.includes(code))).toEqual([]);
       }),
-      { numRuns: 15 },
+      { numRuns: 8 },
     );
     expect(await canaries.tripped()).toEqual([]);
   },

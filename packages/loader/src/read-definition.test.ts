@@ -260,6 +260,12 @@ test.each([
     at: '7:3',
   },
   {
+    what: 'execute behind a computed key',
+    source: toolFile({ execute: '[execute]: () => 1' }),
+    code: 'tool.metadata.not_literal',
+    at: '7:3',
+  },
+  {
     what: 'two executes',
     source: toolFile({ name: "name: 'weather', execute() {}" }),
     code: 'tool.metadata.not_literal',
