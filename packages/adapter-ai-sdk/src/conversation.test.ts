@@ -53,3 +53,37 @@ test('results that stand together are one message, and every result is there', (
     }),
   );
 });
+
+test.each<[string, Message, readonly unknown[]]>([
+  ['nothing', { role: 'assistant', text: '', calls: [] }, []],
+  ['white space', { role: 'assistant', text: ' \n', calls: [] }, []],
+  [
+    'white space, and more of it for the provider alone',
+    {
+      role: 'assistant',
+      text: ' ',
+      calls: [],
+      providerMetadata: { aiSdk: { provider: 'p', content: [{ type: 'text', text: ' ' }] } },
+    },
+    [],
+  ],
+  [
+    'white space beside a call',
+    { role: 'assistant', text: '\n', calls: [{ id: 'a', name: 'b', arguments: '{}' }] },
+    [
+      {
+        role: 'assistant',
+        content: [{ type: 'tool-call', toolCallId: 'a', toolName: 'b', input: {} }],
+      },
+    ],
+  ],
+])('a message that is %s has no text, and without calls is left out', (_title, message, expected) => {
+  const before: Message = { role: 'user', text: 'Go.' };
+  const after: Message = { role: 'user', text: 'It is not done.' };
+  const prompt = new Conversation('p').toPrompt([before, message, after]);
+  expect(prompt).toEqual([
+    { role: 'user', content: [{ type: 'text', text: 'Go.' }] },
+    ...expected,
+    { role: 'user', content: [{ type: 'text', text: 'It is not done.' }] },
+  ]);
+});

@@ -31,7 +31,9 @@ export class Conversation {
     for (; converted.count < messages.length; converted.count += 1) {
       const message = messages[converted.count];
       if (message === undefined) continue;
-      append(converted.prompt, this.#convert(message));
+      const next = this.#convert(message);
+      // A message that says nothing, which a run answers all the same: providers refuse one without content.
+      if (next.content.length > 0 || next.role === 'system') append(converted.prompt, next);
       converted.last = message;
     }
     return converted.prompt.slice();
@@ -91,7 +93,7 @@ function toContent(message: AssistantMessage, provider: string): readonly object
   if (kept !== undefined && describes(kept, message)) {
     let index = 0;
     return kept
-      .filter((part) => part['text'] !== '' || part.type !== 'text' || part.providerOptions !== undefined)
+      .filter((part) => part.type !== 'text' || part.providerOptions !== undefined || !isBlank(String(part['text'])))
       .map((part) => {
         if (!isOwnCall(part)) return part;
         const call = calls[index];
@@ -99,8 +101,12 @@ function toContent(message: AssistantMessage, provider: string): readonly object
         return { ...call, ...part };
       });
   }
-  // Providers refuse empty text beside calls.
-  return [...(message.text === '' && calls.length > 0 ? [] : [{ type: 'text', text: message.text }]), ...calls];
+  return [...(isBlank(message.text) ? [] : [{ type: 'text', text: message.text }]), ...calls];
+}
+
+/** Providers refuse text without anything to read in it. */
+function isBlank(text: string): boolean {
+  return text.trim() === '';
 }
 
 function toCallPart({ id, name, arguments: raw }: AssistantMessage['calls'][number]): object {
