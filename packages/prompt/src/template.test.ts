@@ -82,3 +82,9 @@ test('indentation makes no difference', () => {
     }),
   );
 });
+
+test('line breaks within a text are kept, a million of them too, and those at its ends are not', () => {
+  const text = `a${'\n'.repeat(1_000_000)}b`;
+  expect(fill(`\n \n${text}\n\t\n\n`)).toBe(text);
+  expect(fill('\n \n')).toBe('');
+});

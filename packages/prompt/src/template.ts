@@ -65,8 +65,10 @@ function dedent(source: string): string {
   for (const indent of indents) {
     while (!indent.startsWith(shared)) shared = shared.slice(0, -1);
   }
+  const first = lines.findIndex((line) => line.trim() !== '');
+  const last = lines.findLastIndex((line) => line.trim() !== '');
   return lines
+    .slice(Math.max(first, 0), last + 1)
     .map((line) => (line.trim() === '' ? '' : line.slice(shared.length)))
-    .join('\n')
-    .replace(/^\n+|\n+$/g, '');
+    .join('\n');
 }
