@@ -27,7 +27,7 @@ export function checkDescription(
 ): string {
   const path = ['description'];
   const { maxLength, pattern, hint } = limits[form];
-  const documentation = exported?.type === 'function' && form === 'metadata' ? exported.documentation : undefined;
+  const documentation = exported?.type === 'function' ? exported.documentation : undefined;
   if (description !== undefined && typeof description !== 'string') {
     report({
       code: 'tool.description.invalid',

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { readMetadata } from './read-metadata.ts';
 
 const properties =
-  "{ path: { type: 'string' }, count: { type: 'integer' }, list: { type: 'array', items: { type: 'string' } } }";
+  "{ path: { type: 'string' }, $path: { type: 'string' }, count: { type: 'integer' }, list: { type: 'array', items: { type: 'string' } } }";
 
 function source(extra: string): string {
   return `export const METADATA = {
@@ -58,4 +58,9 @@ test.each([
   const reading = await readMetadata(source(extra), 'subject.mjs');
   const [line, column] = at.split(':').map(Number);
   expect(reading).toMatchObject({ type: 'refused', diagnostics: [{ code, line, column }] });
+});
+
+test('an argument that only every object has is none', async () => {
+  const { diagnostics } = await readMetadata(source("resources: ['$input.toString']"), 'subject.mjs');
+  expect(diagnostics[0]?.message).toContain('no property of the arguments');
 });

@@ -585,6 +585,11 @@ test.each([
 test.each([
   { what: 'missing `dangerous`', content: toolFile({ dangerous: '' }), code: 'tool.dangerous.missing' },
   {
+    what: 'missing `dangerous` beside effects',
+    content: toolFile({ dangerous: '', effects: "'none'" }),
+    code: 'tool.dangerous.missing',
+  },
+  {
     what: 'missing description',
     content: toolFile({ name: "'weather_fetcher'", description: '' }),
     code: 'tool.description.missing',
