@@ -34,6 +34,8 @@ export interface BudgetAccount extends Budget {
   readonly overspent: boolean;
   /** Nothing remains of what a model request needs. */
   readonly exhausted: boolean;
+  /** No call remains. */
+  readonly outOfCalls: boolean;
 }
 
 /** @throws HoldfastError `options.invalid` for anything but what `createBudget` made. */
@@ -74,8 +76,12 @@ class Account implements BudgetAccount {
     return this.#tokens >= this.#maxTokens || this.remainingWallMs() === 0;
   }
 
+  get outOfCalls(): boolean {
+    return this.#calls >= this.#maxCalls;
+  }
+
   takeCall(): boolean {
-    if (this.#calls >= this.#maxCalls) return false;
+    if (this.outOfCalls) return false;
     this.#calls += 1;
     return true;
   }

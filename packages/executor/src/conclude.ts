@@ -1,4 +1,6 @@
 import { describeThrown, readExpansion, type ToolCallEndEvent } from '@holdfast/core';
+import type { SessionTransaction } from '@holdfast/session';
+import type { CallScope } from './call-scope.ts';
 import { failure, thrownCode } from './ending.ts';
 import type { Invoked } from './invoke.ts';
 import { discardResources, type Entered, refuse, settle } from './settle.ts';
@@ -22,7 +24,7 @@ async function expand(keys: readonly string[], entered: Entered): Promise<ToolCa
   entered.transaction.discard();
   const opening = scope.state.begin();
   try {
-    const text = scope.prompt?.expand?.(keys, opening) ?? '';
+    const text = open(keys, opening, entered);
     const opened = { kind: 'ok', code: undefined, message: text, value: null, rendered: '', text } as const;
     const ending = await discardResources(opened, resources);
     await resources.dispose();
@@ -37,4 +39,20 @@ async function expand(keys: readonly string[], entered: Entered): Promise<ToolCa
   } finally {
     opening.discard();
   }
+}
+
+/** @throws what `expand` of the prompt throws. */
+function open(keys: readonly string[], opening: SessionTransaction, { scope, call }: Entered): string {
+  try {
+    return scope.prompt?.expand?.(keys, opening) ?? '';
+  } catch (thrown) {
+    // Opened by a call before this one: the tool saw the prompt as it was before that, and was right to ask.
+    if (thrownCode(thrown, '') !== 'section.open' || !hasChanged(scope)) throw thrown;
+    return `What \`${call.tool.name}\` needs has been opened in the meantime: call it again.`;
+  }
+}
+
+/** Whether the prompt shows something else by now than the model was given. */
+function hasChanged({ prompt, renderedPrompt, session }: CallScope): boolean {
+  return prompt !== undefined && prompt.render({ session }) !== renderedPrompt;
 }

@@ -237,7 +237,7 @@ function tell(event: ToolCallEndEvent, { emit }: CallScope): Outcome {
 }
 
 function closedTool(name: string): Problem {
-  const message = `\`${name}\` is not offered now: it belongs to a section of the instructions that is summarised or disabled.`;
+  const message = `\`${name}\` is not offered now: its section is summarised or disabled. What you open is yours from your next message on.`;
   return { code: 'tool.unknown', message };
 }
 

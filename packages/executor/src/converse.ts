@@ -41,7 +41,7 @@ export interface RunResult<Output = unknown> {
   readonly outcomes: readonly Outcome[];
   /** What waits for a person; not empty exactly when `suspended`. */
   readonly pending: readonly PendingApproval[];
-  /** When `model-error`: why the model could not be asked, or `output.invalid`. */
+  /** When `model-error`: why the model could not be asked. `output.invalid` where the last message is not the output that was wanted. */
   readonly error?: ThrownError;
 }
 
@@ -107,8 +107,10 @@ export async function converse(conversing: Conversing): Promise<RunResult> {
     const { completion, output } = page.rendered;
     if (completion === undefined && output === undefined) return end('completed');
     const canGoOn = (): boolean => progress.turns < maxRounds && whyOver() === undefined;
+    const canWork = (): boolean =>
+      scope.toolset.byName.size === 0 || !scope.budgets.some(({ outOfCalls }) => outOfCalls);
     const verdict = await judgeAnswer(
-      { ...progress, text: progress.answer, canGoOn },
+      { ...progress, text: progress.answer, canGoOn, canWork },
       { scope, prompt, rendered: page.rendered },
     );
     switch (verdict.type) {
@@ -119,7 +121,7 @@ export async function converse(conversing: Conversing): Promise<RunResult> {
       case 'done':
         return end('completed', verdict);
       case 'stuck':
-        return end(whyOver() ?? 'max-rounds', verdict);
+        return end(whyOver() ?? (canGoOn() ? 'budget' : 'max-rounds'), verdict);
       case 'wrong':
         return end('model-error', verdict);
       default:

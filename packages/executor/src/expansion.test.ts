@@ -133,6 +133,40 @@ test.each<[string, Tool['effects']]>([
   expect(session.read(opened).has('g')).toBe(true);
 });
 
+test('what an earlier call of the turn has opened, a later one need not open: it is told to call again', async () => {
+  const { session } = testSession();
+  const prompt = foldedPrompt([needy()]);
+  const expandOnce: Prompt = {
+    ...prompt,
+    expand(keys, staged) {
+      if (staged.read(opened).has('g')) throw new HoldfastError('section.open', 'Open already: `g`.');
+      return prompt.expand?.(keys, staged) ?? '';
+    },
+  };
+  const model = playing(
+    [call('write', {}, 'a'), call('write', {}, 'b'), stop],
+    [call('write', {}, 'c'), stop],
+    [say('.'), stop],
+  );
+  // As prompts do that keep what they have rendered.
+  let last: { readonly open: boolean; readonly rendered: ReturnType<Prompt['render']> } | undefined;
+  const kept: Prompt = {
+    ...expandOnce,
+    render(view) {
+      const open = view.session?.read(opened).has('g') === true;
+      if (last?.open !== open) last = { open, rendered: prompt.render(view) };
+      return last.rendered;
+    },
+  };
+  const result = await runAgent({ model, prompt: kept, session, input: 'Go.' }).result;
+  expect(result.outcomes).toMatchObject([
+    { kind: 'ok', text: 'The section `g` is open now.' },
+    { kind: 'ok', text: 'What `write` needs has been opened in the meantime: call it again.' },
+    // It saw the section open, and has no reason to ask.
+    { kind: 'failed', code: 'section.open' },
+  ]);
+});
+
 test('a section that cannot be opened is a failure of the call', async () => {
   const { session } = testSession();
   const words = wordsResource();

@@ -342,6 +342,35 @@ describe('completion', () => {
     expect(result).toMatchObject({ status: 'deadline', text: 'Done.', unfinished: 'Not yet.' });
   });
 
+  test('K20: not when no call is left, unless nothing could be called anyway', async () => {
+    const completion = { checker: checker(() => incomplete('Not yet.')), maxReturns: 2 };
+    const turns = [
+      [echoed('a'), stop],
+      [say('Done.'), stop],
+      [say('Again.'), stop],
+      [say('Again.'), stop],
+    ];
+    const { result } = await runGuided({ completion }, turns, { budget: createBudget({ maxCalls: 1 }) });
+    expect(result).toMatchObject({ status: 'budget', turns: 2, unfinished: 'Not yet.' });
+    const { result: plenty } = await runGuided({ completion }, turns, { budget: createBudget({ maxCalls: 2 }) });
+    expect(plenty).toMatchObject({ status: 'completed', turns: 4 });
+
+    const budget = createBudget({ maxCalls: 1 });
+    const { session } = testSession();
+    await runGuided(
+      {},
+      [
+        [echoed('a'), stop],
+        [say('.'), stop],
+      ],
+      { budget },
+    );
+    const prompt = guidedPrompt([], { completion });
+    const model = playing(...turns.slice(1));
+    const talked = await runAgent({ model, prompt, session, input: 'Go.', budget }).result;
+    expect(talked).toMatchObject({ status: 'completed', turns: 3 });
+  });
+
   test('work that is done when all is spent is completed', async () => {
     const completion = { checker: checker(() => ({ complete: true })), maxReturns: 2 };
     const options = { budget: createBudget({ maxTokens: 5 }), maxRounds: 1 };
@@ -451,7 +480,7 @@ describe('output', () => {
     [{ budget: createBudget({ maxTokens: 5 }) }, 'budget'],
   ])('with nothing left to correct it with (%j), that is what ended the run', async (options, status) => {
     const { result, events } = await runGuided({ output: numberFormat() }, [[say('seven'), stop]], options);
-    expect(result).toMatchObject({ status, text: 'seven' });
+    expect(result).toMatchObject({ status, text: 'seven', error: { code: 'output.invalid' } });
     expect(events.some(({ type }) => type === 'feedback')).toBe(false);
   });
 

@@ -16,7 +16,7 @@ export type Verdict =
   /** The model has been told; the run goes on. */
   | { readonly type: 'again'; readonly source: 'completion' | 'output'; readonly text: string }
   /** It would have to go on, and cannot. */
-  | ({ readonly type: 'stuck' } & Missing)
+  | ({ readonly type: 'stuck'; readonly error?: ThrownError } & Missing)
   | ({ readonly type: 'wrong'; readonly error: ThrownError } & Missing);
 
 /** What the completion checker misses, where it misses something. */
@@ -31,6 +31,8 @@ export interface Answer {
   readonly corrections: number;
   /** Whether there are time, budget and rounds for another message. Asked when needed. */
   readonly canGoOn: () => boolean;
+  /** Whether there are calls left to spend beside that. */
+  readonly canWork: () => boolean;
 }
 
 /** Decides whether the run is over: first whether the work is done, then whether the text is what was wanted. */
@@ -40,14 +42,14 @@ export async function judgeAnswer(answer: Answer, speaker: Speaker): Promise<Ver
   if (missed !== undefined) {
     const { given, failed } = missed;
     const unfinished = given.text;
-    const canGoOn = answer.canGoOn();
+    const canWork = answer.canGoOn() && answer.canWork();
     const wanted = answer.returns < (completion?.maxReturns ?? 0);
-    const again = canGoOn && wanted;
+    const again = canWork && wanted;
     const calls = countedCalls(speaker);
     if (again) noteFeedback(speaker, { source: 'completion', calls, given: [given], failed });
     else if (failed.length > 0) noteFeedback(speaker, { source: 'completion', calls, given: [], failed });
     if (again) return { type: 'again', source: 'completion', text: unfinished };
-    if (wanted && !canGoOn) return { type: 'stuck', unfinished };
+    if (wanted && !canWork) return { type: 'stuck', unfinished };
   }
   const missing = missed === undefined ? {} : { unfinished: missed.given.text };
   return output === undefined ? { type: 'done', ...missing } : readOutput(output, { answer, speaker, missing });
@@ -98,10 +100,9 @@ function readOutput(
   const parsed = output.parse(answer.text);
   if (parsed.ok) return { type: 'done', output: parsed.value, ...missing };
   const { message } = parsed;
-  if (answer.corrections >= output.maxCorrections) {
-    return { type: 'wrong', error: { name: 'OutputError', code: 'output.invalid', message }, ...missing };
-  }
-  if (!answer.canGoOn()) return { type: 'stuck', ...missing };
+  const error = { name: 'OutputError', code: 'output.invalid', message };
+  if (answer.corrections >= output.maxCorrections) return { type: 'wrong', error, ...missing };
+  if (!answer.canGoOn()) return { type: 'stuck', error, ...missing };
   const given = [{ name: 'output', text: message }];
   noteFeedback(speaker, { source: 'output', calls: countedCalls(speaker), given, failed: [] });
   return { type: 'again', source: 'output', text: message };
