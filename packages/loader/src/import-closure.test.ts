@@ -15,7 +15,8 @@ async function readFiles(files: Readonly<Record<string, string | Uint8Array>>): 
     'src/other.mjs': '',
     'node_modules/pack/package.json': '{"version":"1.2.3"}',
     'plugins/node_modules/below/package.json': '{"version":"1.0.0"}',
-    'plugins/node_modules/below/index.js': '',
+    'plugins/node_modules/both/index.js': '',
+    'node_modules/both/index.js': '',
     ...files,
   });
   return await read(project);
@@ -84,6 +85,7 @@ test.each([
   ['a file of a package', "import '../node_modules/pack/index.js';", 'tool.import.unsupported tool.mts:1:8'],
   ['a package that is not there', "import 'gone';", 'tool.import.package tool.mts:1:8'],
   ['a package below the lock', "import 'below';", 'tool.import.package tool.mts:1:8'],
+  ['a package below the lock and beside it', "import 'both';", 'tool.import.package tool.mts:1:8'],
   ['a native module', "import './x.node';", 'tool.import.unsupported tool.mts:1:8'],
   ['what does not parse', "import '../src/bad.mjs';", 'tool.file.syntax ../src/bad.mjs:2:1'],
   ['what is no text', "import '../src/bytes.mjs';", 'tool.import.unreadable tool.mts:1:8'],

@@ -236,6 +236,18 @@ test('loads at once share a copy, also where each finds none', async () => {
   expect((await readdir(join(project.root, '.holdfast/tools'))).filter((name) => name.startsWith('.'))).toEqual([]);
 });
 
+test('a copy that is there is not written again', async () => {
+  await using project = await createProject(files);
+  await project.accept();
+  const steps: string[] = [];
+  const onCopy = (step: string): void => void steps.push(step);
+  await loadToolsWith(project.plugins, { lock: project.lock }, { onCopy });
+  expect(steps).toEqual([]);
+  await project.remove('.holdfast');
+  await loadToolsWith(project.plugins, { lock: project.lock }, { onCopy });
+  expect(steps).toEqual(['written', 'put', 'written', 'put']);
+});
+
 test('two tools may share what they import, and call each other up by path', async () => {
   await using project = await createProject({
     'plugins/a.mjs': toolFile('first', {

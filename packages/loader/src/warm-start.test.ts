@@ -51,6 +51,8 @@ async function load(project: TestProject, options: LoadToolsOptions = {}): Promi
 /** A project whose registry has everything. */
 async function createWarm(more: Readonly<Record<string, string>> = {}): Promise<TestProject> {
   const project = await createProject({ ...files, ...more });
+  // A time that can be put back exactly.
+  await utimes(join(project.root, 'src/word.mjs'), 1000, 1000);
   await project.accept();
   await passTick(project);
   await load(project);
@@ -94,9 +96,8 @@ test.each<readonly [string, (project: TestProject) => Promise<void>, readonly st
     'a file, and its time put back',
     async (project) => {
       const path = join(project.root, 'src/word.mjs');
-      const { atime, mtime } = await stat(path);
       await project.write('src/word.mjs', files['src/word.mjs'].replace('good', 'evil'));
-      await utimes(path, atime, mtime);
+      await utimes(path, 1000, 1000);
     },
     ['greet.mjs tool.lock.changed'],
   ],
@@ -234,6 +235,20 @@ test('a registry that says of a changed file that it is the same lets nothing ru
   const again = await load(project);
   expect([again.isWarm, await callTool(again.tools[0])]).toEqual([true, 'threw tool.file.changed']);
   expect(globalThis).not.toHaveProperty('holdfastEvil');
+});
+
+test('a tool file that is a link is looked at every time', async () => {
+  await using project = await createProject({
+    ...files,
+    'plugins/_real.mjs': toolFile('linked'),
+    'plugins/_other.mjs': toolFile('linked', { body: 'return 2;' }),
+  });
+  await project.link('plugins/linked.mjs', '_real.mjs');
+  await project.accept();
+  await passTick(project);
+  for (const _ of [1, 2]) expect(await load(project)).toMatchObject({ isWarm: false, diagnostics: [] });
+  await project.link('plugins/linked.mjs', '_other.mjs');
+  expect(codesOf(await load(project))).toEqual(['linked.mjs tool.lock.changed']);
 });
 
 test('folders of one lock share a registry', async () => {

@@ -30,10 +30,10 @@ export async function startWarm(
   if (registered === undefined || registered.lock !== digest) return undefined;
   if (registered.strict !== strict || registered.subfolders !== subfolders) return undefined;
   const own = [...locked].filter(([, { entry }]) => isIn(entry, place.prefix, { subfolders }));
-  if (own.length !== registered.tools.size) return undefined;
   const tools: WarmTool[] = [];
   for (const [name, pin] of own) {
     const tool = registered.tools.get(name);
+    // A tool file that is a link: where it leads is not looked at here.
     if (tool === undefined || place.prefix + tool.file !== pin.entry) return undefined;
     if (hashJson([tool.parameters ?? null, tool.returns ?? null]) !== pin.schema) return undefined;
     const { entry, files } = pin;
@@ -85,12 +85,10 @@ async function areFilesSame(
       const stamp = stamps.get(path);
       if (stamp === undefined) return false;
       // A change within the same tick of the clock as the scan would leave no trace.
-      if (BigInt(stamp.changed) >= BigInt(scanned) || BigInt(stamp.modified) >= BigInt(scanned)) return false;
+      if (BigInt(stamp.changed) >= BigInt(scanned)) return false;
       try {
-        const stat = await lstat(join(root, path), { bigint: true });
-        const now = toStamp(stat);
+        const now = toStamp(await lstat(join(root, path), { bigint: true }));
         return (
-          stat.isFile() &&
           now.size === stamp.size &&
           now.inode === stamp.inode &&
           now.modified === stamp.modified &&
