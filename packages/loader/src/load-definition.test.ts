@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Tool, ToolContext } from '@holdfast/core';
+import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { loadTools } from './load-tools.ts';
+import { readMetadata } from './read-metadata.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -73,4 +75,69 @@ export default defineTool(definition);`,
     code: 'tool.function.not_function',
     message: expect.stringContaining('`quiet.mjs`'),
   });
+});
+
+const text = fc.string({ minLength: 1, maxLength: 200 }).filter((one) => one.trim() !== '');
+// The loader trims what describes an example, which `defineTool` does not.
+const trimmed = text.map((one) => one.trim());
+const city = fc.string({ maxLength: 20 }).filter((one) => /^[\x20-\x7e]*$/.test(one));
+const members = fc.record(
+  {
+    effects: fc.constantFrom('none', 'state', 'external'),
+    repeat: fc.constantFrom('safe', 'keyed', 'never'),
+    dangerous: fc.boolean(),
+    timeoutMs: fc.integer({ min: 1 }),
+    examples: fc.array(fc.record({ description: trimmed, input: fc.record({ city }), output: city }), { maxLength: 3 }),
+  },
+  { requiredKeys: [] },
+);
+const schemas = fc.record(
+  { inputSchema: fc.record({ description: text, default: city }), outputSchema: fc.record({ description: text }) },
+  { requiredKeys: ['inputSchema'] },
+);
+const styles = [
+  'export default defineTool({ ...members, ...schemas, execute: () => null });',
+  'const definition = { ...members, ...schemas, execute() { return null; } };\nexport default defineTool(definition);',
+  'const tool = defineTool({ ...members, ...schemas, execute });\nfunction execute() { return null; }\nexport { tool as default };',
+];
+
+test('what is read of a definition is what the file declares when it runs', async () => {
+  let number = 0;
+  await fc.assert(
+    fc.asyncProperty(text, members, schemas, fc.constantFrom(...styles), async (description, some, given, style) => {
+      const inputSchema = { type: 'object', properties: { city: { type: 'string', ...given.inputSchema } } };
+      const outputSchema = given.outputSchema && { type: 'string', ...given.outputSchema };
+      const written = Object.entries({ name: 'subject', description, ...some })
+        .map(([key, value]) => `${key}: ${JSON.stringify(value)}`)
+        .join(', ');
+      const output = outputSchema === undefined ? '' : `outputSchema: jsonSchema(${JSON.stringify(outputSchema)}), `;
+      const source = `import { defineTool, jsonSchema } from '@holdfast/core';\n${style
+        .replace('...members', () => written)
+        .replace('...schemas, ', () => `inputSchema: jsonSchema(${JSON.stringify(inputSchema)}), ${output}`)}\n`;
+      const file = join(folder, `subject${number++}.mjs`);
+      writeFileSync(file, source);
+      const reading = await readMetadata(source, 'subject.mjs');
+      expect(reading, JSON.stringify(reading)).toMatchObject({ type: 'read' });
+      if (reading.type === 'refused') return;
+      const {
+        parameters,
+        returns,
+        form: _form,
+        function: _function,
+        resources,
+        isolation,
+        version,
+        maxResultBytes,
+        ...rest
+      } = reading.metadata;
+      const module: { readonly default: Tool } = await import(/* @vite-ignore */ file);
+      expect(module.default).toMatchObject({
+        ...rest,
+        inputSchema: { schema: parameters },
+        outputSchema: returns && { schema: returns },
+      });
+      expect([resources, isolation, version, maxResultBytes].every((one) => one === undefined)).toBe(true);
+    }),
+    { numRuns: 50 },
+  );
 });
