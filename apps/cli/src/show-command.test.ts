@@ -69,6 +69,35 @@ test('a run is told from request to answer', async () => {
   expect(text).toMatch(/6 records, hash chain intact, head [0-9a-f]{64}\n$/);
 });
 
+test('what was sent back is told with why, and what was not finished at the end', async () => {
+  await using folder = await createFolder();
+  const said = { ...message, text: 'All done.', calls: [], reason: 'stop' };
+  const told = { type: 'feedback', run: 1, turn: 1, source: 'completion', prompt: 'a/b', calls: 0, failed: [] };
+  const given = [{ name: 'files-exist', text: 'Create `a.md`.' }];
+  await writeLog(folder.path, 'one', [
+    { ...runStart, tools: [] },
+    said,
+    { ...told, given, events: [], changes: [] },
+    { ...said, turn: 2 },
+    { ...runEnd, text: 'All done.', unfinished: 'Create `a.md`.' },
+  ]);
+  const { text } = await show(folder.path);
+  expect(text.split('\n').slice(4, -4)).toEqual([
+    '',
+    'Turn 1  0 calls, ended with stop',
+    '  All done.',
+    '  files-exist: Create `a.md`.',
+    '',
+    'Turn 2  0 calls, ended with stop',
+    '',
+    'Answer',
+    '  All done.',
+    'Not finished: Create `a.md`.',
+    '',
+    'Status  completed after 4 ms, 2 turns',
+  ]);
+});
+
 test('the newest session is shown, another one by its id, none by a wrong one', async () => {
   await using folder = await createFolder();
   await writeLog(folder.path, '20260101-000000-a', [runStart]);

@@ -31,6 +31,7 @@ export function describeLog(reading: LogReading, style: LineStyle): readonly str
   const shortIds = shortenCallIds(listCallIds(reading.records));
   const unapplied = findUnapplied(records);
   const resumed = findResumed(records);
+  const sentBack = findSentBack(records);
   const open = new LeftOpen();
   const tree = new CallTree<ShownRecord>(isShown);
   let changes = createChangeCollector();
@@ -40,7 +41,7 @@ export function describeLog(reading: LogReading, style: LineStyle): readonly str
     for (const one of told)
       lines.push(
         ...formatTold(one, style, (inner, fitted, depth) =>
-          describeTold(inner, { style: fitted, depth, changes, startedAtMs, shortIds, resumed }),
+          describeTold(inner, { style: fitted, depth, changes, startedAtMs, shortIds, resumed, sentBack }),
         ),
       );
   };
@@ -94,8 +95,20 @@ function findResumed(records: readonly (ShownRecord | undefined)[]): ReadonlySet
   return resumed;
 }
 
+/** Messages without calls that were not the answer: a checker sent the model back, or they were not the output that was wanted. */
+function findSentBack(records: readonly (ShownRecord | undefined)[]): ReadonlySet<ShownRecord> {
+  const sentBack = new Set<ShownRecord>();
+  let last: ShownRecord | undefined;
+  for (const record of records) {
+    if (record?.type === 'model-message') last = record.calls.length === 0 ? record : undefined;
+    else if (record?.type === 'feedback' && record.given.length > 0 && last !== undefined) sentBack.add(last);
+  }
+  return sentBack;
+}
+
 interface RunSoFar {
   readonly style: LineStyle;
+  readonly sentBack: ReadonlySet<ShownRecord>;
   /** 0 outside of calls. */
   readonly depth: number;
   readonly changes: ChangeCollector;
@@ -112,7 +125,7 @@ function describeTold({ item, opening }: Told<ShownRecord>, soFar: RunSoFar): re
 
 function describeRecord(
   record: ShownRecord,
-  { style, depth, changes, startedAtMs, shortIds, resumed }: RunSoFar,
+  { style, depth, changes, startedAtMs, shortIds, resumed, sentBack }: RunSoFar,
 ): readonly string[] {
   const { colors, columns } = style;
   switch (record.type) {
@@ -123,8 +136,8 @@ function describeRecord(
         ...indentBlock('Request: ', record.input, columns),
       ];
     case 'model-message': {
-      // Without calls the text is the answer, which the end of the run has.
-      const isAside = record.calls.length > 0 && record.text.trim() !== '';
+      // Without calls the text is the answer, which the end of the run has, unless it was sent back.
+      const isAside = (record.calls.length > 0 || sentBack.has(record)) && record.text.trim() !== '';
       const text = isAside ? indentBlock('  ', record.text.trim(), columns) : [];
       const turn = `${formatCount(record.calls.length, 'call')}, ended with ${toPrintable(record.reason)}`;
       return depth > 0 ? text : ['', `${colors.bold(`Turn ${record.turn}`)}  ${colors.dim(turn)}`, ...text];
