@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { defineConfig, type UserConfig } from 'tsdown';
 
 interface Manifest {
@@ -14,10 +14,14 @@ const libraries = Object.values(manifest.exports ?? {}).flatMap((target) =>
 const programs = Object.values(manifest.bin ?? {}).map((path) =>
   path.replace('./dist/', './src/').replace(/\.js$/, '.ts'),
 );
+// What a package runs in processes and threads of its own lies beside what it exports.
+const ownPrograms = readdirSync('src')
+  .filter((name) => name.endsWith('-main.ts'))
+  .map((name) => `./src/${name}`);
 
 const config: UserConfig = defineConfig({
   cwd: process.cwd(),
-  entry: [...libraries, ...programs],
+  entry: [...libraries, ...programs, ...ownPrograms],
   format: 'esm',
   // Nothing is polyfilled or shimmed, and `node:` imports stay as written; tooling/checks keeps them out of neutral code.
   platform: 'neutral',

@@ -18,6 +18,8 @@ export type HostMessage =
       readonly call: number;
       /** URL of the file to import. */
       readonly url: string;
+      /** Of its bytes, in hexadecimal. */
+      readonly sha256: string;
       readonly form: string;
       readonly function: string;
       readonly input: Json;
@@ -57,8 +59,12 @@ export type Ending =
   /** The function returned what is no JSON. */
   | { readonly type: 'unfit'; readonly problem: string }
   | { readonly type: 'threw'; readonly error: ThrownMessage }
-  /** The file could not be imported, or has no such function any more. */
-  | { readonly type: 'unimportable'; readonly reason: 'import' | 'function'; readonly error: ThrownMessage }
+  /** The file could not be imported, has no such function any more, or is not the one that was verified. */
+  | {
+      readonly type: 'unimportable';
+      readonly reason: 'import' | 'function' | 'changed';
+      readonly error: ThrownMessage;
+    }
   /** The function waits for what cannot come any more. */
   | { readonly type: 'stuck' };
 
@@ -69,8 +75,9 @@ export type Answer = Ending & { readonly call: number; readonly idle: boolean };
 export type ChildMessage =
   | Answer
   | Request
-  /** Comes after an answer that was not `idle`. */
+  /** Comes after an answer that was not `idle`: that it is now, or that it will not be for long. */
   | { readonly type: 'idle'; readonly call: number }
+  | { readonly type: 'restless'; readonly call: number }
   | { readonly type: 'progress'; readonly call: number; readonly message: string }
   | { readonly type: 'beat'; readonly call: number }
   | { readonly type: 'pong' };
@@ -95,6 +102,7 @@ export function readChildMessage(text: string): ChildMessage | undefined {
   if (!isCount(call)) return undefined;
   switch (type) {
     case 'idle':
+    case 'restless':
     case 'beat':
       return { type, call };
     case 'progress':
@@ -131,7 +139,8 @@ function readAnswer(answer: JsonObject, call: number, idle: boolean): Answer | u
     }
     case 'unimportable': {
       const error = readThrown(answer['error']);
-      if (error === undefined || (reason !== 'import' && reason !== 'function')) return undefined;
+      const known = reason === 'import' || reason === 'function' || reason === 'changed';
+      if (error === undefined || !known) return undefined;
       return { type, call, idle, reason, error };
     }
     default:

@@ -14,6 +14,15 @@ export function importFailed({ file, entry }: PinnedTool, message: string, cause
   );
 }
 
+/** HoldfastError `tool.file.changed`. */
+export function fileChanged(file: string, cause?: unknown): HoldfastError {
+  return new HoldfastError(
+    'tool.file.changed',
+    `The tool file \`${file}\` is not the one that was verified: load the tools again.`,
+    { data: { file }, cause },
+  );
+}
+
 /** HoldfastError `tool.function.not_function`. */
 export function notFunction({ file, metadata }: PinnedTool): HoldfastError {
   const name = metadata.form === 'definition' ? 'execute' : metadata.function;

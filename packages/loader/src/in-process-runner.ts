@@ -7,7 +7,7 @@ import type { ToolRunner } from './tool-runner.ts';
 
 export interface InProcessRunnerOptions {
   /** Asked before a file is imported; rejects when it is not what was pinned. */
-  verify(tool: PinnedTool): Promise<void>;
+  verify(tool: PinnedTool): Promise<unknown>;
 }
 
 /**

@@ -1,10 +1,20 @@
-import type { ExecutableTool, Tool } from '@holdfast/core';
+import { readFile } from 'node:fs/promises';
+import type { ExecutableTool, Json, Tool } from '@holdfast/core';
+import type { Isolation } from './check-extended.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import { toFileTool } from './file-tool.ts';
-import type { PinHooks, ToolFile } from './folder-pins.ts';
-import { createImport } from './import-function.ts';
-import { loadLocked, type ReadyTool } from './load-locked.ts';
+import type { PinHooks } from './folder-pins.ts';
+import { fileChanged } from './import-errors.ts';
+import { loadLocked } from './load-locked.ts';
+import type { PinnedTool } from './pinned-tool.ts';
 import { type ScanFolderOptions, type ScannedFile, scanFolder } from './scan-folder.ts';
+import { createTieredRunner } from './tiered-runner.ts';
+import { digestOf } from './tool-files.ts';
+import type { RemoteRunnerOptions } from './tool-pool.ts';
+import type { ToolRunner } from './tool-runner.ts';
+
+/** How tools run that do not run in this process. */
+export type ToolProcessOptions = Omit<RemoteRunnerOptions, 'verify' | 'clock'>;
 
 export interface LoadToolsOptions extends ScanFolderOptions {
   /**
@@ -12,6 +22,9 @@ export interface LoadToolsOptions extends ScanFolderOptions {
    * the bytes that it pins. Default: none; a file runs where it lies, if it has not changed since it was loaded.
    */
   readonly lock?: string;
+  /** The weakest isolation that tools run in; a tool's file may ask for more. Default `in-process`. */
+  readonly isolation?: Isolation;
+  readonly processes?: ToolProcessOptions;
 }
 
 export interface LoadedTools {
@@ -20,11 +33,13 @@ export interface LoadedTools {
   readonly diagnostics: readonly Diagnostic[];
   /** Every tool file of the folder, also the refused ones. */
   readonly files: readonly ScannedFile[];
+  /** Ends the processes in which tools run, and the calls in them. Without it they end with this process. */
+  close(): Promise<void>;
 }
 
 /**
- * Makes tools of the verified files of a folder. A file is imported into this process, with all that this process may do, when
- * its tool is first called; what is refused stands in the diagnostics.
+ * Makes tools of the verified files of a folder. A file is imported when its tool is first called: into this process, with all that
+ * it may do, or into one of its own. What is refused stands in the diagnostics.
  *
  * @throws HoldfastError `tools.folder.missing`, `tools.folder.not_directory`, `tools.folder.unreadable`; with a lock also
  * `tools.lock.missing`, `tools.lock.outside`, `tools.lock.unreadable`, `tools.lock.invalid`, `tools.lock.version`.
@@ -33,34 +48,73 @@ export function loadTools(directory: string, options: LoadToolsOptions = {}): Pr
   return loadToolsWith(directory, options, {});
 }
 
+/** A tool, and what has to hold before its file is imported. */
+interface Runnable {
+  readonly tool: PinnedTool;
+  /** SHA-256 in hexadecimal of the file to import. */
+  readonly fileDigest: string;
+  prepare(): Promise<void>;
+}
+
 /** As `loadTools`, for tests that change files in between. */
 export async function loadToolsWith(
   directory: string,
-  { lock, ...options }: LoadToolsOptions,
+  { lock, isolation = 'in-process', processes = {}, ...options }: LoadToolsOptions,
   hooks: PinHooks,
 ): Promise<LoadedTools> {
-  if (lock === undefined) {
-    const { files, diagnostics } = await scanFolder(directory, options);
-    return { tools: files.flatMap((file) => (file.type === 'tool' ? [toTool(file)] : [])), diagnostics, files };
-  }
-  const { tools, diagnostics, files } = await loadLocked(directory, { ...options, lock }, hooks);
-  return { tools: tools.map(toPinnedTool), diagnostics, files };
-}
-
-function toTool(scanned: ToolFile): ExecutableTool {
-  const importFunction = createImport(scanned);
-  return toFileTool(scanned, async (input, context) => (await importFunction())(input, context));
-}
-
-function toPinnedTool({ tool, fileDigest, prepare }: ReadyTool): ExecutableTool {
-  const { file, entry, metadata } = tool;
-  const importFunction = createImport({ file, path: entry, digest: fileDigest, metadata });
-  let prepared = false;
-  return toFileTool(tool, async (input, context) => {
-    // Until it has been imported: later calls read no file.
-    if (!prepared) await prepare();
-    const run = await importFunction();
-    prepared = true;
-    return run(input, context);
+  const { tools, diagnostics, files } =
+    lock === undefined
+      ? await loadUnlocked(directory, options)
+      : await loadLocked(directory, { ...options, lock }, hooks);
+  const runnable = new Map<PinnedTool, Runnable>(tools.map((one) => [one.tool, one]));
+  const runner = createTieredRunner(isolation, {
+    ...processes,
+    async verify(tool) {
+      const known = runnable.get(tool);
+      // The runner runs nothing but these.
+      if (known === undefined) throw fileChanged(tool.file);
+      await known.prepare();
+      await checkDigest(tool, known.fileDigest);
+      return known.fileDigest;
+    },
   });
+  return {
+    tools: tools.map(({ tool }) => toTool(tool, runner)),
+    diagnostics,
+    files,
+    close: () => runner.close(),
+  };
+}
+
+async function loadUnlocked(
+  directory: string,
+  options: ScanFolderOptions,
+): Promise<{
+  readonly tools: readonly Runnable[];
+  readonly diagnostics: readonly Diagnostic[];
+  readonly files: readonly ScannedFile[];
+}> {
+  const { files, diagnostics } = await scanFolder(directory, options);
+  const tools = files.flatMap((scanned) => {
+    if (scanned.type !== 'tool') return [];
+    const { file, metadata, digest, path } = scanned;
+    return [{ tool: { file, metadata, digest, entry: path }, fileDigest: digest, prepare: async () => undefined }];
+  });
+  return { tools, diagnostics, files };
+}
+
+function toTool(tool: PinnedTool, runner: ToolRunner): ExecutableTool {
+  // The executor has parsed it, and let through what the schema takes.
+  return toFileTool(tool, (input, context) => runner.run(tool, input as Json, context));
+}
+
+async function checkDigest({ file, entry }: PinnedTool, digest: string): Promise<void> {
+  let found: string | undefined;
+  let cause: unknown;
+  try {
+    found = digestOf(await readFile(entry));
+  } catch (thrown) {
+    cause = thrown;
+  }
+  if (found !== digest) throw fileChanged(file, cause);
 }

@@ -10,7 +10,7 @@ const defaultMemoryMb = 256;
 const fromSources = import.meta.url.endsWith('.ts');
 
 /** The file of one of our programs, beside this one. */
-export function programUrl(name: 'tool-process' | 'tool-worker'): URL {
+export function programUrl(name: 'tool-process-main' | 'tool-worker-main'): URL {
   return new URL(`${name}.${fromSources ? 'ts' : 'js'}`, import.meta.url);
 }
 
@@ -42,7 +42,7 @@ export function toolCommand({ metadata }: PinnedTool, memoryMb: number | undefin
       ...(mayAct ? ['--allow-fs-write=*', '--allow-child-process', '--allow-worker'] : []),
       // Older ones do not limit the network.
       ...(process.allowedNodeEnvironmentFlags.has('--allow-net') ? ['--allow-net'] : []),
-      fileURLToPath(programUrl('tool-process')),
+      fileURLToPath(programUrl('tool-process-main')),
     ],
     memoryMb,
   );

@@ -1,6 +1,6 @@
 import { HoldfastError, type Json, toolError, toolOk } from '@holdfast/core';
 import type { Answer } from './call-messages.ts';
-import { importFailed, notFunction } from './import-errors.ts';
+import { fileChanged, importFailed, notFunction } from './import-errors.ts';
 import type { PinnedTool } from './pinned-tool.ts';
 import { fromThrownMessage } from './thrown-message.ts';
 
@@ -23,6 +23,7 @@ export function readAnswer(
       return { reason: fromThrownMessage(answer.error) };
     case 'unimportable':
       if (answer.reason === 'function') return { reason: notFunction(tool) };
+      if (answer.reason === 'changed') return { reason: fileChanged(tool.file) };
       return { reason: importFailed(tool, answer.error.message, fromThrownMessage(answer.error)) };
     case 'stuck': {
       const message = `\`${tool.metadata.name}\` waits for what cannot come any more, and will never answer.`;

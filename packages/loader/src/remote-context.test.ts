@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { createSubprocessRunner } from './subprocess-runner.ts';
-import { closeLater, testContext, testFilesystem, until, writeTool } from './test-tools.ts';
+import { closeLater, testContext, testFilesystem, until, verifyFile, writeTool } from './test-tools.ts';
 import { createWorkerRunner } from './worker-runner.ts';
 
-const options = { verify: async (): Promise<void> => undefined };
+const options = { verify: verifyFile };
 
 test.each([
   ['subprocess', () => createSubprocessRunner(options)],
@@ -84,6 +84,17 @@ export async function run(input, context) {
     'text:\ud800',
   ]);
   expect(filesystem.files.has('old')).toBe(false);
+});
+
+test.each([
+  ['subprocess', () => createSubprocessRunner(options)],
+  ['worker', () => createWorkerRunner(options)],
+] as const)('%s: the next call of a tool meets what the one before has left in its globals', async (_tier, create) => {
+  const tool = writeTool('let count = 0; export function run() { return ++count; }');
+  const runner = closeLater(create());
+  const counts: unknown[] = [];
+  for (let call = 0; call < 3; call += 1) counts.push(await runner.run(tool, {}, testContext()));
+  expect(counts).toEqual([1, 2, 3]);
 });
 
 test('a call that has ended has no use of its context; its signal fires at the deadline', async () => {

@@ -26,7 +26,7 @@ function setUp(options: { readonly killsAtOnce?: boolean; readonly context?: Tes
   const { launch, children } = testChildren(options);
   const clock = testClock();
   const changes: string[] = [];
-  const remote: RemoteTool = new RemoteTool(tool, launch, {
+  const remote: RemoteTool = new RemoteTool({ tool, sha256: 'f'.repeat(64) }, launch, {
     clock,
     unresponsiveMs: 1_000,
     print: () => undefined,
@@ -147,6 +147,20 @@ test('an answer counts once, and nothing after it', async () => {
   expect(child.kills).toBe(1);
   expect(context.told).toEqual([]);
   expect(child.sent.map(({ message }) => message['type'])).toEqual(['call']);
+});
+
+test.each([
+  ['idle', 'free', 0],
+  ['restless', 'ended', 1],
+] as const)('a process that says %s after its answer is %s', async (type, state, kills) => {
+  const { child, begin, remote } = setUp();
+  const running = begin();
+  child.say({ ...returned, idle: false });
+  await running;
+  expect(remote.state).toBe('settling');
+  child.say({ type, call: 1 });
+  await remote.settled;
+  expect([remote.state, child.kills]).toEqual([state, kills]);
 });
 
 test('a process that speaks without being asked is ended', () => {

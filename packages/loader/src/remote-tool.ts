@@ -1,11 +1,11 @@
 import { type Clock, HoldfastError, type Json, type ToolContext } from '@holdfast/core';
 import { type ChildMessage, childLimits, type HostMessage, type Request, readChildMessage } from './call-messages.ts';
 import { encodeFrame, FrameError, FrameReader } from './frames.ts';
-import { toImportUrl } from './import-url.ts';
 import type { PinnedTool } from './pinned-tool.ts';
 import { PrintedText } from './printed-text.ts';
 import { readAnswer } from './read-answer.ts';
 import { answerRequest, RequestServer } from './request-server.ts';
+import { toCallMessage, type VerifiedTool } from './to-call-message.ts';
 import type { ChildEnd, LaunchChild, ToolChild } from './tool-child.ts';
 
 export interface RemoteToolOptions {
@@ -44,6 +44,7 @@ export class RemoteTool {
   readonly tool: PinnedTool;
   /** Resolves when the process has ended. */
   readonly ended: Promise<void>;
+  readonly #sha256: string;
   readonly #options: RemoteToolOptions;
   readonly #child: ToolChild;
   readonly #reader: FrameReader = new FrameReader(childLimits);
@@ -55,9 +56,11 @@ export class RemoteTool {
   #killedFor: { readonly reason: unknown } | undefined;
   #heard = false;
   #cancelTimer: () => void = () => undefined;
+  #settled: PromiseWithResolvers<void> | undefined;
 
-  constructor(tool: PinnedTool, launch: LaunchChild, options: RemoteToolOptions) {
+  constructor({ tool, sha256 }: VerifiedTool, launch: LaunchChild, options: RemoteToolOptions) {
     this.tool = tool;
+    this.#sha256 = sha256;
     this.#options = options;
     this.#printed = new PrintedText((text) => options.print(text, tool));
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -81,6 +84,11 @@ export class RemoteTool {
 
   get state(): RemoteState {
     return this.#state;
+  }
+
+  /** Resolves when it is no longer settling. */
+  get settled(): Promise<void> {
+    return this.#settled?.promise ?? Promise.resolve();
   }
 
   /** Calls so far. */
@@ -117,7 +125,7 @@ export class RemoteTool {
     this.#printed.begin();
     this.#child.hold(true);
     this.#watch();
-    this.#send(toCallMessage(this.#calls, this.tool, input, context));
+    this.#send(toCallMessage(this.#calls, { tool: this.tool, sha256: this.#sha256 }, input, context));
     return promise;
   }
 
@@ -151,11 +159,13 @@ export class RemoteTool {
       return;
     }
     if (message.call !== this.#calls) throw new FrameError('a message of another call');
-    if (message.type === 'idle' && this.#state === 'settling') {
-      this.#become('free');
+    if (message.type === 'idle' || message.type === 'restless') {
+      if (this.#state !== 'settling') throw new FrameError('a message at the wrong time');
+      if (message.type === 'idle') this.#become('free');
+      else this.close();
       return;
     }
-    if (message.type === 'idle' || current === undefined) throw new FrameError('a message at the wrong time');
+    if (current === undefined) throw new FrameError('a message at the wrong time');
     switch (message.type) {
       case 'request':
         this.#serve(current, message, body);
@@ -246,6 +256,8 @@ export class RemoteTool {
 
   #become(state: RemoteState): void {
     this.#state = state;
+    if (state === 'settling') this.#settled = Promise.withResolvers();
+    else this.#settled?.resolve();
     this.#options.changed(this);
   }
 
@@ -273,22 +285,4 @@ function tell(run: () => void): void {
   } catch {
     // The context is closed: the call has ended, and its process will be.
   }
-}
-
-function toCallMessage(call: number, tool: PinnedTool, input: Json, context: ToolContext): HostMessage {
-  const { metadata } = tool;
-  const { callId, idempotencyKey, deadline, filesystem } = context;
-  const remainingMs = deadline.remainingMs();
-  return {
-    type: 'call',
-    call,
-    url: toImportUrl(tool),
-    form: metadata.form,
-    function: metadata.function,
-    input,
-    callId,
-    idempotencyKey,
-    remainingMs: Number.isFinite(remainingMs) ? remainingMs : null,
-    filesystem: filesystem !== undefined,
-  };
 }

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { findProject, findSandbox, sandboxCommand } from './bubblewrap.ts';
 import { describeIsolation } from './isolation-tiers.ts';
 import { createSandboxRunner } from './sandbox-runner.ts';
-import { closeLater, testContext, testFolder, writeTool } from './test-tools.ts';
+import { closeLater, testContext, testFolder, verifyFile, writeTool } from './test-tools.ts';
 import type { ToolRunner } from './tool-runner.ts';
 
 const onLinux = process.platform === 'linux';
@@ -19,7 +19,7 @@ function fakePath(script: string, mode = 0o755): string {
 }
 
 function runner(path: string): ToolRunner {
-  return closeLater(createSandboxRunner({ verify: async () => undefined, path }));
+  return closeLater(createSandboxRunner({ verify: verifyFile, path }));
 }
 
 test.runIf(onLinux)('with `bwrap`, a tool runs as it says', async () => {

@@ -43,12 +43,12 @@ export function createSandboxRunner(options: SandboxRunnerOptions): ToolRunner {
           );
         }
         program = state.program;
-        await options.verify(tool);
+        return await options.verify(tool);
       },
     },
   );
 }
 
 function visibleFolders({ entry }: PinnedTool): readonly string[] {
-  return [dirname(process.execPath), findProject(fileURLToPath(programUrl('tool-process'))), findProject(entry)];
+  return [dirname(process.execPath), findProject(fileURLToPath(programUrl('tool-process-main'))), findProject(entry)];
 }

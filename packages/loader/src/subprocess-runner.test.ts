@@ -1,16 +1,14 @@
-import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HoldfastError, isToolResult } from '@holdfast/core';
 import { expect, test } from 'vitest';
 import { createSubprocessRunner } from './subprocess-runner.ts';
-import { closeLater, testClock, testContext, testFolder, until, writeTool } from './test-tools.ts';
+import { closeLater, testClock, testContext, testFolder, until, verifyFile, writeTool } from './test-tools.ts';
 import type { RemoteRunnerOptions } from './tool-pool.ts';
 import type { ToolRunner } from './tool-runner.ts';
 
-const verify = async (): Promise<void> => undefined;
-
 function runner(options: Partial<RemoteRunnerOptions> = {}): ToolRunner {
-  return closeLater(createSubprocessRunner({ verify, ...options }));
+  return closeLater(createSubprocessRunner({ verify: verifyFile, ...options }));
 }
 
 /** Whether a process is there and not merely unburied. */
@@ -124,8 +122,9 @@ test('a process serves one tool, again and again, until it has served enough', a
   let verified = 0;
   const subprocess = runner({
     callsPerProcess: 2,
-    verify: async () => {
+    verify: (tool) => {
       verified += 1;
+      return verifyFile(tool);
     },
   });
   // What the tools return.
@@ -177,32 +176,18 @@ test('a process in which a call has left something running is not used again, an
   const tool = writeTool(
     'export function run({ left }) { if (left) setInterval(() => {}, 1_000_000); return process.pid; }',
   );
-  const clock = testClock();
-  const subprocess = runner({ clock });
+  const subprocess = runner();
   const call = async (left: boolean): Promise<number> => Number(await subprocess.run(tool, { left }, testContext()));
   const first = await call(false);
   expect(await call(true)).toBe(first);
   expect(await call(false)).not.toBe(first);
-  clock.advance(1_000);
   await until(() => !runs(first));
 });
 
 test('what is over within a few turns of the loop has not been left running', async () => {
   const tool = writeTool('export function run() { setImmediate(() => {}); return process.pid; }');
-  const clock = testClock();
-  let kept = 0;
-  const subprocess = runner({
-    idleMs: 4_321,
-    clock: {
-      ...clock,
-      after: (delayMs, run) => {
-        if (delayMs === 4_321) kept += 1;
-        return clock.after(delayMs, run);
-      },
-    },
-  });
+  const subprocess = runner();
   const first = await subprocess.run(tool, {}, testContext());
-  await until(() => kept === 1);
   expect(await subprocess.run(tool, {}, testContext())).toBe(first);
 });
 
@@ -230,6 +215,25 @@ test('a tool that is not what was pinned is not started', async () => {
   await expect(subprocess.run(writeTool('export const run = 1;'), {}, testContext())).rejects.toMatchObject({
     code: 'tool.file.changed',
   });
+});
+
+test('a file that is swapped while its process starts does not run', async () => {
+  const tool = writeTool('export function run() { return 1; }');
+  const subprocess = runner({
+    verify: async (verified) => {
+      const sha256 = await verifyFile(verified);
+      writeFileSync(verified.entry, 'export function run(input, { progress }) { progress("in"); return 2; }');
+      return sha256;
+    },
+  });
+  const context = testContext();
+  await expect(subprocess.run(tool, {}, context)).rejects.toMatchObject({ code: 'tool.file.changed' });
+  expect(context.told).toEqual([]);
+});
+
+test('TypeScript runs as what it was verified as', async () => {
+  const tool = writeTool('export const run = ({ a }: { a: number }): number => a;', { file: 'tool.ts' });
+  expect(await runner().run(tool, { a: 3 }, testContext())).toBe(3);
 });
 
 test('a call that is cancelled before it begins does not begin', async () => {

@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock, Effects, FileEntry, Filesystem, Outcome, ToolContext } from '@holdfast/core';
 import { afterEach, beforeEach } from 'vitest';
 import type { ToolMetadata } from './check-metadata.ts';
 import type { PinnedTool } from './pinned-tool.ts';
+import { digestOf } from './tool-files.ts';
 import type { ToolRunner } from './tool-runner.ts';
 
 let folder = '';
@@ -41,6 +42,11 @@ export function writeTool(
   writeFileSync(entry, source);
   const metadata: Partial<ToolMetadata> = { name: `tool_${count}`, form: 'metadata', function: 'run', effects };
   return { file, entry, digest: String(count).padStart(64, '0'), metadata: metadata as ToolMetadata };
+}
+
+/** The digest of a tool's file, whatever it is. */
+export async function verifyFile({ entry }: PinnedTool): Promise<string> {
+  return digestOf(readFileSync(entry));
 }
 
 export interface TestContext extends ToolContext {

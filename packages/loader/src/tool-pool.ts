@@ -1,13 +1,17 @@
 import { type Clock, HoldfastError } from '@holdfast/core';
 import type { PinnedTool } from './pinned-tool.ts';
 import { RemoteTool } from './remote-tool.ts';
+import type { VerifiedTool } from './to-call-message.ts';
 import type { LaunchChild } from './tool-child.ts';
 import type { ToolRunner } from './tool-runner.ts';
 
 /** What the runners of tools outside of this process take. */
 export interface RemoteRunnerOptions {
-  /** Asked before each process is started; rejects when the tool is not what was pinned. */
-  verify(tool: PinnedTool): Promise<void>;
+  /**
+   * Asked before each process is started: the SHA-256 of the file to import in hexadecimal, by which the process knows it. Rejects when
+   * the tool is not what was pinned.
+   */
+  verify(tool: PinnedTool): Promise<string>;
   /** Names of environment variables that tools see beside `PATH`, `LANG`, `TZ` and `TMPDIR`. */
   readonly environment?: readonly string[];
   /** Memory of one process in MiB, default 256: of its heap, and on Linux about as much again of everything else. */
@@ -62,13 +66,15 @@ class ToolPool implements ToolRunner {
   }
 
   async run(tool: PinnedTool, ...call: Parameters<RemoteTool['run']>): Promise<unknown> {
+    // It soon knows whether it can go on.
+    await this.#findSettling(tool)?.settled;
     const idle = this.#takeIdle(tool);
     if (idle !== undefined) return await idle.run(...call);
-    await this.#options.verify(tool);
+    const sha256 = await this.#options.verify(tool);
     if (this.#closed) {
       throw new HoldfastError('tool.process.closed', `\`${tool.metadata.name}\` was called after its host closed it.`);
     }
-    return await this.#start(tool).run(...call);
+    return await this.#start({ tool, sha256 }).run(...call);
   }
 
   async close(): Promise<void> {
@@ -80,8 +86,7 @@ class ToolPool implements ToolRunner {
 
   #takeIdle(tool: PinnedTool): RemoteTool | undefined {
     for (const [remote, cancel] of this.#idle) {
-      const { digest, entry, metadata } = remote.tool;
-      if (digest !== tool.digest || entry !== tool.entry || metadata.name !== tool.metadata.name) continue;
+      if (!isSame(remote.tool, tool)) continue;
       cancel();
       this.#idle.delete(remote);
       return remote;
@@ -89,7 +94,11 @@ class ToolPool implements ToolRunner {
     return undefined;
   }
 
-  #start(tool: PinnedTool): RemoteTool {
+  #findSettling(tool: PinnedTool): RemoteTool | undefined {
+    return [...this.#live].find((remote) => remote.state === 'settling' && isSame(remote.tool, tool));
+  }
+
+  #start(tool: VerifiedTool): RemoteTool {
     const { unresponsiveMs = 30_000, print = () => undefined } = this.#options;
     const remote = new RemoteTool(tool, this.#launch, {
       clock: this.#clock,
@@ -122,4 +131,8 @@ class ToolPool implements ToolRunner {
     );
     if (this.#idle.size > idleProcesses) this.#idle.keys().next().value?.close();
   }
+}
+
+function isSame(left: PinnedTool, right: PinnedTool): boolean {
+  return left.digest === right.digest && left.entry === right.entry && left.metadata.name === right.metadata.name;
 }

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { registerHooks } from 'node:module';
 import { copyJson, HoldfastError, isToolResult } from '@holdfast/core';
 import { type ChildMessage, childLimits, type Ending, type HostMessage, hostLimits } from './call-messages.ts';
 import { encodeFrame, FrameReader } from './frames.ts';
@@ -25,13 +27,13 @@ interface Current {
 export class ToolServer {
   readonly #channel: HostChannel;
   readonly #reader: FrameReader = new FrameReader(hostLimits);
-  readonly #restingResources: number;
+  /** What keeps this program alive while no call is under way. */
+  #restingResources: number | undefined;
   #imported: Promise<Imported> | undefined;
   #current: Current | undefined;
 
   constructor(channel: HostChannel) {
     this.#channel = channel;
-    this.#restingResources = process.getActiveResourcesInfo().length;
   }
 
   receive(chunk: Uint8Array): void {
@@ -57,6 +59,7 @@ export class ToolServer {
   }
 
   async #run(message: CallMessage): Promise<void> {
+    this.#restingResources ??= process.getActiveResourcesInfo().length;
     const requests = new HostRequests(
       message.call,
       (request, body) => this.#send(request, body),
@@ -98,10 +101,10 @@ export class ToolServer {
   }
 
   #isIdle(): boolean {
-    return process.getActiveResourcesInfo().length <= this.#restingResources;
+    return process.getActiveResourcesInfo().length <= (this.#restingResources ?? 0);
   }
 
-  /** What a call has closed may take a few turns to be gone. What stays longer is no longer waited for: the host ends this program. */
+  /** What a call has closed may take a few turns to be gone. What stays longer is not waited for: the host ends this program. */
   async #tellIdle(call: number): Promise<void> {
     for (let turn = 0; turn < 10; turn += 1) {
       await new Promise((resolve) => setImmediate(resolve));
@@ -109,6 +112,7 @@ export class ToolServer {
       this.#send({ type: 'idle', call });
       return;
     }
+    this.#send({ type: 'restless', call });
   }
 
   /** @throws HoldfastError `tool.message.too_large` */
@@ -132,6 +136,7 @@ type Imported =
   | Extract<Ending, { readonly type: 'unimportable' }>;
 
 async function importTool(message: CallMessage): Promise<Imported> {
+  const changed = checkBytes(message);
   try {
     const module: object = await import(message.url);
     // The metadata of a verified file.
@@ -140,8 +145,29 @@ async function importTool(message: CallMessage): Promise<Imported> {
     if (run !== undefined) return { type: 'imported', run };
     return { type: 'unimportable', reason: 'function', error: { name: 'Error', message: '' } };
   } catch (thrown) {
-    return { type: 'unimportable', reason: 'import', error: toThrownMessage(thrown) };
+    return { type: 'unimportable', reason: changed() ? 'changed' : 'import', error: toThrownMessage(thrown) };
   }
+}
+
+/** Lets the file run only if its bytes, as they have been read to be run, are those that were verified. Says whether they were not. */
+function checkBytes({ url, sha256 }: CallMessage): () => boolean {
+  let changed = false;
+  const hooks = registerHooks({
+    load(loading, context, nextLoad) {
+      const loaded = nextLoad(loading, context);
+      if (loading !== url) return loaded;
+      hooks.deregister();
+      const { source } = loaded;
+      changed = source === undefined || createHash('sha256').update(toBytes(source)).digest('hex') !== sha256;
+      if (changed) throw new Error('The file is not the one that was verified.');
+      return loaded;
+    },
+  });
+  return () => changed;
+}
+
+function toBytes(source: string | ArrayBuffer | NodeJS.TypedArray): string | NodeJS.ArrayBufferView {
+  return typeof source === 'string' ? source : source instanceof ArrayBuffer ? new Uint8Array(source) : source;
 }
 
 function toEnding(returned: unknown): Ending {

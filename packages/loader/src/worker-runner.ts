@@ -14,7 +14,7 @@ export function createWorkerRunner(options: RemoteRunnerOptions): ToolRunner {
     (_tool, listener) =>
       launchWorker(
         {
-          program: programUrl('tool-worker'),
+          program: programUrl('tool-worker-main'),
           conditions: nodeConditions(),
           environment: toolEnvironment(options.environment),
           memoryMb: memoryLimit(options.memoryMb),
