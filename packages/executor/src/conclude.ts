@@ -3,7 +3,7 @@ import type { SessionTransaction } from '@holdfast/session';
 import type { CallScope } from './call-scope.ts';
 import { failure, thrownCode } from './ending.ts';
 import type { Invoked } from './invoke.ts';
-import { discardResources, type Entered, refuse, settle } from './settle.ts';
+import { discardResources, type Entered, isNested, refuse, settle } from './settle.ts';
 import { recordEnd, toEndEvent, toLogEntry } from './trail.ts';
 
 /** Ends a call by what its tool did, or opens the sections that it needs. Answers with the end event, which is in the log. */
@@ -12,7 +12,7 @@ export function conclude(invoked: Invoked, entered: Entered): ToolCallEndEvent |
   const { scope, trail } = entered;
   // What is nested would open sections for a call that may yet fail; and one that was begun before its process ended may have done
   // something then, so it is in doubt like any that does not succeed.
-  if (expansion === undefined || scope.parent !== undefined || trail.begunBefore || scope.prompt?.expand === undefined)
+  if (expansion === undefined || isNested(scope) || trail.begunBefore || scope.prompt?.expand === undefined)
     return settle(invoked, entered);
   return expand(expansion.keys, entered);
 }

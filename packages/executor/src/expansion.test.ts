@@ -206,6 +206,31 @@ test('in a nested call it is a failure of that call, and opens nothing', async (
   expect(session.read(opened).size).toBe(0);
 });
 
+test('in a run of a child session the section of its prompt opens, for that session', async () => {
+  const { session, records } = testSession();
+  const inner = playing([call('ask', {}, 'a'), stop], [call('extra', {}, 'b'), stop], [say('.'), stop]);
+  const asks = defineTool({
+    name: 'ask',
+    description: 'Needs a section.',
+    execute: () => {
+      throw visibilityExpansionRequired(['g']);
+    },
+  });
+  const prompt = foldedPrompt([asks], { policies: [] });
+  const nest = defineTool({
+    name: 'nest',
+    description: 'Runs another prompt.',
+    async execute(_input, context) {
+      const run = runAgent({ model: inner, prompt, session: context.child(), input: 'Go.' });
+      return (await run.result).outcomes.map(({ kind }) => kind);
+    },
+  });
+  const model = playing([call('nest', {}, 'n'), stop], [say('.'), stop]);
+  const result = await runAgent({ model, prompt: toolsPrompt([nest]), session, input: 'Go.' }).result;
+  expect(result.outcomes).toMatchObject([{ kind: 'ok', value: ['ok', 'ok'] }]);
+  expect(records.some(({ type, id }) => type === 'slice' && id === 'opened')).toBe(false);
+});
+
 test('the host may mention tools of sections that are still closed', async () => {
   const { session } = testSession();
   const policy = definePolicy({ name: 'host', tools: ['extra'], check: () => ({ type: 'allow' }) });

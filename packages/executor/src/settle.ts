@@ -164,7 +164,7 @@ function noteNested(touched: ReadonlyMap<string, Touched>, scope: CallScope): vo
 }
 
 /** Whether calls of the scope commit into the call around them; those of a child session commit into that session. */
-function isNested({ parent, state }: CallScope): boolean {
+export function isNested({ parent, state }: CallScope): boolean {
   return parent !== undefined && state === parent.transaction;
 }
 
