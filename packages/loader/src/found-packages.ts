@@ -17,7 +17,8 @@ export interface PackageFinder {
 }
 
 const maxManifestBytes = 1024 * 1024;
-const maxVersionLength = 256;
+/** What a lock takes for a version. */
+export const versionPattern: RegExp = /^[^\p{Cc}]{0,256}$/u;
 
 /** Looks each package up once. */
 export function createPackageFinder(root: string): PackageFinder {
@@ -64,7 +65,8 @@ async function readVersion(folder: string): Promise<string | undefined> {
   try {
     const manifest: unknown = JSON.parse(new TextDecoder().decode(reading.bytes));
     const version = isPlainObject(manifest) ? manifest['version'] : undefined;
-    return typeof version === 'string' ? version.slice(0, maxVersionLength) : '';
+    // What is no version cannot be told from another one.
+    return typeof version === 'string' && versionPattern.test(version) ? version : '';
   } catch {
     // A manifest that nobody can read names no version.
     return '';

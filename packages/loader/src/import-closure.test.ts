@@ -126,6 +126,26 @@ test('a file that its own path cannot be told from', async () => {
   expect(await read(project)).toMatchObject({ diagnostic: { code: 'tool.import.missing' } });
 });
 
+test.each(['plugins/a\\b.mjs', 'plugins/a:b.mjs', 'plugins/a\nb.mjs', 'plugins/a\u001b[2J.mjs'])(
+  'a tool file %j, which no lock could name',
+  async (path) => {
+    await using project = await createProject({ [path]: '' });
+    const reading = await read(project, path);
+    expect(reading).toMatchObject({ diagnostic: { code: 'tool.import.unsupported' } });
+  },
+);
+
+test.each(['"1.0.0\\u001b[2J"', `"${'1'.repeat(300)}"`, '1', 'null', '"'])(
+  'a package whose version is %s has none',
+  async (version) => {
+    const reading = await readFiles({
+      [entry]: "import 'odd';",
+      'node_modules/odd/package.json': `{"version":${version}}`,
+    });
+    expect(reading.type === 'read' && [...reading.closure.packages]).toEqual([['odd', '']]);
+  },
+);
+
 test('more files than a tool may import', async () => {
   const files = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`src/n${index}.mjs`, '']));
   const code = Object.keys(files).map((path) => `import '../${path}';`);

@@ -6,6 +6,7 @@ import { type Diagnostic, type Finding, toDiagnostic } from './diagnostic.ts';
 import { createPackageFinder, type PackageFinder } from './found-packages.ts';
 import { isCommonJs, listImports } from './module-imports.ts';
 import { parseModule } from './parse-module.ts';
+import { isPlainPath } from './plain-path.ts';
 import { readBounded, type Stamp } from './read-bounded.ts';
 import { commonJs, resolveImport } from './resolve-import.ts';
 
@@ -156,6 +157,7 @@ async function readModule(path: string, { root, packages, onRead, name, shown }:
     offset,
     source,
   });
+  if (!isPlainPath(name)) return refuse(oddName, 0, '');
   await onRead?.(path);
   const place = await findPlace(path);
   if (place !== path) {
@@ -210,6 +212,12 @@ async function readModule(path: string, { root, packages, onRead, name, shown }:
     meta === undefined ? undefined : toDiagnostic(importMeta, { file: shown, source, offset: meta.start });
   return { type: 'read', file, imports, packages: found, source, warning };
 }
+
+const oddName: Finding = {
+  code: 'tool.import.unsupported',
+  message: 'The path of the file holds a character that a lock does not take.',
+  hint: 'Name the file without backslashes, colons and what cannot be seen.',
+};
 
 const tooLarge: Finding = {
   code: 'tool.import.too_large',

@@ -9,9 +9,11 @@ import {
   parseJson,
 } from '@holdfast/core';
 import { sortKeys } from './canonical-json.ts';
+import { versionPattern } from './found-packages.ts';
 import { makeVisible } from './hidden-text.ts';
 import { digestClosure } from './import-closure.ts';
 import type { Pin } from './pinned-copies.ts';
+import { isPlainPath } from './plain-path.ts';
 import { readBounded } from './read-bounded.ts';
 import { type OnWrite, writeAtomically } from './write-atomically.ts';
 
@@ -103,8 +105,6 @@ export function parseLock(text: string, path: string): LockedTools {
 
 const toolKeys = ['file', 'digest', 'files', 'packages', 'schema', 'metadata'];
 const hashPattern = /^[\da-f]{64}$/;
-// No empty name, `.` or `..` between the slashes, no backslash, no drive, nothing that a reader cannot see.
-const pathPattern = /^(?!\/)(?:(?:^|\/)(?!\.{1,2}(?:\/|$))[^/\\:\p{Cc}]+)+$/u;
 const packagePattern = /^(?:@[\w.~-]+\/)?(?![._])[\w.~-]+$/;
 
 function readTool(name: string, tool: unknown, path: string): LockedTool {
@@ -114,9 +114,9 @@ function readTool(name: string, tool: unknown, path: string): LockedTool {
   if (!isPlainObject(tool)) throw fail('is no object');
   checkKeys(tool, toolKeys, { path, at });
   const { file, digest, schema, metadata } = tool;
-  const files = readTexts(tool['files'], pathPattern, hashPattern);
+  const files = readTexts(tool['files'], isPlainPath, hashPattern);
   if (files === undefined) throw fail('has `files` that are not paths with their hashes');
-  const packages = readTexts(tool['packages'], packagePattern, /^[^\p{Cc}]{0,256}$/u);
+  const packages = readTexts(tool['packages'], (name) => packagePattern.test(name), versionPattern);
   if (packages === undefined) throw fail('has `packages` that are not names with their versions');
   if (typeof file !== 'string' || !files.has(file)) throw fail('has a `file` that is not one of its `files`');
   if (typeof schema !== 'string' || !hashPattern.test(schema)) throw fail('has a `schema` that is no hash');
@@ -126,11 +126,15 @@ function readTool(name: string, tool: unknown, path: string): LockedTool {
   return { entry: file, digest: String(digest), files, packages, schema, metadata: metadata as JsonObject };
 }
 
-function readTexts(value: unknown, key: RegExp, text: RegExp): ReadonlyMap<string, string> | undefined {
+function readTexts(
+  value: unknown,
+  isKey: (key: string) => boolean,
+  text: RegExp,
+): ReadonlyMap<string, string> | undefined {
   if (!isPlainObject(value)) return undefined;
   const texts = new Map<string, string>();
   for (const [name, one] of Object.entries(value)) {
-    if (!key.test(name) || typeof one !== 'string' || !text.test(one)) return undefined;
+    if (!isKey(name) || typeof one !== 'string' || !text.test(one)) return undefined;
     texts.set(name, one);
   }
   return texts;

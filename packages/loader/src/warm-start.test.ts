@@ -1,4 +1,4 @@
-import { readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '@holdfast/core';
 import { expect, test } from 'vitest';
@@ -131,6 +131,14 @@ test.each<readonly [string, (project: TestProject) => Promise<void>, readonly st
     async (project) => {
       await project.write('real.mjs', files['src/word.mjs']);
       await project.link('src/word.mjs', '../real.mjs');
+    },
+    ['greet.mjs tool.import.symlink'],
+  ],
+  [
+    'a folder, to a link to where it is now,',
+    async (project) => {
+      await rename(join(project.root, 'src'), join(project.root, 'real'));
+      await project.link('src', 'real');
     },
     ['greet.mjs tool.import.symlink'],
   ],

@@ -1,4 +1,4 @@
-import { lstat } from 'node:fs/promises';
+import { lstat, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { hashJson } from './canonical-json.ts';
 import type { ToolMetadata } from './check-metadata.ts';
@@ -80,6 +80,9 @@ async function areFilesSame(
   root: string,
 ): Promise<boolean> {
   const paths = [...new Set(tools.flatMap(({ pin }) => [...pin.files.keys()]))];
+  // A link in place of a folder would leave its files as they were.
+  const folders = [...new Set(paths.map((path) => dirname(join(root, path))))];
+  if (!(await Promise.all(folders.map(isReal))).every(Boolean)) return false;
   const same = await Promise.all(
     paths.map(async (path) => {
       const stamp = stamps.get(path);
@@ -101,6 +104,15 @@ async function areFilesSame(
     }),
   );
   return same.every(Boolean);
+}
+
+async function isReal(folder: string): Promise<boolean> {
+  try {
+    return (await realpath(folder)) === folder;
+  } catch {
+    // Gone, or out of reach: the scan says which.
+    return false;
+  }
 }
 
 async function arePackagesSame(tools: readonly WarmTool[], root: string): Promise<boolean> {
