@@ -54,5 +54,6 @@ function open(keys: readonly string[], opening: SessionTransaction, { scope, cal
 
 /** Whether the prompt shows something else by now than the model was given. */
 function hasChanged({ prompt, renderedPrompt, session }: CallScope): boolean {
-  return prompt !== undefined && prompt.render({ session }) !== renderedPrompt;
+  // Not whether it is the same object: a prompt that another session renders in between makes a new one.
+  return prompt !== undefined && prompt.render({ session }).text !== renderedPrompt?.text;
 }
