@@ -37,12 +37,22 @@ test('a sound place: everything that was found, no problem, nothing written', as
     node: { version: '24.21.0', ok: true },
     tools: { folder: './plugins', found: true, good: 1, errors: 1, warnings: 0 },
     workspace: { path: folder.path, writable: true, sessions: 1, freeBytes: expect.any(Number) },
-    isolation: { available: [] },
+    isolation: {
+      available: ['in-process', 'worker', 'subprocess'],
+      tiers: [
+        { tier: 'in-process', stops: [] },
+        { tier: 'worker' },
+        { tier: 'subprocess' },
+        { tier: 'sandbox', available: false },
+      ],
+    },
     problems: [],
   });
   expect(json.packages).toContainEqual({ name: '@holdfast/core', version: expect.stringMatching(/^\d/) });
   expect(text).toContain('1 good tool, 1 error, 0 warnings; `holdfast check` says more');
-  expect(text).toContain('isolation   none: tools run in this process');
+  expect(text).toContain('isolation   in-process stops nothing.');
+  expect(text).toMatch(/subprocess stops a tool that ends its process, .*blocks outside of JavaScript/);
+  expect(text).toContain('sandbox: not here. The sandbox needs');
   expect(text).toContain('No problem found.');
 });
 

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { describeThrown } from '@holdfast/core';
+import { describeIsolation, type TierState } from '@holdfast/loader';
 import manifest from '../package.json' with { type: 'json' };
 import { formatCount } from './call-line.ts';
 import { createColors } from './colors.ts';
@@ -33,7 +34,7 @@ interface Diagnosis {
     readonly warnings: number;
   };
   readonly workspace: WorkspaceState;
-  readonly isolation: { readonly available: readonly string[] };
+  readonly isolation: { readonly available: readonly string[]; readonly tiers: readonly TierState[] };
   readonly problems: readonly string[];
 }
 
@@ -70,6 +71,7 @@ async function diagnose({ tools, workspace }: DoctorOptions, host: Host, nodeVer
   if (!node.ok) problems.push(`Node.js ${nodeVersion} is too old: install ${required} or a later one.`);
   const place = await examineWorkspace(workspace, host.directory);
   if (place.problem !== null) problems.push(place.problem);
+  const tiers = await describeIsolation(host.environment['PATH'] ?? '');
   return {
     holdfast: manifest.version,
     node,
@@ -81,7 +83,7 @@ async function diagnose({ tools, workspace }: DoctorOptions, host: Host, nodeVer
     providers: await findProviders(host),
     tools: await examineTools(tools, host.directory, problems),
     workspace: place,
-    isolation: { available: [] },
+    isolation: { available: tiers.filter(({ available }) => available).map(({ tier }) => tier), tiers },
     problems,
   };
 }
@@ -160,11 +162,18 @@ function describe(diagnosis: Diagnosis): readonly (readonly [label: string, text
       'workspace',
       `${toPrintable(workspace.path)}: ${workspace.writable ? 'writable' : 'not writable'}, ${formatCount(workspace.sessions, 'session log')}${workspace.freeBytes === null ? '' : `, ${formatBytes(workspace.freeBytes)} free`}`,
     ],
-    [
-      'isolation',
-      'none: tools run in this process, with everything that you may do. Run only tool files that you have read.',
-    ],
+    ...diagnosis.isolation.tiers.map((tier, index): readonly [string, string] => [
+      index === 0 ? 'isolation' : '',
+      describeTier(tier),
+    ]),
   ];
+}
+
+/** What a tool in the tier may do and only its call suffers from. */
+function describeTier({ tier, reason, stops }: TierState): string {
+  if (reason !== '') return toPrintable(`${tier}: not here. ${reason}`);
+  if (tier !== 'in-process') return `${tier} stops a tool that ${stops.join(', ')}`;
+  return 'in-process stops nothing. Tools whose file asks for no more run in it: run only tool files that you have read.';
 }
 
 function formatBytes(bytes: number): string {
