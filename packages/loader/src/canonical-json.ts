@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Json } from '@holdfast/core';
 
 /** Equal text for equal JSON: the keys of every object in code unit order, nothing between the tokens. */
@@ -16,5 +16,5 @@ export function sortKeys(value: Json): Json {
 
 /** SHA-256 in hexadecimal. */
 export function hashJson(value: Json): string {
-  return createHash('sha256').update(toCanonicalJson(value)).digest('hex');
+  return hash('sha256', toCanonicalJson(value));
 }

@@ -105,8 +105,8 @@ export async function compareLockWith(
       for (const { name, state } of chosen) {
         const now = current.get(name);
         if (now !== undefined) {
-          await copies.keep(now.closure);
-          if (!(await copies.isWhole(now.tool))) await copies.replace(now.closure);
+          const isNew = await copies.keep(now.closure);
+          if (!isNew && !(await copies.isWhole(now.tool))) await copies.replace(now.closure);
           next.set(name, now.tool);
         } else if (state === 'gone') next.delete(name);
       }

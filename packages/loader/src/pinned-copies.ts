@@ -18,8 +18,8 @@ export interface Pin {
 
 /** The copies of pinned files: `.holdfast/tools/<digest>/files/<path>` in the root of the project. */
 export interface PinnedCopies {
-  /** Writes the copy unless there is one. @throws HoldfastError `tool.copy.unwritable`. */
-  keep(closure: Closure): Promise<void>;
+  /** Writes the copy unless there is one; whether it did. @throws HoldfastError `tool.copy.unwritable`. */
+  keep(closure: Closure): Promise<boolean>;
   /** Puts a new copy in the place of one that is damaged or missing. @throws HoldfastError `tool.copy.unwritable`. */
   replace(closure: Closure): Promise<void>;
   /** Whether the copy holds the bytes of `pin`, and nothing else. */
@@ -83,8 +83,9 @@ export function createPinnedCopies(
   return {
     async keep(closure) {
       const place = placeOf(closure.digest);
-      if (await isFolder(place)) return;
+      if (await isFolder(place)) return false;
       await guard(async () => put(await write(closure), place));
+      return true;
     },
     async replace(closure) {
       const place = placeOf(closure.digest);

@@ -26,7 +26,7 @@ export async function readBounded(path: string, maxBytes: number): Promise<Bound
     try {
       const stat = await handle.stat({ bigint: true });
       if (!stat.isFile()) return { type: 'refused', reason: 'not-regular', why: 'it is no regular file' };
-      const bytes = stat.size > BigInt(maxBytes) ? undefined : await readUpTo(handle, maxBytes);
+      const bytes = stat.size > BigInt(maxBytes) ? undefined : await readUpTo(handle, Number(stat.size), maxBytes);
       if (bytes === undefined)
         return { type: 'refused', reason: 'too-large', why: `it is larger than ${maxBytes} bytes` };
       return { type: 'read', bytes, stamp: toStamp(stat) };
@@ -52,11 +52,13 @@ export function toStamp(stat: {
 }
 
 /** `undefined`: there is more. A file may grow while it is read, so its size is no bound. */
-async function readUpTo(handle: FileHandle, maxBytes: number): Promise<Uint8Array | undefined> {
+async function readUpTo(handle: FileHandle, size: number, maxBytes: number): Promise<Uint8Array | undefined> {
   const chunks: Uint8Array[] = [];
   let total = 0;
+  // One byte more than there should be: what has not grown ends with the second read.
+  const length = Math.min(Math.max(size + 1, leastBytes), chunkBytes);
   for (;;) {
-    const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(chunkBytes), 0, chunkBytes);
+    const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(length), 0, length);
     if (bytesRead === 0) return Buffer.concat(chunks, total);
     total += bytesRead;
     if (total > maxBytes) return undefined;
@@ -64,4 +66,5 @@ async function readUpTo(handle: FileHandle, maxBytes: number): Promise<Uint8Arra
   }
 }
 
-const chunkBytes = 64 * 1024;
+const leastBytes = 4096;
+const chunkBytes = 1024 * 1024;

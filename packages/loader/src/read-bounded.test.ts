@@ -1,0 +1,36 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { readBounded } from './read-bounded.ts';
+import { createProject } from './test-project.ts';
+
+test.each([0, 1, 4095, 4096, 4097, 1024 * 1024 - 1, 1024 * 1024, 2 * 1024 * 1024 + 7])('%i bytes', async (size) => {
+  const bytes = Buffer.alloc(size, 'abc');
+  await using project = await createProject({ x: bytes });
+  const path = join(project.root, 'x');
+  const reading = await readBounded(path, size);
+  expect(reading.type === 'read' && Buffer.compare(Buffer.from(reading.bytes), bytes)).toBe(0);
+  expect(reading).toMatchObject({ stamp: { size: String(size) } });
+  if (size > 0) expect(await readBounded(path, size - 1)).toMatchObject({ type: 'refused', reason: 'too-large' });
+});
+
+test.runIf(process.platform === 'linux')('a file that holds more than its size says', async () => {
+  expect(await readBounded('/proc/self/status', 100)).toMatchObject({ type: 'refused', reason: 'too-large' });
+  expect(await readBounded('/proc/self/status', 1_000_000)).toMatchObject({ type: 'read', stamp: { size: '0' } });
+});
+
+test('what is no file, or behind a link', async () => {
+  await using project = await createProject({ x: '', 'folder/y': '' });
+  await project.link('link', 'x');
+  execFileSync('mkfifo', [join(project.root, 'fifo')]);
+  const read = (path: string) => readBounded(join(project.root, path), 10);
+  expect(await read('gone')).toEqual({ type: 'missing' });
+  expect(await read('x/gone')).toEqual({ type: 'missing' });
+  expect(await read('folder')).toMatchObject({ reason: 'not-regular' });
+  expect(await read('fifo')).toMatchObject({ reason: 'not-regular' });
+  expect(await read('link')).toMatchObject({ reason: 'is-link' });
+  expect(await read('a'.repeat(300))).toMatchObject({
+    reason: 'unreadable',
+    why: expect.stringContaining('ENAMETOOLONG'),
+  });
+});
