@@ -157,6 +157,12 @@ function readValue(value: unknown, message: string, excluded: boolean, { tool, o
   return { kind: 'ok', code: undefined, message, value: copied.value, rendered, text };
 }
 
+/** Whether the tool itself has not said how its call went: it was stopped, its answer cannot be read, or its process has ended. */
+export function gaveNoWord({ kind, code }: Ending): boolean {
+  if (kind === 'timed-out' || kind === 'cancelled' || kind === 'invalid') return true;
+  return code?.startsWith('tool.process.') === true && code !== 'tool.process.not_started';
+}
+
 /** The code that a HoldfastError carries, or `fallback` for anything else that was thrown. */
 export function thrownCode(thrown: unknown, fallback: string): string {
   try {

@@ -10,7 +10,7 @@ import type { SessionTransaction } from '@holdfast/session';
 import type { CallResources } from './call-resources.ts';
 import type { CallScope } from './call-scope.ts';
 import { withEarlierDoubt } from './earlier-doubt.ts';
-import { type Ending, failure, readAnswer, thrownCode } from './ending.ts';
+import { type Ending, failure, gaveNoWord, readAnswer, thrownCode } from './ending.ts';
 import { type Invoked, isThenable, waitForAnswer } from './invoke.ts';
 import { copyTouched } from './own-touched.ts';
 import { toOperations } from './policy-state.ts';
@@ -288,8 +288,7 @@ export async function discardResources(ending: Ending, resources: CallResources)
  */
 function withDoubt(ending: Ending, tool: Tool, succeeded = false): Ending {
   if (tool.effects !== 'external' || tool.repeat === 'safe') return ending;
-  const silent = ending.kind === 'timed-out' || ending.kind === 'cancelled' || ending.kind === 'invalid';
-  if (!succeeded && !silent) return ending;
+  if (!succeeded && !gaveNoWord(ending)) return ending;
   // What to do comes first: a long reason is cut at its end.
   const message = `It is not known whether \`${tool.name}\` took effect. Find out before calling it again. ${ending.message}`;
   return {
