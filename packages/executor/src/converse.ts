@@ -103,14 +103,14 @@ export async function converse(conversing: Conversing): Promise<RunResult> {
       : undefined;
   };
   /** Takes a message without calls: the end, unless the model has to say more. */
-  const takeAnswer = async (): Promise<RunResult | undefined> => {
+  const takeAnswer = async (recorded = false): Promise<RunResult | undefined> => {
     const { completion, output } = page.rendered;
     if (completion === undefined && output === undefined) return end('completed');
     const canGoOn = (): boolean => progress.turns < maxRounds && whyOver() === undefined;
     const canWork = (): boolean =>
       scope.toolset.byName.size === 0 || !scope.budgets.some(({ outOfCalls }) => outOfCalls);
     const verdict = await judgeAnswer(
-      { ...progress, text: progress.answer, canGoOn, canWork },
+      { ...progress, text: progress.answer, recorded, canGoOn, canWork },
       { scope, prompt, rendered: page.rendered },
     );
     switch (verdict.type) {
@@ -134,7 +134,7 @@ export async function converse(conversing: Conversing): Promise<RunResult> {
     const refusal = open.reason === 'length' ? truncated : refuseMasked;
     const ended =
       open.calls.length === 0
-        ? await takeAnswer()
+        ? await takeAnswer(true)
         : await takeTurn(open.calls, { refusal, settled: open.settled, resuming: true });
     if (ended !== undefined) return ended;
   }

@@ -1,5 +1,13 @@
-import { type Completion, type FeedbackEvent, HoldfastError, type ModelRequest, type Tool } from '@holdfast/core';
-import { replay } from '@holdfast/session';
+import {
+  type Completion,
+  type FeedbackEvent,
+  HoldfastError,
+  type ModelRequest,
+  type Redactor,
+  type Tool,
+} from '@holdfast/core';
+import { createSession, type LogRecord, replay, type Session, type SessionStore } from '@holdfast/session';
+import { createRedactor } from '@holdfast/session/redact';
 import { describe, expect, test } from 'vitest';
 import { call, collect, diary, echo, notes, playing, say, stop, testClock, testSession, writer } from './fixtures.ts';
 import { resumeRun, runAgent } from './index.ts';
@@ -192,6 +200,20 @@ test.each([
   expect(result).toMatchObject({ status, output: 7, unfinished: 'More.' });
 });
 
+test('an output of which the log has only masks is asked for again', async () => {
+  const redactor = createRedactor({ key: 'a key of sixteen', secrets: ['7: seven'] });
+  const { session, records } = redactedSession(redactor);
+  const prompt = guidedPrompt([echo], { output: { ...numberFormat(), parse: (text) => ({ ok: true, value: text }) } });
+  const live = runAgent({ model: playing([say('7: seven'), stop]), prompt, session, input: 'Go.' });
+  expect(await live.result).toMatchObject({ status: 'completed', output: '7: seven' });
+
+  const cut = records.slice(0, records.findIndex(({ type }) => type === 'model-message') + 1);
+  const model = playing([say('7: seven'), stop]);
+  const resumed = resumeRun({ model, prompt, session: replay(cut, { redactor }) });
+  expect(await resumed.result).toMatchObject({ status: 'completed', output: '7: seven', turns: 2 });
+  expect(toldIn(model.requests[0])).toEqual(['Go.', expect.stringContaining('held a secret')]);
+});
+
 describe('what only looks as if it asked for sections', () => {
   test.each<[string, () => unknown]>([
     ['keys that are no texts', () => expansion({ keys: [{ toString: 1, valueOf: 1 }] })],
@@ -254,4 +276,13 @@ function revoked(): object {
   const { proxy, revoke } = Proxy.revocable({}, {});
   revoke();
   return proxy;
+}
+
+function redactedSession(redactor: Redactor): { readonly session: Session; readonly records: readonly LogRecord[] } {
+  const records: LogRecord[] = [];
+  const store: SessionStore = {
+    append: (entry, seq, atMs) => void records.push({ seq, atMs, ...entry }),
+    close: () => undefined,
+  };
+  return { session: createSession({ store, redactor }), records };
 }

@@ -2,6 +2,7 @@ import {
   type Completion,
   type CompletionChecker,
   type FeedbackEvent,
+  hasMask,
   isPlainObject,
   type OutputFormat,
   type ThrownError,
@@ -29,6 +30,8 @@ export interface Answer {
   /** How often the model has been sent back to work, and told what its output lacked, in the run so far. */
   readonly returns: number;
   readonly corrections: number;
+  /** Whether it was read back from the log, which has masks where secrets were. */
+  readonly recorded: boolean;
   /** Whether there are time, budget and rounds for another message. Asked when needed. */
   readonly canGoOn: () => boolean;
   /** Whether there are calls left to spend beside that. */
@@ -93,11 +96,17 @@ function readCompletion(value: unknown): Completion | undefined {
   }
 }
 
+const masked = {
+  ok: false,
+  message:
+    'Your last message held a secret, and the record of it that is left does not: answer again with the whole output.',
+} as const;
+
 function readOutput(
   output: OutputFormat,
   { answer, speaker, missing }: { readonly answer: Answer; readonly speaker: Speaker; readonly missing: Missing },
 ): Verdict {
-  const parsed = output.parse(answer.text);
+  const parsed = answer.recorded && hasMask(answer.text) ? masked : output.parse(answer.text);
   if (parsed.ok) return { type: 'done', output: parsed.value, ...missing };
   const { message } = parsed;
   const error = { name: 'OutputError', code: 'output.invalid', message };
