@@ -126,8 +126,11 @@ const attempts: Readonly<Record<Harm, (attempt: Attempt) => Promise<void>>> = {
         await new Promise((resolve) => child.once('spawn', resolve));
         return 1;
       }`;
+    await expect(run(source.replace('return 1', 'process.exit(1)'))).rejects.toMatchObject({
+      code: 'tool.process.exited',
+    });
+    await until(() => findPrograms(seconds).length === 0);
     expect(await run(source)).toBe(1);
-    expect(findPrograms(seconds)).toHaveLength(1);
     await runner.close();
     await until(() => findPrograms(seconds).length === 0);
   },

@@ -199,14 +199,15 @@ test.each(['constructor', '__proto__', 'dispatch', 'walk-on', ''])('a request fo
   expect(child.sent[1]?.message).toMatchObject({ type: 'refusal', error: { code: 'tool.request.invalid' } });
 });
 
-test('a path that is no text and a filesystem that is not bound are refused', async () => {
-  const { child, begin } = setUp({ context: testContext() });
+test.each([
+  ['a path that is no text', testContext({ filesystem: testFilesystem({ '[object Object]': '' }) }), { path: 'a' }],
+  ['a filesystem that is not bound', testContext(), 'a'],
+])('%s is refused', async (_name, context, path) => {
+  const { child, begin } = setUp({ context });
   void begin();
-  child.say({ ...request, parameters: [{ path: 'a' }] });
-  child.say({ ...request, request: 2 });
-  await until(() => child.sent.length === 3);
-  for (const { message } of child.sent.slice(1))
-    expect(message).toMatchObject({ error: { code: 'tool.request.invalid' } });
+  child.say({ ...request, parameters: [path] });
+  await until(() => child.sent.length === 2);
+  expect(child.sent[1]?.message).toMatchObject({ type: 'refusal', error: { code: 'tool.request.invalid' } });
 });
 
 test('64 requests may be under way, and one more ends the process', async () => {
