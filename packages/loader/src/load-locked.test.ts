@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadTools, loadToolsWith } from './load-tools.ts';
 import { callTool, codesOf, createProject, toolFile } from './test-project.ts';
+import { testContext } from './test-tools.ts';
 
 const withImport = toolFile('greet', { code: "import { word } from '../src/word.mjs';", body: 'return word;' });
 const files = {
@@ -231,7 +232,7 @@ test('loads at once share a copy, also where each finds none', async () => {
   );
   for (const { tools, diagnostics } of loads) {
     expect(diagnostics).toEqual([]);
-    expect(await Promise.all(tools.map(callTool))).toEqual(['good', 'plain']);
+    expect(await Promise.all(tools.map((tool) => callTool(tool)))).toEqual(['good', 'plain']);
   }
   expect((await readdir(join(project.root, '.holdfast/tools'))).filter((name) => name.startsWith('.'))).toEqual([]);
 });
@@ -265,8 +266,26 @@ test('two tools may share what they import, and call each other up by path', asy
   await project.accept();
   const { tools, diagnostics } = await project.load();
   expect(diagnostics).toEqual([]);
-  expect(await Promise.all(tools.map(callTool))).toEqual([[1, { x: 1 }], 1]);
+  expect(await Promise.all(tools.map((tool) => callTool(tool)))).toEqual([[1, { x: 1 }], 1]);
 });
+
+test.each(['worker', 'subprocess'] as const)(
+  'a %s runs the pinned bytes, too',
+  { timeout: 60_000 },
+  async (isolation) => {
+    await using project = await createProject(files);
+    await project.accept();
+    const { tools, close } = await loadTools(project.plugins, { lock: project.lock, isolation });
+    try {
+      await project.write('src/deeper.mjs', "export const word = 'evil';");
+      expect(await tools[0]?.execute?.({}, testContext())).toBe('good');
+      await project.remove('.holdfast/tools');
+      expect(await callTool(tools[1], testContext())).toBe('plain');
+    } finally {
+      await close();
+    }
+  },
+);
 
 test('copies are kept out of version control', async () => {
   await using project = await createProject(files);

@@ -47,7 +47,14 @@ export async function createProject(files: Readonly<Record<string, string | Uint
 }
 
 /** A tool file whose function `work` has `body`, with `code` above it. */
-export function toolFile(name: string, { body = 'return 1;', code = '', more = '' } = {}): string {
+export function toolFile(
+  name: string,
+  {
+    body = 'return 1;',
+    code = '',
+    more = '',
+  }: { readonly body?: string; readonly code?: string; readonly more?: string } = {},
+): string {
   return `${code}
 export const METADATA = {
   name: '${name}', function: 'work', description: 'Works.', dangerous: false, ${more}
@@ -58,9 +65,11 @@ export async function work(input) { ${body} }
 }
 
 /** What a tool answers, or the code of what it throws. */
-export async function callTool(tool: Tool | undefined): Promise<unknown> {
+export async function callTool(
+  tool: Tool | undefined,
   // The tools of these tests use nothing of it.
-  const context = { callId: 'call-1' } as ToolContext;
+  context: ToolContext = { callId: 'call-1' } as ToolContext,
+): Promise<unknown> {
   try {
     return await tool?.execute?.({}, context);
   } catch (thrown) {

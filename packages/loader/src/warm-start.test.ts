@@ -71,7 +71,7 @@ test('a folder in which nothing was touched is loaded without reading a file, an
   const describe = ({ tools, ...loaded }: LoadedTools): unknown =>
     JSON.parse(JSON.stringify({ tools, files: loaded.files, diagnostics: loaded.diagnostics }));
   expect(describe(warm)).toEqual(describe(cold));
-  expect(await Promise.all(warm.tools.map(callTool))).toEqual(['good1', 1]);
+  expect(await Promise.all(warm.tools.map((tool) => callTool(tool)))).toEqual(['good1', 1]);
   const names = await readdir(join(project.root, '.holdfast'));
   expect(names.sort()).toEqual(['.gitignore', 'registry.json', 'tools']);
 });
