@@ -1,6 +1,8 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { append, defineSlice, type Json, replace, type Slice } from '@holdfast/core';
+import { append, defineSlice, type Json, replace, type SessionEvent, type Slice } from '@holdfast/core';
+import { planSlice } from '@holdfast/planning';
+import { visibilitySlice } from '@holdfast/prompt';
 import { createSession } from '@holdfast/session';
 import { jsonlStore } from '@holdfast/session/jsonl';
 import { expect, test } from 'vitest';
@@ -128,6 +130,26 @@ test('slices whose reducers are not here are named', async () => {
   expect(lines.at(-1)).toBe('Not compared, for their reducers are no part of this program: `notes`');
   expect(exitCode).toBe(0);
 });
+
+test('opened sections and plans are compared, too', async () => {
+  await using folder = await createFolder();
+  const path = await prepareLogPath(folder.path, 'known');
+  const shown = ['a', 'b', 'c', 'd'].map((key) => sectionsShown(key));
+  const session = createSession({
+    id: 'known',
+    slices: [planSlice, visibilitySlice],
+    store: jsonlStore(path, { snapshotAfterBytes: 1 }),
+  });
+  for (const event of shown) session.dispatch(event);
+  await session.close();
+  const { exitCode, lines } = await verify(folder.path);
+  expect(lines.at(-1)).toMatch(/^\d+ snapshots? holds? what the records before have made$/);
+  expect(exitCode).toBe(0);
+});
+
+function sectionsShown(key: string): SessionEvent {
+  return { type: 'sections-shown', payload: { prompt: 'tests/known', keys: [key], visibility: 'full' } };
+}
 
 test('log.snapshot: a snapshot that was changed together with the links after it', async () => {
   await using folder = await createFolder();

@@ -8,6 +8,7 @@ import { type ExitCode, usageError } from './failure.ts';
 import { describeTerminal, type Host } from './host.ts';
 import { toJsonText } from './json-text.ts';
 import { describeIntegrity, formatSessionTitle, isDamaged } from './log-damage.ts';
+import { listKnown, listReducing } from './replay-log.ts';
 import { findLog } from './session-logs.ts';
 import { toPrintable } from './terminal-text.ts';
 import { shortenPath } from './workspace.ts';
@@ -71,7 +72,7 @@ interface ComparedSnapshots extends Pick<SnapshotVerification, 'compared' | 'unc
 function compareSnapshots(records: readonly LogRecord[]): ComparedSnapshots | undefined {
   if (!records.some(({ type }) => type === 'snapshot')) return undefined;
   try {
-    return verifySnapshots(records);
+    return verifySnapshots(records, { slices: listKnown([...listReducing(records).values()]) });
   } catch (thrown) {
     if (!isHoldfastError(thrown)) throw thrown;
     return { compared: 0, unchecked: [], problem: { code: thrown.code, message: thrown.message } };
