@@ -2,4 +2,10 @@ export { type AiSdkModelOptions, aiSdkModel, type LoweredSchema } from './ai-sdk
 export { type LoweredKeyword, type Lowering, lowerSchema } from './lower-schema.ts';
 export type { LoweringTargetName } from './lowering-targets.ts';
 export type { AiSdkCallOptions, AiSdkModel, AiSdkReader, AiSdkStream } from './specification.ts';
-export { type AiSdkSchema, type AiSdkTool, type ExecuteCall, toAiSdkTools } from './to-ai-sdk-tools.ts';
+export {
+  type AiSdkSchema,
+  type AiSdkTool,
+  type AiSdkToolsOptions,
+  type ExecuteCall,
+  toAiSdkTools,
+} from './to-ai-sdk-tools.ts';

@@ -45,6 +45,19 @@ test('tools have the form that the SDK knows', () => {
   });
 });
 
+test('what a prompt tells the model instead is what the SDK gets', () => {
+  const told = {
+    name: 'read',
+    description: 'Look into a file.',
+    inputSchema: { type: 'object', properties: {} },
+  } as const;
+  const declarations = new Map([['read', told]]);
+  const tools = toAiSdkTools([read, list], { execute: async () => outcome({}), declarations });
+  expect(tools['read']?.description).toBe('Look into a file.');
+  expect(tools['read']?.inputSchema.jsonSchema).toEqual(told.inputSchema);
+  expect(tools['list']?.description).toBe('List files.');
+});
+
 test('a call takes the path of the host, and the model gets the text of its outcome', async () => {
   const calls: [ToolCall, unknown][] = [];
   const tools = toAiSdkTools([read], {

@@ -6,6 +6,7 @@ import {
   type StandardSchema,
   type Tool,
   type ToolCall,
+  type ToolDeclaration,
 } from '@holdfast/core';
 import { compileSchema } from '@holdfast/schema';
 
@@ -41,6 +42,12 @@ export interface AiSdkSchema extends StandardSchema {
 const schemaSymbol = Symbol.for('vercel.ai.schema');
 const validatorSymbol = Symbol.for('vercel.ai.validator');
 
+export interface AiSdkToolsOptions {
+  readonly execute: ExecuteCall;
+  /** By tool name, where the model is told other than the tool says: those of a rendered prompt, for its overrides. */
+  readonly declarations?: ReadonlyMap<string, ToolDeclaration> | undefined;
+}
+
 /**
  * Gives tools to a program written for the AI SDK; every call goes through `execute`, which is the call path that the host chose.
  *
@@ -51,7 +58,7 @@ const validatorSymbol = Symbol.for('vercel.ai.validator');
  */
 export function toAiSdkTools(
   tools: readonly Tool[],
-  { execute }: { readonly execute: ExecuteCall },
+  { execute, declarations }: AiSdkToolsOptions,
 ): Readonly<Record<string, AiSdkTool>> {
   const result: Record<string, AiSdkTool> = {};
   for (const tool of tools) {
@@ -60,17 +67,25 @@ export function toAiSdkTools(
         data: { name: tool.name },
       });
     }
-    result[tool.name] = toAiSdkTool(tool, execute);
+    result[tool.name] = toAiSdkTool(declarations?.get(tool.name) ?? declare(tool), execute);
   }
   return result;
 }
 
 const noArguments: JsonObject = { type: 'object', properties: {}, additionalProperties: false };
 
-function toAiSdkTool({ name, description, inputSchema }: Tool, execute: ExecuteCall): AiSdkTool {
+function declare({ name, description, inputSchema }: Tool): ToolDeclaration {
+  return {
+    name,
+    description,
+    inputSchema: inputSchema === undefined ? noArguments : compileSchema(inputSchema).jsonSchema,
+  };
+}
+
+function toAiSdkTool({ name, description, inputSchema }: ToolDeclaration, execute: ExecuteCall): AiSdkTool {
   return {
     description,
-    inputSchema: toSchema(inputSchema === undefined ? noArguments : compileSchema(inputSchema).jsonSchema),
+    inputSchema: toSchema(inputSchema),
     async execute(input, { toolCallId, abortSignal }) {
       const call: ToolCall = { id: toolCallId, name, arguments: input };
       const outcome = await execute(call, abortSignal === undefined ? {} : { signal: abortSignal });
