@@ -142,6 +142,18 @@ test.each([
   expect(add(session, 'Y').result.message).toBe('Added id 2. The plan has 2 steps.');
 });
 
+test('a plan has at most 1,000 steps', () => {
+  const titles = (count: number) => Array.from({ length: count }, () => 'Work');
+  const session = createSession();
+  const whole = 'A plan has at most 1000 steps, and this would make 1001: plan in larger steps.';
+  expect(setup(session, titles(1_001)).result).toMatchObject({ success: false, code: 'planning.too_many_steps' });
+  expect(session.read(planSlice)).toBeNull();
+  expect(setup(session, titles(999)).result.success).toBe(true);
+  expect(add(session, 'Work', 'Work').result).toMatchObject({ success: false, message: whole });
+  expect(add(session, 'Work').result.success).toBe(true);
+  expect(planOf(session).steps).toHaveLength(1_000);
+});
+
 test('steps are added behind those that there are', () => {
   const session = sessionWithPlan(0);
   expect(add(session, 'A').result).toMatchObject({ message: 'Added id 1. The plan has 1 step.' });

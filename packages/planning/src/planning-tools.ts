@@ -19,7 +19,7 @@ import { checkText, describePlan, describeProgress, formatCount, formatIds } fro
  * `planning_read_plan`. They need no registration: a tool that is called lets the session know the slice.
  *
  * What does not fit the plan is a failure whose message says what to do next: `planning.no_plan`, `planning.completed`,
- * `planning.no_steps`, `planning.text_invalid`, `planning.nothing_to_change`, `planning.status_unknown`, `planning.step_unknown`,
+ * `planning.no_steps`, `planning.too_many_steps`, `planning.text_invalid`, `planning.nothing_to_change`, `planning.status_unknown`, `planning.step_unknown`,
  * `planning.conflict`.
  */
 export function planningTools(): readonly Tool[] {
@@ -58,7 +58,7 @@ const setupPlanTool: Tool = defineTool({
   execute({ objective, initial_steps: titles }, { session }) {
     const goal = checkText('objective', objective);
     if (goal.type === 'problem') return refuse('planning.text_invalid', goal.problem);
-    const checked = checkTitles('initial_steps', titles);
+    const checked = checkTitles(titles, { name: 'initial_steps', before: 0 });
     if (checked.type === 'refusal') return checked.refusal;
     const verb = session.read(planSlice) === null ? 'Set up' : 'Replaced';
     session.dispatch(setUpPlan(goal.text, checked.titles));
@@ -89,7 +89,7 @@ const addStepTool: Tool = defineTool({
         '`steps` is empty: give at least one title, or go on with the steps that there are.',
       );
     }
-    const checked = checkTitles('steps', titles);
+    const checked = checkTitles(titles, { name: 'steps', before: found.plan.steps.length });
     if (checked.type === 'refusal') return checked.refusal;
     session.dispatch(addStepsTo(found.plan, checked.titles));
     const { steps } = addSteps(found.plan, checked.titles);
@@ -180,8 +180,18 @@ type CheckedTitles =
   | { readonly type: 'titles'; readonly titles: readonly string[] }
   | { readonly type: 'refusal'; readonly refusal: ToolResult<never> };
 
-/** All or none. */
-function checkTitles(name: string, given: readonly string[]): CheckedTitles {
+/** Of one plan: every change makes a new list of all steps, and models lose their way long before. */
+const maxSteps = 1_000;
+
+/** All or none. `before`: steps that there are. */
+function checkTitles(
+  given: readonly string[],
+  { name, before }: { readonly name: string; readonly before: number },
+): CheckedTitles {
+  if (before + given.length > maxSteps) {
+    const problem = `A plan has at most ${maxSteps} steps, and this would make ${before + given.length}: plan in larger steps.`;
+    return { type: 'refusal', refusal: refuse('planning.too_many_steps', problem) };
+  }
   const titles: string[] = [];
   for (const [index, one] of given.entries()) {
     const checked = checkText(`${name}[${index}]`, one);
