@@ -4,6 +4,7 @@ import { fileOverrides } from '@holdfast/prompt/node';
 import { formatCount } from './call-line.ts';
 import { createColors } from './colors.ts';
 import type { OverridesAction } from './command-tree.ts';
+import { toCommand } from './command-words.ts';
 import { type ExitCode, usageError } from './failure.ts';
 import { describeTerminal, type Host } from './host.ts';
 import { toJsonText } from './json-text.ts';
@@ -11,6 +12,9 @@ import { openPrompt } from './overrides-module.ts';
 import { formatDifferences, formatStates, listStates, type OverrideState, toPatch } from './overrides-view.ts';
 import { toPrintable } from './terminal-text.ts';
 import { shortenPath } from './workspace.ts';
+
+export const defaultTag = 'latest';
+export const defaultFolder = '.holdfast/overrides';
 
 export interface OverridesOptions {
   readonly action: OverridesAction;
@@ -49,7 +53,7 @@ export async function workOnOverrides(options: OverridesOptions, host: Host): Pr
   if (!loaded.found) {
     throw usageError(
       'usage.overrides_missing',
-      `There are no overrides \`${tag}\` of \`${ns}/${key}\`: \`${about.file}\` does not exist. Make it with \`${host.command} overrides seed\`.`,
+      `There are no overrides \`${tag}\` of \`${ns}/${key}\`: \`${about.file}\` does not exist. Make it with \`${toSeed(options, host)}\`.`,
     );
   }
   print(
@@ -121,6 +125,16 @@ function toRow({ section, tool, part, state, edited, hash, why }: OverrideState)
 
 function toTitle({ ns, key, tag, file }: Document): string {
   return `${ns}/${key}, ${tag}: ${file}`;
+}
+
+/** The command that writes what is missing. */
+function toSeed({ module, exportName, tag, folder }: OverridesOptions, host: Host): string {
+  const chosen = [
+    ...(exportName === undefined ? [] : ['--export', exportName]),
+    ...(tag === defaultTag ? [] : ['--tag', tag]),
+    ...(folder === defaultFolder ? [] : ['--dir', folder]),
+  ];
+  return toCommand({ words: ['overrides', 'seed', module, ...chosen], workspace: host.directory }, host);
 }
 
 function countKeys(record: object): number {

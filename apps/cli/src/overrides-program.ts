@@ -3,7 +3,7 @@ import { type OverridesAction, overridesActions } from './command-tree.ts';
 import type { ExitCode } from './failure.ts';
 import { overridesHelp } from './help-texts.ts';
 import type { Host } from './host.ts';
-import { workOnOverrides } from './overrides-command.ts';
+import { defaultFolder, defaultTag, workOnOverrides } from './overrides-command.ts';
 
 interface OverridesFlags {
   readonly export?: string;
@@ -19,8 +19,8 @@ export function addOverridesCommand(program: Command, host: Host, end: (code: Ex
     .addArgument(new Argument('<action>', 'what to do').choices(overridesActions))
     .argument('<module>', 'file that exports the prompt; it is run')
     .option('--export <prompt>', 'name of the export (default: `default`, else the only prompt)')
-    .option('--tag <tag>', 'which overrides of the prompt', 'latest')
-    .option('--dir <dir>', 'folder of the overrides', '.holdfast/overrides')
+    .option('--tag <tag>', 'which overrides of the prompt', defaultTag)
+    .option('--dir <dir>', 'folder of the overrides', defaultFolder)
     .option('--json', 'as JSON')
     .addHelpText('after', overridesHelp)
     .action(async (action: OverridesAction, module: string, { export: exportName, tag, dir, json }: OverridesFlags) => {

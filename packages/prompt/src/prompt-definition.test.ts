@@ -21,9 +21,12 @@ test('the name is for people, the id for what a session keeps', () => {
   expect(define({ name: 'x' }).bind({})).toMatchObject({ name: 'x', id: 'tests/prompt' });
 });
 
-test.each(['', '  ', 'two\nlines', 'x'.repeat(201)])('the name %j is prompt.name.invalid', (name) => {
-  expect(() => define({ name })).toThrow(expect.objectContaining({ code: 'prompt.name.invalid' }));
-});
+test.each(['', '  ', 'two\nlines', 'a\u0000', 'a\u2028b', 'x'.repeat(201)])(
+  'the name %j is prompt.name.invalid',
+  (name) => {
+    expect(() => define({ name })).toThrow(expect.objectContaining({ code: 'prompt.name.invalid' }));
+  },
+);
 
 test('slices come from sections however deep, each once, and disabled ones too', () => {
   const [one, two] = ['one', 'two'].map((id) => defineSlice({ id, kind: 'value', initial: 0, reducers: {} }));

@@ -99,10 +99,10 @@ function checkUse(option: string, value: unknown, of: Readonly<Record<string, un
 
 function checkName(given: string): string {
   const name = given.trim();
-  if (name !== '' && name.length <= maxNameLength && !/[\r\n]/.test(name)) return name;
+  if (name !== '' && name.length <= maxNameLength && !/[\p{Cc}\u2028\u2029]/u.test(name)) return name;
   throw new HoldfastError(
     'prompt.name.invalid',
-    `The \`name\` \`${name.slice(0, maxNameLength)}\` must be one line of 1 to ${maxNameLength} characters.`,
+    `The \`name\` \`${name.slice(0, maxNameLength)}\` must be one line of 1 to ${maxNameLength} characters, none of them a control character.`,
   );
 }
 

@@ -133,6 +133,12 @@ test.each<{ title: string; sections: Section[]; policies?: Policy[]; code: strin
   { title: 'a title without letters', sections: [section('日本')], code: 'section.key.invalid', names: '`日本`' },
   { title: 'a key with a dot', sections: [section('A', { key: 'a.b' })], code: 'section.key.invalid', names: '`a.b`' },
   { title: 'no title', sections: [section(' ', { key: 'a' })], code: 'section.title.invalid', names: 'title' },
+  {
+    title: 'a title that clears a screen',
+    sections: [section('a\u001b[2J', { key: 'a' })],
+    code: 'section.title.invalid',
+    names: 'title',
+  },
   { title: 'a title of two lines', sections: [section('a\n## 9. b')], code: 'section.title.invalid', names: 'title' },
   {
     title: 'a section called Prompt at the top',

@@ -146,8 +146,12 @@ function parseSummary(
 
 function checkSection({ title, key }: Section, parent: string): void {
   const where = parent === '' ? 'at the top' : `under \`${parent}\``;
-  if (title === '' || /[\r\n]/.test(title)) {
-    throw new HoldfastError('section.title.invalid', `The title \`${title}\` ${where} must be one line of text.`);
+  // Nor anything else that a terminal or a model would obey.
+  if (title === '' || /[\p{Cc}\u2028\u2029]/u.test(title)) {
+    throw new HoldfastError(
+      'section.title.invalid',
+      `The title \`${title}\` ${where} must be one line of text without control characters.`,
+    );
   }
   if (!keyPattern.test(key)) {
     throw new HoldfastError(

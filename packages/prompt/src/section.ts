@@ -95,7 +95,7 @@ export interface SectionDefinition<
   readonly taskExamples?: readonly TaskExample[];
   /** State that the section's tools keep. */
   readonly slices?: readonly Slice[];
-  /** Whether the section's texts may be overridden. Default true. */
+  /** Whether the section's own texts may be overridden; tools and sections in it say it for themselves. Default true. */
   readonly acceptsOverrides?: boolean;
 }
 
