@@ -13,6 +13,8 @@ export interface AskPersonOptions {
   readonly signal: AbortSignal;
   /** Called when the answer is Ctrl-C. */
   readonly onInterrupt: () => void;
+  /** Whether the call could wait for an answer that comes later. Default: unless it is nested. */
+  readonly canWait?: boolean;
 }
 
 /** What a person answers; `later` when the question was put off or taken back. */
@@ -24,7 +26,7 @@ const later: PersonAnswer = { type: 'later' };
 /** Asks at the terminal whether a call may run. Escape denies: whatever is no clear yes is no approval. */
 export async function askPerson(
   pending: PendingApproval,
-  { input, output, style, signal, onInterrupt }: AskPersonOptions,
+  { input, output, style, signal, onInterrupt, canWait = pending.parentId === undefined }: AskPersonOptions,
 ): Promise<PersonAnswer> {
   output.write(`\n${describePending(pending, style).join('\n')}\n`);
   let interrupted = false;
@@ -41,9 +43,7 @@ export async function askPerson(
         { value: 'run', label: `Allow ${toPrintable(pending.name)} for this run` },
         { value: 'deny', label: 'Deny' },
         // The call around a nested one is under way.
-        ...(pending.parentId === undefined
-          ? [{ value: 'later', label: 'Decide later: the run waits for `holdfast approve`' }]
-          : []),
+        ...(canWait ? [{ value: 'later', label: 'Decide later: the run waits for `holdfast approve`' }] : []),
       ],
       // Enter alone must not approve.
       initialValue: 'deny',

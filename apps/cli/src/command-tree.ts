@@ -12,6 +12,9 @@ export type ValueKind =
   | 'shell'
   | 'command'
   | 'overrides'
+  | 'file'
+  | 'new'
+  | 'isolation'
   | 'other';
 
 export interface DescribedOption {
@@ -47,11 +50,16 @@ const kinds: ReadonlyMap<string, ValueKind> = new Map([
   ['call', 'call'],
   ['shell', 'shell'],
   ['command', 'command'],
+  ['file', 'file'],
+  ['tier', 'isolation'],
 ]);
 
 /** The words of the kinds that have few. */
 export const modelWords: readonly string[] = ['offline', 'script:', 'openai:', 'anthropic:', 'google:'];
 export const shellWords: readonly string[] = ['bash', 'zsh', 'fish'];
+/** From the weakest to the strictest. */
+export const isolationTiers = ['in-process', 'worker', 'subprocess', 'sandbox'] as const;
+export const newKinds: readonly string[] = ['tool'];
 export const overridesActions = ['seed', 'status', 'diff'] as const;
 export type OverridesAction = (typeof overridesActions)[number];
 
@@ -83,6 +91,7 @@ function describeOption(option: Option): DescribedOption {
 
 function describeArgument([first, second]: readonly Argument[]): DescribedCommand['argument'] {
   if (first === undefined) return undefined;
+  if (first.name() === 'kind') return { name: first.name(), kind: 'new', repeats: false };
   // An action and the file that it is about: what is offered is both.
   if (first.argChoices !== undefined)
     return { name: `${first.name()} ${second?.name() ?? ''}`, kind: 'overrides', repeats: true };

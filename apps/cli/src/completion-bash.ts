@@ -1,4 +1,12 @@
-import { type CommandTree, modelWords, overridesActions, shellWords, type ValueKind } from './command-tree.ts';
+import {
+  type CommandTree,
+  isolationTiers,
+  modelWords,
+  newKinds,
+  overridesActions,
+  shellWords,
+  type ValueKind,
+} from './command-tree.ts';
 
 /** A script that completes `holdfast` in bash, from 3.2 on. */
 export function toBashScript({ options, commands }: CommandTree): string {
@@ -64,6 +72,12 @@ _holdfast_overrides() {
   COMPREPLY=($(compgen -W $'${overridesActions.join('\\n')}' -- "$current") $(compgen -f -- "$current"))
 }
 
+_holdfast_files() {
+  local IFS=$'\\n'
+  compopt -o filenames 2>/dev/null
+  COMPREPLY=($(compgen -f -- "$current"))
+}
+
 _holdfast() {
   local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD - 1]} command= index
   for ((index = 1; index < COMP_CWORD; index++)); do
@@ -124,6 +138,12 @@ function complete(kind: ValueKind, commands: readonly string[]): string {
       return `_holdfast_words '${commands.join(' ')}';`;
     case 'overrides':
       return '_holdfast_overrides;';
+    case 'file':
+      return '_holdfast_files;';
+    case 'new':
+      return `_holdfast_words '${newKinds.join(' ')}';`;
+    case 'isolation':
+      return `_holdfast_words '${isolationTiers.join(' ')}';`;
     case 'other':
       return ':;';
     default:

@@ -1,7 +1,9 @@
 import {
   type CommandTree,
   type DescribedOption,
+  isolationTiers,
   modelWords,
+  newKinds,
   overridesActions,
   shellWords,
   type ValueKind,
@@ -86,6 +88,12 @@ function toWords(kind: ValueKind, commands: readonly string[]): string | undefin
       return commands.join(' ');
     case 'overrides':
       return `${overridesActions.join(' ')} (__fish_complete_path (commandline -ct))`;
+    case 'file':
+      return '(__fish_complete_path (commandline -ct))';
+    case 'new':
+      return newKinds.join(' ');
+    case 'isolation':
+      return isolationTiers.join(' ');
     case 'other':
       return undefined;
     default:

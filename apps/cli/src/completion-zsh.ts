@@ -1,7 +1,9 @@
 import {
   type CommandTree,
   type DescribedOption,
+  isolationTiers,
   modelWords,
+  newKinds,
   overridesActions,
   shellWords,
   type ValueKind,
@@ -105,6 +107,12 @@ function toAction(kind: ValueKind): string {
       return '_holdfast_commands';
     case 'overrides':
       return '_holdfast_overrides';
+    case 'file':
+      return '_files';
+    case 'new':
+      return `(${newKinds.join(' ')})`;
+    case 'isolation':
+      return `(${isolationTiers.join(' ')})`;
     case 'other':
       return ' ';
     default:

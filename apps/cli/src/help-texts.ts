@@ -104,6 +104,32 @@ Examples:
 
 No line of a tool file runs. Exits with 1 when a file is refused.`;
 
+export const tryHelp: string = `
+Examples:
+  $ holdfast try plugins/make_slug.mjs                    its examples, and the first one once more
+  $ holdfast try plugins/make_slug.mjs --input '{"title": "Hello"}'
+  $ holdfast try plugins/summarize.mjs --input '{"path": "data.csv"}' --workspace .
+  $ holdfast try plugins/erase.mjs --input '{}' --allow erase
+  $ holdfast try plugins/make_slug.mjs --json | jq '.calls[].outcome.text'
+
+The file is checked as \`check\` does, whatever is locked. Then each example is called and compared with what it says, and the input is
+called twice and compared with itself; a difference there is told and is no error. A tool with effects outside that may not be
+repeated is called once. Each call finds the same files, and what it writes through its context is shown and then dropped; what it
+does by itself, with node:fs or the network, is done. Other tools are not there.
+
+Nobody is asked without a terminal: a dangerous tool is denied there unless --allow names it. Ctrl-C ends a call. A tool that runs in
+this process and never lets go of its thread keeps Ctrl-C and --timeout from being seen (Ctrl-\\ ends the program then);
+\`--isolation subprocess\` stops that one, too. Exits with 1 when the file is refused, a call does not succeed, or an example is not as it
+says.`;
+
+export const newHelp: string = `
+Examples:
+  $ holdfast new tool make_slug                 writes ./plugins/make_slug.mjs
+  $ holdfast new tool make_slug --typescript    writes ./plugins/make_slug.mts
+  $ holdfast new tool make_slug --tools tools
+
+Nothing is written over a file that is there.`;
+
 export const lockHelp: string = `
 Examples:
   $ holdfast lock                        writes holdfast.lock beside the tools folder; put it under version control

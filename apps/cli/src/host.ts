@@ -34,6 +34,8 @@ export interface Host {
   openLog(path: string): SessionStore;
   /** Calls back when a run has to stop; the returned function ends that. */
   onInterrupt(listener: (cause: Interruption) => void): () => void;
+  /** Lets the program fail, and say `message`, when something else ends it before the returned function is called. */
+  guardExit(message: string): () => void;
   /** Takes stdout for the caller alone: what anybody else prints goes to stderr from then on. */
   reserveStdout(): (text: string) => void;
 }

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { writeSync } from 'node:fs';
 import { systemClock } from '@holdfast/core';
 import { jsonlStore } from '@holdfast/session/jsonl';
 import manifest from '../package.json' with { type: 'json' };
@@ -10,6 +11,8 @@ import { runProgram } from './program.ts';
 const { stdin, stdout, stderr, env } = process;
 const listeners = new Set<(cause: Interruption) => void>();
 const suffixLetters = 'abcdefghijklmnopqrstuvwxyz0123456789';
+
+let interrupted = false;
 
 const host: Host = {
   stdin,
@@ -26,6 +29,17 @@ const host: Host = {
     listeners.add(listener);
     return () => listeners.delete(listener);
   },
+  guardExit(message) {
+    const tell = (): void => {
+      // Ended by its user, or already failed.
+      if (interrupted) return;
+      process.exitCode = 1;
+      // Nothing that is not written at once is written any more.
+      writeSync(2, message);
+    };
+    process.on('exit', tell);
+    return () => process.off('exit', tell);
+  },
   reserveStdout() {
     const write = stdout.write.bind(stdout);
     // Tools run in this process, and what they print must not get between our lines.
@@ -41,7 +55,6 @@ function tell(cause: Interruption): void {
 }
 
 // The first signal ends the run in order, so that the log has its end; the second one does not wait for that.
-let interrupted = false;
 const signals = { SIGINT: 'ctrl-c', SIGTERM: 'terminated', SIGHUP: 'hung-up' } as const;
 for (const [signal, cause] of Object.entries(signals)) {
   process.on(signal, () => {

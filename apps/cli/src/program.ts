@@ -21,6 +21,7 @@ import {
 import { describeTerminal, type Host } from './host.ts';
 import { listTools } from './list-command.ts';
 import { addLockCommand } from './lock-program.ts';
+import { addNewCommand } from './new-tool-program.ts';
 import { collectNames, readSeq } from './option-values.ts';
 import { addOverridesCommand } from './overrides-program.ts';
 import { replaySession } from './replay-command.ts';
@@ -28,6 +29,7 @@ import { readRequest } from './request.ts';
 import { runRequest } from './run-command.ts';
 import { showSession } from './show-command.ts';
 import { toPrintableBlock } from './terminal-text.ts';
+import { addTryCommand } from './try-program.ts';
 import { verifyLog } from './verify-command.ts';
 import { explainWhy } from './why-command.ts';
 
@@ -187,6 +189,10 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
     .action(async (folder: string, { strict, json }: { readonly strict?: boolean; readonly json?: boolean }) => {
       end(await checkFolder({ folder, strict: strict === true, json: json === true }, host));
     });
+
+  addTryCommand(program, host, end);
+
+  addNewCommand(program, host, end);
 
   addLockCommand(program, host, end);
 

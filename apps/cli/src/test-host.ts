@@ -59,6 +59,7 @@ export function createTestHost({
         listeners.add(listener);
         return () => listeners.delete(listener);
       },
+      guardExit: () => () => undefined,
       reserveStdout: () => (text) => stdout.write(text),
     },
     stdin,

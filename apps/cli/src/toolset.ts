@@ -2,7 +2,7 @@ import { lstat, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Tool } from '@holdfast/core';
 import { fileTools } from '@holdfast/filesystem';
-import { type Diagnostic, loadTools } from '@holdfast/loader';
+import { type Diagnostic, type Isolation, loadTools, type ScannedFile } from '@holdfast/loader';
 import { usageError } from './failure.ts';
 import { isFolder } from './workspace.ts';
 
@@ -21,6 +21,10 @@ export interface Toolset {
   readonly folder: ToolsFolder;
   /** Whether a lock says which tools may run. */
   readonly isLocked: boolean;
+  /** Every tool file of the folder, also the refused ones. */
+  readonly files: readonly ScannedFile[];
+  /** Ends the processes in which tools of the folder run. */
+  close(): Promise<void>;
 }
 
 /** A lock lies beside the tools folder. */
@@ -45,6 +49,10 @@ export interface ToolsetOptions {
   readonly strict?: boolean;
   /** Whether a lock beside the folder counts. Default true. */
   readonly useLock?: boolean;
+  /** The weakest isolation that tools of the folder run in. Default: what the loader takes. */
+  readonly isolation?: Isolation;
+  /** Where what a tool prints in a process of its own goes. Default: nowhere. */
+  readonly print?: (text: string) => void;
 }
 
 /**
@@ -55,13 +63,26 @@ export interface ToolsetOptions {
  */
 export async function openToolset(
   folder: ToolsFolder,
-  { strict = false, useLock = true }: ToolsetOptions = {},
+  { strict = false, useLock = true, isolation, print }: ToolsetOptions = {},
 ): Promise<Toolset> {
   const builtIn = fileTools();
   if (folder.path === undefined)
-    return { folderTools: [], fileTools: builtIn, diagnostics: [], folder, isLocked: false };
+    return {
+      folderTools: [],
+      fileTools: builtIn,
+      diagnostics: [],
+      folder,
+      isLocked: false,
+      files: [],
+      close: async () => undefined,
+    };
   const lock = useLock ? await findLock(folder.path) : undefined;
-  const { tools, diagnostics } = await loadTools(folder.path, { strict, ...(lock === undefined ? {} : { lock }) });
+  const { tools, diagnostics, files, close } = await loadTools(folder.path, {
+    strict,
+    ...(lock === undefined ? {} : { lock }),
+    ...(isolation === undefined ? {} : { isolation }),
+    ...(print === undefined ? {} : { processes: { print } }),
+  });
   const taken = new Map(builtIn.map((tool) => [toTwinKey(tool.name), tool.name]));
   const clashes = tools.filter((tool) => taken.has(toTwinKey(tool.name)));
   return {
@@ -73,6 +94,8 @@ export async function openToolset(
     ],
     folder,
     isLocked: lock !== undefined,
+    files,
+    close,
   };
 }
 

@@ -1,0 +1,49 @@
+import { expect, test, vi } from 'vitest';
+import { type Ended, type RunMainOptions, runMain, toTool } from './test-program.ts';
+
+// A busy machine may take seconds to start Node.js.
+vi.setConfig({ testTimeout: 60_000 });
+
+const run = (source: string, argv: readonly string[] = [], options: RunMainOptions = {}): Promise<Ended> =>
+  runMain(['try', 'plugins/tool.mjs', ...argv], { files: { 'plugins/tool.mjs': source }, ...options });
+
+test('a tool that ends the process is said to have done so, and no exit code of its own passes for ours', async () => {
+  const source = toTool('leave', 'process.exit(0);');
+  const { exitCode, stdout, stderr } = await run(source);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining('(tool.process.exited)') });
+  expect(stdout).toContain('\ninput  {}\n');
+  expect(await run(source, ['--json'])).toMatchObject({ exitCode: 1, stdout: '' });
+});
+
+test('in a process of its own it costs the call, and the other calls are made', async () => {
+  const source = toTool('leave', 'process.exit(0);');
+  const { exitCode, stdout, stderr } = await run(source, ['--isolation', 'subprocess']);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: '' });
+  expect(stdout).toContain('runs in a process of its own');
+  expect(stdout).toContain('  failed (tool.process.exited) after ');
+  expect(stdout).toContain('not good: 2 calls, 2 without success\n');
+});
+
+test.each([
+  { where: 'this process', argv: [], body: 'return new Promise(() => setInterval(() => {}, 1000));' },
+  { where: 'a process of its own', argv: ['--isolation', 'subprocess'], body: 'for (;;);' },
+])('Ctrl-C ends a call that hangs in $where', async ({ argv, body }) => {
+  const { exitCode, stdout } = await run(toTool('hang', `console.error('begun'); ${body}`), argv, {
+    onStdout(child, seen) {
+      // Seen before the call begins: whenever the signal comes, it is the same.
+      if (seen.includes('input  {}') && !child.killed) child.kill('SIGINT');
+    },
+  });
+  expect(exitCode).toBe(130);
+  expect(stdout).toContain('  cancelled (call.aborted) after ');
+  expect(stdout).toContain('not good: 1 call, 1 without success, 1 not made\n');
+});
+
+test('a tool that its file wants in a thread runs there', async () => {
+  const source = toTool('away', 'return 1;').replace("'none',", "'none', isolation: 'worker',");
+  expect(await run(source)).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('runs in a thread\n') });
+  expect(await run(source, ['--isolation', 'in-process'])).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringContaining('runs in a thread\n'),
+  });
+});

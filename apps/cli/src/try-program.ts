@@ -1,0 +1,47 @@
+import type { Isolation } from '@holdfast/loader';
+import { type Command, Option } from 'commander';
+import { isolationTiers } from './command-tree.ts';
+import type { ExitCode } from './failure.ts';
+import { tryHelp } from './help-texts.ts';
+import type { Host } from './host.ts';
+import { collect, readSeconds } from './option-values.ts';
+import { tryTool } from './try-command.ts';
+
+interface TryFlags {
+  readonly input?: string;
+  readonly workspace?: string;
+  readonly isolation?: Isolation;
+  readonly allow?: readonly string[];
+  readonly timeout?: number;
+  readonly json?: boolean;
+}
+
+export function addTryCommand(program: Command, host: Host, end: (code: ExitCode) => void): void {
+  program
+    .command('try')
+    .description('check one tool file, call its tool alone, and show what a model would see')
+    .argument('<file>', 'the tool file; its tool runs')
+    .option('--input <json>', 'arguments to call it with (default: those of its first example)')
+    .option('--workspace <dir>', 'files that the tool finds; none of them is changed (default: no files)')
+    .addOption(new Option('--isolation <tier>', 'the weakest isolation to run it in').choices(isolationTiers))
+    .option('--allow <name>', 'let the tool of this name run without asking, though it is dangerous', collect)
+    .option('--timeout <seconds>', 'the longest that a call may take (default: 60)', readSeconds)
+    .option('--json', 'as JSON')
+    .addHelpText('after', tryHelp)
+    .action(async (file: string, { input, workspace, isolation, allow, timeout, json }: TryFlags) => {
+      end(
+        await tryTool(
+          {
+            file,
+            input,
+            workspace,
+            isolation,
+            allow: allow ?? [],
+            timeoutMs: timeout === undefined ? undefined : timeout * 1000,
+            json: json === true,
+          },
+          host,
+        ),
+      );
+    });
+}

@@ -1,0 +1,73 @@
+import { stat } from 'node:fs/promises';
+import { basename, dirname, resolve } from 'node:path';
+import type { Tool } from '@holdfast/core';
+import type { Diagnostic, Isolation } from '@holdfast/loader';
+import { isolationTiers } from './command-tree.ts';
+import { usageError } from './failure.ts';
+import type { Host } from './host.ts';
+import { toPrintableBlock } from './terminal-text.ts';
+import { openToolset } from './toolset.ts';
+
+/** A tool file to be tried, checked among the files beside it. */
+export interface TryTarget {
+  /** As it was named, but for the file itself. */
+  readonly folder: string;
+  /** Its real path. */
+  readonly folderPath: string;
+  /** `undefined`: the file is refused. */
+  readonly tool: Tool | undefined;
+  /** Of this file. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** Where the tool runs. */
+  readonly isolation: Isolation;
+  /** Ends the processes in which it runs. */
+  close(): Promise<void>;
+}
+
+/**
+ * Checks a tool file as `check` does, whatever is locked: who names a file wants that one tried.
+ *
+ * @throws HoldfastError `usage.file_missing`, `usage.file_not_tool`.
+ */
+export async function openTarget(name: string, isolation: Isolation | undefined, host: Host): Promise<TryTarget> {
+  const path = resolve(host.directory, name);
+  if (!(await isThere(path)))
+    throw usageError('usage.file_missing', `There is no file \`${name}\` that can be opened.`);
+  const file = basename(path);
+  const folder = { name: dirname(name), path: dirname(path) };
+  const toolset = await openToolset(folder, {
+    useLock: false,
+    ...(isolation === undefined ? {} : { isolation }),
+    print: (text) => host.stderr.write(toPrintableBlock(text)),
+  });
+  const scanned = toolset.files.find((one) => one.file === file);
+  if (scanned === undefined) {
+    await toolset.close();
+    throw usageError(
+      'usage.file_not_tool',
+      `\`${name}\` does not count as a tool file: its name ends in .js, .mjs, .ts or .mts, begins with neither \`.\` nor \`_\`, and it is no test.`,
+    );
+  }
+  const asked = scanned.type === 'tool' ? scanned.metadata.isolation : undefined;
+  return {
+    folder: folder.name,
+    folderPath: folder.path,
+    tool: toolset.folderTools.find(({ origin }) => origin?.source === file),
+    diagnostics: toolset.diagnostics.filter((one) => one.file === file),
+    isolation: isolationTiers[Math.max(rank(isolation), rank(asked))] ?? 'in-process',
+    close: () => toolset.close(),
+  };
+}
+
+// Whatever is there is for the loader to judge, but for a folder, which has no tool of its own.
+async function isThere(path: string): Promise<boolean> {
+  try {
+    return !(await stat(path)).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+function rank(isolation: Isolation | undefined): number {
+  return isolation === undefined ? 0 : isolationTiers.indexOf(isolation);
+}
