@@ -200,7 +200,6 @@ async function killAt(
 
 test.each(['written', 'put', 'lock'])(
   'a process that is killed once %s leaves nothing that could run',
-  { timeout: 60_000 },
   async (step) => {
     await using project = await createProject(files);
     await project.accept();

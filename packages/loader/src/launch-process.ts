@@ -79,7 +79,7 @@ function listen(child: ChildProcess, socket: Duplex, groups: ProcessGroups, list
   socket.on('error', () => undefined);
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on('data', (chunk: Buffer) => {
-      lastWords = `${lastWords}${chunk.toString('latin1')}`.slice(-4_096);
+      lastWords = `${lastWords}${chunk.toString('latin1')}`.slice(-16_384);
       listener.printed(chunk);
     });
   }

@@ -269,23 +269,19 @@ test('two tools may share what they import, and call each other up by path', asy
   expect(await Promise.all(tools.map((tool) => callTool(tool)))).toEqual([[1, { x: 1 }], 1]);
 });
 
-test.each(['worker', 'subprocess'] as const)(
-  'a %s runs the pinned bytes, too',
-  { timeout: 60_000 },
-  async (isolation) => {
-    await using project = await createProject(files);
-    await project.accept();
-    const { tools, close } = await loadTools(project.plugins, { lock: project.lock, isolation });
-    try {
-      await project.write('src/deeper.mjs', "export const word = 'evil';");
-      expect(await tools[0]?.execute?.({}, testContext())).toBe('good');
-      await project.remove('.holdfast/tools');
-      expect(await callTool(tools[1], testContext())).toBe('plain');
-    } finally {
-      await close();
-    }
-  },
-);
+test.each(['worker', 'subprocess'] as const)('a %s runs the pinned bytes, too', async (isolation) => {
+  await using project = await createProject(files);
+  await project.accept();
+  const { tools, close } = await loadTools(project.plugins, { lock: project.lock, isolation });
+  try {
+    await project.write('src/deeper.mjs', "export const word = 'evil';");
+    expect(await tools[0]?.execute?.({}, testContext())).toBe('good');
+    await project.remove('.holdfast/tools');
+    expect(await callTool(tools[1], testContext())).toBe('plain');
+  } finally {
+    await close();
+  }
+});
 
 test('copies are kept out of version control', async () => {
   await using project = await createProject(files);

@@ -44,18 +44,19 @@ export function toolCommand({ metadata }: PinnedTool, memoryMb: number | undefin
       ...(process.allowedNodeEnvironmentFlags.has('--allow-net') ? ['--allow-net'] : []),
       fileURLToPath(programUrl('tool-process-main')),
     ],
-    memoryMb,
+    memoryLimit(memoryMb) + restMb + (mayAct ? threadsMb : 0),
   );
 }
 
 // What Node itself takes, most of it never used: a smaller limit keeps it from starting.
 const restMb = 768;
+// Each thread takes 512 MiB for code, most of it never used, and without it the whole process ends. Room for four.
+const threadsMb = 4 * 576;
 
 /** Memory outside of the heap has no limit of Node's, and a crash must not fill the disk with what was in it. */
-function limitMemory(command: Command, memoryMb: number | undefined): Command {
+function limitMemory(command: Command, limitMb: number): Command {
   if (process.platform !== 'linux') return command;
-  const kilobytes = (memoryLimit(memoryMb) + restMb) * 1024;
   // A smaller limit that is in force already cannot be raised, and need not be.
-  const script = `ulimit -c 0 2>/dev/null; ulimit -d ${kilobytes} 2>/dev/null; exec "$0" "$@"`;
+  const script = `ulimit -c 0 2>/dev/null; ulimit -d ${limitMb * 1024} 2>/dev/null; exec "$0" "$@"`;
   return ['/bin/sh', '-c', script, ...command];
 }

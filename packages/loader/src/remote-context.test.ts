@@ -27,7 +27,7 @@ export async function run(input, context) {
   return {
     keys: Object.keys(context), frozen: Object.isFrozen(context) && Object.isFrozen(filesystem),
     callId, idempotencyKey, aborted: signal.aborted,
-    remaining: deadline.remainingMs() > 0 && deadline.remainingMs() <= 60_000 && deadline.atMs > Date.now(),
+    remaining: deadline.remainingMs() > 0 && deadline.remainingMs() <= 1e9 && deadline.atMs > Date.now(),
     walked: walked.length, last: walked.at(-1),
     resolved: await filesystem.resolve('./a'), stat: await filesystem.stat('a'), none: (await filesystem.stat('none')) === undefined,
     read: new TextDecoder().decode(await filesystem.read('a', { peek: true })), text: await filesystem.readText('a'),
@@ -43,7 +43,7 @@ export async function run(input, context) {
 }`;
   const files = Object.fromEntries(Array.from({ length: 2_500 }, (_, index) => [`f${index}`, '']));
   const filesystem = testFilesystem({ a: 'A', old: 'o', ...files });
-  const context = testContext({ filesystem, remainingMs: 60_000 });
+  const context = testContext({ filesystem, remainingMs: 1e9 });
   const tool = writeTool(source);
   const seen = await closeLater(create()).run(tool, {}, context);
   expect(seen).toEqual({
@@ -108,10 +108,11 @@ export async function run({ first }, context) {
   const busy = setInterval(() => {}, 1e9);
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
   clearInterval(busy);
-  return [deadline.remainingMs(), filesystem === undefined];
+  // Timers and the time of day are rounded each for themselves.
+  return [deadline.remainingMs() <= 2, filesystem === undefined];
 }`);
   const subprocess = closeLater(createSubprocessRunner(options));
-  expect(await subprocess.run(tool, { first: true }, testContext({ remainingMs: 1 }))).toEqual([0, true]);
+  expect(await subprocess.run(tool, { first: true }, testContext({ remainingMs: 1 }))).toEqual([true, true]);
   const context = testContext();
   const closed = 'context.closed';
   expect(await subprocess.run(tool, { first: false }, context)).toEqual([closed, closed, closed]);

@@ -13,7 +13,7 @@ test('a process that does not say whether it is idle is ended, and the next call
   children[0]?.say({ type: 'returned', call: 1, idle: false, value: 1 });
   expect(await first).toBe(1);
   const second = pool.run(tool, {}, testContext());
-  clock.advance(999);
+  clock.advance(4_999);
   await new Promise((resolve) => setImmediate(resolve));
   expect(children).toHaveLength(1);
   clock.advance(1);

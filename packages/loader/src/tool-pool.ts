@@ -14,7 +14,10 @@ export interface RemoteRunnerOptions {
   verify(tool: PinnedTool): Promise<string>;
   /** Names of environment variables that tools see beside `PATH`, `LANG`, `TZ` and `TMPDIR`. */
   readonly environment?: readonly string[];
-  /** Memory of one process in MiB, default 256: of its heap, and on Linux about as much again of everything else. */
+  /**
+   * Memory of one process in MiB, default 256: of its heap, and on Linux about as much again of everything else. `external` tools have
+   * 2,304 MiB more, which is what four threads of theirs reserve.
+   */
   readonly memoryMb?: number;
   /** What a tool prints, in parts, cut at 64 KiB a call. Default: nobody is told. */
   readonly print?: (text: string, tool: PinnedTool) => void;
@@ -39,7 +42,7 @@ const backgroundClock: Clock = {
 };
 
 // How long what a call has left running may take to end.
-const settleMs = 1_000;
+const settleMs = 5_000;
 
 /**
  * Runs tools in processes (or threads) of their own. A process serves one tool, as it was pinned, one call at a time, and never
