@@ -1,16 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readLog } from '@holdfast/session/jsonl';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { runProgram } from './program.ts';
 import { findLogFolder } from './session-logs.ts';
 import { unprintable } from './terminal-text.ts';
 import { createFolder } from './test-folder.ts';
 import { createTestHost, type TestHostOptions } from './test-host.ts';
 import { runMain, toTool } from './test-program.ts';
-
-// A busy machine may take seconds to start Node.js.
-vi.setConfig({ testTimeout: 60_000 });
 
 async function run(argv: readonly string[], directory: string, options: TestHostOptions = {}) {
   const { host, stdout, stderr } = createTestHost({ directory, ...options });

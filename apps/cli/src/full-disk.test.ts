@@ -3,15 +3,12 @@ import { join } from 'node:path';
 import { HoldfastError } from '@holdfast/core';
 import type { SessionStore } from '@holdfast/session';
 import { jsonlStore, type LogReading, readLog } from '@holdfast/session/jsonl';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { runProgram } from './program.ts';
 import { findLogFolder } from './session-logs.ts';
 import { createFolder } from './test-folder.ts';
 import { createTestHost } from './test-host.ts';
 import { runShell, shellCommand, toTool } from './test-program.ts';
-
-// A busy machine may take seconds to start Node.js.
-vi.setConfig({ testTimeout: 60_000 });
 
 const write = (path: string, content: string) => ({ calls: [{ name: 'write_file', arguments: { path, content } }] });
 const turns = [write('one.txt', '1'), write('two.txt', '2'), write('three.txt', '3'), { text: 'All written.' }];

@@ -1,13 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type LogReading, readLog } from '@holdfast/session/jsonl';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { findLogFolder } from './session-logs.ts';
 import { createFolder } from './test-folder.ts';
 import { jsonRun, runMain, runShell, script, shellCommand, toTool } from './test-program.ts';
-
-// A busy machine may take seconds to start Node.js.
-vi.setConfig({ testTimeout: 60_000 });
 
 const files = {
   'kept.txt': 'as it was\n',

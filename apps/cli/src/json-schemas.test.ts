@@ -1,16 +1,13 @@
 import { defineSlice, type JsonObject, replace } from '@holdfast/core';
 import { createSession } from '@holdfast/session';
 import { jsonlStore } from '@holdfast/session/jsonl';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { runProgram } from './program.ts';
 import { prepareLogPath } from './session-logs.ts';
 import { createFolder } from './test-folder.ts';
 import { createTestHost, type TestHostOptions } from './test-host.ts';
 import { runMain, toTool } from './test-program.ts';
 import { checkLines, findIssues, readSchema } from './test-schemas.ts';
-
-// A busy machine may take seconds to start Node.js.
-vi.setConfig({ testTimeout: 60_000 });
 
 async function print(argv: readonly string[], directory: string, options: TestHostOptions = {}): Promise<string> {
   const { host, stdout } = createTestHost({ directory, ...options });

@@ -14,7 +14,7 @@ beforeAll(async () => {
   await cp(join(repository, 'apps', 'docs', 'guide'), join(docs, 'guide'), { recursive: true });
   await assemble(docs);
   // Every command is asked for its help, and a busy machine may take seconds to start Node.js.
-}, 60_000);
+});
 
 afterAll(() => rm(docs, { recursive: true }));
 
