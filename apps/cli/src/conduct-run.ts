@@ -4,6 +4,7 @@ import type { Session } from '@holdfast/session';
 import { type Approver, createApprover } from './approver.ts';
 import type { LineStyle } from './call-line.ts';
 import { createColors } from './colors.ts';
+import { toCommand } from './command-words.ts';
 import { type ExitCode, interruptionCodes } from './failure.ts';
 import { describeTerminal, type Host, type Interruption } from './host.ts';
 import { describeNextSteps } from './next-steps.ts';
@@ -51,6 +52,10 @@ export async function conductRun(conduct: RunConduct, host: Host): Promise<ExitC
   const { maxRounds, timeoutMs } = terms;
   const budget = createRunBudget(terms, host);
   const summary = createRunSummary(setup.tools, { maxRounds, timeoutMs, budget });
+  const resume = toCommand({ words: ['resume', session.id], workspace: setup.workspace }, host);
+  const guard = host.guardExit(
+    `error: a tool ended this process in the middle of the run; \`${resume}\` goes on with it (tool.process.exited)\n`,
+  );
   try {
     const result = await goOn({ conduct, host, view, approver, summary, budget, signal: controller.signal });
     view.close();
@@ -71,9 +76,11 @@ export async function conductRun(conduct: RunConduct, host: Host): Promise<ExitC
     if (!json) for (const line of summary.describeBroken(style)) host.stdout.write(`${line}\n`);
     throw thrown;
   } finally {
+    guard();
     approver.close();
     view.close();
     stopListening();
+    await setup.close();
   }
 }
 

@@ -1,8 +1,5 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { jsonRun, runMain, script, toTool } from './test-program.ts';
-
-// A busy machine may take seconds to start Node.js.
-vi.setConfig({ testTimeout: 60_000 });
 
 test('version and usage errors', async () => {
   expect(await runMain(['--version'])).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+/) });
@@ -49,6 +46,24 @@ test('an exception that a tool leaves behind is told, and ends the run in order'
   const { exitCode, stdout, stderr } = await runMain(jsonRun, { files });
   expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: 'error: late\n' });
   expect(stdout).toContain('"run-end"');
+});
+
+test('a tool that ends the process does not make a success of the run, and the run can be gone on with', async () => {
+  const files = { 'plugins/quit.mjs': toTool('quit', 'process.exit(0);'), 'script.json': script('quit') };
+  const { exitCode, stdout, stderr } = await runMain(jsonRun, { files });
+  expect(exitCode).toBe(1);
+  expect(stderr).toMatch(/a tool ended this process in the middle of the run; `.* resume \S+` goes on with it/);
+  expect(stdout).not.toContain('"run-end"');
+});
+
+test('what a tool prints in a process of its own is shown, made visible', async () => {
+  const tool = toTool('loud', "console.log('LOUD\u001b[2J'); return 1;").replace(
+    "'none',",
+    "'none', isolation: 'subprocess',",
+  );
+  const files = { 'plugins/loud.mjs': tool, 'script.json': script('loud') };
+  const { exitCode, stderr } = await runMain(jsonRun, { files });
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: 'LOUD\\x1b[2J\n' });
 });
 
 test('a reader that goes away ends the program quietly', async () => {

@@ -7,7 +7,7 @@ import type { Host } from './host.ts';
 import { openModel } from './models.ts';
 import { createRunPrompt } from './run-prompt.ts';
 import type { RunTerms } from './run-terms.ts';
-import { toPrintable } from './terminal-text.ts';
+import { toPrintable, toPrintableBlock } from './terminal-text.ts';
 import { openToolset, type Toolset, type ToolsFolder } from './toolset.ts';
 import { findProtectedPaths, shortenPath } from './workspace.ts';
 
@@ -21,6 +21,8 @@ export interface RunSetup {
   readonly filesystem: unknown;
   /** Model, tools and place, on one line. */
   readonly description: string;
+  /** Ends the processes in which tools of the folder run. */
+  close(): Promise<void>;
 }
 
 export interface RunPlaces {
@@ -41,7 +43,7 @@ export async function setUpRun(
   host: Host,
 ): Promise<RunSetup> {
   const protectedPaths = await findProtectedPaths(workspace, folder.path);
-  const toolset = await openToolset(folder);
+  const toolset = await openToolset(folder, { print: (text) => host.stderr.write(toPrintableBlock(text)) });
   const tools = [...toolset.fileTools, ...toolset.folderTools];
   checkNames('--allow', terms.allow, tools);
   checkNames('--order', terms.order.flat(), tools);
@@ -58,6 +60,7 @@ export async function setUpRun(
     tools,
     filesystem: hostFilesystem(workspace, { protectedPaths }),
     description: toPrintable(`${model.id} · ${describeTools(toolset)} · in ${place}`),
+    close: toolset.close,
   };
 }
 
