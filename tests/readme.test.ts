@@ -21,8 +21,12 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true }));
 
-test('the section has a check and a run', () => {
-  expect(commands).toEqual([expect.stringContaining('holdfast -- check'), expect.stringContaining('npm start --')]);
+test('the section has a check, a try and a run', () => {
+  expect(commands).toEqual([
+    expect.stringContaining('holdfast -- check'),
+    expect.stringContaining('holdfast -- try'),
+    expect.stringContaining('npm start --'),
+  ]);
 });
 
 test('the tool file of the README is sound', async () => {
@@ -33,8 +37,13 @@ test('the tool file of the README is sound', async () => {
   });
 });
 
+test('it answers when it is tried alone', async () => {
+  const { status, output } = await runCommand(commands[1] ?? '', folder);
+  expect({ status, output }).toEqual({ status: 0, output: expect.stringContaining('MMXXVI') });
+});
+
 test('the request of the README uses it', async () => {
   // In a folder of its own, where the README's command makes a copy of the sample project.
-  const { status, output } = await runCommand(commands[1] ?? '', folder, ['--workspace', folder]);
+  const { status, output } = await runCommand(commands[2] ?? '', folder, ['--workspace', folder]);
   expect({ status, output }).toEqual({ status: 0, output: expect.stringMatching(/roman_numeral[\s\S]*MMXXVI/) });
 });
