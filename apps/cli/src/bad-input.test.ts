@@ -44,7 +44,7 @@ test('a request of 10 MB is run, logged and shown in seconds', async () => {
   expect(shown.exitCode).toBe(0);
   expect(shown.stdout.length).toBeLessThan(100_000);
   // It takes less than two; a step that goes over the text once more for every line or character takes minutes.
-  expect(performance.now() - started).toBeLessThan(20_000);
+  expect(performance.now() - started).toBeLessThan(60_000);
 });
 
 test('nobody is asked when standard input carried the request', async () => {

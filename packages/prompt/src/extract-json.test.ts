@@ -123,6 +123,6 @@ test.each([
   const start = performance.now();
   extract(text);
   extract(`x ${text} {"a":1}`);
-  // Quadratic work would take minutes.
-  expect(performance.now() - start).toBeLessThan(2_000);
+  // It takes a fraction of a second; quadratic work would take many minutes.
+  expect(performance.now() - start).toBeLessThan(60_000);
 });
