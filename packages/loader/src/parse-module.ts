@@ -116,7 +116,8 @@ process.stdout.write(JSON.stringify({
   return value?.type === 'BlockStatement' || value?.type === 'ClassBody' ? { ...value, body: [] } : value;
 }));
 `;
-const timeoutMs = 10_000;
+// Of a file of 1 MiB on a slow and busy machine, many times over.
+const timeoutMs = 60_000;
 const maxTreeBytes = 256 * 1024 * 1024;
 
 async function parseApart(name: string, source: string): Promise<RawParse | undefined> {
