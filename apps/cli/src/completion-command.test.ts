@@ -1,14 +1,11 @@
 import { readdir } from 'node:fs/promises';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { runProgram } from './program.ts';
 import { callEnd, pendingApproval } from './test-events.ts';
 import { createFolder } from './test-folder.ts';
 import { createTestHost } from './test-host.ts';
 import { writeLog } from './test-log.ts';
 import { runShell, shellCommand, toTool } from './test-program.ts';
-
-// A busy machine may take seconds to start Node.js.
-vi.setConfig({ testTimeout: 60_000 });
 
 async function print(shell: string): Promise<string> {
   const { host, stdout } = createTestHost();

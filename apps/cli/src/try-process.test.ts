@@ -1,8 +1,5 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { type Ended, type RunMainOptions, runMain, toTool } from './test-program.ts';
-
-// A busy machine may take seconds to start Node.js.
-vi.setConfig({ testTimeout: 60_000 });
 
 const run = (source: string, argv: readonly string[] = [], options: RunMainOptions = {}): Promise<Ended> =>
   runMain(['try', 'plugins/tool.mjs', ...argv], { files: { 'plugins/tool.mjs': source }, ...options });
