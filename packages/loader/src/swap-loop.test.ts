@@ -6,7 +6,7 @@ import { loadToolsWith } from './load-tools.ts';
 import { formatLock } from './lock-file.ts';
 import { callTool, createProject, type TestProject, toolFile } from './test-project.ts';
 
-const loads = 250;
+const loads = 500;
 const paths = ['plugins/tool.mjs', 'src/word.mjs', 'src/deeper.mjs'] as const;
 
 function goodText(path: (typeof paths)[number], load: number): string {
