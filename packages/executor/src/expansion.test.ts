@@ -1,5 +1,6 @@
 import {
   definePolicy,
+  defineResource,
   defineSlice,
   defineTool,
   deny,
@@ -155,6 +156,43 @@ test('what an earlier call of the turn has opened, a later one need not open: it
     // It saw the section open, and has no reason to ask; that the prompt makes a new object of it each time says nothing.
     { kind: 'failed', code: 'section.open' },
   ]);
+});
+
+test('what such a call has used is given back, and what it does too late counts for nothing', async () => {
+  const { session } = testSession();
+  const ends: string[] = [];
+  const client = defineResource({
+    name: 'client',
+    lifetime: 'call',
+    create: () => 'open',
+    dispose: (value) => void ends.push(value),
+  });
+  let late: (() => void) | undefined;
+  const asking = defineTool({
+    name: 'ask',
+    description: 'Needs a section.',
+    effects: 'state',
+    async execute(_input, context) {
+      await context.use(client);
+      late = () => context.session.dispatch({ type: 'noted', payload: 'late' });
+      throw visibilityExpansionRequired(['g']);
+    },
+  });
+  const model = playing([call('ask', {}, 'a'), stop], [say('.'), stop]);
+  const result = await runAgent({ model, prompt: foldedPrompt([asking]), session, input: 'Go.' }).result;
+  expect(result.outcomes).toMatchObject([{ kind: 'ok' }]);
+  expect(ends).toEqual(['open']);
+  expect(late).toThrow(expect.objectContaining({ code: 'context.closed' }));
+  expect(session.read(notes).size).toBe(0);
+});
+
+test('where what was staged cannot be cleaned up, the call fails and nothing opens', async () => {
+  const { session } = testSession();
+  const words = wordsResource({ discard: true });
+  const model = playing([call('write', {}, 'a'), stop], [say('.'), stop]);
+  const run = runAgent({ model, prompt: foldedPrompt([needy()]), session, input: 'Go.', resources: { words } });
+  expect(await run.result).toMatchObject({ outcomes: [{ kind: 'failed', code: 'resource.discard_failed' }] });
+  expect(session.read(opened).size).toBe(0);
 });
 
 test('a section that cannot be opened is a failure of the call', async () => {
