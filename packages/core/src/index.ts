@@ -1,4 +1,5 @@
 export type { Budget, BudgetLimits } from './budget.ts';
+export { digestJson, sortKeys, toCanonicalJson } from './canonical-json.ts';
 export { type Clock, type Deadline, systemClock } from './clock.ts';
 export { type Allow, type Ask, allow, ask, type Decision, type Deny, deny, type PolicyDecision } from './decision.ts';
 export { decodeJson } from './decode-json.ts';

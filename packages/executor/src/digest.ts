@@ -1,4 +1,4 @@
-import { decodeJson, isPlainObject, type Json, type PreparedCall, type Redactor } from '@holdfast/core';
+import { decodeJson, digestJson, type Json, type PreparedCall, type Redactor } from '@holdfast/core';
 import type { CallScope } from './call-scope.ts';
 import type { CompiledTool } from './toolset.ts';
 
@@ -14,7 +14,7 @@ export async function digestTool(compiled: CompiledTool): Promise<string> {
   const known = toolDigests.get(compiled);
   if (known !== undefined) return known;
   const { tool, declaration, output } = compiled;
-  const digest = await sha256({
+  const digest = await digestJson({
     ...declaration,
     outputSchema: output?.jsonSchema ?? null,
     effects: tool.effects,
@@ -40,7 +40,7 @@ export async function digestCall(
   const { session, run, policiesFor } = scope;
   // As they came: what a schema makes of them may be another each time, a default that is an id for one.
   const input = readText(rawArguments);
-  return sha256({
+  return digestJson({
     session: session.id,
     run: run === undefined ? null : [run.startSeq, run.turn],
     id,
@@ -62,18 +62,4 @@ function digestible(input: Json, redactor: Redactor | undefined): Json {
   // By their masks they are what the log has of them.
   const masked = redactor.redact(input);
   return redactor.digest?.(masked) ?? masked;
-}
-
-async function sha256(json: Json): Promise<string> {
-  const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(toCanonical(json)));
-  return [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-}
-
-/** The same text for equal JSON, whatever the order of its keys. */
-function toCanonical(json: Json): string {
-  return JSON.stringify(json, (_key, value: unknown) =>
-    isPlainObject(value)
-      ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
-      : value,
-  );
 }

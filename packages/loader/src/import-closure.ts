@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
-import { hashJson } from './canonical-json.ts';
 import { type Diagnostic, type Finding, toDiagnostic } from './diagnostic.ts';
 import { createPackageFinder, type PackageFinder } from './found-packages.ts';
+import { hashJson } from './hash-json.ts';
 import { isCommonJs, listImports } from './module-imports.ts';
 import { parseModule } from './parse-module.ts';
 import { isPlainPath } from './plain-path.ts';

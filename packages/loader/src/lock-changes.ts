@@ -1,6 +1,6 @@
-import type { Json } from '@holdfast/core';
-import { hashJson, sortKeys, toCanonicalJson } from './canonical-json.ts';
+import { type Json, sortKeys, toCanonicalJson } from '@holdfast/core';
 import type { ToolMetadata } from './check-metadata.ts';
+import { hashJson } from './hash-json.ts';
 import type { Closure } from './import-closure.ts';
 import type { LockedTool } from './lock-file.ts';
 

@@ -7,8 +7,8 @@ import {
   type Json,
   type JsonObject,
   parseJson,
+  sortKeys,
 } from '@holdfast/core';
-import { sortKeys } from './canonical-json.ts';
 import { versionPattern } from './found-packages.ts';
 import { makeVisible } from './hidden-text.ts';
 import { digestClosure } from './import-closure.ts';

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, realpath, rename, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isPlainObject, type Json, type JsonObject, parseJson } from '@holdfast/core';
-import { sortKeys } from './canonical-json.ts';
+import { isPlainObject, type Json, type JsonObject, parseJson, sortKeys } from '@holdfast/core';
 import { readBounded, type Stamp } from './read-bounded.ts';
 
 /**

@@ -1,10 +1,10 @@
 import { lstat, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { hashJson } from './canonical-json.ts';
 import type { ToolMetadata } from './check-metadata.ts';
 import { isIn } from './compare-lock.ts';
 import type { CurrentTool, LockPlace, ToolFile } from './folder-pins.ts';
 import { createPackageFinder } from './found-packages.ts';
+import { hashJson } from './hash-json.ts';
 import type { LockedTool, LockReading } from './lock-file.ts';
 import { type Stamp, toStamp } from './read-bounded.ts';
 import { type RegisteredFolder, type RegisteredTool, readRegisteredFolder } from './registry-file.ts';

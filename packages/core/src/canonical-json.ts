@@ -1,0 +1,20 @@
+import { isPlainObject, type Json } from './json.ts';
+
+/** The same JSON with the keys of every object in code unit order. */
+export function sortKeys(value: Json): Json {
+  if (Array.isArray(value)) return (value as readonly Json[]).map(sortKeys);
+  if (!isPlainObject(value)) return value;
+  const members = Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1));
+  return Object.fromEntries(members.map(([key, inner]) => [key, sortKeys(inner as Json)]));
+}
+
+/** Equal text for equal JSON: keys in code unit order, nothing between the tokens, lone surrogates escaped. */
+export function toCanonicalJson(value: Json): string {
+  return JSON.stringify(sortKeys(value));
+}
+
+/** SHA-256 of the canonical text, in hexadecimal. */
+export async function digestJson(value: Json): Promise<string> {
+  const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(toCanonicalJson(value)));
+  return [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}
