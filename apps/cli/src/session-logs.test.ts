@@ -17,7 +17,7 @@ test('a log lies under the workspace, where git ignores it; an own ignore file s
   const workspace = folder.path;
   expect(await prepareLogPath(workspace, 'one')).toBe(join(workspace, '.holdfast', 'sessions', 'one.jsonl'));
   const ignoreFile = join(workspace, '.holdfast', '.gitignore');
-  expect(await readFile(ignoreFile, 'utf8')).toBe('*\n');
+  expect(await readFile(ignoreFile, 'utf8')).toBe('*\n!overrides/\n!overrides/**\n');
   await writeFile(ignoreFile, 'sessions\n');
   await prepareLogPath(workspace, 'two');
   expect(await readFile(ignoreFile, 'utf8')).toBe('sessions\n');

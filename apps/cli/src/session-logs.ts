@@ -27,7 +27,8 @@ export async function prepareLogPath(workspace: string, id: string): Promise<str
   const folder = findLogFolder(workspace);
   try {
     await mkdir(folder, { recursive: true });
-    await writeFile(join(workspace, '.holdfast', '.gitignore'), '*\n', { flag: 'wx' });
+    // Overrides of prompts are written by people and belong to the project.
+    await writeFile(join(workspace, '.holdfast', '.gitignore'), '*\n!overrides/\n!overrides/**\n', { flag: 'wx' });
   } catch (cause) {
     if (!hasCode(cause, 'EEXIST') || !(await isFolder(folder))) {
       const message = `The session log cannot be written to \`${folder}\`: ${describeThrown(cause)}. What cannot be recorded is not run.`;

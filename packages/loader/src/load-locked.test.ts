@@ -286,6 +286,6 @@ test.each(['worker', 'subprocess'] as const)('a %s runs the pinned bytes, too', 
 test('copies are kept out of version control', async () => {
   await using project = await createProject(files);
   await project.accept();
-  expect(await readFile(join(project.root, '.holdfast/.gitignore'), 'utf8')).toBe('*\n');
+  expect(await readFile(join(project.root, '.holdfast/.gitignore'), 'utf8')).toBe('*\n!overrides/\n!overrides/**\n');
   expect(existsSync(join(project.root, '.gitignore'))).toBe(false);
 });

@@ -65,8 +65,8 @@ export function createPinnedCopies(
     await mkdir(folder, { recursive: true });
     // A link there would have the copies lie where somebody else may write.
     if ((await realpath(folder)) !== folder) throw new Error('`.holdfast` is, or holds, a symbolic link');
-    // Not part of the project, and no news to those who have it already.
-    await writeFile(join(home, '.gitignore'), '*\n', { flag: 'wx' }).catch(() => undefined);
+    // Not part of the project, but for the overrides of prompts; and no news to those who have it already.
+    await writeFile(join(home, '.gitignore'), '*\n!overrides/\n!overrides/**\n', { flag: 'wx' }).catch(() => undefined);
   }
 
   async function put(aside: string, place: string): Promise<void> {
