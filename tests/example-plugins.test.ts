@@ -8,7 +8,7 @@ import { compileSchema } from '@holdfast/schema';
 import { expect, test } from 'vitest';
 
 const examples = fileURLToPath(new URL('../examples/', import.meta.url));
-const loaded = await loadTools(join(examples, 'plugins'), { strict: true });
+const loaded = await loadTools(join(examples, 'plugins'), { strict: true, isolation: 'in-process' });
 
 function open(files: Readonly<Record<string, string | Uint8Array>>): Filesystem {
   return memoryFilesystem(files).begin('call-1').view;

@@ -8,7 +8,7 @@ export {
   type LockState,
 } from './compare-lock.ts';
 export { type Diagnostic, formatDiagnostic } from './diagnostic.ts';
-export { describeIsolation, type TierState } from './isolation-tiers.ts';
+export { defaultIsolation, describeIsolation, type TierState } from './isolation-tiers.ts';
 export { type LoadedTools, type LoadToolsOptions, loadTools, type ToolProcessOptions } from './load-tools.ts';
 export type { LockChange } from './lock-changes.ts';
 export { type MetadataReading, type ReadMetadataOptions, readMetadata } from './read-metadata.ts';

@@ -1,6 +1,9 @@
 import { findSandbox } from './bubblewrap.ts';
 import type { Isolation } from './check-extended.ts';
 
+/** What tools of a folder run in where nobody says otherwise: a folder is not trusted because it is there. */
+export const defaultIsolation: Isolation = 'subprocess';
+
 /** Something a tool may do to its host, on purpose or not. */
 export type Harm =
   | 'exit'

@@ -34,7 +34,7 @@ export default defineTool({
 });
 ${after}`,
   );
-  const { tools, diagnostics } = await loadTools(folder);
+  const { tools, diagnostics } = await loadTools(folder, { isolation: 'in-process' });
   expect(diagnostics).toEqual([]);
   const [tool] = tools;
   if (tool === undefined) throw new Error('The test needs a tool.');
@@ -69,7 +69,7 @@ definition.dangerous = true;
 definition.execute = 'nothing';
 export default defineTool(definition);`,
   );
-  const { tools } = await loadTools(folder);
+  const { tools } = await loadTools(folder, { isolation: 'in-process' });
   expect(tools).toMatchObject([{ name: 'quiet', dangerous: false }]);
   await expect(tools[0]?.execute?.({}, context)).rejects.toMatchObject({
     code: 'tool.function.not_function',

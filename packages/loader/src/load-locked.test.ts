@@ -106,7 +106,10 @@ test('a tools folder behind a symlink has its lock beside the folder itself', as
   await mkdir(join(project.root, 'elsewhere'));
   await project.link('elsewhere/plugins', '../plugins');
   await project.accept();
-  const { tools } = await loadTools(join(project.root, 'elsewhere/plugins'), { lock: project.lock });
+  const { tools } = await loadTools(join(project.root, 'elsewhere/plugins'), {
+    lock: project.lock,
+    isolation: 'in-process',
+  });
   expect(tools).toHaveLength(2);
   await expect(
     loadTools(join(project.root, 'elsewhere/plugins'), { lock: join(project.root, 'elsewhere/holdfast.lock') }),
@@ -228,7 +231,9 @@ test('loads at once share a copy, also where each finds none', async () => {
     await everyone;
   };
   const loads = await Promise.all(
-    Array.from({ length: count }, () => loadToolsWith(project.plugins, { lock: project.lock }, { onCopy })),
+    Array.from({ length: count }, () =>
+      loadToolsWith(project.plugins, { lock: project.lock, isolation: 'in-process' }, { onCopy }),
+    ),
   );
   for (const { tools, diagnostics } of loads) {
     expect(diagnostics).toEqual([]);

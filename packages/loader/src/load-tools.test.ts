@@ -21,7 +21,7 @@ const metadata = `export const METADATA = {
 
 async function load(content: string, file = 'greet.mjs'): Promise<Tool> {
   writeFileSync(join(folder, file), content);
-  const { tools, diagnostics } = await loadTools(folder);
+  const { tools, diagnostics } = await loadTools(folder, { isolation: 'in-process' });
   expect(diagnostics).toEqual([]);
   const [tool] = tools;
   if (tool === undefined) throw new Error('The test needs a tool.');
@@ -97,7 +97,7 @@ test('a file that changed since the scan does not run, until it is loaded again'
     message: expect.stringContaining('`greet.mjs`'),
   });
   expect(existsSync(log)).toBe(false);
-  const { tools } = await loadTools(folder);
+  const { tools } = await loadTools(folder, { isolation: 'in-process' });
   expect(await tools[0]?.execute?.({}, context)).toBe('new');
 });
 

@@ -5,6 +5,7 @@ import type { Diagnostic } from './diagnostic.ts';
 import { toFileTool } from './file-tool.ts';
 import type { PinHooks } from './folder-pins.ts';
 import { fileChanged } from './import-errors.ts';
+import { defaultIsolation } from './isolation-tiers.ts';
 import { loadLocked } from './load-locked.ts';
 import type { PinnedTool } from './pinned-tool.ts';
 import { type ScanFolderOptions, type ScannedFile, scanFolder } from './scan-folder.ts';
@@ -22,7 +23,10 @@ export interface LoadToolsOptions extends ScanFolderOptions {
    * the bytes that it pins. Default: none; a file runs where it lies, if it has not changed since it was loaded.
    */
   readonly lock?: string;
-  /** The weakest isolation that tools run in; a tool's file may ask for more. Default `in-process`. */
+  /**
+   * The weakest isolation that tools run in; a tool's file may ask for more, and cannot ask for less. Default `subprocess`. `in-process`
+   * is for a folder whose code you trust as your own.
+   */
   readonly isolation?: Isolation;
   readonly processes?: ToolProcessOptions;
 }
@@ -38,8 +42,8 @@ export interface LoadedTools {
 }
 
 /**
- * Makes tools of the verified files of a folder. A file is imported when its tool is first called: into this process, with all that
- * it may do, or into one of its own. What is refused stands in the diagnostics.
+ * Makes tools of the verified files of a folder. A file is imported when its tool is first called: into a process of its own, unless
+ * `isolation` says otherwise. What is refused stands in the diagnostics.
  *
  * @throws HoldfastError `tools.folder.missing`, `tools.folder.not_directory`, `tools.folder.unreadable`; with a lock also
  * `tools.lock.missing`, `tools.lock.outside`, `tools.lock.unreadable`, `tools.lock.invalid`, `tools.lock.version`.
@@ -59,7 +63,7 @@ interface Runnable {
 /** As `loadTools`, for tests that change files in between. */
 export async function loadToolsWith(
   directory: string,
-  { lock, isolation = 'in-process', processes = {}, ...options }: LoadToolsOptions,
+  { lock, isolation = defaultIsolation, processes = {}, ...options }: LoadToolsOptions,
   hooks: PinHooks,
 ): Promise<LoadedTools> {
   const { tools, diagnostics, files } =

@@ -86,7 +86,7 @@ test(`${loads} loads while files are swapped at every step: nothing runs that wa
     };
     const { tools } = await loadToolsWith(
       project.plugins,
-      { lock: project.lock },
+      { lock: project.lock, isolation: 'in-process' },
       { onScanned: disturb, onRead: disturb, onCopy: disturb },
     );
     await swap(project, load, roll);

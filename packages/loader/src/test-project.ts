@@ -17,6 +17,7 @@ export interface TestProject extends AsyncDisposable {
   compare(): Promise<LockComparison>;
   /** Locks everything as it is. */
   accept(): Promise<void>;
+  /** Its tools run in this process. */
   load(): Promise<LoadedTools>;
 }
 
@@ -39,7 +40,7 @@ export async function createProject(files: Readonly<Record<string, string | Uint
     remove: (path) => rm(join(root, path), { recursive: true }),
     compare: () => compareLock(plugins, { lock }),
     accept: async () => (await compareLock(plugins, { lock })).accept(),
-    load: () => loadTools(plugins, { lock }),
+    load: () => loadTools(plugins, { lock, isolation: 'in-process' }),
     [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }),
   };
   for (const [path, content] of Object.entries(files)) await project.write(path, content);

@@ -42,7 +42,7 @@ async function load(project: TestProject, options: LoadToolsOptions = {}): Promi
   };
   const loaded = await loadToolsWith(
     project.plugins,
-    { lock: project.lock, ...options },
+    { lock: project.lock, isolation: 'in-process', ...options },
     { onScanned: cool, onRead: cool },
   );
   return { ...loaded, isWarm };
