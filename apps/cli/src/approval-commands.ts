@@ -1,6 +1,13 @@
 import type { Command } from 'commander';
 import { answerCalls } from './answer-command.ts';
-import { addApprovalOptions, addLimitOptions, type GoingFlags, readApproval, readLimits } from './approval-flags.ts';
+import {
+  addApprovalOptions,
+  addIsolationOption,
+  addLimitOptions,
+  type GoingFlags,
+  readApproval,
+  readLimits,
+} from './approval-flags.ts';
 import { approveHelp, denyHelp, grantsHelp, pendingHelp, resolveHelp, resumeHelp } from './approval-help.ts';
 import type { ExitCode } from './failure.ts';
 import { showGrants } from './grants-command.ts';
@@ -76,12 +83,15 @@ export function addApprovalCommands(program: Command, host: Host, end: (code: Ex
     .option('--tools <dir>', 'folder of tool files (default: that of the run)')
     .option('--model <model>', 'offline, script:<file> or <provider>:<model> (default: that of the run)')
     .option('--json', 'one JSON event a line on stdout, and nothing else there');
+  addIsolationOption(resume, 'that of the run');
   addLimitOptions(addApprovalOptions(resume))
     .addHelpText('after', resumeHelp)
-    .action(async (id: string | undefined, { workspace, json, tools, model, allow, ...flags }: ResumeFlags) => {
-      const given = { id, workspace, json: json === true, tools, model, allow: allow ?? [] };
-      end(await resumeSession({ ...given, ...readLimits(flags), approval: readApproval(flags) }, host));
-    });
+    .action(
+      async (id: string | undefined, { workspace, json, tools, isolation, model, allow, ...flags }: ResumeFlags) => {
+        const given = { id, workspace, json: json === true, tools, isolation, model, allow: allow ?? [] };
+        end(await resumeSession({ ...given, ...readLimits(flags), approval: readApproval(flags) }, host));
+      },
+    );
 
   program
     .command('resolve')

@@ -1,10 +1,13 @@
+import type { Isolation } from '@holdfast/loader';
 import { type Command, Option } from 'commander';
+import { isolationTiers } from './command-tree.ts';
 import { collect, readCount, readSeconds } from './option-values.ts';
 import type { RunLimits } from './run-command.ts';
 import type { ApprovalMode } from './run-terms.ts';
 
 /** Options that `run` and `resume` have in common. */
 export interface GoingFlags {
+  readonly isolation?: Isolation;
   readonly yes?: boolean;
   readonly unattended?: boolean;
   readonly suspend?: boolean;
@@ -28,6 +31,16 @@ export function addApprovalOptions(command: Command): Command {
       readSeconds,
     )
     .option('--allow <name>', 'let this dangerous tool run without asking; may be repeated', collect);
+}
+
+/** Where tools of the folder run. `otherwise`: what counts without it. */
+export function addIsolationOption(command: Command, otherwise: string): Command {
+  return command.addOption(
+    new Option(
+      '--isolation <tier>',
+      `the weakest isolation that tools of the folder run in (default: ${otherwise})`,
+    ).choices(isolationTiers),
+  );
 }
 
 export function addLimitOptions(command: Command): Command {

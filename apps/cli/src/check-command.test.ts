@@ -18,7 +18,7 @@ export function run_it() { globalThis.ran = true; }
 async function check(files: Readonly<Record<string, string>>, { strict = false, json = false } = {}) {
   await using folder = await createFolder(files);
   const { host, stdout } = createTestHost({ directory: folder.path });
-  const exitCode = await checkFolder({ folder: './tools', strict, json }, host);
+  const exitCode = await checkFolder({ folder: './tools', strict, subfolders: false, json }, host);
   return { exitCode, text: stdout() };
 }
 

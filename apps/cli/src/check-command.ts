@@ -11,15 +11,18 @@ export interface CheckOptions {
   readonly folder: string;
   /** Treats warnings as errors. */
   readonly strict: boolean;
+  /** Reads the folders in the folder, too. */
+  readonly subfolders: boolean;
   readonly json: boolean;
 }
 
 /** Checks a tools folder without running anything in it; 1 when a file is refused. */
-export async function checkFolder({ folder, strict, json }: CheckOptions, host: Host): Promise<ExitCode> {
+export async function checkFolder({ folder, strict, subfolders, json }: CheckOptions, host: Host): Promise<ExitCode> {
   const { folderTools: tools, diagnostics } = await openToolset(await findToolsFolder(folder, host.directory), {
     strict,
+    subfolders,
     // What a file is worth, not whether it is the one that was locked.
-    useLock: false,
+    lock: 'ignore',
   });
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   const exitCode = errors.length === 0 ? 0 : 1;

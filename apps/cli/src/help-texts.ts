@@ -53,6 +53,11 @@ Approvals:
   is denied. With --suspend nobody is asked: the run waits, as after "later", and ends with exit code 3. \`holdfast pending\` shows
   what waits, \`approve\` and \`deny\` answer, \`resume\` goes on; what is not answered in 24 hours (--approval-timeout) is denied.
 
+Tools of the folder:
+  Each runs in a process of its own, which is killed when the time of its call is over. --isolation sandbox wants bubblewrap, and also
+  takes network and files from it. --isolation in-process is for a folder whose code you trust as your own: faster, and such a tool
+  can end or block this program. A tool file may ask for more than that, never for less. \`holdfast doctor\` says what there is here.
+
 Session log:
   <workspace>/.holdfast/sessions/<id>.jsonl; see it with \`holdfast show\`.`;
 
@@ -117,10 +122,10 @@ called twice and compared with itself; a difference there is told and is no erro
 repeated is called once. Each call finds the same files, and what it writes through its context is shown and then dropped; what it
 does by itself, with node:fs or the network, is done. Other tools are not there.
 
-Nobody is asked without a terminal: a dangerous tool is denied there unless --allow names it. Ctrl-C ends a call. A tool that runs in
-this process and never lets go of its thread keeps Ctrl-C and --timeout from being seen (Ctrl-\\ ends the program then);
-\`--isolation subprocess\` stops that one, too. Exits with 1 when the file is refused, a call does not succeed, or an example is not as it
-says.`;
+Nobody is asked without a terminal: a dangerous tool is denied there unless --allow names it. Ctrl-C ends a call. The tool runs
+in a process of its own, as in a run. With --isolation in-process, one that never lets go of its thread keeps Ctrl-C and --timeout
+from being seen (Ctrl-\\ ends the program then). Exits with 1 when the file is refused, a call does not succeed, or an example is not
+as it says.`;
 
 export const newHelp: string = `
 Examples:

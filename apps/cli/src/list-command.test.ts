@@ -20,7 +20,7 @@ async function list(
     terminals: ['stdout'],
     environment: { NO_COLOR: '1' },
   });
-  const exitCode = await listTools({ tools, json }, host);
+  const exitCode = await listTools({ tools, subfolders: false, json }, host);
   return { exitCode, text: stdout(), warnings: stderr() };
 }
 

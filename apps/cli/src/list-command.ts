@@ -12,12 +12,14 @@ import { findToolsFolder, openToolset, type Toolset } from './toolset.ts';
 export interface ListOptions {
   /** Absent: the default folder, when there is one. */
   readonly tools: string | undefined;
+  /** Reads the folders in it, too. */
+  readonly subfolders: boolean;
   readonly json: boolean;
 }
 
 /** Prints the tools that a run is offered; files that were refused go to stderr. */
-export async function listTools({ tools, json }: ListOptions, host: Host): Promise<ExitCode> {
-  const toolset = await openToolset(await findToolsFolder(tools, host.directory));
+export async function listTools({ tools, subfolders, json }: ListOptions, host: Host): Promise<ExitCode> {
+  const toolset = await openToolset(await findToolsFolder(tools, host.directory), { subfolders });
   for (const diagnostic of toolset.diagnostics) {
     if (diagnostic.severity !== 'error') continue;
     host.stderr.write(`${formatDiagnostic(diagnostic, { folder: toolset.folder.name })}\n`);

@@ -13,6 +13,8 @@ import { shortenPath } from './workspace.ts';
 export interface LockOptions {
   /** Absent: the default folder. */
   readonly tools: string | undefined;
+  /** Reads the folders in it, too. */
+  readonly subfolders: boolean;
   /** Writes nothing. */
   readonly check: boolean;
   /** The tools to lock; none: all of them. */
@@ -26,7 +28,10 @@ export interface LockOptions {
  *
  * @throws HoldfastError `usage.folder_missing`, `usage.tool_unknown`, `tools.lock.*`.
  */
-export async function lockFolder({ tools, check, accept, json }: LockOptions, host: Host): Promise<ExitCode> {
+export async function lockFolder(
+  { tools, subfolders, check, accept, json }: LockOptions,
+  host: Host,
+): Promise<ExitCode> {
   const folder = await findToolsFolder(tools, host.directory);
   if (folder.path === undefined)
     throw usageError(
@@ -34,7 +39,10 @@ export async function lockFolder({ tools, check, accept, json }: LockOptions, ho
       `There is no tools folder \`${folder.name}\`; \`--tools DIR\` names another.`,
     );
   // Beside the folder itself, wherever a link to it lies.
-  const comparison = await compareLock(folder.path, { lock: join(dirname(await realpath(folder.path)), lockName) });
+  const comparison = await compareLock(folder.path, {
+    lock: join(dirname(await realpath(folder.path)), lockName),
+    subfolders,
+  });
   const path = shortenPath(comparison.lock, host.directory);
   const chosen = accept.map((name) => findTool(name, comparison));
   const shown = await Promise.all(chosen.map(async (tool) => ({ tool, changes: await showChanges(tool, comparison) })));

@@ -3,10 +3,11 @@ import type { ExitCode } from './failure.ts';
 import { lockHelp } from './help-texts.ts';
 import type { Host } from './host.ts';
 import { lockFolder } from './lock-command.ts';
-import { collect } from './option-values.ts';
+import { collect, subfoldersText } from './option-values.ts';
 
 interface LockFlags {
   readonly tools?: string;
+  readonly subfolders?: boolean;
   readonly check?: boolean;
   readonly accept?: readonly string[];
   readonly json?: boolean;
@@ -17,11 +18,13 @@ export function addLockCommand(program: Command, host: Host, end: (code: ExitCod
     .command('lock')
     .description('lock the tools of a folder as they are, so that nothing else runs, or say what differs')
     .option('--tools <dir>', 'folder of tool files (default: ./plugins)')
+    .option('--subfolders', subfoldersText)
     .option('--check', 'write nothing, and exit with 1 when anything differs')
     .option('--accept <tool>', 'show what differs in this tool, and lock it alone; may be repeated', collect)
     .option('--json', 'as JSON')
     .addHelpText('after', lockHelp)
-    .action(async ({ tools, check, accept, json }: LockFlags) => {
-      end(await lockFolder({ tools, check: check === true, accept: accept ?? [], json: json === true }, host));
+    .action(async ({ tools, subfolders, check, accept, json }: LockFlags) => {
+      const given = { tools, subfolders: subfolders === true, check: check === true, accept: accept ?? [] };
+      end(await lockFolder({ ...given, json: json === true }, host));
     });
 }

@@ -56,7 +56,7 @@ async function checkTaken(
   file: string,
 ): Promise<void> {
   const there = (await isFolder(folder.path)) ? folder : { name: folder.name, path: undefined };
-  const toolset = await openToolset(there, { useLock: false });
+  const toolset = await openToolset(there, { lock: 'ignore' });
   await toolset.close();
   const twin = [...toolset.fileTools, ...toolset.folderTools].find((tool) => toTwinKey(tool.name) === toTwinKey(name));
   // Of the file itself there is something plainer to say.

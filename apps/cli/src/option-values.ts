@@ -15,6 +15,9 @@ export function collectNames(
   return [...earlier, names];
 }
 
+/** What `--subfolders` does, wherever it stands. */
+export const subfoldersText = 'read the folders in the folder of tool files, too';
+
 export function readCount(text: string): number {
   const count = Number(text);
   if (!Number.isSafeInteger(count) || count < 1) throw new InvalidArgumentError('It must be a whole number from 1 on.');

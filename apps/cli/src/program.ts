@@ -1,6 +1,13 @@
 import { Command, CommanderError } from 'commander';
 import { addApprovalCommands } from './approval-commands.ts';
-import { addApprovalOptions, addLimitOptions, type GoingFlags, readApproval, readLimits } from './approval-flags.ts';
+import {
+  addApprovalOptions,
+  addIsolationOption,
+  addLimitOptions,
+  type GoingFlags,
+  readApproval,
+  readLimits,
+} from './approval-flags.ts';
 import { checkFolder } from './check-command.ts';
 import { createColors } from './colors.ts';
 import { printCompletion } from './completion-command.ts';
@@ -22,7 +29,7 @@ import { describeTerminal, type Host } from './host.ts';
 import { listTools } from './list-command.ts';
 import { addLockCommand } from './lock-program.ts';
 import { addNewCommand } from './new-tool-program.ts';
-import { collectNames, readSeq } from './option-values.ts';
+import { collectNames, readSeq, subfoldersText } from './option-values.ts';
 import { addOverridesCommand } from './overrides-program.ts';
 import { replaySession } from './replay-command.ts';
 import { readRequest } from './request.ts';
@@ -35,6 +42,8 @@ import { explainWhy } from './why-command.ts';
 
 interface RunFlags extends GoingFlags {
   readonly tools?: string;
+  readonly subfolders?: boolean;
+  readonly locked?: boolean;
   readonly workspace: string;
   readonly model: string;
   readonly json?: boolean;
@@ -86,9 +95,12 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
     .description('give a request to a model that works with your tools and the files of the workspace')
     .argument('<request>', 'what to do, in quotes; - reads it from standard input')
     .option('--tools <dir>', 'folder of tool files (default: ./plugins, when there is one)')
+    .option('--subfolders', subfoldersText)
+    .option('--locked', 'do not run unless holdfast.lock says which tools of the folder may run')
     .option('--workspace <dir>', 'folder that the file tools work in', '.')
     .option('--model <model>', 'offline, script:<file> or <provider>:<model>', 'offline')
     .option('--json', 'one JSON event a line on stdout, and nothing else there');
+  addIsolationOption(run, 'subprocess');
   addLimitOptions(
     addApprovalOptions(run).option(
       '--order <tools>',
@@ -105,6 +117,9 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
             request: await readRequest(request, host),
             stdinTaken: request === '-',
             tools: flags.tools,
+            subfolders: flags.subfolders === true,
+            locked: flags.locked === true,
+            isolation: flags.isolation,
             workspace: flags.workspace,
             model: flags.model,
             json: flags.json === true,
@@ -173,10 +188,11 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
     .command('list')
     .description('list the tools that a run is offered, with their origin and effects')
     .option('--tools <dir>', 'folder of tool files (default: ./plugins, when there is one)')
+    .option('--subfolders', subfoldersText)
     .option('--json', 'as JSON')
     .addHelpText('after', listHelp)
-    .action(async ({ tools, json }: { readonly tools?: string; readonly json?: boolean }) => {
-      end(await listTools({ tools, json: json === true }, host));
+    .action(async ({ tools, subfolders, json }: FolderFlags) => {
+      end(await listTools({ tools, subfolders: subfolders === true, json: json === true }, host));
     });
 
   program
@@ -184,10 +200,12 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
     .description('check a folder of tool files without running them')
     .argument('<dir>', 'folder of tool files')
     .option('--strict', 'treat warnings as errors')
+    .option('--subfolders', subfoldersText)
     .option('--json', 'as JSON')
     .addHelpText('after', checkHelp)
-    .action(async (folder: string, { strict, json }: { readonly strict?: boolean; readonly json?: boolean }) => {
-      end(await checkFolder({ folder, strict: strict === true, json: json === true }, host));
+    .action(async (folder: string, { strict, subfolders, json }: CheckFlags) => {
+      const read = { strict: strict === true, subfolders: subfolders === true };
+      end(await checkFolder({ folder, ...read, json: json === true }, host));
     });
 
   addTryCommand(program, host, end);
@@ -219,6 +237,18 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
     });
 
   return program;
+}
+
+interface FolderFlags {
+  readonly tools?: string;
+  readonly subfolders?: boolean;
+  readonly json?: boolean;
+}
+
+interface CheckFlags {
+  readonly strict?: boolean;
+  readonly subfolders?: boolean;
+  readonly json?: boolean;
 }
 
 interface LogFlags {

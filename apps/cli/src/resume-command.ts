@@ -1,4 +1,5 @@
 import { HoldfastError } from '@holdfast/core';
+import type { Isolation } from '@holdfast/loader';
 import type { OpenRun, Session } from '@holdfast/session';
 import { conductRun, describeStyle } from './conduct-run.ts';
 import { type ExitCode, usageError } from './failure.ts';
@@ -19,6 +20,7 @@ export interface ResumeOptions extends RunLimits {
   readonly workspace: string;
   readonly json: boolean;
   readonly tools: string | undefined;
+  readonly isolation: Isolation | undefined;
   readonly model: string | undefined;
   readonly approval: ApprovalMode | undefined;
   /** Beside those that the run was given. */
@@ -72,7 +74,7 @@ function findRun(session: Session): OpenRun {
 /** What the run was given, with what is changed now. */
 async function mergeTerms(
   given: RunTerms,
-  { tools, model, approval, allow, ...limits }: ResumeOptions,
+  { tools, isolation, model, approval, allow, ...limits }: ResumeOptions,
   host: Host,
 ): Promise<{
   readonly terms: RunTerms;
@@ -83,6 +85,7 @@ async function mergeTerms(
   return {
     terms: {
       ...given,
+      isolation: isolation ?? given.isolation,
       model: model ?? given.model,
       approval: approval ?? toLaterMode(given.approval),
       allow: [...new Set([...given.allow, ...allow])],
@@ -106,9 +109,10 @@ function toLaterMode(mode: ApprovalMode): ApprovalMode {
 }
 
 /** What the run may do unasked, which nobody has typed this time. */
-function describeApproval({ approval, allow }: RunTerms): string {
+function describeApproval({ isolation, approval, allow }: RunTerms): string {
   const parts = [
     ...(approval === 'yes' ? ['--yes'] : approval === 'unattended' ? ['--unattended'] : []),
+    ...(isolation === undefined ? [] : [`--isolation ${isolation}`]),
     ...allow.map((name) => `--allow ${name}`),
   ];
   return parts.length === 0 ? '' : ` · ${parts.join(' ')}`;

@@ -56,6 +56,9 @@ async function tryRun({ turns, files = {}, host: hostOptions = {}, when, ...opti
       request: 'Do it.',
       stdinTaken: false,
       tools: undefined,
+      subfolders: false,
+      locked: false,
+      isolation: undefined,
       workspace: '.',
       model: 'script:script.json',
       json: false,
@@ -501,6 +504,7 @@ test('the end of the program waits for what the session has left open, also when
   let wasClosing = false;
   const { exitCode, stdout } = await tryRun({
     files: { 'plugins/hold.mjs': holding },
+    isolation: 'in-process',
     turns: [call('hold', {}), answer],
     when: {
       says: 'completed after',

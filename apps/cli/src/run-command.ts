@@ -1,3 +1,4 @@
+import type { Isolation } from '@holdfast/loader';
 import { createSession, type Session } from '@holdfast/session';
 import { toCommand } from './command-words.ts';
 import { conductRun, describeStyle } from './conduct-run.ts';
@@ -27,6 +28,12 @@ export interface RunOptions extends RunLimits {
   readonly stdinTaken: boolean;
   /** Absent: the default folder, when there is one. */
   readonly tools: string | undefined;
+  /** Reads the folders in it, too. */
+  readonly subfolders: boolean;
+  /** Refuses to run without a lock. */
+  readonly locked: boolean;
+  /** The weakest isolation that tools of the folder run in. Absent: what the loader takes. */
+  readonly isolation: Isolation | undefined;
   readonly workspace: string;
   /** `offline`, `script:<file>` or `<provider>:<model>`. */
   readonly model: string;
@@ -52,7 +59,12 @@ export async function runRequest(options: RunOptions, host: Host): Promise<ExitC
   const id = createSessionId({ clock: host.clock, suffix: host.createSuffix() });
   const store = host.openLog(await prepareLogPath(workspace, id));
   const session = createSession({ id, store, clock: host.clock });
-  const terms = toTerms(options, { directory: host.directory, tools: folder.path === undefined ? null : folder.name });
+  const terms = toTerms(options, {
+    directory: host.directory,
+    tools: folder.path === undefined ? null : folder.name,
+    // A lock that goes missing while the run waits does not let it go on with anything else.
+    locked: setup.isLocked,
+  });
   const { request, json, stdinTaken } = options;
   try {
     session.record(toTermsRecord(terms));
@@ -63,9 +75,11 @@ export async function runRequest(options: RunOptions, host: Host): Promise<ExitC
   }
 }
 
-function toTerms(options: RunOptions, found: Pick<RunTerms, 'directory' | 'tools'>): RunTerms {
-  const { model, approval, allow, order, maxRounds, maxCalls, maxTokens, timeoutMs, approvalTimeoutMs } = options;
-  return { ...found, model, approval, allow, order, maxRounds, maxCalls, maxTokens, timeoutMs, approvalTimeoutMs };
+function toTerms(options: RunOptions, found: Pick<RunTerms, 'directory' | 'tools' | 'locked'>): RunTerms {
+  const { subfolders, isolation, model, approval, allow, order } = options;
+  const { maxRounds, maxCalls, maxTokens, timeoutMs, approvalTimeoutMs } = options;
+  const limits = { maxRounds, maxCalls, maxTokens, timeoutMs, approvalTimeoutMs };
+  return { ...found, subfolders, isolation, model, approval, allow, order, ...limits };
 }
 
 /** Closes the session of a run, and says where its log is. */

@@ -19,6 +19,8 @@ export interface RunSetup {
   readonly prompt: Prompt;
   readonly tools: readonly Tool[];
   readonly filesystem: unknown;
+  /** Whether a lock says which tools of the folder may run. */
+  readonly isLocked: boolean;
   /** Model, tools and place, on one line. */
   readonly description: string;
   /** Ends the processes in which tools of the folder run. */
@@ -38,12 +40,17 @@ export interface RunPlaces {
  * @throws HoldfastError `usage.*`, and what the model throws.
  */
 export async function setUpRun(
-  terms: Pick<RunTerms, 'model' | 'allow' | 'order'>,
+  terms: Pick<RunTerms, 'model' | 'subfolders' | 'locked' | 'isolation' | 'allow' | 'order'>,
   { workspace, folder, modelDirectory }: RunPlaces,
   host: Host,
 ): Promise<RunSetup> {
   const protectedPaths = await findProtectedPaths(workspace, folder.path);
-  const toolset = await openToolset(folder, { print: (text) => host.stderr.write(toPrintableBlock(text)) });
+  const toolset = await openToolset(folder, {
+    subfolders: terms.subfolders === true,
+    lock: terms.locked === true ? 'require' : 'use',
+    ...(terms.isolation === undefined ? {} : { isolation: terms.isolation }),
+    print: (text) => host.stderr.write(toPrintableBlock(text)),
+  });
   const tools = [...toolset.fileTools, ...toolset.folderTools];
   checkNames('--allow', terms.allow, tools);
   checkNames('--order', terms.order.flat(), tools);
@@ -59,6 +66,7 @@ export async function setUpRun(
     prompt,
     tools,
     filesystem: hostFilesystem(workspace, { protectedPaths }),
+    isLocked: toolset.isLocked,
     description: toPrintable(`${model.id} · ${describeTools(toolset)} · in ${place}`),
     close: toolset.close,
   };

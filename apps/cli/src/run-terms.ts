@@ -1,5 +1,7 @@
+import type { Isolation } from '@holdfast/loader';
 import type { LogEntry, LogRecord } from '@holdfast/session';
 import * as v from 'valibot';
+import { isolationTiers } from './command-tree.ts';
 
 /** How calls that need approval are answered: at the terminal, by a yes or a no to all, or later by `holdfast approve`. */
 export type ApprovalMode = 'ask' | 'yes' | 'unattended' | 'suspend';
@@ -12,6 +14,12 @@ export interface RunTerms {
   readonly model: string;
   /** The folder of tool files; null: none. */
   readonly tools: string | null;
+  /** Whether the folders in it are read, too. */
+  readonly subfolders?: boolean | undefined;
+  /** Whether there has to be a lock: it was asked for, or there was one when the run began. */
+  readonly locked?: boolean | undefined;
+  /** The weakest isolation that tools of the folder run in. Absent: what the loader takes. */
+  readonly isolation?: Isolation | undefined;
   readonly approval: ApprovalMode;
   /** Dangerous tools that need no approval. */
   readonly allow: readonly string[];
@@ -33,6 +41,9 @@ const recorded: v.GenericSchema<unknown, RunTerms> = v.object({
   directory: v.string(),
   model: v.string(),
   tools: v.nullable(v.string()),
+  subfolders: v.optional(v.boolean()),
+  locked: v.optional(v.boolean()),
+  isolation: v.optional(v.picklist(isolationTiers)),
   approval: v.picklist(['ask', 'yes', 'unattended', 'suspend']),
   allow: v.array(v.string()),
   order: v.array(v.array(v.string())),

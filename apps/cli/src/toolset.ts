@@ -1,6 +1,6 @@
 import { lstat, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import type { Tool } from '@holdfast/core';
+import type { HoldfastError, Tool } from '@holdfast/core';
 import { fileTools } from '@holdfast/filesystem';
 import { type Diagnostic, type Isolation, loadTools, type ScannedFile } from '@holdfast/loader';
 import { usageError } from './failure.ts';
@@ -47,8 +47,10 @@ export async function findToolsFolder(name: string | null | undefined, directory
 export interface ToolsetOptions {
   /** Makes errors of warnings. Default false. */
   readonly strict?: boolean;
-  /** Whether a lock beside the folder counts. Default true. */
-  readonly useLock?: boolean;
+  /** Reads the folders in the folder, too. Default false. */
+  readonly subfolders?: boolean;
+  /** What a lock beside the folder is for: nothing, to be kept to where there is one, or to be there. Default `use`. */
+  readonly lock?: 'ignore' | 'use' | 'require';
   /** The weakest isolation that tools of the folder run in. Default: what the loader takes. */
   readonly isolation?: Isolation;
   /** Where what a tool prints in a process of its own goes. Default: nowhere. */
@@ -59,14 +61,15 @@ export interface ToolsetOptions {
  * The file tools, and beside them what a folder brings along, as far as its lock allows, where it has one. A tool with the name of
  * a file tool is left out.
  *
- * @throws HoldfastError `tools.lock.*`.
+ * @throws HoldfastError `usage.lock_missing`, `tools.lock.*`.
  */
 export async function openToolset(
   folder: ToolsFolder,
-  { strict = false, useLock = true, isolation, print }: ToolsetOptions = {},
+  { strict = false, subfolders = false, lock: use = 'use', isolation, print }: ToolsetOptions = {},
 ): Promise<Toolset> {
   const builtIn = fileTools();
-  if (folder.path === undefined)
+  if (folder.path === undefined) {
+    if (use === 'require') throw lockMissing(folder, subfolders);
     return {
       folderTools: [],
       fileTools: builtIn,
@@ -76,9 +79,12 @@ export async function openToolset(
       files: [],
       close: async () => undefined,
     };
-  const lock = useLock ? await findLock(folder.path) : undefined;
+  }
+  const lock = use === 'ignore' ? undefined : await findLock(folder.path);
+  if (lock === undefined && use === 'require') throw lockMissing(folder, subfolders);
   const { tools, diagnostics, files, close } = await loadTools(folder.path, {
     strict,
+    subfolders,
     ...(lock === undefined ? {} : { lock }),
     ...(isolation === undefined ? {} : { isolation }),
     ...(print === undefined ? {} : { processes: { print } }),
@@ -100,7 +106,7 @@ export async function openToolset(
 }
 
 /** The lock of a tools folder, whatever it is that lies there. */
-async function findLock(folder: string): Promise<string | undefined> {
+export async function findLock(folder: string): Promise<string | undefined> {
   const path = join(dirname(await realpath(folder)), lockName);
   try {
     await lstat(path);
@@ -110,6 +116,16 @@ async function findLock(folder: string): Promise<string | undefined> {
     // It may be there: the loader says why it cannot be read.
     return path;
   }
+}
+
+function lockMissing({ name, path }: ToolsFolder, subfolders: boolean): HoldfastError {
+  const options = `${name === defaultFolder ? '' : ` --tools ${name}`}${subfolders ? ' --subfolders' : ''}`;
+  return usageError(
+    'usage.lock_missing',
+    path === undefined
+      ? `The run is to have locked tools only, and there is no tools folder \`${name}\`; \`--tools DIR\` names another.`
+      : `The run is to have locked tools only, and there is no \`${lockName}\` beside the tools folder \`${name}\`: look at its tools, and lock them with \`holdfast lock${options}\`.`,
+  );
 }
 
 // A model must not have to tell `read-file` from `read_file`.

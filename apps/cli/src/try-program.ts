@@ -23,7 +23,11 @@ export function addTryCommand(program: Command, host: Host, end: (code: ExitCode
     .argument('<file>', 'the tool file; its tool runs')
     .option('--input <json>', 'arguments to call it with (default: those of its first example)')
     .option('--workspace <dir>', 'files that the tool finds; none of them is changed (default: no files)')
-    .addOption(new Option('--isolation <tier>', 'the weakest isolation to run it in').choices(isolationTiers))
+    .addOption(
+      new Option('--isolation <tier>', 'the weakest isolation to run it in (default: subprocess)').choices(
+        isolationTiers,
+      ),
+    )
     .option('--allow <name>', 'let the tool of this name run without asking, though it is dangerous', collect)
     .option('--timeout <seconds>', 'the longest that a call may take (default: 60)', readSeconds)
     .option('--json', 'as JSON')

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import type { Tool } from '@holdfast/core';
-import type { Diagnostic, Isolation } from '@holdfast/loader';
+import { type Diagnostic, defaultIsolation, type Isolation } from '@holdfast/loader';
 import { isolationTiers } from './command-tree.ts';
 import { usageError } from './failure.ts';
 import type { Host } from './host.ts';
@@ -36,7 +36,7 @@ export async function openTarget(name: string, isolation: Isolation | undefined,
   const file = basename(path);
   const folder = { name: dirname(name), path: dirname(path) };
   const toolset = await openToolset(folder, {
-    useLock: false,
+    lock: 'ignore',
     ...(isolation === undefined ? {} : { isolation }),
     print: (text) => host.stderr.write(toPrintableBlock(text)),
   });
@@ -54,7 +54,7 @@ export async function openTarget(name: string, isolation: Isolation | undefined,
     folderPath: folder.path,
     tool: toolset.folderTools.find(({ origin }) => origin?.source === file),
     diagnostics: toolset.diagnostics.filter((one) => one.file === file),
-    isolation: isolationTiers[Math.max(rank(isolation), rank(asked))] ?? 'in-process',
+    isolation: stricter(isolation ?? defaultIsolation, asked),
     close: () => toolset.close(),
   };
 }
@@ -68,6 +68,6 @@ async function isThere(path: string): Promise<boolean> {
   }
 }
 
-function rank(isolation: Isolation | undefined): number {
-  return isolation === undefined ? 0 : isolationTiers.indexOf(isolation);
+function stricter(weakest: Isolation, asked: Isolation | undefined): Isolation {
+  return asked !== undefined && isolationTiers.indexOf(asked) > isolationTiers.indexOf(weakest) ? asked : weakest;
 }
