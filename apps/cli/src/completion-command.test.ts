@@ -84,6 +84,7 @@ test.each([
   { typed: ['holdfast', 'lock', '--ac'], offered: ['--accept'] },
   { typed: ['holdfast', 'try', 'my'], offered: ['my tools'] },
   { typed: ['holdfast', 'try', 'comp'], offered: ['completion.bash'] },
+  { typed: ['holdfast', 'run', 'x', '--isolation', 'w'], offered: ['worker'] },
   { typed: ['holdfast', 'try', 'x', '--isolation', 's'], offered: ['subprocess', 'sandbox'] },
   { typed: ['holdfast', 'new', ''], offered: ['tool'] },
   { typed: ['holdfast', 'new', '--ty'], offered: ['--typescript'] },

@@ -9,19 +9,21 @@ async function run(
   {
     workspace = '.',
     tools,
+    subfolders = false,
     node = '24.21.0',
     environment = {},
   }: {
     readonly workspace?: string;
     readonly tools?: string;
+    readonly subfolders?: boolean;
     readonly node?: string;
     readonly environment?: Readonly<Record<string, string>>;
   } = {},
 ) {
   const text = createTestHost({ directory: folder.path, environment });
-  const exitCode = await examine({ tools, workspace, json: false }, text.host, node);
+  const exitCode = await examine({ tools, subfolders, workspace, json: false }, text.host, node);
   const json = createTestHost({ directory: folder.path, environment });
-  expect(await examine({ tools, workspace, json: true }, json.host, node)).toBe(exitCode);
+  expect(await examine({ tools, subfolders, workspace, json: true }, json.host, node)).toBe(exitCode);
   return { exitCode, text: text.stdout(), json: JSON.parse(json.stdout()) };
 }
 
@@ -50,8 +52,10 @@ test('a sound place: everything that was found, no problem, nothing written', as
   });
   expect(json.packages).toContainEqual({ name: '@holdfast/core', version: expect.stringMatching(/^\d/) });
   expect(text).toContain('1 good tool, 1 error, 0 warnings; `holdfast check` says more');
-  expect(text).toContain('isolation   in-process stops nothing.');
-  expect(text).toMatch(/subprocess stops a tool that ends its process, .*blocks outside of JavaScript/);
+  expect(text).toContain('isolation   in-process stops nothing: it is for');
+  expect(text).toMatch(
+    /subprocess, where tools run unless told otherwise, stops a tool that ends its process, .*blocks outside of JavaScript/,
+  );
   expect(text).toContain('sandbox: not here. The sandbox needs');
   expect(text).toContain('No problem found.');
 });

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { describeThrown } from '@holdfast/core';
-import { describeIsolation, type TierState } from '@holdfast/loader';
+import { defaultIsolation, describeIsolation, type TierState } from '@holdfast/loader';
 import manifest from '../package.json' with { type: 'json' };
 import { formatCount } from './call-line.ts';
 import { createColors } from './colors.ts';
+import { describeFolder, examineTools, type FolderState } from './doctor-tools.ts';
 import { examineWorkspace, type WorkspaceState } from './doctor-workspace.ts';
 import type { ExitCode } from './failure.ts';
 import { describeTerminal, type Host } from './host.ts';
@@ -12,11 +12,12 @@ import { toJsonText } from './json-text.ts';
 import { baseUrlVariable, compatible, keyVariables } from './provider-models.ts';
 import { findManifest } from './provider-package.ts';
 import { toPrintable } from './terminal-text.ts';
-import { findToolsFolder, openToolset } from './toolset.ts';
 
 export interface DoctorOptions {
   /** Absent: the default folder, when there is one. */
   readonly tools: string | undefined;
+  /** Reads the folders in it, too. */
+  readonly subfolders: boolean;
   readonly workspace: string;
   readonly json: boolean;
 }
@@ -26,13 +27,7 @@ interface Diagnosis {
   readonly node: { readonly version: string; readonly required: string; readonly ok: boolean };
   readonly packages: readonly { readonly name: string; readonly version: string | null }[];
   readonly providers: readonly Provider[];
-  readonly tools: {
-    readonly folder: string;
-    readonly found: boolean;
-    readonly good: number;
-    readonly errors: number;
-    readonly warnings: number;
-  };
+  readonly tools: FolderState;
   readonly workspace: WorkspaceState;
   readonly isolation: { readonly available: readonly string[]; readonly tiers: readonly TierState[] };
   readonly problems: readonly string[];
@@ -64,13 +59,19 @@ export async function examine(options: DoctorOptions, host: Host, nodeVersion: s
   return diagnosis.problems.length === 0 ? 0 : 1;
 }
 
-async function diagnose({ tools, workspace }: DoctorOptions, host: Host, nodeVersion: string): Promise<Diagnosis> {
+async function diagnose(
+  { tools, subfolders, workspace }: DoctorOptions,
+  host: Host,
+  nodeVersion: string,
+): Promise<Diagnosis> {
   const required = manifest.engines.node.replace('>=', '');
   const node = { version: nodeVersion, required, ok: isAtLeast(nodeVersion, required) };
   const problems: string[] = [];
   if (!node.ok) problems.push(`Node.js ${nodeVersion} is too old: install ${required} or a later one.`);
   const place = await examineWorkspace(workspace, host.directory);
   if (place.problem !== null) problems.push(place.problem);
+  const folder = await examineTools(tools, { subfolders, directory: host.directory });
+  problems.push(...folder.problems);
   const tiers = await describeIsolation(host.environment['PATH'] ?? '');
   return {
     holdfast: manifest.version,
@@ -81,33 +82,11 @@ async function diagnose({ tools, workspace }: DoctorOptions, host: Host, nodeVer
         .map(async (name) => ({ name, version: await readOwnVersion(name) })),
     ),
     providers: await findProviders(host),
-    tools: await examineTools(tools, host.directory, problems),
+    tools: folder.state,
     workspace: place,
     isolation: { available: tiers.filter(({ available }) => available).map(({ tier }) => tier), tiers },
     problems,
   };
-}
-
-async function examineTools(
-  name: string | undefined,
-  directory: string,
-  problems: string[],
-): Promise<Diagnosis['tools']> {
-  try {
-    const folder = await findToolsFolder(name, directory);
-    const { folderTools, diagnostics } = await openToolset(folder);
-    const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
-    return {
-      folder: folder.name,
-      found: folder.path !== undefined,
-      good: folderTools.length,
-      errors,
-      warnings: diagnostics.length - errors,
-    };
-  } catch (thrown) {
-    problems.push(describeThrown(thrown));
-    return { folder: name ?? './plugins', found: false, good: 0, errors: 0, warnings: 0 };
-  }
 }
 
 function isAtLeast(version: string, required: string): boolean {
@@ -143,7 +122,6 @@ async function readVersion(path: string | undefined): Promise<string | null> {
 
 function describe(diagnosis: Diagnosis): readonly (readonly [label: string, text: string])[] {
   const { holdfast, node, packages, tools, workspace } = diagnosis;
-  const folder = toPrintable(tools.folder);
   return [
     ['holdfast', holdfast],
     ['Node.js', `${node.version} (${node.ok ? '' : 'too old, '}${node.required} or later is needed)`],
@@ -152,12 +130,7 @@ function describe(diagnosis: Diagnosis): readonly (readonly [label: string, text
       index === 0 ? 'providers' : '',
       `${name} ${version ?? 'not installed here'}, ${variable} ${set ? 'is set' : 'is not set'}`,
     ]),
-    [
-      'tools',
-      tools.found
-        ? `${folder}: ${formatCount(tools.good, 'good tool')}, ${formatCount(tools.errors, 'error')}, ${formatCount(tools.warnings, 'warning')}${tools.errors > 0 ? '; `holdfast check` says more' : ''}`
-        : `no folder ${folder}; the file tools are there without it`,
-    ],
+    ...describeFolder(tools),
     [
       'workspace',
       `${toPrintable(workspace.path)}: ${workspace.writable ? 'writable' : 'not writable'}, ${formatCount(workspace.sessions, 'session log')}${workspace.freeBytes === null ? '' : `, ${formatBytes(workspace.freeBytes)} free`}`,
@@ -172,8 +145,9 @@ function describe(diagnosis: Diagnosis): readonly (readonly [label: string, text
 /** What a tool in the tier may do and only its call suffers from. */
 function describeTier({ tier, reason, stops }: TierState): string {
   if (reason !== '') return toPrintable(`${tier}: not here. ${reason}`);
-  if (tier !== 'in-process') return `${tier} stops a tool that ${stops.join(', ')}`;
-  return 'in-process stops nothing. Tools whose file asks for no more run in it: run only tool files that you have read.';
+  if (tier === 'in-process') return 'in-process stops nothing: it is for tool files whose code you trust as your own';
+  const where = tier === defaultIsolation ? ', where tools run unless told otherwise,' : '';
+  return `${tier}${where} stops a tool that ${stops.join(', ')}`;
 }
 
 function formatBytes(bytes: number): string {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { jsonRun, runMain, script, toTool } from './test-program.ts';
+import { jsonRun, runMain, script, toTool, trustingRun } from './test-program.ts';
 
 test('version and usage errors', async () => {
   expect(await runMain(['--version'])).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+/) });
@@ -33,7 +33,7 @@ test('a tool that leaves work behind neither ends the run early nor keeps the pr
     'plugins/rude.mjs': toTool('rude', "setInterval(() => {}, 1000); Promise.reject(new Error('stray')); return 1;"),
     'script.json': script('rude'),
   };
-  const { exitCode, stdout, stderr } = await runMain(jsonRun, { files });
+  const { exitCode, stdout, stderr } = await runMain(trustingRun, { files });
   expect(exitCode).toBe(0);
   expect(stdout).toContain('"run-end"');
   expect(stderr).toContain('stray');
@@ -43,14 +43,14 @@ test('a tool that leaves work behind neither ends the run early nor keeps the pr
 test('an exception that a tool leaves behind is told, and ends the run in order', async () => {
   const body = "setTimeout(() => { throw new Error('late'); }); return new Promise(() => setInterval(() => {}, 1000));";
   const files = { 'plugins/late.mjs': toTool('late', body), 'script.json': script('late') };
-  const { exitCode, stdout, stderr } = await runMain(jsonRun, { files });
+  const { exitCode, stdout, stderr } = await runMain(trustingRun, { files });
   expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: 'error: late\n' });
   expect(stdout).toContain('"run-end"');
 });
 
 test('a tool that ends the process does not make a success of the run, and the run can be gone on with', async () => {
   const files = { 'plugins/quit.mjs': toTool('quit', 'process.exit(0);'), 'script.json': script('quit') };
-  const { exitCode, stdout, stderr } = await runMain(jsonRun, { files });
+  const { exitCode, stdout, stderr } = await runMain(trustingRun, { files });
   expect(exitCode).toBe(1);
   expect(stderr).toMatch(/a tool ended this process in the middle of the run; `.* resume \S+` goes on with it/);
   expect(stdout).not.toContain('"run-end"');

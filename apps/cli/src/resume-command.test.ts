@@ -57,6 +57,28 @@ test('what was approved runs, the files are changed, the script goes on where it
   expect(await listPages(folder)).toEqual(['one.html']);
 });
 
+test('tools run where they were to run, unless it is said anew', async () => {
+  const here = `${process.pid}.html`;
+  const source = toPublish("await filesystem.write(process.pid + '.html', '');");
+  const start = { ...files({ calls: [publish('one')] }), 'plugins/publish.mjs': source };
+  const resume = async (given: readonly string[], now: readonly string[]) => {
+    await using folder = await createFolder(start);
+    const id = await suspend(folder, ...given);
+    await type(folder, ['approve', id, 'call_1_0']);
+    const { stdout } = await type(folder, ['resume', id, ...now]);
+    const head = stdout.split('\n', 1)[0] ?? '';
+    return { isHere: (await listPages(folder)).includes(here), says: head.replace(/^.* · in \S+/, '') };
+  };
+  const trusting = ['--isolation', 'in-process'];
+  expect(await resume([], [])).toEqual({ isHere: false, says: '' });
+  expect(await resume(trusting, [])).toEqual({ isHere: true, says: ' · --isolation in-process' });
+  expect(await resume([], trusting)).toEqual({ isHere: true, says: ' · --isolation in-process' });
+  expect(await resume(trusting, ['--isolation', 'subprocess'])).toEqual({
+    isHere: false,
+    says: ' · --isolation subprocess',
+  });
+});
+
 test('everything that --json prints is as the schema says', async () => {
   await using folder = await createFolder(files({ calls: [publish('one')] }));
   const id = await suspend(folder);

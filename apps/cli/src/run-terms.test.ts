@@ -6,6 +6,7 @@ const terms: RunTerms = {
   model: 'offline',
   tools: null,
   approval: 'suspend',
+  isolation: 'in-process',
   allow: ['wipe'],
   order: [['build', 'deploy']],
   maxCalls: 5,
@@ -26,6 +27,7 @@ test('what a run was given comes back from the record before it', () => {
 test.each([
   { directory: 5 },
   { approval: 'sometimes' },
+  { isolation: 'none' },
   { allow: 'wipe' },
   { order: ['build'] },
   { maxCalls: 0 },

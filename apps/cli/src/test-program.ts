@@ -23,6 +23,9 @@ export function script(...names: readonly string[]): string {
 
 export const jsonRun: readonly string[] = ['run', 'Do it.', '--model', 'script:script.json', '--json'];
 
+/** The same, with tools in the process of the program. */
+export const trustingRun: readonly string[] = [...jsonRun, '--isolation', 'in-process'];
+
 /** The program as a command of a shell, quoted. */
 export const shellCommand: string = [process.execPath, '--conditions=holdfast-source', program]
   .map((word) => `'${word.replaceAll("'", "'\\''")}'`)

@@ -48,7 +48,7 @@ async function tryJson(source: string, argv: readonly string[] = [], options: Te
 test('a good tool is shown as a person sees it, and as a model does', async () => {
   expect(await tryFile(toSlug())).toEqual({
     exitCode: 0,
-    stdout: `make_slug  effects none, repeat safe, runs in this process
+    stdout: `make_slug  effects none, repeat safe, runs in a process of its own
 
 example 1: One word  {"title":"Milk"}
   ok after N ms, as the example says
@@ -97,7 +97,9 @@ test('what a tool throws is shown as a model gets it; its stack only for debuggi
     exitCode: 1,
     stdout: expect.stringContaining('\n  failed (tool.threw) after N ms\n  a model   no such shelf\n\n'),
   });
-  const debugged = await tryFile(source, [], { environment: { NO_COLOR: '1', HOLDFAST_DEBUG: '1' } });
+  const debugged = await tryFile(source, ['--isolation', 'in-process'], {
+    environment: { NO_COLOR: '1', HOLDFAST_DEBUG: '1' },
+  });
   expect(debugged.stdout).toMatch(/\n {2}thrown {4}TypeError: no such shelf\n {16}at makeSlug /);
 });
 
@@ -259,7 +261,7 @@ test('nobody is there to be asked: a dangerous tool is denied, unless it is name
   );
   expect(await tryFile(dangerous, ['--allow', 'make_slug'])).toMatchObject({
     exitCode: 0,
-    stdout: expect.stringContaining('repeat never, dangerous, runs in this process'),
+    stdout: expect.stringContaining('repeat never, dangerous, runs in a process of its own'),
   });
 });
 
@@ -319,12 +321,15 @@ test('a tool that is not as it is locked is tried all the same', async () => {
 
 test('a call that is never answered is ended by --timeout, and by the time of the tool', async () => {
   const never = 'return new Promise(() => {});';
-  const { exitCode, printed } = await tryJson(toTool('never', never), ['--timeout', '0.01']);
+  const soon = ['--timeout', '0.01'];
+  const { exitCode, printed } = await tryJson(toTool('never', never), soon);
   expect(exitCode).toBe(1);
-  expect(printed.calls[0]).toMatchObject({ cutShort: true, abandoned: true, outcome: { kind: 'timed-out' } });
+  expect(printed.calls[0]).toMatchObject({ cutShort: true, abandoned: false, outcome: { kind: 'timed-out' } });
+  const trusted = await tryJson(toTool('never', never), [...soon, '--isolation', 'in-process']);
+  expect(trusted.printed.calls[0]).toMatchObject({ cutShort: true, abandoned: true, outcome: { kind: 'timed-out' } });
   const own = toTool('never', never).replace("'none',", "'none', timeoutMs: 1,");
   expect((await tryJson(own)).printed.calls[0]).toMatchObject({ cutShort: false, outcome: { kind: 'timed-out' } });
-  const { stdout } = await tryFile(toTool('never', never), ['--timeout', '0.01']);
+  const { stdout } = await tryFile(toTool('never', never), [...soon, '--isolation', 'in-process']);
   expect(stdout).toContain('  note      It did not stop when told to; what it does now counts for nothing.\n');
   expect(stdout).toContain('`--timeout` gives more.');
 });

@@ -6,15 +6,16 @@ const run = (source: string, argv: readonly string[] = [], options: RunMainOptio
 
 test('a tool that ends the process is said to have done so, and no exit code of its own passes for ours', async () => {
   const source = toTool('leave', 'process.exit(0);');
-  const { exitCode, stdout, stderr } = await run(source);
+  const trusting = ['--isolation', 'in-process'];
+  const { exitCode, stdout, stderr } = await run(source, trusting);
   expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining('(tool.process.exited)') });
   expect(stdout).toContain('\ninput  {}\n');
-  expect(await run(source, ['--json'])).toMatchObject({ exitCode: 1, stdout: '' });
+  expect(await run(source, [...trusting, '--json'])).toMatchObject({ exitCode: 1, stdout: '' });
 });
 
 test('in a process of its own it costs the call, and the other calls are made', async () => {
   const source = toTool('leave', 'process.exit(0);');
-  const { exitCode, stdout, stderr } = await run(source, ['--isolation', 'subprocess']);
+  const { exitCode, stdout, stderr } = await run(source);
   expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: '' });
   expect(stdout).toContain('runs in a process of its own');
   expect(stdout).toContain('  failed (tool.process.exited) after ');
@@ -22,8 +23,12 @@ test('in a process of its own it costs the call, and the other calls are made', 
 });
 
 test.each([
-  { where: 'this process', argv: [], body: 'return new Promise(() => setInterval(() => {}, 1000));' },
-  { where: 'a process of its own', argv: ['--isolation', 'subprocess'], body: 'for (;;);' },
+  {
+    where: 'this process',
+    argv: ['--isolation', 'in-process'],
+    body: 'return new Promise(() => setInterval(() => {}, 1000));',
+  },
+  { where: 'a process of its own', argv: [], body: 'for (;;);' },
 ])('Ctrl-C ends a call that hangs in $where', async ({ argv, body }) => {
   const { exitCode, stdout } = await run(toTool('hang', `console.error('begun'); ${body}`), argv, {
     onStdout(child, seen) {
@@ -36,11 +41,15 @@ test.each([
   expect(stdout).toContain('not good: 1 call, 1 without success, 1 not made\n');
 });
 
-test('a tool that its file wants in a thread runs there', async () => {
-  const source = toTool('away', 'return 1;').replace("'none',", "'none', isolation: 'worker',");
-  expect(await run(source)).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('runs in a thread\n') });
-  expect(await run(source, ['--isolation', 'in-process'])).toMatchObject({
-    exitCode: 0,
-    stdout: expect.stringContaining('runs in a thread\n'),
-  });
+test.each([
+  { file: 'worker', argv: ['--isolation', 'in-process'], place: 'a thread' },
+  { file: 'worker', argv: [], place: 'a process of its own' },
+  { file: 'in-process', argv: [], place: 'a process of its own' },
+  { file: 'in-process', argv: ['--isolation', 'in-process'], place: 'this process' },
+  { file: 'subprocess', argv: ['--isolation', 'worker'], place: 'a process of its own' },
+])('a tool whose file says $file, with $argv, runs in $place', async ({ file, argv, place }) => {
+  const source = toTool('away', 'return process.pid;').replace("'none',", `'none', isolation: '${file}',`);
+  const { exitCode, stdout } = await run(source, argv);
+  expect(exitCode).toBe(0);
+  expect(stdout).toContain(`runs in ${place}\n`);
 });
