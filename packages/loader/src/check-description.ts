@@ -6,7 +6,7 @@ import type { Report } from './report.ts';
 
 // Those of `defineTool` in core, which a definition meets when its file is imported.
 const limits = {
-  metadata: { maxLength: 4096, pattern: /^/, hint: 'Keep it under 4096.' },
+  file: { maxLength: 4096, pattern: /^/, hint: 'Keep it under 4096.' },
   definition: {
     maxLength: 200,
     pattern: /^[\x20-\x7e\n\t]*$/,
@@ -26,7 +26,7 @@ export function checkDescription(
   report: Report,
 ): string {
   const path = ['description'];
-  const { maxLength, pattern, hint } = limits[form];
+  const { maxLength, pattern, hint } = limits[form === 'definition' ? form : 'file'];
   const documentation = exported?.type === 'function' ? exported.documentation : undefined;
   if (description !== undefined && typeof description !== 'string') {
     report({
@@ -55,10 +55,10 @@ export function checkDescription(
   if (text !== '') return text;
   const words = name.replace(/[_-]+/g, ' ').trim();
   report({
-    severity: form === 'metadata' ? 'warning' : 'error',
+    severity: form === 'definition' ? 'error' : 'warning',
     code: 'tool.description.missing',
     path,
-    message: `\`description\` is missing${form === 'metadata' ? ': the words of the name have to do' : ''}.`,
+    message: `\`description\` is missing${form === 'definition' ? '' : ': the words of the name have to do'}.`,
     hint: 'Say in a sentence what the tool does; a model chooses by it.',
   });
   return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}.`;

@@ -7,10 +7,13 @@ import {
   type Repeat,
   type ToolExample,
 } from '@holdfast/core';
+import { checkCommand, type ToolCommand } from './check-command.ts';
 import { checkDescription } from './check-description.ts';
 import { checkExamples } from './check-examples.ts';
 import { checkIsolation, checkMaxResultBytes, checkResources, checkVersion, type Isolation } from './check-extended.ts';
+import { checkFunction } from './check-function.ts';
 import { checkParameters, checkReturns } from './check-parameters.ts';
+import { checkPassing } from './check-passing.ts';
 import type { ExportedFunction } from './exported-function.ts';
 import { findHiddenCharacter } from './hidden-text.ts';
 import { oneOf } from './one-of.ts';
@@ -18,11 +21,18 @@ import { type Report, showPath } from './report.ts';
 
 /** What a tool file says of its tool, with every default filled in. */
 export interface ToolMetadata {
-  /** `metadata`: the file exports `METADATA`. `definition`: its default export is made by `defineTool`. */
+  /**
+   * `metadata`: the file exports `METADATA`. `definition`: its default export is made by `defineTool`. `command`: a `.tool.json`
+   * names a program. `python`: a Python file has `METADATA`.
+   */
   readonly form: MetadataForm;
   readonly name: string;
-  /** The export that does the work; in a definition, `default`, whose `execute` does. */
+  /** The export that does the work; in a definition, `default`, whose `execute` does; empty in a command. */
   readonly function: string;
+  /** Of a command only. */
+  readonly command: ToolCommand | undefined;
+  /** Of Python only: how the function takes the arguments. */
+  readonly passing: ArgumentPassing | undefined;
   readonly description: string;
   /** `undefined`: the tool takes no arguments. */
   readonly parameters: JsonObject | undefined;
@@ -43,7 +53,10 @@ export interface ToolMetadata {
   readonly maxResultBytes: number | undefined;
 }
 
-export type MetadataForm = 'metadata' | 'definition';
+export type MetadataForm = 'metadata' | 'definition' | 'command' | 'python';
+
+/** Each argument by its name, all of them as one dictionary, or nothing. */
+export type ArgumentPassing = 'named' | 'whole' | 'none';
 
 const sharedKeys: readonly string[] = [
   'name',
@@ -54,33 +67,27 @@ const sharedKeys: readonly string[] = [
   'timeoutMs',
   'examples',
 ];
-const words = {
-  metadata: {
-    keys: [
-      ...sharedKeys,
-      'function',
-      'parameters',
-      'returns',
-      'resources',
-      'isolation',
-      'version',
-      'maxResultBytes',
-    ] as readonly string[],
-    parameters: 'parameters',
-    returns: 'returns',
-  },
-  definition: {
-    keys: [...sharedKeys, 'inputSchema', 'outputSchema'] as readonly string[],
-    parameters: 'inputSchema',
-    returns: 'outputSchema',
-  },
-} as const;
+const fileKeys: readonly string[] = [
+  ...sharedKeys,
+  'parameters',
+  'returns',
+  'resources',
+  'isolation',
+  'version',
+  'maxResultBytes',
+];
+const keysOf: Readonly<Record<MetadataForm, readonly string[]>> = {
+  metadata: [...fileKeys, 'function'],
+  definition: [...sharedKeys, 'inputSchema', 'outputSchema'],
+  command: [...fileKeys, 'command', 'files'],
+  python: [...fileKeys, 'function'],
+};
 
 /** What a tool file says, as far as it is known before it is checked. */
 export interface MetadataLiteral {
   readonly form: MetadataForm;
   readonly value: JsonObject;
-  /** Finds the function of that name; in a definition the only one there is. */
+  /** Finds the function of that name; in a definition the only one there is. A command has none. */
   findFunction(name: string): ExportedFunction;
 }
 
@@ -89,7 +96,7 @@ export interface MetadataLiteral {
  * severity `error` did.
  */
 export function checkMetadata({ form, value, findFunction }: MetadataLiteral, report: Report): ToolMetadata {
-  const { keys, parameters: parametersKey, returns: returnsKey } = words[form];
+  const keys = keysOf[form];
   for (const key of Object.keys(value)) {
     if (keys.includes(key)) continue;
     report({
@@ -100,24 +107,31 @@ export function checkMetadata({ form, value, findFunction }: MetadataLiteral, re
     });
   }
   checkTexts(value, report);
+  const isDefinition = form === 'definition';
+  const [parametersKey, returnsKey] = isDefinition
+    ? (['inputSchema', 'outputSchema'] as const)
+    : (['parameters', 'returns'] as const);
   const name = checkName(value['name'], report);
-  const exported =
-    form === 'definition' ? findFunction('default') : checkFunction(value['function'], findFunction, report);
+  const exported = isDefinition
+    ? findFunction('default')
+    : form === 'command'
+      ? undefined
+      : checkFunction(value['function'], { form, findFunction }, report);
   const dangerous = checkDangerous(value, form, report);
-  // The two forms differ: in METADATA, `dangerous: false` is the author's word that nothing outside changes.
-  const isHarmless = form === 'metadata' && value['dangerous'] === false;
+  // The forms differ: outside of a definition, `dangerous: false` is the author's word that nothing outside changes.
+  const isHarmless = !isDefinition && value['dangerous'] === false;
   const effects =
     oneOf(value['effects'], 'effects', ['none', 'state', 'external'], report) ?? (isHarmless ? 'none' : 'external');
-  const parameters = checkParameters(
-    value[parametersKey],
-    { key: parametersKey, exported, subject: form === 'definition' ? name : String(value['function']) },
-    report,
-  );
+  const namedFunction = isDefinition ? 'default' : form === 'command' ? '' : String(value['function']);
+  const subject = isDefinition || form === 'command' ? name : namedFunction;
+  const parameters = checkParameters(value[parametersKey], { key: parametersKey, exported, subject }, report);
   const returns = checkReturns(value[returnsKey], returnsKey, report);
   return {
     form,
     name,
-    function: form === 'definition' ? 'default' : String(value['function']),
+    function: namedFunction,
+    command: form === 'command' ? checkCommand(value, report) : undefined,
+    passing: exported?.type === 'function' ? checkPassing(exported, parameters, report) : undefined,
     description: checkDescription(value['description'], { form, exported, name }, report),
     parameters,
     returns,
@@ -169,44 +183,6 @@ function checkName(name: Json | undefined, report: Report): string {
       : { code: 'tool.name.invalid', message: '`name` must be a text.' };
   if (problem !== undefined) report({ ...problem, path: ['name'], hint: 'Choose a name such as `weather_fetcher`.' });
   return String(name);
-}
-
-function checkFunction(
-  name: Json | undefined,
-  findFunction: (name: string) => ExportedFunction,
-  report: Report,
-): ExportedFunction | undefined {
-  const path = ['function'];
-  if (typeof name !== 'string' || name === '') {
-    report({
-      code: 'tool.function.missing',
-      path,
-      message: '`function` must name the exported function that does the work.',
-      hint: "Add for example `function: 'runWeather'`.",
-    });
-    return undefined;
-  }
-  const exported = findFunction(name);
-  if (exported.type === 'not-exported') {
-    const others = exported.exported.map((other) => `\`${other}\``).join(', ');
-    report({
-      code: 'tool.function.not_exported',
-      path,
-      message: `The file does not export \`${name}\`.`,
-      hint:
-        others === ''
-          ? `Write \`export function ${name}(input) { … }\`.`
-          : `It exports ${others}: name one of these, or export \`${name}\`.`,
-    });
-  } else if (exported.type === 'not-function') {
-    report({
-      code: 'tool.function.not_function',
-      path,
-      message: `\`${name}\` cannot be seen to be a function: it is ${exported.found}.`,
-      hint: `Write \`export function ${name}(input) { … }\` in this file.`,
-    });
-  }
-  return exported;
 }
 
 function checkDangerous({ dangerous, effects }: JsonObject, form: MetadataForm, report: Report): boolean {

@@ -2,6 +2,18 @@ import type { Comment, Expression } from 'oxc-parser';
 import { unwrapExpression } from './literal.ts';
 import type { Binding, FunctionLike, ModuleOutline } from './module-outline.ts';
 
+/** What a Python function takes. */
+export interface PythonSignature {
+  /** In order, without `*args` and `**kwargs`. */
+  readonly parameters: readonly {
+    readonly name: string;
+    readonly kind: 'position' | 'either' | 'name';
+    readonly hasDefault: boolean;
+  }[];
+  /** Whether it has `**kwargs`. */
+  readonly takesMore: boolean;
+}
+
 export type ExportedFunction =
   | {
       readonly type: 'function';
@@ -10,6 +22,8 @@ export type ExportedFunction =
       readonly takesInput: boolean;
       /** The doc comment above it without stars and tags. */
       readonly documentation: string | undefined;
+      /** Of Python only. */
+      readonly signature?: PythonSignature;
     }
   | { readonly type: 'not-exported'; readonly exported: readonly string[] }
   | { readonly type: 'not-function'; readonly offset: number; readonly found: string };
