@@ -1,8 +1,10 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { examine } from './doctor-command.ts';
 import { createFolder, type TestFolder } from './test-folder.ts';
 import { createTestHost } from './test-host.ts';
-import { toTool } from './test-program.ts';
+import { runHere, toTool } from './test-program.ts';
 
 async function run(
   folder: TestFolder,
@@ -77,6 +79,54 @@ test('a provider that is installed and its key, whose value is never shown', asy
   expect(text + JSON.stringify(json)).not.toContain('sk-secret');
 });
 
+test('the lock beside the tools folder, and whether a run has to read the tools again', async () => {
+  await using folder = await createFolder({ 'plugins/one.mjs': toTool('one', 'return 1;') });
+  const none = await run(folder);
+  expect(none.json.tools.lock).toBe(null);
+  expect(none.text).toContain('no holdfast.lock beside ./plugins: tools run as they are');
+
+  await runHere(['lock'], { directory: folder.path });
+  const locked = await run(folder);
+  expect(locked.json.tools.lock).toEqual({
+    path: 'holdfast.lock',
+    tools: { same: 1, new: 0, changed: 0, gone: 0, refused: 0 },
+    registered: false,
+  });
+  expect(locked.text).toMatch(/^lock +holdfast\.lock: 1 tool as locked$/m);
+  expect(locked.text).toMatch(/^registry +not current: a run reads every tool file/m);
+
+  await passTick(folder);
+  await runHere(['list'], { directory: folder.path });
+  const listed = await run(folder);
+  expect(listed.json.tools.lock.registered).toBe(true);
+  expect(listed.text).toMatch(/^registry +current: a run reads no tool file$/m);
+
+  await folder.write('plugins/one.mjs', toTool('one', 'return 2;'));
+  await folder.write('plugins/two.mjs', toTool('two', 'return 2;'));
+  const changed = await run(folder);
+  expect(changed.exitCode).toBe(0);
+  expect(changed.text).toContain('0 tools as locked, 1 new, 1 changed; `holdfast lock --check` says more');
+  expect(changed.json.tools.lock).toMatchObject({ registered: false, tools: { new: 1, changed: 1 } });
+});
+
+test('a lock that keeps a run from working is a problem', async () => {
+  await using folder = await createFolder({ 'plugins/one.mjs': toTool('one', 'return 1;'), 'holdfast.lock': '{' });
+  const { exitCode, text, json } = await run(folder);
+  expect(exitCode).toBe(1);
+  expect(json.tools).toMatchObject({ found: true, good: 1, lock: { path: 'holdfast.lock', tools: null } });
+  expect(json.problems).toEqual([expect.stringContaining('holdfast.lock` cannot be used')]);
+  expect(text).toMatch(/^lock +holdfast\.lock: cannot be used$/m);
+});
+
+test('tools in deeper folders count by option, and nothing is written', async () => {
+  await using folder = await createFolder({ 'plugins/deep/one.mjs': toTool('one', 'return 1;') });
+  await runHere(['lock', '--subfolders'], { directory: folder.path });
+  const copies = await readdir(folder.path, { recursive: true });
+  expect((await run(folder)).json.tools).toMatchObject({ good: 0, lock: { tools: { same: 0, gone: 0 } } });
+  expect((await run(folder, { subfolders: true })).json.tools).toMatchObject({ good: 1, lock: { tools: { same: 1 } } });
+  expect(await readdir(folder.path, { recursive: true })).toEqual(copies);
+});
+
 test.each([
   { what: 'Node.js is too old', options: { node: '22.17.9' }, says: 'Node.js 22.17.9 is too old: install 22.18' },
   { what: 'the workspace is missing', options: { workspace: 'gone' }, says: 'The workspace `gone` is no folder' },
@@ -99,3 +149,11 @@ test.each([
   await using folder = await createFolder();
   expect((await run(folder, { node })).json.node).toMatchObject({ ok });
 });
+
+/** Until what was written so far lies before whatever is written next, by the clock of the file system. */
+async function passTick({ path, write }: TestFolder): Promise<void> {
+  const changedAt = async (): Promise<bigint> => (await stat(join(path, 'probe'), { bigint: true })).ctimeNs;
+  await write('probe', '');
+  const first = await changedAt();
+  while ((await changedAt()) === first) await write('probe', '');
+}

@@ -220,11 +220,13 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
     .command('doctor')
     .description('say what is found here: Node.js, packages, model providers, tools, workspace, isolation')
     .option('--tools <dir>', 'folder of tool files (default: ./plugins, when there is one)')
+    .option('--subfolders', subfoldersText)
     .option('--workspace <dir>', 'folder that the file tools work in', '.')
     .option('--json', 'as JSON')
     .addHelpText('after', doctorHelp)
-    .action(async ({ tools, workspace, json }: DoctorFlags) => {
-      end(await examine({ tools, workspace, json: json === true }, host, process.versions.node));
+    .action(async ({ tools, subfolders, workspace, json }: DoctorFlags) => {
+      const look = { tools, subfolders: subfolders === true, workspace };
+      end(await examine({ ...look, json: json === true }, host, process.versions.node));
     });
 
   program
@@ -258,6 +260,7 @@ interface LogFlags {
 
 interface DoctorFlags {
   readonly tools?: string;
+  readonly subfolders?: boolean;
   readonly workspace: string;
   readonly json?: boolean;
 }

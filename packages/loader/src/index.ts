@@ -9,7 +9,9 @@ export {
 } from './compare-lock.ts';
 export { type Diagnostic, formatDiagnostic } from './diagnostic.ts';
 export { defaultIsolation, describeIsolation, type TierState } from './isolation-tiers.ts';
-export { type LoadedTools, type LoadToolsOptions, loadTools, type ToolProcessOptions } from './load-tools.ts';
+export { type LoadedTools, type LoadToolsOptions, loadTools } from './load-tools.ts';
 export type { LockChange } from './lock-changes.ts';
 export { type MetadataReading, type ReadMetadataOptions, readMetadata } from './read-metadata.ts';
+export { isRegistryCurrent } from './registry-current.ts';
 export { type FolderScan, type ScanFolderOptions, type ScannedFile, scanFolder } from './scan-folder.ts';
+export type { ToolProcessOptions } from './tool-host.ts';

@@ -1,0 +1,16 @@
+import type { CompareLockOptions } from './compare-lock.ts';
+import { findLockPlace } from './folder-pins.ts';
+import { readLock } from './lock-file.ts';
+import { startWarm } from './warm-start.ts';
+
+/**
+ * Whether the registry has the tools of a folder as they and their lock are, so that loading them with these options reads no tool
+ * file. Writes nothing.
+ *
+ * @throws HoldfastError `tools.folder.*`, `tools.lock.outside`, `tools.lock.unreadable`, `tools.lock.invalid`, `tools.lock.version`.
+ */
+export async function isRegistryCurrent(directory: string, { lock, ...options }: CompareLockOptions): Promise<boolean> {
+  const place = await findLockPlace(directory, lock);
+  const reading = await readLock(place.lock);
+  return reading !== undefined && (await startWarm(place, reading, options)) !== undefined;
+}
