@@ -18,7 +18,7 @@ export function createInProcessRunner({ verify }: InProcessRunnerOptions): ToolR
   const imported = new Map<string, Promise<ToolFunction>>();
   return {
     async run(tool, input, context) {
-      const key = `${tool.digest} ${tool.entry}`;
+      const key = toKey(tool);
       if (!imported.has(key)) {
         await verify(tool);
         // Two first calls at once may both have asked.
@@ -27,9 +27,14 @@ export function createInProcessRunner({ verify }: InProcessRunnerOptions): ToolR
       const run = await imported.get(key);
       return await run?.(input, context);
     },
-    // What has been imported stays.
+    // What has been imported stays: Node forgets no module.
+    retire: (tool) => imported.delete(toKey(tool)),
     close: async () => imported.clear(),
   };
+}
+
+function toKey({ digest, entry }: PinnedTool): string {
+  return `${digest} ${entry}`;
 }
 
 async function importFunction(tool: PinnedTool): Promise<ToolFunction> {

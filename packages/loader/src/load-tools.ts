@@ -1,21 +1,11 @@
-import { readFile } from 'node:fs/promises';
-import type { ExecutableTool, Json, Tool } from '@holdfast/core';
+import type { Tool } from '@holdfast/core';
 import type { Isolation } from './check-extended.ts';
 import type { Diagnostic } from './diagnostic.ts';
-import { toFileTool } from './file-tool.ts';
 import type { PinHooks } from './folder-pins.ts';
-import { fileChanged } from './import-errors.ts';
 import { defaultIsolation } from './isolation-tiers.ts';
 import { loadLocked } from './load-locked.ts';
-import type { PinnedTool } from './pinned-tool.ts';
 import { type ScanFolderOptions, type ScannedFile, scanFolder } from './scan-folder.ts';
-import { createTieredRunner } from './tiered-runner.ts';
-import { digestOf } from './tool-files.ts';
-import type { RemoteRunnerOptions } from './tool-pool.ts';
-import type { ToolRunner } from './tool-runner.ts';
-
-/** How tools run that do not run in this process. */
-export type ToolProcessOptions = Omit<RemoteRunnerOptions, 'verify' | 'clock'>;
+import { createToolHost, type RunnableTool, type ToolProcessOptions } from './tool-host.ts';
 
 export interface LoadToolsOptions extends ScanFolderOptions {
   /**
@@ -52,14 +42,6 @@ export function loadTools(directory: string, options: LoadToolsOptions = {}): Pr
   return loadToolsWith(directory, options, {});
 }
 
-/** A tool, and what has to hold before its file is imported. */
-interface Runnable {
-  readonly tool: PinnedTool;
-  /** SHA-256 in hexadecimal of the file to import. */
-  readonly fileDigest: string;
-  prepare(): Promise<void>;
-}
-
 /** As `loadTools`, for tests that change files in between. */
 export async function loadToolsWith(
   directory: string,
@@ -70,31 +52,15 @@ export async function loadToolsWith(
     lock === undefined
       ? await loadUnlocked(directory, options)
       : await loadLocked(directory, { ...options, lock }, hooks);
-  const runnable = new Map<PinnedTool, Runnable>(tools.map((one) => [one.tool, one]));
-  const runner = createTieredRunner(isolation, {
-    ...processes,
-    async verify(tool) {
-      const known = runnable.get(tool);
-      // The runner runs nothing but these.
-      if (known === undefined) throw fileChanged(tool.file);
-      await known.prepare();
-      await checkDigest(tool, known.fileDigest);
-      return known.fileDigest;
-    },
-  });
-  return {
-    tools: tools.map(({ tool }) => toTool(tool, runner)),
-    diagnostics,
-    files,
-    close: () => runner.close(),
-  };
+  const host = createToolHost(isolation, processes);
+  return { tools: tools.map((tool) => host.toTool(tool)), diagnostics, files, close: () => host.close() };
 }
 
 async function loadUnlocked(
   directory: string,
   options: ScanFolderOptions,
 ): Promise<{
-  readonly tools: readonly Runnable[];
+  readonly tools: readonly RunnableTool[];
   readonly diagnostics: readonly Diagnostic[];
   readonly files: readonly ScannedFile[];
 }> {
@@ -105,20 +71,4 @@ async function loadUnlocked(
     return [{ tool: { file, metadata, digest, entry: path }, fileDigest: digest, prepare: async () => undefined }];
   });
   return { tools, diagnostics, files };
-}
-
-function toTool(tool: PinnedTool, runner: ToolRunner): ExecutableTool {
-  // The executor has parsed it, and let through what the schema takes.
-  return toFileTool(tool, (input, context) => runner.run(tool, input as Json, context));
-}
-
-async function checkDigest({ file, entry }: PinnedTool, digest: string): Promise<void> {
-  let found: string | undefined;
-  let cause: unknown;
-  try {
-    found = digestOf(await readFile(entry));
-  } catch (thrown) {
-    cause = thrown;
-  }
-  if (found !== digest) throw fileChanged(file, cause);
 }

@@ -24,6 +24,7 @@ export function createTieredRunner(weakest: Isolation, options: SandboxRunnerOpt
   };
   return {
     run: (tool, input, context) => runnerOf(tool).run(tool, input, context),
+    retire: (tool) => runnerOf(tool).retire?.(tool) ?? false,
     async close() {
       await Promise.all([...runners.values()].map((runner) => runner.close()));
     },

@@ -60,6 +60,8 @@ class ToolPool implements ToolRunner {
   readonly #live = new Set<RemoteTool>();
   /** Free ones, longest idle first, each with what cancels its end. */
   readonly #idle = new Map<RemoteTool, () => void>();
+  /** Versions whose processes are not kept. */
+  readonly #retired = new WeakSet<PinnedTool>();
   #closed = false;
 
   constructor(launch: LaunchChild, options: RemoteRunnerOptions) {
@@ -78,6 +80,12 @@ class ToolPool implements ToolRunner {
       throw new HoldfastError('tool.process.closed', `\`${tool.metadata.name}\` was called after its host closed it.`);
     }
     return await this.#start({ tool, sha256 }).run(...call);
+  }
+
+  retire(tool: PinnedTool): boolean {
+    this.#retired.add(tool);
+    for (const remote of [...this.#idle.keys()]) if (remote.tool === tool) remote.close();
+    return false;
   }
 
   async close(): Promise<void> {
@@ -124,7 +132,7 @@ class ToolPool implements ToolRunner {
       });
     }
     if (remote.state !== 'free') return;
-    if (this.#closed || remote.calls >= callsPerProcess) {
+    if (this.#closed || this.#retired.has(remote.tool) || remote.calls >= callsPerProcess) {
       remote.close();
       return;
     }

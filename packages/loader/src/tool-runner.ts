@@ -12,6 +12,11 @@ export interface ToolRunner {
    * `tool.isolation.unavailable`.
    */
   run(tool: PinnedTool, input: Json, context: ToolContext): Promise<unknown>;
+  /**
+   * Told that a version of a tool is of the past: nothing of it is kept for a next call, though it may still be called. Whether
+   * what has been imported stays in the memory of this process all the same. Absent: nothing is kept.
+   */
+  retire?(tool: PinnedTool): boolean;
   /** Ends what still runs, and resolves when it has ended. Later calls are refused. */
   close(): Promise<void>;
 }
