@@ -22,12 +22,24 @@ test.each([
 const allowed: PolicyDecision = { policy: 'host/read-before-write', type: 'allow' };
 const asked: PolicyDecision = { policy: 'holdfast/dangerous', type: 'ask', reason: 'It is dangerous.' };
 const granted: PolicyDecision = { policy: 'holdfast/dangerous', type: 'allow', reason: 'Granted for the session.' };
+const observed: PolicyDecision = { policy: 'host/call-budget', type: 'allow', observed: 'deny', reason: 'Used up.' };
 const refused: PolicyDecision = { policy: 'host/read-before-write', type: 'deny', reason: 'Read it first.' };
 
 test.each<{ text: string; event: ToolCallEndEvent }>([
   { text: 'allow', event: callEnd('ok') },
   { text: 'allow', event: callEnd('failed', { decisions: [allowed] }) },
   { text: 'allow: granted', event: callEnd('ok', { decisions: [allowed, granted] }) },
+  { text: 'would deny: call-budget', event: callEnd('ok', { decisions: [allowed, observed] }) },
+  {
+    text: 'would deny: call-budget',
+    event: callEnd('ok', { decisions: [{ ...observed, policy: 'host/other', observed: 'ask' }, observed] }),
+  },
+  { text: 'would ask: call-budget', event: callEnd('ok', { decisions: [{ ...observed, observed: 'ask' }] }) },
+  {
+    text: 'asked: approved by person',
+    event: callEnd('ok', { decisions: [observed], approval: { type: 'approve', by: 'person' } }),
+  },
+  { text: 'deny: read-before-write', event: callEnd('denied', { decisions: [observed, refused] }) },
   { text: '', event: callEnd('unknown-tool') },
   { text: 'deny: read-before-write', event: callEnd('denied', { decisions: [asked, refused] }) },
   { text: 'ask: dangerous', event: callEnd('denied', { decisions: [asked] }) },

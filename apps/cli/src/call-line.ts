@@ -133,16 +133,28 @@ export function formatChildRun({ model, input, startedAtMs, end }: ChildRun, sty
   ];
 }
 
-/** How it came that a call could run or not: `allow`, `allow: granted`, `deny: read-before-write`, `asked: approved by person`. */
+/**
+ * How it came that a call could run or not: `allow`, `allow: granted`, `deny: read-before-write`, `asked: approved by person`,
+ * `would deny: call-budget`.
+ */
 export function describeDecision({ decisions, approval, outcome }: EndedCall): string {
   const denials = decisions.filter(({ type }) => type === 'deny');
   if (denials.length > 0) return `deny: ${nameDeciders(denials)}`;
   if (approval !== undefined) return `asked: ${approval.type === 'approve' ? 'approved' : 'denied'} by ${approval.by}`;
   const asks = decisions.filter(({ type }) => type === 'ask');
   if (asks.length > 0) return `ask: ${nameDeciders(asks)}`;
-  // An allow has a reason where a grant took the place of a question.
+  const observed = decisions.filter((decision) => decision.observed !== undefined);
+  const type = observed.some((decision) => decision.observed === 'deny') ? 'deny' : 'ask';
+  if (observed.length > 0)
+    return `would ${type}: ${nameDeciders(observed.filter((decision) => decision.observed === type))}`;
+  // Any other allow has a reason where a grant took the place of a question.
   if (decisions.some(({ reason }) => reason !== undefined)) return 'allow: granted';
   return outcome.kind === 'ok' || decisions.length > 0 ? 'allow' : '';
+}
+
+/** One decision with whose it is and why: `deny by host/deny-tools: Files are kept.` */
+export function describePolicyDecision({ policy, type, observed, reason }: PolicyDecision): string {
+  return `${observed === undefined ? type : `would ${observed}`} by ${policy}${reason === undefined ? '' : `: ${reason}`}`;
 }
 
 function nameDeciders(decisions: readonly PolicyDecision[]): string {

@@ -2,6 +2,7 @@ import type { Json, ToolCallEndEvent } from '@holdfast/core';
 import type { CallUse } from '@holdfast/session';
 import {
   describeDecision,
+  describePolicyDecision,
   formatCallEnd,
   formatCallLine,
   formatDuration,
@@ -94,9 +95,7 @@ function listInput({ end, start }: CallUse): readonly string[] {
 
 function listDecisions({ decisions, end }: CallUse): readonly string[] {
   if (decisions.length === 0 && end !== undefined) return ['none was asked'];
-  return decisions.map(
-    ({ policy, type, reason }) => `${type} by ${policy}${reason === undefined ? '' : `: ${reason}`}`,
-  );
+  return decisions.map(describePolicyDecision);
 }
 
 function describeApproval({ atMs, asks, answer }: CallUse['approvals'][number]): string {

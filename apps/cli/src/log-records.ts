@@ -101,6 +101,7 @@ const decision: v.GenericSchema<unknown, PolicyDecision> = v.object({
   policy: v.string(),
   type: v.picklist(['allow', 'ask', 'deny']),
   reason: v.exactOptional(v.string()),
+  observed: v.exactOptional(v.picklist(['ask', 'deny'])),
 });
 const thrown = v.object({ name: v.string(), message: v.string() });
 

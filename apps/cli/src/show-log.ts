@@ -2,6 +2,7 @@ import { isPlainObject } from '@holdfast/core';
 import type { LogReading } from '@holdfast/session/jsonl';
 import { listCallIds, shortenCallIds } from './call-ids.ts';
 import {
+  describePolicyDecision,
   formatArguments,
   formatCallEnd,
   formatChildRun,
@@ -256,7 +257,7 @@ function describeCall(
   const notes = [
     ...call.decisions
       .filter(({ type, reason }) => type !== 'allow' || reason !== undefined)
-      .map(({ policy, type, reason }) => `${type} by ${policy}${reason === undefined ? '' : `: ${reason}`}`),
+      .map(describePolicyDecision),
     ...(call.abandoned === true ? ['The tool did not stop when told to; its late result was dropped.'] : []),
   ];
   // The lines of a failure say the message already.

@@ -51,6 +51,7 @@ test('a call that was asked for, approved, done: everything about it', async () 
       decisions: [
         { policy: 'holdfast/dangerous', type: 'allow', reason: 'Granted for the session.' },
         { policy: 'files/read-before-write', type: 'allow' },
+        { policy: 'host/deny-tools', type: 'allow', observed: 'deny', reason: 'Files are kept.' },
       ],
       approval: { type: 'approve', by: 'person' },
       writes: [{ resource: 'filesystem', key: 'a.txt', change: 'removed' }],
@@ -69,6 +70,7 @@ test('a call that was asked for, approved, done: everything about it', async () 
     '  input      {"path":"a.txt","force":false}',
     '  policies   allow by holdfast/dangerous: Granted for the session.',
     '             allow by files/read-before-write',
+    '             would deny by host/deny-tools: Files are kept.',
     '  approval   asked by holdfast/dangerous, approved, and granted for the session after 1 ms',
     '  outcome    ok after 3 ms: Wiped.',
     '  changed    - removed a.txt',

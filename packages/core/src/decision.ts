@@ -4,6 +4,8 @@ export type Decision = Allow | Ask | Deny;
 /** Nothing against the call. Made by `allow`. */
 export interface Allow {
   readonly type: 'allow';
+  /** What a policy that is only being tried out would have answered. It is noted and changes nothing. */
+  readonly observed?: Ask | Deny;
 }
 
 /** A person has to decide: made by `ask`. */
@@ -39,4 +41,6 @@ export interface PolicyDecision {
   readonly policy: string;
   readonly type: Decision['type'];
   readonly reason?: string;
+  /** Of an allow of a policy that is only being tried out: what it would have answered, for `reason`. */
+  readonly observed?: 'ask' | 'deny';
 }

@@ -124,6 +124,26 @@ test('thenables and promises of an allow are allows', async () => {
   expect(await outcomeOf(echoCall, { tools: [echo], session, policies })).toMatchObject({ kind: 'ok' });
 });
 
+const itself: { type: string; observed?: unknown } = { type: 'allow' };
+itself.observed = itself;
+
+test.each([
+  { what: 'a denial', observed: deny('No.'), noted: { observed: 'deny', reason: 'No.' } },
+  { what: 'an ask', observed: ask('May I?'), noted: { observed: 'ask', reason: 'May I?' } },
+  { what: 'no reason', observed: { type: 'deny' }, noted: { observed: 'deny', reason: 'No reason was given.' } },
+  { what: 'an allow', observed: allow, noted: {} },
+  { what: 'no decision', observed: { type: 'maybe', reason: 'No.' }, noted: {} },
+  { what: 'a text', observed: 'deny', noted: {} },
+  { what: 'itself', observed: itself, noted: {} },
+])('an allow that observed $what is an allow, and is noted in the log', async ({ observed, noted }) => {
+  for (const answer of [{ type: 'allow', observed }, Promise.resolve({ type: 'allow', observed })]) {
+    const { session, ends } = testSession();
+    const policies = [answering('trial', () => answer)];
+    expect(await outcomeOf(echoCall, { tools: [echo], session, policies })).toMatchObject({ kind: 'ok' });
+    expect(ends()[0]?.['decisions']).toEqual([{ policy: 'host/trial', type: 'allow', ...noted }]);
+  }
+});
+
 test('property: deny beats ask beats allow in every order, and every reason is reported', async () => {
   const decision = fc.constantFrom<Decision>(allow, ask('please'), deny('never'));
   await fc.assert(

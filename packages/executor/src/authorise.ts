@@ -1,4 +1,13 @@
-import { allow, type Decision, deny, describeThrown, type PolicyDecision, type PreparedCall } from '@holdfast/core';
+import {
+  type Ask,
+  allow,
+  type Decision,
+  type Deny,
+  deny,
+  describeThrown,
+  type PolicyDecision,
+  type PreparedCall,
+} from '@holdfast/core';
 import type { CallScope } from './call-scope.ts';
 import { digestTool, knownToolDigest } from './digest.ts';
 import { grantOf } from './grants.ts';
@@ -126,11 +135,8 @@ function readDecision(answer: unknown): Decision {
   try {
     if (typeof answer === 'object' && answer !== null && 'type' in answer) {
       const { type } = answer;
-      if (type === 'allow') return allow;
-      if (type === 'ask' || type === 'deny') {
-        const reason: unknown = 'reason' in answer ? answer.reason : undefined;
-        return { type, reason: typeof reason === 'string' && reason !== '' ? reason : 'No reason was given.' };
-      }
+      if (type === 'allow') return readAllow(answer);
+      if (type === 'ask' || type === 'deny') return readRefusal(type, answer);
     }
     return deny('The policy gave no decision (`allow`, `ask` or `deny`).');
   } catch (thrown) {
@@ -138,13 +144,30 @@ function readDecision(answer: unknown): Decision {
   }
 }
 
+function readAllow(answer: object): Decision {
+  const observed: unknown = 'observed' in answer ? answer.observed : undefined;
+  if (typeof observed !== 'object' || observed === null || !('type' in observed)) return allow;
+  const { type } = observed;
+  return type === 'ask' || type === 'deny' ? { type: 'allow', observed: readRefusal(type, observed) } : allow;
+}
+
+function readRefusal(type: 'ask' | 'deny', answer: object): Ask | Deny {
+  const reason: unknown = 'reason' in answer ? answer.reason : undefined;
+  return { type, reason: typeof reason === 'string' && reason !== '' ? reason : 'No reason was given.' };
+}
+
 type Keyed = Pick<PolicyBinding, 'key' | 'allowed'>;
 
 /** What is noted of a decision. An ask becomes an allow when a person has answered it or the host grants the tool; a denial stays. */
 function waive(bound: Keyed, decision: Decision, { call, scope, approved }: Asking): PolicyDecision {
   const { tool } = call;
-  if (decision.type === 'allow') return bound.allowed;
   const { key: policy } = bound;
+  if (decision.type === 'allow') {
+    const { observed } = decision;
+    return observed === undefined
+      ? bound.allowed
+      : { policy, type: 'allow', observed: observed.type, reason: observed.reason };
+  }
   const { type, reason } = decision;
   if (type === 'deny') return { policy, type, reason };
   if (approved.has(policy)) return { policy, type: 'allow', reason: 'Approved.' };

@@ -37,7 +37,7 @@ describe('what is masked of a record', () => {
       run: 4711,
       turn: 1,
       name: 'reset_password',
-      decisions: [{ policy: 'prompt/ok', type: 'deny', reason: 'ok it is not' }],
+      decisions: [{ policy: 'prompt/ok', type: 'allow', observed: 'ok', reason: 'ok it is not' }],
       outcome: { kind: 'ok', callId: 'ok', name: 'reset_password', code: undefined, message: 'it is ok' },
       events: [{ type: 'ok', payload: 'ok' }],
       changes: [{ slice: 'policy:ok', op: 'upsert', key: 'ok', item: 'ok' }],
@@ -51,7 +51,7 @@ describe('what is masked of a record', () => {
     const entry = JSON.parse(text) as typeof own;
     expect(maskRecord(entry, learned('okok', '4711'))).toEqual({
       ...entry,
-      decisions: [{ policy: 'prompt/okok', type: 'deny', reason: `${ok} it is not` }],
+      decisions: [{ policy: 'prompt/okok', type: 'allow', observed: 'okok', reason: `${ok} it is not` }],
       outcome: { kind: 'okok', callId: 'okok', name: 'reset_password', message: `it is ${ok}` },
       events: [{ type: 'okok', payload: ok }],
       changes: [{ slice: 'policy:okok', op: 'upsert', key: ok, item: ok }],
