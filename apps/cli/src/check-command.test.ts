@@ -52,12 +52,19 @@ test('warnings are errors when strict', async () => {
   });
 });
 
-test('a tool with the name of a file tool is refused', async () => {
-  const clash = good.replace("name: 'shout'", "name: 'read-file'");
-  const { exitCode, text } = await check({ 'tools/clash.mjs': clash });
+const definition = `import { defineTool } from '@holdfast/core';
+export default defineTool({ name: 'read-file', description: 'Reads.', effects: 'none', execute: () => null });
+`;
+
+test.each([
+  { form: 'METADATA', source: good.replace("name: 'shout'", "name: 'read-file'"), place: 'in its METADATA' },
+  { form: 'a definition', source: definition, place: 'in what it passes to `defineTool`' },
+])('a tool of $form with the name of a file tool is refused', async ({ source, place }) => {
+  const { exitCode, text } = await check({ 'tools/clash.mjs': source });
   expect(exitCode).toBe(1);
   expect(text).toContain('clash.mjs:1:1 error tool.name.taken');
   expect(text).toContain('`read_file`');
+  expect(text).toContain(`Give the tool another \`name\` ${place}.`);
   expect(text).toContain('0 good tools');
 });
 

@@ -2,7 +2,7 @@ import { lstat, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { HoldfastError, Tool } from '@holdfast/core';
 import { fileTools } from '@holdfast/filesystem';
-import { type Diagnostic, type Isolation, loadTools, type ScannedFile } from '@holdfast/loader';
+import { type Diagnostic, type Isolation, loadTools, type MetadataForm, type ScannedFile } from '@holdfast/loader';
 import { usageError } from './failure.ts';
 import { isFolder } from './workspace.ts';
 
@@ -96,7 +96,10 @@ export async function openToolset(
     fileTools: builtIn,
     diagnostics: [
       ...diagnostics,
-      ...clashes.map((tool) => describeClash(tool, taken.get(toTwinKey(tool.name)) ?? tool.name)),
+      ...clashes.map((tool) => {
+        const file = files.find((one) => one.file === tool.origin?.source);
+        return describeClash(tool, { builtIn: taken.get(toTwinKey(tool.name)) ?? tool.name, file });
+      }),
     ],
     folder,
     isLocked: lock !== undefined,
@@ -133,7 +136,19 @@ function toTwinKey(name: string): string {
   return name.replaceAll('-', '_');
 }
 
-function describeClash(tool: Tool, builtIn: string): Diagnostic {
+/** Where each kind of file has the name of its tool. */
+const namePlaces: Readonly<Record<MetadataForm, string>> = {
+  metadata: 'in its METADATA',
+  definition: 'in what it passes to `defineTool`',
+  command: 'in the file',
+  python: 'in its METADATA',
+};
+
+function describeClash(
+  tool: Tool,
+  { builtIn, file }: { readonly builtIn: string; readonly file: ScannedFile | undefined },
+): Diagnostic {
+  const place = namePlaces[file?.type === 'tool' ? file.metadata.form : 'metadata'];
   return {
     severity: 'error',
     code: 'tool.name.taken',
@@ -141,6 +156,6 @@ function describeClash(tool: Tool, builtIn: string): Diagnostic {
     line: 1,
     column: 1,
     message: `\`${tool.name}\` is the name of a built-in file tool${tool.name === builtIn ? '' : `, \`${builtIn}\``}; this tool is left out.`,
-    hint: 'Give the tool another `name` in its METADATA.',
+    hint: `Give the tool another \`name\` ${place}.`,
   };
 }
