@@ -36,7 +36,7 @@ export async function checkFolder({ folder, strict, subfolders, json }: CheckOpt
   if (diagnostics.length > 0) host.stdout.write('\n');
   if (tools.length === 0 && diagnostics.length === 0) {
     host.stdout.write(
-      `No tool files in ${toPrintable(folder)}: a tool file ends in .js, .mjs, .ts or .mts and lies directly in the folder.\n`,
+      `No tool files in ${toPrintable(folder)}: a tool file ends in .js, .mjs, .ts or .mts${subfolders ? '' : ' and lies directly in the folder; --subfolders also reads the folders in it'}.\n`,
     );
     return exitCode;
   }

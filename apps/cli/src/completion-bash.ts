@@ -31,19 +31,26 @@ _holdfast_folders() {
   COMPREPLY=($(compgen -d -- "$current"))
 }
 
-_holdfast_tools() {
-  local index folder=()
-  for ((index = 1; index < COMP_CWORD - 1; index++)); do
-    [[ \${COMP_WORDS[index]} == --tools ]] && folder=(--tools "\${COMP_WORDS[index + 1]}")
+# What was typed of the tools folder, for a command that lists what is in it.
+_holdfast_folder() {
+  local index
+  for ((index = 1; index < COMP_CWORD; index++)); do
+    case \${COMP_WORDS[index]} in
+    --tools) folder+=(--tools "\${COMP_WORDS[index + 1]}") ;;
+    --subfolders) folder+=(--subfolders) ;;
+    esac
   done
+}
+
+_holdfast_tools() {
+  local folder=()
+  _holdfast_folder
   _holdfast_words "$(holdfast list --json \${folder[@]+"\${folder[@]}"} 2>/dev/null | ${listNames})"
 }
 
 _holdfast_lockable() {
-  local index folder=()
-  for ((index = 1; index < COMP_CWORD - 1; index++)); do
-    [[ \${COMP_WORDS[index]} == --tools ]] && folder=(--tools "\${COMP_WORDS[index + 1]}")
-  done
+  local folder=()
+  _holdfast_folder
   _holdfast_words "$(holdfast lock --check --json \${folder[@]+"\${folder[@]}"} 2>/dev/null | ${listLockable})"
 }
 

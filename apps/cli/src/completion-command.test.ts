@@ -94,6 +94,9 @@ test.each([
   { typed: ['holdfast', 'overrides', '--dir', 'my'], offered: ['my tools'] },
   { typed: ['holdfast', 'run', '--tools', 'my'], offered: ['my tools'] },
   { typed: ['holdfast', 'run', '--tools', 'my tools', '--allow', 'pol'], offered: ['polish_it'] },
+  { typed: ['holdfast', 'run', '--subfolders', '--tools', 'my tools', '--allow', 'dig'], offered: ['dig_it'] },
+  { typed: ['holdfast', 'run', '--tools', 'my tools', '--allow', 'dig'], offered: [] },
+  { typed: ['holdfast', 'run', '--loc'], offered: ['--locked'] },
   { typed: ['holdfast', 'run', '--allow', 'read'], offered: ['read_file'] },
   ...['show', 'replay'].map((name) => ({
     typed: ['holdfast', name, '2026'],
@@ -107,6 +110,7 @@ test.each([
   await using folder = await createFolder({
     'completion.bash': await print('bash'),
     'my tools/polish.mjs': toTool('polish_it', 'return 1;'),
+    'my tools/deep/dig.mjs': toTool('dig_it', 'return 1;'),
     // Words that a shell would run, where somebody else has written the log.
     '.holdfast/sessions/$(touch ran).jsonl': '',
   });

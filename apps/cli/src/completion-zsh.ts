@@ -23,12 +23,12 @@ _holdfast_commands() {
 }
 
 _holdfast_tools() {
-  local -a names=(\${(f)"$(holdfast list --json \${opt_args[--tools]:+--tools} \${opt_args[--tools]} 2>/dev/null | ${listNames})"})
+  local -a names=(\${(f)"$(holdfast list --json \${opt_args[--tools]:+--tools} \${opt_args[--tools]} \${(k)opt_args[--subfolders]} 2>/dev/null | ${listNames})"})
   _describe -t tools tool names
 }
 
 _holdfast_lockable() {
-  local -a names=(\${(f)"$(holdfast lock --check --json \${opt_args[--tools]:+--tools} \${opt_args[--tools]} 2>/dev/null | ${listLockable})"})
+  local -a names=(\${(f)"$(holdfast lock --check --json \${opt_args[--tools]:+--tools} \${opt_args[--tools]} \${(k)opt_args[--subfolders]} 2>/dev/null | ${listLockable})"})
   _describe -t tools tool names
 }
 

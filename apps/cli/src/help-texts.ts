@@ -26,6 +26,7 @@ Examples:
   $ holdfast run "Delete every file matching *.log" --unattended        nobody is asked: dangerous calls are denied
   $ holdfast run "Delete every file matching *.log" --suspend           it waits for \`holdfast approve\`
   $ holdfast run "Delete every file matching *.log" --allow delete_files
+  $ holdfast run "Delete every file matching *.log" --locked --unattended     for CI: only tools that somebody has locked
   $ holdfast run "Delete every file matching *.log" --yes --order glob_files,delete_files      look first
   $ holdfast run "Summarise docs" --model openai:gpt-5 --max-calls 50 --max-tokens 100000 --timeout 120
   $ holdfast run "Count the words in README.md" --json | jq -r .type
@@ -57,6 +58,8 @@ Tools of the folder:
   Each runs in a process of its own, which is killed when the time of its call is over. --isolation sandbox wants bubblewrap, and also
   takes network and files from it. --isolation in-process is for a folder whose code you trust as your own: faster, and such a tool
   can end or block this program. A tool file may ask for more than that, never for less. \`holdfast doctor\` says what there is here.
+  With a holdfast.lock beside the folder only what is as it says runs, and with --locked nothing does without one. Of the folders in it
+  nothing is read without --subfolders.
 
 Session log:
   <workspace>/.holdfast/sessions/<id>.jsonl; see it with \`holdfast show\`.`;
@@ -99,12 +102,14 @@ against a head that was noted before. Exits with 1 when something is wrong.`;
 export const listHelp: string = `
 Examples:
   $ holdfast list
-  $ holdfast list --tools examples/plugins --json`;
+  $ holdfast list --tools examples/plugins --json
+  $ holdfast list --tools plugins --subfolders    also the folders in it`;
 
 export const checkHelp: string = `
 Examples:
   $ holdfast check plugins
   $ holdfast check plugins --strict     warnings are errors
+  $ holdfast check plugins --subfolders also the folders in it
   $ holdfast check plugins --json
 
 No line of a tool file runs. Exits with 1 when a file is refused.`;
@@ -141,6 +146,7 @@ Examples:
   $ holdfast lock --check                for CI: exits with 1 when anything differs
   $ holdfast lock --accept make_slug     shows what differs in one tool, and locks it as it is now
   $ holdfast lock --check --accept make_slug   only shows it
+  $ holdfast lock --subfolders           also the folders in it; a run takes them with --subfolders, too
   $ holdfast lock --check --json | jq -r '.tools[] | select(.state != "same").name'
 
 What is locked: each tool file and what it imports by path, byte by byte; versions of packages; schema, description and what else the
