@@ -97,11 +97,12 @@ export async function readFolderPins(
   return { tools, files, diagnostics: diagnostics.sort(compareDiagnostics) };
 }
 
-type CurrentReading =
+export type CurrentReading =
   | { readonly type: 'read'; readonly current: CurrentTool }
   | { readonly type: 'refused'; readonly diagnostic: Diagnostic };
 
-async function readCurrent(scanned: ToolFile, reader: ClosureReader): Promise<CurrentReading> {
+/** Reads a tool file and what it imports by path. */
+export async function readCurrent(scanned: ToolFile, reader: ClosureReader): Promise<CurrentReading> {
   const reading = await reader.read(scanned.path);
   if (reading.type === 'refused') return reading;
   const { closure, warnings } = reading;

@@ -13,7 +13,7 @@ import {
 import { createClosureReader } from './import-closure.ts';
 import { describeChanges, findChanges } from './lock-changes.ts';
 import { type LockedTool, type LockedTools, readLock } from './lock-file.ts';
-import { createPinnedCopies, type Pin, type PinnedCopies } from './pinned-copies.ts';
+import { createPinnedCopies, type PinnedCopies } from './pinned-copies.ts';
 import type { PinnedTool } from './pinned-tool.ts';
 import { draftRegistry } from './registry-file.ts';
 import type { ScanFolderOptions, ScannedFile } from './scan-folder.ts';
@@ -22,6 +22,7 @@ import { startWarm, toRegistered } from './warm-start.ts';
 /** A tool that may run, and what has to be done before it does. */
 export interface ReadyTool {
   readonly tool: PinnedTool;
+  readonly pin: LockedTool;
   /** SHA-256 in hexadecimal of the file to import. */
   readonly fileDigest: string;
   /** Makes sure that the copy holds what is pinned. @throws HoldfastError `tool.file.changed`, `tool.copy.unwritable`. */
@@ -33,6 +34,8 @@ export interface LockedFolder {
   readonly tools: readonly ReadyTool[];
   readonly files: readonly ScannedFile[];
   readonly diagnostics: readonly Diagnostic[];
+  /** What the lock says. */
+  readonly locked: LockedTools;
 }
 
 /**
@@ -57,7 +60,7 @@ export async function loadLocked(
   const warm = await startWarm(place, reading, options);
   if (warm !== undefined) {
     const tools = warm.map(({ scanned, pin }) => toReady(scanned, pin, { copies, place }));
-    return { tools, files: warm.map(({ scanned }) => scanned), diagnostics: [] };
+    return { tools, files: warm.map(({ scanned }) => scanned), diagnostics: [], locked: reading.tools };
   }
   await using draft = await draftRegistry(place.root);
   const { folder, current } = await scanLocked(place, { locked: reading.tools, options, copies, hooks });
@@ -98,6 +101,7 @@ async function scanLocked(
     tools,
     files: files.map((one): ScannedFile => (refused.has(one.file) ? { type: 'refused', file: one.file } : one)),
     diagnostics: diagnostics.sort(compareDiagnostics),
+    locked,
   };
   return { folder, current };
 }
@@ -147,7 +151,7 @@ async function keepCopy({ scanned, closure }: CurrentTool, copies: PinnedCopies)
 
 function toReady(
   { file, path, metadata }: ToolFile,
-  pin: Pin,
+  pin: LockedTool,
   { copies, place: { root, folder } }: { readonly copies: PinnedCopies; readonly place: LockPlace },
 ): ReadyTool {
   const tool: PinnedTool = { file, metadata, digest: pin.digest, entry: copies.entryOf(pin) };
@@ -166,5 +170,5 @@ function toReady(
     );
   }
 
-  return { tool, fileDigest: pin.files.get(pin.entry) ?? '', prepare: makeWhole };
+  return { tool, pin, fileDigest: pin.files.get(pin.entry) ?? '', prepare: makeWhole };
 }

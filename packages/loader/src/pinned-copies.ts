@@ -16,12 +16,14 @@ export interface Pin {
   readonly files: ReadonlyMap<string, string>;
 }
 
-/** The copies of pinned files: `.holdfast/tools/<digest>/files/<path>` in the root of the project. */
+/** The copies of pinned files: `.holdfast/<name>/<digest>/files/<path>` in the root of the project. */
 export interface PinnedCopies {
   /** Writes the copy unless there is one; whether it did. @throws HoldfastError `tool.copy.unwritable`. */
   keep(closure: Closure): Promise<boolean>;
   /** Puts a new copy in the place of one that is damaged or missing. @throws HoldfastError `tool.copy.unwritable`. */
   replace(closure: Closure): Promise<void>;
+  /** Takes the copy away, as far as that is possible. */
+  remove(digest: string): Promise<void>;
   /** Whether the copy holds the bytes of `pin`, and nothing else. */
   isWhole(pin: Pin): Promise<boolean>;
   /** Absolute path of the file to import. */
@@ -38,13 +40,16 @@ const manifest = '{ "type": "module" }\n';
 const manifestName = 'package.json';
 const maxFileBytes = 8 * 1024 * 1024;
 
+export interface PinnedCopiesOptions {
+  /** Of the folder of the copies. Default `tools`. */
+  readonly name?: string;
+  readonly onCopy?: OnCopy | undefined;
+}
+
 /** @param root - absolute, without symlinks. */
-export function createPinnedCopies(
-  root: string,
-  { onCopy }: { readonly onCopy?: OnCopy | undefined } = {},
-): PinnedCopies {
+export function createPinnedCopies(root: string, { name = 'tools', onCopy }: PinnedCopiesOptions = {}): PinnedCopies {
   const home = join(root, '.holdfast');
-  const folder = join(home, 'tools');
+  const folder = join(home, name);
   const placeOf = (digest: string): string => join(folder, digest);
 
   async function write(closure: Closure): Promise<string> {
@@ -98,6 +103,12 @@ export function createPinnedCopies(
         await put(aside, place);
         await remove(damaged);
       });
+    },
+    async remove(digest) {
+      const aside = join(folder, `.old-${process.pid}-${randomUUID()}`);
+      // At once, so that nobody finds half of it.
+      await rename(placeOf(digest), aside).catch(() => undefined);
+      await remove(aside);
     },
     async isWhole({ digest, files }) {
       // Packages that lie there would be found before those of the project.
@@ -197,7 +208,7 @@ async function guard(work: () => Promise<void>): Promise<void> {
   } catch (cause) {
     throw new HoldfastError(
       'tool.copy.unwritable',
-      `The pinned copy of a tool cannot be written to \`.holdfast/tools\`: ${codeOf(cause) === 'unknown' ? describeThrown(cause) : codeOf(cause)}.`,
+      `The pinned copy of a tool cannot be written to \`.holdfast\`: ${codeOf(cause) === 'unknown' ? describeThrown(cause) : codeOf(cause)}.`,
       { data: { hint: 'Make the folder writable, or load the tools once where it is.' }, cause },
     );
   }
