@@ -1,5 +1,5 @@
-// Tools from a folder of plain files. Their metadata is read without running them, and the offline model, which is a set
-// of rules and no LLM, chooses among tools that it has never seen.
+// Tools from a folder of plain files. Their metadata is read without running them, each runs in a process of its own, and the
+// offline model, which is a set of rules and no LLM, chooses among tools that it has never seen.
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { offlineModel } from '@holdfast/adapter-offline';
@@ -9,7 +9,7 @@ import { loadTools } from '@holdfast/loader';
 import { createPrompt, markdownSection } from '@holdfast/prompt';
 import { createSession } from '@holdfast/session';
 
-const { tools, diagnostics } = await loadTools(fileURLToPath(new URL('plugins', import.meta.url)));
+const { tools, diagnostics, close } = await loadTools(fileURLToPath(new URL('plugins', import.meta.url)));
 assert.deepEqual(diagnostics, []);
 
 const prompt = createPrompt({
@@ -33,6 +33,7 @@ const { status, text, outcomes } = await runAgent({
   resources: { filesystem },
   input: 'List every TODO comment in the sources and write them to report.md',
 }).result;
+await close();
 
 assert.equal(status, 'completed', text);
 assert(outcomes.every(({ kind }) => kind === 'ok'));
