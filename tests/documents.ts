@@ -21,13 +21,59 @@ export function readFences(text: string): ReadonlyMap<string, string> {
 
 /** Writes them into `folder` and says which of them are programs to run. */
 export async function writeFences(fences: ReadonlyMap<string, string>, folder: string): Promise<readonly string[]> {
-  for (const [path, fence] of fences) {
-    await mkdir(dirname(join(folder, path)), { recursive: true });
-    await writeFile(join(folder, path), fence);
-  }
+  for (const [path, fence] of fences) await writeShown({ path, text: fence }, folder);
   return [...fences]
     .filter(([path, fence]) => path.startsWith('program-') && fence.includes('import '))
     .map(([path]) => path);
+}
+
+/** Saves a file that a page shows. */
+export async function writeShown(
+  { path, text }: { readonly path: string; readonly text: string },
+  folder: string,
+): Promise<void> {
+  await mkdir(dirname(join(folder, path)), { recursive: true });
+  await writeFile(join(folder, path), text);
+}
+
+/** What a reader does who follows a page: saves the files that it shows and types its commands, in its order. */
+export type PageStep =
+  | { readonly type: 'file'; readonly path: string; readonly text: string }
+  | {
+      readonly type: 'command';
+      readonly command: string;
+      /** What it exits with: 0, unless `# exits with 1` stands behind it. */
+      readonly status: number;
+      /** Lines of its output, from a `text` fence right behind the command. */
+      readonly shown: readonly string[];
+    };
+
+/**
+ * The steps of a page. A file is a fence whose first line names its path in a comment, or whose language is followed by it where there
+ * are no comments (`json plugins/a.tool.json`); the commands are the lines of `sh` fences that begin with `npm`.
+ */
+export function readSteps(text: string): readonly PageStep[] {
+  const fences = text.matchAll(/^```(\w+)(?: (\S+))?\n([\s\S]*?)^```\n(?:\n```text\n([\s\S]*?)^```)?/gm);
+  return [...fences].flatMap(([, language = '', place, fence = '', shown = '']): readonly PageStep[] => {
+    if (language === 'sh') {
+      const commands = fence
+        .trim()
+        .split('\n')
+        .filter((line) => line.startsWith('npm '));
+      return commands.map((line, index): PageStep => {
+        const [command = '', status = '0'] = line.split(/\s+# exits with (?=\d)/);
+        return {
+          type: 'command',
+          command,
+          status: Number(status),
+          shown: index === commands.length - 1 ? shown.split('\n') : [],
+        };
+      });
+    }
+    const named = /^(?:\/\/|#) (\S+\.(?:m?[jt]s|py))\n/.exec(fence)?.[1];
+    const path = ['ts', 'js', 'py'].includes(language) ? named : language === 'json' ? place : undefined;
+    return path === undefined ? [] : [{ type: 'file', path, text: fence }];
+  });
 }
 
 /** What a program says of its own output: the comment lines after each `console.log(...);` or after the loop around it. */
