@@ -3,7 +3,7 @@ import type { ChildMessage, HostMessage } from './call-messages.ts';
 import type { HostRequests } from './host-requests.ts';
 import { createRemoteFilesystem } from './remote-filesystem.ts';
 
-/** What a tool has of its context outside of the host's process. The rest of a `ToolContext` is absent. */
+/** What a tool has of its context outside of the host's process. To read what else a call always has throws `context.absent`. */
 export type RemoteContext = Pick<
   ToolContext,
   'callId' | 'idempotencyKey' | 'signal' | 'deadline' | 'filesystem' | 'call' | 'progress' | 'beat'
@@ -11,7 +11,7 @@ export type RemoteContext = Pick<
 
 const maxProgressLength = 10_000;
 
-/** Frozen, and its functions are bound: tools take their context apart. */
+/** Frozen, and its functions are bound: tools take their context apart. Reading what is absent throws HoldfastError `context.absent`. */
 export function createRemoteContext(
   message: Extract<HostMessage, { readonly type: 'call' }>,
   requests: HostRequests,
@@ -41,7 +41,29 @@ export function createRemoteContext(
       send({ type: 'beat', call });
     },
   };
-  return { context: Object.freeze(context), close };
+  return { context: explainAbsence(Object.freeze(context)), close };
+}
+
+// `budget`, `prompt`, `renderedPrompt` and `model` are not among them: a tool has to do without them in many a call.
+const absent: ReadonlySet<unknown> = new Set<Exclude<keyof ToolContext, keyof RemoteContext>>([
+  'session',
+  'resources',
+  'use',
+  'child',
+]);
+
+/** Tells a tool that was written for the host's process what it lacks, where it would only have found `undefined`. */
+function explainAbsence(context: RemoteContext): RemoteContext {
+  return new Proxy(context, {
+    get(target, key, receiver) {
+      if (!absent.has(key)) return Reflect.get(target, key, receiver);
+      throw new HoldfastError(
+        'context.absent',
+        `\`context.${String(key)}\` is only there in the host's process, and this tool runs in another one or in a thread: it can use \`context.filesystem\` and \`context.call\`, or has to be loaded with \`isolation: 'in-process'\`.`,
+        { data: { property: String(key) } },
+      );
+    },
+  });
 }
 
 /** Text stays text: the host parses it as it parses a model's. */
