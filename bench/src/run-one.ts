@@ -2,6 +2,7 @@
 import { measureCallPath, partMeasures } from './call-path/measure.ts';
 import { measureImport } from './import.ts';
 import { measureInstall } from './install.ts';
+import { measureLoader } from './loader/measure.ts';
 import { measureRender } from './render/measure.ts';
 import type { Report } from './report.ts';
 import { measureSize } from './size.ts';
@@ -18,6 +19,7 @@ const alone = new Map<string, () => Promise<Report>>([
 async function measure(name: string): Promise<readonly Report[]> {
   if (name === 'call-path') return await measureCallPath();
   if (name === 'stores') return await measureStores();
+  if (name === 'loader') return await measureLoader();
   const measureOne = alone.get(name);
   if (measureOne === undefined) throw new Error(`there is no benchmark \`${name}\``);
   return [await measureOne()];

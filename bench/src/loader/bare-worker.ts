@@ -1,0 +1,5 @@
+// As bare-process.ts, in a thread: text comes in as a message, and goes out as one.
+import { parentPort } from 'node:worker_threads';
+import { answer } from './bare-answer.ts';
+
+parentPort?.on('message', (text: string) => parentPort?.postMessage(JSON.stringify(answer(JSON.parse(text)))));
