@@ -1,4 +1,4 @@
-import { type Schema as CfworkerSchema, type SchemaDraft, Validator } from '@cfworker/json-schema';
+import type { Schema as CfworkerSchema, SchemaDraft } from '@cfworker/json-schema';
 import {
   deepFreeze,
   HoldfastError,
@@ -7,6 +7,7 @@ import {
   type JsonObject,
   type JsonSchemaDefinition,
 } from '@holdfast/core';
+import { createBoundedCheck } from './bounded-check.ts';
 import { closeObjects } from './close-objects.ts';
 import type { CompiledSchema, SchemaIssue } from './compiled.ts';
 import { createUndeclaredCheck, resolvePointer } from './undeclared.ts';
@@ -36,20 +37,19 @@ const maps: ReadonlySet<string> = new Set([
  */
 export function compileJsonSchema<Output = unknown>({ schema }: JsonSchemaDefinition<Output>): CompiledSchema<Output> {
   checkNode(schema, schema);
-  // It writes notes into the schema that it is given.
-  const validator = new Validator(withoutUrlFormat(structuredClone(schema)) as CfworkerSchema, draftOf(schema), false);
+  const findErrors = createBoundedCheck(withoutUrlFormat(structuredClone(schema)) as CfworkerSchema, draftOf(schema));
   const findUndeclared = createUndeclaredCheck(schema);
   return {
     jsonSchema: deepFreeze(closeObjects(schema)),
     validate(value) {
       const filled = fillDefaults(schema, value);
       const undeclared = findUndeclared(filled);
-      const { valid, errors } = validator.validate(filled);
-      if (valid && undeclared.length === 0) {
+      const errors = findErrors(filled);
+      if (errors.length === 0 && undeclared.length === 0) {
         // The schema's author says what it describes; the validator has just agreed.
         return { ok: true, value: filled as Output };
       }
-      return { ok: false, issues: [...undeclared, ...errors.map(toIssue).filter(({ message }) => message !== '')] };
+      return { ok: false, issues: cut(undeclared.concat(errors.map(toIssue).filter(({ message }) => message !== ''))) };
     },
   };
 }
@@ -133,6 +133,15 @@ function fillDefaults(schema: JsonObject, value: unknown): unknown {
     else if (node['default'] !== undefined) filled[key] = node['default'];
   }
   return filled;
+}
+
+/** Whoever has to correct a value reads no more of them, and a log need not hold more. */
+const maxIssues = 50;
+
+function cut(issues: readonly SchemaIssue[]): readonly SchemaIssue[] {
+  if (issues.length <= maxIssues) return issues;
+  const rest = issues.length - maxIssues + 1;
+  return [...issues.slice(0, maxIssues - 1), { path: '', message: `${rest} more issues.` }];
 }
 
 function toIssue({
