@@ -10,6 +10,7 @@ import {
   type PolicyContext,
   type PreparedCall,
 } from '@holdfast/core';
+import { noted } from './observe.ts';
 import { readPartState, toWholeOperations } from './part-state.ts';
 
 /**
@@ -59,7 +60,7 @@ function combine(
     for (const part of parts) {
       decisions.push(checkDecision(part, await part.check(call, forPart(context, stateOf(part)))));
     }
-    return decide(decisions);
+    return decideObserving(decisions, decide);
   };
   if (parts.every(({ state, onResult }) => state === undefined && onResult === undefined)) {
     return definePolicy({ ...shared, check: (call, context) => check(call, context, () => undefined) });
@@ -97,8 +98,19 @@ function forPart(context: PolicyContext, state: unknown): PolicyContext {
   return Object.freeze({ state, session, filesystem, deadline });
 }
 
+/** As `decide` says; and of parts that are only being tried out, what it would say if they were in force. */
+function decideObserving(
+  decisions: readonly Decision[],
+  decide: (decisions: readonly Decision[]) => Decision,
+): Decision {
+  const decision = decide(decisions);
+  if (decision.type !== 'allow') return decision;
+  const inForce = decide(decisions.map((each) => (each.type === 'allow' ? (each.observed ?? each) : each)));
+  return inForce.type === 'allow' ? allow : noted(inForce);
+}
+
 function checkDecision(part: Policy, decision: Decision | undefined): Decision {
-  if (decision?.type === 'allow') return allow;
+  if (decision?.type === 'allow') return decision;
   if (decision?.type === 'ask') return ask(decision.reason);
   if (decision?.type === 'deny') return deny(decision.reason);
   throw new HoldfastError('policy.decision.invalid', `The policy \`${part.id}\` answered neither allow, ask nor deny.`);

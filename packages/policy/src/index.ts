@@ -1,5 +1,12 @@
 export { type CallBudgetOptions, callBudget } from './call-budget.ts';
 export { every, some } from './combinators.ts';
+export { observe } from './observe.ts';
+export type { PathArguments } from './path-arguments.ts';
+export { type PathScopeOptions, pathScope } from './path-scope.ts';
+export { type RateLimitOptions, rateLimit } from './rate-limit.ts';
 export { type ReadBeforeWriteOptions, readBeforeWrite } from './read-before-write.ts';
 export { type RequireApprovalOptions, requireApproval } from './require-approval.ts';
+export { type RequireArgumentsOptions, requireArguments } from './require-arguments.ts';
 export { type SequentialDependencyOptions, sequentialDependency } from './sequential-dependency.ts';
+export { allowTools, denyTools, type ToolListOptions } from './tool-lists.ts';
+export { unless } from './unless.ts';

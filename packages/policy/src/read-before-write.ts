@@ -1,6 +1,5 @@
 import {
   allow,
-  checkToolName,
   type Decision,
   definePolicy,
   deny,
@@ -16,6 +15,7 @@ import {
   type Touched,
   upsert,
 } from '@holdfast/core';
+import { readPathArguments } from './path-arguments.ts';
 
 export interface ReadBeforeWriteOptions {
   /**
@@ -45,7 +45,7 @@ const defaultWriters: Readonly<Record<string, string>> = { write_file: 'path', e
  * @throws HoldfastError `options.invalid`, `tool.name.invalid`, `tool.name.reserved`.
  */
 export function readBeforeWrite({ writers, id }: ReadBeforeWriteOptions = {}): Policy<KeyedState<string>> {
-  const pathArguments = readWriters(writers ?? defaultWriters);
+  const pathArguments = readPathArguments('writers', writers ?? defaultWriters);
   return definePolicy<string>({
     name: 'read-before-write',
     ...(id === undefined ? {} : { id }),
@@ -65,17 +65,6 @@ export function readBeforeWrite({ writers, id }: ReadBeforeWriteOptions = {}): P
       return files === undefined ? undefined : learn(call.tool, files, state);
     },
   });
-}
-
-function readWriters(writers: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
-  const pathArguments = new Map(Object.entries(writers));
-  for (const [tool, argument] of pathArguments) {
-    checkToolName(tool);
-    if (typeof argument !== 'string' || argument === '') {
-      throw new HoldfastError('options.invalid', `\`writers.${tool}\` must name the argument that holds the path.`);
-    }
-  }
-  return pathArguments;
 }
 
 async function checkWrite(path: string, filesystem: FilesystemReader, seen: KeyedState<string>): Promise<Decision> {

@@ -1,0 +1,25 @@
+import { checkToolName, HoldfastError, isPlainObject, type Json } from '@holdfast/core';
+
+/** By the name of a tool, its argument that holds a path. */
+export type PathArguments = Readonly<Record<string, string>>;
+
+/** @throws HoldfastError `options.invalid`, `tool.name.invalid`, `tool.name.reserved`. */
+export function readPathArguments(option: string, byTool: PathArguments): ReadonlyMap<string, string> {
+  const pathArguments = new Map(Object.entries(byTool));
+  for (const [tool, argument] of pathArguments) {
+    checkToolName(tool);
+    if (typeof argument !== 'string' || argument === '') {
+      throw new HoldfastError('options.invalid', `\`${option}.${tool}\` must name the argument that holds the path.`);
+    }
+  }
+  return pathArguments;
+}
+
+/** The paths in an argument; `undefined` when it holds anything else. */
+export function pathsOf(input: Json, argument: string): readonly string[] | undefined {
+  if (!isPlainObject(input) || !Object.hasOwn(input, argument)) return undefined;
+  const value = input[argument];
+  if (typeof value === 'string') return [value];
+  const isList = Array.isArray(value) && value.every((path): path is string => typeof path === 'string');
+  return isList ? value : undefined;
+}

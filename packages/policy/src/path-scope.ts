@@ -1,0 +1,150 @@
+import {
+  allow,
+  type Decision,
+  definePolicy,
+  deny,
+  type FilesystemReader,
+  HoldfastError,
+  isHoldfastError,
+  type Policy,
+} from '@holdfast/core';
+import { type PathArguments, pathsOf, readPathArguments } from './path-arguments.ts';
+
+export interface PathScopeOptions {
+  /** Files and folders that may be read, from the workspace's root on; `''` is all of it, an empty list nothing. Default: all. */
+  readonly read?: readonly string[];
+  /** Files and folders that may be written. Default: all. */
+  readonly write?: readonly string[];
+  /**
+   * Tools that read files or folders, each with the argument that holds the path, or a list of them. Default: the file tools, which
+   * are `read_file`, `edit_file`, `list_files` and `grep_files` with `path`, and `glob_files` with `pattern`.
+   */
+  readonly readers?: PathArguments;
+  /** Tools that write. Default: `write_file`, `edit_file` and `delete_file` with `path`. */
+  readonly writers?: PathArguments;
+  /** Default `path-scope`; needed when one place has two. */
+  readonly id?: string;
+}
+
+// A pattern is compared as if its wildcards were names: all that it can match lies where it does.
+const defaultReaders: PathArguments = {
+  read_file: 'path',
+  edit_file: 'path',
+  list_files: 'path',
+  grep_files: 'path',
+  glob_files: 'pattern',
+};
+const defaultWriters: PathArguments = { write_file: 'path', edit_file: 'path', delete_file: 'path' };
+
+/**
+ * Keeps calls to some files and folders; what may be read and what may be written are apart.
+ *
+ * Paths are compared as the resource `filesystem` resolves them, so that no spelling and no link leads out of the scope; the scope
+ * itself follows no link. The check refuses calls of the named readers and writers before they run, without a filesystem all of
+ * them. Whatever tool it was, a success that read a file's content or wrote outside fails before it is committed: `onResult` throws
+ * `policy.path_scope`, and nobody sees what was read. Names of files that a tool met without reading them are not noticed.
+ *
+ * Keeps no state.
+ *
+ * @throws HoldfastError `options.invalid`, `tool.name.invalid`, `tool.name.reserved`.
+ */
+export function pathScope({ read, write, readers, writers, id }: PathScopeOptions): Policy<undefined> {
+  if (read === undefined && write === undefined) {
+    throw new HoldfastError('options.invalid', '`pathScope` needs `read`, `write` or both.');
+  }
+  const uses = [
+    {
+      what: 'read',
+      scope: readScope('read', read),
+      argumentsOf: readPathArguments('readers', readers ?? defaultReaders),
+    },
+    {
+      what: 'written',
+      scope: readScope('write', write),
+      argumentsOf: readPathArguments('writers', writers ?? defaultWriters),
+    },
+  ] as const;
+  return definePolicy({
+    name: 'path-scope',
+    ...(id === undefined ? {} : { id }),
+    // The defaults are not mentioned: a prompt need not have all of them.
+    tools: [...new Set([...Object.keys(readers ?? {}), ...Object.keys(writers ?? {})])],
+    async check({ tool, input }, { filesystem }) {
+      for (const { what, scope, argumentsOf } of uses) {
+        const argument = argumentsOf.get(tool.name);
+        if (argument === undefined || scope === undefined) continue;
+        if (filesystem === undefined) return deny(`\`${tool.name}\` has no files: no filesystem is bound.`);
+        const paths = pathsOf(input, argument);
+        if (paths === undefined) return deny(`\`${argument}\` of \`${tool.name}\` must be a path, or a list of paths.`);
+        for (const path of paths) {
+          const decision = await checkPath(path, { what, scope, filesystem });
+          if (decision.type !== 'allow') return decision;
+        }
+      }
+      return allow;
+    },
+    onResult({ tool }, { touched }) {
+      const files = touched.get('filesystem');
+      if (files === undefined) return;
+      for (const { what, scope } of uses) {
+        if (scope === undefined) continue;
+        const outside = files[what === 'read' ? 'reads' : 'writes'].find(({ key }) => !scope.has(key));
+        if (outside === undefined) continue;
+        throw new HoldfastError('policy.path_scope', `\`${tool.name}\`: ${scope.refusal(outside.key, what)}`, {
+          data: { tool: tool.name, path: outside.key, use: what },
+        });
+      }
+    },
+  });
+}
+
+interface Scope {
+  /** Whether a resolved path lies within. */
+  has(key: string): boolean;
+  refusal(key: string, what: string): string;
+}
+
+interface Use {
+  readonly what: string;
+  readonly scope: Scope;
+  readonly filesystem: FilesystemReader;
+}
+
+async function checkPath(path: string, { what, scope, filesystem }: Use): Promise<Decision> {
+  try {
+    const key = await filesystem.resolve(path);
+    return scope.has(key) ? allow : deny(scope.refusal(key, what));
+  } catch (error) {
+    // The filesystem's own refusal of a path is an answer for the model; anything else is a fault.
+    if (isHoldfastError(error)) return deny(error.message);
+    throw error;
+  }
+}
+
+function readScope(option: string, paths: readonly string[] | undefined): Scope | undefined {
+  if (paths === undefined) return undefined;
+  if (!Array.isArray(paths) || paths.some((path) => typeof path !== 'string')) {
+    throw new HoldfastError('options.invalid', `\`${option}\` must be a list of files and folders.`);
+  }
+  const keys = paths.map((path: string) => toKey(option, path));
+  const shown = keys.map((key) => `\`${key === '' ? '/' : key}\``).join(', ');
+  return {
+    has: (key) => keys.some((within) => within === '' || key === within || key.startsWith(`${within}/`)),
+    refusal: (key, what) =>
+      `\`${key === '' ? '/' : key}\` must not be ${what}: ${keys.length === 0 ? 'nothing may be' : `only ${shown} may be`}.`,
+  };
+}
+
+/** The path as a filesystem would resolve it, were there no links. */
+function toKey(option: string, path: string): string {
+  const names = path.normalize('NFC').split('/');
+  const kept = names.filter((name) => name !== '' && name !== '.');
+  if (kept.some((name) => name === '..' || /[*?\\\p{Cc}]/u.test(name))) {
+    throw new HoldfastError(
+      'options.invalid',
+      `\`${option}\` must name files and folders from the root on, without \`..\`, \`\\\` and wildcards; got ${JSON.stringify(path)}.`,
+      { data: { path: path.toWellFormed() } },
+    );
+  }
+  return kept.join('/');
+}

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { callOf, runPolicy } from './fixtures.ts';
+import { allowTools, denyTools } from './tool-lists.ts';
+
+test.each([
+  { title: 'a named tool', policy: allowTools(['read', 'write']), name: 'write', type: 'allow' },
+  { title: 'another tool', policy: allowTools(['read', 'write']), name: 'wipe', type: 'deny' },
+  { title: 'a name within a name', policy: allowTools(['read_file']), name: 'read', type: 'deny' },
+  { title: 'any tool of an empty list', policy: allowTools([]), name: 'read', type: 'deny' },
+  { title: 'what objects have', policy: allowTools(['read']), name: 'valueof_', type: 'deny' },
+  { title: 'a denied tool', policy: denyTools(['wipe']), name: 'wipe', type: 'deny' },
+  { title: 'a tool that is not denied', policy: denyTools(['wipe']), name: 'read', type: 'allow' },
+])('$policy.id: $title: $type', async ({ policy, name, type }) => {
+  const run = runPolicy(policy);
+  expect(await run.check(callOf(name))).toMatchObject({ type });
+  run.succeed(callOf(name));
+  expect(await run.check(callOf(name))).toMatchObject({ type });
+  expect(policy.state).toBeUndefined();
+});
+
+test('they name the tool, or say what they were told to', async () => {
+  const reasons = async (options: { readonly reason?: string }): Promise<unknown[]> =>
+    Promise.all(
+      [allowTools([], options), denyTools(['wipe'], options)].map(async (policy) =>
+        runPolicy(policy).check(callOf('wipe')),
+      ),
+    );
+  expect(await reasons({})).toEqual([
+    { type: 'deny', reason: '`wipe` is not among the tools that may run here.' },
+    { type: 'deny', reason: '`wipe` must not run here.' },
+  ]);
+  expect(await reasons({ reason: 'Files are kept.' })).toEqual([
+    { type: 'deny', reason: 'Files are kept.' },
+    { type: 'deny', reason: 'Files are kept.' },
+  ]);
+});
+
+test('they mention each tool once, and take an id', () => {
+  expect(allowTools(['b', 'a', 'b'])).toMatchObject({ id: 'allow-tools', tools: ['b', 'a'] });
+  expect(denyTools(['b'], { id: 'keep' })).toMatchObject({ name: 'deny-tools', id: 'keep', tools: ['b'] });
+});
+
+// The casts stand for a host that is written without types.
+test.each([
+  { names: 'read' as unknown as string[], code: 'options.invalid' },
+  { names: [7] as unknown as string[], code: 'options.invalid' },
+  { names: undefined as unknown as string[], code: 'options.invalid' },
+  { names: new Set(['read']) as unknown as string[], code: 'options.invalid' },
+  { names: ['Read'], code: 'tool.name.invalid' },
+  { names: ['__proto__'], code: 'tool.name.reserved' },
+])('$names is $code', ({ names, code }) => {
+  expect(() => allowTools(names)).toThrow(expect.objectContaining({ code }));
+  expect(() => denyTools(names)).toThrow(expect.objectContaining({ code }));
+});
+
+test('denying nothing is options.invalid', () => {
+  expect(() => denyTools([])).toThrow(expect.objectContaining({ code: 'options.invalid' }));
+});

@@ -1,0 +1,50 @@
+import { allow, checkToolName, definePolicy, deny, HoldfastError, type Policy } from '@holdfast/core';
+
+export interface ToolListOptions {
+  /** Goes to the model; default names the tool. */
+  readonly reason?: string;
+  /** Default `allow-tools` or `deny-tools`; needed when one place has two. */
+  readonly id?: string;
+}
+
+/**
+ * Lets no tool run but the named ones; those that other calls call and those of the prompt itself (`open_sections`) count, too. An
+ * empty list lets none run. Keeps no state.
+ *
+ * @throws HoldfastError `options.invalid`, `tool.name.invalid`, `tool.name.reserved`.
+ */
+export function allowTools(names: readonly string[], { reason, id }: ToolListOptions = {}): Policy<undefined> {
+  const allowed = readToolNames(names);
+  return definePolicy({
+    name: 'allow-tools',
+    ...(id === undefined ? {} : { id }),
+    tools: [...allowed],
+    check: ({ tool }) =>
+      allowed.has(tool.name) ? allow : deny(reason ?? `\`${tool.name}\` is not among the tools that may run here.`),
+  });
+}
+
+/**
+ * Lets the named tools never run. Keeps no state.
+ *
+ * @throws HoldfastError `options.invalid`, `tool.name.invalid`, `tool.name.reserved`.
+ */
+export function denyTools(names: readonly string[], { reason, id }: ToolListOptions = {}): Policy<undefined> {
+  const denied = readToolNames(names);
+  if (denied.size === 0) throw new HoldfastError('options.invalid', '`denyTools` must name at least one tool.');
+  return definePolicy({
+    name: 'deny-tools',
+    ...(id === undefined ? {} : { id }),
+    tools: [...denied],
+    check: ({ tool }) => (denied.has(tool.name) ? deny(reason ?? `\`${tool.name}\` must not run here.`) : allow),
+  });
+}
+
+/** @throws HoldfastError `options.invalid`, `tool.name.invalid`, `tool.name.reserved`. */
+export function readToolNames(names: readonly string[]): ReadonlySet<string> {
+  if (!Array.isArray(names) || names.some((name) => typeof name !== 'string')) {
+    throw new HoldfastError('options.invalid', 'Tools must be given as a list of their names.');
+  }
+  for (const name of names) checkToolName(name);
+  return new Set(names);
+}
