@@ -1,4 +1,5 @@
 import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
+import type { Finding } from './diagnostic.ts';
 
 /** Why a `$ref` cannot be followed inside `root`; `undefined` when it can, or when there is none. */
 export function findUnknownReference(reference: Json | undefined, root: JsonObject): string | undefined {
@@ -10,37 +11,73 @@ export function findUnknownReference(reference: Json | undefined, root: JsonObje
     : `\`$ref\` \`${reference}\` names nothing in this schema.`;
 }
 
-/** The first `$ref` of `root` that comes back to its own schema without a step into a value, so that checking never ends. */
-export function findUnboundedReference(root: JsonObject): string | undefined {
-  const done = new Set<Json>();
-  function visit(schema: Json, open: readonly Json[]): string | undefined {
-    if (!isPlainObject(schema) || done.has(schema)) return undefined;
+// One value is checked against no more schemas than a literal can hold, and not through more references than a stack bears.
+const maxSchemas = 20_000;
+const maxChain = 100;
+
+/**
+ * The first `$ref` of `root` by which checking one value never ends, or takes for ever: it comes back to its own schema without a
+ * step into a value, is the last of a long chain, or stands for thousands of schemas because references multiply.
+ */
+export function findReferenceProblem(root: JsonObject): Pick<Finding, 'message' | 'hint'> | undefined {
+  /** Schemas that a value is checked against by each that has been looked through. */
+  const costs = new Map<Json, number>();
+  let problem: Pick<Finding, 'message' | 'hint'> | undefined;
+
+  function costOf(schema: Json, open: Set<Json>): number {
+    if (!isPlainObject(schema) || problem !== undefined) return 1;
+    const known = costs.get(schema as JsonObject);
+    if (known !== undefined) return known;
+    open.add(schema as JsonObject);
+    let cost = 1;
     const { $ref: reference } = schema;
     const target = typeof reference === 'string' ? resolveReference(reference, root) : undefined;
-    const path = [...open, schema as JsonObject];
     if (target !== undefined) {
-      if (path.includes(target)) return String(reference);
-      const found = visit(target, path);
-      if (found !== undefined) return found;
+      if (open.has(target)) problem ??= describeCircle(reference);
+      else if (open.size > maxChain) problem ??= describeChain(reference);
+      else cost += costOf(target, open);
     }
-    for (const inner of sameValue(schema as JsonObject)) {
-      const found = visit(inner, path);
-      if (found !== undefined) return found;
-    }
-    done.add(schema as JsonObject);
-    return undefined;
+    for (const inner of sameValue(schema as JsonObject)) cost += costOf(inner, open);
+    if (cost > maxSchemas) problem ??= describeCost(reference);
+    open.delete(schema as JsonObject);
+    costs.set(schema as JsonObject, cost);
+    return cost;
   }
-  function everySchema(node: Json): string | undefined {
-    if (typeof node !== 'object' || node === null) return undefined;
-    const found = visit(node, []);
-    if (found !== undefined) return found;
-    for (const inner of Object.values(node)) {
-      const deeper = everySchema(inner);
-      if (deeper !== undefined) return deeper;
+
+  function visit(node: Json, isMap: boolean): void {
+    if (typeof node !== 'object' || node === null) return;
+    if (!isMap) costOf(node, new Set());
+    for (const [key, inner] of Object.entries(node)) {
+      // What is only an example of a value may look like a reference.
+      if (isMap || Array.isArray(node) || !literals.includes(key)) visit(inner, !isMap && maps.includes(key));
     }
-    return undefined;
   }
-  return everySchema(root);
+  visit(root, false);
+  return problem;
+}
+
+const literals: readonly string[] = ['const', 'enum', 'default', 'examples'];
+const maps: readonly string[] = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'];
+
+function describeCircle(reference: unknown): Pick<Finding, 'message' | 'hint'> {
+  return {
+    message: `\`$ref\` \`${String(reference)}\` leads back to itself before it reaches any value.`,
+    hint: 'Let a reference to itself stand under `properties` or `items`.',
+  };
+}
+
+function describeChain(reference: unknown): Pick<Finding, 'message' | 'hint'> {
+  return {
+    message: `\`$ref\` \`${String(reference)}\` comes at the end of more than ${maxChain} schemas, each within the one before.`,
+    hint: 'Refer to the schema that is meant.',
+  };
+}
+
+function describeCost(reference: unknown): Pick<Finding, 'message' | 'hint'> {
+  return {
+    message: `${reference === undefined ? 'A schema' : `\`$ref\` \`${String(reference)}\``} makes one value be checked against more than ${maxSchemas} schemas: references multiply.`,
+    hint: 'Refer to each schema once.',
+  };
 }
 
 function sameValue(schema: JsonObject): readonly Json[] {
@@ -57,7 +94,7 @@ function resolveReference(reference: string, root: JsonObject): Json | undefined
   for (const part of reference.slice(2).split('/')) {
     const key = decodePart(part);
     if (key === undefined || typeof node !== 'object' || node === null || !Object.hasOwn(node, key)) return undefined;
-    node = Object.entries(node).find(([name]) => name === key)?.[1];
+    node = Object.getOwnPropertyDescriptor(node, key)?.value;
   }
   return node;
 }

@@ -2,7 +2,7 @@ import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
 import { checkFormat } from './check-format.ts';
 import { checkKeywordNames } from './check-keywords.ts';
 import { findPatternProblem } from './check-pattern.ts';
-import { findUnboundedReference, findUnknownReference } from './check-reference.ts';
+import { findReferenceProblem, findUnknownReference } from './check-reference.ts';
 import type { LiteralPath } from './literal.ts';
 import { type Report, showPath } from './report.ts';
 
@@ -23,15 +23,8 @@ interface Place {
  */
 export function checkSchema(schema: JsonObject, path: LiteralPath, report: Report): void {
   checkNode(schema, { path, root: schema, mustBeTyped: true }, report);
-  const unbounded = findUnboundedReference(schema);
-  if (unbounded !== undefined) {
-    report({
-      code: 'tool.schema.ref',
-      path,
-      message: `\`$ref\` \`${unbounded}\` leads back to itself before it reaches any value.`,
-      hint: 'Let a reference to itself stand under `properties` or `items`.',
-    });
-  }
+  const problem = findReferenceProblem(schema);
+  if (problem !== undefined) report({ code: 'tool.schema.ref', path, ...problem });
 }
 
 function checkNode(schema: Json, place: Place, report: Report): void {

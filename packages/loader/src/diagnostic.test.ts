@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Diagnostic, formatDiagnostic, toDiagnostic } from './diagnostic.ts';
 
@@ -36,9 +37,23 @@ test.each([
   { source: 'a\r\nbc', offset: 3, line: 2, column: 1 },
   { source: 'a\rb', offset: 2, line: 2, column: 1 },
   { source: '😀x', offset: 2, line: 1, column: 3 },
+  { source: 'a\n', offset: 9, line: 2, column: 1 },
 ])('offset $offset of $source is line $line, column $column', ({ source, offset, line, column }) => {
   expect(toDiagnostic({ code: 'c', message: '', hint: '' }, { file: 'x', source, offset })).toMatchObject({
     line,
     column,
   });
+});
+
+test('property: lines end where an editor ends them', () => {
+  const source = fc
+    .array(fc.constantFrom('a', '\n', '\r', '\r\n', '\u2028'), { maxLength: 12 })
+    .map((parts) => parts.join(''));
+  fc.assert(
+    fc.property(source, fc.nat({ max: 30 }), (text, offset) => {
+      const lines = text.slice(0, offset).split(/\r\n|\r|\n/);
+      const made = toDiagnostic({ code: 'c', message: '', hint: '' }, { file: 'x', source: text, offset });
+      expect(made).toMatchObject({ line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 });
+    }),
+  );
 });

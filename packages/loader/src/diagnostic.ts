@@ -52,11 +52,21 @@ export function toDiagnostic(
 }
 
 function clean(text: string): string {
-  const visible = makeVisible(text);
+  // What is made visible only grows.
+  const visible = makeVisible(text.slice(0, maxMessageLength + 1));
   return visible.length <= maxMessageLength ? visible : `${visible.slice(0, maxMessageLength - 1)}…`;
 }
 
 function lineAndColumn(source: string, offset: number): { readonly line: number; readonly column: number } {
-  const before = source.slice(0, offset).split(/\r\n|\r|\n/);
-  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
+  let line = 1;
+  let start = 0;
+  for (let index = 0; index < offset && index < source.length; index += 1) {
+    const unit = source.charCodeAt(index);
+    // A carriage return ends a line unless the line feed after it does.
+    const isEnd = unit === 10 || (unit === 13 && (index + 1 >= offset || source.charCodeAt(index + 1) !== 10));
+    if (!isEnd) continue;
+    line += 1;
+    start = index + 1;
+  }
+  return { line, column: Math.min(offset, source.length) - start + 1 };
 }

@@ -1,7 +1,7 @@
-// Controls, lone surrogates, formatting (bidi, zero-width, tags), fillers that look like nothing, and the variation
-// selectors with which whole texts can be smuggled; the two that choose an emoji's look stay.
-const hidden = /[\p{Cc}\p{Cs}\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|[\ufe00-\ufe0d]|[\u{e0100}-\u{e01ef}]/u;
-const hiddenEverywhere = new RegExp(hidden.source, 'gu');
+// Controls, lone surrogates, formatting (bidi, zero-width, tags), whatever a font need not show (fillers, joiners, the variation
+// selectors with which whole texts can be smuggled), and a blank that is no space; the two that choose an emoji's look stay.
+const hidden = /[\p{Cc}\p{Cs}\p{Cf}\p{Zl}\p{Zp}\u2800[\p{Default_Ignorable_Code_Point}--[\ufe0e\ufe0f]]]/v;
+const hiddenEverywhere = new RegExp(hidden.source, 'gv');
 
 /** The first character of `text` that a reader would not see, as `U+200B`; line feeds and tabs are no such thing. */
 export function findHiddenCharacter(text: string): string | undefined {

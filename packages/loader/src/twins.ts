@@ -10,9 +10,10 @@ const hint = 'Rename one of them, or remove the one that is not needed.';
 
 /** File names that some file systems, or some readers, cannot tell apart: by case, or by the spelling of an accent. */
 export function findFileTwins(files: readonly string[]): readonly TwinFinding[] {
-  return compare(files, (file) => file.normalize('NFKC').toLowerCase()).map(({ index, others }) => ({
+  const show = (index: number): string => `\`${files[index] ?? ''}\``;
+  return compare(files, (file) => file.normalize('NFKC').toLowerCase()).map(({ index, at }) => ({
     index,
-    finding: { code: 'tool.file.twin', message: `The file name is hard to tell from ${list(others)}.`, hint },
+    finding: { code: 'tool.file.twin', message: `The file name is hard to tell from ${list(at, show)}.`, hint },
   }));
 }
 
@@ -23,12 +24,12 @@ export function findNameTwins(
   const names = tools.map(({ name }) => name);
   const show = (index: number): string => `\`${names[index] ?? ''}\` in \`${tools[index]?.file ?? ''}\``;
   const same = compare(names, (name) => name);
-  const separated = compare(names, (name) => name.replace(/[_-]/g, ''));
+  const separated = compare(names, toTwinKey);
   const alike = compare(names, (name) =>
-    name.replace(/[_-]/g, '').replaceAll('1', 'l').replaceAll('0', 'o').replaceAll('rn', 'm').replaceAll('vv', 'w'),
+    toTwinKey(name).replaceAll('1', 'l').replaceAll('0', 'o').replaceAll('rn', 'm').replaceAll('vv', 'w'),
   );
-  const isIn = (twins: readonly Twin[], index: number): boolean => twins.some((twin) => twin.index === index);
-  const describe = (others: readonly number[]): string => others.map(show).join(', ');
+  const [isSame, isSeparated] = [same, separated].map((twins) => new Set(twins.map(({ index }) => index)));
+  const describe = (others: readonly number[]): string => list(others, show);
   return [
     ...same.map(({ index, at }) => ({
       index,
@@ -39,7 +40,7 @@ export function findNameTwins(
       },
     })),
     ...separated
-      .filter(({ index }) => !isIn(same, index))
+      .filter(({ index }) => isSame?.has(index) !== true)
       .map(({ index, at }) => ({
         index,
         finding: {
@@ -49,7 +50,7 @@ export function findNameTwins(
         },
       })),
     ...alike
-      .filter(({ index }) => !isIn(separated, index))
+      .filter(({ index }) => isSeparated?.has(index) !== true)
       .map(({ index, at }) => ({
         index,
         finding: {
@@ -62,20 +63,32 @@ export function findNameTwins(
   ];
 }
 
+/** The same for tool names of which no two may be in force. */
+export function toTwinKey(name: string): string {
+  return name.replace(/[_-]/g, '');
+}
+
 interface Twin {
   readonly index: number;
+  /** Some of the others, or all. */
   readonly at: readonly number[];
-  readonly others: readonly string[];
 }
+
+// Of thousands of twins, each names a few: naming them all would fill the memory.
+const maxNamed = 5;
 
 function compare(texts: readonly string[], fold: (text: string) => string): readonly Twin[] {
   const groups = Map.groupBy(texts.keys(), (index) => fold(texts[index] ?? ''));
-  return texts.flatMap((text, index) => {
-    const at = (groups.get(fold(text)) ?? []).filter((other) => other !== index);
-    return at.length === 0 ? [] : [{ index, at, others: at.map((other) => texts[other] ?? '') }];
-  });
+  const twins = [...groups.values()].filter((group) => group.length > 1);
+  return twins
+    .flatMap((group) => {
+      const first = group.slice(0, maxNamed + 2);
+      return group.map((index) => ({ index, at: first.filter((other) => other !== index).slice(0, maxNamed + 1) }));
+    })
+    .sort((left, right) => left.index - right.index);
 }
 
-function list(texts: readonly string[]): string {
-  return texts.map((text) => `\`${text}\``).join(', ');
+function list(at: readonly number[], show: (index: number) => string): string {
+  const named = at.slice(0, maxNamed).map(show).join(', ');
+  return at.length > maxNamed ? `${named} and others` : named;
 }
