@@ -74,6 +74,11 @@ test('reads and writes are apart; what is not given is not limited, and an empty
   });
 });
 
+test('a scope that was written in another form of Unicode is the folder that the filesystem knows', async () => {
+  const run = runPolicy(pathScope({ read: ['cafe\u0301'] }), files);
+  expect(await run.check(callOf('read_file', { path: 'caf\u00e9/a' }))).toMatchObject({ type: 'allow' });
+});
+
 test('own tools are named with their arguments, and only they are mentioned', async () => {
   const policy = pathScope({ ...scope, readers: { fetch: 'from' }, writers: { save: 'to' }, id: 'own' });
   expect(policy).toMatchObject({ id: 'own', tools: ['fetch', 'save'], state: undefined });
