@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { checkFolder } from './check-command.ts';
 import { createFolder } from './test-folder.ts';
 import { createTestHost } from './test-host.ts';
+import { type Ended, runHere } from './test-program.ts';
 
 const good = `export const METADATA = {
   name: 'shout', function: 'shout', description: 'Answers in capitals.', dangerous: false,
@@ -26,6 +27,19 @@ test('a good folder', async () => {
   expect(await check({ 'tools/shout.mjs': good })).toEqual({
     exitCode: 0,
     text: '1 good tool, 0 errors, 0 warnings\n',
+  });
+});
+
+test('without a folder the default one is checked; a file is no folder', async () => {
+  await using folder = await createFolder({ 'plugins/shout.mjs': good });
+  const type = (...argv: readonly string[]): Promise<Ended> => runHere(['check', ...argv], { directory: folder.path });
+  expect(await type()).toMatchObject({ exitCode: 0, stdout: '1 good tool, 0 errors, 0 warnings\n' });
+  const file = await type('plugins/shout.mjs');
+  expect(file).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('`holdfast try` takes one file') });
+  await using empty = await createFolder();
+  expect(await runHere(['check'], { directory: empty.path })).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('There is no tools folder `./plugins`'),
   });
 });
 

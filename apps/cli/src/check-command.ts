@@ -5,10 +5,11 @@ import type { ExitCode } from './failure.ts';
 import { describeTerminal, type Host } from './host.ts';
 import { toJsonText } from './json-text.ts';
 import { toPrintable } from './terminal-text.ts';
-import { findToolsFolder, openToolset } from './toolset.ts';
+import { openToolset, requireToolsFolder } from './toolset.ts';
 
 export interface CheckOptions {
-  readonly folder: string;
+  /** Absent: the default folder. */
+  readonly folder: string | undefined;
   /** Treats warnings as errors. */
   readonly strict: boolean;
   /** Reads the folders in the folder, too. */
@@ -17,8 +18,13 @@ export interface CheckOptions {
 }
 
 /** Checks a tools folder without running anything in it; 1 when a file is refused. */
-export async function checkFolder({ folder, strict, subfolders, json }: CheckOptions, host: Host): Promise<ExitCode> {
-  const { folderTools: tools, diagnostics } = await openToolset(await findToolsFolder(folder, host.directory), {
+export async function checkFolder(
+  { folder: name, strict, subfolders, json }: CheckOptions,
+  host: Host,
+): Promise<ExitCode> {
+  const found = await requireToolsFolder(name, host.directory);
+  const folder = found.name;
+  const { folderTools: tools, diagnostics } = await openToolset(found, {
     strict,
     subfolders,
     // What a file is worth, not whether it is the one that was locked.

@@ -24,7 +24,7 @@ export function toCommand(
 }
 
 /** One word for a shell. What a terminal would obey stands as an escape, by which the program finds it, too. */
-function quoteWord(word: string): string {
+export function quoteWord(word: string): string {
   const printable = toPrintable(word);
   return /^[\w./:@%+-][\w./:@%+~=-]*$/.test(printable) ? printable : `'${printable.replaceAll("'", `'\\''`)}'`;
 }

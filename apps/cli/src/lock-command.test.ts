@@ -27,7 +27,7 @@ test('a folder is locked, and then is as it is locked', async () => {
     exitCode: 0,
     stdout: `new      plain  plugins/plain.mjs
 new      shout  plugins/shout.mjs
-wrote holdfast.lock, 2 tools: 0 as locked, 2 new
+wrote holdfast.lock, 2 tools: 0 as before, 2 new
 `,
     stderr: '',
   });
@@ -92,7 +92,7 @@ test('--accept shows what differs with what cannot be seen made visible, and loc
   expect(printed.tools[1].changes[0].patch).toContain('\\u{202e}hid\\u{200b}den\\x1b[2J\\r');
   expect(await lock(folder, '--accept', 'shout')).toEqual({
     exitCode: 0,
-    stdout: `${shown}wrote holdfast.lock, 1 tool: 0 as locked, 1 changed\n`,
+    stdout: `${shown}wrote holdfast.lock, 1 tool: 0 as before, 1 changed\n`,
     stderr: '',
   });
   expect((await lock(folder, '--check')).stdout).toContain('2 tools: 1 as locked, 1 changed');
@@ -127,7 +127,7 @@ test('a new tool is shown whole, and one that is gone leaves the lock', async ()
   expect(stdout).toContain('--- plugins/later.mjs (not there)\n');
   expect(stdout).toContain('+export async function act(_, context) { return 3; }\n');
   expect(stdout).toMatch(
-    /gone {5}plain {2}plugins\/plain\.mjs\n\nwrote holdfast\.lock, 2 tools: 0 as locked, 1 new, 1 gone\n$/,
+    /gone {5}plain {2}plugins\/plain\.mjs\n\nwrote holdfast\.lock, 2 tools: 0 as before, 1 new, 1 gone\n$/,
   );
   expect((await lock(folder, '--check')).stdout).toBe('holdfast.lock, 2 tools: 2 as locked\n');
 });
@@ -192,6 +192,16 @@ test('what is locked runs, what is not is told of and left out; without the lock
   expect((await runHere(['list'], { directory: folder.path })).stdout).not.toContain('shout');
   await rm(join(folder.path, 'holdfast.lock'));
   expect((await run()).stdout).toContain('evil');
+});
+
+test('what is said of a tool that differs names the command for its folder', async () => {
+  const own = { 'my tools/shout.mjs': toTool('shout', 'return 1;') };
+  await using folder = await createFolder(own);
+  await lock(folder, '--tools', 'my tools', '--subfolders');
+  await folder.write('my tools/shout.mjs', toTool('shout', 'return 2;'));
+  const { stderr } = await runHere(['list', '--tools', 'my tools', '--subfolders'], { directory: folder.path });
+  const [, command = ''] = /`holdfast (lock .+?)`/.exec(stderr) ?? [];
+  expect(command).toBe("lock --tools 'my tools' --subfolders --check --accept shout");
 });
 
 test('a run says that its tools are locked', async () => {

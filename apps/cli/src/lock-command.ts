@@ -7,7 +7,7 @@ import { describeTerminal, type Host } from './host.ts';
 import { toJsonText } from './json-text.ts';
 import { countStates, formatChanges, formatComparison, type ShownChange, showChanges } from './lock-view.ts';
 import { toPrintable } from './terminal-text.ts';
-import { findToolsFolder, lockName } from './toolset.ts';
+import { lockName, requireToolsFolder } from './toolset.ts';
 import { shortenPath } from './workspace.ts';
 
 export interface LockOptions {
@@ -32,12 +32,7 @@ export async function lockFolder(
   { tools, subfolders, check, accept, json }: LockOptions,
   host: Host,
 ): Promise<ExitCode> {
-  const folder = await findToolsFolder(tools, host.directory);
-  if (folder.path === undefined)
-    throw usageError(
-      'usage.folder_missing',
-      `There is no tools folder \`${folder.name}\`; \`--tools DIR\` names another.`,
-    );
+  const folder = await requireToolsFolder(tools, host.directory);
   // Beside the folder itself, wherever a link to it lies.
   const comparison = await compareLock(folder.path, {
     lock: join(dirname(await realpath(folder.path)), lockName),
@@ -65,7 +60,7 @@ export async function lockFolder(
       ? formatComparison(comparison.tools, colors)
       : shown.flatMap(({ tool, changes }) => formatChanges(tool, changes, colors));
   const state = check ? (comparison.found ? '' : 'there is no ') : 'wrote ';
-  const end = `${state}${toPrintable(path)}, ${countStates(subjects)}`;
+  const end = `${state}${toPrintable(path)}, ${countStates(subjects, check ? 'as locked' : 'as before')}`;
   host.stdout.write(`${[...lines, (ok ? colors.green : colors.red)(end)].join('\n')}\n`);
   return ok ? 0 : 1;
 }

@@ -198,12 +198,12 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
   program
     .command('check')
     .description('check a folder of tool files without running them')
-    .argument('<dir>', 'folder of tool files')
+    .argument('[dir]', 'folder of tool files (default: ./plugins)')
     .option('--strict', 'treat warnings as errors')
     .option('--subfolders', subfoldersText)
     .option('--json', 'as JSON')
     .addHelpText('after', checkHelp)
-    .action(async (folder: string, { strict, subfolders, json }: CheckFlags) => {
+    .action(async (folder: string | undefined, { strict, subfolders, json }: CheckFlags) => {
       const read = { strict: strict === true, subfolders: subfolders === true };
       end(await checkFolder({ folder, ...read, json: json === true }, host));
     });

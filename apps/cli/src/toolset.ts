@@ -3,8 +3,9 @@ import { dirname, join, resolve } from 'node:path';
 import type { HoldfastError, Tool } from '@holdfast/core';
 import { fileTools } from '@holdfast/filesystem';
 import { type Diagnostic, type Isolation, loadTools, type MetadataForm, type ScannedFile } from '@holdfast/loader';
+import { quoteWord } from './command-words.ts';
 import { usageError } from './failure.ts';
-import { isFolder } from './workspace.ts';
+import { isFile, isFolder } from './workspace.ts';
 
 /** A folder of tool files, as it was named and where it is. */
 export interface ToolsFolder {
@@ -41,7 +42,25 @@ export async function findToolsFolder(name: string | null | undefined, directory
   const path = resolve(directory, name ?? defaultFolder);
   if (await isFolder(path)) return { name: name ?? defaultFolder, path };
   if (name === undefined) return { name: defaultFolder, path: undefined };
-  throw usageError('usage.folder_missing', `The tools folder \`${name}\` is no folder that can be opened.`);
+  const what = (await isFile(path))
+    ? `\`${name}\` is a file, and a folder of tool files is wanted: \`holdfast try\` takes one file.`
+    : `The tools folder \`${name}\` is no folder that can be opened.`;
+  throw usageError('usage.folder_missing', what);
+}
+
+/**
+ * As `findToolsFolder`, where there is nothing to do without one.
+ *
+ * @throws HoldfastError `usage.folder_missing`.
+ */
+export async function requireToolsFolder(
+  name: string | undefined,
+  directory: string,
+): Promise<ToolsFolder & { readonly path: string }> {
+  const folder = await findToolsFolder(name, directory);
+  const { path } = folder;
+  if (path !== undefined) return { ...folder, path };
+  throw usageError('usage.folder_missing', `There is no tools folder \`${folder.name}\`: name another one.`);
 }
 
 export interface ToolsetOptions {
@@ -95,7 +114,7 @@ export async function openToolset(
     folderTools: tools.filter((tool) => !clashes.includes(tool)),
     fileTools: builtIn,
     diagnostics: [
-      ...diagnostics,
+      ...diagnostics.map((diagnostic) => nameFolder(diagnostic, folder, subfolders)),
       ...clashes.map((tool) => {
         const file = files.find((one) => one.file === tool.origin?.source);
         return describeClash(tool, { builtIn: taken.get(toTwinKey(tool.name)) ?? tool.name, file });
@@ -121,8 +140,21 @@ export async function findLock(folder: string): Promise<string | undefined> {
   }
 }
 
-function lockMissing({ name, path }: ToolsFolder, subfolders: boolean): HoldfastError {
-  const options = `${name === defaultFolder ? '' : ` --tools ${name}`}${subfolders ? ' --subfolders' : ''}`;
+/** What `holdfast lock` has to be told to be about the folder. */
+function toLockOptions({ name }: ToolsFolder, subfolders: boolean): string {
+  return `${name === defaultFolder ? '' : ` --tools ${quoteWord(name)}`}${subfolders ? ' --subfolders' : ''}`;
+}
+
+/** The commands in a hint about the lock, for this folder. */
+function nameFolder(diagnostic: Diagnostic, folder: ToolsFolder, subfolders: boolean): Diagnostic {
+  if (!diagnostic.code.startsWith('tool.lock.')) return diagnostic;
+  const command = `holdfast lock${toLockOptions(folder, subfolders)}`;
+  return { ...diagnostic, hint: diagnostic.hint.replaceAll('holdfast lock', () => command) };
+}
+
+function lockMissing(folder: ToolsFolder, subfolders: boolean): HoldfastError {
+  const { name, path } = folder;
+  const options = toLockOptions(folder, subfolders);
   return usageError(
     'usage.lock_missing',
     path === undefined

@@ -227,15 +227,15 @@ test('a tool that takes no arguments, or needs none, is called without any', asy
 });
 
 test.each([
-  { argv: ['gone.mjs'], code: 'usage.file_missing' },
-  { argv: ['plugins'], code: 'usage.file_missing' },
+  { argv: ['gone.mjs'], code: 'usage.file_missing', says: 'a tool file by its path' },
+  { argv: ['plugins'], code: 'usage.file_missing', says: '`holdfast check plugins` looks at all' },
   { argv: ['plugins/_part.mjs'], code: 'usage.file_not_tool' },
   { argv: ['plugins/notes.txt'], code: 'usage.file_not_tool' },
   { argv: ['plugins/bare.mjs'], code: 'usage.input_missing' },
   { argv: ['plugins/slug.mjs', '--allow', 'other'], code: 'usage.tool_unknown' },
   { argv: ['plugins/slug.mjs', '--workspace', 'gone'], code: 'usage.workspace_missing' },
   { argv: ['plugins/slug.mjs', '--workspace', 'plugins'], code: 'usage.tools_around_workspace' },
-])('$argv: $code, before anything runs', async ({ argv, code }) => {
+])('$argv: $code, before anything runs', async ({ argv, code, says = '' }) => {
   const part = toTool('part', 'return 1;');
   await using folder = await createFolder({
     'plugins/_part.mjs': part,
@@ -247,6 +247,7 @@ test.each([
   });
   const ended = await runHere(['try', ...argv], { directory: folder.path });
   expect(ended).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining(`(${code})`) });
+  expect(ended.stderr).toContain(says);
 });
 
 const dangerous = toSlug().replace('dangerous: false', "dangerous: true, effects: 'state'");

@@ -3,10 +3,12 @@ import { basename, dirname, resolve } from 'node:path';
 import type { Tool } from '@holdfast/core';
 import { type Diagnostic, defaultIsolation, type Isolation } from '@holdfast/loader';
 import { isolationTiers } from './command-tree.ts';
+import { quoteWord } from './command-words.ts';
 import { usageError } from './failure.ts';
 import type { Host } from './host.ts';
 import { toPrintableBlock } from './terminal-text.ts';
 import { openToolset } from './toolset.ts';
+import { isFolder } from './workspace.ts';
 
 /** A tool file to be tried, checked among the files beside it. */
 export interface TryTarget {
@@ -31,8 +33,18 @@ export interface TryTarget {
  */
 export async function openTarget(name: string, isolation: Isolation | undefined, host: Host): Promise<TryTarget> {
   const path = resolve(host.directory, name);
-  if (!(await isThere(path)))
-    throw usageError('usage.file_missing', `There is no file \`${name}\` that can be opened.`);
+  if (await isFolder(path)) {
+    throw usageError(
+      'usage.file_missing',
+      `\`${name}\` is a folder: name one tool file of it. \`holdfast check ${quoteWord(name)}\` looks at all of them.`,
+    );
+  }
+  if (!(await isThere(path))) {
+    throw usageError(
+      'usage.file_missing',
+      `There is no file \`${name}\` that can be opened: name a tool file by its path, such as plugins/make_slug.mjs.`,
+    );
+  }
   const file = basename(path);
   const folder = { name: dirname(name), path: dirname(path) };
   const toolset = await openToolset(folder, {
@@ -59,10 +71,11 @@ export async function openTarget(name: string, isolation: Isolation | undefined,
   };
 }
 
-// Whatever is there is for the loader to judge, but for a folder, which has no tool of its own.
+// Whatever is there is for the loader to judge.
 async function isThere(path: string): Promise<boolean> {
   try {
-    return !(await stat(path)).isDirectory();
+    await stat(path);
+    return true;
   } catch {
     return false;
   }

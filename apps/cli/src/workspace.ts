@@ -12,6 +12,15 @@ export async function isFolder(path: string): Promise<boolean> {
   }
 }
 
+/** Whether `path` is a file, also through a link. */
+export async function isFile(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isFile();
+  } catch {
+    return false;
+  }
+}
+
 /**
  * The workspace's own path, links resolved.
  *
