@@ -60,6 +60,7 @@ export {
   type ResourceLifetime,
   type ResourceView,
 } from './resource-definition.ts';
+export { findRetryProblem, retryDelayMs, type ToolRetry } from './retry.ts';
 export type {
   FeedbackEvent,
   RunEvent,
@@ -68,6 +69,7 @@ export type {
   ToolCallEndEvent,
   ToolCallLateEvent,
   ToolCallProgressEvent,
+  ToolCallRetryEvent,
   ToolCallStartEvent,
 } from './run-event.ts';
 export {

@@ -29,6 +29,8 @@ export interface Outcome {
   readonly rendered: string;
   /** What the model gets: the message, a blank line and, unless it is excluded, the rendered value. */
   readonly text: string;
+  /** How often the tool was run, where that was more than once. */
+  readonly attempts?: number | undefined;
 }
 
 /** A call that waits for a person. */

@@ -54,6 +54,22 @@ export interface ToolCallLateEvent {
   readonly atMs: number;
 }
 
+/** An attempt of a call failed, and its tool is going to be run again. What the attempt had staged is dropped. */
+export interface ToolCallRetryEvent {
+  readonly type: 'tool-call-retry';
+  readonly callId: string;
+  /** The call that this one is nested in. */
+  readonly parentId?: string | undefined;
+  readonly name: string;
+  /** The one that failed, counted from 1. */
+  readonly attempt: number;
+  readonly code: string;
+  readonly message: string;
+  /** Until the next one. */
+  readonly delayMs: number;
+  readonly atMs: number;
+}
+
 /** Exactly one for every accepted call. */
 export interface ToolCallEndEvent {
   readonly type: 'tool-call-end';
@@ -85,6 +101,8 @@ export interface ToolCallEndEvent {
   /** What staged resources were given to `prepare`: its presence in the log says that what they prepared counts. */
   readonly mark?: string | undefined;
   readonly error?: ThrownError | undefined;
+  /** Attempts that failed before the last one, which the outcome tells of; absent where there was one. */
+  readonly retries?: readonly { readonly code: string; readonly message: string; readonly atMs: number }[] | undefined;
   /** Work that did not stop when told to: its late result is dropped. */
   readonly abandoned?: boolean | undefined;
   readonly startedAtMs: number;
@@ -141,6 +159,7 @@ export type RunEvent =
   | ToolCallProgressEvent
   | ToolCallBeatEvent
   | ToolCallLateEvent
+  | ToolCallRetryEvent
   /** An event of a run or call in the session of `context.child()`. */
   | { readonly type: 'child-event'; readonly callId: string; readonly sessionId: string; readonly event: RunEvent }
   | { readonly type: 'approval-request'; readonly pending: PendingApproval }

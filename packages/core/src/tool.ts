@@ -7,6 +7,7 @@ import type { Model } from './model.ts';
 import type { Outcome } from './outcome.ts';
 import type { Prompt, RenderedPrompt } from './prompt.ts';
 import type { ResourceDefinition } from './resource-definition.ts';
+import { findRetryProblem, type ToolRetry, toRetry } from './retry.ts';
 import type { Schema } from './schema.ts';
 import type { SessionEvent, SessionReader, Slice } from './slice.ts';
 import { checkToolName } from './tool-name.ts';
@@ -147,6 +148,11 @@ export interface ToolDefinition<Input, Output, RawInput = unknown> {
   readonly dangerous?: boolean;
   /** Longest that one call may take, in milliseconds. Default: only the run's deadline. */
   readonly timeoutMs?: number;
+  /**
+   * Runs the tool again within the same call when it fails: when it throws or answers with `toolError`. What the failed attempt has
+   * staged is dropped first, and one `timeoutMs` holds for all attempts. Needs `repeat: 'safe'` or `'keyed'`. Default: once.
+   */
+  readonly retry?: ToolRetry;
   readonly examples?: readonly ToolExample<NoInfer<RawInput>, NoInfer<Output>>[];
   /** Whether what a model is told of the tool may be overridden where a prompt has it. Default true. */
   readonly acceptsOverrides?: boolean;
@@ -175,6 +181,7 @@ export interface Tool<Input = unknown, Output = unknown> {
   readonly repeat: Repeat;
   readonly dangerous: boolean;
   readonly timeoutMs: number | undefined;
+  readonly retry: Required<ToolRetry> | undefined;
   readonly examples: readonly ToolExample[];
   readonly acceptsOverrides: boolean;
   readonly origin: ToolOrigin | undefined;
@@ -195,7 +202,7 @@ export interface ExecutableTool<Input = unknown, Output = unknown> extends Tool<
  * Declares a tool. Effects that are not declared are taken to be `external`, and never to be repeated.
  *
  * @throws HoldfastError `tool.name.invalid`, `tool.name.reserved`, `tool.description.invalid`, `tool.timeout.invalid`,
- * `tool.effects.invalid`, `tool.example.invalid`.
+ * `tool.effects.invalid`, `tool.example.invalid`, `tool.retry.invalid`, `tool.retry.not_repeatable`.
  */
 export function defineTool<Input = Record<string, never>, Output = Json, RawInput = unknown>(
   definition: ToolDefinition<Input, Output, RawInput> & Pick<ExecutableTool<Input, Output>, 'execute'>,
@@ -204,7 +211,8 @@ export function defineTool<Input = Record<string, never>, Output = Json, RawInpu
   definition: ToolDefinition<Input, Output, RawInput>,
 ): Tool<Input, Output>;
 export function defineTool<Input, Output>(definition: ToolDefinition<Input, Output>): Tool<Input, Output> {
-  const { name, origin, effects = 'external', timeoutMs, execute, probe, renderResult, locks } = definition;
+  const { name, origin, effects = 'external', timeoutMs, retry, execute, probe, renderResult, locks } = definition;
+  const { repeat = effects === 'none' ? 'safe' : 'never' } = definition;
   checkToolName(name);
   if (!['none', 'state', 'external'].includes(effects)) {
     throw new HoldfastError(
@@ -218,6 +226,8 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
       `\`timeoutMs\` of \`${name}\` must be a positive number of milliseconds.`,
     );
   }
+  const retryProblem = retry === undefined ? undefined : findRetryProblem(retry, repeat);
+  if (retryProblem !== undefined) throw new HoldfastError(retryProblem.code, `\`${name}\`: ${retryProblem.message}`);
   const examples = definition.examples ?? [];
   for (const example of examples) {
     const length = example.description.trim().length;
@@ -234,9 +244,10 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
     inputSchema: definition.inputSchema,
     outputSchema: definition.outputSchema,
     effects,
-    repeat: definition.repeat ?? (effects === 'none' ? 'safe' : 'never'),
+    repeat,
     dangerous: definition.dangerous ?? false,
     timeoutMs,
+    retry: retry === undefined ? undefined : toRetry(retry),
     examples: deepFreeze(structuredClone([...examples])),
     acceptsOverrides: definition.acceptsOverrides ?? true,
     origin,

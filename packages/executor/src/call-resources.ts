@@ -11,6 +11,7 @@ import type { SessionTransaction } from '@holdfast/session';
 import type { CallScope } from './call-scope.ts';
 import { DeclaredResources } from './declared-resources.ts';
 import type { EndOfLife, Lifetime } from './lifetime.ts';
+import { NestedLifetime } from './nested-lifetime.ts';
 import { NestedTouched } from './own-touched.ts';
 
 /** Why a call is told to stop. */
@@ -22,7 +23,10 @@ export class CallResources {
   readonly scope: CallScope;
   readonly transaction: SessionTransaction;
   readonly turn: number | undefined;
-  readonly #startedAtMs: number;
+  #startedAtMs: number;
+  #calls = 0;
+  #children = 0;
+  #reachedOutside = false;
   // Made when a tool first asks for them: most calls use none of these.
   #staged: Map<string, ResourceTransaction> | undefined;
   #views: ReadonlyMap<string, unknown> | undefined;
@@ -43,6 +47,46 @@ export class CallResources {
     this.transaction = transaction;
     this.turn = scope.run?.turn;
     this.#startedAtMs = call.tool.timeoutMs === undefined ? 0 : scope.clock.now();
+  }
+
+  /** For the next attempt at the same call: with nothing of this one but its names and what remains of its time. */
+  again(transaction: SessionTransaction): CallResources {
+    const next = new CallResources(this.call, this.scope, transaction);
+    next.#startedAtMs = this.#startedAtMs;
+    next.#calls = this.#calls;
+    next.#children = this.#children;
+    return next;
+  }
+
+  /** Time of the tool's own limit that remains. */
+  get timeLeftMs(): number | undefined {
+    const { timeoutMs } = this.call.tool;
+    return timeoutMs === undefined ? undefined : Math.max(0, this.#startedAtMs + timeoutMs - this.scope.clock.now());
+  }
+
+  /** Gives the tool back time in which it did nothing. */
+  credit(idleMs: number): void {
+    this.#startedAtMs += idleMs;
+  }
+
+  /** Of the next nested call and of the next child session, counted over all attempts: no two have the same name. */
+  nextCallNumber(): number {
+    this.#calls += 1;
+    return this.#calls;
+  }
+
+  nextChildNumber(): number {
+    this.#children += 1;
+    return this.#children;
+  }
+
+  /** Whether a call nested in this one has begun that touches the world. */
+  get reachedOutside(): boolean {
+    return this.#reachedOutside;
+  }
+
+  noteOutside(): void {
+    this.#reachedOutside = true;
   }
 
   /** What the world knows the call by: no other call has the same, also not one with the same id in another turn or run. */
@@ -231,37 +275,6 @@ export class CallResources {
 }
 
 const nothingStaged: ReadonlyMap<string, ResourceTransaction> = new Map();
-
-/** Ends when the call around it is stopped or has ended. */
-class NestedLifetime implements Lifetime {
-  readonly endless = false;
-  readonly deadline: Lifetime['deadline'];
-  readonly #around: CallResources;
-
-  constructor(around: CallResources, atMs: number) {
-    this.#around = around;
-    const { clock } = around.scope;
-    this.deadline = Object.freeze({
-      atMs,
-      remainingMs: () => (atMs === Number.POSITIVE_INFINITY ? atMs : Math.max(0, atMs - clock.now())),
-    });
-  }
-
-  get ended(): EndOfLife | undefined {
-    return this.#around.ended;
-  }
-
-  onEnd(listener: (end: EndOfLife) => void): () => void {
-    const { ended } = this.#around;
-    if (ended === undefined) return this.#around.onStop(listener);
-    listener(ended);
-    return () => undefined;
-  }
-
-  dispose(): void {
-    // It has no timer of its own; listeners go with the call around it.
-  }
-}
 
 function toEndOfLife(reason: StopReason): EndOfLife {
   return reason === 'timeout' ? 'deadline' : reason;

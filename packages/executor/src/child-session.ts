@@ -3,16 +3,13 @@ import { createSession, type LogEntry, type Session } from '@holdfast/session';
 import type { CallResources } from './call-resources.ts';
 
 const parents = new WeakMap<object, CallResources>();
-const counts = new WeakMap<CallResources, number>();
 
 /** A session under the call of `parent`; its records become records of the session above. */
 export function createChildSession(parent: CallResources): ChildSession {
   parent.checkOpen();
   const { session, clock } = parent.scope;
-  const count = (counts.get(parent) ?? 0) + 1;
-  counts.set(parent, count);
   const callId = parent.call.id;
-  const sessionId = `${parent.key}/child_${count}`;
+  const sessionId = `${parent.key}/child_${parent.nextChildNumber()}`;
   const child = createSession({
     id: sessionId,
     clock,

@@ -1,13 +1,33 @@
-import { describeThrown, readExpansion, type ToolCallEndEvent } from '@holdfast/core';
+import { describeThrown, readExpansion, type ToolCallEndEvent, type ToolRetry } from '@holdfast/core';
 import type { SessionTransaction } from '@holdfast/session';
+import { attemptAgain } from './attempts.ts';
 import type { CallScope } from './call-scope.ts';
+import type { Enterable } from './conduct-call.ts';
 import { failure, thrownCode } from './ending.ts';
 import type { Invoked } from './invoke.ts';
 import { discardResources, type Entered, isNested, refuse, settle } from './settle.ts';
 import { recordEnd, toEndEvent, toLogEntry } from './trail.ts';
 
-/** Ends a call by what its tool did, or opens the sections that it needs. Answers with the end event, which is in the log. */
-export function conclude(invoked: Invoked, entered: Entered): ToolCallEndEvent | Promise<ToolCallEndEvent> {
+/**
+ * Ends a call by what its tool did, or opens the sections that it needs, after further attempts where the tool failed and declares
+ * `retry`. Answers with the end event, which is in the log.
+ */
+export function conclude(invoked: Invoked, entered: Enterable): ToolCallEndEvent | Promise<ToolCallEndEvent> {
+  const { retry } = entered.tool;
+  return retry === undefined ? concludeAttempt(invoked, entered) : concludeLast(invoked, entered, retry);
+}
+
+async function concludeLast(
+  invoked: Invoked,
+  entered: Enterable,
+  retry: Required<ToolRetry>,
+): Promise<ToolCallEndEvent> {
+  const last = await attemptAgain(invoked, entered, retry);
+  if (last.type === 'ended') return recordEnd(entered.trail, last.ending, entered.scope);
+  return await concludeAttempt(last.invoked, last.entered);
+}
+
+function concludeAttempt(invoked: Invoked, entered: Entered): ToolCallEndEvent | Promise<ToolCallEndEvent> {
   const expansion = invoked.type === 'threw' ? readExpansion(invoked.thrown) : undefined;
   const { scope, trail } = entered;
   // What is nested would open sections for a call that may yet fail; and one that was begun before its process ended may have done

@@ -180,6 +180,8 @@ export function enter({ call, compiled }: Prepared, trail: Trail, scope: CallSco
     if (tool.effects === 'external') {
       const input = trail.input ?? null;
       const { repeat } = tool;
+      // Those further out have noted the call around this one, whose effects are not less.
+      scope.parent?.noteOutside();
       const entry = { type: 'tool-call-start', callId: call.id, name: tool.name, repeat, input };
       scope.session.record({ ...entry, ...toPlace(trail, scope) });
     }

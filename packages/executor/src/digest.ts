@@ -20,6 +20,7 @@ export async function digestTool(compiled: CompiledTool): Promise<string> {
     effects: tool.effects,
     repeat: tool.repeat,
     dangerous: tool.dangerous,
+    ...(tool.retry === undefined ? {} : { retry: { ...tool.retry } }),
     origin: tool.origin === undefined ? null : { ...tool.origin },
   });
   toolDigests.set(compiled, digest);

@@ -157,6 +157,24 @@ function readValue(value: unknown, message: string, excluded: boolean, { tool, o
   return { kind: 'ok', code: undefined, message, value: copied.value, rendered, text };
 }
 
+/** Whether the tool failed by its own word: it threw, or answered with `toolError`. */
+export function saysFailed(invoked: Invoked): boolean {
+  if (invoked.type !== 'returned') return invoked.type === 'threw';
+  try {
+    return isToolResult(invoked.value) && !invoked.value.success;
+  } catch {
+    // A result whose properties throw when they are read.
+    return false;
+  }
+}
+
+/** `ending` of a call whose tool was run more than once, for the model to know. */
+export function afterAttempts(ending: Ending, attempts: number): Ending {
+  const { kind, code = '', message, value } = ending;
+  if (kind === 'ok') return ending;
+  return { ...ending, ...failure(kind, { code, message: `Tried ${attempts} times. ${message}` }, { value }) };
+}
+
 /** Whether the tool itself has not said how its call went: it was stopped, its answer cannot be read, or its process has ended. */
 export function gaveNoWord({ kind, code }: Ending): boolean {
   if (kind === 'timed-out' || kind === 'cancelled' || kind === 'invalid') return true;

@@ -50,7 +50,7 @@ export async function waitForAnswer({ value }: Unstoppable): Promise<Answer> {
 
 function waitFor(value: PromiseLike<unknown>, resources: CallResources): Promise<Invoked> {
   const { clock, lifetime } = resources.scope;
-  const { timeoutMs } = resources.call.tool;
+  const { timeLeftMs } = resources;
   return new Promise((resolve) => {
     let settled = false;
     let stopping = false;
@@ -79,7 +79,7 @@ function waitFor(value: PromiseLike<unknown>, resources: CallResources): Promise
       else if (abandoned) recordLate(answer, resources);
     };
     void waitForAnswer({ type: 'unstoppable', value }).then(settle);
-    if (timeoutMs !== undefined) stopTimer = clock.after(timeoutMs, () => stop('timeout'));
+    if (timeLeftMs !== undefined) stopTimer = clock.after(timeLeftMs, () => stop('timeout'));
     stopListening = lifetime.onEnd(stop);
   });
 }

@@ -14,21 +14,20 @@ export function nestCalls(parent: CallResources): NestedCalls {
 
 class SequentialCalls implements NestedCalls {
   readonly #sequence: CallSequence;
-  readonly #parentId: string;
+  readonly #parent: CallResources;
   readonly #refusal: Ending | undefined;
-  #count = 0;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(parent: CallResources) {
     const opened = openResources(parent);
-    this.#parentId = parent.call.id;
+    this.#parent = parent;
     this.#refusal = opened.refusal;
     this.#sequence = new CallSequence(nestedScope(parent, opened.resources));
   }
 
   call(name: string, input: unknown): Promise<Outcome> {
-    this.#count += 1;
-    const call = identifyCall({ name, arguments: input }, () => `${this.#parentId}/${this.#count}`);
+    const number = this.#parent.nextCallNumber();
+    const call = identifyCall({ name, arguments: input }, () => `${this.#parent.call.id}/${number}`);
     const index = this.#sequence.add(call, this.#refusal);
     const outcome = this.#last.then(async () => {
       const result = await this.#sequence.conduct(index);

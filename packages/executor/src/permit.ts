@@ -87,7 +87,7 @@ async function permitWithApproval(
     if (pending === question) reportRequest(scope, question, trail.call.arguments);
     const askedAtMs = scope.clock.now();
     const answered = scope.approve === undefined ? 'later' : await askHost(scope.approve, pending, scope);
-    trail.askedMs += scope.clock.now() - askedAtMs;
+    trail.waitedMs += scope.clock.now() - askedAtMs;
     if (answered === 'later') {
       if (scope.parent !== undefined) return refusedApproval(nestedCannotWait, verdict, call);
       await scope.session.sync();

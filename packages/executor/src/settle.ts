@@ -286,7 +286,7 @@ export async function discardResources(ending: Ending, resources: CallResources)
  * A tool that touches the world and gave no word, or whose success could not be committed, may have taken effect:
  * unless it may be repeated, that is what the model and the caller are told.
  */
-function withDoubt(ending: Ending, tool: Tool, succeeded = false): Ending {
+export function withDoubt(ending: Ending, tool: Tool, succeeded = false): Ending {
   if (tool.effects !== 'external' || tool.repeat === 'safe') return ending;
   if (!succeeded && !gaveNoWord(ending)) return ending;
   // What to do comes first: a long reason is cut at its end.

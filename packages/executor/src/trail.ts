@@ -10,7 +10,7 @@ import type {
 } from '@holdfast/core';
 import type { LogEntry } from '@holdfast/session';
 import type { CallScope } from './call-scope.ts';
-import type { Ending } from './ending.ts';
+import { afterAttempts, type Ending } from './ending.ts';
 import type { IdentifiedCall } from './identified-call.ts';
 import { learnArguments } from './secrets.ts';
 
@@ -23,10 +23,12 @@ export interface Trail {
   approval: NonNullable<ToolCallEndEvent['approval']> | undefined;
   /** Its tool was begun before the process ended, and may have taken effect then. */
   begunBefore: boolean;
-  /** Time that a person took to answer; no part of the call's duration. */
-  askedMs: number;
+  /** Time that a person took to answer, or that a call waited for its turn between two attempts; no part of its duration. */
+  waitedMs: number;
   /** Of a call that began early, when its tool was done: what it waited for then is no part of its duration. */
   finishedAtMs: number | undefined;
+  /** Attempts that failed, and were followed by another one. */
+  retries: ToolCallEndEvent['retries'];
 }
 
 const none: readonly never[] = Object.freeze([]);
@@ -49,8 +51,9 @@ export function startTrail(call: IdentifiedCall, { clock, emit, parent, session,
     decisions: none,
     approval: undefined,
     begunBefore: false,
-    askedMs: 0,
+    waitedMs: 0,
     finishedAtMs: undefined,
+    retries: undefined,
   };
 }
 
@@ -61,8 +64,10 @@ export function toEndEvent(
   { clock, parent, run }: CallScope,
   committed: Committed = nothing,
 ): ToolCallEndEvent {
-  const { call, startedAtMs } = trail;
-  const { kind, code, message, value, rendered, text } = ending;
+  const { call, startedAtMs, retries } = trail;
+  const attempts = retries === undefined ? undefined : retries.length + 1;
+  const { kind, code, message, value, rendered, text } =
+    attempts === undefined ? ending : afterAttempts(ending, attempts);
   const outcome: Outcome = Object.freeze({
     kind,
     callId: call.id,
@@ -72,6 +77,7 @@ export function toEndEvent(
     value,
     rendered,
     text,
+    attempts,
   });
   // Every field is always there, `undefined` or not: objects of one shape are cheaper, and JSON leaves `undefined` out.
   return {
@@ -91,12 +97,13 @@ export function toEndEvent(
     writes: committed.touched.size === 0 ? none : toWrites(committed.touched),
     mark: committed.mark,
     error: ending.error,
+    retries,
     abandoned: ending.abandoned,
     startedAtMs,
     // Never negative, also when the clock was set back.
     durationMs: Math.max(
       0,
-      trail.finishedAtMs === undefined ? clock.now() - startedAtMs - trail.askedMs : trail.finishedAtMs - startedAtMs,
+      trail.finishedAtMs === undefined ? clock.now() - startedAtMs - trail.waitedMs : trail.finishedAtMs - startedAtMs,
     ),
   };
 }
