@@ -20,6 +20,8 @@ export type HostMessage =
       readonly url: string;
       /** Of its bytes, in hexadecimal. */
       readonly sha256: string;
+      /** The same of every file that is known, by absolute path; with the first call only. */
+      readonly files?: readonly (readonly [path: string, sha256: string])[];
       readonly form: string;
       readonly function: string;
       readonly input: Json;

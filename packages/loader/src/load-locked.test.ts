@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadTools, loadToolsWith } from './load-tools.ts';
@@ -287,6 +287,31 @@ test.each(['worker', 'subprocess'] as const)('a %s runs the pinned bytes, too', 
     await close();
   }
 });
+
+test.each(['worker', 'subprocess'] as const)(
+  'what a %s imports in a later call is what was pinned, too',
+  async (isolation) => {
+    await using project = await createProject({
+      'plugins/lazy.mjs': toolFile('lazy', {
+        code: 'let calls = 0;',
+        body: "calls += 1; return calls === 1 ? 'first' : (await import('./_a%20b.mjs?again')).word;",
+      }),
+      'plugins/_a b.mjs': "export const word = 'pinned';",
+    });
+    await project.accept();
+    const { tools, close } = await loadTools(project.plugins, { lock: project.lock, isolation });
+    try {
+      expect(await callTool(tools[0], testContext())).toBe('first');
+      const [digest = ''] = await readdir(join(project.root, '.holdfast/tools'));
+      const copy = join(project.root, '.holdfast/tools', digest, 'files/plugins/_a b.mjs');
+      await chmod(copy, 0o644);
+      await writeFile(copy, "export const word = 'evil';");
+      expect(await callTool(tools[0], testContext())).toContain('not the one that was verified');
+    } finally {
+      await close();
+    }
+  },
+);
 
 test('copies are kept out of version control', async () => {
   await using project = await createProject(files);

@@ -12,7 +12,7 @@ import {
 } from './folder-pins.ts';
 import { createClosureReader } from './import-closure.ts';
 import { describeChanges, findChanges } from './lock-changes.ts';
-import { type LockedTool, type LockedTools, readLock } from './lock-file.ts';
+import { type LockedTool, type LockedTools, parseLock, readLockBytes } from './lock-file.ts';
 import { createPinnedCopies, type PinnedCopies } from './pinned-copies.ts';
 import type { PinnedTool } from './pinned-tool.ts';
 import { draftRegistry } from './registry-file.ts';
@@ -50,22 +50,30 @@ export async function loadLocked(
   hooks: PinHooks = {},
 ): Promise<LockedFolder> {
   const place = await findLockPlace(directory, lock);
-  const reading = await readLock(place.lock);
-  if (reading === undefined) {
+  const bytes = await readLockBytes(place.lock);
+  if (bytes === undefined) {
     throw new HoldfastError('tools.lock.missing', `There is no lock \`${lock}\`: make it with \`holdfast lock\`.`, {
       data: { lock },
     });
   }
   const copies = createPinnedCopies(place.root, hooks);
-  const warm = await startWarm(place, reading, options);
+  const warm = await startWarm(place, bytes, options);
   if (warm !== undefined) {
-    const tools = warm.map(({ scanned, pin }) => toReady(scanned, pin, { copies, place }));
-    return { tools, files: warm.map(({ scanned }) => scanned), diagnostics: [], locked: reading.tools };
+    const { tools, locked } = warm;
+    return {
+      tools: tools.map(({ scanned, pin }) => toReady(scanned, pin, { copies, place })),
+      files: tools.map(({ scanned }) => scanned),
+      diagnostics: [],
+      locked,
+    };
   }
+  const locked = parseLock(bytes, place.lock);
   await using draft = await draftRegistry(place.root);
-  const { folder, current } = await scanLocked(place, { locked: reading.tools, options, copies, hooks });
-  if (folder.diagnostics.length === 0)
-    await draft?.write(place.prefix, toRegistered([...current.values()], { lock: reading.digest, options }));
+  const { folder, current } = await scanLocked(place, { locked, options, copies, hooks });
+  if (draft !== undefined && folder.diagnostics.length === 0) {
+    const registered = await toRegistered([...current.values()], place, options);
+    if (registered !== undefined) await draft.write(place.prefix, registered, bytes);
+  }
   return folder;
 }
 
@@ -154,7 +162,9 @@ function toReady(
   pin: LockedTool,
   { copies, place: { root, folder } }: { readonly copies: PinnedCopies; readonly place: LockPlace },
 ): ReadyTool {
-  const tool: PinnedTool = { file, metadata, digest: pin.digest, entry: copies.entryOf(pin) };
+  const { digest } = pin;
+  const files = new Map([...pin.files].map(([entry, sha256]) => [copies.entryOf({ digest, entry }), sha256]));
+  const tool: PinnedTool = { file, metadata, digest, entry: copies.entryOf(pin), files };
 
   async function makeWhole(): Promise<void> {
     if (await copies.isWhole(pin)) return;

@@ -9,4 +9,14 @@ export interface PinnedTool {
   readonly digest: string;
   /** Absolute path of the file to import: in the copy named by `digest` where a lock pins it, in the tools folder otherwise. */
   readonly entry: string;
+  /**
+   * SHA-256 in hexadecimal of every file of the copy, by absolute path: a process of its own lets none run that is another one, however
+   * late it is imported. Absent: only `entry` is known.
+   */
+  readonly files?: ReadonlyMap<string, string>;
+  /**
+   * SHA-256 in hexadecimal of the files that a command names, by absolute path: what has to hold when it is called. Absent: they lie in
+   * a copy, which is compared as a whole.
+   */
+  readonly commandFiles?: ReadonlyMap<string, string>;
 }

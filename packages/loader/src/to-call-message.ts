@@ -24,6 +24,7 @@ export function toCallMessage(
     call,
     url: toImportUrl(tool),
     sha256,
+    ...(call === 1 && tool.files !== undefined ? { files: [...tool.files] } : {}),
     form: metadata.form,
     function: metadata.function,
     input,

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { registerHooks } from 'node:module';
+import { fileURLToPath } from 'node:url';
 import { copyJson, HoldfastError, isToolResult } from '@holdfast/core';
 import { type ChildMessage, childLimits, type Ending, type HostMessage, hostLimits } from './call-messages.ts';
 import { encodeFrame, FrameReader } from './frames.ts';
@@ -149,18 +150,23 @@ async function importTool(message: CallMessage): Promise<Imported> {
   }
 }
 
-/** Lets the file run only if its bytes, as they have been read to be run, are those that were verified. Says whether they were not. */
-function checkBytes({ url, sha256 }: CallMessage): () => boolean {
+/**
+ * Lets the file, and every other one that is known, run only if its bytes, as they have been read to be run, are those that were verified:
+ * also those that are imported in a later call. Says whether one of them was not.
+ */
+function checkBytes({ url, sha256, files = [] }: CallMessage): () => boolean {
+  const digests = new Map([...files, [fileURLToPath(url), sha256]]);
   let changed = false;
-  const hooks = registerHooks({
+  registerHooks({
     load(loading, context, nextLoad) {
       const loaded = nextLoad(loading, context);
-      if (loading !== url) return loaded;
-      hooks.deregister();
+      const digest = loading.startsWith('file:') ? digests.get(fileURLToPath(loading)) : undefined;
+      if (digest === undefined) return loaded;
       const { source } = loaded;
-      changed = source === undefined || createHash('sha256').update(toBytes(source)).digest('hex') !== sha256;
-      if (changed) throw new Error('The file is not the one that was verified.');
-      return loaded;
+      const isSame = source != null && createHash('sha256').update(toBytes(source)).digest('hex') === digest;
+      if (isSame) return loaded;
+      changed = true;
+      throw new Error('The file is not the one that was verified.');
     },
   });
   return () => changed;
