@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
-import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { delimiter, dirname, isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
+import { findProgram } from './find-program.ts';
 import type { Command } from './process-command.ts';
 
 /** Whether this machine can run the sandbox tier, and where from; or why it cannot, in a sentence. */
@@ -53,24 +54,6 @@ function hiddenFolders(): readonly string[] {
 /** A folder of the machine: not a link, which cannot be mounted on. */
 function isShown(folder: string): boolean {
   return isAbsolute(folder) && folder !== '/' && existsSync(folder) && realpathSync(folder) === folder;
-}
-
-function findProgram(name: string, path: string): string | undefined {
-  return path
-    .split(delimiter)
-    .filter((folder) => isAbsolute(folder))
-    .map((folder) => join(folder, name))
-    .find(isProgram);
-}
-
-function isProgram(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return statSync(file).isFile();
-  } catch {
-    // There is none, or none that may be run.
-    return false;
-  }
 }
 
 function tryProgram(program: string, parameters: readonly string[]): Promise<string | undefined> {

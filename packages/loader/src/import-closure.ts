@@ -1,25 +1,11 @@
-import { createHash } from 'node:crypto';
-import { realpath } from 'node:fs/promises';
-import { extname, join, relative, sep } from 'node:path';
+import { join, relative, sep } from 'node:path';
+import { type ClosureFile, type ClosurePart, type PartReading, type PartReference, readPart } from './closure-part.ts';
 import { type Diagnostic, type Finding, toDiagnostic } from './diagnostic.ts';
-import { createPackageFinder, type PackageFinder } from './found-packages.ts';
+import { createPackageFinder } from './found-packages.ts';
 import { hashJson } from './hash-json.ts';
-import { isCommonJs, listImports } from './module-imports.ts';
-import { parseModule } from './parse-module.ts';
-import { isPlainPath } from './plain-path.ts';
-import { readBounded, type Stamp } from './read-bounded.ts';
-import { commonJs, resolveImport } from './resolve-import.ts';
+import { kindOf } from './tool-files.ts';
 
-export interface ClosureFile {
-  /** Relative to the root, with `/`. */
-  readonly path: string;
-  /** SHA-256 of its bytes in hexadecimal. */
-  readonly digest: string;
-  readonly bytes: Uint8Array;
-  readonly stamp: Stamp;
-}
-
-/** A file and everything that it imports by path, read once. */
+/** A file and everything that it imports by path, or names in its command, read once. */
 export interface Closure {
   /** Path of the file itself. */
   readonly entry: string;
@@ -50,52 +36,41 @@ export interface ClosureReader {
   read(path: string): Promise<ClosureReading>;
 }
 
-const maxFileBytes = 8 * 1024 * 1024;
-const maxClosureBytes = 32 * 1024 * 1024;
+const maxModuleBytes = 32 * 1024 * 1024;
+const maxCommandBytes = 65 * 1024 * 1024;
 const maxClosureFiles = 300;
-
-interface ReadModule {
-  readonly type: 'read';
-  readonly file: ClosureFile;
-  /** Absolute paths. */
-  readonly imports: readonly { readonly path: string; readonly offset: number }[];
-  readonly packages: ReadonlyMap<string, string>;
-  readonly source: string;
-  readonly warning: Diagnostic | undefined;
-}
-type ModuleReading =
-  | ReadModule
-  | { readonly type: 'refused'; readonly finding: Finding; readonly offset: number; readonly source: string };
 
 /**
  * Follows the imports of files without running them: relative ones into the file, named ones to a version. Refused are what
- * only running would tell, what leaves `root`, links, and what is no ES module or JSON: `tool.import.*`.
+ * only running would tell, what leaves `root`, links, and what is no ES module or JSON: `tool.import.*`. Of a command, the files are read
+ * that it names.
  */
 export function createClosureReader({ root, folder, onRead }: ClosurePlace): ClosureReader {
   const packages = createPackageFinder(root);
-  const modules = new Map<string, Promise<ModuleReading>>();
+  const parts = new Map<string, Promise<PartReading>>();
   const toName = (path: string): string => relative(root, path).split(sep).join('/');
   const toShown = (path: string): string => relative(folder, path).split(sep).join('/');
 
-  function readOnce(path: string): Promise<ModuleReading> {
-    let reading = modules.get(path);
+  function readOnce({ path, kind }: PartReference): Promise<PartReading> {
+    const key = `${kind} ${path}`;
+    let reading = parts.get(key);
     if (reading === undefined) {
-      reading = readModule(path, { root, packages, onRead, name: toName(path), shown: toShown(path) });
-      modules.set(path, reading);
+      reading = readPart(path, kind, { root, packages, onRead, name: toName(path), shown: toShown(path) });
+      parts.set(key, reading);
     }
     return reading;
   }
 
   return {
     async read(entry) {
-      const found = new Map<string, ReadModule>();
-      const waiting: { readonly path: string; readonly from?: ReadModule; readonly offset: number }[] = [
-        { path: entry, offset: 0 },
-      ];
+      const found = new Map<string, ClosurePart>();
+      const kind = kindOf(entry) ?? 'module';
+      const maxBytes = kind === 'command' ? maxCommandBytes : maxModuleBytes;
+      const waiting: (PartReference & { readonly from?: ClosurePart })[] = [{ path: entry, kind, offset: 0 }];
       let bytes = 0;
       for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
         if (found.has(next.path)) continue;
-        const reading = await readOnce(next.path);
+        const reading = await readOnce(next);
         const refuse = (finding: Finding, path: string, source: string, offset: number): ClosureReading => ({
           type: 'refused',
           diagnostic: toDiagnostic(finding, { file: toShown(path), source, offset }),
@@ -109,14 +84,14 @@ export function createClosureReader({ root, folder, onRead }: ClosurePlace): Clo
         }
         found.set(next.path, reading);
         bytes += reading.file.bytes.length;
-        if (found.size > maxClosureFiles || bytes > maxClosureBytes) return refuse(tooLarge, entry, '', 0);
+        if (found.size > maxClosureFiles || bytes > maxBytes) return refuse(tooLarge(maxBytes), entry, '', 0);
         waiting.push(...reading.imports.map((one) => ({ ...one, from: reading })));
       }
-      const parts = [...found.values()];
+      const read = [...found.values()];
       return {
         type: 'read',
-        closure: toClosure(toName(entry), parts),
-        warnings: parts.flatMap(({ warning }) => (warning === undefined ? [] : [warning])),
+        closure: toClosure(toName(entry), read),
+        warnings: read.flatMap(({ warning }) => (warning === undefined ? [] : [warning])),
       };
     },
   };
@@ -130,125 +105,22 @@ export function digestClosure(entry: string, files: ReadonlyMap<string, string>)
   ]);
 }
 
-function toClosure(entry: string, modules: readonly ReadModule[]): Closure {
-  const files = modules.map(({ file }) => file).sort((left, right) => compareText(left.path, right.path));
+function toClosure(entry: string, parts: readonly ClosurePart[]): Closure {
+  const files = parts.map(({ file }) => file).sort((left, right) => compareText(left.path, right.path));
   return {
     entry,
     digest: digestClosure(entry, new Map(files.map(({ path, digest }) => [path, digest]))),
     files,
-    packages: new Map(
-      modules.flatMap((module) => [...module.packages]).sort(([left], [right]) => compareText(left, right)),
-    ),
+    packages: new Map(parts.flatMap((part) => [...part.packages]).sort(([left], [right]) => compareText(left, right))),
   };
 }
 
-interface ModulePlace {
-  readonly root: string;
-  readonly packages: PackageFinder;
-  readonly onRead: ClosurePlace['onRead'];
-  readonly name: string;
-  readonly shown: string;
-}
-
-async function readModule(path: string, { root, packages, onRead, name, shown }: ModulePlace): Promise<ModuleReading> {
-  const refuse = (finding: Finding, offset = 0, source = ''): ModuleReading => ({
-    type: 'refused',
-    finding,
-    offset,
-    source,
-  });
-  if (!isPlainPath(name)) return refuse(oddName, 0, '');
-  await onRead?.(path);
-  const place = await findPlace(path);
-  if (place !== path) {
-    return refuse(
-      place === undefined
-        ? {
-            code: 'tool.import.missing',
-            message: `There is no file \`${name}\`.`,
-            hint: 'An import names a file with its extension.',
-          }
-        : {
-            code: 'tool.import.symlink',
-            message: `\`${name}\` is, or lies behind, a symbolic link.`,
-            hint: 'Import the file where it really is.',
-          },
-    );
-  }
-  const reading = await readBounded(path, maxFileBytes);
-  if (reading.type !== 'read') {
-    const why = reading.type === 'missing' ? 'it is not there any more' : reading.why;
-    return refuse({
-      code: 'tool.import.unreadable',
-      message: `\`${name}\` cannot be pinned: ${why}.`,
-      hint: 'An import is a regular file that may be read.',
-    });
-  }
-  const { bytes, stamp } = reading;
-  const file: ClosureFile = { path: name, digest: createHash('sha256').update(bytes).digest('hex'), bytes, stamp };
-  if (extname(path) === '.json')
-    return { type: 'read', file, imports: [], packages: new Map(), source: '', warning: undefined };
-
-  const source = decode(bytes);
-  if (source === undefined)
-    return refuse({
-      code: 'tool.import.unreadable',
-      message: `\`${name}\` is not UTF-8 text.`,
-      hint: 'Save the file as UTF-8 text.',
-    });
-  const parsing = await parseModule(source, path);
-  if (parsing.type === 'refused') return refuse(parsing.finding, parsing.offset, source);
-  if (isCommonJs(parsing.module, source)) return refuse(commonJs, 0, source);
-  const imports: { path: string; offset: number }[] = [];
-  const found = new Map<string, string>();
-  for (const { specifier, offset } of listImports(parsing.module, source)) {
-    const target = await resolveImport(specifier, { path, root, packages });
-    if (target.type === 'refused') return refuse(target.finding, offset, source);
-    if (target.type === 'file') imports.push({ path: target.path, offset });
-    if (target.type === 'package') found.set(target.name, target.version);
-  }
-  const [meta] = parsing.module.importMetas;
-  const warning =
-    meta === undefined ? undefined : toDiagnostic(importMeta, { file: shown, source, offset: meta.start });
-  return { type: 'read', file, imports, packages: found, source, warning };
-}
-
-const oddName: Finding = {
-  code: 'tool.import.unsupported',
-  message: 'The path of the file holds a character that a lock does not take.',
-  hint: 'Name the file without backslashes, colons and what cannot be seen.',
-};
-
-const tooLarge: Finding = {
-  code: 'tool.import.too_large',
-  message: `The file imports more than ${maxClosureFiles} files or ${maxClosureBytes} bytes by path.`,
-  hint: 'Make a package of what it imports.',
-};
-
-const importMeta: Finding = {
-  severity: 'warning',
-  code: 'tool.import.meta',
-  message: '`import.meta` tells where the pinned copy lies, which holds nothing but what is imported.',
-  hint: 'Import data as JSON, or read it through `context.filesystem`.',
-};
-
-async function findPlace(path: string): Promise<string | undefined> {
-  try {
-    return await realpath(path);
-  } catch {
-    // Missing, a circle of links, or not to be looked into.
-    return undefined;
-  }
-}
-
-function decode(bytes: Uint8Array): string | undefined {
-  if (bytes.includes(0)) return undefined;
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    // The decoder says no more than this.
-    return undefined;
-  }
+function tooLarge(maxBytes: number): Finding {
+  return {
+    code: 'tool.import.too_large',
+    message: `The file imports or names more than ${maxClosureFiles} files or ${maxBytes} bytes by path.`,
+    hint: 'Make a package of what it needs.',
+  };
 }
 
 function compareText(left: string, right: string): number {

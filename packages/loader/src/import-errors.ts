@@ -1,9 +1,7 @@
-import { basename, dirname } from 'node:path';
+import { dirname } from 'node:path';
 import { HoldfastError } from '@holdfast/core';
-import { makeVisible } from './hidden-text.ts';
+import { hidePaths } from './hide-paths.ts';
 import type { PinnedTool } from './pinned-tool.ts';
-
-const maxMessageLength = 500;
 
 /** HoldfastError `tool.file.import_failed`; `message` is what the import threw. */
 export function importFailed({ file, entry }: PinnedTool, message: string, cause?: unknown): HoldfastError {
@@ -31,14 +29,4 @@ export function notFunction({ file, metadata }: PinnedTool): HoldfastError {
     `\`${name}\` of the tool file \`${file}\` is no function any more: declare it once and leave it so.`,
     { data: { file } },
   );
-}
-
-// Node names files by their full path. Those of the tools folder become relative, others keep their last part.
-function hidePaths(message: string, folder: string): string {
-  const text = makeVisible(message.slice(0, 4 * maxMessageLength))
-    .replaceAll(/\?sha256=[\da-f]{64}/g, '')
-    .replaceAll(/file:\/\//g, '')
-    .replaceAll(`${folder}/`, '')
-    .replaceAll(/(?<![\w.:/])(?:[A-Za-z]:)?[\\/][^\s'"`()]*[\\/][^\s'"`()]*/g, (path) => basename(path));
-  return text.length <= maxMessageLength ? text : `${text.slice(0, maxMessageLength - 1)}…`;
 }

@@ -1,5 +1,7 @@
+export type { ToolCommand } from './check-command.ts';
 export type { Isolation } from './check-extended.ts';
-export type { MetadataForm, ToolMetadata } from './check-metadata.ts';
+export type { MetadataReading } from './check-literal.ts';
+export type { ArgumentPassing, MetadataForm, ToolMetadata } from './check-metadata.ts';
 export {
   type ComparedTool,
   type CompareLockOptions,
@@ -11,7 +13,7 @@ export { type Diagnostic, formatDiagnostic } from './diagnostic.ts';
 export { defaultIsolation, describeIsolation, type TierState } from './isolation-tiers.ts';
 export { type LoadedTools, type LoadToolsOptions, loadTools } from './load-tools.ts';
 export type { LockChange } from './lock-changes.ts';
-export { type MetadataReading, type ReadMetadataOptions, readMetadata } from './read-metadata.ts';
+export { type ReadMetadataOptions, readMetadata } from './read-metadata.ts';
 export { isRegistryCurrent } from './registry-current.ts';
 export { type FolderScan, type ScanFolderOptions, type ScannedFile, scanFolder } from './scan-folder.ts';
 export type { ToolProcessOptions } from './tool-host.ts';

@@ -93,7 +93,8 @@ function describeExit(code: number | null, signal: string | null, lastWords: str
   return { type: 'exited', how: signal === null ? `with code ${code}` : `by ${signal}` };
 }
 
-function killGroup(leader: number): void {
+/** Ends a process group at once. */
+export function killGroup(leader: number): void {
   try {
     process.kill(process.platform === 'win32' ? leader : -leader, 'SIGKILL');
   } catch {

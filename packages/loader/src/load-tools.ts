@@ -67,8 +67,11 @@ async function loadUnlocked(
   const { files, diagnostics } = await scanFolder(directory, options);
   const tools = files.flatMap((scanned) => {
     if (scanned.type !== 'tool') return [];
-    const { file, metadata, digest, path } = scanned;
-    return [{ tool: { file, metadata, digest, entry: path }, fileDigest: digest, prepare: async () => undefined }];
+    const { file, metadata, digest, path, commandFiles } = scanned;
+    const pinned = commandFiles === undefined ? {} : { commandFiles };
+    return [
+      { tool: { file, metadata, digest, entry: path, ...pinned }, fileDigest: digest, prepare: async () => undefined },
+    ];
   });
   return { tools, diagnostics, files };
 }

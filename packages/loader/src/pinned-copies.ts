@@ -38,7 +38,8 @@ export type OnCopy = (step: 'written' | 'put') => void | Promise<void>;
 // What a copy says of itself, so that nothing outside of it decides how its files are read.
 const manifest = '{ "type": "module" }\n';
 const manifestName = 'package.json';
-const maxFileBytes = 8 * 1024 * 1024;
+// As large as what is let into a closure.
+const maxFileBytes = 64 * 1024 * 1024;
 
 export interface PinnedCopiesOptions {
   /** Of the folder of the copies. Default `tools`. */
@@ -57,10 +58,10 @@ export function createPinnedCopies(root: string, { name = 'tools', onCopy }: Pin
     const aside = join(folder, `.new-${process.pid}-${randomUUID()}`);
     await mkdir(aside);
     await writeFile(join(aside, manifestName), manifest, { flag: 'wx', mode: 0o444 });
-    for (const { path, bytes } of closure.files) {
+    for (const { path, bytes, isExecutable } of closure.files) {
       const place = join(aside, 'files', path);
       await mkdir(dirname(place), { recursive: true });
-      await writeFile(place, bytes, { flag: 'wx', mode: 0o444 });
+      await writeFile(place, bytes, { flag: 'wx', mode: isExecutable === true ? 0o555 : 0o444 });
     }
     await onCopy?.('written');
     return aside;

@@ -48,13 +48,18 @@ export function toolCommand({ metadata }: PinnedTool, memoryMb: number | undefin
   );
 }
 
+/** The limit of all memory of a program that is not Node, in MiB: as much as an `external` tool of JavaScript has. */
+export function programMemoryLimit(memoryMb: number | undefined): number {
+  return memoryLimit(memoryMb) + restMb + threadsMb;
+}
+
 // What Node itself takes, most of it never used: a smaller limit keeps it from starting.
 const restMb = 768;
 // Each thread takes 512 MiB for code, most of it never used, and without it the whole process ends. Room for four.
 const threadsMb = 4 * 576;
 
 /** Memory outside of the heap has no limit of Node's, and a crash must not fill the disk with what was in it. */
-function limitMemory(command: Command, limitMb: number): Command {
+export function limitMemory(command: Command, limitMb: number): Command {
   if (process.platform !== 'linux') return command;
   // A smaller limit that is in force already cannot be raised, and need not be.
   const script = `ulimit -c 0 2>/dev/null; ulimit -d ${limitMb * 1024} 2>/dev/null; exec "$0" "$@"`;

@@ -33,7 +33,7 @@ export function readAnswer(
 }
 
 /** Stands for a value that is no JSON, which stays where it is: whoever copies this finds out, and why. */
-function unfit(problem: string): unknown {
+export function unfit(problem: string): unknown {
   return {
     get value(): never {
       throw new Error(problem);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { type MetadataReading, readMetadata } from './read-metadata.ts';
+import type { MetadataReading } from './check-literal.ts';
+import { readMetadata } from './read-metadata.ts';
 
 const imports = "import { defineTool, jsonSchema } from '@holdfast/core';\n";
 const input = "jsonSchema({ type: 'object', properties: { city: { type: 'string' } }, required: ['city'] })";

@@ -1,6 +1,5 @@
-import { isPlainObject, type JsonObject } from '@holdfast/core';
-import { checkMetadata, type ToolMetadata } from './check-metadata.ts';
-import { type Diagnostic, type Finding, toDiagnostic } from './diagnostic.ts';
+import { checkLiteral, type MetadataReading } from './check-literal.ts';
+import { type Finding, toDiagnostic } from './diagnostic.ts';
 import { findMetadata } from './find-metadata.ts';
 import { readLiteral } from './literal.ts';
 import { type ModuleOutline, outlineModule } from './module-outline.ts';
@@ -11,20 +10,9 @@ export interface ReadMetadataOptions {
   readonly strict?: boolean;
 }
 
-export type MetadataReading =
-  | {
-      readonly type: 'read';
-      readonly metadata: ToolMetadata;
-      /** Offset of `name` in the source, for what is found by comparing files. */
-      readonly nameOffset: number;
-      /** Warnings. */
-      readonly diagnostics: readonly Diagnostic[];
-    }
-  | { readonly type: 'refused'; readonly diagnostics: readonly Diagnostic[] };
-
 /**
- * Reads and checks what a tool file says of its tool, from its text: an exported `METADATA`, or a default export made by
- * `defineTool`. Nothing of the file runs.
+ * Reads and checks what a tool file of JavaScript or TypeScript says of its tool, from its text: an exported `METADATA`, or a default
+ * export made by `defineTool`. Nothing of the file runs.
  *
  * @param file - the name by which diagnostics call it; its extension says whether it is TypeScript.
  */
@@ -54,29 +42,7 @@ export async function readMetadata(
     );
   }
   const { value, offsetOf } = literal;
-  if (!isPlainObject(value)) {
-    return refuse(
-      {
-        code: 'tool.metadata.not_literal',
-        message: `${subject} is not an object.`,
-        hint: 'Write `{ name, function, description, dangerous, parameters }`.',
-      },
-      found.offset,
-    );
-  }
-
-  const diagnostics: Diagnostic[] = [];
-  // Read from a literal: nothing but JSON.
-  const metadata = checkMetadata(
-    { form, value: value as JsonObject, findFunction },
-    ({ path, severity = 'error', ...finding }) => {
-      diagnostics.push(
-        toDiagnostic({ ...finding, severity: strict ? 'error' : severity }, { file, source, offset: offsetOf(path) }),
-      );
-    },
-  );
-  if (diagnostics.some(({ severity }) => severity === 'error')) return { type: 'refused', diagnostics };
-  return { type: 'read', metadata, nameOffset: offsetOf(['name']), diagnostics };
+  return checkLiteral({ form, value, findFunction, subject, offset: found.offset, offsetOf }, { file, source, strict });
 }
 
 // An export named `then` turns the module into something that `await import()` calls and waits for.

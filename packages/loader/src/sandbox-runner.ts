@@ -1,10 +1,10 @@
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { HoldfastError } from '@holdfast/core';
-import { findProject, findSandbox, type SandboxState, sandboxCommand } from './bubblewrap.ts';
+import { findProject, sandboxCommand } from './bubblewrap.ts';
 import { launchProcess, ProcessGroups } from './launch-process.ts';
 import type { PinnedTool } from './pinned-tool.ts';
 import { programUrl, toolCommand } from './process-command.ts';
+import { createSandboxFinder } from './sandbox-finder.ts';
 import { toolEnvironment } from './tool-environment.ts';
 import { createToolPool, type RemoteRunnerOptions } from './tool-pool.ts';
 import type { ToolRunner } from './tool-runner.ts';
@@ -21,7 +21,7 @@ export interface SandboxRunnerOptions extends RemoteRunnerOptions {
  */
 export function createSandboxRunner(options: SandboxRunnerOptions): ToolRunner {
   const groups = new ProcessGroups();
-  let sandbox: Promise<SandboxState> | undefined;
+  const findSandbox = createSandboxFinder(options.path);
   let program = '';
   return createToolPool(
     (tool, listener) =>
@@ -33,16 +33,7 @@ export function createSandboxRunner(options: SandboxRunnerOptions): ToolRunner {
     {
       ...options,
       async verify(tool) {
-        sandbox ??= findSandbox(options.path);
-        const state = await sandbox;
-        if (!state.available) {
-          const { name } = tool.metadata;
-          throw new HoldfastError(
-            'tool.isolation.unavailable',
-            `\`${name}\` may run in a sandbox only, and this machine has none. ${state.reason}`,
-          );
-        }
-        program = state.program;
+        program = await findSandbox(tool);
         return await options.verify(tool);
       },
     },

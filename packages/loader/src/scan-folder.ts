@@ -1,6 +1,8 @@
+import type { MetadataReading } from './check-literal.ts';
 import type { ToolMetadata } from './check-metadata.ts';
-import { type Diagnostic, toDiagnostic } from './diagnostic.ts';
-import { type MetadataReading, type ReadMetadataOptions, readMetadata } from './read-metadata.ts';
+import { compareDiagnostics, type Diagnostic, toDiagnostic } from './diagnostic.ts';
+import type { ReadMetadataOptions } from './read-metadata.ts';
+import { createToolReader, type ToolReading } from './read-tool.ts';
 import { listToolFiles, readToolFile, type ToolFileReading } from './tool-files.ts';
 import { findFileTwins, findNameTwins } from './twins.ts';
 
@@ -15,11 +17,13 @@ export type ScannedFile =
       /** SHA-256 of the file's bytes in hexadecimal. */
       readonly digest: string;
       readonly metadata: ToolMetadata;
+      /** SHA-256 in hexadecimal, by absolute path, of the files that a command names. Absent: nothing but the file itself. */
+      readonly commandFiles?: ReadonlyMap<string, string>;
     }
   | { readonly type: 'refused'; readonly file: string };
 
 export interface FolderScan {
-  /** In name order. */
+  /** In name order. Without those that only belong to another one: which a command names, or which Python imports. */
   readonly files: readonly ScannedFile[];
   /** In file order. */
   readonly diagnostics: readonly Diagnostic[];
@@ -31,7 +35,13 @@ export interface ScanFolderOptions extends ReadMetadataOptions {
 }
 
 type ReadFile = Extract<ToolFileReading, { type: 'read' }>;
-type Verified = { readonly file: ReadFile; readonly reading: Extract<MetadataReading, { type: 'read' }> };
+
+/** A file that was read, and what was found in it. */
+interface Candidate {
+  readonly file: ReadFile;
+  readonly found: ToolReading;
+}
+type Verified = Candidate & { readonly reading: Extract<MetadataReading, { type: 'read' }> };
 
 /**
  * Reads and verifies every tool file of a folder. Nothing of any file runs, and a bad file costs no good one.
@@ -45,17 +55,23 @@ export async function scanFolder(directory: string, options: ScanFolderOptions =
   );
   const refused = new Set(diagnostics.map(({ file }) => file));
   for (const { folder, finding } of unreadable) diagnostics.push(toDiagnostic(finding, { file: folder }));
-  const verified: Verified[] = [];
+  const unreadableFiles: Diagnostic[] = [];
+  const candidates: Candidate[] = [];
+  await using reader = createToolReader({ root, strict: options.strict === true });
   for (const name of files) {
     if (refused.has(name)) continue;
     const file = await readToolFile(root, name);
-    if (file.type === 'refused') {
-      diagnostics.push(toDiagnostic(file.finding, { file: name }));
-      continue;
-    }
-    const reading = await readMetadata(file.source, name, options);
-    diagnostics.push(...reading.diagnostics);
-    if (reading.type === 'read') verified.push({ file, reading });
+    if (file.type === 'refused') unreadableFiles.push(toDiagnostic(file.finding, { file: name }));
+    else candidates.push({ file, found: await reader.read(file) });
+  }
+
+  const belonging = findBelonging(candidates);
+  diagnostics.push(...unreadableFiles.filter(({ file }) => !belonging.has(file)));
+  const verified: Verified[] = [];
+  for (const { file, found } of candidates) {
+    if (belonging.has(file.file)) continue;
+    diagnostics.push(...found.reading.diagnostics);
+    if (found.reading.type === 'read') verified.push({ file, found, reading: found.reading });
   }
 
   const tools = verified.map(({ file, reading }) => ({ file: file.file, name: reading.metadata.name }));
@@ -69,19 +85,37 @@ export async function scanFolder(directory: string, options: ScanFolderOptions =
 
   const good = new Map(verified.filter(({ file }) => !refused.has(file.file)).map((one) => [one.file.file, one]));
   return {
-    files: files.map((file) => toScanned(file, good.get(file))),
-    diagnostics: diagnostics.sort(
-      (left, right) => compareText(left.file, right.file) || left.line - right.line || left.column - right.column,
-    ),
+    files: files.filter((file) => !belonging.has(file)).map((file) => toScanned(file, good.get(file))),
+    diagnostics: diagnostics.sort(compareDiagnostics),
   };
+}
+
+/**
+ * The files that are no tool files because they belong to one: whatever a good command names, and what says nothing of a tool itself and
+ * is named or imported by any. So a bad file costs no good one.
+ */
+function findBelonging(candidates: readonly Candidate[]): ReadonlySet<string> {
+  const plain = new Set(candidates.filter(({ found }) => found.isPlain).map(({ file }) => file.file));
+  const belonging = new Set<string>();
+  for (const { file, found } of candidates) {
+    const isOwner = found.commandFiles !== undefined && found.reading.type === 'read';
+    for (const part of found.parts) {
+      if (part !== file.file && (isOwner || plain.has(part))) belonging.add(part);
+    }
+  }
+  return belonging;
 }
 
 function toScanned(file: string, verified: Verified | undefined): ScannedFile {
   if (verified === undefined) return { type: 'refused', file };
   const { path, digest } = verified.file;
-  return { type: 'tool', file, path, digest, metadata: verified.reading.metadata };
-}
-
-function compareText(left: string, right: string): number {
-  return left === right ? 0 : left < right ? -1 : 1;
+  const { commandFiles } = verified.found;
+  return {
+    type: 'tool',
+    file,
+    path,
+    digest,
+    metadata: verified.reading.metadata,
+    ...(commandFiles === undefined ? {} : { commandFiles }),
+  };
 }

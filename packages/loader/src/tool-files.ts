@@ -27,14 +27,16 @@ export interface ToolFileList {
   readonly root: string;
   /** Relative to `root`, parted by `/`, in code unit order. */
   readonly files: readonly string[];
+  /** The folders that were looked into, relative to `root`, which is empty itself. */
+  readonly folders: readonly string[];
   /** Sub-folders that could not be read. */
   readonly unreadable: readonly { readonly folder: string; readonly finding: Finding }[];
 }
 
 /**
- * The files of a folder that count as tool files: `.js`, `.mjs`, `.ts`, `.mts`, but none that begins with `.` or `_`, no
- * `*.test.*`, `*.spec.*` or `*.d.ts`. With `subfolders` those of its folders, too, but of none that begins with `.` or `_`, is
- * called `node_modules`, or is a symlink.
+ * The files of a folder that count as tool files: `.js`, `.mjs`, `.ts`, `.mts`, `.tool.json` and `.py`, but none that begins with `.`
+ * or `_`, and no test: `*.test.*`, `*.spec.*`, `test_*.py`, `*_test.py`; nor `*.d.ts`, `conftest.py` and `setup.py`. With `subfolders`
+ * those of its folders, too, but of none that begins with `.` or `_`, is called `node_modules`, or is a symlink.
  *
  * @throws HoldfastError `tools.folder.missing`, `tools.folder.not_directory`, `tools.folder.unreadable`.
  */
@@ -45,9 +47,11 @@ export async function listToolFiles(
   try {
     const root = await realpath(directory);
     const files: string[] = [];
+    const folders: string[] = [];
     const unreadable: { readonly folder: string; readonly finding: Finding }[] = [];
     const waiting: string[] = [];
     for (let folder: string | undefined = ''; folder !== undefined; folder = waiting.pop()) {
+      folders.push(folder);
       const entries = await readFolder(root, folder);
       if (!Array.isArray(entries)) {
         unreadable.push({ folder, finding: entries });
@@ -60,7 +64,7 @@ export async function listToolFiles(
         } else if (subfolders && isToolFolderName(entry.name)) waiting.push(path);
       }
     }
-    return { root, files: files.sort((left, right) => (left < right ? -1 : 1)), unreadable };
+    return { root, files: files.sort((left, right) => (left < right ? -1 : 1)), folders, unreadable };
   } catch (cause) {
     throw toFolderError(directory, cause);
   }
@@ -109,7 +113,22 @@ function isToolFolderName(name: string): boolean {
 }
 
 function isToolFileName(name: string): boolean {
-  return /\.m?[jt]s$/.test(name) && !/^[._]|\.(?:test|spec)\.[^.]+$|\.d\.m?ts$/.test(name);
+  return (
+    kindOf(name) !== undefined &&
+    !/^[._]|\.(?:test|spec)\.[^.]+$|\.d\.m?ts$|^test_.*\.py$|_test\.py$/.test(name) &&
+    name !== 'conftest.py' &&
+    name !== 'setup.py'
+  );
+}
+
+/** What a tool file is: JavaScript or TypeScript, JSON that names a program, or Python. */
+export type ToolFileKind = 'module' | 'command' | 'python';
+
+/** By the end of its name. */
+export function kindOf(file: string): ToolFileKind | undefined {
+  if (/\.m?[jt]s$/.test(file)) return 'module';
+  if (file.endsWith('.tool.json')) return 'command';
+  return file.endsWith('.py') ? 'python' : undefined;
 }
 
 /** Reads one file of a tools folder, wherever a symlink inside the folder leads. Never throws for what a file is. */

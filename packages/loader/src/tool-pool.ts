@@ -33,7 +33,7 @@ export interface RemoteRunnerOptions {
 }
 
 /** Timers that keep no process alive: what waits for a tool is kept alive by the tool's process. */
-const backgroundClock: Clock = {
+export const backgroundClock: Clock = {
   now: () => Date.now(),
   after(delayMs, run) {
     const timer = setTimeout(run, Math.min(delayMs, 2_147_483_647)).unref();

@@ -1,0 +1,82 @@
+import { readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { HoldfastError, parseJson } from '@holdfast/core';
+import { isOwnFile } from './check-command.ts';
+import { toCommandPath } from './command-files.ts';
+import { findProgram } from './find-program.ts';
+import { toErrorText } from './hide-paths.ts';
+import { fileChanged } from './import-errors.ts';
+import type { PinnedTool } from './pinned-tool.ts';
+import type { ToolLanguage } from './program-call.ts';
+import { unfit } from './read-answer.ts';
+import type { ProgramEnd } from './run-program.ts';
+import { digestOf } from './tool-files.ts';
+
+/** Tools that a `.tool.json` describes: arguments on standard input, one JSON value on standard output, errors on standard error. */
+export const commandLanguage: ToolLanguage = {
+  async prepare(tool, input) {
+    await checkFiles(tool);
+    const [program = '', ...parameters] = tool.metadata.command?.words ?? [];
+    const toPlace = (word: string): string => (isOwnFile(word) ? toCommandPath(tool.entry, word) : word);
+    const place = isOwnFile(program) ? toPlace(program) : findProgram(program);
+    if (place === undefined) {
+      throw new HoldfastError(
+        'tool.command.missing',
+        `\`${tool.metadata.name}\` needs the program \`${program}\`, which is in no folder of the PATH: install it.`,
+        { data: { program } },
+      );
+    }
+    return {
+      command: [place, ...parameters.map(toPlace)],
+      input: `${JSON.stringify(input)}\n`,
+      folders: [dirname(place)],
+    };
+  },
+  read(tool, end) {
+    if (end.code === 0) return readOutput(end.output);
+    throw describeFailure(tool, end);
+  },
+};
+
+/** One JSON value, and what stands for it where it is none. */
+export function readOutput(output: Uint8Array): unknown {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(output);
+  } catch {
+    return unfit('it is not UTF-8 text');
+  }
+  if (text.trim() === '') return unfit('it is empty');
+  const parsed = parseJson(text, { maxDepth: 64 });
+  return parsed.ok ? parsed.value : unfit(parsed.problem);
+}
+
+function describeFailure(
+  { metadata: { name }, entry }: PinnedTool,
+  { code, signal, lastWords }: Extract<ProgramEnd, { readonly type: 'exited' }>,
+): HoldfastError {
+  if (signal !== null)
+    return new HoldfastError(
+      'tool.process.exited',
+      `The process of \`${name}\` ended by ${signal} before the call had ended.`,
+    );
+  const text = toErrorText(lastWords, dirname(entry));
+  return new HoldfastError(
+    'tool.command.failed',
+    text === '' ? `\`${name}\` ended with the exit code ${code} and said nothing on standard error.` : text,
+    { data: { exitCode: code } },
+  );
+}
+
+async function checkFiles({ file, commandFiles = new Map() }: PinnedTool): Promise<void> {
+  for (const [path, digest] of commandFiles) {
+    let found: string | undefined;
+    let cause: unknown;
+    try {
+      found = digestOf(await readFile(path));
+    } catch (thrown) {
+      cause = thrown;
+    }
+    if (found !== digest) throw fileChanged(file, cause);
+  }
+}

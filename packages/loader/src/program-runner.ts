@@ -1,0 +1,119 @@
+import { HoldfastError, type Json, type ToolContext } from '@holdfast/core';
+import { findProject, sandboxCommand } from './bubblewrap.ts';
+import { childLimits } from './call-messages.ts';
+import type { MetadataForm } from './check-metadata.ts';
+import { commandLanguage } from './command-language.ts';
+import { ProcessGroups } from './launch-process.ts';
+import type { PinnedTool } from './pinned-tool.ts';
+import { limitMemory, programMemoryLimit } from './process-command.ts';
+import type { ProgramCall, ToolLanguage } from './program-call.ts';
+import { type ProgramEnd, runProgram } from './run-program.ts';
+import { createSandboxFinder } from './sandbox-finder.ts';
+import type { SandboxRunnerOptions } from './sandbox-runner.ts';
+import { toolEnvironment } from './tool-environment.ts';
+import { backgroundClock } from './tool-pool.ts';
+import type { ToolRunner } from './tool-runner.ts';
+
+/** Whether a tool of that form runs as a program of its own, whatever the tier. */
+export function isProgramForm(form: MetadataForm): boolean {
+  return form === 'command' || form === 'python';
+}
+
+const languageOf: ReadonlyMap<MetadataForm, ToolLanguage> = new Map([['command', commandLanguage]]);
+
+/**
+ * Runs each call of a tool in another language in a process of its own, which is killed with its group when the call's signal fires. It
+ * has an environment of its own and limited memory; Node's permissions do not reach it. `sandboxed`: within bubblewrap, as
+ * `createSandboxRunner` does.
+ */
+export function createProgramRunner(
+  options: SandboxRunnerOptions,
+  { sandboxed }: { readonly sandboxed: boolean },
+): ToolRunner {
+  const groups = new ProcessGroups();
+  const findSandbox = createSandboxFinder(options.path);
+  const closing = new AbortController();
+  const running = new Set<Promise<unknown>>();
+
+  async function run(tool: PinnedTool, input: Json, context: ToolContext): Promise<unknown> {
+    const language = languageOf.get(tool.metadata.form);
+    if (language === undefined) throw new TypeError(`No program runs a tool of the form \`${tool.metadata.form}\`.`);
+    const sandbox = sandboxed ? await findSandbox(tool) : undefined;
+    await options.verify(tool);
+    const call = await language.prepare(tool, input, context);
+    const limited = limitMemory(call.command, programMemoryLimit(options.memoryMb));
+    const end = await runProgram({
+      command: sandbox === undefined ? limited : sandboxCommand(sandbox, limited, visibleFolders(call, tool)),
+      environment: { ...toolEnvironment(options.environment), ...callEnvironment(context) },
+      input: call.input,
+      signal: AbortSignal.any([context.signal, closing.signal]),
+      maxOutputBytes: childLimits.maxJsonBytes,
+      groups,
+      clock: options.clock ?? backgroundClock,
+      print: (text) => options.print?.(text, tool),
+    });
+    return readEnd(end, tool, language);
+  }
+
+  return {
+    async run(tool, input, context) {
+      if (context.signal.aborted) throw context.signal.reason;
+      if (closing.signal.aborted) throw closed(tool, 'was called after its host closed it');
+      const result = run(tool, input, context).catch((thrown: unknown) => {
+        throw thrown === closing.signal.reason && closing.signal.aborted
+          ? closed(tool, 'was ended by its host')
+          : thrown;
+      });
+      running.add(result);
+      try {
+        return await result;
+      } finally {
+        running.delete(result);
+      }
+    },
+    async close() {
+      closing.abort();
+      await Promise.allSettled([...running]);
+    },
+  };
+}
+
+function readEnd(end: ProgramEnd, tool: PinnedTool, language: ToolLanguage): unknown {
+  const { name } = tool.metadata;
+  const fail = (word: string, what: string): HoldfastError =>
+    new HoldfastError(`tool.process.${word}`, `The process of \`${name}\` ${what}.`, { data: { tool: name } });
+  switch (end.type) {
+    case 'exited':
+      return language.read(tool, end);
+    case 'aborted':
+      throw end.reason;
+    case 'not-started':
+      throw fail('not_started', `could not be started: ${end.reason}`);
+    case 'flooded':
+      if (end.by === 'text') throw fail('flood', 'printed more than can be taken');
+      throw new HoldfastError(
+        'tool.message.too_large',
+        `A tool can send at most ${childLimits.maxJsonBytes} bytes of JSON at once.`,
+      );
+    default:
+      return end satisfies never;
+  }
+}
+
+function closed({ metadata: { name } }: PinnedTool, what: string): HoldfastError {
+  return new HoldfastError('tool.process.closed', `\`${name}\` ${what}.`);
+}
+
+/** What a program knows of its call. */
+function callEnvironment({ callId, idempotencyKey, deadline }: ToolContext): Record<string, string> {
+  const remainingMs = deadline.remainingMs();
+  return {
+    HOLDFAST_CALL_ID: callId,
+    HOLDFAST_IDEMPOTENCY_KEY: idempotencyKey,
+    ...(Number.isFinite(remainingMs) ? { HOLDFAST_REMAINING_MS: String(Math.floor(remainingMs)) } : {}),
+  };
+}
+
+function visibleFolders({ folders }: ProgramCall, { entry }: PinnedTool): readonly string[] {
+  return [...folders, findProject(entry)];
+}

@@ -1,0 +1,64 @@
+import { relative, sep } from 'node:path';
+import type { MetadataReading } from './check-literal.ts';
+import { readCommandFiles, toCommandPath } from './command-files.ts';
+import { readCommand, readCommandMetadata } from './command-metadata.ts';
+import { toDiagnostic } from './diagnostic.ts';
+
+import { readMetadata } from './read-metadata.ts';
+import { kindOf, type ToolFileReading } from './tool-files.ts';
+
+type ReadFile = Extract<ToolFileReading, { type: 'read' }>;
+
+/** What was found in a tool file of any kind. */
+export interface ToolReading {
+  readonly reading: MetadataReading;
+  /** Whether it says nothing of a tool at all. */
+  readonly isPlain: boolean;
+  /** The files that it names or imports, as far as that can be told from it alone, relative to the tools folder. They may not be there. */
+  readonly parts: readonly string[];
+  /** See `ScannedFile`. */
+  readonly commandFiles?: ReadonlyMap<string, string>;
+}
+
+/** Reads tool files of every kind. */
+export interface ToolReader extends AsyncDisposable {
+  read(file: ReadFile): Promise<ToolReading>;
+}
+
+/** @param root - the tools folder, absolute, without symlinks. */
+export function createToolReader({ root, strict }: { readonly root: string; readonly strict: boolean }): ToolReader {
+  return {
+    async read(file) {
+      switch (kindOf(file.file)) {
+        case 'command':
+          return await readCommandTool(file, { root, strict });
+        default:
+          return toPlainReading(await readMetadata(file.source, file.file, { strict }));
+      }
+    },
+    async [Symbol.asyncDispose]() {},
+  };
+}
+
+function toPlainReading(reading: MetadataReading): ToolReading {
+  const isPlain =
+    reading.type === 'refused' && reading.diagnostics.some(({ code }) => code === 'tool.metadata.missing');
+  return { reading, isPlain, parts: [] };
+}
+
+async function readCommandTool(
+  { file, path, source }: ReadFile,
+  { root, strict }: { readonly root: string; readonly strict: boolean },
+): Promise<ToolReading> {
+  const { reading, offsetOf } = await readCommandMetadata(source, file, { strict });
+  const command = readCommand(source);
+  if (command === undefined) return { reading, isPlain: false, parts: [] };
+  const { words, files } = command;
+  const parts = files.map((word) => relative(root, toCommandPath(path, word)).split(sep).join('/'));
+  const found = await readCommandFiles(path, command);
+  if (found.type === 'read')
+    return { reading, isPlain: false, parts, commandFiles: new Map(found.files.map((one) => [one.path, one.digest])) };
+  const place = words.includes(found.word) ? ['command', String(words.indexOf(found.word))] : ['files'];
+  const diagnostic = toDiagnostic(found.finding, { file, source, offset: offsetOf(place) });
+  return { reading: { type: 'refused', diagnostics: [...reading.diagnostics, diagnostic] }, isPlain: false, parts };
+}
