@@ -130,6 +130,8 @@ const members: readonly (readonly [code: string, changes: Readonly<Record<string
   ['tool.effects.invalid', { effects: "'nothing'" }],
   ['tool.repeat.invalid', { repeat: 'true' }],
   ['tool.timeout.invalid', { timeoutMs: '-1' }],
+  ['tool.retry.invalid', { retry: '{ attempts: 1e9 }' }],
+  ['tool.retry.not_repeatable', { effects: "'external'", retry: '{ attempts: 2 }' }],
   ['tool.isolation.invalid', { isolation: "'none'" }],
   ['tool.version.invalid', { version: "'latest'" }],
   ['tool.resources.invalid', { resources: "['$input.__proto__']" }],

@@ -60,7 +60,7 @@ export {
   type ResourceLifetime,
   type ResourceView,
 } from './resource-definition.ts';
-export { findRetryProblem, retryDelayMs, type ToolRetry } from './retry.ts';
+export { findRetryProblem, retryDelayMs, type ToolRetry, toRetry } from './retry.ts';
 export type {
   FeedbackEvent,
   RunEvent,

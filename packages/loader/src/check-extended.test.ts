@@ -24,8 +24,13 @@ test.each([
   ["isolation: 'sandbox'", { isolation: 'sandbox' }],
   ["version: '0.0.0'", { version: '0.0.0' }],
   ["version: '1.22.333-beta.1+build.005'", { version: '1.22.333-beta.1+build.005' }],
+  ['retry: { attempts: 3 }', { retry: { attempts: 3, delayMs: 1_000 } }],
+  [
+    "effects: 'external', repeat: 'keyed', retry: { attempts: 10, delayMs: 0 }",
+    { retry: { attempts: 10, delayMs: 0 } },
+  ],
   ['maxResultBytes: 1', { maxResultBytes: 1 }],
-  ['', { resources: undefined, isolation: undefined, version: undefined, maxResultBytes: undefined }],
+  ['', { retry: undefined, resources: undefined, isolation: undefined, version: undefined, maxResultBytes: undefined }],
 ])('takes %s', async (extra, expected) => {
   const reading = await readMetadata(source(extra), 'subject.mjs');
   expect(reading).toMatchObject({ type: 'read', metadata: expected, diagnostics: [] });
@@ -51,6 +56,11 @@ test.each([
   ["version: '01.2.3'", 'tool.version.invalid', '4:3'],
   [`version: '1.2.3-${'a'.repeat(100)}'`, 'tool.version.invalid', '4:3'],
   ['version: 1', 'tool.version.invalid', '4:3'],
+  ['retry: 3', 'tool.retry.invalid', '4:3'],
+  ['retry: { attempts: 1 }', 'tool.retry.invalid', '4:3'],
+  ['retry: { attempts: 3, delayMs: 60001 }', 'tool.retry.invalid', '4:3'],
+  ['retry: { attempts: 3, toString: 1 }', 'tool.retry.invalid', '4:3'],
+  ["effects: 'state', retry: { attempts: 3 }", 'tool.retry.not_repeatable', '4:21'],
   ['maxResultBytes: 0', 'tool.max_result_bytes.invalid', '4:3'],
   ['maxResultBytes: 1.5', 'tool.max_result_bytes.invalid', '4:3'],
   ["maxResultBytes: '1'", 'tool.max_result_bytes.invalid', '4:3'],

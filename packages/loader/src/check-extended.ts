@@ -1,4 +1,12 @@
-import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
+import {
+  findRetryProblem,
+  isPlainObject,
+  type Json,
+  type JsonObject,
+  type Repeat,
+  type ToolRetry,
+  toRetry,
+} from '@holdfast/core';
 import { oneOf } from './one-of.ts';
 import type { Report } from './report.ts';
 
@@ -59,6 +67,20 @@ function findResourceProblem(resource: Json, parameters: JsonObject | undefined)
 /** Checks `isolation`. */
 export function checkIsolation(isolation: Json | undefined, report: Report): Isolation | undefined {
   return oneOf(isolation, 'isolation', isolations, report);
+}
+
+/** Checks `retry` of a tool that may be repeated as `repeat` says, and fills in its default. */
+export function checkRetry(retry: Json | undefined, repeat: Repeat, report: Report): Required<ToolRetry> | undefined {
+  if (retry === undefined) return undefined;
+  const problem = findRetryProblem(retry, repeat);
+  // It has been found to be one.
+  if (problem === undefined) return toRetry(retry as unknown as ToolRetry);
+  const hint =
+    problem.code === 'tool.retry.not_repeatable'
+      ? "Say `repeat: 'safe'` when running it twice does no harm, `'keyed'` when it uses the idempotency key, or leave `retry` out."
+      : 'Write for example `retry: { attempts: 3, delayMs: 500 }`.';
+  report({ ...problem, path: ['retry'], hint });
+  return undefined;
 }
 
 // Source: semver.org 2.0.0, less its capture groups.

@@ -6,11 +6,19 @@ import {
   type JsonObject,
   type Repeat,
   type ToolExample,
+  type ToolRetry,
 } from '@holdfast/core';
 import { checkCommand, type ToolCommand } from './check-command.ts';
 import { checkDescription } from './check-description.ts';
 import { checkExamples } from './check-examples.ts';
-import { checkIsolation, checkMaxResultBytes, checkResources, checkVersion, type Isolation } from './check-extended.ts';
+import {
+  checkIsolation,
+  checkMaxResultBytes,
+  checkResources,
+  checkRetry,
+  checkVersion,
+  type Isolation,
+} from './check-extended.ts';
 import { checkFunction } from './check-function.ts';
 import { checkParameters, checkReturns } from './check-parameters.ts';
 import { checkPassing } from './check-passing.ts';
@@ -42,6 +50,7 @@ export interface ToolMetadata {
   readonly effects: Effects;
   readonly repeat: Repeat;
   readonly timeoutMs: number | undefined;
+  readonly retry: Required<ToolRetry> | undefined;
   readonly examples: readonly ToolExample<JsonObject, Json>[];
   /** Names of what a call works on; `$input.path` stands for the argument `path`. */
   readonly resources: readonly string[] | undefined;
@@ -65,6 +74,7 @@ const sharedKeys: readonly string[] = [
   'effects',
   'repeat',
   'timeoutMs',
+  'retry',
   'examples',
 ];
 const fileKeys: readonly string[] = [
@@ -124,6 +134,8 @@ export function checkMetadata({ form, value, findFunction }: MetadataLiteral, re
     oneOf(value['effects'], 'effects', ['none', 'state', 'external'], report) ?? (isHarmless ? 'none' : 'external');
   const namedFunction = isDefinition ? 'default' : form === 'command' ? '' : String(value['function']);
   const subject = isDefinition || form === 'command' ? name : namedFunction;
+  const repeat =
+    oneOf(value['repeat'], 'repeat', ['safe', 'keyed', 'never'], report) ?? (effects === 'none' ? 'safe' : 'never');
   const parameters = checkParameters(value[parametersKey], { key: parametersKey, exported, subject }, report);
   const returns = checkReturns(value[returnsKey], returnsKey, report);
   return {
@@ -137,9 +149,9 @@ export function checkMetadata({ form, value, findFunction }: MetadataLiteral, re
     returns,
     dangerous,
     effects,
-    repeat:
-      oneOf(value['repeat'], 'repeat', ['safe', 'keyed', 'never'], report) ?? (effects === 'none' ? 'safe' : 'never'),
+    repeat,
     timeoutMs: checkTimeout(value['timeoutMs'], report),
+    retry: checkRetry(value['retry'], repeat, report),
     examples: checkExamples(value['examples'], { parameters, returns }, report),
     resources: checkResources(value['resources'], parameters, report),
     isolation: checkIsolation(value['isolation'], report),

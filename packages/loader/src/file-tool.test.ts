@@ -32,6 +32,12 @@ test('a tool carries what its file says, and where it is from', async () => {
   expect(await tool.execute({ path: 'a' }, context)).toEqual({ path: 'a' });
 });
 
+test('a tool has the retry of its file', async () => {
+  const tool = toFileTool({ ...file, metadata: await metadataOf('retry: { attempts: 2 }') }, async () => null);
+  expect(tool.retry).toEqual({ attempts: 2, delayMs: 1_000 });
+  expect(toFileTool({ ...file, metadata: await metadataOf('') }, async () => null).retry).toBeUndefined();
+});
+
 test.each([
   { input: { path: 'a.txt', count: 2 }, locks: ['calendar', 'a.txt', '2'] },
   // Without a name a call runs alone.

@@ -30,7 +30,7 @@ export function toFileTool(
   run: (input: unknown, context: ToolContext) => Promise<unknown>,
 ): ExecutableTool {
   const { name, description, parameters, returns, dangerous, effects, repeat, timeoutMs, examples } = metadata;
-  const { resources, maxResultBytes } = metadata;
+  const { retry, resources, maxResultBytes } = metadata;
   return defineTool<unknown, Json>({
     name,
     description,
@@ -42,6 +42,7 @@ export function toFileTool(
     ...(parameters === undefined ? {} : { inputSchema: jsonSchema(parameters) }),
     ...(returns === undefined ? {} : { outputSchema: jsonSchema<Json>(returns) }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(retry === undefined ? {} : { retry }),
     ...(resources === undefined ? {} : { locks: (input: unknown) => toLocks(resources, input) }),
     async execute(input, context) {
       const result = await run(input, context);

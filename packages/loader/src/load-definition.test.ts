@@ -81,16 +81,27 @@ const text = fc.string({ minLength: 1, maxLength: 200 }).filter((one) => one.tri
 // The loader trims what describes an example, which `defineTool` does not.
 const trimmed = text.map((one) => one.trim());
 const city = fc.string({ maxLength: 20 }).filter((one) => /^[\x20-\x7e]*$/.test(one));
-const members = fc.record(
-  {
-    effects: fc.constantFrom('none', 'state', 'external'),
-    repeat: fc.constantFrom('safe', 'keyed', 'never'),
-    dangerous: fc.boolean(),
-    timeoutMs: fc.integer({ min: 1 }),
-    examples: fc.array(fc.record({ description: trimmed, input: fc.record({ city }), output: city }), { maxLength: 3 }),
-  },
-  { requiredKeys: [] },
-);
+const members = fc
+  .record(
+    {
+      effects: fc.constantFrom('none', 'state', 'external'),
+      repeat: fc.constantFrom('safe', 'keyed', 'never'),
+      dangerous: fc.boolean(),
+      timeoutMs: fc.integer({ min: 1 }),
+      retry: fc.record(
+        { attempts: fc.integer({ min: 2, max: 10 }), delayMs: fc.integer({ min: 0, max: 60_000 }) },
+        { requiredKeys: ['attempts'] },
+      ),
+      examples: fc.array(fc.record({ description: trimmed, input: fc.record({ city }), output: city }), {
+        maxLength: 3,
+      }),
+    },
+    { requiredKeys: [] },
+  )
+  .map(({ retry, ...rest }) => {
+    const repeat = rest.repeat ?? (rest.effects === 'none' ? 'safe' : 'never');
+    return { ...rest, ...(retry === undefined || repeat === 'never' ? {} : { retry }) };
+  });
 const schemas = fc.record(
   { inputSchema: fc.record({ description: text, default: city }), outputSchema: fc.record({ description: text }) },
   { requiredKeys: ['inputSchema'] },
@@ -128,6 +139,8 @@ test('what is read of a definition is what the file declares when it runs', asyn
         isolation,
         version,
         maxResultBytes,
+        command,
+        passing,
         ...rest
       } = reading.metadata;
       const module: { readonly default: Tool } = await import(/* @vite-ignore */ file);
@@ -136,7 +149,9 @@ test('what is read of a definition is what the file declares when it runs', asyn
         inputSchema: { schema: parameters },
         outputSchema: returns && { schema: returns },
       });
-      expect([resources, isolation, version, maxResultBytes].every((one) => one === undefined)).toBe(true);
+      expect([resources, isolation, version, maxResultBytes, command, passing].every((one) => one === undefined)).toBe(
+        true,
+      );
     }),
     { numRuns: 50 },
   );
