@@ -87,7 +87,6 @@ function describeChange({ part, name, before, after }: LockChange): string {
     case 'package':
       return `package ${name}${fate}`;
     case 'schema':
-      return 'schema';
     case 'metadata':
       return `${name}${fate}`;
     default:

@@ -44,7 +44,7 @@ test('what differs is told part by part, with both texts', async () => {
   expect(greet?.changes).toMatchObject([{ part: 'file', name: 'src/data.json' }]);
   expect(plain?.changes).toMatchObject([
     { part: 'file', name: 'plugins/plain.mjs' },
-    { part: 'schema', name: '' },
+    { part: 'schema', name: 'parameters', before: { type: 'object' }, after: { type: 'object' } },
     { part: 'metadata', name: 'dangerous', before: false, after: true },
     { part: 'metadata', name: 'description', before: 'Works.', after: 'Works well.' },
     { part: 'metadata', name: 'effects', before: 'none', after: 'external' },

@@ -136,7 +136,8 @@ const nothing: LockedTool = {
   entry: '',
   files: new Map(),
   packages: new Map(),
-  schema: '',
+  parameters: undefined,
+  returns: undefined,
   metadata: {},
 };
 

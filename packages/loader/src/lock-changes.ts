@@ -1,15 +1,14 @@
-import { type Json, sortKeys, toCanonicalJson } from '@holdfast/core';
+import { type Json, type JsonObject, sortKeys, toCanonicalJson } from '@holdfast/core';
 import type { ToolMetadata } from './check-metadata.ts';
-import { hashJson } from './hash-json.ts';
 import type { Closure } from './import-closure.ts';
 import type { LockedTool } from './lock-file.ts';
 
 /** One thing in which a tool is not as it is locked. `null`: it is not there. */
 export interface LockChange {
   readonly part: 'entry' | 'file' | 'package' | 'schema' | 'metadata';
-  /** Path of the file, name of the package or key of the metadata; empty for the others. */
+  /** Path of the file, name of the package, `parameters` or `returns`, or key of the metadata; empty for the entry. */
   readonly name: string;
-  /** For a file and the schema SHA-256 in hexadecimal, for a package its version. */
+  /** For a file its SHA-256 in hexadecimal, for a package its version. */
   readonly before: Json;
   readonly after: Json;
 }
@@ -22,10 +21,16 @@ export function toLockedTool(metadata: ToolMetadata, { entry, digest, files, pac
     digest,
     files: new Map(files.map((file) => [file.path, file.digest])),
     packages,
-    schema: hashJson([parameters ?? null, returns ?? null]),
+    parameters: sortSchema(parameters),
+    returns: sortSchema(returns),
     // A literal of JSON, less what is undefined.
     metadata: sortKeys(JSON.parse(JSON.stringify(rest))) as LockedTool['metadata'],
   };
+}
+
+// As it comes back from the file.
+function sortSchema(schema: JsonObject | undefined): JsonObject | undefined {
+  return schema === undefined ? undefined : (sortKeys(schema) as JsonObject);
 }
 
 /** In what `current` differs from what is locked; empty: in nothing. */
@@ -35,9 +40,16 @@ export function findChanges(locked: LockedTool, current: LockedTool): readonly L
     ...compare('entry', new Map([['', locked.entry]]), new Map([['', current.entry]])),
     ...compare('file', locked.files, current.files),
     ...compare('package', locked.packages, current.packages),
-    ...compare('schema', new Map([['', locked.schema]]), new Map([['', current.schema]])),
+    ...compare('schema', schemasOf(locked), schemasOf(current)),
     ...compare('metadata', metadata(locked), metadata(current)),
   ];
+}
+
+function schemasOf({ parameters, returns }: LockedTool): ReadonlyMap<string, Json> {
+  const schemas = new Map<string, Json>();
+  if (parameters !== undefined) schemas.set('parameters', parameters);
+  if (returns !== undefined) schemas.set('returns', returns);
+  return schemas;
 }
 
 /** Which parts have changed, for a message: `plugins/x.mjs, description`. */
@@ -55,7 +67,6 @@ function describeChange({ part, name, before, after }: LockChange): string {
     case 'package':
       return `package \`${name}\` ${String(before ?? 'new')} -> ${String(after ?? 'gone')}`;
     case 'schema':
-      return 'schema';
     case 'metadata':
       return `${name}${fate}`;
     default:

@@ -13,7 +13,16 @@ const hash = 'a'.repeat(64);
 function lockedTool(entry = 'plugins/x.mjs', others: Readonly<Record<string, string>> = {}): LockedTool {
   const files = new Map([[entry, hash], ...Object.entries(others)]);
   const packages = new Map([['@some/pack', '1.0.0']]);
-  return { entry, files, digest: digestClosure(entry, files), packages, schema: hash, metadata: { description: 'X.' } };
+  const parameters = { type: 'object', properties: {} };
+  return {
+    entry,
+    files,
+    digest: digestClosure(entry, files),
+    packages,
+    parameters,
+    returns: undefined,
+    metadata: { description: 'X.' },
+  };
 }
 
 const sound = formatLock(new Map([['x', lockedTool()]]));
@@ -64,7 +73,7 @@ test.each([
   ['a name that is none', sound.replace('"x": {', '"X y": {')],
   ['a reserved name', sound.replace('"x": {', '"constructor": {')],
   ['another key of a tool', change({ more: 1 })],
-  ['a missing key', sound.replace(/"schema": "a+"/, '"scheme": 1')],
+  ['a missing key', sound.replace('"metadata": {', '"meta": {')],
   ['a digest of other files', change({ digest: 'b'.repeat(64) })],
   ['a digest that is a path', change({ digest: '../../..' })],
   ['files that are a list', change({ files: [] })],
@@ -75,7 +84,8 @@ test.each([
   ['packages that are none', change({ packages: { '../x': '1' } })],
   ['a version that is none', change({ packages: { x: 1 } })],
   ['a version with an escape', change({ packages: { x: '\u001b[2J' } })],
-  ['a schema that is none', change({ schema: {} })],
+  ['a schema that is none', change({ parameters: 'x' })],
+  ['a schema of the result that is none', change({ returns: [] })],
   ['metadata that is a text', change({ metadata: 'x' })],
   ['too many levels', change({ metadata: JSON.parse(`${'{"a":'.repeat(90)}1${'}'.repeat(90)}`) })],
   ['invisible characters', sound.replace('"version"', '"\u202e\u001bversion"')],

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   describeThrown,
   findToolNameProblem,
@@ -21,8 +20,9 @@ import { type OnWrite, writeAtomically } from './write-atomically.ts';
 export interface LockedTool extends Pin {
   /** Version by name of what it imports by name; empty where the package names none. */
   readonly packages: ReadonlyMap<string, string>;
-  /** SHA-256 in hexadecimal of `parameters` and `returns`. */
-  readonly schema: string;
+  /** The schemas of the arguments and of the result. */
+  readonly parameters: JsonObject | undefined;
+  readonly returns: JsonObject | undefined;
   /** Everything else that the file says of the tool. */
   readonly metadata: JsonObject;
 }
@@ -33,8 +33,7 @@ export type LockedTools = ReadonlyMap<string, LockedTool>;
 /** A lock as it was at one moment. */
 export interface LockReading {
   readonly tools: LockedTools;
-  /** SHA-256 of its bytes in hexadecimal. */
-  readonly digest: string;
+  readonly bytes: Uint8Array;
 }
 
 /** Of the form of the file. */
@@ -47,16 +46,18 @@ const maxLockBytes = 64 * 1024 * 1024;
  * @throws HoldfastError `tools.lock.unreadable`, `tools.lock.invalid`, `tools.lock.version`.
  */
 export async function readLock(path: string): Promise<LockReading | undefined> {
+  const bytes = await readLockBytes(path);
+  return bytes === undefined ? undefined : { tools: parseLock(bytes, path), bytes };
+}
+
+/** What is in the file; `undefined` when there is none. @throws HoldfastError `tools.lock.unreadable`. */
+export async function readLockBytes(path: string): Promise<Uint8Array | undefined> {
   const reading = await readBounded(path, maxLockBytes);
   if (reading.type === 'missing') return undefined;
-  if (reading.type === 'refused') {
-    throw new HoldfastError('tools.lock.unreadable', `The lock \`${path}\` cannot be read: ${reading.why}.`, {
-      data: { path },
-    });
-  }
-  const { bytes } = reading;
-  const tools = parseLock(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes), path);
-  return { tools, digest: createHash('sha256').update(bytes).digest('hex') };
+  if (reading.type === 'read') return reading.bytes;
+  throw new HoldfastError('tools.lock.unreadable', `The lock \`${path}\` cannot be read: ${reading.why}.`, {
+    data: { path },
+  });
 }
 
 /** @throws HoldfastError `tools.lock.unwritable`. */
@@ -77,18 +78,33 @@ export async function writeLock(path: string, tools: LockedTools, onWritten?: On
 
 /** The text of a lock: the same for the same tools, in whatever order they come. */
 export function formatLock(tools: LockedTools): string {
-  const locked = [...tools].map(([name, { entry, digest, files, packages, schema, metadata }]): [string, Json] => [
-    name,
-    { file: entry, digest, files: Object.fromEntries(files), packages: Object.fromEntries(packages), schema, metadata },
-  ]);
+  const locked = [...tools].map(
+    ([name, { entry, digest, files, packages, parameters, returns, metadata }]): [string, Json] => [
+      name,
+      {
+        file: entry,
+        digest,
+        files: Object.fromEntries(files),
+        packages: Object.fromEntries(packages),
+        metadata,
+        ...(parameters === undefined ? {} : { parameters }),
+        ...(returns === undefined ? {} : { returns }),
+      },
+    ],
+  );
   return `${JSON.stringify(sortKeys({ version, tools: Object.fromEntries(locked) }), undefined, 2)}\n`;
 }
 
 /** @throws HoldfastError `tools.lock.invalid`, `tools.lock.version`. */
-export function parseLock(text: string, path: string): LockedTools {
+export function parseLock(lock: Uint8Array | string, path: string): LockedTools {
+  const text = typeof lock === 'string' ? lock : new TextDecoder('utf-8', { ignoreBOM: true }).decode(lock);
   const parsed = parseJson(text, { maxDepth: 80 });
   if (!parsed.ok) throw invalid(path, parsed.problem);
-  const { value } = parsed;
+  return toLockedTools(parsed.value, path);
+}
+
+/** As `parseLock`, of JSON that has been parsed. */
+export function toLockedTools(value: unknown, path: string): LockedTools {
   if (!isPlainObject(value)) throw invalid(path, 'it is no object');
   if (value['version'] !== version) {
     throw new HoldfastError(
@@ -97,13 +113,23 @@ export function parseLock(text: string, path: string): LockedTools {
       { data: { path, hint: 'Use the Holdfast that wrote it, or make it anew with `holdfast lock`.' } },
     );
   }
-  checkKeys(value, ['version', 'tools'], { path, at: '' });
-  const tools = value['tools'];
+  checkKeys(value, lockKeys, { path, at: '' });
+  const { tools } = value;
   if (!isPlainObject(tools)) throw invalid(path, '`tools` is no object');
-  return new Map(Object.entries(tools).map(([name, tool]) => [name, readTool(name, tool, path)]));
+  const locked = new Map<string, LockedTool>();
+  for (const name of Object.keys(tools)) locked.set(name, readTool(name, tools[name], path));
+  return locked;
 }
 
-const toolKeys = ['file', 'digest', 'files', 'packages', 'schema', 'metadata'];
+interface KnownKeys {
+  readonly required: readonly string[];
+  readonly optional: readonly string[];
+}
+const lockKeys: KnownKeys = { required: ['version', 'tools'], optional: [] };
+const toolKeys: KnownKeys = {
+  required: ['file', 'digest', 'files', 'packages', 'metadata'],
+  optional: ['parameters', 'returns'],
+};
 const hashPattern = /^[\da-f]{64}$/;
 const packagePattern = /^(?:@[\w.~-]+\/)?(?![._])[\w.~-]+$/;
 
@@ -113,17 +139,25 @@ function readTool(name: string, tool: unknown, path: string): LockedTool {
   if (findToolNameProblem(name) !== undefined) throw fail('is no name of a tool');
   if (!isPlainObject(tool)) throw fail('is no object');
   checkKeys(tool, toolKeys, { path, at });
-  const { file, digest, schema, metadata } = tool;
+  const { file, digest, parameters, returns, metadata } = tool;
   const files = readTexts(tool['files'], isPlainPath, hashPattern);
   if (files === undefined) throw fail('has `files` that are not paths with their hashes');
-  const packages = readTexts(tool['packages'], (name) => packagePattern.test(name), versionPattern);
+  const packages = readTexts(tool['packages'], isPackageName, versionPattern);
   if (packages === undefined) throw fail('has `packages` that are not names with their versions');
   if (typeof file !== 'string' || !files.has(file)) throw fail('has a `file` that is not one of its `files`');
-  if (typeof schema !== 'string' || !hashPattern.test(schema)) throw fail('has a `schema` that is no hash');
+  if (!isSchema(parameters) || !isSchema(returns)) throw fail('has a schema that is no object');
   if (digest !== digestClosure(file, files)) throw fail('has a `digest` that is not the one of its `files`');
   if (!isPlainObject(metadata)) throw fail('has `metadata` that is no object');
-  // Came from `parseJson`.
-  return { entry: file, digest: String(digest), files, packages, schema, metadata: metadata as JsonObject };
+  // Came from JSON.
+  return { entry: file, digest, files, packages, parameters, returns, metadata: metadata as JsonObject };
+}
+
+function isPackageName(name: string): boolean {
+  return packagePattern.test(name);
+}
+
+function isSchema(value: unknown): value is JsonObject | undefined {
+  return value === undefined || isPlainObject(value);
 }
 
 function readTexts(
@@ -133,7 +167,8 @@ function readTexts(
 ): ReadonlyMap<string, string> | undefined {
   if (!isPlainObject(value)) return undefined;
   const texts = new Map<string, string>();
-  for (const [name, one] of Object.entries(value)) {
+  for (const name of Object.keys(value)) {
+    const one = value[name];
     if (!isKey(name) || typeof one !== 'string' || !text.test(one)) return undefined;
     texts.set(name, one);
   }
@@ -142,14 +177,15 @@ function readTexts(
 
 function checkKeys(
   value: Readonly<Record<string, unknown>>,
-  known: readonly string[],
+  { required, optional }: KnownKeys,
   { path, at }: { readonly path: string; readonly at: string },
 ): void {
   const where = at === '' ? '' : `\`${at}\` `;
   for (const key of Object.keys(value)) {
-    if (!known.includes(key)) throw invalid(path, `${where}has the unknown key \`${key}\``);
+    if (!required.includes(key) && !optional.includes(key))
+      throw invalid(path, `${where}has the unknown key \`${key}\``);
   }
-  for (const key of known) if (!Object.hasOwn(value, key)) throw invalid(path, `${where}has no \`${key}\``);
+  for (const key of required) if (!Object.hasOwn(value, key)) throw invalid(path, `${where}has no \`${key}\``);
 }
 
 function invalid(path: string, problem: string): HoldfastError {

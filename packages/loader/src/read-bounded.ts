@@ -1,17 +1,18 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import { type Stamp, toStamp } from './stamp.ts';
 import { codeOf } from './system-error.ts';
 
-/** What tells one state of a file from another without reading it. Decimal numbers as text: they are larger than doubles. */
-export interface Stamp {
-  readonly size: string;
-  readonly inode: string;
-  readonly modified: string;
-  readonly changed: string;
-}
+export type { Stamp } from './stamp.ts';
 
 export type BoundedReading =
-  | { readonly type: 'read'; readonly bytes: Uint8Array; readonly stamp: Stamp }
+  | {
+      readonly type: 'read';
+      readonly bytes: Uint8Array;
+      readonly stamp: Stamp;
+      /** Whether anybody may run it. */
+      readonly isExecutable: boolean;
+    }
   | { readonly type: 'missing' }
   | {
       readonly type: 'refused';
@@ -24,12 +25,12 @@ export async function readBounded(path: string, maxBytes: number): Promise<Bound
   try {
     const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
     try {
-      const stat = await handle.stat({ bigint: true });
+      const stat = await handle.stat();
       if (!stat.isFile()) return { type: 'refused', reason: 'not-regular', why: 'it is no regular file' };
-      const bytes = stat.size > BigInt(maxBytes) ? undefined : await readUpTo(handle, Number(stat.size), maxBytes);
+      const bytes = stat.size > maxBytes ? undefined : await readUpTo(handle, stat.size, maxBytes);
       if (bytes === undefined)
         return { type: 'refused', reason: 'too-large', why: `it is larger than ${maxBytes} bytes` };
-      return { type: 'read', bytes, stamp: toStamp(stat) };
+      return { type: 'read', bytes, stamp: toStamp(stat), isExecutable: (stat.mode & 0o111) !== 0 };
     } finally {
       await handle.close();
     }
@@ -41,30 +42,18 @@ export async function readBounded(path: string, maxBytes: number): Promise<Bound
   }
 }
 
-export function toStamp(stat: {
-  readonly size: bigint;
-  readonly ino: bigint;
-  readonly mtimeNs: bigint;
-  readonly ctimeNs: bigint;
-}): Stamp {
-  const { size, ino, mtimeNs, ctimeNs } = stat;
-  return { size: String(size), inode: String(ino), modified: String(mtimeNs), changed: String(ctimeNs) };
-}
-
 /** `undefined`: there is more. A file may grow while it is read, so its size is no bound. */
 async function readUpTo(handle: FileHandle, size: number, maxBytes: number): Promise<Uint8Array | undefined> {
-  const chunks: Uint8Array[] = [];
-  let total = 0;
   // One byte more than there should be: what has not grown ends with the second read.
-  const length = Math.min(Math.max(size + 1, leastBytes), chunkBytes);
+  let buffer = Buffer.allocUnsafeSlow(Math.max(size + 1, leastBytes));
+  let total = 0;
   for (;;) {
-    const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(length), 0, length);
-    if (bytesRead === 0) return Buffer.concat(chunks, total);
+    const { bytesRead } = await handle.read(buffer, total, buffer.length - total);
+    if (bytesRead === 0) return buffer.subarray(0, total);
     total += bytesRead;
     if (total > maxBytes) return undefined;
-    chunks.push(buffer.subarray(0, bytesRead));
+    if (total === buffer.length) buffer = Buffer.concat([buffer], Math.min(total * 2, maxBytes + 1));
   }
 }
 
 const leastBytes = 4096;
-const chunkBytes = 1024 * 1024;

@@ -1,6 +1,6 @@
 import type { CompareLockOptions } from './compare-lock.ts';
 import { findLockPlace } from './folder-pins.ts';
-import { readLock } from './lock-file.ts';
+import { parseLock, readLockBytes } from './lock-file.ts';
 import { startWarm } from './warm-start.ts';
 
 /**
@@ -11,6 +11,10 @@ import { startWarm } from './warm-start.ts';
  */
 export async function isRegistryCurrent(directory: string, { lock, ...options }: CompareLockOptions): Promise<boolean> {
   const place = await findLockPlace(directory, lock);
-  const reading = await readLock(place.lock);
-  return reading !== undefined && (await startWarm(place, reading, options)) !== undefined;
+  const bytes = await readLockBytes(place.lock);
+  if (bytes === undefined) return false;
+  if ((await startWarm(place, bytes, options)) !== undefined) return true;
+  // Throws for a lock that no load would take.
+  parseLock(bytes, place.lock);
+  return false;
 }

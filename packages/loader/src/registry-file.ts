@@ -1,55 +1,86 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, realpath, rename, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isPlainObject, type Json, type JsonObject, parseJson, sortKeys } from '@holdfast/core';
-import { readBounded, type Stamp } from './read-bounded.ts';
+import { isPlainObject, type JsonObject, sortKeys } from '@holdfast/core';
+import { hasEscapedKey } from './escaped-key.ts';
+import { readBounded } from './read-bounded.ts';
+import type { Stamp } from './stamp.ts';
 
 /**
- * What a folder whose tools are all as they are locked was like, so that it need not be scanned again as long as nothing in it has
- * changed. Derived: what is missing or damaged is made again.
+ * The registry: what a lock says, as its own text, and in what state the folders and files were that were as it says. So reading it gives
+ * both at once, and that the lock is still the same is seen by its bytes. Derived: what is missing or damaged is made again.
  */
+export interface Registry {
+  /** The lock's JSON. */
+  readonly lock: unknown;
+  /** By the prefix of a tools folder, a `RegisteredFolder` where nobody has touched it. */
+  readonly folders: Readonly<Record<string, unknown>>;
+}
+
+/** What a folder whose tools are all as they are locked was like, so that it need not be scanned as long as nothing has changed. */
 export interface RegisteredFolder {
-  /** SHA-256 in hexadecimal of the lock. */
-  readonly lock: string;
   readonly strict: boolean;
   readonly subfolders: boolean;
-  /** The time of the file system before the scan, in nanoseconds. What was changed later may not be what was read. */
-  readonly scanned: string;
-  /** By tool name. */
-  readonly tools: ReadonlyMap<string, RegisteredTool>;
+  /** The time of the file system before the scan, in milliseconds. What was changed later may not be what was read. */
+  readonly scanned: number;
+  /** Of the folders in which tool files are looked for, by path relative to the root. */
+  readonly folders: Readonly<Record<string, Stamp>>;
   /** Of every file of every closure, by path relative to the root. */
-  readonly stamps: ReadonlyMap<string, Stamp>;
+  readonly files: Readonly<Record<string, Stamp>>;
 }
 
-/** What the lock does not say of a tool. */
-export interface RegisteredTool {
-  /** Relative to the tools folder. */
-  readonly file: string;
-  readonly parameters: JsonObject | undefined;
-  readonly returns: JsonObject | undefined;
-}
-
-const version = 1;
 const maxRegistryBytes = 256 * 1024 * 1024;
 const registryName = 'registry.json';
+// What stands around the text of the lock. A quote after `},` begins a key, wherever it stands, so that this one is no part of a
+// text; and a whole document ends right after this end only if the key is one of the outermost object.
+const beforeLock = Buffer.from('},"lock":');
+const afterLock = Buffer.from(',"version":1}\n');
 
-/** Reads what `.holdfast/registry.json` in `root` has of a folder; `undefined` where it has nothing that can be used. */
-export async function readRegisteredFolder(root: string, prefix: string): Promise<RegisteredFolder | undefined> {
-  const folder = (await readFolders(root))[prefix];
+/** Reads `.holdfast/registry.json` in `root`; `undefined` where there is none, or one that was not made for this lock. */
+export async function readRegistry(root: string, lock: Uint8Array): Promise<Registry | undefined> {
+  const home = join(root, '.holdfast');
+  const reading = await readBounded(join(home, registryName), maxRegistryBytes);
+  // Where a link leads, somebody else may write.
+  if (reading.type !== 'read' || (await realpath(home)) !== home) return undefined;
+  const bytes = Buffer.from(reading.bytes.buffer, reading.bytes.byteOffset, reading.bytes.byteLength);
+  const end = bytes.length - afterLock.length;
+  const start = end - lock.length;
+  if (start < beforeLock.length || !bytes.subarray(end).equals(afterLock)) return undefined;
+  if (!bytes.subarray(start, end).equals(lock)) return undefined;
+  if (!bytes.subarray(start - beforeLock.length, start).equals(beforeLock)) return undefined;
+  try {
+    const text = bytes.toString('utf8');
+    // See `decodeJson` of core: such keys are not read right.
+    if (hasEscapedKey(text)) return undefined;
+    const registry: unknown = JSON.parse(text);
+    if (!isPlainObject(registry) || !isPlainObject(registry['folders'])) return undefined;
+    return { lock: registry['lock'], folders: registry['folders'] };
+  } catch {
+    // Whatever it is, it is none.
+    return undefined;
+  }
+}
+
+/** What a registry has of a folder; `undefined` where it is not what `write` has written. Its stamps are anybody's word. */
+export function readRegisteredFolder({ folders }: Registry, prefix: string): RegisteredFolder | undefined {
+  const folder = Object.hasOwn(folders, prefix) ? folders[prefix] : undefined;
   if (!isPlainObject(folder)) return undefined;
-  const { lock, strict, subfolders, scanned } = folder;
-  const [tools, stamps] = [readMap(folder['tools'], readTool), readMap(folder['stamps'], readStamp)];
-  if (typeof lock !== 'string' || typeof strict !== 'boolean' || typeof subfolders !== 'boolean') return undefined;
-  if (!isNumber(scanned) || tools === undefined || stamps === undefined) return undefined;
-  return { lock, strict, subfolders, scanned, tools, stamps };
+  const { strict, subfolders, scanned, folders: stamped, files } = folder;
+  if (typeof strict !== 'boolean' || typeof subfolders !== 'boolean' || typeof scanned !== 'number') return undefined;
+  if (!isPlainObject(stamped) || !isPlainObject(files)) return undefined;
+  // Compared as they are with what is a stamp.
+  return { strict, subfolders, scanned, folders: stamped, files } as RegisteredFolder;
 }
 
 /** A registry that is being made. */
 export interface RegistryDraft {
-  /** See `RegisteredFolder.scanned`. */
-  readonly scanned: string;
-  /** Puts the folder into the registry, as a whole or not at all. A registry that cannot be written is none. */
-  write(prefix: string, folder: Omit<RegisteredFolder, 'scanned'>): Promise<void>;
+  /** See `RegisteredFolder`. */
+  readonly scanned: number;
+  /**
+   * Puts the folder into the registry, as a whole or not at all. Of the folders in it, those stay that were verified against the same
+   * lock. A registry that cannot be written is none.
+   */
+  write(prefix: string, folder: Omit<RegisteredFolder, 'scanned'>, lock: Uint8Array): Promise<void>;
   /** To be called at the end in any case. */
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -63,30 +94,24 @@ export async function draftRegistry(root: string): Promise<RegistryDraft | undef
     // Nothing is written where a link leads.
     if ((await realpath(home)) !== home) return undefined;
     await using file = await open(path, 'wx', 0o644);
-    const { mtimeNs } = await file.stat({ bigint: true });
-    return createDraft(root, path, String(mtimeNs));
+    const { mtimeMs } = await file.stat();
+    return createDraft(root, path, mtimeMs);
   } catch {
     // It only saves time.
     return undefined;
   }
 }
 
-function createDraft(root: string, path: string, scanned: string): RegistryDraft {
+function createDraft(root: string, path: string, scanned: number): RegistryDraft {
   return {
     scanned,
-    async write(prefix, { lock, strict, subfolders, tools, stamps }) {
+    async write(prefix, folder, lock) {
       try {
-        const folder = {
-          lock,
-          strict,
-          subfolders,
-          scanned,
-          tools: writeMap(tools, writeTool),
-          stamps: writeMap(stamps, writeStamp),
-        };
-        const folders = new Map([...Object.entries(await readFolders(root)), [prefix, folder]]);
-        const text = JSON.stringify(sortKeys({ version, folders: Object.fromEntries(folders) }));
-        await writeFile(path, `${text}\n`);
+        const others = (await readRegistry(root, lock))?.folders ?? {};
+        // Read from JSON, and made of it.
+        const folders = { ...others, [prefix]: { ...folder, scanned } } as unknown as JsonObject;
+        const head = `{"folders":${JSON.stringify(sortKeys(folders))},"lock":`;
+        await writeFile(path, Buffer.concat([Buffer.from(head), lock, afterLock]));
         await rename(path, join(root, '.holdfast', registryName));
       } catch {
         // It only saves time.
@@ -97,69 +122,4 @@ function createDraft(root: string, path: string, scanned: string): RegistryDraft
       await unlink(path).catch(() => undefined);
     },
   };
-}
-
-/** Folders by prefix, of a registry that is sound as far as that. */
-async function readFolders(root: string): Promise<JsonObject> {
-  const home = join(root, '.holdfast');
-  const reading = await readBounded(join(home, registryName), maxRegistryBytes);
-  // Where a link leads, somebody else may write.
-  if (reading.type !== 'read' || (await realpath(home)) !== home) return {};
-  const parsed = parseJson(new TextDecoder().decode(reading.bytes), { maxDepth: 100 });
-  if (!parsed.ok || !isPlainObject(parsed.value) || parsed.value['version'] !== version) return {};
-  const folders = parsed.value['folders'];
-  // Came from `parseJson`.
-  return isPlainObject(folders) ? (folders as JsonObject) : {};
-}
-
-function readMap<Value>(
-  value: unknown,
-  read: (value: unknown) => Value | undefined,
-): ReadonlyMap<string, Value> | undefined {
-  if (!isPlainObject(value)) return undefined;
-  const map = new Map<string, Value>();
-  for (const [key, inner] of Object.entries(value)) {
-    const one = read(inner);
-    if (one === undefined) return undefined;
-    map.set(key, one);
-  }
-  return map;
-}
-
-function writeMap<Value>(map: ReadonlyMap<string, Value>, write: (value: Value) => Json): JsonObject {
-  return Object.fromEntries([...map].map(([key, value]) => [key, write(value)]));
-}
-
-function readTool(value: unknown): RegisteredTool | undefined {
-  if (!isPlainObject(value) || typeof value['file'] !== 'string') return undefined;
-  const [parameters, returns] = [value['parameters'], value['returns']];
-  if (!isSchema(parameters) || !isSchema(returns)) return undefined;
-  return { file: value['file'], parameters, returns };
-}
-
-function writeTool({ file, parameters, returns }: RegisteredTool): Json {
-  return {
-    file,
-    ...(parameters === undefined ? {} : { parameters }),
-    ...(returns === undefined ? {} : { returns }),
-  };
-}
-
-function isSchema(value: unknown): value is JsonObject | undefined {
-  return value === undefined || isPlainObject(value);
-}
-
-function readStamp(value: unknown): Stamp | undefined {
-  if (!Array.isArray(value) || value.length !== 4) return undefined;
-  const [size, inode, modified, changed]: readonly unknown[] = value;
-  if (!isNumber(size) || !isNumber(inode) || !isNumber(modified) || !isNumber(changed)) return undefined;
-  return { size, inode, modified, changed };
-}
-
-function writeStamp({ size, inode, modified, changed }: Stamp): Json {
-  return [size, inode, modified, changed];
-}
-
-function isNumber(value: unknown): value is string {
-  return typeof value === 'string' && /^\d{1,20}$/.test(value);
 }

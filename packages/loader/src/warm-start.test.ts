@@ -1,6 +1,5 @@
 import { readdir, readFile, rename, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { JsonObject } from '@holdfast/core';
 import { expect, test } from 'vitest';
 import { compareLock } from './compare-lock.ts';
 import { type LoadedTools, type LoadToolsOptions, loadToolsWith } from './load-tools.ts';
@@ -61,6 +60,39 @@ async function createWarm(more: Readonly<Record<string, string>> = {}): Promise<
 
 const registryOf = ({ root }: TestProject): string => join(root, '.holdfast/registry.json');
 
+/** The folder `plugins/` in a registry. */
+type Folder = Record<string, unknown> & { readonly files: Record<string, number[]> };
+
+/** Changes what the registry says of the folder, and not a byte of the lock in it. */
+async function editRegistry(project: TestProject, edit: (folder: Folder) => void): Promise<void> {
+  const { folders } = JSON.parse(await readFile(registryOf(project), 'utf8'));
+  edit(folders['plugins/']);
+  await writeFile(registryOf(project), formatRegistry(folders, await readFile(project.lock, 'utf8')));
+}
+
+function formatRegistry(folders: unknown, lock: string): string {
+  return `{"folders":${JSON.stringify(folders)},"lock":${lock},"version":1}\n`;
+}
+
+test('the registry is the text of the lock, and the state of folders and files', async () => {
+  await using project = await createWarm();
+  const text = await readFile(registryOf(project), 'utf8');
+  const registry = JSON.parse(text);
+  expect(text).toBe(formatRegistry(registry.folders, await readFile(project.lock, 'utf8')));
+  const stamp = [expect.any(Number), expect.any(Number), expect.any(Number), expect.any(Number)];
+  expect(registry.folders).toEqual({
+    'plugins/': {
+      strict: false,
+      subfolders: false,
+      scanned: expect.any(Number),
+      folders: { plugins: stamp },
+      files: { 'plugins/greet.mjs': stamp, 'plugins/plain.mjs': stamp, 'src/word.mjs': stamp },
+    },
+  });
+  await editRegistry(project, () => undefined);
+  expect(await load(project)).toMatchObject({ isWarm: true });
+});
+
 test('a folder in which nothing was touched is loaded without reading a file, and is the same', async () => {
   await using project = await createProject(files);
   await project.accept();
@@ -78,10 +110,9 @@ test('a folder in which nothing was touched is loaded without reading a file, an
 
 test('what was changed in the same tick as the scan is read again', async () => {
   await using project = await createWarm();
-  const registry = JSON.parse(await readFile(registryOf(project), 'utf8'));
-  const folder = registry.folders['plugins/'];
-  folder.scanned = folder.stamps['src/word.mjs'][3];
-  await writeFile(registryOf(project), JSON.stringify(registry));
+  await editRegistry(project, (folder) => {
+    folder['scanned'] = folder.files['src/word.mjs']?.[3];
+  });
   expect(await load(project)).toMatchObject({ isWarm: false, diagnostics: [] });
 });
 
@@ -178,37 +209,115 @@ test('a folder with warnings or refused files is scanned every time', async () =
     expect(await load(project)).toMatchObject({ isWarm: false, diagnostics: [{ code: 'tool.import.meta' }] });
 });
 
-type Edit = (folder: Record<string, JsonObject>) => void;
-const edits: readonly (readonly [string, Edit])[] = [
-  ['no lock', (folder) => delete folder['lock']],
-  ['another lock', (folder) => Object.assign(folder, { lock: 'a'.repeat(64) })],
-  ['no time', (folder) => Object.assign(folder, { scanned: 'soon' })],
-  ['no tools', (folder) => Object.assign(folder, { tools: [] })],
-  ['a tool fewer', (folder) => Object.assign(folder, { tools: { plain: folder['tools']?.['plain'] } })],
+const edits: readonly (readonly [string, (folder: Folder) => void])[] = [
+  ['no time', (folder) => delete folder['scanned']],
+  ['a time that is a text', (folder) => Object.assign(folder, { scanned: String(folder['scanned']) })],
+  ['no word on how it was scanned', (folder) => delete folder['strict']],
+  ['no files', (folder) => Object.assign(folder, { files: {} })],
+  ['files that are a list', (folder) => Object.assign(folder, { files: [] })],
+  ['a file fewer', (folder) => delete folder.files['plugins/greet.mjs']],
+  ['no folders', (folder) => Object.assign(folder, { folders: {} })],
   [
-    'a tool under another name',
-    (folder) =>
-      Object.assign(folder, { tools: { ...folder['tools'], greet: undefined, evil: folder['tools']?.['greet'] } }),
+    'another folder',
+    (folder) => Object.assign(folder, { folders: { src: Object.values(folder['folders'] ?? {})[0] } }),
   ],
-  ['another schema', (folder) => Object.assign(folder['tools']?.['greet'] ?? {}, { parameters: { type: 'object' } })],
-  ['a schema that is none', (folder) => Object.assign(folder['tools']?.['greet'] ?? {}, { parameters: 'x' })],
-  ['another file', (folder) => Object.assign(folder['tools']?.['greet'] ?? {}, { file: '../../x.mjs' })],
-  ['no stamps', (folder) => Object.assign(folder, { stamps: {} })],
-  ['a stamp that is none', (folder) => Object.assign(folder['stamps'] ?? {}, { 'src/word.mjs': [1, 2, 3, 4] })],
+  ['a folder that is none', (folder) => Object.assign(folder, { folders: { plugins: null } })],
+  ['a stamp that is none', (folder) => Object.assign(folder.files, { 'src/word.mjs': 1 })],
+  ['a stamp that is too long', (folder) => folder.files['src/word.mjs']?.push(1)],
   [
-    'a stamp that is huge',
-    (folder) => Object.assign(folder['stamps'] ?? {}, { 'src/word.mjs': ['9'.repeat(1000), '1', '1', '1'] }),
+    'a stamp of texts',
+    (folder) => Object.assign(folder.files, { 'src/word.mjs': folder.files['src/word.mjs']?.map(String) }),
   ],
+  ...['size', 'inode', 'time', 'time of its inode'].map((what, index) => {
+    const edit = (folder: Folder): void => {
+      const stamp = folder.files['src/word.mjs'] ?? [];
+      stamp[index] = (stamp[index] ?? 0) - 1;
+    };
+    return [`another ${what} of a file`, edit] as const;
+  }),
 ];
 
 test.each(edits)('a registry with %s is made again', async (_, edit) => {
   await using project = await createWarm();
-  const registry = JSON.parse(await readFile(registryOf(project), 'utf8'));
-  edit(registry.folders['plugins/']);
-  await writeFile(registryOf(project), JSON.stringify(registry));
+  await editRegistry(project, edit);
   const loaded = await load(project);
   expect(loaded).toMatchObject({ isWarm: false, diagnostics: [], tools: [{ name: 'greet' }, { name: 'plain' }] });
   expect(await load(project)).toMatchObject({ isWarm: true });
+});
+
+/** `folders` is the JSON of the folders, `lock` the text of the lock, `evil` another lock. */
+type Forge = (parts: { readonly folders: string; readonly lock: string; readonly evil: string }) => string;
+
+test.each<readonly [string, Forge]>([
+  ['another lock in place of it', ({ folders, evil }) => `{"folders":${folders},"lock":${evil},"version":1}\n`],
+  [
+    'another lock before it',
+    ({ folders, lock, evil }) => `{"folders":${folders},"lock":${evil},"x":{"a":{},"lock":${lock},"version":1}\n`,
+  ],
+  [
+    'another lock after it',
+    ({ folders, lock, evil }) => `{"folders":${folders},"lock":${lock},"lock":${evil},"version":1}\n`,
+  ],
+  [
+    'another lock, and the lock in a list',
+    ({ folders, lock, evil }) => `{"folders":${folders},"lock":${evil},"x":[{},"lock":${lock},"version":1}\n`,
+  ],
+  [
+    'another lock, and the lock in an object',
+    ({ folders, lock, evil }) => `{"folders":${folders},"lock":${evil},"x":{"y":{},"lock":${lock},"version":1}\n}`,
+  ],
+  [
+    'the lock under a key that ends like its own',
+    ({ folders, lock, evil }) => `{"folders":${folders},"lock":${evil},"x":{},"\\u007d,\\"lock":${lock},"version":1}\n`,
+  ],
+  [
+    'the lock under an escaped key',
+    ({ folders, lock, evil }) => `{"folders":${folders},"lock":${evil},"},\\"lock":${lock},"version":1}\n`,
+  ],
+  [
+    'the lock behind the text of one',
+    ({ folders, lock, evil }) => `{"folders":${folders},"lock":${evil},"x":"},"lock":${lock},"version":1}\n`,
+  ],
+  [
+    'another lock, and the lock behind the end',
+    ({ folders, lock, evil }) =>
+      `{"folders":${folders},"lock":${evil},"version":1}\n{"a":{},"lock":${lock},"version":1}\n`,
+  ],
+])('a registry with %s lets nothing in that is not locked', async (_, forge) => {
+  await using project = await createWarm();
+  const registry = JSON.parse(await readFile(registryOf(project), 'utf8'));
+  const lock = await readFile(project.lock, 'utf8');
+  const evil = lock.replaceAll('Works.', 'Works evil.');
+  expect(evil).not.toBe(lock);
+  await writeFile(registryOf(project), forge({ folders: JSON.stringify(registry.folders), lock, evil }));
+  const loaded = await load(project);
+  expect(loaded).toMatchObject({ isWarm: false, diagnostics: [] });
+  expect(loaded.tools.map(({ description }) => description)).toEqual(['Works.', 'Works.']);
+});
+
+test('a lock with a key that is written with a backslash is read with care each time', async () => {
+  const key = { more: "examples: [{ description: 'x', input: { text: 'a' }, output: { '\\n': 1 } }]," };
+  await using project = await createProject({ 'plugins/odd.mjs': toolFile('odd', key) });
+  await project.accept();
+  await passTick(project);
+  for (const _ of [1, 2]) {
+    const { isWarm, tools } = await load(project);
+    expect(isWarm).toBe(false);
+    expect(tools[0]?.examples[0]?.output).toEqual({ '\n': 1 });
+  }
+});
+
+test('in folders within folders, what comes to any of them is seen', async () => {
+  await using project = await createProject({ 'plugins/deep/er/one.mjs': toolFile('one'), 'plugins/empty/_x': '' });
+  const options = { subfolders: true };
+  await (await compareLock(project.plugins, { lock: project.lock, ...options })).accept();
+  await passTick(project);
+  await load(project, options);
+  expect(await load(project, options)).toMatchObject({ isWarm: true, files: [{ file: 'deep/er/one.mjs' }] });
+  await project.write('plugins/empty/two.mjs', toolFile('two'));
+  const loaded = await load(project, options);
+  expect(loaded.isWarm).toBe(false);
+  expect(codesOf(loaded)).toEqual(['empty/two.mjs tool.lock.unpinned']);
 });
 
 test.each([
@@ -230,12 +339,11 @@ test.each([
 test('a registry that says of a changed file that it is the same lets nothing run but what is locked', async () => {
   await using project = await createWarm();
   await project.write('src/word.mjs', "globalThis.holdfastEvil = true; export const word = 'evil';");
-  const { size, ino, mtimeNs, ctimeNs } = await stat(join(project.root, 'src/word.mjs'), { bigint: true });
-  const registry = JSON.parse(await readFile(registryOf(project), 'utf8'));
-  const folder = registry.folders['plugins/'];
-  folder.stamps['src/word.mjs'] = [size, ino, mtimeNs, ctimeNs].map(String);
-  folder.scanned = '9'.repeat(20);
-  await writeFile(registryOf(project), JSON.stringify(registry));
+  const { size, ino, mtimeMs, ctimeMs } = await stat(join(project.root, 'src/word.mjs'));
+  await editRegistry(project, (folder) => {
+    folder.files['src/word.mjs'] = [size, ino, mtimeMs, ctimeMs];
+    folder['scanned'] = 1e300;
+  });
   const loaded = await load(project);
   expect(loaded.isWarm).toBe(true);
   expect(await callTool(loaded.tools[0])).toBe('good1');

@@ -1,128 +1,147 @@
-import { lstat, realpath } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { realpathSync } from 'node:fs';
+import { sep } from 'node:path';
 import type { ToolMetadata } from './check-metadata.ts';
 import { isIn } from './compare-lock.ts';
 import type { CurrentTool, LockPlace, ToolFile } from './folder-pins.ts';
 import { createPackageFinder } from './found-packages.ts';
-import { hashJson } from './hash-json.ts';
-import type { LockedTool, LockReading } from './lock-file.ts';
-import { type Stamp, toStamp } from './read-bounded.ts';
-import { type RegisteredFolder, type RegisteredTool, readRegisteredFolder } from './registry-file.ts';
+import { type LockedTool, type LockedTools, toLockedTools } from './lock-file.ts';
+import { type RegisteredFolder, readRegisteredFolder, readRegistry } from './registry-file.ts';
 import type { ScanFolderOptions } from './scan-folder.ts';
+import { isAsStamped, readStamp, type Stamp } from './stamp.ts';
 import { listToolFiles } from './tool-files.ts';
 
-/** A tool as the registry and the lock together know it. */
+/** A tool as the lock knows it. */
 export interface WarmTool {
   readonly scanned: ToolFile;
   readonly pin: LockedTool;
 }
 
+/** Tools of a folder that is as it was when it was found to be as the lock says. */
+export interface WarmStart {
+  /** In file order. */
+  readonly tools: readonly WarmTool[];
+  /** All that the lock says. */
+  readonly locked: LockedTools;
+}
+
 /**
- * The tools of a folder in file order, without reading a file of it: where the registry has it, and nothing there, in what it imports
- * or in the lock was touched since. `undefined`: it has to be scanned.
+ * The tools of a folder without reading a file of it: where the registry has it, and nothing there, in what it imports or in the lock was
+ * touched since. `undefined`: it has to be scanned.
+ *
+ * @throws HoldfastError `tools.lock.invalid`, `tools.lock.version`.
  */
 export async function startWarm(
   place: LockPlace,
-  { tools: locked, digest }: LockReading,
+  lock: Uint8Array,
   { strict = false, subfolders = false }: ScanFolderOptions,
-): Promise<readonly WarmTool[] | undefined> {
-  const registered = await readRegisteredFolder(place.root, place.prefix);
-  if (registered === undefined || registered.lock !== digest) return undefined;
+): Promise<WarmStart | undefined> {
+  const registry = await readRegistry(place.root, lock);
+  const registered = registry === undefined ? undefined : readRegisteredFolder(registry, place.prefix);
+  if (registry === undefined || registered === undefined) return undefined;
   if (registered.strict !== strict || registered.subfolders !== subfolders) return undefined;
-  const own = [...locked].filter(([, { entry }]) => isIn(entry, place.prefix, { subfolders }));
+  const locked = toLockedTools(registry.lock, place.lock);
+  const toPath = createPaths(place.root);
   const tools: WarmTool[] = [];
-  for (const [name, pin] of own) {
-    const tool = registered.tools.get(name);
-    // A tool file that is a link: where it leads is not looked at here.
-    if (tool === undefined || place.prefix + tool.file !== pin.entry) return undefined;
-    if (hashJson([tool.parameters ?? null, tool.returns ?? null]) !== pin.schema) return undefined;
-    const { entry, files } = pin;
-    const metadata = toMetadata(name, tool, pin);
-    const path = join(place.root, entry);
-    tools.push({ scanned: { type: 'tool', file: tool.file, path, digest: files.get(entry) ?? '', metadata }, pin });
+  for (const [name, pin] of locked) {
+    if (isIn(pin.entry, place.prefix, { subfolders })) tools.push(toWarmTool(name, pin, { place, toPath }));
   }
-  tools.sort((left, right) => (left.scanned.file < right.scanned.file ? -1 : 1));
-  const { files, unreadable } = await listToolFiles(place.folder, { subfolders });
-  const isListed = files.length === tools.length && files.every((file, index) => file === tools[index]?.scanned.file);
-  if (!isListed || unreadable.length > 0) return undefined;
-  const isSame = (await areFilesSame(tools, registered, place.root)) && (await arePackagesSame(tools, place.root));
-  return isSame ? tools : undefined;
+  if (!areFoldersSame(registered, place, toPath) || !areFilesSame(tools, registered, toPath)) return undefined;
+  if (!(await arePackagesSame(tools, place.root, toPath))) return undefined;
+  return { tools: tools.sort((left, right) => (left.scanned.file < right.scanned.file ? -1 : 1)), locked };
 }
 
-/** What a scan in which nothing was wrong leaves to the registry. */
-export function toRegistered(
+/** What a scan in which nothing was wrong leaves to the registry; `undefined` where it cannot tell later whether something changed. */
+export async function toRegistered(
   tools: readonly CurrentTool[],
-  { lock, options }: { readonly lock: string; readonly options: ScanFolderOptions },
-): Omit<RegisteredFolder, 'scanned'> {
-  const stamps = new Map<string, Stamp>();
-  for (const { closure } of tools) for (const { path, stamp } of closure.files) stamps.set(path, stamp);
-  return {
-    lock,
-    strict: options.strict === true,
-    subfolders: options.subfolders === true,
-    tools: new Map(
-      tools.map(({ scanned: { file, metadata } }) => {
-        return [metadata.name, { file, parameters: metadata.parameters, returns: metadata.returns }];
-      }),
-    ),
-    stamps,
-  };
+  place: LockPlace,
+  { strict = false, subfolders = false }: ScanFolderOptions,
+): Promise<Omit<RegisteredFolder, 'scanned'> | undefined> {
+  const toPath = createPaths(place.root);
+  const files = new Map<string, Stamp>();
+  for (const { scanned, closure } of tools) {
+    // A tool file that is a link: where it leads is not looked at when nothing is read.
+    if (place.prefix + scanned.file !== closure.entry) return undefined;
+    for (const { path, stamp } of closure.files) files.set(path, stamp);
+  }
+  const folders = new Map<string, Stamp>();
+  const listed = subfolders ? (await listToolFiles(place.folder, { subfolders })).folders : [''];
+  for (const folder of listed) {
+    const path = `${place.prefix}${folder}`.replace(/\/$/, '');
+    const stamp = readStamp(toPath(path));
+    if (stamp === undefined) return undefined;
+    folders.set(path, stamp);
+  }
+  return { strict, subfolders, folders: Object.fromEntries(folders), files: Object.fromEntries(files) };
+}
+
+type ToPath = (path: string) => string;
+
+/** Absolute paths of plain ones, which need not be normalised. */
+function createPaths(root: string): ToPath {
+  const start = root.endsWith(sep) ? root : root + sep;
+  if (sep === '/') return (path) => start + path;
+  return (path) => start + path.replaceAll('/', sep);
 }
 
 // What the lock has is what the scan gave: the lock is the one that it was compared with then.
-function toMetadata(name: string, { parameters, returns }: RegisteredTool, { metadata }: LockedTool): ToolMetadata {
-  return { ...metadata, name, parameters, returns } as unknown as ToolMetadata;
+function toWarmTool(
+  name: string,
+  pin: LockedTool,
+  { place, toPath }: { readonly place: LockPlace; readonly toPath: ToPath },
+): WarmTool {
+  const { entry, files, parameters, returns } = pin;
+  const metadata = { ...pin.metadata, name, parameters, returns } as unknown as ToolMetadata;
+  const file = entry.slice(place.prefix.length);
+  return { scanned: { type: 'tool', file, path: toPath(entry), digest: files.get(entry) ?? '', metadata }, pin };
 }
 
-async function areFilesSame(
-  tools: readonly WarmTool[],
-  { stamps, scanned }: RegisteredFolder,
-  root: string,
-): Promise<boolean> {
-  const paths = [...new Set(tools.flatMap(({ pin }) => [...pin.files.keys()]))];
-  // A link in place of a folder would leave its files as they were.
-  const folders = [...new Set(paths.map((path) => dirname(join(root, path))))];
-  if (!(await Promise.all(folders.map(isReal))).every(Boolean)) return false;
-  const same = await Promise.all(
-    paths.map(async (path) => {
-      const stamp = stamps.get(path);
-      if (stamp === undefined) return false;
-      // A change within the same tick of the clock as the scan would leave no trace.
-      if (BigInt(stamp.changed) >= BigInt(scanned)) return false;
-      try {
-        const now = toStamp(await lstat(join(root, path), { bigint: true }));
-        return (
-          now.size === stamp.size &&
-          now.inode === stamp.inode &&
-          now.modified === stamp.modified &&
-          now.changed === stamp.changed
-        );
-      } catch {
-        // Gone, or out of reach: the scan says which.
-        return false;
-      }
-    }),
+// A folder changes with every name in it that comes, goes or comes to mean something else.
+function areFoldersSame({ folders, scanned }: RegisteredFolder, { prefix }: LockPlace, toPath: ToPath): boolean {
+  if (!Object.hasOwn(folders, prefix.replace(/\/$/, ''))) return false;
+  return Object.entries(folders).every(
+    ([path, stamp]) => isAsStamped(toPath(path), stamp, scanned) && isReal(toPath(path)),
   );
-  return same.every(Boolean);
 }
 
-async function isReal(folder: string): Promise<boolean> {
+function areFilesSame(tools: readonly WarmTool[], { files, scanned }: RegisteredFolder, toPath: ToPath): boolean {
+  const seen = new Set<string>();
+  const folders = new Set<string>();
+  for (const { pin } of tools) {
+    for (const path of pin.files.keys()) {
+      if (seen.has(path)) continue;
+      seen.add(path);
+      folders.add(folderOf(path));
+      if (!Object.hasOwn(files, path) || !isAsStamped(toPath(path), files[path], scanned)) return false;
+    }
+  }
+  // A link in place of a folder would leave its files as they were.
+  return [...folders].every((folder) => isReal(toPath(folder)));
+}
+
+/** Relative to the root; empty for the root itself. */
+function folderOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
+}
+
+function isReal(folder: string): boolean {
+  // The root ends in a separator when nothing follows it.
+  const path = folder.length > 1 && folder.endsWith(sep) ? folder.slice(0, -1) : folder;
   try {
-    return (await realpath(folder)) === folder;
+    return realpathSync.native(path) === path;
   } catch {
     // Gone, or out of reach: the scan says which.
     return false;
   }
 }
 
-async function arePackagesSame(tools: readonly WarmTool[], root: string): Promise<boolean> {
+async function arePackagesSame(tools: readonly WarmTool[], root: string, toPath: ToPath): Promise<boolean> {
   const finder = createPackageFinder(root);
   for (const { pin } of tools) {
     if (pin.packages.size === 0) continue;
-    const folders = new Set([...pin.files.keys()].map((path) => dirname(join(root, path))));
+    const folders = new Set([...pin.files.keys()].map((path) => folderOf(path)));
     for (const [name, version] of pin.packages) {
       for (const folder of folders) {
-        const found = await finder.find(name, folder);
+        const found = await finder.find(name, folder === '' ? root : toPath(folder));
         if (found.type !== 'found' || found.version !== version) return false;
       }
     }
