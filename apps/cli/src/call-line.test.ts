@@ -62,6 +62,11 @@ test('a success is one line, anything else says why below', () => {
     '  failed    read_file     {"path":"a.txt"}  allow    3 ms',
     '            There is no `a.txt`. (file.missing)',
   ]);
+  const { outcome } = callEnd('ok');
+  const tried = callEnd('ok', { outcome: { ...outcome, attempts: 3 } });
+  expect(formatCallEnd(tried, plain)).toEqual([
+    '  ok        read_file     {"path":"a.txt"}  allow, 3 attempts    3 ms',
+  ]);
 });
 
 test.each([

@@ -15,7 +15,12 @@ export interface EndedCall {
   readonly rawArguments: unknown;
   readonly decisions: readonly PolicyDecision[];
   readonly approval?: { readonly type: 'approve' | 'deny'; readonly by: string } | undefined;
-  readonly outcome: { readonly kind: string; readonly code?: string | undefined; readonly message: string };
+  readonly outcome: {
+    readonly kind: string;
+    readonly code?: string | undefined;
+    readonly message: string;
+    readonly attempts?: number | undefined;
+  };
   readonly durationMs: number;
 }
 
@@ -89,7 +94,7 @@ export function formatCallEnd(event: EndedCall, style: LineStyle): readonly stri
       state: outcome.kind,
       name: event.name,
       arguments: event.rawArguments,
-      decision: describeDecision(event),
+      decision: [describeDecision(event), ...listAttempts(outcome)].filter((text) => text !== '').join(', '),
       durationMs: event.durationMs,
     },
     style,
@@ -100,6 +105,11 @@ export function formatCallEnd(event: EndedCall, style: LineStyle): readonly stri
   const indent = style.columns < 40 ? 4 : 12;
   const lines = free ? [reason] : wrapColumns(reason, style.columns - indent - 1, 3);
   return [line, ...lines.map((text) => `${' '.repeat(indent)}${style.colors.dim(text)}`)];
+}
+
+/** `3 attempts`, where a tool was run more than once. */
+export function listAttempts({ attempts }: EndedCall['outcome']): readonly string[] {
+  return attempts === undefined ? [] : [formatCount(attempts, 'attempt')];
 }
 
 /** What came too late to count. */

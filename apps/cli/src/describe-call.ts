@@ -57,6 +57,7 @@ function toEntries(use: CallUse, kept: boolean): readonly Entry[] {
     ['policies', listDecisions(use)],
     ['approval', use.approvals.map(describeApproval)],
     ['resolution', listResolution(use)],
+    ['failed', listFailed(use)],
     ['outcome', [end === undefined ? describeUnended(use) : describeOutcome(end)]],
     ['changed', listChanged(use, kept)],
     ['late', listLate(use)],
@@ -133,6 +134,13 @@ function describeOutcome({ outcome, durationMs, abandoned, error }: ToolCallEndE
     ...(error === undefined || message.includes(error.message) ? [] : [`${error.name}: ${error.message}`]),
     ...(abandoned === true ? ['The tool did not stop when told to; its late result was dropped.'] : []),
   ].join('\n');
+}
+
+/** Attempts before the last one. */
+function listFailed({ end }: CallUse): readonly string[] {
+  return (end?.retries ?? []).map(
+    ({ code, message, atMs }, index) => `attempt ${index + 1} (${code}) ${formatTime(atMs)}: ${cut(message, 1000)}`,
+  );
 }
 
 function listLate({ late }: CallUse): readonly string[] {

@@ -52,7 +52,7 @@ const files = {
 };
 const run = ['run', 'Do it.', '--model', 'script:script.json', '--json', '--max-rounds', '3'];
 
-const nestedEvents = ['child-event', 'tool-call-beat', 'tool-call-late'];
+const nestedEvents = ['child-event', 'tool-call-beat', 'tool-call-late', 'tool-call-retry'];
 /** Of runs that were stopped and gone on with, which the tests of `resume` have. */
 const laterRecords = ['call-resolution', 'resource-recovery-failed', 'snapshot'];
 const rareRecords = [
@@ -114,6 +114,10 @@ const nesting = {
      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
      return new Promise((resolve) => setTimeout(resolve, 10, 'late'));`,
   ).replace("'none',", "'none', timeoutMs: 1,"),
+  'plugins/flaky.mjs': toTool('flaky', "throw new Error('busy');").replace(
+    "'none',",
+    "'none', retry: { attempts: 2, delayMs: 0 },",
+  ),
   'plugins/hold.mjs': toTool('hold', 'return new Promise((resolve) => setTimeout(resolve, 50, 1));', 'state'),
   'plugins/child.mjs': toTool(
     'child',
@@ -129,13 +133,15 @@ const nesting = {
   ),
   'a.txt': 'one\n',
   'script.json': JSON.stringify({
-    turns: [{ calls: [say('around'), say('late'), say('hold'), say('child')] }, { text: 'Done.' }],
+    turns: [{ calls: [say('around'), say('late'), say('hold'), say('child'), say('flaky')] }, { text: 'Done.' }],
   }),
 };
 
 test('nested calls, signs of life, late results and runs of children are as the schemas say, and are explained', async () => {
   await using folder = await createFolder(nesting);
-  const { exitCode, stdout, stderr } = await runMain(run, { folder: folder.path });
+  // A tool in a process of its own has no session to give to a child.
+  const trusting = [...run, '--isolation', 'in-process'];
+  const { exitCode, stdout, stderr } = await runMain(trusting, { folder: folder.path });
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
   const types = await checkLines('run', stdout);
   for (const type of nestedEvents) expect(types).toContain(type);
@@ -144,7 +150,7 @@ test('nested calls, signs of life, late results and runs of children are as the 
   for (const type of ['child-record', 'tool-call-late', 'slice']) expect(records).toContain(type);
 
   const why = await readSchema('why');
-  for (const id of ['call_1_0', 'call_1_1', 'call_1_3', 'call_1_0/1']) {
+  for (const id of ['call_1_0', 'call_1_1', 'call_1_3', 'call_1_4', 'call_1_0/1']) {
     const explained = JSON.parse(await print(['why', id, '--json'], folder.path));
     expect({ id, issues: findIssues(why, explained) }).toEqual({ id, issues: [] });
     expect(explained.callId).toBe(id);

@@ -101,4 +101,7 @@ test('a running call knows since when and how far it is', () => {
   calls.apply({ type: 'tool-call-progress', callId: 'c1', name: 'read_file', message: 'half way' });
   calls.apply({ type: 'tool-call-beat', callId: 'c1', name: 'read_file', atMs: 8 });
   expect(calls.list()[0]).toMatchObject({ startedAtMs: 5, progress: 'half way', beatAtMs: 8 });
+  const failed = { callId: 'c1', name: 'read_file', attempt: 1, code: 'tool.threw', message: 'busy' };
+  calls.apply({ type: 'tool-call-retry', ...failed, delayMs: 2_000, atMs: 9 });
+  expect(calls.list()[0]).toMatchObject({ progress: 'attempt 1 failed, the next in 2.0 s' });
 });

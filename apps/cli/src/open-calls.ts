@@ -1,5 +1,5 @@
 import type { RunEvent } from '@holdfast/core';
-import { childRunName, formatArguments } from './call-line.ts';
+import { childRunName, formatArguments, formatDuration } from './call-line.ts';
 import { enterChild, type Place, toCallKey, toParentKey, toRunKey } from './nesting.ts';
 
 /** A call that has not ended yet, or a run in the session of a child. */
@@ -80,6 +80,13 @@ export function createOpenCalls(): OpenCalls {
       case 'tool-call-progress':
         change(toCallKey(event.callId, place), { progress: event.message });
         break;
+      case 'tool-call-retry': {
+        const { attempt, delayMs } = event;
+        change(toCallKey(event.callId, place), {
+          progress: `attempt ${attempt} failed, the next in ${formatDuration(delayMs)}`,
+        });
+        break;
+      }
       case 'tool-call-beat':
         change(toCallKey(event.callId, place), { beatAtMs: event.atMs });
         break;

@@ -1,6 +1,6 @@
 import type { Json, Outcome } from '@holdfast/core';
 import type { Isolation } from '@holdfast/loader';
-import { formatArguments, formatCount, formatDuration, type LineStyle } from './call-line.ts';
+import { formatArguments, formatCount, formatDuration, type LineStyle, listAttempts } from './call-line.ts';
 import { formatChanges } from './changes.ts';
 import { createColors } from './colors.ts';
 import type { JsonDifference } from './json-difference.ts';
@@ -55,15 +55,18 @@ export function formatTried(
       : mismatch === undefined
         ? ', as the example says'
         : ', but not as the example says';
+  const tries = listAttempts(outcome)
+    .map((text) => `, ${text}`)
+    .join('');
   if (isSame)
     return [
-      `  ${(ok ? colors.green : colors.red)(`${outcome.kind}${code}`)} after ${formatDuration(durationMs)}, the same`,
+      `  ${(ok ? colors.green : colors.red)(`${outcome.kind}${code}`)} after ${formatDuration(durationMs)}${tries}, the same`,
     ];
   const paint = ok && mismatch === undefined ? colors.green : colors.red;
   const changes = writes.map(({ key, change }) => ({ path: key, change }));
   const said = debug ? (error?.stack ?? '') : error === undefined ? '' : `${error.name}: ${error.message}`;
   return [
-    `  ${paint(`${outcome.kind}${code}`)} after ${formatDuration(durationMs)}${verdict}`,
+    `  ${paint(`${outcome.kind}${code}`)} after ${formatDuration(durationMs)}${tries}${verdict}`,
     ...(mismatch === undefined
       ? []
       : formatEntry('differs', toSentence(mismatch, { left: 'it is', right: 'the example says' }), style)),
@@ -180,6 +183,7 @@ export function describeTrial({
         message: end.outcome.message,
         value: end.outcome.value,
         text: end.outcome.text,
+        ...(end.outcome.attempts === undefined ? {} : { attempts: end.outcome.attempts }),
       },
       durationMs: end.durationMs,
       writes: end.writes.map(({ key, change }) => ({ path: key, change })),

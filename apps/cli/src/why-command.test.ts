@@ -155,6 +155,17 @@ test.each([
     ],
   },
   {
+    what: 'tried again',
+    entries: [
+      callEnd('failed', {
+        code: 'tool.threw',
+        message: 'Tried 2 times. busy',
+        retries: [{ code: 'tool.threw', message: 'not yet', atMs: 0 }],
+      }),
+    ],
+    says: ['failed     attempt 1 (tool.threw) 1970-01-01 00:00:00 UTC: not yet', 'after 3 ms: Tried 2 times. busy'],
+  },
+  {
     what: 'nested in one that failed',
     id: 'c1/1',
     entries: [
