@@ -135,19 +135,20 @@ function describe(diagnosis: Diagnosis): readonly (readonly [label: string, text
       'workspace',
       `${toPrintable(workspace.path)}: ${workspace.writable ? 'writable' : 'not writable'}, ${formatCount(workspace.sessions, 'session log')}${workspace.freeBytes === null ? '' : `, ${formatBytes(workspace.freeBytes)} free`}`,
     ],
-    ...diagnosis.isolation.tiers.map((tier, index): readonly [string, string] => [
+    ...diagnosis.isolation.tiers.map((tier, index, tiers): readonly [string, string] => [
       index === 0 ? 'isolation' : '',
-      describeTier(tier),
+      describeTier(tier, tiers[index - 1]),
     ]),
   ];
 }
 
-/** What a tool in the tier may do and only its call suffers from. */
-function describeTier({ tier, reason, stops }: TierState): string {
+/** What a tool in the tier may do and only its call suffers from, beside what the `weaker` tier stops. */
+function describeTier({ tier, reason, stops }: TierState, weaker: TierState | undefined): string {
   if (reason !== '') return toPrintable(`${tier}: not here. ${reason}`);
   if (tier === 'in-process') return 'in-process stops nothing: it is for tool files whose code you trust as your own';
   const where = tier === defaultIsolation ? ', where tools run unless told otherwise,' : '';
-  return `${tier}${where} stops a tool that ${stops.join(', ')}`;
+  const further = stops.filter((what) => weaker?.stops.includes(what) !== true);
+  return `${tier}${where} ${further.length < stops.length ? 'also ' : ''}stops a tool that ${further.join(', ')}`;
 }
 
 function formatBytes(bytes: number): string {

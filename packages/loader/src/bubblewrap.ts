@@ -25,8 +25,8 @@ export async function findSandbox(path: string = process.env['PATH'] ?? ''): Pro
 
 /**
  * The command that runs another one in a sandbox: with process ids, network and users of its own (no network at all), everything
- * read-only, and empty folders where the home of the user, temporary files and sockets of services are. `visible` are folders that
- * are shown although they lie in one of those.
+ * read-only, and empty folders, read-only too, where the home of the user, temporary files and sockets of services are. `visible` are
+ * folders that are shown although they lie in one of those.
  */
 export function sandboxCommand(program: string, command: Command, visible: readonly string[]): Command {
   return [
@@ -41,6 +41,8 @@ export function sandboxCommand(program: string, command: Command, visible: reado
     ...['--proc', '/proc'],
     ...hiddenFolders().flatMap((folder) => ['--tmpfs', folder]),
     ...[...new Set(visible)].flatMap((folder) => ['--ro-bind', folder, folder]),
+    // Last of all: until now there had to be folders made in them. What could be written there would be memory without limit.
+    ...['/dev', ...hiddenFolders()].flatMap((folder) => ['--remount-ro', folder]),
     ...['--chdir', '/'],
     '--',
     ...command,

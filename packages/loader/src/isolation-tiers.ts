@@ -8,42 +8,48 @@ export const defaultIsolation: Isolation = 'subprocess';
 export type Harm =
   | 'exit'
   | 'loop'
-  | 'memory'
+  | 'heap'
   | 'globals'
   | 'silence'
   | 'environment'
   | 'block'
   | 'crash'
+  | 'memory'
   | 'children'
   | 'network'
   | 'files'
+  | 'signals'
+  | 'neighbours'
   | 'escape';
 
 /** In the words of `holdfast doctor`, after "a tool that". */
 export const harms: Readonly<Record<Harm, string>> = {
   exit: 'ends its process',
   loop: 'loops for ever',
-  memory: 'fills the memory',
+  heap: 'fills its heap',
   globals: 'changes globals',
   silence: 'never answers',
-  environment: 'reads secrets from the environment',
+  environment: 'looks for secrets in `process.env`',
   block: 'blocks outside of JavaScript',
   crash: 'crashes',
+  memory: 'fills the memory outside of its heap',
   children: 'leaves programs running',
   network: 'uses the network',
   files: 'writes files itself',
+  signals: 'starts a program that signals others',
+  neighbours: 'reads what the system tells of other processes, their environment too',
   escape: 'starts a program that leaves its process group',
 };
 
-const threadStops: readonly Harm[] = ['exit', 'loop', 'memory', 'globals', 'silence', 'environment'];
-const processStops: readonly Harm[] = [...threadStops, 'block', 'crash', 'children'];
+const threadStops: readonly Harm[] = ['exit', 'loop', 'heap', 'globals', 'silence', 'environment'];
+const processStops: readonly Harm[] = [...threadStops, 'block', 'crash', 'memory', 'children'];
 
-/** What each tier keeps from doing harm to more than the call. Held to by tests. */
+/** What each tier keeps from doing harm to more than the call, on Linux. Held to by tests. */
 export const stoppedHarms: Readonly<Record<Isolation, readonly Harm[]>> = {
   'in-process': [],
   worker: threadStops,
   subprocess: processStops,
-  sandbox: [...processStops, 'network', 'files', 'escape'],
+  sandbox: [...processStops, 'network', 'files', 'signals', 'neighbours', 'escape'],
 };
 
 /** A tier as it is on this machine. */
@@ -59,11 +65,13 @@ export interface TierState {
 /** What each isolation tier is worth on this machine. `path`: where `bwrap` is looked for, default `PATH`. */
 export async function describeIsolation(path?: string): Promise<readonly TierState[]> {
   const sandbox = await findSandbox(path);
+  // Only there is it limited.
+  const isLimited = process.platform === 'linux';
   const describe = (tier: Isolation, reason: string): TierState => ({
     tier,
     available: reason === '',
     reason,
-    stops: stoppedHarms[tier].map((harm) => harms[harm]),
+    stops: stoppedHarms[tier].filter((harm) => harm !== 'memory' || isLimited).map((harm) => harms[harm]),
   });
   return [
     describe('in-process', ''),

@@ -1,6 +1,10 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Json } from '@holdfast/core';
 import { expect, test } from 'vitest';
 import { findSandbox } from './bubblewrap.ts';
 import { createInProcessRunner } from './in-process-runner.ts';
@@ -26,13 +30,13 @@ interface Attempt {
   readonly runner: ToolRunner;
   readonly tier: Tier;
   readonly context: TestContext;
-  /** Runs a tool of this source and text as input. */
-  run(source: string, text?: string): Promise<unknown>;
+  /** Runs a tool of this source. */
+  run(source: string, input?: Json): Promise<unknown>;
 }
 
 /** Runs a tool until it says that it is about to do harm, and then has its call stopped. */
-async function stop({ run, context }: Attempt, source: string, text?: string): Promise<void> {
-  const running = run(source, text);
+async function stop({ run, context }: Attempt, source: string): Promise<void> {
+  const running = run(source);
   running.catch(() => undefined);
   await Promise.race([until(() => context.told.includes('in')), running]);
   context.abort('stopped');
@@ -49,6 +53,15 @@ function findPrograms(text: string): readonly string[] {
       return false;
     }
   });
+}
+
+/** Whether a process is there, and not merely unburied. */
+function isAlive(pid: number): boolean {
+  try {
+    return !/^\d+ \(.*\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
 }
 
 let count = 0;
@@ -69,9 +82,11 @@ const attempts: Readonly<Record<Harm, (attempt: Attempt) => Promise<void>>> = {
   async loop(attempt) {
     await stop(attempt, 'export function run(input, { progress }) { progress("in"); for (;;); }');
   },
-  async memory({ run }) {
+  async heap({ run, tier }) {
+    const before = process.memoryUsage.rss();
     const source = 'export function run() { const all = []; for (;;) all.push(new Array(100_000).fill(all.length)); }';
     await expect(run(source)).rejects.toMatchObject({ code: 'tool.process.memory' });
+    if (tier !== 'worker') expect(process.memoryUsage.rss() - before).toBeLessThan(50e6);
   },
   async globals({ run }) {
     const [{ some }, { parse }, { then }] = [Array.prototype, JSON, Promise.prototype];
@@ -118,6 +133,22 @@ const attempts: Readonly<Record<Harm, (attempt: Attempt) => Promise<void>>> = {
       code: 'tool.process.exited',
     });
   },
+  async memory({ runner, context }) {
+    const before = process.memoryUsage.rss();
+    for (const one of [
+      'Buffer.alloc(1e7, 1)',
+      'new Uint8Array(new WebAssembly.Memory({ initial: 200, maximum: 200 }).buffer).fill(1)',
+    ]) {
+      const source = `export function run() { const all = []; for (;;) all.push(${one}); }`;
+      // Others may start threads, and have gigabytes for them.
+      const tool = writeTool(source, { effects: 'none' });
+      const thrown: unknown = await runner.run(tool, {}, context).catch((error: unknown) => error);
+      // An allocation that fails is thrown in the tool, or ends its process.
+      expect(thrown, one).toBeInstanceOf(Error);
+      expect(String(thrown), one).toMatch(/memory|allocat|ended/i);
+    }
+    expect(process.memoryUsage.rss() - before).toBeLessThan(50e6);
+  },
   async children({ run, runner }) {
     const seconds = sleepTime();
     const source = `import { spawn } from 'node:child_process';
@@ -135,30 +166,97 @@ const attempts: Readonly<Record<Harm, (attempt: Attempt) => Promise<void>>> = {
     await until(() => findPrograms(seconds).length === 0);
   },
   async network({ run }) {
-    let connections = 0;
+    const heard: string[] = [];
     const server = createServer((socket) => {
-      connections += 1;
+      heard.push('tcp');
       socket.destroy();
     });
+    const datagrams = createSocket('udp4', () => heard.push('udp'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    await new Promise<void>((resolve) => datagrams.bind(0, '127.0.0.1', resolve));
+    const abstract = createServer((socket) => {
+      heard.push('abstract');
+      socket.destroy();
+    });
+    const name = `\0holdfast-test-${process.pid}-${sleepTime()}`;
+    await new Promise<void>((resolve) => abstract.listen(name, resolve));
     try {
-      const { port } = Object(server.address());
-      const source = `import { connect } from 'node:net';
-        export function run() {
-          return new Promise((resolve) => connect(${port}, '127.0.0.1').on('error', ({ code }) => resolve(code)).on('connect', () => resolve('in')));
+      const port = Number(Reflect.get(Object(server.address()), 'port'));
+      const source = `import { createSocket } from 'node:dgram';
+        import { Resolver } from 'node:dns/promises';
+        import { connect } from 'node:net';
+        const knock = (...where) => new Promise((resolve) => connect(...where).on('error', ({ code }) => resolve(code)).on('connect', () => resolve('in')));
+        export async function run() {
+          const found = [await knock(${port}, '127.0.0.1'), await knock(${JSON.stringify(name)})];
+          const resolver = new Resolver({ timeout: 50, tries: 1 });
+          resolver.setServers(['127.0.0.1:${datagrams.address().port}']);
+          found.push(await resolver.resolve4('holdfast.test').catch(({ code }) => code));
+          const socket = createSocket('udp4');
+          await new Promise((resolve) => socket.send('x', ${datagrams.address().port}, '127.0.0.1', resolve));
+          socket.close();
+          return found;
         }`;
-      expect(await run(source)).not.toBe('in');
-      expect(connections).toBe(0);
+      expect(await run(source)).not.toContain('in');
+      // What was sent to this machine by now has come.
+      expect(heard).toEqual([]);
     } finally {
-      server.close();
+      for (const one of [server, abstract, datagrams]) one.close();
     }
   },
   async files({ run }) {
-    const file = join(testFolder(), 'canary');
-    const source = `import { writeFileSync } from 'node:fs';
-      export function run() { try { writeFileSync(${JSON.stringify(file)}, ''); return 'in'; } catch ({ code }) { return code; } }`;
-    expect(await run(source)).not.toBe('in');
-    expect(existsSync(file)).toBe(false);
+    const folder = testFolder();
+    // What tools must not change, of all files, and places for files of anybody.
+    const kept = ['holdfast.lock', 'holdfast.config.ts', '.holdfast/sessions/1.jsonl', 'plugins/other.mjs'];
+    for (const path of kept) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), 'as it was');
+    }
+    const places = ['/tmp', '/var/tmp', '/run', '/dev', '/dev/shm', '/etc', '/', homedir(), folder];
+    const source = `import { appendFileSync, mkdirSync, rmSync, symlinkSync, chmodSync, writeFileSync } from 'node:fs';
+      const tries = {
+        write: (path) => appendFileSync(path, 'x'), remove: (path) => rmSync(path), mode: (path) => chmodSync(path, 0o777),
+      };
+      const made = [(path) => writeFileSync(path, ''), (path) => mkdirSync(path), (path) => symlinkSync('/etc', path)];
+      const done = [];
+      const attempt = (what, run) => { try { run(); done.push(what); } catch {} };
+      export function run({ kept, places }) {
+        for (const path of kept) for (const [name, run] of Object.entries(tries)) attempt(name + ' ' + path, () => run(path));
+        for (const place of places) for (const make of made) attempt(place, () => make(place + '/holdfast-canary'));
+        return done;
+      }`;
+    const input = { kept: kept.map((path) => join(folder, path)), places };
+    try {
+      expect(await run(source, input)).toEqual([]);
+      for (const path of kept) expect(readFileSync(join(folder, path), 'utf8')).toBe('as it was');
+    } finally {
+      for (const place of places) rmSync(join(place, 'holdfast-canary'), { recursive: true, force: true });
+    }
+  },
+  async signals({ run }) {
+    const victim = spawn('sleep', [sleepTime()], { stdio: 'ignore' });
+    try {
+      const source = `import { spawnSync } from 'node:child_process';
+        export function run({ pid }) { spawnSync('kill', ['-9', String(pid)]); spawnSync('/bin/sh', ['-c', 'kill -9 ' + pid]); return process.ppid; }`;
+      await run(source, { pid: victim.pid ?? 0 });
+      expect(isAlive(victim.pid ?? 0)).toBe(true);
+    } finally {
+      victim.kill('SIGKILL');
+    }
+  },
+  async neighbours({ run }) {
+    const secret = `s3cret-${sleepTime()}`;
+    const neighbour = spawn('sleep', [sleepTime()], { stdio: 'ignore', env: { SECRET: secret } });
+    try {
+      const source = `import { readdirSync, readFileSync } from 'node:fs';
+        export function run({ secret }) {
+          return readdirSync('/proc').filter((name) => /^\\d+$/.test(name)).filter((name) => {
+            try { return readFileSync('/proc/' + name + '/environ', 'latin1').includes(secret); } catch { return false; }
+          }).length;
+        }`;
+      expect(await run(source, { secret })).toBe(0);
+    } finally {
+      neighbour.kill('SIGKILL');
+    }
   },
   async escape(attempt) {
     const seconds = sleepTime();
@@ -195,8 +293,20 @@ test.each(rows)('$tier: a tool that $what costs its call and nothing else', asyn
     runner,
     tier,
     context,
-    run: (source) => runner.run(writeTool(source), {}, context),
+    run: (source, input = {}) => runner.run(writeTool(source), input, context),
   });
   // The host is well, and so is another tool of it.
   expect(await witness.run(bystander(), {}, testContext())).toBe(process.pid);
 });
+
+// What is said not to be stopped there is not: these words are for people who decide what to load.
+test.skipIf(process.platform !== 'linux').each(['network', 'files', 'signals', 'neighbours'] as const)(
+  'subprocess: a tool that does harm by `%s` is not stopped, and nobody says so',
+  async (harm) => {
+    expect(stoppedHarms.subprocess).not.toContain(harm);
+    const runner = closeLater(tiers.subprocess());
+    const context = testContext();
+    const run = (source: string, input: Json = {}): Promise<unknown> => runner.run(writeTool(source), input, context);
+    await expect(attempts[harm]({ runner, tier: 'subprocess', context, run })).rejects.toThrow('expected');
+  },
+);

@@ -26,7 +26,7 @@ export function memoryLimit(memoryMb: number | undefined): number {
 
 /**
  * The command of a process for one tool. What it may do follows from the effects that the tool declares: everything may read files and
- * use the network; only an `external` tool may write files and start processes and threads.
+ * use the network; only an `external` tool may write files, start processes and threads, and load native code.
  */
 export function toolCommand({ metadata }: PinnedTool, memoryMb: number | undefined): Command {
   const mayAct = metadata.effects === 'external';
@@ -39,7 +39,9 @@ export function toolCommand({ metadata }: PinnedTool, memoryMb: number | undefin
       '--disable-warning=SecurityWarning',
       '--permission',
       '--allow-fs-read=*',
-      ...(mayAct ? ['--allow-fs-write=*', '--allow-child-process', '--allow-worker'] : []),
+      ...(mayAct
+        ? ['--allow-fs-write=*', '--allow-child-process', '--allow-worker', '--allow-addons', '--allow-wasi']
+        : []),
       // Older ones do not limit the network.
       ...(process.allowedNodeEnvironmentFlags.has('--allow-net') ? ['--allow-net'] : []),
       fileURLToPath(programUrl('tool-process-main')),

@@ -94,6 +94,7 @@ export async function run({ file }) {
     threads: await startThreads(4).catch((error) => error.code),
     signal: attempt(() => process.kill(process.ppid, 'SIGTERM')),
     debug: typeof process._debugProcess + typeof process._kill,
+    native: attempt(() => process.dlopen({ exports: {} }, '/none.node')),
     binding: attempt(() => process.binding('fs')),
   };
 }`;
@@ -112,9 +113,9 @@ export async function run({ file }) {
       expect(seen).toMatchObject({ signal: 'EPERM', debug: 'undefinedundefined', binding: 'ERR_ACCESS_DENIED' });
     }
     const refused = 'ERR_ACCESS_DENIED';
-    expect(reader).toMatchObject({ write: refused, start: refused, threads: refused });
+    expect(reader).toMatchObject({ write: refused, start: refused, threads: refused, native: 'ERR_DLOPEN_DISABLED' });
     expect(existsSync(join(testFolder(), 'state'))).toBe(false);
-    expect(writer).toMatchObject({ write: 'done', start: 'done', threads: 'done' });
+    expect(writer).toMatchObject({ write: 'done', start: 'done', threads: 'done', native: 'ERR_DLOPEN_FAILED' });
   } finally {
     closeSync(descriptor);
     delete process.env['HOLDFAST_TEST_SECRET'];

@@ -15,8 +15,8 @@ export interface RemoteRunnerOptions {
   /** Names of environment variables that tools see beside `PATH`, `LANG`, `TZ` and `TMPDIR`. */
   readonly environment?: readonly string[];
   /**
-   * Memory of one process in MiB, default 256: of its heap, and on Linux about as much again of everything else. `external` tools have
-   * 2,304 MiB more, which is what four threads of theirs reserve.
+   * Memory of the heap of one process in MiB, default 256. On Linux all of its memory is limited to 768 MiB more, and for `external` tools
+   * to another 2,304 MiB, which is what four threads of theirs reserve; a program that they start has that for itself again.
    */
   readonly memoryMb?: number;
   /** What a tool prints, in parts, cut at 64 KiB a call. Default: nobody is told. */
