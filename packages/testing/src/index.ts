@@ -1,3 +1,4 @@
+export type { VariantKind } from './argument-variants.ts';
 export { type ManualClock, manualClock } from './manual-clock.ts';
 export type { ModelNeed } from './model-checks.ts';
 export {
@@ -7,6 +8,13 @@ export {
   type ProviderReply,
 } from './model-conformance.ts';
 export { parseScript } from './parse-script.ts';
+export {
+  type PolicyCall,
+  type PolicyCase,
+  type PolicyStep,
+  type PolicyTesterOptions,
+  policyTester,
+} from './policy-tester.ts';
 export {
   type ScriptedModel,
   type ScriptedModelOptions,

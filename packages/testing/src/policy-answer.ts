@@ -1,0 +1,43 @@
+import { type Decision, describeThrown } from '@holdfast/core';
+
+/** What a policy said to a call, or how it failed to. */
+export type PolicyAnswer =
+  | { readonly type: 'decision'; readonly decision: Decision }
+  | { readonly type: 'fault'; readonly what: string };
+
+/** Asks, and takes everything that is no decision with a reason for a fault. */
+export async function hearAnswer(ask: () => unknown): Promise<PolicyAnswer> {
+  try {
+    return readAnswer(await ask());
+  } catch (thrown) {
+    return { type: 'fault', what: `it threw: ${describeThrown(thrown)}` };
+  }
+}
+
+function readAnswer(answer: unknown): PolicyAnswer {
+  const fault: PolicyAnswer = { type: 'fault', what: 'it answered neither `allow`, `ask` nor `deny`' };
+  if (typeof answer !== 'object' || answer === null || !('type' in answer)) return fault;
+  const { type } = answer;
+  if (type === 'allow') {
+    const observed = 'observed' in answer ? answer.observed : undefined;
+    if (observed === undefined) return { type: 'decision', decision: { type } };
+    const noted = readAnswer(observed);
+    if (noted.type === 'fault' || noted.decision.type === 'allow') return fault;
+    return { type: 'decision', decision: { type, observed: noted.decision } };
+  }
+  if (type !== 'ask' && type !== 'deny') return fault;
+  const reason = 'reason' in answer ? answer.reason : undefined;
+  if (typeof reason !== 'string' || reason.trim() === '') return { type: 'fault', what: `its ${type} gives no reason` };
+  return { type: 'decision', decision: { type, reason } };
+}
+
+/** Equal for equal answers. */
+export function describeAnswer(answer: PolicyAnswer | undefined): string {
+  if (answer === undefined) return 'no answer';
+  return answer.type === 'fault' ? answer.what : describeDecision(answer.decision);
+}
+
+function describeDecision(decision: Decision): string {
+  if (decision.type !== 'allow') return `${decision.type} (${decision.reason})`;
+  return decision.observed === undefined ? 'allow' : `allow, observed ${describeDecision(decision.observed)}`;
+}
