@@ -19,28 +19,33 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 const guide = join(root, 'apps', 'docs', 'guide');
 // Among the examples, where a reader's own programs find the packages.
 const scratch = join(root, 'examples', '.cache', 'guide');
+// Where the pages without programs are followed step by step: nothing is there before its place on the page.
+const followed = join(root, 'examples', '.cache', 'guide-followed');
 
 const names = (await readdir(guide)).filter((name) => name.endsWith('.md'));
 const pages = await Promise.all(
-  names.map(async (name) => ({
-    name,
-    folder: join(scratch, name.replace('.md', '')),
-    text: await readFile(join(guide, name), 'utf8'),
-  })),
+  names.map(async (name) => {
+    const text = await readFile(join(guide, name), 'utf8');
+    const hasPrograms = [...readFences(text).keys()].some((path) => path.startsWith('program-'));
+    const folder = join(scratch, name.replace('.md', ''));
+    return { name, text, folder, place: hasPrograms ? folder : join(followed, name.replace('.md', '')) };
+  }),
 );
 
 beforeAll(async () => {
-  await rm(scratch, { recursive: true, force: true });
+  for (const path of [scratch, followed]) await rm(path, { recursive: true, force: true });
   await Promise.all(
-    pages.map(async ({ folder, text }) => {
-      await mkdir(folder, { recursive: true });
+    pages.map(async ({ folder, place, text }) => {
+      for (const path of [folder, place]) await mkdir(path, { recursive: true });
       await writeFences(readFences(text), folder);
       for (const step of readSteps(text)) if (step.type === 'file') await writeShown(step, folder);
     }),
   );
 });
 
-afterAll(() => rm(scratch, { recursive: true, force: true }));
+afterAll(async () => {
+  for (const path of [scratch, followed]) await rm(path, { recursive: true, force: true });
+});
 
 test('every TypeScript fence of the guide compiles under the settings of the repository', async () => {
   const settings = {
@@ -61,16 +66,13 @@ test.each(pages)('the programs of $name run, and print what they say', async ({ 
   }
 });
 
-const commands = pages.flatMap(({ name, folder, text }) =>
-  readCommands(text).map((step) => ({ name, folder, ...step })),
-);
+const commands = pages.flatMap(({ name, place, text }) => readCommands(text).map((step) => ({ name, place, ...step })));
 
-test.each(commands)('$name: $command', async ({ folder, files, command, status: wanted, shown }) => {
-  // As the page has it at this place, which may be another version than above.
-  for (const file of files) await writeShown(file, folder);
+test.each(commands)('$name: $command', async ({ place, files, command, status: wanted, shown }) => {
+  for (const file of files) await writeShown(file, place);
   // `npm start` makes a copy of the sample project otherwise, in the reader's own folder.
-  const more = command.startsWith('npm start') ? ['--workspace', folder] : [];
-  const { status, output } = await runCommand(command, folder, more);
+  const more = command.startsWith('npm start') ? ['--workspace', place] : [];
+  const { status, output } = await runCommand(command, place, more);
   expect({ status, output, unkept: findUnkept(shown, output) }).toMatchObject({ status: wanted, unkept: [] });
 });
 

@@ -7,6 +7,7 @@ const guide: DefaultTheme.SidebarItem[] = [
     items: [
       { text: 'What Holdfast is', link: '/' },
       { text: 'Five minutes', link: '/five-minutes' },
+      { text: 'Your own tools', link: '/your-own-tools' },
       { text: 'What is here and what is not', link: '/status' },
     ],
   },
