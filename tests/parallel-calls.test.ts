@@ -60,6 +60,23 @@ const work = defineTool({
   },
 });
 
+/** The same, but that every call fails when all is done, and is tried again. */
+function workTwice(): typeof work {
+  const tried = new Set<string>();
+  return defineTool({
+    ...work,
+    inputSchema: input,
+    repeat: 'safe',
+    retry: { attempts: 2, delayMs: 0 },
+    async execute(given: Input, context) {
+      const value = await work.execute(given, context);
+      if (tried.has(context.callId)) return value;
+      tried.add(context.callId);
+      throw new Error('once more');
+    },
+  });
+}
+
 const steps = fc.array(
   fc.record({
     before: fc.integer({ min: 0, max: 15 }),
@@ -70,53 +87,62 @@ const steps = fc.array(
   { minLength: 2, maxLength: 7 },
 );
 
-test('calls at the same time keep what they wrote, and a failing one takes nothing with it but its own', async () => {
-  let conflicts = 0;
-  await fc.assert(
-    fc.asyncProperty(steps, async (given) => {
-      const store = memoryStore();
-      const session = createSession({ id: 's', slices: [notes, totals], store });
-      const filesystem = memoryFilesystem({});
-      const options = {
-        tools: [work],
-        session,
-        resources: { filesystem },
-        policies: [callBudget({ maxCalls: 1_000 })],
-      };
-      const outcomes = await Promise.all(
-        given.map((step, number) =>
-          executeToolCall({ id: `c${number}`, name: 'work', arguments: { number, ...step } }, options),
-        ),
-      );
-      const kept = given.flatMap(({ path, ending }, number) => {
-        if (outcomes[number]?.kind !== 'ok') return [];
-        return [{ number, path }, ...(ending === 'nested' ? [{ number: number + 1_000, path: `${path}-nested` }] : [])];
-      });
-      conflicts += outcomes.filter((outcome) => outcome.kind === 'failed' && outcome.code !== 'tool.threw').length;
-      expect(outcomes.filter((outcome) => outcome.kind === 'failed').map(({ kind }) => kind)).toHaveLength(
-        outcomes.length - outcomes.filter(({ kind }) => kind === 'ok').length,
-      );
-      const noted = session.read(notes).toArray();
-      expect(noted.toSorted((a, b) => a - b)).toEqual(kept.map(({ number }) => number).toSorted((a, b) => a - b));
-      expect(session.read(totals).get('notes') ?? 0).toBe(noted.length);
+test.each([
+  { title: 'once', tool: () => work },
+  { title: 'a second time', tool: workTwice },
+])(
+  'calls tried $title at the same time keep what they wrote, and a failing one takes nothing with it but its own',
+  async ({ tool }) => {
+    let conflicts = 0;
+    await fc.assert(
+      fc.asyncProperty(steps, async (given) => {
+        const store = memoryStore();
+        const session = createSession({ id: 's', slices: [notes, totals], store });
+        const filesystem = memoryFilesystem({});
+        const options = {
+          tools: [tool()],
+          session,
+          resources: { filesystem },
+          policies: [callBudget({ maxCalls: 1_000 })],
+        };
+        const outcomes = await Promise.all(
+          given.map((step, number) =>
+            executeToolCall({ id: `c${number}`, name: 'work', arguments: { number, ...step } }, options),
+          ),
+        );
+        const kept = given.flatMap(({ path, ending }, number) => {
+          if (outcomes[number]?.kind !== 'ok') return [];
+          return [
+            { number, path },
+            ...(ending === 'nested' ? [{ number: number + 1_000, path: `${path}-nested` }] : []),
+          ];
+        });
+        conflicts += outcomes.filter((outcome) => outcome.kind === 'failed' && outcome.code !== 'tool.threw').length;
+        expect(outcomes.filter((outcome) => outcome.kind === 'failed').map(({ kind }) => kind)).toHaveLength(
+          outcomes.length - outcomes.filter(({ kind }) => kind === 'ok').length,
+        );
+        const noted = session.read(notes).toArray();
+        expect(noted.toSorted((a, b) => a - b)).toEqual(kept.map(({ number }) => number).toSorted((a, b) => a - b));
+        expect(session.read(totals).get('notes') ?? 0).toBe(noted.length);
 
-      // A file holds what the last of those wrote that were kept; who built on an older one has failed.
-      const files = new Map<string, string>();
-      for (const number of noted) {
-        const path = kept.find((entry) => entry.number === number)?.path ?? '';
-        files.set(path, String(number));
-      }
-      for (const path of ['a', 'b', 'c', 'd'].flatMap((name) => [name, `${name}-nested`])) {
-        const there = (await filesystem.readOnly.stat(path)) !== undefined;
-        expect(there ? await filesystem.readOnly.readText(path) : undefined).toBe(files.get(path));
-      }
-      const rebuilt = replay(store.records, { slices: [notes, totals] });
-      expect(rebuilt.export()).toEqual(session.export());
-    }),
-    { numRuns: 300 },
-  );
-  expect(conflicts).toBeGreaterThan(20);
-});
+        // A file holds what the last of those wrote that were kept; who built on an older one has failed.
+        const files = new Map<string, string>();
+        for (const number of noted) {
+          const path = kept.find((entry) => entry.number === number)?.path ?? '';
+          files.set(path, String(number));
+        }
+        for (const path of ['a', 'b', 'c', 'd'].flatMap((name) => [name, `${name}-nested`])) {
+          const there = (await filesystem.readOnly.stat(path)) !== undefined;
+          expect(there ? await filesystem.readOnly.readText(path) : undefined).toBe(files.get(path));
+        }
+        const rebuilt = replay(store.records, { slices: [notes, totals] });
+        expect(rebuilt.export()).toEqual(session.export());
+      }),
+      { numRuns: 300 },
+    );
+    expect(conflicts).toBeGreaterThan(20);
+  },
+);
 
 test('an event that only counts on what a call saw is reduced again on what another one left', async () => {
   const session = createSession({ slices: [totals] });

@@ -13,6 +13,8 @@ export interface Seen {
   readonly kinds: Map<string, number>;
   nested: number;
   failing: number;
+  /** Whose tool was run more than once. */
+  retried: number;
 }
 
 export interface RandomCallOptions {
@@ -84,6 +86,7 @@ async function checkSequence(sequence: readonly Step[], place: Place, seen: Seen
       await macrotasks(1);
     seen.kinds.set(outcome.kind, (seen.kinds.get(outcome.kind) ?? 0) + 1);
     if (outcome.kind !== 'ok') seen.failing += 1;
+    if (outcome.attempts !== undefined) seen.retried += 1;
     seen.nested += checkEnds(outcome, events, records);
 
     const after = await look();

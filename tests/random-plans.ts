@@ -55,6 +55,8 @@ export interface Plan {
   }[];
   readonly ending: (typeof endings)[number];
   readonly verdicts: readonly (typeof verdicts)[number][];
+  /** How many attempts fail before that, of a tool that may be tried again. */
+  readonly failures?: number | undefined;
   /** What the step `call` calls. */
   readonly inner?: { readonly name: string; readonly input: unknown } | undefined;
 }
@@ -63,19 +65,27 @@ const planSchema: v.GenericSchema<Plan> = v.object({
   steps: v.array(v.object({ do: v.picklist(steps), path: v.string(), text: v.string() })),
   ending: v.picklist(endings),
   verdicts: v.array(v.picklist(verdicts)),
+  failures: v.optional(v.number()),
   inner: v.optional(v.object({ name: v.string(), input: v.looseObject({}) })),
 });
 
-const toolNames = ['read', 'change', 'send', 'resend'] as const;
-const effects = { read: 'none', change: 'state', send: 'external', resend: 'external' } as const;
+const toolNames = ['read', 'change', 'send', 'resend', 'retry'] as const;
+const effects = { read: 'none', change: 'state', send: 'external', resend: 'external', retry: 'external' } as const;
+const again = { resend: { repeat: 'safe' }, retry: { repeat: 'keyed', retry: { attempts: 3, delayMs: 0 } } } as const;
 
 export function makeTools(clock: TestClock): readonly Tool[] {
+  const begun = new Map<string, number>();
+  const countFailure = ({ idempotencyKey }: ToolContext): number => {
+    const count = (begun.get(idempotencyKey) ?? 0) + 1;
+    begun.set(idempotencyKey, count);
+    return count;
+  };
   return toolNames.map((name) =>
     defineTool<Plan, unknown>({
       name,
       description: 'Does what it is told.',
       effects: effects[name],
-      ...(name === 'resend' ? { repeat: 'safe' as const } : {}),
+      ...(name === 'resend' || name === 'retry' ? again[name] : {}),
       timeoutMs: 20,
       inputSchema: planSchema,
       outputSchema: v.looseObject({ ending: v.string() }),
@@ -85,6 +95,7 @@ export function makeTools(clock: TestClock): readonly Tool[] {
       },
       async execute(plan, context) {
         for (const step of plan.steps) await take(step, plan, context);
+        if (name === 'retry' && countFailure(context) <= (plan.failures ?? 0)) throw new Error('not yet');
         return await end(plan.ending, context, clock);
       },
     }),
@@ -227,6 +238,7 @@ const { plan: arbitraryPlan } = fc.letrec<{ plan: Plan; inner: NonNullable<Plan[
       ),
       ending: biased('ok', endings, 4),
       verdicts: fc.array(biased('allow', verdicts, 7), { maxLength: 3 }),
+      failures: fc.nat({ max: 3 }),
       inner: fc.oneof({ maxDepth: 3 }, tie('inner')),
     },
     { requiredKeys: ['steps', 'ending', 'verdicts'], noNullPrototype: true },

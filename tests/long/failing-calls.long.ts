@@ -6,7 +6,7 @@ test.each([
   { place: 'memory', failing: amount(10_000) },
   { place: 'host', failing: amount(10_000) },
 ] as const)('$failing failing calls on $place leave state and files as they were', async ({ place, failing }) => {
-  const seen: Seen = { kinds: new Map(), nested: 0, failing: 0 };
+  const seen: Seen = { kinds: new Map(), nested: 0, failing: 0, retried: 0 };
   await inBatches(`failing calls on ${place}`, failing, async () => {
     const before = seen.failing;
     await checkRandomCalls({ runs: 250, place }, seen);
