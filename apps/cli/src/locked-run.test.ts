@@ -54,6 +54,15 @@ test('--locked runs what is locked', async () => {
   expect(stdout).toMatch(/ok {8}act_now /);
 });
 
+test('--allow of a tool that the lock refuses: the reason is told', async () => {
+  await using folder = await createFolder(files);
+  await type(folder, 'lock');
+  await folder.write('plugins/later.mjs', toTool('act_later', true));
+  const { exitCode, stderr } = await type(folder, ...run, '--allow', 'act_later');
+  expect(exitCode).toBe(2);
+  expect(stderr).toMatch(/tool\.lock\.unpinned[\s\S]+names `act_later`, which is no tool of this run/);
+});
+
 test.each([{ flags: ['--locked'] }, { flags: [] }])(
   'a run that had a lock ($flags) goes on only with one',
   async ({ flags }) => {

@@ -51,14 +51,15 @@ export async function setUpRun(
     ...(terms.isolation === undefined ? {} : { isolation: terms.isolation }),
     print: (text) => host.stderr.write(toPrintableBlock(text)),
   });
+  // First of all: a tool that is missed below may have been refused.
+  for (const diagnostic of toolset.diagnostics) {
+    host.stderr.write(`${formatDiagnostic(diagnostic, { folder: folder.name })}\n`);
+  }
   const tools = [...toolset.fileTools, ...toolset.folderTools];
   checkNames('--allow', terms.allow, tools);
   checkNames('--order', terms.order.flat(), tools);
   const model = await openModel(terms.model, { ...host, directory: modelDirectory });
   const prompt = createRunPrompt(toolset);
-  for (const diagnostic of toolset.diagnostics) {
-    host.stderr.write(`${formatDiagnostic(diagnostic, { folder: folder.name })}\n`);
-  }
   const place = shortenPath(workspace, host.directory);
   return {
     workspace,
