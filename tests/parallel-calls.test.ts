@@ -6,6 +6,7 @@ import {
   type KeyedState,
   type ListState,
   type Slice,
+  type Tool,
   upsert,
 } from '@holdfast/core';
 import { executeToolCall } from '@holdfast/executor';
@@ -61,10 +62,12 @@ const work = defineTool({
 });
 
 /** The same, but that every call fails when all is done, and is tried again. */
-function workTwice(): typeof work {
+function workTwice(): Tool {
   const tried = new Set<string>();
   return defineTool({
-    ...work,
+    name: 'work',
+    description: 'Fails at first.',
+    effects: 'state',
     inputSchema: input,
     repeat: 'safe',
     retry: { attempts: 2, delayMs: 0 },

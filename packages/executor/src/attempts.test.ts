@@ -4,6 +4,7 @@ import {
   defineResource,
   defineTool,
   deny,
+  type ExecutableTool,
   type RunEvent,
   type Tool,
   type ToolContext,
@@ -28,7 +29,8 @@ import {
   toolsPrompt,
   wordsResource,
 } from './fixtures.ts';
-import { type CallOptions, createBudget, executeToolCall, runAgent } from './index.ts';
+import { type CallOptions, createBudget, executeToolCall, resumeToolCall, runAgent } from './index.ts';
+import { dieUnder, life, mail, sending, type World } from './test-resume.ts';
 
 const broke = (): never => {
   throw new Error('broke');
@@ -662,4 +664,50 @@ test('a call that began early and is denied in the end is not tried again', asyn
   expect((await result).outcomes).toMatchObject([{ kind: 'ok' }, { kind: 'denied', attempts: undefined }]);
   expect(tool.contexts).toHaveLength(1);
   expect(retries()).toEqual([]);
+});
+
+test.each([
+  // It may have taken effect before its process ended, so that no failure is the last word.
+  { repeat: 'keyed', runs: 1, outcome: { kind: 'in-doubt', attempts: undefined } },
+  { repeat: 'safe', runs: 3, outcome: { kind: 'failed', attempts: 3 } },
+] as const)(
+  'a call that was interrupted, $repeat, is run $runs times when it is gone on with and fails',
+  async ({ repeat, runs, outcome }) => {
+    const world: World = { effects: [], keys: [] };
+    const { options } = await dieUnder((at) => sending(at, { repeat }), world);
+    const keys: string[] = [];
+    const failing = defineTool({
+      ...(options.tools[0] as ExecutableTool),
+      retry: { attempts: 3, delayMs: 0 },
+      execute(_input, { idempotencyKey }) {
+        keys.push(idempotencyKey);
+        return broke();
+      },
+    } as Parameters<typeof defineTool>[0]);
+    expect(await resumeToolCall('m', { ...options, tools: [failing] })).toMatchObject(outcome);
+    expect(keys).toEqual(Array.from({ length: runs }, () => world.keys[0]));
+  },
+);
+
+test('a call whose process ended between two attempts is run again when it is gone on with', async () => {
+  const world: World = { effects: [], keys: [] };
+  let begun = 0;
+  const sendingAtLast = (at: World): Tool => {
+    const tool = sending(at, { repeat: 'keyed', retry: { attempts: 3, delayMs: 50 } });
+    return {
+      ...tool,
+      execute(input, context) {
+        begun += 1;
+        return begun === 1 ? broke() : tool.execute?.(input, context);
+      },
+    };
+  };
+  const { session, store, reopen, clock } = life();
+  const tools = [sendingAtLast(world)];
+  void executeToolCall(mail, { tools, session, clock });
+  await settled();
+  expect([begun, store.records.at(-1)?.type]).toEqual([1, 'tool-call-start']);
+  const outcome = await resumeToolCall('m', { tools, session: reopen(), clock });
+  expect(outcome).toMatchObject({ kind: 'ok', attempts: undefined });
+  expect(world.effects).toEqual(['ada']);
 });
