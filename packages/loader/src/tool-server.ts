@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { registerHooks } from 'node:module';
+// Not the global one, which a tool may put something else in the place of.
+import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { copyJson, HoldfastError, isToolResult } from '@holdfast/core';
 import { type ChildMessage, childLimits, type Ending, type HostMessage, hostLimits } from './call-messages.ts';
