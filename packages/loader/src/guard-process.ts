@@ -1,3 +1,6 @@
+import { syncBuiltinESMExports } from 'node:module';
+import v8 from 'node:v8';
+
 /**
  * Takes from a tool's JavaScript the ways in which it could signal other processes, the host first of all. What a tool starts, where
  * it may start something, still can.
@@ -9,6 +12,18 @@ export function forbidSignals(): void {
     },
   });
   for (const name of ['_kill', '_debugProcess', '_debugEnd']) Reflect.deleteProperty(process, name);
+}
+
+/** Where no file may be written: takes away what V8 writes for those who look into it, of which Node's permissions know nothing. */
+export function forbidTraces(): void {
+  if (process.permission?.has('fs.write') !== false) return;
+  v8.setFlagsFromString = () => {
+    throw Object.assign(new Error('A tool that may not write files may not set flags of V8.'), {
+      code: 'ERR_ACCESS_DENIED',
+    });
+  };
+  // For those who import it by name.
+  syncBuiltinESMExports();
 }
 
 /** What nobody catches is printed, as Node does, and ends the call under way; without one it ends the program. */

@@ -39,6 +39,7 @@ export function toolCommand({ metadata }: PinnedTool, memoryMb: number | undefin
       '--disable-warning=SecurityWarning',
       '--permission',
       '--allow-fs-read=*',
+      ...(mayAct ? [] : withoutSqlite()),
       ...(mayAct
         ? ['--allow-fs-write=*', '--allow-child-process', '--allow-worker', '--allow-addons', '--allow-wasi']
         : []),
@@ -48,6 +49,11 @@ export function toolCommand({ metadata }: PinnedTool, memoryMb: number | undefin
     ],
     memoryLimit(memoryMb) + restMb + (mayAct ? threadsMb : 0),
   );
+}
+
+// It writes files without asking whether it may.
+function withoutSqlite(): readonly string[] {
+  return process.allowedNodeEnvironmentFlags.has('--experimental-sqlite') ? ['--no-experimental-sqlite'] : [];
 }
 
 /** The limit of all memory of a program that is not Node, in MiB: as much as an `external` tool of JavaScript has. */

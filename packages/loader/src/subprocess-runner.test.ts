@@ -75,6 +75,7 @@ test('a process has its own environment, group and descriptors, and no more than
     const source = `
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 const attempt = (run) => { try { run(); return 'done'; } catch (error) { return error.code; } };
 const startThreads = async (count) => {
@@ -94,6 +95,10 @@ export async function run({ file }) {
     threads: await startThreads(4).catch((error) => error.code),
     signal: attempt(() => process.kill(process.ppid, 'SIGTERM')),
     debug: typeof process._debugProcess + typeof process._kill,
+    v8: attempt(() => setFlagsFromString('--no-flush-bytecode')),
+    v8Again: attempt(() => process.getBuiltinModule('v8').setFlagsFromString('--no-flush-bytecode')),
+    sqlite: process.getBuiltinModule('node:sqlite') === undefined ? 'none' : 'there',
+    report: attempt(() => process.report.writeReport(file + '.json')),
     native: attempt(() => process.dlopen({ exports: {} }, '/none.node')),
     binding: attempt(() => process.binding('fs')),
   };
@@ -114,6 +119,9 @@ export async function run({ file }) {
     }
     const refused = 'ERR_ACCESS_DENIED';
     expect(reader).toMatchObject({ write: refused, start: refused, threads: refused, native: 'ERR_DLOPEN_DISABLED' });
+    // What Node's own permissions leave open.
+    expect(reader).toMatchObject({ v8: refused, v8Again: refused, sqlite: 'none', report: refused });
+    expect(writer).toMatchObject({ v8: 'done', v8Again: 'done', sqlite: 'there', report: 'done' });
     expect(existsSync(join(testFolder(), 'state'))).toBe(false);
     expect(writer).toMatchObject({ write: 'done', start: 'done', threads: 'done', native: 'ERR_DLOPEN_FAILED' });
   } finally {

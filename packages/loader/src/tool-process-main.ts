@@ -1,5 +1,5 @@
 import { Socket } from 'node:net';
-import { catchStrays, forbidSignals } from './guard-process.ts';
+import { catchStrays, forbidSignals, forbidTraces } from './guard-process.ts';
 import { ToolServer } from './tool-server.ts';
 
 // The program of a process in which a tool runs. The host is at the other end of descriptor 3.
@@ -13,6 +13,7 @@ const server = new ToolServer({
   hold: (held) => void (held ? socket.ref() : socket.unref()),
 });
 forbidSignals();
+forbidTraces();
 catchStrays((thrown) => server.crash(thrown));
 process.on('beforeExit', () => server.stall());
 socket.on('data', (chunk) => server.receive(chunk));
