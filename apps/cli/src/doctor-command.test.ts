@@ -90,6 +90,7 @@ test('the lock beside the tools folder, and whether a run has to read the tools 
   expect(locked.json.tools.lock).toEqual({
     path: 'holdfast.lock',
     tools: { same: 1, new: 0, changed: 0, gone: 0, refused: 0 },
+    unlockable: 0,
     registered: false,
   });
   expect(locked.text).toMatch(/^lock +holdfast\.lock: 1 tool as locked$/m);
@@ -107,6 +108,18 @@ test('the lock beside the tools folder, and whether a run has to read the tools 
   expect(changed.exitCode).toBe(0);
   expect(changed.text).toContain('0 tools as locked, 1 new, 1 changed; `holdfast lock --check` says more');
   expect(changed.json.tools.lock).toMatchObject({ registered: false, tools: { new: 1, changed: 1 } });
+});
+
+test('a good tool that cannot be locked is counted', async () => {
+  const dynamic = toTool('two', 'return import(context.callId);');
+  await using folder = await createFolder({
+    'plugins/one.mjs': toTool('one', 'return 1;'),
+    'plugins/two.mjs': dynamic,
+  });
+  await runHere(['lock'], { directory: folder.path });
+  const { text, json } = await run(folder);
+  expect(json.tools).toMatchObject({ good: 2, lock: { tools: { same: 1, refused: 0 }, unlockable: 1 } });
+  expect(text).toContain('1 tool as locked, 1 that cannot be locked; `holdfast lock --check` says more');
 });
 
 test('a lock that keeps a run from working is a problem', async () => {

@@ -21,6 +21,8 @@ interface FolderLock {
   readonly path: string;
   /** How many tools are as the lock says, and how many are not; `null` when the lock cannot be used. */
   readonly tools: Readonly<Record<LockState, number>> | null;
+  /** Good tools that cannot be locked, because nobody could say what they would run. */
+  readonly unlockable: number;
   /** Whether a run reads no tool file, because none was touched since the last one. */
   readonly registered: boolean;
 }
@@ -37,19 +39,21 @@ export async function examineTools(
     state = { ...none, folder: folder.name };
     if (folder.path === undefined) return { state, problems: [] };
     // With the lock, copies of the tools would be made.
-    const { folderTools, diagnostics } = await openToolset(folder, { subfolders, lock: 'ignore' });
+    const { folderTools, diagnostics, files } = await openToolset(folder, { subfolders, lock: 'ignore' });
     const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
     state = { ...state, found: true, good: folderTools.length, errors, warnings: diagnostics.length - errors };
     const lock = await findLock(folder.path);
     if (lock === undefined) return { state, problems: [] };
     const below = relative(directory, lock);
     const path = below.startsWith('..') ? lock : below;
-    state = { ...state, lock: { path, tools: null, registered: false } };
+    state = { ...state, lock: { path, tools: null, unlockable: 0, registered: false } };
     const { tools } = await compareLock(folder.path, { lock, subfolders });
     const registered = await isRegistryCurrent(folder.path, { lock, subfolders });
     const counts = { same: 0, new: 0, changed: 0, gone: 0, refused: 0 };
     for (const tool of tools) counts[tool.state] += 1;
-    return { state: { ...state, lock: { path, tools: counts, registered } }, problems: [] };
+    const current = counts.same + counts.new + counts.changed;
+    const unlockable = files.filter(({ type }) => type === 'tool').length - current;
+    return { state: { ...state, lock: { path, tools: counts, unlockable, registered } }, problems: [] };
   } catch (thrown) {
     return { state, problems: [describeThrown(thrown)] };
   }
@@ -81,10 +85,11 @@ export function describeFolder(state: FolderState): readonly (readonly [label: s
   ];
 }
 
-function describeLock({ tools }: FolderLock): string {
+function describeLock({ tools, unlockable }: FolderLock): string {
   if (tools === null) return 'cannot be used';
   const { same, ...others } = tools;
   const differing = Object.entries(others).flatMap(([state, count]) => (count === 0 ? [] : [`${count} ${state}`]));
+  if (unlockable > 0) differing.push(`${unlockable} that cannot be locked`);
   const more = differing.length === 0 ? '' : '; `holdfast lock --check` says more';
   return `${formatCount(same, 'tool')} as locked${differing.map((text) => `, ${text}`).join('')}${more}`;
 }
