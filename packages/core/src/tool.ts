@@ -248,7 +248,7 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
     dangerous: definition.dangerous ?? false,
     timeoutMs,
     retry: retry === undefined ? undefined : toRetry(retry),
-    examples: deepFreeze(structuredClone([...examples])),
+    examples: examples.length === 0 ? noExamples : deepFreeze(structuredClone([...examples])),
     acceptsOverrides: definition.acceptsOverrides ?? true,
     origin,
     ...(execute === undefined ? {} : { execute }),
@@ -258,6 +258,7 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
   });
 }
 
+const noExamples: readonly ToolExample[] = Object.freeze([]);
 const ascii = /^[\x20-\x7e\n\t]*$/;
 
 function checkDescription(tool: string, description: string, origin: ToolOrigin | undefined): string {

@@ -6,11 +6,11 @@ import {
   isPlainObject,
   isToolResult,
   type Json,
-  jsonSchema,
   type ToolContext,
 } from '@holdfast/core';
 import { inputReference } from './check-extended.ts';
 import type { ToolMetadata } from './check-metadata.ts';
+import { createFileSchema } from './file-schema.ts';
 
 /** A tool file as far as a tool needs it. */
 export interface FileToolSource {
@@ -39,8 +39,8 @@ export function toFileTool(
     repeat,
     examples,
     origin: { kind: 'file', source: file, digest },
-    ...(parameters === undefined ? {} : { inputSchema: jsonSchema(parameters) }),
-    ...(returns === undefined ? {} : { outputSchema: jsonSchema<Json>(returns) }),
+    ...(parameters === undefined ? {} : { inputSchema: createFileSchema(parameters) }),
+    ...(returns === undefined ? {} : { outputSchema: createFileSchema<Json>(returns) }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(retry === undefined ? {} : { retry }),
     ...(resources === undefined ? {} : { locks: (input: unknown) => toLocks(resources, input) }),

@@ -95,15 +95,33 @@ export function formatLock(tools: LockedTools): string {
   return `${JSON.stringify(sortKeys({ version, tools: Object.fromEntries(locked) }), undefined, 2)}\n`;
 }
 
-/** @throws HoldfastError `tools.lock.invalid`, `tools.lock.version`. */
+/**
+ * Parses a lock with care, and checks everything in it.
+ *
+ * @throws HoldfastError `tools.lock.invalid`, `tools.lock.version`.
+ */
 export function parseLock(lock: Uint8Array | string, path: string): LockedTools {
   const text = typeof lock === 'string' ? lock : new TextDecoder('utf-8', { ignoreBOM: true }).decode(lock);
   const parsed = parseJson(text, { maxDepth: 80 });
   if (!parsed.ok) throw invalid(path, parsed.problem);
-  return toLockedTools(parsed.value, path);
+  const tools = toLockedTools(parsed.value, path);
+  for (const [name, tool] of tools) {
+    if (!hasOwnDigest(tool))
+      throw invalid(path, `\`tools.${name}\` has a \`digest\` that is not the one of its \`files\``);
+  }
+  return tools;
 }
 
-/** As `parseLock`, of JSON that has been parsed. */
+/** Whether the digest is that of the files. */
+export function hasOwnDigest({ entry, files, digest }: Pin): boolean {
+  return digest === digestClosure(entry, files);
+}
+
+/**
+ * As `parseLock`, of a lock that it has taken before, parsed already: what each part looks like is checked, and no digest.
+ *
+ * @throws HoldfastError `tools.lock.invalid`, `tools.lock.version`.
+ */
 export function toLockedTools(value: unknown, path: string): LockedTools {
   if (!isPlainObject(value)) throw invalid(path, 'it is no object');
   if (value['version'] !== version) {
@@ -146,7 +164,7 @@ function readTool(name: string, tool: unknown, path: string): LockedTool {
   if (packages === undefined) throw fail('has `packages` that are not names with their versions');
   if (typeof file !== 'string' || !files.has(file)) throw fail('has a `file` that is not one of its `files`');
   if (!isSchema(parameters) || !isSchema(returns)) throw fail('has a schema that is no object');
-  if (digest !== digestClosure(file, files)) throw fail('has a `digest` that is not the one of its `files`');
+  if (typeof digest !== 'string' || !hashPattern.test(digest)) throw fail('has a `digest` that is no hash');
   if (!isPlainObject(metadata)) throw fail('has `metadata` that is no object');
   // Came from JSON.
   return { entry: file, digest, files, packages, parameters, returns, metadata: metadata as JsonObject };
@@ -160,14 +178,18 @@ function isSchema(value: unknown): value is JsonObject | undefined {
   return value === undefined || isPlainObject(value);
 }
 
+const nothing: ReadonlyMap<string, string> = new Map();
+
 function readTexts(
   value: unknown,
   isKey: (key: string) => boolean,
   text: RegExp,
 ): ReadonlyMap<string, string> | undefined {
   if (!isPlainObject(value)) return undefined;
+  const names = Object.keys(value);
+  if (names.length === 0) return nothing;
   const texts = new Map<string, string>();
-  for (const name of Object.keys(value)) {
+  for (const name of names) {
     const one = value[name];
     if (!isKey(name) || typeof one !== 'string' || !text.test(one)) return undefined;
     texts.set(name, one);

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { lstat, mkdir, readdir, realpath, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import { describeThrown, HoldfastError } from '@holdfast/core';
 import type { Closure } from './import-closure.ts';
 import { readBounded } from './read-bounded.ts';
@@ -119,7 +119,9 @@ export function createPinnedCopies(root: string, { name = 'tools', onCopy }: Pin
       wanted.set(manifestName, createHash('sha256').update(manifest).digest('hex'));
       return holdsExactly(placeOf(digest), wanted);
     },
-    entryOf: ({ digest, entry }) => join(placeOf(digest), 'files', entry),
+    // Plain paths, which need not be normalised: there may be ten thousand of them.
+    entryOf: ({ digest, entry }) =>
+      [folder, digest, 'files', sep === '/' ? entry : entry.replaceAll('/', sep)].join(sep),
     async readText(pin, path) {
       const reading = await readBounded(join(placeOf(pin.digest), 'files', path), maxFileBytes);
       if (reading.type !== 'read' || hash(reading.bytes) !== pin.files.get(path)) return undefined;
