@@ -17,3 +17,4 @@ export { type ReadMetadataOptions, readMetadata } from './read-metadata.ts';
 export { isRegistryCurrent } from './registry-current.ts';
 export { type FolderScan, type ScanFolderOptions, type ScannedFile, scanFolder } from './scan-folder.ts';
 export type { ToolProcessOptions } from './tool-host.ts';
+export { type ToolReload, type WatchedTools, type WatchToolsOptions, watchTools } from './watch-tools.ts';

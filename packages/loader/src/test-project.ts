@@ -70,9 +70,10 @@ export async function callTool(
   tool: Tool | undefined,
   // The tools of these tests use nothing of it.
   context: ToolContext = { callId: 'call-1' } as ToolContext,
+  input: object = {},
 ): Promise<unknown> {
   try {
-    return await tool?.execute?.({}, context);
+    return await tool?.execute?.(input, context);
   } catch (thrown) {
     return `threw ${thrown instanceof Error && 'code' in thrown ? String(thrown.code) : String(thrown)}`;
   }

@@ -108,7 +108,8 @@ function toFolderError(directory: string, cause: unknown): HoldfastError {
   }
 }
 
-function isToolFolderName(name: string): boolean {
+/** Whether a folder in a tools folder may hold tools, too. */
+export function isToolFolderName(name: string): boolean {
   return !/^[._]/.test(name) && name !== 'node_modules';
 }
 
