@@ -9,6 +9,8 @@ const terms: RunTerms = {
   isolation: 'in-process',
   allow: ['wipe'],
   order: [['build', 'deploy']],
+  subfolders: true,
+  locked: true,
   maxCalls: 5,
 };
 const record = (seq: number, entry: object) => ({ seq, atMs: 0, type: 'other', ...entry });
@@ -30,6 +32,8 @@ test.each([
   { isolation: 'none' },
   { allow: 'wipe' },
   { order: ['build'] },
+  { subfolders: 'yes' },
+  { locked: 1 },
   { maxCalls: 0 },
   { timeoutMs: -1 },
 ])('a record that says %j is none', (change) => {
