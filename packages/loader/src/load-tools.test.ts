@@ -1,4 +1,5 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isHoldfastError, type Tool, type ToolContext } from '@holdfast/core';
@@ -104,6 +105,19 @@ test('a file that changed since the scan does not run, until it is loaded again'
 test('a file that is gone counts as changed', async () => {
   const tool = await load(`${metadata}\nexport function greet(input) { return 'old'; }`);
   rmSync(join(folder, 'greet.mjs'));
+  expect(await failure(tool)).toMatchObject({ code: 'tool.file.changed' });
+});
+
+test.skipIf(process.platform === 'win32').each([
+  ['a FIFO, for which nobody waits', (path: string) => execFileSync('mkfifo', [path])],
+  ['a folder', (path: string) => mkdirSync(path)],
+  ['a link to a file that is the same', (path: string) => symlinkSync('_same.mjs', path)],
+] as const)('a file that has become %s counts as changed', async (_, become) => {
+  const source = `${metadata}\nexport function greet(input) { return 'old'; }`;
+  const tool = await load(source);
+  writeFileSync(join(folder, '_same.mjs'), source);
+  rmSync(join(folder, 'greet.mjs'));
+  become(join(folder, 'greet.mjs'));
   expect(await failure(tool)).toMatchObject({ code: 'tool.file.changed' });
 });
 

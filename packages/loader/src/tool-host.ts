@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import type { ExecutableTool, Json } from '@holdfast/core';
 import type { Isolation } from './check-extended.ts';
 import { toFileTool } from './file-tool.ts';
 import { fileChanged } from './import-errors.ts';
 import type { PinnedTool } from './pinned-tool.ts';
+import { readBounded } from './read-bounded.ts';
 import { createTieredRunner } from './tiered-runner.ts';
 import { digestOf } from './tool-files.ts';
 import type { RemoteRunnerOptions } from './tool-pool.ts';
@@ -60,12 +60,10 @@ export function createToolHost(isolation: Isolation, processes: ToolProcessOptio
 }
 
 async function checkDigest({ file, entry }: PinnedTool, digest: string): Promise<void> {
-  let found: string | undefined;
-  let cause: unknown;
-  try {
-    found = digestOf(await readFile(entry));
-  } catch (thrown) {
-    cause = thrown;
-  }
-  if (found !== digest) throw fileChanged(file, cause);
+  // Something that nobody writes to may have taken its place, for which a plain reading would wait.
+  const reading = await readBounded(entry, maxFileBytes);
+  if (reading.type !== 'read' || digestOf(reading.bytes) !== digest) throw fileChanged(file);
 }
+
+// More than any tool file that is let through.
+const maxFileBytes = 8 * 1024 * 1024;
