@@ -4,6 +4,7 @@ export const exitCodes: string = `
 Examples:
   $ holdfast doctor                              is everything here that a run needs?
   $ holdfast run "Count the words in README.md"
+  $ holdfast new tool make_slug                  a tool of your own; \`try\`, \`check\` and \`lock\` are about it
   $ holdfast show                                what was called, decided and changed
   $ holdfast why call-2                          why that call ran, or did not
   $ holdfast pending                             what waits for an answer, was interrupted or is in doubt

@@ -42,6 +42,20 @@ test('it says what was written and what comes next, also as JSON', async () => {
 });
 
 test.each([
+  { tools: [], name: 'make_slug', says: '  holdfast lock --accept make_slug\n' },
+  { tools: ['--tools', 'my tools'], name: '-', says: "  holdfast lock --tools 'my tools' --accept -\n" },
+])('where there is a lock ($tools), the new tool has to be locked, too', async ({ tools, name, says }) => {
+  await using folder = await createFolder({
+    'plugins/old.mjs': toTool('old', ''),
+    'my tools/old.mjs': toTool('old', ''),
+  });
+  await run(folder, 'lock', ...tools);
+  const { stdout } = await run(folder, 'new', 'tool', ...tools, '--', name);
+  expect(stdout.endsWith(`--strict\n${says}`)).toBe(true);
+  expect(await run(folder, 'lock', ...tools, '--accept', name)).toMatchObject({ exitCode: 0 });
+});
+
+test.each([
   { argv: ['tool', 'Make Slug'], code: 'usage.name_invalid' },
   { argv: ['tool', 'constructor'], code: 'usage.name_invalid' },
   { argv: ['tool', '../up'], code: 'usage.name_invalid' },

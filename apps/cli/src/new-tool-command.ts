@@ -7,7 +7,7 @@ import type { Host } from './host.ts';
 import { toJsonText } from './json-text.ts';
 import { languageEndings, type ToolLanguage, toToolText } from './new-tool-text.ts';
 import { toPrintable } from './terminal-text.ts';
-import { openToolset } from './toolset.ts';
+import { findLock, openToolset, type ToolsFolder, toLockOptions } from './toolset.ts';
 import { isFolder } from './workspace.ts';
 
 export interface NewToolOptions {
@@ -43,10 +43,16 @@ export async function writeNewTool({ name, folder, language, json }: NewToolOpti
       `wrote ${toPrintable(file)}; make it yours, then`,
       `  ${command(['try', file])}`,
       `  ${command(['check', folder], '--strict')}`,
+      // Nobody would be offered it otherwise.
+      ...((await findLock(path)) === undefined ? [] : [`  ${toLockCommand({ name: folder, path }, name, host)}`]),
       '',
     ].join('\n'),
   );
   return 0;
+}
+
+function toLockCommand(folder: ToolsFolder, name: string, { command }: Host): string {
+  return `${command} lock${toLockOptions(folder, false)} --accept ${name}`;
 }
 
 /** By the same look at the tools that `check` takes: two whose names a model could mix up would both be refused. */

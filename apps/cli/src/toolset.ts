@@ -141,7 +141,7 @@ export async function findLock(folder: string): Promise<string | undefined> {
 }
 
 /** What `holdfast lock` has to be told to be about the folder. */
-function toLockOptions({ name }: ToolsFolder, subfolders: boolean): string {
+export function toLockOptions({ name }: ToolsFolder, subfolders: boolean): string {
   return `${name === defaultFolder ? '' : ` --tools ${quoteWord(name)}`}${subfolders ? ' --subfolders' : ''}`;
 }
 
