@@ -21,6 +21,7 @@ const guide: DefaultTheme.SidebarItem[] = [
       { text: 'Planning', link: '/planning' },
       { text: 'Overrides', link: '/overrides' },
       { text: 'Policies', link: '/policies' },
+      { text: 'Policy packs', link: '/packs' },
       { text: 'Tool files', link: '/tool-files' },
       { text: 'Locking tool files', link: '/tool-lock' },
     ],

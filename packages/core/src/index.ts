@@ -36,6 +36,7 @@ export type {
 } from './model.ts';
 export type { ApprovalAnswer, Outcome, OutcomeKind, PendingApproval, RunStatus } from './outcome.ts';
 export type { OutputFormat, ParsedOutput } from './output-format.ts';
+export { definePack, type Pack, type PackDefinition, type PackPreset } from './pack.ts';
 export { modelJsonLimits, type ParsedJson, parseJson } from './parse-json.ts';
 export {
   type BoundPolicy,

@@ -1,6 +1,7 @@
 export { type CallBudgetOptions, callBudget } from './call-budget.ts';
 export { every, some } from './combinators.ts';
 export { observe } from './observe.ts';
+export { type PackOptions, packPolicies } from './pack-policies.ts';
 export type { PathArguments } from './path-arguments.ts';
 export { type PathScopeOptions, pathScope } from './path-scope.ts';
 export { type RateLimitOptions, rateLimit } from './rate-limit.ts';

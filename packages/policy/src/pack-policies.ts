@@ -1,0 +1,71 @@
+import { HoldfastError, isPlainObject, type JsonObject, type Pack, type Policy } from '@holdfast/core';
+import { compileSchema, describeIssues } from '@holdfast/schema';
+import { observe } from './observe.ts';
+import { replacePolicy } from './replace-policy.ts';
+
+export interface PackOptions {
+  /** One of the pack's presets. Default `recommended`. */
+  readonly preset?: string;
+  /** The host's own options: each takes the place of the preset's. */
+  readonly config?: JsonObject;
+  /** Whether the policies are only tried out, as `observe` does it. Default: as the preset says. */
+  readonly observe?: boolean;
+}
+
+/**
+ * The policies of a pack, to hand to a call, a prompt or a section. The pack's name stands before their ids: `git-safety-call-budget`.
+ *
+ * @throws HoldfastError `pack.preset.unknown`, `pack.config.invalid`, `pack.invalid` when what the pack makes are no policies, or have
+ * equal ids; what compiling `configSchema` throws, and what the policies do.
+ */
+export function packPolicies<Config>(pack: Pack<Config>, options: PackOptions = {}): readonly Policy[] {
+  const { preset: name = 'recommended', config = {} } = options;
+  const preset = Object.hasOwn(pack.presets, name) ? pack.presets[name] : undefined;
+  if (preset === undefined) {
+    const names = Object.keys(pack.presets).map((known) => `\`${known}\``);
+    throw new HoldfastError(
+      'pack.preset.unknown',
+      `The pack \`${pack.name}\` has no preset \`${name.slice(0, 100)}\`: there are ${names.join(', ')}.`,
+      { data: { pack: pack.name, preset: name } },
+    );
+  }
+  const policies: unknown = pack.policies(readConfig(pack, { ...preset.config, ...config }));
+  if (!Array.isArray(policies)) throw invalid(pack, 'makes no list of policies');
+  const ids = new Set<string>();
+  return policies.map((policy: unknown) => {
+    if (!isPolicy(policy)) throw invalid(pack, 'makes something that is no policy');
+    const id = `${pack.name}-${policy.id}`.slice(0, 64);
+    if (ids.has(id)) throw invalid(pack, `makes two policies of the id \`${policy.id}\``);
+    ids.add(id);
+    const named = withId(policy, id);
+    return (options.observe ?? preset.observe) ? observe(named) : named;
+  });
+}
+
+function readConfig<Config>(pack: Pack<Config>, config: JsonObject): Config {
+  const validation = compileSchema(pack.configSchema).validate(config);
+  if (validation.ok) return validation.value;
+  throw new HoldfastError(
+    'pack.config.invalid',
+    `The options of the pack \`${pack.name}\` do not fit: ${describeIssues(validation.issues)}`,
+    { data: { pack: pack.name } },
+  );
+}
+
+function withId(policy: Policy, id: string): Policy {
+  return replacePolicy(policy, {
+    id,
+    check: (call, context) => policy.check(call, context),
+    onResult: (call, result, context) => policy.onResult?.(call, result, context),
+  });
+}
+
+function isPolicy(value: unknown): value is Policy {
+  return isPlainObject(value) && typeof value['id'] === 'string' && typeof value['check'] === 'function';
+}
+
+function invalid({ name, version }: Pack, problem: string): HoldfastError {
+  return new HoldfastError('pack.invalid', `The pack \`${name}\` ${version} ${problem}.`, {
+    data: { pack: name, version },
+  });
+}
