@@ -66,6 +66,12 @@ test.each(others)('another $what is another question', async ({ asking, sameTool
   expect(other.toolDigest === question.toolDigest).toBe(sameTool);
 });
 
+test('a tool that may be tried again, and more often, is another one each time', async () => {
+  const tools = [{}, { retry: { attempts: 2, delayMs: 0 } }, { retry: { attempts: 3, delayMs: 0 } }];
+  const questions = await Promise.all(tools.map((tool) => questionOf({ tool: { repeat: 'safe', ...tool } })));
+  expect(new Set(questions.map(({ question }) => question.toolDigest)).size).toBe(3);
+});
+
 test('another code of one file is another tool', async () => {
   const from = (digest: string): Asking => ({ tool: { origin: { kind: 'file', source: 'act.mjs', digest } } });
   const digests = [(await questionOf(from('aa'))).question, (await questionOf(from('bb'))).question];

@@ -1,0 +1,93 @@
+import { defineTool, type Outcome, type RunEvent, type Tool, type ToolContext, type ToolRetry } from '@holdfast/core';
+import {
+  diary,
+  notes,
+  outcomeOf,
+  type TestSession,
+  testClock,
+  testSession,
+  type Words,
+  wordsResource,
+} from './fixtures.ts';
+import type { CallOptions } from './index.ts';
+
+/** What an attempt may do: fail. */
+export const broke = (): never => {
+  throw new Error('broke');
+};
+
+/** A tool whose first attempts do what `attempts` say, one after another; what comes after these does what the last one says. */
+export function flaky(
+  attempts: readonly ((context: ToolContext) => unknown)[],
+  extra: Partial<Pick<Tool, 'name' | 'effects' | 'repeat' | 'timeoutMs' | 'dangerous' | 'locks'>> & {
+    readonly retry?: ToolRetry;
+  } = {},
+): Tool & { readonly contexts: readonly ToolContext[] } {
+  const contexts: ToolContext[] = [];
+  const tool = defineTool<unknown, unknown>({
+    name: 'flaky',
+    description: 'Fails at times.',
+    effects: 'state',
+    repeat: 'safe',
+    retry: { attempts: 3, delayMs: 0 },
+    ...(extra as object),
+    execute(_input, context) {
+      contexts.push(context);
+      return attempts[Math.min(contexts.length, attempts.length) - 1]?.(context) as never;
+    },
+  });
+  return { ...tool, contexts };
+}
+
+export interface AttemptsSetUp extends TestSession {
+  readonly words: Words;
+  readonly events: readonly RunEvent[];
+  readonly clock: ReturnType<typeof testClock>;
+  readonly given: CallOptions;
+  retries(): readonly RunEvent[];
+  notes(): readonly string[];
+  diary(): readonly string[];
+  call(name?: string): Promise<Outcome>;
+}
+
+/** Calls of `tools` in a session with a resource `words`. */
+export function setUp(tools: readonly Tool[], options: Partial<CallOptions> = {}): AttemptsSetUp {
+  const session = testSession();
+  const words = wordsResource();
+  const events: RunEvent[] = [];
+  const clock = testClock();
+  const given: CallOptions = {
+    tools,
+    session: session.session,
+    resources: { words },
+    onEvent: (event) => void events.push(event),
+    clock,
+    ...options,
+  };
+  return {
+    ...session,
+    words,
+    events,
+    clock,
+    retries: () => events.filter(({ type }) => type === 'tool-call-retry'),
+    notes: () => session.session.read(notes).toArray(),
+    diary: () => session.session.read(diary).toArray(),
+    given,
+    call: (name = 'flaky') => outcomeOf({ id: 'c', name, arguments: {} }, given),
+  };
+}
+
+/** An attempt that leaves `text` in the notes, in the diary and among the words before it does what `then` says. */
+export const note =
+  (text: string, then: (context: ToolContext) => unknown) =>
+  (context: ToolContext): unknown => {
+    context.session.dispatch({ type: 'noted', payload: text });
+    context.session.publish({ type: 'happened', payload: text });
+    (context.resources.get('words') as { add(word: string): void } | undefined)?.add(text);
+    return then(context);
+  };
+
+/** Lets everything go on that waits for nothing but its turn. */
+export async function settled(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+}
