@@ -36,6 +36,7 @@ test('without a folder the default one is checked; a file is no folder', async (
   expect(await type()).toMatchObject({ exitCode: 0, stdout: '1 good tool, 0 errors, 0 warnings\n' });
   const file = await type('plugins/shout.mjs');
   expect(file).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('`holdfast try` takes one file') });
+  expect(await type('')).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('usage.folder_missing') });
   await using empty = await createFolder();
   expect(await runHere(['check'], { directory: empty.path })).toMatchObject({
     exitCode: 2,

@@ -40,7 +40,8 @@ const defaultFolder = './plugins';
 export async function findToolsFolder(name: string | null | undefined, directory: string): Promise<ToolsFolder> {
   if (name === null) return { name: defaultFolder, path: undefined };
   const path = resolve(directory, name ?? defaultFolder);
-  if (await isFolder(path)) return { name: name ?? defaultFolder, path };
+  // An empty name, as of a variable that is not set, would be the current folder.
+  if (name !== '' && (await isFolder(path))) return { name: name ?? defaultFolder, path };
   if (name === undefined) return { name: defaultFolder, path: undefined };
   const what = (await isFile(path))
     ? `\`${name}\` is a file, and a folder of tool files is wanted: \`holdfast try\` takes one file.`
