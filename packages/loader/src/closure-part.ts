@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { realpath } from 'node:fs/promises';
-import { extname } from 'node:path';
+import { lstat, realpath } from 'node:fs/promises';
+import { dirname, extname, join, relative, sep } from 'node:path';
 import { toCommandPath } from './command-files.ts';
 import { readCommand } from './command-metadata.ts';
 import { type Diagnostic, type Finding, toDiagnostic } from './diagnostic.ts';
@@ -8,6 +8,10 @@ import type { PackageFinder } from './found-packages.ts';
 import { isCommonJs, listImports } from './module-imports.ts';
 import { parseModule } from './parse-module.ts';
 import { isPlainPath } from './plain-path.ts';
+import { listPythonModules } from './python-imports.ts';
+import { findReadingProblem } from './python-metadata.ts';
+import { toOffset } from './python-outline.ts';
+import type { PythonReader } from './python-reader.ts';
 import { readBounded, type Stamp } from './read-bounded.ts';
 import { commonJs, resolveImport } from './resolve-import.ts';
 import type { ToolFileKind } from './tool-files.ts';
@@ -31,6 +35,8 @@ export interface PartReference {
   /** Absolute. */
   readonly path: string;
   readonly kind: PartKind;
+  /** Of Python: the folder in which it finds modules, which is the one of the tool file. Absolute. */
+  readonly base?: string;
   /** Where the other one asks for it. */
   readonly offset: number;
 }
@@ -53,6 +59,7 @@ export type PartReading =
 export interface PartPlace {
   readonly root: string;
   readonly packages: PackageFinder;
+  readonly python: PythonReader;
   readonly onRead: ((path: string) => void | Promise<void>) | undefined;
   /** The file, relative to the root. */
   readonly name: string;
@@ -65,7 +72,7 @@ const maxFileBytes = 8 * 1024 * 1024;
 const maxDataBytes = 64 * 1024 * 1024;
 
 /** Reads one file, and what it needs. Refused are what only running would tell, what leaves `root`, and links: `tool.import.*`. */
-export async function readPart(path: string, kind: PartKind, place: PartPlace): Promise<PartReading> {
+export async function readPart({ path, kind, base }: PartReference, place: PartPlace): Promise<PartReading> {
   const reading = await readBytes(path, kind, place);
   if (reading.type === 'refused') return reading;
   const { file } = reading;
@@ -83,7 +90,7 @@ export async function readPart(path: string, kind: PartKind, place: PartPlace): 
     case 'command':
       return { ...part, imports: listCommandFiles(path, source) };
     case 'python':
-      return part;
+      return await readPython({ path, base: base ?? dirname(path) }, part, place);
   }
 }
 
@@ -148,6 +155,40 @@ async function readModule(path: string, part: ClosurePart, { root, packages, sho
   return { ...part, imports, packages: found, warning };
 }
 
+async function readPython(
+  { path, base }: { readonly path: string; readonly base: string },
+  part: ClosurePart,
+  { python, shown }: PartPlace,
+): Promise<PartReading> {
+  const { source } = part;
+  const outline = await python.read(source);
+  if (outline.type !== 'outlined') {
+    const { finding, place } = findReadingProblem(outline);
+    return refuse(finding, toOffset(source, place), source);
+  }
+  const imports: PartReference[] = [];
+  const own = relative(base, path).split(sep).join('/');
+  for (const one of outline.imports) {
+    for (const module of listPythonModules(one, own)) {
+      const target = join(base, module);
+      if (await exists(target)) imports.push({ path: target, kind: 'python', base, offset: toOffset(source, one) });
+    }
+  }
+  const offset = outline.ownPlace === null ? undefined : toOffset(source, outline.ownPlace);
+  const warning = offset === undefined ? undefined : toDiagnostic(ownPath, { file: shown, source, offset });
+  return { ...part, imports, warning };
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch {
+    // What is not there belongs to Python, or is installed.
+    return false;
+  }
+}
+
 function listCommandFiles(path: string, source: string): readonly PartReference[] {
   const files = readCommand(source)?.files ?? [];
   return files.map((word) => ({ path: toCommandPath(path, word), kind: 'data', offset: 0 }));
@@ -164,6 +205,13 @@ const importMeta: Finding = {
   code: 'tool.import.meta',
   message: '`import.meta` tells where the pinned copy lies, which holds nothing but what is imported.',
   hint: 'Import data as JSON, or read it through `context.filesystem`.',
+};
+
+const ownPath: Finding = {
+  severity: 'warning',
+  code: 'tool.import.meta',
+  message: '`__file__` tells where the pinned copy lies, which holds nothing but what is imported.',
+  hint: 'Write data into a module, and import it.',
 };
 
 async function findPlace(path: string): Promise<string | undefined> {

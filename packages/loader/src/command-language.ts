@@ -55,16 +55,23 @@ function describeFailure(
   { metadata: { name }, entry }: PinnedTool,
   { code, signal, lastWords }: Extract<ProgramEnd, { readonly type: 'exited' }>,
 ): HoldfastError {
-  if (signal !== null)
-    return new HoldfastError(
-      'tool.process.exited',
-      `The process of \`${name}\` ended by ${signal} before the call had ended.`,
-    );
-  const text = toErrorText(lastWords, dirname(entry));
+  if (signal !== null) return processExited(name, `by ${signal}`);
+  const text = toErrorText(lastWords, dirname(entry), 'end');
   return new HoldfastError(
     'tool.command.failed',
     text === '' ? `\`${name}\` ended with the exit code ${code} and said nothing on standard error.` : text,
     { data: { exitCode: code } },
+  );
+}
+
+/** HoldfastError `tool.process.exited`. */
+export function processExited(name: string, how: string): HoldfastError {
+  return new HoldfastError(
+    'tool.process.exited',
+    `The process of \`${name}\` ended ${how} before the call had ended.`,
+    {
+      data: { tool: name },
+    },
   );
 }
 

@@ -75,7 +75,7 @@ export async function readFolderPins(
 ): Promise<FolderPins> {
   const scan = await scanFolder(folder, options);
   await hooks.onScanned?.();
-  const reader = createClosureReader({ root, folder, onRead: hooks.onRead });
+  await using reader = createClosureReader({ root, folder, onRead: hooks.onRead });
   const diagnostics = [...scan.diagnostics];
   const tools = new Map<string, CurrentTool>();
   const files: ScannedFile[] = [];

@@ -10,15 +10,17 @@ export function hidePaths(message: string, folder: string): string {
   return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1)}…`;
 }
 
-/** The end of what a program has said on standard error, as `hidePaths` shows it, in lines. */
-export function toErrorText(said: string, folder: string): string {
-  const text = said
-    .slice(-4 * maxErrorLength)
+/** What a program has said of an error, as `hidePaths` shows it, in lines; of what is too long, the start or the end. */
+export function toErrorText(said: string, folder: string, kept: 'start' | 'end'): string {
+  const long = 4 * maxErrorLength;
+  const text = (kept === 'start' ? said.slice(0, long) : said.slice(-long))
     .trim()
     .split(/\r\n|\r|\n/)
     .map((line) => hide(line, folder).trimEnd())
     .join('\n');
-  return text.length <= maxErrorLength ? text : `…${text.slice(1 - maxErrorLength).toWellFormed()}`;
+  if (text.length <= maxErrorLength) return text;
+  if (kept === 'start') return `${text.slice(0, maxErrorLength - 1).toWellFormed()}…`;
+  return `…${text.slice(1 - maxErrorLength).toWellFormed()}`;
 }
 
 // Node and others name files by their full path.

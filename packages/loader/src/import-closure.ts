@@ -1,8 +1,9 @@
+import { hash } from 'node:crypto';
 import { join, relative, sep } from 'node:path';
 import { type ClosureFile, type ClosurePart, type PartReading, type PartReference, readPart } from './closure-part.ts';
 import { type Diagnostic, type Finding, toDiagnostic } from './diagnostic.ts';
 import { createPackageFinder } from './found-packages.ts';
-import { hashJson } from './hash-json.ts';
+import { createPythonReader } from './python-reader.ts';
 import { kindOf } from './tool-files.ts';
 
 /** A file and everything that it imports by path, or names in its command, read once. */
@@ -30,8 +31,8 @@ export interface ClosurePlace {
   readonly onRead?: ((path: string) => void | Promise<void>) | undefined;
 }
 
-/** Reads closures. One file is read once, however many tools import it. */
-export interface ClosureReader {
+/** Reads closures. One file is read once, however many tools import it. To be disposed of at the end. */
+export interface ClosureReader extends AsyncDisposable {
   /** @param path - absolute, without symlinks, in the root. */
   read(path: string): Promise<ClosureReading>;
 }
@@ -47,15 +48,17 @@ const maxClosureFiles = 300;
  */
 export function createClosureReader({ root, folder, onRead }: ClosurePlace): ClosureReader {
   const packages = createPackageFinder(root);
+  const python = createPythonReader();
   const parts = new Map<string, Promise<PartReading>>();
   const toName = (path: string): string => relative(root, path).split(sep).join('/');
   const toShown = (path: string): string => relative(folder, path).split(sep).join('/');
 
-  function readOnce({ path, kind }: PartReference): Promise<PartReading> {
-    const key = `${kind} ${path}`;
+  function readOnce(part: PartReference): Promise<PartReading> {
+    const { path, kind, base = '' } = part;
+    const key = JSON.stringify([kind, base, path]);
     let reading = parts.get(key);
     if (reading === undefined) {
-      reading = readPart(path, kind, { root, packages, onRead, name: toName(path), shown: toShown(path) });
+      reading = readPart(part, { root, packages, python, onRead, name: toName(path), shown: toShown(path) });
       parts.set(key, reading);
     }
     return reading;
@@ -94,15 +97,14 @@ export function createClosureReader({ root, folder, onRead }: ClosurePlace): Clo
         warnings: read.flatMap(({ warning }) => (warning === undefined ? [] : [warning])),
       };
     },
+    [Symbol.asyncDispose]: () => python[Symbol.asyncDispose](),
   };
 }
 
 /** The digest of a closure. */
 export function digestClosure(entry: string, files: ReadonlyMap<string, string>): string {
-  return hashJson([
-    entry,
-    [...files].sort(([left], [right]) => compareText(left, right)).map(([path, digest]) => [path, digest]),
-  ]);
+  // Of lists and texts there is no other text: it is canonical.
+  return hash('sha256', JSON.stringify([entry, [...files].sort(([left], [right]) => compareText(left, right))]));
 }
 
 function toClosure(entry: string, parts: readonly ClosurePart[]): Closure {

@@ -1,4 +1,4 @@
-import type { Json, ToolContext } from '@holdfast/core';
+import type { Json } from '@holdfast/core';
 import type { PinnedTool } from './pinned-tool.ts';
 import type { Command } from './process-command.ts';
 import type { ProgramEnd } from './run-program.ts';
@@ -14,8 +14,8 @@ export interface ProgramCall {
 
 /** A language in which a tool is a program that is run once a call. */
 export interface ToolLanguage {
-  /** @throws HoldfastError where it cannot be run. */
-  prepare(tool: PinnedTool, input: Json, context: ToolContext): Promise<ProgramCall>;
+  /** @param sha256 - what the tool file has to be, in hexadecimal. @throws HoldfastError where it cannot be run. */
+  prepare(tool: PinnedTool, input: Json, sha256: string): Promise<ProgramCall>;
   /** What the tool returned. @throws what it threw. */
   read(tool: PinnedTool, end: Extract<ProgramEnd, { readonly type: 'exited' }>): unknown;
 }

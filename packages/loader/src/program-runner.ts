@@ -7,6 +7,7 @@ import { ProcessGroups } from './launch-process.ts';
 import type { PinnedTool } from './pinned-tool.ts';
 import { limitMemory, programMemoryLimit } from './process-command.ts';
 import type { ProgramCall, ToolLanguage } from './program-call.ts';
+import { createPythonLanguage } from './python-language.ts';
 import { type ProgramEnd, runProgram } from './run-program.ts';
 import { createSandboxFinder } from './sandbox-finder.ts';
 import type { SandboxRunnerOptions } from './sandbox-runner.ts';
@@ -19,8 +20,6 @@ export function isProgramForm(form: MetadataForm): boolean {
   return form === 'command' || form === 'python';
 }
 
-const languageOf: ReadonlyMap<MetadataForm, ToolLanguage> = new Map([['command', commandLanguage]]);
-
 /**
  * Runs each call of a tool in another language in a process of its own, which is killed with its group when the call's signal fires. It
  * has an environment of its own and limited memory; Node's permissions do not reach it. `sandboxed`: within bubblewrap, as
@@ -30,6 +29,10 @@ export function createProgramRunner(
   options: SandboxRunnerOptions,
   { sandboxed }: { readonly sandboxed: boolean },
 ): ToolRunner {
+  const languageOf: ReadonlyMap<MetadataForm, ToolLanguage> = new Map([
+    ['command', commandLanguage],
+    ['python', createPythonLanguage()],
+  ]);
   const groups = new ProcessGroups();
   const findSandbox = createSandboxFinder(options.path);
   const closing = new AbortController();
@@ -39,8 +42,8 @@ export function createProgramRunner(
     const language = languageOf.get(tool.metadata.form);
     if (language === undefined) throw new TypeError(`No program runs a tool of the form \`${tool.metadata.form}\`.`);
     const sandbox = sandboxed ? await findSandbox(tool) : undefined;
-    await options.verify(tool);
-    const call = await language.prepare(tool, input, context);
+    const sha256 = await options.verify(tool);
+    const call = await language.prepare(tool, input, sha256);
     const limited = limitMemory(call.command, programMemoryLimit(options.memoryMb));
     const end = await runProgram({
       command: sandbox === undefined ? limited : sandboxCommand(sandbox, limited, visibleFolders(call, tool)),

@@ -1,9 +1,13 @@
-import { relative, sep } from 'node:path';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import type { MetadataReading } from './check-literal.ts';
 import { readCommandFiles, toCommandPath } from './command-files.ts';
 import { readCommand, readCommandMetadata } from './command-metadata.ts';
 import { toDiagnostic } from './diagnostic.ts';
 
+import { listPythonModules } from './python-imports.ts';
+import { findReadingProblem, readPythonMetadata } from './python-metadata.ts';
+import { toOffset } from './python-outline.ts';
+import { createPythonReader, type PythonReader } from './python-reader.ts';
 import { readMetadata } from './read-metadata.ts';
 import { kindOf, type ToolFileReading } from './tool-files.ts';
 
@@ -14,29 +18,34 @@ export interface ToolReading {
   readonly reading: MetadataReading;
   /** Whether it says nothing of a tool at all. */
   readonly isPlain: boolean;
+  /** Whether it can be left out without a word: there is nothing that could read it, and it has not even the word `METADATA`. */
+  readonly isNoTool?: boolean;
   /** The files that it names or imports, as far as that can be told from it alone, relative to the tools folder. They may not be there. */
   readonly parts: readonly string[];
   /** See `ScannedFile`. */
   readonly commandFiles?: ReadonlyMap<string, string>;
 }
 
-/** Reads tool files of every kind. */
+/** Reads tool files of every kind. To be disposed of at the end. */
 export interface ToolReader extends AsyncDisposable {
   read(file: ReadFile): Promise<ToolReading>;
 }
 
 /** @param root - the tools folder, absolute, without symlinks. */
 export function createToolReader({ root, strict }: { readonly root: string; readonly strict: boolean }): ToolReader {
+  const python = createPythonReader();
   return {
     async read(file) {
       switch (kindOf(file.file)) {
         case 'command':
           return await readCommandTool(file, { root, strict });
+        case 'python':
+          return await readPythonTool(file, { root, strict, python });
         default:
           return toPlainReading(await readMetadata(file.source, file.file, { strict }));
       }
     },
-    async [Symbol.asyncDispose]() {},
+    [Symbol.asyncDispose]: () => python[Symbol.asyncDispose](),
   };
 }
 
@@ -61,4 +70,21 @@ async function readCommandTool(
   const place = words.includes(found.word) ? ['command', String(words.indexOf(found.word))] : ['files'];
   const diagnostic = toDiagnostic(found.finding, { file, source, offset: offsetOf(place) });
   return { reading: { type: 'refused', diagnostics: [...reading.diagnostics, diagnostic] }, isPlain: false, parts };
+}
+
+async function readPythonTool(
+  { file, path, source }: ReadFile,
+  { root, strict, python }: { readonly root: string; readonly strict: boolean; readonly python: PythonReader },
+): Promise<ToolReading> {
+  const outline = await python.read(source);
+  if (outline.type !== 'outlined') {
+    const { finding, place } = findReadingProblem(outline);
+    const diagnostic = toDiagnostic(finding, { file, source, offset: toOffset(source, place) });
+    const isNoTool = outline.type === 'unavailable' && !source.includes('METADATA');
+    return { reading: { type: 'refused', diagnostics: [diagnostic] }, isPlain: false, isNoTool, parts: [] };
+  }
+  const folder = dirname(path);
+  const modules = outline.imports.flatMap((one) => listPythonModules(one, basename(path)));
+  const parts = modules.map((module) => relative(root, join(folder, module)).split(sep).join('/'));
+  return { ...toPlainReading(readPythonMetadata(outline, { file, source, strict })), parts };
 }

@@ -1,0 +1,82 @@
+/**
+ * Calls a function of a Python file: one JSON text on standard input, which says which; the answer on what was standard output is a line of
+ * JSON that says how the call ended, and the value as JSON behind it. Whatever the tool prints goes to standard error.
+ */
+export const pythonCallProgram: string = String.raw`
+import hashlib, json, os, sys, traceback, types
+
+MAX_TEXT = 20000
+
+def describe(error):
+    try:
+        message = str(error)
+    except BaseException:
+        message = ''
+    name = type(error).__name__
+    return {'message': (name + ': ' + message if message else name)[:MAX_TEXT], 'stack': traceback.format_exc()[:MAX_TEXT]}
+
+def find_place():
+    # After the standard library, which no file of the folder replaces, and before what is installed.
+    installed = [index for index, path in enumerate(sys.path) if os.path.basename(path) in ('site-packages', 'dist-packages')]
+    return installed[0] if installed else len(sys.path)
+
+def load(path, sha256):
+    with open(path, 'rb') as file:
+        data = file.read()
+    if hashlib.sha256(data).hexdigest() != sha256:
+        return None
+    name = os.path.splitext(os.path.basename(path))[0]
+    module = types.ModuleType('_tool' if name in sys.modules else name)
+    module.__file__ = path
+    sys.modules[module.__name__] = module
+    sys.path.insert(find_place(), os.path.dirname(path))
+    exec(compile(data.decode('utf-8-sig'), path, 'exec', dont_inherit=True), module.__dict__)
+    return module
+
+def call(function, passing, arguments):
+    result = function() if passing == 'none' else function(arguments) if passing == 'whole' else function(**arguments)
+    if hasattr(result, '__await__'):
+        import asyncio
+        async def wait():
+            return await result
+        result = asyncio.run(wait())
+    return result
+
+def run(request):
+    try:
+        module = load(request['path'], request['sha256'])
+        if module is None:
+            return {'type': 'changed'}, ''
+        function = getattr(module, request['function'], None)
+    except BaseException as error:
+        return {'type': 'unimportable', **describe(error)}, ''
+    if not callable(function):
+        return {'type': 'no-function'}, ''
+    try:
+        result = call(function, request['passing'], request['input'])
+    except BaseException as error:
+        return {'type': 'threw', **describe(error)}, ''
+    try:
+        return {'type': 'returned'}, json.dumps(result, allow_nan=False)
+    except BaseException as error:
+        return {'type': 'unfit', 'problem': str(error)[:200]}, ''
+
+def main():
+    answer = os.dup(1)
+    os.dup2(2, 1)
+    sys.stdout.reconfigure(line_buffering=True)
+    request = json.loads(sys.stdin.buffer.read().decode('utf-8'))
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    header, value = run(request)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BaseException:
+            pass
+    with os.fdopen(answer, 'w', encoding='utf-8') as file:
+        file.write(json.dumps(header) + '\n' + value)
+
+main()
+`;
