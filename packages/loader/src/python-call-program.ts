@@ -3,7 +3,7 @@
  * JSON that says how the call ended, and the value as JSON behind it. Whatever the tool prints goes to standard error.
  */
 export const pythonCallProgram: string = String.raw`
-import hashlib, json, os, sys, traceback, types
+import hashlib, importlib.machinery as machinery, json, os, sys, traceback, types
 
 MAX_TEXT = 20000
 
@@ -20,7 +20,25 @@ def find_place():
     installed = [index for index, path in enumerate(sys.path) if os.path.basename(path) in ('site-packages', 'dist-packages')]
     return installed[0] if installed else len(sys.path)
 
-def load(path, sha256):
+def guard(base, files):
+    # Modules of the folder are read as they were checked: as UTF-8, from no cache, and where a copy is known only from it.
+    class Loader(machinery.SourceFileLoader):
+        def get_code(self, name):
+            data = self.get_data(self.path)
+            if files is not None and files.get(self.path) != hashlib.sha256(data).hexdigest():
+                raise ImportError('"%s" is not the file that was verified' % name)
+            return compile(data.decode('utf-8-sig'), self.path, 'exec', dont_inherit=True)
+    loaders = [(Loader, ['.py'])]
+    if files is None:
+        loaders.append((machinery.ExtensionFileLoader, machinery.EXTENSION_SUFFIXES))
+    make = machinery.FileFinder.path_hook(*loaders)
+    def hook(path):
+        if path != base and not path.startswith(base + os.sep):
+            raise ImportError
+        return make(path)
+    sys.path_hooks.insert(0, hook)
+
+def load(path, sha256, files):
     with open(path, 'rb') as file:
         data = file.read()
     if hashlib.sha256(data).hexdigest() != sha256:
@@ -29,7 +47,9 @@ def load(path, sha256):
     module = types.ModuleType('_tool' if name in sys.modules else name)
     module.__file__ = path
     sys.modules[module.__name__] = module
-    sys.path.insert(find_place(), os.path.dirname(path))
+    base = os.path.dirname(path)
+    guard(base, files)
+    sys.path.insert(find_place(), base)
     exec(compile(data.decode('utf-8-sig'), path, 'exec', dont_inherit=True), module.__dict__)
     return module
 
@@ -44,7 +64,7 @@ def call(function, passing, arguments):
 
 def run(request):
     try:
-        module = load(request['path'], request['sha256'])
+        module = load(request['path'], request['sha256'], request['files'])
         if module is None:
             return {'type': 'changed'}, ''
         function = getattr(module, request['function'], None)

@@ -30,9 +30,10 @@ export function createPythonLanguage(): ToolLanguage {
     async prepare(tool, input, sha256) {
       const { program, folders } = await find(tool);
       const { function: name, passing } = tool.metadata;
+      const files = tool.files === undefined ? null : Object.fromEntries(tool.files);
       return {
         command: [program, ...isolatedPython, '-c', pythonCallProgram],
-        input: JSON.stringify({ path: tool.entry, sha256, function: name, passing: passing ?? 'named', input }),
+        input: JSON.stringify({ path: tool.entry, sha256, files, function: name, passing: passing ?? 'named', input }),
         folders,
       };
     },
