@@ -168,11 +168,11 @@ export function saysFailed(invoked: Invoked): boolean {
   }
 }
 
-/** `ending` of a call whose tool was run more than once, for the model to know. */
+/** What is told of the `ending` of a call whose tool was run more than once, so that the model knows. */
 export function afterAttempts(ending: Ending, attempts: number): Ending {
   const { kind, code = '', message, value } = ending;
   if (kind === 'ok') return ending;
-  return { ...ending, ...failure(kind, { code, message: `Tried ${attempts} times. ${message}` }, { value }) };
+  return failure(kind, { code, message: `Tried ${attempts} times. ${message}` }, { value });
 }
 
 /** Whether the tool itself has not said how its call went: it was stopped, its answer cannot be read, or its process has ended. */
