@@ -36,7 +36,7 @@ test('a pack is data: its presets can be printed, and nobody can change them', (
   expect(() => Reflect.apply(Array.prototype.push, pack.presets['releases']?.config['branches'], ['x'])).toThrow(
     TypeError,
   );
-  expect(Object.isFrozen(pack)).toBe(true);
+  expect([pack, pack.presets, pack.presets['strict']].every((part) => Object.isFrozen(part))).toBe(true);
   expect(pack).toMatchObject({ name: 'git-safety', version: '1.2.3', description: 'Keeps history as it is.' });
   expect(pack.policies({ maxPushes: 1, branches: [] })).toEqual([guard]);
 });

@@ -443,7 +443,11 @@ test('a policy that is never asked, or never answers, passes no case', async () 
     effects: 'none',
     execute: () => toolError('unused'),
   });
-  const [unasked] = policyTester({ create: goodLimit, tools: [closed], cases: [{ call, answer: 'allow' }] });
+  const [unasked] = policyTester({
+    create: goodLimit,
+    tools: [closed],
+    cases: [{ after: [{ ...call, input: { path: 'a' }, outcome: 'failed' }], call, answer: 'allow' }],
+  });
   await expect(unasked?.run()).rejects.toThrow('no answer (the call ended as `invalid`');
   const create = (): Policy => definePolicy({ name: 'mute', check: () => new Promise<Decision>(() => undefined) });
   const [mute] = policyTester({ create, cases: [{ call, answer: 'deny' }] });

@@ -1,5 +1,14 @@
+// One at a time: who puts functions back has to be who replaced them last.
+let others: Promise<unknown> = Promise.resolve();
+
 /** Timers that were set while something ran, by the global functions, and neither fired nor were cancelled. They are cancelled. */
-export async function countLeftTimers(run: () => Promise<void>): Promise<number> {
+export function countLeftTimers(run: () => Promise<void>): Promise<number> {
+  const counting = others.then(() => watch(run));
+  others = counting.catch(() => undefined);
+  return counting;
+}
+
+async function watch(run: () => Promise<void>): Promise<number> {
   const own = globalThis as unknown as TimerFunctions; // The functions of every platform, without what each adds to them.
   const { setTimeout, setInterval, clearTimeout, clearInterval } = own;
   const open = new Map<number, () => void>();
