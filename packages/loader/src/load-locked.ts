@@ -12,7 +12,7 @@ import {
 } from './folder-pins.ts';
 import { createClosureReader } from './import-closure.ts';
 import { describeChanges, findChanges } from './lock-changes.ts';
-import { type LockedTool, type LockedTools, parseLock, readLockBytes } from './lock-file.ts';
+import { hasOwnDigest, type LockedTool, type LockedTools, parseLock, readLockBytes } from './lock-file.ts';
 import { createPinnedCopies, type PinnedCopies } from './pinned-copies.ts';
 import type { PinnedTool } from './pinned-tool.ts';
 import { draftRegistry } from './registry-file.ts';
@@ -163,15 +163,29 @@ function toReady(
   { copies, place: { root, folder } }: { readonly copies: PinnedCopies; readonly place: LockPlace },
 ): ReadyTool {
   const { digest } = pin;
-  const files = new Map([...pin.files].map(([entry, sha256]) => [copies.entryOf({ digest, entry }), sha256]));
-  const tool: PinnedTool = { file, metadata, digest, entry: copies.entryOf(pin), files };
+  const tool: PinnedTool = {
+    file,
+    metadata,
+    digest,
+    entry: copies.entryOf(pin),
+    // Made when it is asked for: of the tools of a large folder most are never called.
+    get files() {
+      return new Map([...pin.files].map(([entry, sha256]) => [copies.entryOf({ digest, entry }), sha256]));
+    },
+  };
+
+  async function isWhole(): Promise<boolean> {
+    // Not looked at by a warm start.
+    return hasOwnDigest(pin) && (await copies.isWhole(pin));
+  }
 
   async function makeWhole(): Promise<void> {
-    if (await copies.isWhole(pin)) return;
-    const reading = await createClosureReader({ root, folder }).read(path);
+    if (await isWhole()) return;
+    await using reader = createClosureReader({ root, folder });
+    const reading = await reader.read(path);
     if (reading.type === 'read' && reading.closure.digest === pin.digest) {
       await copies.replace(reading.closure);
-      if (await copies.isWhole(pin)) return;
+      if (await isWhole()) return;
     }
     throw new HoldfastError(
       'tool.file.changed',

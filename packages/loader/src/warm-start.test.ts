@@ -295,6 +295,20 @@ test.each<readonly [string, Forge]>([
   expect(loaded.tools.map(({ description }) => description)).toEqual(['Works.', 'Works.']);
 });
 
+test('a lock whose digest is not the one of its files lets nothing run, whatever the registry says of it', async () => {
+  await using project = await createWarm();
+  const { folders } = JSON.parse(await readFile(registryOf(project), 'utf8'));
+  const lock = await readFile(project.lock, 'utf8');
+  const [first = '', second = ''] = [...lock.matchAll(/"digest": "(\w+)"/g)].map(([, digest]) => digest);
+  const damaged = lock.replace(first, second);
+  await writeFile(project.lock, damaged);
+  await writeFile(registryOf(project), formatRegistry(folders, damaged));
+  const loaded = await load(project);
+  expect([loaded.isWarm, await callTool(loaded.tools[0])]).toEqual([true, 'threw tool.file.changed']);
+  await project.remove('.holdfast/registry.json');
+  await expect(load(project)).rejects.toMatchObject({ code: 'tools.lock.invalid' });
+});
+
 test('a lock with a key that is written with a backslash is read with care each time', async () => {
   const key = { more: "examples: [{ description: 'x', input: { text: 'a' }, output: { '\\n': 1 } }]," };
   await using project = await createProject({ 'plugins/odd.mjs': toolFile('odd', key) });
