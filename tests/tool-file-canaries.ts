@@ -7,6 +7,10 @@ import { join } from 'node:path';
 export interface Canaries {
   /** An expression that trips them all, in any module of Node.js. */
   readonly trip: string;
+  /** The same in Python, which is always another process: trips the file and the listener. */
+  readonly tripInPython: string;
+  /** The same for a shell, on one line. */
+  readonly tripInShell: string;
   /** Of the listener. */
   readonly port: number;
   /** Those that have been tripped since the last time, by name. */
@@ -48,6 +52,8 @@ export async function createCanaries(folder: string): Promise<Canaries> {
 
   return {
     trip: `(globalThis.${name} = 1, process.env.${name} = '1', process.getBuiltinModule('node:fs').writeFileSync(${JSON.stringify(file)}, ''), process.getBuiltinModule('node:net').connect(${port}, '127.0.0.1').on('error', () => {}), 'tripped')`,
+    tripInPython: `(open(${JSON.stringify(file)}, 'w').close(), __import__('socket').create_connection(('127.0.0.1', ${port})).close())`,
+    tripInShell: `: > '${file}'`,
     port,
     async tripped() {
       const strangers = await countStrangers();
