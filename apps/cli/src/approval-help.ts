@@ -32,8 +32,8 @@ Examples:
   $ holdfast resume 20260517-093012345-k3x9 --suspend       runs what was answered, and asks nobody
   $ holdfast resume 20260517-093012345-k3x9 --max-calls 100 when the run has used up what it was given
 
-Model, tools and their isolation, order, allowed tools and limits are those that the run was given, unless they are set here. Limits on rounds, calls
-and tokens count what the run has used before; --timeout and --approval-timeout begin anew.
+Model, tools and where they run, order, allowed tools and limits are those that the run was given, unless they are set here. Limits
+on rounds, calls and tokens count what the run has used before; --timeout and --approval-timeout begin anew.
 
 What is still unanswered is asked for at the terminal; without one, or with --suspend, the run waits on and the exit code is 3.
 A run whose process was killed is gone on with, too: files are completed or put back by the log, a call that may be repeated

@@ -57,8 +57,9 @@ Approvals:
 
 Tools of the folder:
   Each runs in a process of its own, which is killed when the time of its call is over. --isolation sandbox wants bubblewrap, and also
-  takes network and files from it. --isolation in-process is for a folder whose code you trust as your own: faster, and such a tool
-  can end or block this program. A tool file may ask for more than that, never for less. \`holdfast doctor\` says what there is here.
+  takes the network and every write to a file from it. --isolation in-process is for a folder whose code you trust as your own: it is
+  faster, and such a tool can end or block this program. A tool file may ask for more than the option, never for less; \`holdfast
+  doctor\` says what there is here.
   With a holdfast.lock beside the folder only what is as it says runs, and with --locked nothing does without one. Of the folders in it
   nothing is read without --subfolders.
 
@@ -111,9 +112,10 @@ Examples:
   $ holdfast check plugins
   $ holdfast check plugins --strict     warnings are errors
   $ holdfast check plugins --subfolders also the folders in it
+  $ holdfast check plugins --watch      again whenever something changes, until Ctrl-C
   $ holdfast check plugins --json
 
-No line of a tool file runs. Exits with 1 when a file is refused.`;
+No line of a tool file runs. Exits with 1 when a file is refused; a watch that is ended by Ctrl-C exits with 0.`;
 
 export const tryHelp: string = `
 Examples:
