@@ -58,8 +58,8 @@ Approvals:
 Tools of the folder:
   Each runs in a process of its own, which is killed when the time of its call is over. --isolation sandbox wants bubblewrap, and also
   takes the network and every write to a file from it. --isolation in-process is for a folder whose code you trust as your own: it is
-  faster, and such a tool can end or block this program. A tool file may ask for more than the option, never for less; \`holdfast
-  doctor\` says what there is here.
+  faster, and such a tool can end or block this program. A tool file may ask for more than the option, never for less. What there
+  is here, \`holdfast doctor\` says.
   With a holdfast.lock beside the folder only what is as it says runs, and with --locked nothing does without one. Of the folders in it
   nothing is read without --subfolders.
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { isHoldfastError, type Tool, type ToolContext } from '@holdfast/core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { loadTools } from './load-tools.ts';
+import { testContext } from './test-tools.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -173,4 +174,41 @@ test('strict reaches the scan', async () => {
 
 test('a missing folder', async () => {
   await expect(loadTools(join(folder, 'none'))).rejects.toMatchObject({ code: 'tools.folder.missing' });
+});
+
+const places = {
+  here: { isHere: true, isThread: false },
+  thread: { isHere: true, isThread: true },
+  process: { isHere: false, isThread: false },
+};
+
+test.each([
+  { host: undefined, file: undefined, place: 'process' },
+  { host: undefined, file: 'in-process', place: 'process' },
+  { host: undefined, file: 'worker', place: 'process' },
+  { host: 'in-process', file: undefined, place: 'here' },
+  { host: 'in-process', file: 'in-process', place: 'here' },
+  { host: 'in-process', file: 'worker', place: 'thread' },
+  { host: 'in-process', file: 'subprocess', place: 'process' },
+  { host: 'worker', file: undefined, place: 'thread' },
+  { host: 'worker', file: 'in-process', place: 'thread' },
+  { host: 'subprocess', file: 'worker', place: 'process' },
+] as const)('host $host, file $file: the tool runs in a $place', async ({ host, file, place }) => {
+  writeFileSync(
+    join(folder, 'where.mjs'),
+    `import { isMainThread } from 'node:worker_threads';
+export const METADATA = {
+  name: 'where', function: 'where', description: 'Tells where it runs.', dangerous: false, effects: 'none',
+  ${file === undefined ? '' : `isolation: '${file}',`} parameters: { type: 'object', properties: {} },
+};
+export function where() { return { pid: process.pid, isThread: !isMainThread }; }`,
+  );
+  const { tools, close } = await loadTools(folder, host === undefined ? {} : { isolation: host });
+  try {
+    // What the tool above returns.
+    const seen = (await tools[0]?.execute?.({}, testContext())) as { readonly pid: number; readonly isThread: boolean };
+    expect({ isHere: seen.pid === process.pid, isThread: seen.isThread }).toEqual(places[place]);
+  } finally {
+    await close();
+  }
 });
