@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -21,6 +22,8 @@ const guide = join(root, 'apps', 'docs', 'guide');
 const scratch = join(root, 'examples', '.cache', 'guide');
 // Where the pages without programs are followed step by step: nothing is there before its place on the page.
 const followed = join(root, 'examples', '.cache', 'guide-followed');
+
+const hasPython = (await runProgram('python3', ['--version'])) === 0;
 
 const names = (await readdir(guide)).filter((name) => name.endsWith('.md'));
 const pages = await Promise.all(
@@ -83,10 +86,15 @@ test('what the pages promise is looked at', () => {
 
 type Step<Type extends PageStep['type']> = Extract<PageStep, { readonly type: Type }>;
 
-/** The commands of a page in their order, each with the files that stand between it and the one before. */
+/**
+ * The commands of a page in their order, each with the files that stand between it and the one before. Where there is no Python, those
+ * from the first Python file on are left out.
+ */
 function readCommands(text: string): readonly (Step<'command'> & { readonly files: readonly Step<'file'>[] })[] {
   let files: Step<'file'>[] = [];
-  return readSteps(text).flatMap((step) => {
+  const steps = readSteps(text);
+  const first = hasPython ? -1 : steps.findIndex((step) => step.type === 'file' && step.path.endsWith('.py'));
+  return steps.slice(0, first < 0 ? undefined : first).flatMap((step) => {
     if (step.type === 'file') {
       files.push(step);
       return [];
@@ -94,6 +102,15 @@ function readCommands(text: string): readonly (Step<'command'> & { readonly file
     const command = { ...step, files };
     files = [];
     return [command];
+  });
+}
+
+/** What it exits with; `undefined`: it cannot be started. */
+function runProgram(program: string, parameters: readonly string[]): Promise<number | undefined> {
+  return new Promise((resolve) => {
+    const child = spawn(program, parameters, { stdio: 'ignore' });
+    child.on('error', () => resolve(undefined));
+    child.on('close', (status) => resolve(status ?? undefined));
   });
 }
 

@@ -47,7 +47,7 @@ test('without a folder the default one is checked; a file is no folder', async (
 test('a folder without tool files is said to be one', async () => {
   const { exitCode, text } = await check({ 'tools/notes.txt': 'none' });
   expect(exitCode).toBe(0);
-  expect(text).toMatch(/^No tool files in \.\/tools: a tool file ends in \.js/);
+  expect(text).toMatch(/^No tool files in \.\/tools: a tool file ends in \.js, .+ \.py or \.tool\.json and lies/);
 });
 
 test('a bad file has file, line, code and hint, and costs no good one', async () => {

@@ -2,7 +2,14 @@ import { lstat, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { HoldfastError, Tool } from '@holdfast/core';
 import { fileTools } from '@holdfast/filesystem';
-import { type Diagnostic, type Isolation, loadTools, type MetadataForm, type ScannedFile } from '@holdfast/loader';
+import {
+  type Diagnostic,
+  type Isolation,
+  type LoadedTools,
+  loadTools,
+  type MetadataForm,
+  type ScannedFile,
+} from '@holdfast/loader';
 import { quoteWord } from './command-words.ts';
 import { usageError } from './failure.ts';
 import { isFile, isFolder } from './workspace.ts';
@@ -30,6 +37,8 @@ export interface Toolset {
 
 /** A lock lies beside the tools folder. */
 export const lockName = 'holdfast.lock';
+/** Of files that the loader looks at. */
+export const toolFileEndings = '.js, .mjs, .ts, .mts, .py or .tool.json';
 const defaultFolder = './plugins';
 
 /**
@@ -109,23 +118,30 @@ export async function openToolset(
     ...(isolation === undefined ? {} : { isolation }),
     ...(print === undefined ? {} : { processes: { print } }),
   });
-  const taken = new Map(builtIn.map((tool) => [toTwinKey(tool.name), tool.name]));
-  const clashes = tools.filter((tool) => taken.has(toTwinKey(tool.name)));
+  const left = leaveOutClashes({ tools, files, diagnostics });
   return {
-    folderTools: tools.filter((tool) => !clashes.includes(tool)),
+    folderTools: left.tools,
     fileTools: builtIn,
-    diagnostics: [
-      ...diagnostics.map((diagnostic) => nameFolder(diagnostic, folder, subfolders)),
-      ...clashes.map((tool) => {
-        const file = files.find((one) => one.file === tool.origin?.source);
-        return describeClash(tool, { builtIn: taken.get(toTwinKey(tool.name)) ?? tool.name, file });
-      }),
-    ],
+    diagnostics: left.diagnostics.map((diagnostic) => nameFolder(diagnostic, folder, subfolders)),
     folder,
     isLocked: lock !== undefined,
     files,
     close,
   };
+}
+
+/** The tools of a folder, but for those with the name of a file tool, which the diagnostics tell of. */
+export function leaveOutClashes({ tools, files, diagnostics }: Omit<LoadedTools, 'close'>): {
+  readonly tools: readonly Tool[];
+  readonly diagnostics: readonly Diagnostic[];
+} {
+  const taken = new Map(fileTools().map((tool) => [toTwinKey(tool.name), tool.name]));
+  const clashes = tools.filter((tool) => taken.has(toTwinKey(tool.name)));
+  const told = clashes.map((tool) => {
+    const file = files.find((one) => one.file === tool.origin?.source);
+    return describeClash(tool, { builtIn: taken.get(toTwinKey(tool.name)) ?? tool.name, file });
+  });
+  return { tools: tools.filter((tool) => !clashes.includes(tool)), diagnostics: [...diagnostics, ...told] };
 }
 
 /** The lock of a tools folder, whatever it is that lies there. */

@@ -7,7 +7,7 @@ import { quoteWord } from './command-words.ts';
 import { usageError } from './failure.ts';
 import type { Host } from './host.ts';
 import { toPrintableBlock } from './terminal-text.ts';
-import { openToolset } from './toolset.ts';
+import { openToolset, toolFileEndings } from './toolset.ts';
 import { isFolder } from './workspace.ts';
 
 /** A tool file to be tried, checked among the files beside it. */
@@ -57,7 +57,7 @@ export async function openTarget(name: string, isolation: Isolation | undefined,
     await toolset.close();
     throw usageError(
       'usage.file_not_tool',
-      `\`${name}\` does not count as a tool file: its name ends in .js, .mjs, .ts or .mts, begins with neither \`.\` nor \`_\`, and it is no test.`,
+      `\`${name}\` does not count as a tool file: its name ends in ${toolFileEndings}, begins with neither \`.\` nor \`_\`, it is no test, and no other tool is made of it.`,
     );
   }
   const asked = scanned.type === 'tool' ? scanned.metadata.isolation : undefined;
