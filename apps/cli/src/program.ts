@@ -9,6 +9,7 @@ import {
   readLimits,
 } from './approval-flags.ts';
 import { checkFolder } from './check-command.ts';
+import { watchFolder } from './check-watch.ts';
 import { createColors } from './colors.ts';
 import { printCompletion } from './completion-command.ts';
 import { examine } from './doctor-command.ts';
@@ -201,11 +202,13 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
     .argument('[dir]', 'folder of tool files (default: ./plugins)')
     .option('--strict', 'treat warnings as errors')
     .option('--subfolders', subfoldersText)
-    .option('--json', 'as JSON')
+    .option('--watch', 'check again whenever something changes, until Ctrl-C')
+    .option('--json', 'as JSON; with --watch one line each time')
     .addHelpText('after', checkHelp)
-    .action(async (folder: string | undefined, { strict, subfolders, json }: CheckFlags) => {
+    .action(async (folder: string | undefined, { strict, subfolders, watch, json }: CheckFlags) => {
       const read = { strict: strict === true, subfolders: subfolders === true };
-      end(await checkFolder({ folder, ...read, json: json === true }, host));
+      const check = watch === true ? watchFolder : checkFolder;
+      end(await check({ folder, ...read, json: json === true }, host));
     });
 
   addTryCommand(program, host, end);
@@ -250,6 +253,7 @@ interface FolderFlags {
 interface CheckFlags {
   readonly strict?: boolean;
   readonly subfolders?: boolean;
+  readonly watch?: boolean;
   readonly json?: boolean;
 }
 
