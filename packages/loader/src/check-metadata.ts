@@ -176,7 +176,16 @@ function checkTexts(metadata: JsonObject, report: Report): void {
     if (typeof node === 'object' && node !== null)
       for (const [key, inner] of Object.entries(node)) visit(inner, [...path, key]);
   };
-  visit(metadata, []);
+  // Where each text stands matters only when something is to be said of one.
+  if (hasHiddenText(metadata)) visit(metadata, []);
+}
+
+function hasHiddenText(node: Json): boolean {
+  if (typeof node === 'string') return findHiddenCharacter(node) !== undefined;
+  if (typeof node !== 'object' || node === null) return false;
+  if (Array.isArray(node)) return node.some(hasHiddenText);
+  const object = node as JsonObject;
+  return Object.keys(object).some((key) => hasHiddenText(key) || hasHiddenText(object[key] ?? null));
 }
 
 function checkName(name: Json | undefined, report: Report): string {

@@ -3,6 +3,7 @@ import { compileJsonSchema, describeIssues } from '@holdfast/schema/json';
 import { checkSchema } from './check-schema.ts';
 import type { ExportedFunction } from './exported-function.ts';
 import type { LiteralPath } from './literal.ts';
+import { isPlainSchema } from './plain-schema.ts';
 import { type Report, showPath } from './report.ts';
 
 const emptyNames: readonly string[] = ['run', 'main', 'execute', 'handler'];
@@ -83,6 +84,7 @@ export function checkReturns(
 }
 
 function checkWholeSchema(schema: JsonObject, key: string, report: Report): JsonObject | undefined {
+  if (isPlainSchema(schema)) return schema;
   let isSound = true;
   const note: Report = (finding) => {
     if (finding.severity !== 'warning') isSound = false;

@@ -3,8 +3,12 @@
 const hidden = /[\p{Cc}\p{Cs}\p{Cf}\p{Zl}\p{Zp}\u2800[\p{Default_Ignorable_Code_Point}--[\ufe0e\ufe0f]]]/v;
 const hiddenEverywhere = new RegExp(hidden.source, 'gv');
 
+const plain = /^[\x20-\x7e\n\t]*$/;
+
 /** The first character of `text` that a reader would not see, as `U+200B`; line feeds and tabs are no such thing. */
 export function findHiddenCharacter(text: string): string | undefined {
+  // Most texts are, and the other pattern takes its time.
+  if (plain.test(text)) return undefined;
   const found = hidden.exec(text.replace(/[\n\t]/g, ' '))?.[0].codePointAt(0);
   return found === undefined ? undefined : `U+${found.toString(16).toUpperCase().padStart(4, '0')}`;
 }

@@ -1,16 +1,19 @@
 import { execFile } from 'node:child_process';
 import { HoldfastError } from '@holdfast/core';
-import { type Comment, type ParseResult, type Program, parseSync } from 'oxc-parser';
+import { type Comment, type ParseResult, type Program, parseSync, type StaticExport } from 'oxc-parser';
 import type { Finding } from './diagnostic.ts';
 
 /** A file's syntax tree. Function bodies may be missing from it: nobody reads them. */
 export interface ParsedModule {
+  /** Made when it is first asked for, which takes most of the time of parsing. */
   readonly body: Program['body'];
   readonly comments: readonly Comment[];
   /** Offsets of what the calls of `import()` are given, anywhere in the file. */
   readonly dynamicImports: readonly Span[];
   /** Offsets of `import.meta`, anywhere in the file. */
   readonly importMetas: readonly Span[];
+  /** What it exports, known without the tree; absent where that is not so. */
+  readonly exports?: readonly StaticExport[];
 }
 
 type Span = { readonly start: number; readonly end: number };
@@ -32,7 +35,7 @@ const maxPiecesInProcess = 2000;
 export async function parseModule(source: string, file: string): Promise<Parsing> {
   const name = `tool${/\.[^.]*$/.exec(file)?.[0] ?? '.js'}`;
   const raw =
-    countPieces(source) <= maxPiecesInProcess
+    source.length <= maxPiecesInProcess || countPieces(source) <= maxPiecesInProcess
       ? toRaw(parseSync(name, source, parserOptions))
       : await parseApart(name, source);
   if (raw === undefined) {
@@ -51,6 +54,7 @@ export async function parseModule(source: string, file: string): Promise<Parsing
       `Syntax error: ${error.message}.`,
       'Correct the file so that Node can parse it.',
     );
+  if (isStrippable(source, name)) return { type: 'parsed', module: raw };
   const unstrippable = raw.body
     .map((node) => (node.type === 'ExportNamedDeclaration' ? (node.declaration ?? node) : node))
     .find(isUnstrippable);
@@ -71,6 +75,14 @@ function refused(offset: number, code: string, message: string, hint: string): P
   return { type: 'refused', offset, finding: { code, message, hint } };
 }
 
+/** Whether that can be seen without the tree: JavaScript, or TypeScript without the words that it takes. */
+function isStrippable(source: string, name: string): boolean {
+  return name.endsWith('js') || !unstrippableWords.test(source);
+}
+
+const unstrippableWords =
+  /\b(?:enum|namespace|module|import)\b|\bexport\b(?!\s+(?:const|let|async|function|class|type|interface|default)\b|\s*\{)/;
+
 function countPieces(source: string): number {
   let count = 0;
   for (const _ of source.matchAll(nestingPieces)) {
@@ -80,13 +92,17 @@ function countPieces(source: string): number {
   return count;
 }
 
-function toRaw({ errors, program, comments, module }: ParseResult): RawParse {
+function toRaw(result: ParseResult): RawParse {
+  const { errors, comments, module } = result;
   return {
     errors: errors
       .filter(({ severity }) => severity === 'Error')
       .map(({ message, labels }) => ({ message, offset: labels[0]?.start ?? 0 })),
-    body: program.body,
+    get body() {
+      return result.program.body;
+    },
     comments,
+    exports: module.staticExports,
     dynamicImports: module.dynamicImports.map(({ moduleRequest }) => moduleRequest),
     importMetas: module.importMetas,
   };

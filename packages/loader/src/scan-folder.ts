@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { MetadataReading } from './check-literal.ts';
 import type { ToolMetadata } from './check-metadata.ts';
 import { compareDiagnostics, type Diagnostic, toDiagnostic } from './diagnostic.ts';
@@ -34,6 +35,9 @@ export interface ScanFolderOptions extends ReadMetadataOptions {
   readonly subfolders?: boolean;
 }
 
+// Reading and parsing files waits for nothing. The rest of the program gets its turn from time to time.
+const maxBusyMs = 10;
+
 type ReadFile = Extract<ToolFileReading, { type: 'read' }>;
 
 /** A file that was read, and what was found in it. */
@@ -57,10 +61,15 @@ export async function scanFolder(directory: string, options: ScanFolderOptions =
   for (const { folder, finding } of unreadable) diagnostics.push(toDiagnostic(finding, { file: folder }));
   const unreadableFiles: Diagnostic[] = [];
   const candidates: Candidate[] = [];
+  let restedAtMs = performance.now();
   await using reader = createToolReader({ root, strict: options.strict === true });
   for (const name of files) {
     if (refused.has(name)) continue;
-    const file = await readToolFile(root, name);
+    if (performance.now() - restedAtMs > maxBusyMs) {
+      await setImmediate();
+      restedAtMs = performance.now();
+    }
+    const file = readToolFile(root, name);
     if (file.type === 'refused') unreadableFiles.push(toDiagnostic(file.finding, { file: name }));
     else candidates.push({ file, found: await reader.read(file) });
   }
@@ -96,7 +105,7 @@ export async function scanFolder(directory: string, options: ScanFolderOptions =
  */
 function findBelonging(candidates: readonly Candidate[]): ReadonlySet<string> {
   const plain = new Set(candidates.filter(({ found }) => found.isPlain).map(({ file }) => file.file));
-  const belonging = new Set<string>();
+  const belonging = new Set(candidates.filter(({ found }) => found.isNoTool).map(({ file }) => file.file));
   for (const { file, found } of candidates) {
     const isOwner = found.commandFiles !== undefined && found.reading.type === 'read';
     for (const part of found.parts) {

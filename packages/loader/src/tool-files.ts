@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
-import { constants, type Dirent } from 'node:fs';
-import { lstat, open, readdir, realpath } from 'node:fs/promises';
+import { hash } from 'node:crypto';
+import { closeSync, constants, type Dirent, fstatSync, lstatSync, openSync, readSync, realpathSync } from 'node:fs';
+import { readdir, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { HoldfastError } from '@holdfast/core';
 import type { Finding } from './diagnostic.ts';
@@ -132,10 +132,18 @@ export function kindOf(file: string): ToolFileKind | undefined {
   return file.endsWith('.py') ? 'python' : undefined;
 }
 
-/** Reads one file of a tools folder, wherever a symlink inside the folder leads. Never throws for what a file is. */
-export async function readToolFile(root: string, file: string): Promise<ToolFileReading> {
+/**
+ * Reads one file of a tools folder, wherever a symlink inside the folder leads. Never throws for what a file is. Not by promises: of a
+ * thousand small files they would take most of the time.
+ *
+ * @param root - absolute, without symlinks.
+ */
+export function readToolFile(root: string, file: string): ToolFileReading {
   try {
-    const path = await realpath(join(root, file));
+    const place = join(root, file);
+    const state = lstatSync(place);
+    // What lies in the folder itself, and is no link, is where its name says.
+    const path = state.isSymbolicLink() || file.includes('/') ? realpathSync.native(place) : place;
     if (!path.startsWith(root.endsWith(sep) ? root : root + sep)) {
       return refuse(
         file,
@@ -144,26 +152,18 @@ export async function readToolFile(root: string, file: string): Promise<ToolFile
         'Put the file itself into the folder.',
       );
     }
-    if (!(await lstat(path)).isFile()) return notRegular(file);
-    // Never waits for a FIFO, never follows a symlink that has just taken the file's place.
-    const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
-    try {
-      const stat = await handle.stat();
-      if (!stat.isFile()) return notRegular(file);
-      // Asked twice: a file may grow while it is read.
-      const bytes = stat.size > maxFileBytes ? undefined : await handle.readFile();
-      if (bytes === undefined || bytes.length > maxFileBytes) {
-        return refuse(
-          file,
-          'tool.file.too_large',
-          `The file is larger than ${maxFileBytes} bytes.`,
-          'Keep data out of the tool file, or import it from a file that begins with `_`.',
-        );
-      }
-      return decode(file, path, bytes);
-    } finally {
-      await handle.close();
+    if (!(path === place ? state : lstatSync(path)).isFile()) return notRegular(file);
+    const bytes = readRegularFile(path);
+    if (bytes === 'not-regular') return notRegular(file);
+    if (bytes === 'too-large') {
+      return refuse(
+        file,
+        'tool.file.too_large',
+        `The file is larger than ${maxFileBytes} bytes.`,
+        'Keep data out of the tool file, or import it from a file that begins with `_`.',
+      );
     }
+    return decode(file, path, bytes);
   } catch (cause) {
     return refuse(
       file,
@@ -174,16 +174,40 @@ export async function readToolFile(root: string, file: string): Promise<ToolFile
   }
 }
 
+function readRegularFile(path: string): Uint8Array | 'not-regular' | 'too-large' {
+  // Never waits for a FIFO, never follows a symlink that has just taken the file's place.
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+  try {
+    const state = fstatSync(descriptor);
+    if (!state.isFile()) return 'not-regular';
+    if (state.size > maxFileBytes) return 'too-large';
+    // One byte more than there should be: a file may grow while it is read, so its size is no bound.
+    let buffer = Buffer.allocUnsafe(state.size + 1);
+    let total = 0;
+    for (;;) {
+      const count = readSync(descriptor, buffer, total, buffer.length - total, null);
+      total += count;
+      if (count === 0) return buffer.subarray(0, total);
+      if (total > maxFileBytes) return 'too-large';
+      if (total === buffer.length) buffer = Buffer.concat([buffer], Math.min(total * 2, maxFileBytes + 1));
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
 /** SHA-256 of a file's bytes in hexadecimal. */
 export function digestOf(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
+  return hash('sha256', bytes);
 }
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
 
 function decode(file: string, path: string, bytes: Uint8Array): ToolFileReading {
   const hint = 'Save the file as UTF-8 text.';
   if (bytes.includes(0)) return refuse(file, 'tool.file.encoding', 'The file holds a NUL byte.', hint);
   try {
-    const source = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    const source = decoder.decode(bytes);
     return { type: 'read', file, path, source, digest: digestOf(bytes) };
   } catch {
     // The decoder says no more than this.

@@ -1,0 +1,79 @@
+import type { JsonObject } from '@holdfast/core';
+import type { StaticExport } from 'oxc-parser';
+import type { ExportedFunction } from './exported-function.ts';
+import type { ParsedModule } from './parse-module.ts';
+import { readPlainLiteral, skipBlanks } from './plain-literal.ts';
+
+/** What a module says of its tool in the plainest way there is. */
+export interface PlainMetadata {
+  readonly value: JsonObject;
+  /** Offset of the member `name`. */
+  readonly nameOffset: number;
+  /** A function that the module declares and exports, if it can be seen to be one. */
+  findFunction(name: string): ExportedFunction;
+}
+
+/**
+ * Reads `export const METADATA = { … };` and `export function NAME(…)` where they stand so in a sound module, from its text, without its
+ * tree. `undefined` for everything else, for which the tree has to be looked at; and so it has for whatever is found to be wrong then.
+ */
+export function readPlainMetadata(source: string, { exports }: ParsedModule): PlainMetadata | undefined {
+  const statements = exports === undefined ? undefined : listPlainExports(exports);
+  const statement = statements?.get('METADATA');
+  if (statements === undefined || statement === undefined) return undefined;
+  const { start, end } = statement;
+  const begin = matchAt(metadataStart, source, start);
+  const literal = begin === undefined ? undefined : readPlainLiteral(source, begin);
+  // Nothing else is declared or done there. Blanks behind the literal may lie behind the statement.
+  if (literal === undefined || !/^;?$/.test(source.slice(literal.end, end))) return undefined;
+  const { name, function: work, description } = literal.value;
+  // Without a description a comment of the function takes its place.
+  if (typeof name !== 'string' || typeof work !== 'string' || typeof description !== 'string') return undefined;
+  const found = findPlainFunction(source, statements.get(work), work);
+  if (found === undefined) return undefined;
+  return { value: literal.value, nameOffset: literal.offsets.get('name') ?? start, findFunction: () => found };
+}
+
+const metadataStart = /export\s+const\s+METADATA\s*=\s*(?=\{)/y;
+
+/** By exported name; `undefined` when there is anything among them whose meaning is not plain. */
+function listPlainExports(exports: readonly StaticExport[]): ReadonlyMap<string, StaticExport> | undefined {
+  const found = new Map<string, StaticExport>();
+  for (const statement of exports) {
+    for (const { exportName, localName, moduleRequest, isType } of statement.entries) {
+      if (isType) continue;
+      const { name } = exportName;
+      // Of another module, the default, under another name, or one that makes a module something to be waited for.
+      if (moduleRequest !== null || name === null || name === 'then' || localName.name !== name) return undefined;
+      found.set(name, statement);
+    }
+  }
+  return found;
+}
+
+function findPlainFunction(
+  source: string,
+  statement: StaticExport | undefined,
+  name: string,
+): ExportedFunction | undefined {
+  if (statement === undefined || !/^[A-Za-z_][\w]*$/.test(name)) return undefined;
+  const open = matchAt(functionStart, source, statement.start);
+  if (open === undefined || matchAt(identifier, source, open) !== open + name.length) return undefined;
+  if (!source.startsWith(name, open)) return undefined;
+  const parameters = skipBlanks(source, open + name.length);
+  if (source[parameters] !== '(') return undefined;
+  const first = skipBlanks(source, parameters + 1);
+  // In TypeScript `this` is no parameter.
+  if (matchAt(thisParameter, source, first) !== undefined) return undefined;
+  return { type: 'function', offset: statement.start, takesInput: source[first] !== ')', documentation: undefined };
+}
+
+const functionStart = /export\s+(?:async\s+)?function\s+/y;
+const identifier = /[\w$]+/y;
+const thisParameter = /this\b/y;
+
+/** Where the match ends that begins at `start`. */
+function matchAt(pattern: RegExp, source: string, start: number): number | undefined {
+  pattern.lastIndex = start;
+  return pattern.test(source) ? pattern.lastIndex : undefined;
+}
