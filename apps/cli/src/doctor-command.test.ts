@@ -1,6 +1,6 @@
-import { readdir, stat } from 'node:fs/promises';
+import { chmod, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { examine } from './doctor-command.ts';
 import { createFolder, type TestFolder } from './test-folder.ts';
 import { createTestHost } from './test-host.ts';
@@ -120,6 +120,27 @@ test('a good tool that cannot be locked is counted', async () => {
   const { text, json } = await run(folder);
   expect(json.tools).toMatchObject({ good: 2, lock: { tools: { same: 1, refused: 0 }, unlockable: 1 } });
   expect(text).toContain('1 tool as locked, 1 that cannot be locked; `holdfast lock --check` says more');
+});
+
+afterEach(() => vi.unstubAllEnvs());
+
+test('the Python that tool files run in, and a machine without one', async () => {
+  const version = '{"version": [3, 12, 1]}';
+  const place = '{"program": "/opt/python/bin/python3.12", "folders": []}';
+  await using folder = await createFolder({ 'bin/python3': `#!/bin/sh\necho '${version}'\necho '${place}'\n` });
+  await chmod(join(folder.path, 'bin/python3'), 0o755);
+  vi.stubEnv('PATH', join(folder.path, 'bin'));
+  const found = await run(folder);
+  expect(found.json.python).toEqual({ available: true, program: '/opt/python/bin/python3.12', reason: '' });
+  expect(found.text).toMatch(/^Python +\/opt\/python\/bin\/python3\.12$/m);
+
+  vi.stubEnv('PATH', join(folder.path, 'nowhere'));
+  const none = await run(folder);
+  expect(none.exitCode).toBe(0);
+  expect(none.json.python).toEqual({ available: false, program: null, reason: 'there is no `python3` on the PATH' });
+  expect(none.text).toMatch(
+    /^Python +not here, there is no `python3` on the PATH: tool files that end in \.py are left/m,
+  );
 });
 
 test('a lock that keeps a run from working is a problem', async () => {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { defaultIsolation, describeIsolation, type TierState } from '@holdfast/loader';
+import { defaultIsolation, describeIsolation, findPython, type TierState } from '@holdfast/loader';
 import manifest from '../package.json' with { type: 'json' };
 import { formatCount } from './call-line.ts';
 import { createColors } from './colors.ts';
@@ -29,6 +29,7 @@ interface Diagnosis {
   readonly providers: readonly Provider[];
   readonly tools: FolderState;
   readonly workspace: WorkspaceState;
+  readonly python: { readonly available: boolean; readonly program: string | null; readonly reason: string };
   readonly isolation: { readonly available: readonly string[]; readonly tiers: readonly TierState[] };
   readonly problems: readonly string[];
 }
@@ -72,6 +73,7 @@ async function diagnose(
   if (place.problem !== null) problems.push(place.problem);
   const folder = await examineTools(tools, { subfolders, directory: host.directory });
   problems.push(...folder.problems);
+  const python = await findPython();
   const tiers = await describeIsolation(host.environment['PATH'] ?? '');
   return {
     holdfast: manifest.version,
@@ -84,6 +86,9 @@ async function diagnose(
     providers: await findProviders(host),
     tools: folder.state,
     workspace: place,
+    python: python.available
+      ? { available: true, program: python.program, reason: '' }
+      : { available: false, program: null, reason: python.reason },
     isolation: { available: tiers.filter(({ available }) => available).map(({ tier }) => tier), tiers },
     problems,
   };
@@ -121,7 +126,7 @@ async function readVersion(path: string | undefined): Promise<string | null> {
 }
 
 function describe(diagnosis: Diagnosis): readonly (readonly [label: string, text: string])[] {
-  const { holdfast, node, packages, tools, workspace } = diagnosis;
+  const { holdfast, node, packages, tools, workspace, python } = diagnosis;
   return [
     ['holdfast', holdfast],
     ['Node.js', `${node.version} (${node.ok ? '' : 'too old, '}${node.required} or later is needed)`],
@@ -134,6 +139,12 @@ function describe(diagnosis: Diagnosis): readonly (readonly [label: string, text
     [
       'workspace',
       `${toPrintable(workspace.path)}: ${workspace.writable ? 'writable' : 'not writable'}, ${formatCount(workspace.sessions, 'session log')}${workspace.freeBytes === null ? '' : `, ${formatBytes(workspace.freeBytes)} free`}`,
+    ],
+    [
+      'Python',
+      python.program === null
+        ? `not here, ${toPrintable(python.reason)}: tool files that end in .py are left out`
+        : toPrintable(python.program),
     ],
     ...diagnosis.isolation.tiers.map((tier, index, tiers): readonly [string, string] => [
       index === 0 ? 'isolation' : '',

@@ -161,7 +161,7 @@ Examples:
   $ holdfast doctor
   $ holdfast doctor --workspace ~/project --json
 
-Nothing is written, and of a key only whether it is set is said. Exits with 1 when something keeps \`run\` from working.`;
+The Python is the one of the PATH, in which tool files in Python run. Nothing is written, and of a key only whether it is set is said. Exits with 1 when something keeps \`run\` from working.`;
 
 export const overridesHelp: string = `
 Examples:

@@ -10,6 +10,7 @@ export {
   type LockState,
 } from './compare-lock.ts';
 export { type Diagnostic, formatDiagnostic } from './diagnostic.ts';
+export { findPython, type PythonState } from './find-python.ts';
 export { defaultIsolation, describeIsolation, type TierState } from './isolation-tiers.ts';
 export { type LoadedTools, type LoadToolsOptions, loadTools } from './load-tools.ts';
 export type { LockChange } from './lock-changes.ts';
