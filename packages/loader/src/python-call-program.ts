@@ -84,7 +84,8 @@ def run(request):
 def main():
     answer = os.dup(1)
     os.dup2(2, 1)
-    sys.stdout.reconfigure(line_buffering=True)
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(line_buffering=True)
     request = json.loads(sys.stdin.buffer.read().decode('utf-8'))
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
