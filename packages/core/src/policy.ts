@@ -114,10 +114,10 @@ export function definePolicy<State>(
   },
 ): Policy<State> {
   const { name, id = name, tools = [], check, onResult, stateKind, initialState, stateSchema } = definition;
-  if (!namePattern.test(name) || !namePattern.test(id)) {
+  if (!isPolicyName(name) || !isPolicyName(id)) {
     throw new HoldfastError(
       'policy.invalid',
-      `The policy name \`${name}\` (id \`${id}\`) must match ${namePattern.source}.`,
+      `The policy name ${describeName(name)} (id ${describeName(id)}) must match ${namePattern.source}.`,
     );
   }
   if (typeof check !== 'function') {
@@ -139,6 +139,15 @@ export function definePolicy<State>(
     check,
     ...(onResult === undefined ? {} : { onResult }),
   });
+}
+
+// A pattern would take a list of one name for the name.
+function isPolicyName(name: unknown): boolean {
+  return typeof name === 'string' && namePattern.test(name);
+}
+
+function describeName(name: unknown): string {
+  return typeof name === 'string' ? `\`${name.slice(0, 100)}\`` : `of type ${typeof name}`;
 }
 
 /** A policy with the key of its state: `<section path | prompt | host>/<id>`. */

@@ -31,6 +31,8 @@ test.each([
   () => definePolicy({ name: 'No Spaces', check: () => allow }),
   () => definePolicy({ name: 'a', id: 'a/b', check: () => allow }),
   () => definePolicy({ name: 'a', check: undefined } as never),
+  () => definePolicy({ name: 'a', id: ['b'], check: () => allow } as never),
+  () => definePolicy({ name: { __proto__: null }, check: () => allow } as never),
 ])('policy.invalid %#', (make) => {
   expect(codeOf(make)).toBe('policy.invalid');
 });

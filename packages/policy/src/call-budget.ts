@@ -1,4 +1,5 @@
 import { allow, definePolicy, deny, HoldfastError, type Policy, type PreparedCall } from '@holdfast/core';
+import { describeOption } from './options.ts';
 
 export interface CallBudgetOptions {
   /** Successful calls allowed per session. Integer, at least 1. */
@@ -20,7 +21,10 @@ export interface CallBudgetOptions {
  */
 export function callBudget({ maxCalls, id }: CallBudgetOptions): Policy<number> {
   if (!Number.isSafeInteger(maxCalls) || maxCalls < 1) {
-    throw new HoldfastError('options.invalid', `\`maxCalls\` must be a positive integer, got \`${maxCalls}\`.`);
+    throw new HoldfastError(
+      'options.invalid',
+      `\`maxCalls\` must be a positive integer, got \`${describeOption(maxCalls)}\`.`,
+    );
   }
   const reason = `All ${maxCalls} calls of this session are used.`;
   // Whoever let these through knew that the budget was used up. Only for as long as the call lives, so it is no state.

@@ -5,7 +5,10 @@ export type PathArguments = Readonly<Record<string, string>>;
 
 /** @throws HoldfastError `options.invalid`, `tool.name.invalid`, `tool.name.reserved`. */
 export function readPathArguments(option: string, byTool: PathArguments): ReadonlyMap<string, string> {
-  const pathArguments = new Map(Object.entries(byTool));
+  if (!isPlainObject(byTool)) {
+    throw new HoldfastError('options.invalid', `\`${option}\` must be an object of argument names.`);
+  }
+  const pathArguments = new Map<string, string>(Object.entries(byTool));
   for (const [tool, argument] of pathArguments) {
     checkToolName(tool);
     if (typeof argument !== 'string' || argument === '') {

@@ -150,6 +150,8 @@ test.each([
   { write: ['src\\a'] },
   { write: ['src\n'] },
   { read: ['src'], readers: { fetch: '' } },
+  { read: ['src'], readers: 'fetch' as unknown as Record<string, string> },
+  { read: ['src'], readers: [] as unknown as Record<string, string> },
   { read: ['src'], writers: { save: 7 as unknown as string } },
 ])('%j is options.invalid', (options) => {
   expect(() => pathScope(options)).toThrow(expect.objectContaining({ code: 'options.invalid' }));

@@ -11,6 +11,7 @@ import {
   replace,
   systemClock,
 } from '@holdfast/core';
+import { describeOption } from './options.ts';
 import { readToolNames } from './tool-lists.ts';
 
 export interface RateLimitOptions {
@@ -45,12 +46,15 @@ export function rateLimit({
   id,
 }: RateLimitOptions): Policy<ListState<number>> {
   if (!Number.isSafeInteger(maxCalls) || maxCalls < 1) {
-    throw new HoldfastError('options.invalid', `\`maxCalls\` must be a positive integer, got \`${maxCalls}\`.`);
-  }
-  if (!(perMs > 0 && Number.isFinite(perMs))) {
     throw new HoldfastError(
       'options.invalid',
-      `\`perMs\` must be a positive number of milliseconds, got \`${perMs}\`.`,
+      `\`maxCalls\` must be a positive integer, got \`${describeOption(maxCalls)}\`.`,
+    );
+  }
+  if (!(Number.isFinite(perMs) && perMs > 0)) {
+    throw new HoldfastError(
+      'options.invalid',
+      `\`perMs\` must be a positive number of milliseconds, got \`${describeOption(perMs)}\`.`,
     );
   }
   const names = tools === undefined ? undefined : readToolNames(tools);

@@ -49,6 +49,7 @@ test.each([
   { options: { tools: [7] as unknown as string[] }, code: 'options.invalid' },
   { options: { tools: 'pay' as unknown as string[] }, code: 'options.invalid' },
   { options: { tools: ['pay'], when: true as unknown as () => boolean }, code: 'options.invalid' },
+  { options: { tools: ['pay'], reason: ' ' }, code: 'options.invalid' },
   { options: { tools: ['Pay'] }, code: 'tool.name.invalid' },
   { options: { tools: ['then'] }, code: 'tool.name.reserved' },
 ])('$options is $code', ({ options, code }) => {

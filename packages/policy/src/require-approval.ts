@@ -1,4 +1,5 @@
 import { allow, ask, checkToolName, definePolicy, HoldfastError, type Json, type Policy } from '@holdfast/core';
+import { checkReason } from './options.ts';
 
 export interface RequireApprovalOptions {
   /** Names of the tools that need a person's approval. */
@@ -24,6 +25,7 @@ export function requireApproval({ tools, when, reason, id }: RequireApprovalOpti
   if (when !== undefined && typeof when !== 'function') {
     throw new HoldfastError('options.invalid', '`when` must be a function of the input.');
   }
+  checkReason(reason);
   const names: ReadonlySet<string> = new Set(tools);
   return definePolicy({
     name: 'require-approval',

@@ -59,6 +59,8 @@ test('each tool has an id of its own', () => {
 
 test.each([
   { tool: 'pay', accepts: true as unknown as () => boolean, code: 'options.invalid' },
+  { tool: undefined as unknown as string, accepts: () => true, code: 'options.invalid' },
+  { tool: { name: ['pay'] } as unknown as string, accepts: () => true, code: 'options.invalid' },
   { tool: 'Pay', accepts: () => true, code: 'tool.name.invalid' },
   { tool: 'constructor', accepts: () => true, code: 'tool.name.reserved' },
 ])('$tool, $accepts is $code', ({ tool, accepts, code }) => {

@@ -8,6 +8,7 @@ import {
   type Policy,
   type Tool,
 } from '@holdfast/core';
+import { checkReason } from './options.ts';
 
 export interface RequireArgumentsOptions {
   /** Goes to the model: say what is accepted. Default names the tool. */
@@ -29,8 +30,11 @@ export function requireArguments<Input = Json>(
   accepts: (input: Input) => boolean,
   { reason, id }: RequireArgumentsOptions = {},
 ): Policy<undefined> {
-  const name = typeof tool === 'string' ? tool : tool.name;
+  const name = typeof tool === 'string' ? tool : tool?.name;
+  if (typeof name !== 'string')
+    throw new HoldfastError('options.invalid', '`requireArguments` needs a tool, or its name.');
   checkToolName(name);
+  checkReason(reason);
   if (typeof accepts !== 'function') {
     throw new HoldfastError(
       'options.invalid',

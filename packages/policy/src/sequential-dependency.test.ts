@@ -81,6 +81,7 @@ test('two ways to one tool are no cycle', () => {
 
 test.each([
   // The casts stand for a host that is written without types.
+  { dependencies: null as unknown as Record<string, string[]>, code: 'options.invalid' },
   { dependencies: { deploy: 'test' as unknown as string[] }, code: 'options.invalid' },
   { dependencies: { deploy: [7] as unknown as string[] }, code: 'options.invalid' },
   { dependencies: { Deploy: ['test'] }, code: 'tool.name.invalid' },

@@ -4,6 +4,7 @@ import {
   definePolicy,
   deny,
   HoldfastError,
+  isPlainObject,
   type KeyedState,
   type Policy,
   upsert,
@@ -50,6 +51,9 @@ export function sequentialDependency(
 }
 
 function readDependencies(dependencies: Readonly<Record<string, readonly string[]>>): Map<string, readonly string[]> {
+  if (!isPlainObject(dependencies)) {
+    throw new HoldfastError('options.invalid', 'Dependencies must be an object of lists of tool names.');
+  }
   const neededBy = new Map<string, readonly string[]>();
   for (const [tool, names] of Object.entries(dependencies)) {
     if (!Array.isArray(names) || names.some((name) => typeof name !== 'string')) {

@@ -53,6 +53,11 @@ test.each([
   expect(() => denyTools(names)).toThrow(expect.objectContaining({ code }));
 });
 
-test('denying nothing is options.invalid', () => {
+test('denying nothing, and a reason that says nothing, is options.invalid', () => {
+  for (const reason of ['', ' ', 7 as unknown as string, null as unknown as string]) {
+    for (const make of [allowTools, denyTools]) {
+      expect(() => make(['read'], { reason })).toThrow(expect.objectContaining({ code: 'options.invalid' }));
+    }
+  }
   expect(() => denyTools([])).toThrow(expect.objectContaining({ code: 'options.invalid' }));
 });

@@ -1,4 +1,5 @@
 import { allow, checkToolName, definePolicy, deny, HoldfastError, type Policy } from '@holdfast/core';
+import { checkReason } from './options.ts';
 
 export interface ToolListOptions {
   /** Goes to the model; default names the tool. */
@@ -15,6 +16,7 @@ export interface ToolListOptions {
  */
 export function allowTools(names: readonly string[], { reason, id }: ToolListOptions = {}): Policy<undefined> {
   const allowed = readToolNames(names);
+  checkReason(reason);
   return definePolicy({
     name: 'allow-tools',
     ...(id === undefined ? {} : { id }),
@@ -32,6 +34,7 @@ export function allowTools(names: readonly string[], { reason, id }: ToolListOpt
 export function denyTools(names: readonly string[], { reason, id }: ToolListOptions = {}): Policy<undefined> {
   const denied = readToolNames(names);
   if (denied.size === 0) throw new HoldfastError('options.invalid', '`denyTools` must name at least one tool.');
+  checkReason(reason);
   return definePolicy({
     name: 'deny-tools',
     ...(id === undefined ? {} : { id }),

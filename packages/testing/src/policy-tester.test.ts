@@ -495,6 +495,14 @@ test.each([
   );
 });
 
+test('options.invalid: what makes no policy', async () => {
+  for (const made of [undefined, {}, Promise.resolve(goodLimit())]) {
+    // The cast stands for an author who writes without types.
+    const [check] = policyTester({ create: () => made as unknown as Policy, cases: [{ call, answer: 'allow' }] });
+    await expect(check?.run()).rejects.toMatchObject({ code: 'options.invalid' });
+  }
+});
+
 test('the timers of everybody else are left alone', async () => {
   const { setTimeout: before } = globalThis;
   let fired = false;

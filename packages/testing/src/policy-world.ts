@@ -55,7 +55,7 @@ export function createPolicyWorld(
   { watching = 'plainly', from }: WorldStart = {},
 ): PolicyWorld {
   const clock = manualClock(from?.clock.now() ?? startMs);
-  const watched = watchPolicy(options.create({ clock }), watching);
+  const watched = watchPolicy(createPolicy(options, clock), watching);
   const session = createSession({ clock });
   if (from !== undefined) session.import(from.saved);
   const resources = from?.resources ?? options.resources?.() ?? {};
@@ -103,6 +103,12 @@ export function createPolicyWorld(
       });
     },
   };
+}
+
+function createPolicy({ create }: PolicyTesterOptions, clock: ManualClock): Policy {
+  const policy: Policy | undefined = create({ clock });
+  if (typeof policy?.check === 'function') return policy;
+  throw new HoldfastError('options.invalid', '`create` must return a policy, made by `definePolicy`.');
 }
 
 export function describeCall({ tool, input = {} }: PolicyCall): string {
