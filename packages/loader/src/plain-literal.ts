@@ -25,7 +25,7 @@ export function readPlainLiteral(source: string, start: number): PlainLiteral | 
 }
 
 const identifier = /[A-Za-z_$][\w$]*/y;
-const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w$.])/y;
+const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const singleQuoted = /'([^'\\]*(?:\\[\\'"nt/][^'\\]*)*)'/y;
 const doubleQuoted = /"([^"\\]*(?:\\[\\'"nt/][^"\\]*)*)"/y;
 // A template takes a carriage return for a line feed.

@@ -40,11 +40,11 @@ const metadataStart = /export\s+const\s+METADATA\s*=\s*(?=\{)/y;
 function listPlainExports(exports: readonly StaticExport[]): ReadonlyMap<string, StaticExport> | undefined {
   const found = new Map<string, StaticExport>();
   for (const statement of exports) {
-    for (const { exportName, localName, moduleRequest, isType } of statement.entries) {
+    for (const { exportName, isType } of statement.entries) {
       if (isType) continue;
       const { name } = exportName;
-      // Of another module, the default, under another name, or one that makes a module something to be waited for.
-      if (moduleRequest !== null || name === null || name === 'then' || localName.name !== name) return undefined;
+      // The default, everything of another module, or what makes a module something to be waited for.
+      if (name === null || name === 'then') return undefined;
       found.set(name, statement);
     }
   }
