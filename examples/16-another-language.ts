@@ -1,0 +1,57 @@
+// Tools in other languages: a program that a .tool.json describes, and a Python file with METADATA. They are checked, locked and
+// called like any other; where there is no Python, its file is left out and says so.
+import assert from 'node:assert/strict';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { executeToolCall } from '@holdfast/executor';
+import { compareLock, loadTools } from '@holdfast/loader';
+import { createSession } from '@holdfast/session';
+
+const project = await mkdtemp(join(tmpdir(), 'holdfast-another-language-'));
+const folder = join(project, 'tools');
+const lock = join(project, 'holdfast.lock');
+await cp(fileURLToPath(new URL('other-languages', import.meta.url)), folder, { recursive: true });
+await (await compareLock(folder, { lock })).accept();
+
+const { tools, diagnostics, close } = await loadTools(folder, { lock });
+const session = createSession();
+try {
+  // A shell script, which gets its arguments on standard input and answers on standard output.
+  const machine = await executeToolCall({ name: 'machine', arguments: {} }, { tools, session });
+  assert(machine.kind === 'ok', machine.text);
+  console.log(`machine: ${machine.text}`);
+
+  if (diagnostics.some(({ code }) => code === 'tool.python.unavailable')) {
+    assert.deepEqual(
+      tools.map(({ name }) => name),
+      ['machine'],
+    );
+    console.log('There is no Python here: median.py was left out.');
+  } else {
+    assert.deepEqual(diagnostics, []);
+    const call = { name: 'median', arguments: { text: '4, 1, 3.5' } };
+    const median = await executeToolCall(call, { tools, session });
+    assert(median.kind === 'ok', median.text);
+    assert.deepEqual(median.value, { count: 3, median: 3.5 });
+    console.log(`median: ${median.text}`);
+
+    // What is raised is the tool's failure; a model gets its words and no traceback.
+    const failed = await executeToolCall({ name: 'median', arguments: { text: 'one, two' } }, { tools, session });
+    assert.equal(failed.kind, 'failed');
+    assert.match(failed.text, /^ValueError: only numbers, parted by commas: could not convert string to float: 'one'/);
+
+    // A module that the file imports was swapped: what runs is what was locked.
+    await writeFile(join(folder, '_numbers.py'), 'raise SystemExit("not this one")\n');
+    const swapped = await executeToolCall(call, { tools, session });
+    assert(swapped.kind === 'ok', swapped.text);
+    const again = await loadTools(folder, { lock });
+    assert.equal(again.diagnostics[0]?.code, 'tool.lock.changed');
+    await again.close();
+    console.log(`swapped: ${again.diagnostics[0].message}`);
+  }
+} finally {
+  await close();
+  await rm(project, { recursive: true, force: true });
+}
