@@ -226,6 +226,24 @@ test('a tool that takes no arguments, or needs none, is called without any', asy
   expect(await tryFile(optional)).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('\ninput  {}\n') });
 });
 
+test.each([['in-process'], ['worker'], ['subprocess']])(
+  'a command with --isolation %s is a process of its own',
+  async (isolation) => {
+    const command = {
+      name: 'plain',
+      description: 'Acts.',
+      dangerous: false,
+      command: ['echo', '1'],
+      examples: [{ description: 'Nothing', input: {}, output: 1 }],
+    };
+    await using folder = await createFolder({ 'plugins/plain.tool.json': JSON.stringify(command) });
+    const argv = ['try', 'plugins/plain.tool.json', '--isolation', isolation];
+    const { exitCode, stdout } = await runHere(argv, { directory: folder.path });
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('runs in a process of its own\n');
+  },
+);
+
 test.each([
   { argv: ['gone.mjs'], code: 'usage.file_missing', says: 'a tool file by its path' },
   { argv: ['plugins'], code: 'usage.file_missing', says: '`holdfast check plugins` looks at all' },

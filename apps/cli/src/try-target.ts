@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import type { Tool } from '@holdfast/core';
-import { type Diagnostic, defaultIsolation, type Isolation } from '@holdfast/loader';
+import { type Diagnostic, defaultIsolation, type Isolation, type ScannedFile } from '@holdfast/loader';
 import { isolationTiers } from './command-tree.ts';
 import { quoteWord } from './command-words.ts';
 import { usageError } from './failure.ts';
@@ -60,13 +60,12 @@ export async function openTarget(name: string, isolation: Isolation | undefined,
       `\`${name}\` does not count as a tool file: its name ends in ${toolFileEndings}, begins with neither \`.\` nor \`_\`, it is no test, and no other tool is made of it.`,
     );
   }
-  const asked = scanned.type === 'tool' ? scanned.metadata.isolation : undefined;
   return {
     folder: folder.name,
     folderPath: folder.path,
     tool: toolset.folderTools.find(({ origin }) => origin?.source === file),
     diagnostics: toolset.diagnostics.filter((one) => one.file === file),
-    isolation: stricter(isolation ?? defaultIsolation, asked),
+    isolation: findTier(scanned, isolation),
     close: () => toolset.close(),
   };
 }
@@ -79,6 +78,14 @@ async function isThere(path: string): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+/** Where the tool of a file runs: in the stricter of what is asked for; what is no JavaScript in a process at least. */
+function findTier(scanned: ScannedFile, weakest: Isolation = defaultIsolation): Isolation {
+  if (scanned.type === 'refused') return weakest;
+  const { form, isolation } = scanned.metadata;
+  const tier = stricter(weakest, isolation);
+  return form === 'command' || form === 'python' ? stricter('subprocess', tier) : tier;
 }
 
 function stricter(weakest: Isolation, asked: Isolation | undefined): Isolation {
