@@ -13,7 +13,7 @@ import {
 import { createClosureReader } from './import-closure.ts';
 import { describeChanges, findChanges } from './lock-changes.ts';
 import { hasOwnDigest, type LockedTool, type LockedTools, parseLock, readLockBytes } from './lock-file.ts';
-import { createPinnedCopies, type PinnedCopies } from './pinned-copies.ts';
+import { createPinnedCopies, type PinnedCopies, toCopiedTool } from './pinned-copies.ts';
 import type { PinnedTool } from './pinned-tool.ts';
 import { draftRegistry } from './registry-file.ts';
 import type { ScanFolderOptions, ScannedFile } from './scan-folder.ts';
@@ -162,17 +162,7 @@ function toReady(
   pin: LockedTool,
   { copies, place: { root, folder } }: { readonly copies: PinnedCopies; readonly place: LockPlace },
 ): ReadyTool {
-  const { digest } = pin;
-  const tool: PinnedTool = {
-    file,
-    metadata,
-    digest,
-    entry: copies.entryOf(pin),
-    // Made when it is asked for: of the tools of a large folder most are never called.
-    get files() {
-      return new Map([...pin.files].map(([entry, sha256]) => [copies.entryOf({ digest, entry }), sha256]));
-    },
-  };
+  const tool = toCopiedTool({ file, metadata }, pin, copies);
 
   async function isWhole(): Promise<boolean> {
     // Not looked at by a warm start.

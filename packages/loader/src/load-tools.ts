@@ -1,7 +1,7 @@
 import type { Tool } from '@holdfast/core';
 import type { Isolation } from './check-extended.ts';
 import type { Diagnostic } from './diagnostic.ts';
-import type { PinHooks } from './folder-pins.ts';
+import type { PinHooks, ToolFile } from './folder-pins.ts';
 import { defaultIsolation } from './isolation-tiers.ts';
 import { loadLocked } from './load-locked.ts';
 import { type ScanFolderOptions, type ScannedFile, scanFolder } from './scan-folder.ts';
@@ -65,13 +65,16 @@ async function loadUnlocked(
   readonly files: readonly ScannedFile[];
 }> {
   const { files, diagnostics } = await scanFolder(directory, options);
-  const tools = files.flatMap((scanned) => {
-    if (scanned.type !== 'tool') return [];
-    const { file, metadata, digest, path, commandFiles } = scanned;
-    const pinned = commandFiles === undefined ? {} : { commandFiles };
-    return [
-      { tool: { file, metadata, digest, entry: path, ...pinned }, fileDigest: digest, prepare: async () => undefined },
-    ];
-  });
+  const tools = files.flatMap((scanned) => (scanned.type === 'tool' ? [toLyingTool(scanned)] : []));
   return { tools, diagnostics, files };
+}
+
+/** A tool whose file runs where it lies, if it is still the one that was scanned. */
+export function toLyingTool({ file, path, digest, metadata, commandFiles }: ToolFile): RunnableTool {
+  const pinned = commandFiles === undefined ? {} : { commandFiles };
+  return {
+    tool: { file, metadata, digest, entry: path, ...pinned },
+    fileDigest: digest,
+    prepare: async () => undefined,
+  };
 }

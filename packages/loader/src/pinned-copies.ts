@@ -3,6 +3,7 @@ import { lstat, mkdir, readdir, realpath, rename, rm, writeFile } from 'node:fs/
 import { dirname, join, sep } from 'node:path';
 import { describeThrown, HoldfastError } from '@holdfast/core';
 import type { Closure } from './import-closure.ts';
+import type { PinnedTool } from './pinned-tool.ts';
 import { readBounded } from './read-bounded.ts';
 import { codeOf } from './system-error.ts';
 
@@ -126,6 +127,25 @@ export function createPinnedCopies(root: string, { name = 'tools', onCopy }: Pin
       const reading = await readBounded(join(placeOf(pin.digest), 'files', path), maxFileBytes);
       if (reading.type !== 'read' || hash(reading.bytes) !== pin.files.get(path)) return undefined;
       return new TextDecoder().decode(reading.bytes);
+    },
+  };
+}
+
+/** The tool that runs from the copy of `pin`. */
+export function toCopiedTool(
+  { file, metadata }: Pick<PinnedTool, 'file' | 'metadata'>,
+  pin: Pin,
+  copies: PinnedCopies,
+): PinnedTool {
+  const { digest, files } = pin;
+  return {
+    file,
+    metadata,
+    digest,
+    entry: copies.entryOf(pin),
+    // Made when it is asked for: of the tools of a large folder most are never called.
+    get files() {
+      return new Map([...files].map(([entry, sha256]) => [copies.entryOf({ digest, entry }), sha256]));
     },
   };
 }

@@ -5,6 +5,7 @@ import { type CurrentReading, type CurrentTool, type PinHooks, readCurrent, type
 import { hashJson } from './hash-json.ts';
 import { createClosureReader } from './import-closure.ts';
 import { loadLocked } from './load-locked.ts';
+import { toLyingTool } from './load-tools.ts';
 import { findChanges } from './lock-changes.ts';
 import type { LockedTool } from './lock-file.ts';
 import { type FolderScan, type ScanFolderOptions, type ScannedFile, scanFolder } from './scan-folder.ts';
@@ -63,7 +64,7 @@ export async function readVersions(
   const { files, diagnostics } = await scanFolder(directory, options);
   await hooks.onScanned?.();
   const paths = new Set<string>();
-  const reader = createClosureReader({
+  await using reader = createClosureReader({
     root,
     folder: await realpath(directory),
     onRead: async (path) => {
@@ -145,21 +146,24 @@ const brokenCodes: ReadonlySet<string> = new Set([
   'tool.import.missing',
   'tool.import.unreadable',
   'tool.file.syntax',
+  'tool.file.encoding',
   'tool.file.too_complex',
   'tool.file.changed',
+  'tool.python.unavailable',
 ]);
 
 function findUncopiable({ warnings }: CurrentTool, { problem }: WatchCopies): string | undefined {
   if (warnings.some(({ code }) => code === 'tool.import.meta'))
-    return 'It uses `import.meta`, which says something else in a copy.';
+    return 'It asks where it lies, and a copy lies elsewhere.';
   return problem === '' ? undefined : `Copies cannot be written to \`.holdfast\` (${problem}).`;
 }
 
-function lyingThere({ file, path, digest, metadata }: ToolFile): ToolVersion {
+function lyingThere(scanned: ToolFile): ToolVersion {
+  const { path, digest, commandFiles = new Map<string, string>() } = scanned;
   return {
-    runnable: { tool: { file, metadata, digest, entry: path }, fileDigest: digest, prepare: async () => undefined },
-    version: `file ${digest}`,
-    paths: [path],
+    runnable: toLyingTool(scanned),
+    version: hashJson([digest, ...commandFiles]),
+    paths: [path, ...commandFiles.keys()],
     pin: undefined,
     release: () => undefined,
   };

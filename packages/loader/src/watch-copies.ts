@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { HoldfastError } from '@holdfast/core';
 import type { CurrentTool } from './folder-pins.ts';
 import { fileChanged } from './import-errors.ts';
-import { createPinnedCopies } from './pinned-copies.ts';
+import { createPinnedCopies, toCopiedTool } from './pinned-copies.ts';
 import { codeOf } from './system-error.ts';
 import type { RunnableTool } from './tool-host.ts';
 
@@ -89,7 +89,7 @@ export async function createWatchCopies(root: string): Promise<WatchCopies> {
       need(digest);
       return {
         runnable: {
-          tool: { file, metadata, digest, entry: copies.entryOf(pin) },
+          tool: toCopiedTool({ file, metadata }, pin, copies),
           fileDigest: pin.files.get(pin.entry) ?? '',
           prepare,
           async around(call) {
