@@ -9,7 +9,7 @@ const files = {
   'plugins/greet.mjs': toolFile('greet', {
     code: "import { word } from '../src/word.mjs'; import { v } from 'pack';",
     body: 'return word + v;',
-    more: "returns: { type: 'string' }, timeoutMs: 500,",
+    more: "returns: { type: 'string' }, timeoutMs: 500, repeat: 'safe', retry: { attempts: 2 },",
   }),
   'plugins/plain.mjs': toolFile('plain')
     .replace(/ {2}parameters.*\n/, '')
