@@ -66,10 +66,15 @@ const restMb = 768;
 // Each thread takes 512 MiB for code, most of it never used, and without it the whole process ends. Room for four.
 const threadsMb = 4 * 576;
 
-/** Memory outside of the heap has no limit of Node's, and a crash must not fill the disk with what was in it. */
+/**
+ * Memory outside of the heap has no limit of Node's, and a crash must not fill the disk with what was in it. Where the system can see to
+ * it, the program ends with this process, also when this one is killed and cannot.
+ */
 export function limitMemory(command: Command, limitMb: number): Command {
   if (process.platform !== 'linux') return command;
   // A smaller limit that is in force already cannot be raised, and need not be.
-  const script = `ulimit -c 0 2>/dev/null; ulimit -d ${limitMb * 1024} 2>/dev/null; exec "$0" "$@"`;
-  return ['/bin/sh', '-c', script, ...command];
+  const limit = `ulimit -c 0 2>/dev/null; ulimit -d ${limitMb * 1024} 2>/dev/null`;
+  // Not every `setpriv` knows the option.
+  const bind = 'setpriv --pdeathsig KILL true 2>/dev/null && exec setpriv --pdeathsig KILL "$0" "$@"';
+  return ['/bin/sh', '-c', `${limit}; ${bind}; exec "$0" "$@"`, ...command];
 }
