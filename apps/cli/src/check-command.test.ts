@@ -71,13 +71,16 @@ const definition = `import { defineTool } from '@holdfast/core';
 export default defineTool({ name: 'read-file', description: 'Reads.', effects: 'none', execute: () => null });
 `;
 
+const command = JSON.stringify({ name: 'read-file', description: 'Reads.', dangerous: false, command: ['cat'] });
+
 test.each([
   { form: 'METADATA', source: good.replace("name: 'shout'", "name: 'read-file'"), place: 'in its METADATA' },
   { form: 'a definition', source: definition, place: 'in what it passes to `defineTool`' },
-])('a tool of $form with the name of a file tool is refused', async ({ source, place }) => {
-  const { exitCode, text } = await check({ 'tools/clash.mjs': source });
+  { form: 'a command', file: 'clash.tool.json', source: command, place: 'in the file' },
+])('a tool of $form with the name of a file tool is refused', async ({ file = 'clash.mjs', source, place }) => {
+  const { exitCode, text } = await check({ [`tools/${file}`]: source });
   expect(exitCode).toBe(1);
-  expect(text).toContain('clash.mjs:1:1 error tool.name.taken');
+  expect(text).toContain(`${file}:1:1 error tool.name.taken`);
   expect(text).toContain('`read_file`');
   expect(text).toContain(`Give the tool another \`name\` ${place}.`);
   expect(text).toContain('0 good tools');
