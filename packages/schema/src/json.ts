@@ -10,6 +10,7 @@ import {
 import { createBoundedCheck } from './bounded-check.ts';
 import { closeObjects } from './close-objects.ts';
 import type { CompiledSchema, SchemaIssue } from './compiled.ts';
+import { hasLongList, literals, maps, withoutUniqueItems } from './equal-items.ts';
 import { createUndeclaredCheck, resolvePointer } from './undeclared.ts';
 
 export { type CompiledSchema, describeIssues, type SchemaIssue, type Validation } from './compiled.ts';
@@ -21,15 +22,6 @@ const drafts: ReadonlyMap<string, SchemaDraft> = new Map([
   ['https://json-schema.org/draft/2020-12/schema', '2020-12'],
 ]);
 
-const literals: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples']);
-const maps: ReadonlySet<string> = new Set([
-  'properties',
-  'patternProperties',
-  '$defs',
-  'definitions',
-  'dependentSchemas',
-]);
-
 /**
  * Compiles a plain JSON Schema (drafts 4, 7, 2019-09, 2020-12; without `$schema` 2020-12). References must be local.
  *
@@ -37,14 +29,21 @@ const maps: ReadonlySet<string> = new Set([
  */
 export function compileJsonSchema<Output = unknown>({ schema }: JsonSchemaDefinition<Output>): CompiledSchema<Output> {
   checkNode(schema, schema);
-  const findErrors = createBoundedCheck(withoutUrlFormat(structuredClone(schema)) as CfworkerSchema, draftOf(schema));
+  const createCheck = (checked: JsonObject): ReturnType<typeof createBoundedCheck> =>
+    // It writes notes into the schema that it is given.
+    createBoundedCheck(withoutUrlFormat(structuredClone(checked)) as CfworkerSchema, draftOf(schema));
+  const findErrors = createCheck(schema);
+  // Compares no items of lists with each other, which is done by other means where it would take too long.
+  const loose = withoutUniqueItems(schema);
+  const findOtherErrors = loose === undefined ? undefined : createCheck(loose);
   const findUndeclared = createUndeclaredCheck(schema);
   return {
     jsonSchema: deepFreeze(closeObjects(schema)),
     validate(value) {
       const filled = fillDefaults(schema, value);
-      const undeclared = findUndeclared(filled);
-      const errors = findErrors(filled);
+      const uniqueItems = findOtherErrors !== undefined && hasLongList(filled);
+      const undeclared = findUndeclared(filled, { uniqueItems });
+      const errors = (uniqueItems ? findOtherErrors : findErrors)(filled);
       if (errors.length === 0 && undeclared.length === 0) {
         // The schema's author says what it describes; the validator has just agreed.
         return { ok: true, value: filled as Output };

@@ -1,5 +1,6 @@
 import { isPlainObject } from '@holdfast/core';
 import type { SchemaIssue } from './compiled.ts';
+import { hasEqualItems } from './equal-items.ts';
 
 type Node = Readonly<Record<string, unknown>>;
 
@@ -15,6 +16,8 @@ interface Shape {
   readonly leaf: boolean;
   /** A list is not what is described. */
   readonly objectsOnly: boolean;
+  /** No two items of a list may be equal. */
+  readonly unique: boolean;
   /** Any key may stand here. */
   readonly open: boolean;
   readonly keys: ReadonlyMap<string, Place>;
@@ -30,10 +33,14 @@ interface Shape {
 /**
  * Makes a function that lists keys which no branch of a JSON Schema declares. An object schema is closed unless it says
  * `additionalProperties` (or `unevaluatedProperties`) other than false; under `allOf`, `anyOf`, `oneOf` and `$ref` a key is
- * declared if any branch declares it. Also lists required keys that are only inherited, which many validators accept.
+ * declared if any branch declares it. Also lists required keys that are only inherited, which many validators accept, and on demand
+ * lists with equal items where any branch says `uniqueItems`.
  */
-export function createUndeclaredCheck(root: Node): (value: unknown) => readonly SchemaIssue[] {
+export function createUndeclaredCheck(
+  root: Node,
+): (value: unknown, options?: { readonly uniqueItems?: boolean }) => readonly SchemaIssue[] {
   const start = placeOf([root]);
+  let comparesItems = false;
 
   const walk = (value: unknown, place: Place, path: string, issues: SchemaIssue[]): void => {
     if (typeof value !== 'object' || value === null || place.nodes.length === 0) return;
@@ -42,6 +49,7 @@ export function createUndeclaredCheck(root: Node): (value: unknown) => readonly 
     if (Array.isArray(value)) {
       // Validators that only ask for `typeof value === 'object'` take a list for one.
       if (shape.objectsOnly) issues.push({ path, message: 'Must be an object, got a list.' });
+      if (comparesItems && shape.unique && hasEqualItems(value)) issues.push({ path, message: 'Holds equal items.' });
       if (shape.leaf) return;
       for (let index = 0; index < value.length; index += 1) {
         walk(value[index], shape.prefix[index] ?? shape.items, `${path}[${index}]`, issues);
@@ -68,8 +76,9 @@ export function createUndeclaredCheck(root: Node): (value: unknown) => readonly 
     }
   };
 
-  return (value) => {
+  return (value, { uniqueItems = false } = {}) => {
     const issues: SchemaIssue[] = [];
+    comparesItems = uniqueItems;
     walk(value, start, '', issues);
     return issues;
   };
@@ -94,6 +103,7 @@ function readShape(nodes: readonly Node[], root: Node): Shape {
   const prefix: Node[] = [];
   const inherited: string[] = [];
   let open = false;
+  let unique = false;
   let describesObject = false;
   for (const branch of branches) {
     const { properties, patternProperties, type, required } = branch;
@@ -120,6 +130,7 @@ function readShape(nodes: readonly Node[], root: Node): Shape {
       if (value !== false) open = true;
       if (isPlainObject(value)) rest.push(value);
     }
+    if (branch['uniqueItems'] === true) unique = true;
     if (Array.isArray(branch['prefixItems'])) prefix.push(...branch['prefixItems'].filter(isPlainObject));
     if (Array.isArray(branch['items'])) prefix.push(...branch['items'].filter(isPlainObject));
     else if (isPlainObject(branch['items'])) items.push(branch['items']);
@@ -130,6 +141,7 @@ function readShape(nodes: readonly Node[], root: Node): Shape {
   return {
     objectsOnly: nodes.every(({ type }) => type === 'object'),
     leaf: !describesObject && items.length === 0 && prefix.length === 0,
+    unique,
     open: open || !describesObject,
     keys: new Map([...keys].map(([key, list]) => [key, placeOf(list)])),
     patterns,

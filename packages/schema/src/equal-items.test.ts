@@ -1,0 +1,58 @@
+import type { JsonObject } from '@holdfast/core';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { hasEqualItems } from './equal-items.ts';
+import { compileJsonSchema } from './json.ts';
+
+const tags: JsonObject = {
+  type: 'object',
+  properties: {
+    uniqueItems: { type: 'array', uniqueItems: true, items: { type: ['integer', 'string', 'array'], items: {} } },
+    other: { type: 'array', items: { type: 'integer' } },
+    deep: { type: 'object', properties: { list: { $ref: '#/$defs/list' } } },
+  },
+  $defs: { list: { type: 'array', uniqueItems: true, items: { type: 'object', additionalProperties: true } } },
+};
+const { validate } = compileJsonSchema({ schema: tags });
+const numbers = (length: number): number[] => Array.from({ length }, (_, index) => index);
+
+// Each with each other would take a minute.
+test('as many different items as a model can send are compared in no time', () => {
+  expect(validate({ uniqueItems: numbers(200_000) })).toMatchObject({ ok: true });
+  expect(validate({ uniqueItems: [...numbers(200_000), 7] })).toMatchObject({
+    ok: false,
+    issues: [{ path: 'uniqueItems', message: 'Holds equal items.' }],
+  });
+  const objects = numbers(5000).map((id) => ({ id, name: 'x' }));
+  expect(validate({ deep: { list: objects } })).toMatchObject({ ok: true });
+  expect(validate({ deep: { list: [...objects, { name: 'x', id: 3 }] } })).toMatchObject({
+    ok: false,
+    issues: [{ path: 'deep.list' }],
+  });
+});
+
+test('beside a long list, short ones are compared too, and those that may hold equal items are not', () => {
+  const long = Array(5000).fill(1);
+  expect(validate({ other: long, uniqueItems: [1, 2, '1'] })).toMatchObject({ ok: true });
+  expect(validate({ other: long, uniqueItems: [1, 2, 1] })).toMatchObject({ ok: false });
+  expect(validate({ other: [...long, 'x'], uniqueItems: [1] })).toMatchObject({ ok: false });
+  expect(validate({ other: [1, 1], uniqueItems: [1, 1] })).toMatchObject({ ok: false });
+});
+
+test('property: two items are equal when they are the same JSON', () => {
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 2 },
+      fc.constantFrom(null, true, false, 0, 1, '', '0', 'null', '[]', '{}', "'0", 'true'),
+      fc.array(tie('value'), { maxLength: 2 }),
+      fc.dictionary(fc.constantFrom('a', 'b'), tie('value')),
+    ),
+  }));
+  const unique = compileJsonSchema({ schema: { type: 'array', uniqueItems: true, items: {} } });
+  fc.assert(
+    fc.property(fc.array(value, { maxLength: 6 }), (list) => {
+      expect(hasEqualItems(list)).toBe(!unique.validate(list).ok);
+    }),
+    { numRuns: 1000 },
+  );
+});
