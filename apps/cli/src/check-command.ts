@@ -1,3 +1,4 @@
+import { followImports } from '@holdfast/loader';
 import { countErrors, describeCheck, formatCheck } from './check-view.ts';
 import { createColors } from './colors.ts';
 import type { ExitCode } from './failure.ts';
@@ -18,13 +19,16 @@ export interface CheckOptions {
 /** Checks a tools folder without running anything in it; 1 when a file is refused. */
 export async function checkFolder({ folder, strict, subfolders, json }: CheckOptions, host: Host): Promise<ExitCode> {
   const found = await requireToolsFolder(folder, host.directory);
-  const { folderTools: tools, diagnostics } = await openToolset(found, {
+  const { folderTools, diagnostics, files } = await openToolset(found, {
     strict,
     subfolders,
     // What a file is worth, not whether it is the one that was locked.
     lock: 'ignore',
   });
-  const checked = { tools, diagnostics };
+  const followed = await followImports(found.path, { files, diagnostics }, { strict });
+  const good = new Set(followed.files.flatMap(({ type, file }) => (type === 'tool' ? [file] : [])));
+  const tools = folderTools.filter(({ origin }) => good.has(origin?.source ?? ''));
+  const checked = { tools, diagnostics: followed.diagnostics };
   const colors = createColors(describeTerminal(host.stdout, host.environment).color);
   host.stdout.write(
     json

@@ -11,6 +11,7 @@ export {
 } from './compare-lock.ts';
 export { type Diagnostic, formatDiagnostic } from './diagnostic.ts';
 export { findPython, type PythonState } from './find-python.ts';
+export { followImports } from './follow-imports.ts';
 export { defaultIsolation, describeIsolation, type TierState } from './isolation-tiers.ts';
 export { type LoadedTools, type LoadToolsOptions, loadTools } from './load-tools.ts';
 export type { LockChange } from './lock-changes.ts';

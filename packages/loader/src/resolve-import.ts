@@ -13,7 +13,7 @@ export type ImportTarget =
 
 /**
  * Finds what a module at `path` asks for; an undefined `specifier` is one that only running would tell. Refused are
- * `tool.import.dynamic`, `.unsupported`, `.package`, `.missing`, `.outside` and `.commonjs`.
+ * `tool.import.dynamic`, `.unsupported`, `.package`, `.misplaced`, `.missing`, `.outside` and `.commonjs`.
  */
 export async function resolveImport(
   specifier: string | undefined,
@@ -49,7 +49,7 @@ export async function resolveImport(
         'Install it beside the lock, or above.',
       )
     : refuse(
-        'tool.import.package',
+        'tool.import.misplaced',
         `The package \`${name}\` is installed below the folder of the lock, where a pinned tool does not find it.`,
         'Install it beside the lock.',
       );
