@@ -39,15 +39,30 @@ export function checkLiteral(
     return { type: 'refused', diagnostics: [toDiagnostic(finding, { file, source, offset })] };
   }
   const diagnostics: Diagnostic[] = [];
+  let isGood = true;
+  let more = 0;
   // Read from a literal: nothing but JSON.
   const metadata = checkMetadata(
     { form, value: value as JsonObject, findFunction },
-    ({ path, severity = 'error', ...finding }) => {
-      diagnostics.push(
-        toDiagnostic({ ...finding, severity: strict ? 'error' : severity }, { file, source, offset: offsetOf(path) }),
-      );
+    ({ path, severity: own = 'error', ...finding }) => {
+      const severity = strict ? 'error' : own;
+      if (severity === 'error') isGood = false;
+      if (diagnostics.length >= maxDiagnostics) more += 1;
+      else diagnostics.push(toDiagnostic({ ...finding, severity }, { file, source, offset: offsetOf(path) }));
     },
   );
-  if (diagnostics.some(({ severity }) => severity === 'error')) return { type: 'refused', diagnostics };
+  if (more > 0) {
+    const finding = {
+      severity: isGood ? ('warning' as const) : ('error' as const),
+      code: 'tool.metadata.more',
+      message: `There is more of the kind: ${more} further findings are not shown.`,
+      hint: 'Correct those that are, and look again.',
+    };
+    diagnostics.push(toDiagnostic(finding, { file, source, offset }));
+  }
+  if (!isGood) return { type: 'refused', diagnostics };
   return { type: 'read', metadata, nameOffset: offsetOf(['name']), diagnostics };
 }
+
+// Of one file: nobody reads more, and a file could have any number.
+const maxDiagnostics = 100;

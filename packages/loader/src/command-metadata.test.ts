@@ -186,7 +186,36 @@ test('what a good command names is no tool file, whatever it is', async () => {
   });
   const { files, diagnostics } = await scanFolder(project.plugins);
   expect(files.map(({ file }) => file)).toEqual(['count.tool.json', 'other.mjs']);
-  expect(codesOf({ diagnostics })).toEqual(['other.mjs tool.metadata.missing']);
+  expect(codesOf({ diagnostics })).toEqual(['count.tool.json tool.command.hides', 'other.mjs tool.metadata.missing']);
+  expect(diagnostics[0]).toMatchObject({ severity: 'warning', message: expect.stringContaining('`tool.mjs`') });
+});
+
+test('under strict, a command that names a good tool is refused, and the tool stays', async () => {
+  await using project = await createProject({
+    'plugins/count.tool.json': commandFile(['node', './script.mjs', './tool.mjs']),
+    'plugins/script.mjs': 'console.log(1);',
+    'plugins/tool.mjs': toolFile('hidden'),
+  });
+  const { files, diagnostics } = await scanFolder(project.plugins, { strict: true });
+  expect(files.map(({ type, file }) => `${type} ${file}`)).toEqual(['refused count.tool.json', 'tool tool.mjs']);
+  expect(codesOf({ diagnostics })).toEqual(['count.tool.json tool.command.hides']);
+});
+
+test('of one file no more is told than anybody reads', async () => {
+  const keys = (prefix: string, count: number): object =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index}`, {}]));
+  const bad = JSON.parse(commandFile(['sh'], keys('key', 9_000) as never));
+  const { reading } = await readCommandMetadata(JSON.stringify(bad), 'count.tool.json');
+  expect(reading.type).toBe('refused');
+  expect(reading.diagnostics).toHaveLength(101);
+  expect(reading.diagnostics.at(-1)).toMatchObject({ code: 'tool.metadata.more', severity: 'error' });
+  expect(reading.diagnostics.at(-1)?.message).toContain('8900');
+
+  // Warnings alone refuse nothing, however many.
+  const odd = { type: 'object', properties: { a: { type: 'string', ...keys('colour', 300) } } };
+  const warned = await readCommandMetadata(commandFile(['sh'], { parameters: odd as never }), 'count.tool.json');
+  expect(warned.reading.type).toBe('read');
+  expect(warned.reading.diagnostics.at(-1)).toMatchObject({ code: 'tool.metadata.more', severity: 'warning' });
 });
 
 test('a bad command costs no good tool that it names, and makes no noise of what is none', async () => {

@@ -243,7 +243,11 @@ def run_weather(city, *, days=None):
       'refused plain.py',
       'tool tool.py',
     ]);
-    expect(codesOf(scan)).toEqual(['alone.py tool.metadata.missing', 'plain.py tool.file.syntax']);
+    expect(codesOf(scan)).toEqual([
+      'alone.py tool.metadata.missing',
+      'count.tool.json tool.command.hides',
+      'plain.py tool.file.syntax',
+    ]);
     const deep = await scanFolder(project.plugins, { subfolders: true });
     expect(deep.files.map(({ file }) => file)).toEqual(scan.files.map(({ file }) => file));
   });

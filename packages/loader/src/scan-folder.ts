@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { findBelonging } from './belonging-files.ts';
 import type { MetadataReading } from './check-literal.ts';
 import type { ToolMetadata } from './check-metadata.ts';
 import { compareDiagnostics, type Diagnostic, toDiagnostic } from './diagnostic.ts';
@@ -74,8 +75,13 @@ export async function scanFolder(directory: string, options: ScanFolderOptions =
     else candidates.push({ file, found: await reader.read(file) });
   }
 
-  const belonging = findBelonging(candidates);
+  const readings = new Map(candidates.map(({ file, found }) => [file.file, found]));
+  const { files: belonging, findings } = findBelonging(readings, options.strict === true);
   diagnostics.push(...unreadableFiles.filter(({ file }) => !belonging.has(file)));
+  for (const { file, finding } of findings) {
+    if (finding.severity === 'error') refused.add(file);
+    diagnostics.push(toDiagnostic(finding, { file }));
+  }
   const verified: Verified[] = [];
   for (const { file, found } of candidates) {
     if (belonging.has(file.file)) continue;
@@ -97,22 +103,6 @@ export async function scanFolder(directory: string, options: ScanFolderOptions =
     files: files.filter((file) => !belonging.has(file)).map((file) => toScanned(file, good.get(file))),
     diagnostics: diagnostics.sort(compareDiagnostics),
   };
-}
-
-/**
- * The files that are no tool files because they belong to one: whatever a good command names, and what says nothing of a tool itself and
- * is named or imported by any. So a bad file costs no good one.
- */
-function findBelonging(candidates: readonly Candidate[]): ReadonlySet<string> {
-  const plain = new Set(candidates.filter(({ found }) => found.isPlain).map(({ file }) => file.file));
-  const belonging = new Set(candidates.filter(({ found }) => found.isNoTool).map(({ file }) => file.file));
-  for (const { file, found } of candidates) {
-    const isOwner = found.commandFiles !== undefined && found.reading.type === 'read';
-    for (const part of found.parts) {
-      if (part !== file.file && (isOwner || plain.has(part))) belonging.add(part);
-    }
-  }
-  return belonging;
 }
 
 function toScanned(file: string, verified: Verified | undefined): ScannedFile {

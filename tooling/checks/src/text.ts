@@ -8,7 +8,7 @@ const maxTestLines = 800;
 const suppressions = new RegExp(`@ts-(?:ignore|nocheck)|(?:oxlint|eslint)-${'disable'}|v8 ${'ignore'}`);
 const postponed = /^[\s*]*(?:TODO|FIXME|XXX|HACK)\b/m;
 const leftOut = /\b(?:test|it|describe|bench)(?:\.\w+)*\.(?:skip|only|todo|fails)\b/;
-const leftOutSometimes = /\b(?:test|it|describe)\.(?:skipIf|runIf)\((?!process\.platform )/;
+const leftOutSometimes = /\b(?:test|it|describe)\.(?:skipIf|runIf)\((?!process\.platform |!(?:has|with|on|can)[A-Z]|!python\.available)/;
 
 /** Sources that are too long, silence a tool, put work off or leave a test out. */
 export function findSourceProblems({ sources }: Repository): string[] {
@@ -22,7 +22,7 @@ export function findSourceProblems({ sources }: Repository): string[] {
       [leftOut.test(text), 'leaves a test out'],
       [
         leftOutSometimes.test(text) && !text.includes('/shared/'),
-        'may skip only tests over shared data or of another platform',
+        'may skip only tests over shared data, of another platform or of what the machine lacks',
       ],
     ];
     return facts.filter(([holds]) => holds).map(([, problem]) => `${path}: ${problem}`);
