@@ -1,3 +1,5 @@
+import type { JsonObject } from '@holdfast/core';
+
 /** A tool in another language that means harm. */
 export interface HostileTool {
   readonly what: string;
@@ -10,7 +12,7 @@ export interface HostileTool {
 }
 
 /** Of the arguments of every tool here. */
-export const schema = {
+export const schema: JsonObject = {
   type: 'object',
   properties: { city: { type: 'string', description: 'City' } },
   required: ['city'],

@@ -1,5 +1,5 @@
 import { type Schema, Validator } from '@cfworker/json-schema';
-import type { JsonObject } from '@holdfast/core';
+import { type JsonObject, jsonSchema } from '@holdfast/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createBoundedCheck } from './bounded-check.ts';
@@ -42,15 +42,15 @@ test.each([
     ok: false,
   },
 ])('a tree of 60 levels $what is checked in no time', ({ value, ok }) => {
-  expect(compileJsonSchema({ schema: tree }).validate({ root: value })).toMatchObject({ ok });
+  expect(compileJsonSchema(jsonSchema(tree)).validate({ root: value })).toMatchObject({ ok });
 });
 
 test('a schema that looks at everything twice refuses what it cannot look through, and takes what it can', () => {
   const node = { $ref: '#/$defs/node' };
   const branch = { type: 'object', properties: { inner: node } };
-  const { validate } = compileJsonSchema({
-    schema: { type: 'object', properties: { inner: node }, $defs: { node: { anyOf: [branch, branch] } } },
-  });
+  const { validate } = compileJsonSchema(
+    jsonSchema({ type: 'object', properties: { inner: node }, $defs: { node: { anyOf: [branch, branch] } } }),
+  );
   expect(validate(nest(10, {}, (inner) => ({ inner })))).toMatchObject({ ok: true });
   expect(validate(nest(60, {}, (inner) => ({ inner })))).toMatchObject({
     ok: false,
@@ -61,20 +61,20 @@ test('a schema that looks at everything twice refuses what it cannot look throug
 });
 
 test('definitions that double are refused, and a list of many references is not', () => {
-  const doubling = Object.fromEntries(
-    Array.from({ length: 40 }, (_, index) => [
+  const doubling: JsonObject = Object.fromEntries(
+    Array.from({ length: 40 }, (_, index): [string, JsonObject] => [
       `d${index}`,
       index === 39 ? { type: 'string' } : { allOf: [1, 2].map(() => ({ $ref: `#/$defs/d${index + 1}` })) },
     ]),
   );
-  const { validate } = compileJsonSchema({ schema: { $ref: '#/$defs/d0', $defs: doubling } });
+  const { validate } = compileJsonSchema(jsonSchema({ $ref: '#/$defs/d0', $defs: doubling }));
   expect(validate('x')).toMatchObject({ ok: false });
   const list = { type: 'array', items: { $ref: '#/$defs/text' }, $defs: { text: { type: 'string' } } };
-  expect(compileJsonSchema({ schema: list }).validate(Array(100_000).fill('x'))).toMatchObject({ ok: true });
+  expect(compileJsonSchema(jsonSchema(list)).validate(Array(100_000).fill('x'))).toMatchObject({ ok: true });
 });
 
 test('many errors are cut, however many there are', () => {
-  const { validate } = compileJsonSchema({ schema: { type: 'array', items: { type: 'integer' } } });
+  const { validate } = compileJsonSchema(jsonSchema({ type: 'array', items: { type: 'integer' } }));
   const checked = validate(Array(1000).fill('x'));
   expect(checked).toMatchObject({ ok: false });
   expect(checked.ok ? [] : checked.issues).toHaveLength(50);

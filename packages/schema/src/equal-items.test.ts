@@ -1,4 +1,4 @@
-import type { JsonObject } from '@holdfast/core';
+import { type JsonObject, jsonSchema } from '@holdfast/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { hasEqualItems } from './equal-items.ts';
@@ -13,7 +13,7 @@ const tags: JsonObject = {
   },
   $defs: { list: { type: 'array', uniqueItems: true, items: { type: 'object', additionalProperties: true } } },
 };
-const { validate } = compileJsonSchema({ schema: tags });
+const { validate } = compileJsonSchema(jsonSchema(tags));
 const numbers = (length: number): number[] => Array.from({ length }, (_, index) => index);
 
 // Each with each other would take a minute.
@@ -48,7 +48,7 @@ test('property: two items are equal when they are the same JSON', () => {
       fc.dictionary(fc.constantFrom('a', 'b'), tie('value')),
     ),
   }));
-  const unique = compileJsonSchema({ schema: { type: 'array', uniqueItems: true, items: {} } });
+  const unique = compileJsonSchema(jsonSchema({ type: 'array', uniqueItems: true, items: {} }));
   fc.assert(
     fc.property(fc.array(value, { maxLength: 6 }), (list) => {
       expect(hasEqualItems(list)).toBe(!unique.validate(list).ok);
