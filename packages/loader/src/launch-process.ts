@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Duplex } from 'node:stream';
+import { withoutInherited } from './inherited-descriptors.ts';
 import type { Command } from './process-command.ts';
 import type { ChildEnd, ChildListener, ToolChild } from './tool-child.ts';
 
@@ -30,12 +31,14 @@ export function launchProcess(
   { environment, groups }: { readonly environment: Record<string, string>; readonly groups: ProcessGroups },
   listener: ChildListener,
 ): ToolChild {
-  const child = spawn(program, parameters, {
-    detached: true,
-    env: environment,
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
-    windowsHide: true,
-  });
+  const child = withoutInherited(4, (more) =>
+    spawn(program, parameters, {
+      detached: true,
+      env: environment,
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe', ...more],
+      windowsHide: true,
+    }),
+  );
   const { pid } = child;
   if (pid !== undefined) groups.add(pid);
   const socket = child.stdio[3];

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { type Clock, describeThrown } from '@holdfast/core';
+import { withoutInherited } from './inherited-descriptors.ts';
 import { killGroup, type ProcessGroups } from './launch-process.ts';
 import { PrintedText } from './printed-text.ts';
 import type { Command } from './process-command.ts';
@@ -108,12 +109,14 @@ function start(
   environment: ProgramRun['environment'],
 ): ChildProcess | Extract<ProgramEnd, { readonly type: 'not-started' }> {
   try {
-    return spawn(program, parameters, {
-      detached: true,
-      env: environment,
-      stdio: ['pipe', 'pipe', 'pipe'],
-      windowsHide: true,
-    });
+    return withoutInherited(3, (more) =>
+      spawn(program, parameters, {
+        detached: true,
+        env: environment,
+        stdio: ['pipe', 'pipe', 'pipe', ...more],
+        windowsHide: true,
+      }),
+    );
   } catch (thrown) {
     // Such as more arguments than the system takes.
     return { type: 'not-started', reason: describeThrown(thrown) };
