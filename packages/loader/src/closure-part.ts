@@ -1,7 +1,8 @@
-import { createHash } from 'node:crypto';
-import { lstat, realpath } from 'node:fs/promises';
+import { hash } from 'node:crypto';
+import { realpathSync } from 'node:fs';
+import { lstat } from 'node:fs/promises';
 import { dirname, extname, join, relative, sep } from 'node:path';
-import { toCommandPath } from './command-files.ts';
+import { maxCommandFileBytes, toCommandPath } from './command-files.ts';
 import { readCommand } from './command-metadata.ts';
 import { type Diagnostic, type Finding, toDiagnostic } from './diagnostic.ts';
 import type { PackageFinder } from './found-packages.ts';
@@ -68,8 +69,6 @@ export interface PartPlace {
 }
 
 const maxFileBytes = 8 * 1024 * 1024;
-/** Of a file that a command names, in bytes. */
-const maxDataBytes = 64 * 1024 * 1024;
 
 /** Reads one file, and what it needs. Refused are what only running would tell, what leaves `root`, and links: `tool.import.*`. */
 export async function readPart({ path, kind, base }: PartReference, place: PartPlace): Promise<PartReading> {
@@ -105,7 +104,7 @@ type BytesReading =
 async function readBytes(path: string, kind: PartKind, { name, onRead }: PartPlace): Promise<BytesReading> {
   if (!isPlainPath(name)) return refuse(oddName);
   await onRead?.(path);
-  const place = await findPlace(path);
+  const place = findPlace(path);
   if (place !== path) {
     return refuse(
       place === undefined
@@ -121,7 +120,7 @@ async function readBytes(path: string, kind: PartKind, { name, onRead }: PartPla
           },
     );
   }
-  const reading = await readBounded(path, kind === 'data' ? maxDataBytes : maxFileBytes);
+  const reading = readBounded(path, kind === 'data' ? maxCommandFileBytes : maxFileBytes);
   if (reading.type !== 'read') {
     const why = reading.type === 'missing' ? 'it is not there any more' : reading.why;
     return refuse({
@@ -131,7 +130,7 @@ async function readBytes(path: string, kind: PartKind, { name, onRead }: PartPla
     });
   }
   const { bytes, stamp } = reading;
-  const digest = createHash('sha256').update(bytes).digest('hex');
+  const digest = hash('sha256', bytes);
   // What a command names may be a program, or be run by one.
   return { type: 'read', file: { path: name, digest, bytes, stamp, isExecutable: kind === 'data' } };
 }
@@ -144,7 +143,7 @@ async function readModule(path: string, part: ClosurePart, { root, packages, sho
   const imports: PartReference[] = [];
   const found = new Map<string, string>();
   for (const { specifier, offset } of listImports(parsing.module, source)) {
-    const target = await resolveImport(specifier, { path, root, packages });
+    const target = resolveImport(specifier, { path, root, packages });
     if (target.type === 'refused') return refuse(target.finding, offset, source);
     if (target.type === 'file') imports.push({ path: target.path, kind: 'module', offset });
     if (target.type === 'package') found.set(target.name, target.version);
@@ -214,9 +213,9 @@ const ownPath: Finding = {
   hint: 'Write data into a module, and import it.',
 };
 
-async function findPlace(path: string): Promise<string | undefined> {
+function findPlace(path: string): string | undefined {
   try {
-    return await realpath(path);
+    return realpathSync.native(path);
   } catch {
     // Missing, a circle of links, or not to be looked into.
     return undefined;

@@ -6,7 +6,7 @@ import { readBounded, type Stamp } from './read-bounded.ts';
 import { digestOf } from './tool-files.ts';
 
 /** Above these sizes a file of a command, and all files of one command, are refused, in bytes. */
-const maxFileBytes = 64 * 1024 * 1024;
+export const maxCommandFileBytes: number = 64 * 1024 * 1024;
 const maxCommandBytes = 64 * 1024 * 1024;
 
 /** A file that a command names. */
@@ -75,7 +75,7 @@ async function readCommandFile(
     const message = `\`${word}\` is, or lies behind, a symbolic link.`;
     return refuse('tool.command.file_unreadable', message, 'Put the file itself into the folder.');
   }
-  const reading = await readBounded(path, maxFileBytes);
+  const reading = readBounded(path, maxCommandFileBytes);
   if (reading.type === 'missing')
     return refuse(
       'tool.command.file_missing',

@@ -1,14 +1,14 @@
-import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { HoldfastError, parseJson } from '@holdfast/core';
 import { isOwnFile } from './check-command.ts';
-import { toCommandPath } from './command-files.ts';
+import { maxCommandFileBytes, toCommandPath } from './command-files.ts';
 import { findProgram } from './find-program.ts';
 import { toErrorText } from './hide-paths.ts';
 import { fileChanged } from './import-errors.ts';
 import type { PinnedTool } from './pinned-tool.ts';
 import type { ToolLanguage } from './program-call.ts';
 import { unfit } from './read-answer.ts';
+import { readBounded } from './read-bounded.ts';
 import type { ProgramEnd } from './run-program.ts';
 import { digestOf } from './tool-files.ts';
 
@@ -77,13 +77,8 @@ export function processExited(name: string, how: string): HoldfastError {
 
 async function checkFiles({ file, commandFiles = new Map() }: PinnedTool): Promise<void> {
   for (const [path, digest] of commandFiles) {
-    let found: string | undefined;
-    let cause: unknown;
-    try {
-      found = digestOf(await readFile(path));
-    } catch (thrown) {
-      cause = thrown;
-    }
-    if (found !== digest) throw fileChanged(file, cause);
+    // Something that nobody writes to may have taken its place, for which a plain reading would wait.
+    const reading = readBounded(path, maxCommandFileBytes);
+    if (reading.type !== 'read' || digestOf(reading.bytes) !== digest) throw fileChanged(file);
   }
 }

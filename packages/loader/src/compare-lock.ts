@@ -64,7 +64,7 @@ export async function compareLockWith(
 ): Promise<LockComparison> {
   const place = await findLockPlace(directory, lock);
   const copies = createPinnedCopies(place.root, hooks);
-  const found = await readLock(place.lock);
+  const found = readLock(place.lock);
   const locked: LockedTools = found?.tools ?? new Map<string, LockedTool>();
   const { tools: current, files, diagnostics } = await readFolderPins(place, options, hooks);
   const refused = new Set(files.flatMap(({ type, file }) => (type === 'refused' ? [place.prefix + file] : [])));
@@ -101,7 +101,7 @@ export async function compareLockWith(
         );
       });
       // Somebody else may have accepted other tools in the meantime.
-      const next = new Map((await readLock(place.lock))?.tools ?? []);
+      const next = new Map(readLock(place.lock)?.tools ?? []);
       for (const { name, state } of chosen) {
         const now = current.get(name);
         if (now !== undefined) {

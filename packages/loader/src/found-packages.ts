@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isPlainObject } from '@holdfast/core';
 import { readBounded } from './read-bounded.ts';
@@ -13,7 +13,7 @@ export type FoundPackage =
 /** Finds packages as Node does from a folder upwards. */
 export interface PackageFinder {
   /** `importer` is the folder of the file that asks, in the root or the root itself. */
-  find(name: string, importer: string): Promise<FoundPackage>;
+  find(name: string, importer: string): FoundPackage;
 }
 
 const maxManifestBytes = 1024 * 1024;
@@ -22,22 +22,18 @@ export const versionPattern: RegExp = /^[^\p{Cc}]{0,256}$/u;
 
 /** Looks each package up once. */
 export function createPackageFinder(root: string): PackageFinder {
-  const folders = new Map<string, Promise<string | undefined>>();
+  const versions = new Map<string, string | undefined>();
 
   /** The version of the package that `folder` itself has installed. */
-  function look(folder: string, name: string): Promise<string | undefined> {
+  function look(folder: string, name: string): string | undefined {
     const path = join(folder, 'node_modules', name);
-    let looked = folders.get(path);
-    if (looked === undefined) {
-      looked = readVersion(path);
-      folders.set(path, looked);
-    }
-    return looked;
+    if (!versions.has(path)) versions.set(path, readVersion(path));
+    return versions.get(path);
   }
 
-  async function findFrom(start: string, name: string, end: string | undefined): Promise<string | undefined> {
+  function findFrom(start: string, name: string, end: string | undefined): string | undefined {
     for (let folder = start; folder !== end; folder = dirname(folder)) {
-      const version = await look(folder, name);
+      const version = look(folder, name);
       if (version !== undefined) return version;
       if (dirname(folder) === folder) return undefined;
     }
@@ -45,22 +41,22 @@ export function createPackageFinder(root: string): PackageFinder {
   }
 
   return {
-    async find(name, importer) {
-      if ((await findFrom(importer, name, root)) !== undefined) return { type: 'below-root' };
-      const version = await findFrom(root, name, undefined);
+    find(name, importer) {
+      if (findFrom(importer, name, root) !== undefined) return { type: 'below-root' };
+      const version = findFrom(root, name, undefined);
       return version === undefined ? { type: 'missing' } : { type: 'found', version };
     },
   };
 }
 
-async function readVersion(folder: string): Promise<string | undefined> {
+function readVersion(folder: string): string | undefined {
   try {
-    if (!(await stat(folder)).isDirectory()) return undefined;
+    if (!statSync(folder).isDirectory()) return undefined;
   } catch {
     // Node goes on in the folder above.
     return undefined;
   }
-  const reading = await readBounded(join(folder, 'package.json'), maxManifestBytes);
+  const reading = readBounded(join(folder, 'package.json'), maxManifestBytes);
   if (reading.type !== 'read') return '';
   try {
     const manifest: unknown = JSON.parse(new TextDecoder().decode(reading.bytes));

@@ -50,14 +50,14 @@ export async function loadLocked(
   hooks: PinHooks = {},
 ): Promise<LockedFolder> {
   const place = await findLockPlace(directory, lock);
-  const bytes = await readLockBytes(place.lock);
+  const bytes = readLockBytes(place.lock);
   if (bytes === undefined) {
     throw new HoldfastError('tools.lock.missing', `There is no lock \`${lock}\`: make it with \`holdfast lock\`.`, {
       data: { lock },
     });
   }
   const copies = createPinnedCopies(place.root, hooks);
-  const warm = await startWarm(place, bytes, options);
+  const warm = startWarm(place, bytes, options);
   if (warm !== undefined) {
     const { tools, locked } = warm;
     return {

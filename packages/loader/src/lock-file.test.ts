@@ -166,25 +166,27 @@ test('a lock has one text, whatever the order of tools, files and keys', () => {
 
 test('no lock, and what is no file', async () => {
   await using project = await createProject();
-  expect(await readLock(project.lock)).toBeUndefined();
+  expect(readLock(project.lock)).toBeUndefined();
   await project.write('real.lock', sound);
   await project.link('holdfast.lock', 'real.lock');
-  await expect(readLock(project.lock)).rejects.toMatchObject({ code: 'tools.lock.unreadable' });
+  expect(() => readLock(project.lock)).toThrow(expect.objectContaining({ code: 'tools.lock.unreadable' }));
   await project.remove('holdfast.lock');
   execFileSync('mkfifo', [project.lock]);
-  await expect(readLock(project.lock)).rejects.toMatchObject({ code: 'tools.lock.unreadable' });
+  expect(() => readLock(project.lock)).toThrow(expect.objectContaining({ code: 'tools.lock.unreadable' }));
   await project.remove('holdfast.lock');
   await project.write('holdfast.lock/x', '');
-  await expect(readLock(project.lock)).rejects.toMatchObject({ code: 'tools.lock.unreadable' });
+  expect(() => readLock(project.lock)).toThrow(expect.objectContaining({ code: 'tools.lock.unreadable' }));
 });
 
 test('a lock that is too large is not read', async () => {
   await using project = await createProject({ 'holdfast.lock': '' });
   await truncate(project.lock, 64 * 1024 * 1024 + 1);
-  await expect(readLock(project.lock)).rejects.toMatchObject({
-    code: 'tools.lock.unreadable',
-    message: expect.stringContaining('larger than'),
-  });
+  expect(() => readLock(project.lock)).toThrow(
+    expect.objectContaining({
+      code: 'tools.lock.unreadable',
+      message: expect.stringContaining('larger than'),
+    }),
+  );
 });
 
 test('a lock that cannot be written', async () => {

@@ -45,14 +45,14 @@ const maxLockBytes = 64 * 1024 * 1024;
  *
  * @throws HoldfastError `tools.lock.unreadable`, `tools.lock.invalid`, `tools.lock.version`.
  */
-export async function readLock(path: string): Promise<LockReading | undefined> {
-  const bytes = await readLockBytes(path);
+export function readLock(path: string): LockReading | undefined {
+  const bytes = readLockBytes(path);
   return bytes === undefined ? undefined : { tools: parseLock(bytes, path), bytes };
 }
 
 /** What is in the file; `undefined` when there is none. @throws HoldfastError `tools.lock.unreadable`. */
-export async function readLockBytes(path: string): Promise<Uint8Array | undefined> {
-  const reading = await readBounded(path, maxLockBytes);
+export function readLockBytes(path: string): Uint8Array | undefined {
+  const reading = readBounded(path, maxLockBytes);
   if (reading.type === 'missing') return undefined;
   if (reading.type === 'read') return reading.bytes;
   throw new HoldfastError('tools.lock.unreadable', `The lock \`${path}\` cannot be read: ${reading.why}.`, {

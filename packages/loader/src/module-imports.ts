@@ -8,7 +8,20 @@ export interface ModuleImport {
 }
 
 /** Every import of a module, `import()` in its functions too, but for those of types alone, which Node removes. */
-export function listImports({ body, dynamicImports }: ParsedModule, source: string): readonly ModuleImport[] {
+export function listImports(module: ParsedModule, source: string): readonly ModuleImport[] {
+  const imports: ModuleImport[] = hasNoStatements(module, source) ? [] : [...listStatements(module)];
+  for (const { start, end } of module.dynamicImports) {
+    imports.push({ specifier: readPlainText(source.slice(start, end)), offset: start });
+  }
+  return imports;
+}
+
+/** Whether it has no `import` and no `export … from`, as far as that can be seen without its tree. */
+function hasNoStatements({ imports }: ParsedModule, source: string): boolean {
+  return imports?.length === 0 && !/\bfrom\b/.test(source);
+}
+
+function listStatements({ body }: ParsedModule): readonly ModuleImport[] {
   const imports: ModuleImport[] = [];
   for (const statement of body) {
     if (statement.type === 'ImportDeclaration' && statement.importKind !== 'type') {
@@ -21,16 +34,13 @@ export function listImports({ body, dynamicImports }: ParsedModule, source: stri
       imports.push({ specifier: statement.source.value, offset: statement.source.start });
     }
   }
-  for (const { start, end } of dynamicImports) {
-    imports.push({ specifier: readPlainText(source.slice(start, end)), offset: start });
-  }
   return imports;
 }
 
 /** Whether it is written for `require`, which an ES module does not have. */
-export function isCommonJs({ body }: ParsedModule, source: string): boolean {
-  const isModule = body.some(({ type }) => type === 'ImportDeclaration' || type.startsWith('Export'));
-  return !isModule && /\brequire\s*\(|\bmodule\.exports\b|\bexports\.\w/.test(source);
+export function isCommonJs(module: ParsedModule, source: string): boolean {
+  if (!/\brequire\s*\(|\bmodule\.exports\b|\bexports\.\w/.test(source)) return false;
+  return !module.body.some(({ type }) => type === 'ImportDeclaration' || type.startsWith('Export'));
 }
 
 /** The text of a literal without escapes; whatever is written otherwise counts as computed. */

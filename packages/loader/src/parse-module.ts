@@ -1,6 +1,13 @@
 import { execFile } from 'node:child_process';
 import { HoldfastError } from '@holdfast/core';
-import { type Comment, type ParseResult, type Program, parseSync, type StaticExport } from 'oxc-parser';
+import {
+  type Comment,
+  type ParseResult,
+  type Program,
+  parseSync,
+  type StaticExport,
+  type StaticImport,
+} from 'oxc-parser';
 import type { Finding } from './diagnostic.ts';
 
 /** A file's syntax tree. Function bodies may be missing from it: nobody reads them. */
@@ -14,6 +21,8 @@ export interface ParsedModule {
   readonly importMetas: readonly Span[];
   /** What it exports, known without the tree; absent where that is not so. */
   readonly exports?: readonly StaticExport[];
+  /** What it imports by `import`, as `exports`. */
+  readonly imports?: readonly StaticImport[];
 }
 
 type Span = { readonly start: number; readonly end: number };
@@ -103,6 +112,7 @@ function toRaw(result: ParseResult): RawParse {
     },
     comments,
     exports: module.staticExports,
+    imports: module.staticImports,
     dynamicImports: module.dynamicImports.map(({ moduleRequest }) => moduleRequest),
     importMetas: module.importMetas,
   };

@@ -124,7 +124,7 @@ export function createPinnedCopies(root: string, { name = 'tools', onCopy }: Pin
     entryOf: ({ digest, entry }) =>
       [folder, digest, 'files', sep === '/' ? entry : entry.replaceAll('/', sep)].join(sep),
     async readText(pin, path) {
-      const reading = await readBounded(join(placeOf(pin.digest), 'files', path), maxFileBytes);
+      const reading = readBounded(join(placeOf(pin.digest), 'files', path), maxFileBytes);
       if (reading.type !== 'read' || hash(reading.bytes) !== pin.files.get(path)) return undefined;
       return new TextDecoder().decode(reading.bytes);
     },
@@ -161,7 +161,7 @@ async function holdsExactly(folder: string, wanted: ReadonlyMap<string, string>)
       const path = join(next, name);
       if (kind === 'folder' && folders.has(path)) waiting.push(path);
       else if (kind === 'file' && wanted.has(path)) {
-        const reading = await readBounded(join(folder, path), maxFileBytes);
+        const reading = readBounded(join(folder, path), maxFileBytes);
         if (reading.type !== 'read' || hash(reading.bytes) !== wanted.get(path)) return false;
         count += 1;
       } else return false;

@@ -11,9 +11,9 @@ import { startWarm } from './warm-start.ts';
  */
 export async function isRegistryCurrent(directory: string, { lock, ...options }: CompareLockOptions): Promise<boolean> {
   const place = await findLockPlace(directory, lock);
-  const bytes = await readLockBytes(place.lock);
+  const bytes = readLockBytes(place.lock);
   if (bytes === undefined) return false;
-  if ((await startWarm(place, bytes, options)) !== undefined) return true;
+  if (startWarm(place, bytes, options) !== undefined) return true;
   // Throws for a lock that no load would take.
   parseLock(bytes, place.lock);
   return false;

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { realpathSync } from 'node:fs';
 import { mkdir, open, realpath, rename, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isPlainObject, type JsonObject, sortKeys } from '@holdfast/core';
@@ -37,11 +38,11 @@ const beforeLock = Buffer.from('},"lock":');
 const afterLock = Buffer.from(',"version":1}\n');
 
 /** Reads `.holdfast/registry.json` in `root`; `undefined` where there is none, or one that was not made for this lock. */
-export async function readRegistry(root: string, lock: Uint8Array): Promise<Registry | undefined> {
+export function readRegistry(root: string, lock: Uint8Array): Registry | undefined {
   const home = join(root, '.holdfast');
-  const reading = await readBounded(join(home, registryName), maxRegistryBytes);
+  const reading = readBounded(join(home, registryName), maxRegistryBytes);
   // Where a link leads, somebody else may write.
-  if (reading.type !== 'read' || (await realpath(home)) !== home) return undefined;
+  if (reading.type !== 'read' || realpathSync.native(home) !== home) return undefined;
   const bytes = Buffer.from(reading.bytes.buffer, reading.bytes.byteOffset, reading.bytes.byteLength);
   const end = bytes.length - afterLock.length;
   const start = end - lock.length;
@@ -107,7 +108,7 @@ function createDraft(root: string, path: string, scanned: number): RegistryDraft
     scanned,
     async write(prefix, folder, lock) {
       try {
-        const others = (await readRegistry(root, lock))?.folders ?? {};
+        const others = readRegistry(root, lock)?.folders ?? {};
         // Read from JSON, and made of it.
         const folders = { ...others, [prefix]: { ...folder, scanned } } as unknown as JsonObject;
         const head = `{"folders":${JSON.stringify(sortKeys(folders))},"lock":`;

@@ -15,10 +15,10 @@ export type ImportTarget =
  * Finds what a module at `path` asks for; an undefined `specifier` is one that only running would tell. Refused are
  * `tool.import.dynamic`, `.unsupported`, `.package`, `.misplaced`, `.missing`, `.outside` and `.commonjs`.
  */
-export async function resolveImport(
+export function resolveImport(
   specifier: string | undefined,
   { path, root, packages }: { readonly path: string; readonly root: string; readonly packages: PackageFinder },
-): Promise<ImportTarget> {
+): ImportTarget {
   const refuse = (code: string, message: string, hint: string): ImportTarget => ({
     type: 'refused',
     finding: { code, message, hint },
@@ -40,7 +40,7 @@ export async function resolveImport(
       'Import by a path that begins with `./` or `../`, or by the name of an installed package.',
     );
   }
-  const found = await packages.find(name, dirname(path));
+  const found = packages.find(name, dirname(path));
   if (found.type === 'found') return { type: 'package', name, version: found.version };
   return found.type === 'missing'
     ? refuse(

@@ -61,7 +61,7 @@ export function createToolHost(isolation: Isolation, processes: ToolProcessOptio
 
 async function checkDigest({ file, entry }: PinnedTool, digest: string): Promise<void> {
   // Something that nobody writes to may have taken its place, for which a plain reading would wait.
-  const reading = await readBounded(entry, maxFileBytes);
+  const reading = readBounded(entry, maxFileBytes);
   if (reading.type !== 'read' || digestOf(reading.bytes) !== digest) throw fileChanged(file);
 }
 

@@ -30,12 +30,12 @@ export interface WarmStart {
  *
  * @throws HoldfastError `tools.lock.invalid`, `tools.lock.version`.
  */
-export async function startWarm(
+export function startWarm(
   place: LockPlace,
   lock: Uint8Array,
   { strict = false, subfolders = false }: ScanFolderOptions,
-): Promise<WarmStart | undefined> {
-  const registry = await readRegistry(place.root, lock);
+): WarmStart | undefined {
+  const registry = readRegistry(place.root, lock);
   const registered = registry === undefined ? undefined : readRegisteredFolder(registry, place.prefix);
   if (registry === undefined || registered === undefined) return undefined;
   if (registered.strict !== strict || registered.subfolders !== subfolders) return undefined;
@@ -46,7 +46,7 @@ export async function startWarm(
     if (isIn(pin.entry, place.prefix, { subfolders })) tools.push(toWarmTool(name, pin, { place, toPath }));
   }
   if (!areFoldersSame(registered, place, toPath) || !areFilesSame(tools, registered, toPath)) return undefined;
-  if (!(await arePackagesSame(tools, place.root, toPath))) return undefined;
+  if (!arePackagesSame(tools, place.root, toPath)) return undefined;
   return { tools: tools.sort((left, right) => (left.scanned.file < right.scanned.file ? -1 : 1)), locked };
 }
 
@@ -134,14 +134,14 @@ function isReal(folder: string): boolean {
   }
 }
 
-async function arePackagesSame(tools: readonly WarmTool[], root: string, toPath: ToPath): Promise<boolean> {
+function arePackagesSame(tools: readonly WarmTool[], root: string, toPath: ToPath): boolean {
   const finder = createPackageFinder(root);
   for (const { pin } of tools) {
     if (pin.packages.size === 0) continue;
     const folders = new Set([...pin.files.keys()].map((path) => folderOf(path)));
     for (const [name, version] of pin.packages) {
       for (const folder of folders) {
-        const found = await finder.find(name, folder === '' ? root : toPath(folder));
+        const found = finder.find(name, folder === '' ? root : toPath(folder));
         if (found.type !== 'found' || found.version !== version) return false;
       }
     }
