@@ -118,9 +118,9 @@ export async function checkReloads({ isolation, reloads, callEvery, onReload }: 
       if (reload === Math.ceil(reloads / 5)) early = takeStock();
       onReload?.(reload);
     }
-    // What is of the past may take a moment to end.
+    // What is of the past may take a moment to end; one process waits for the next call.
     let late = takeStock();
-    while (early !== undefined && late.processes > early.processes) {
+    while (early !== undefined && late.processes > early.processes + 1) {
       await new Promise((resolve) => setImmediate(resolve));
       late = takeStock();
     }
