@@ -265,6 +265,21 @@ if __name__ == '__main__': raise ValueError('not a program')`;
     await loaded.close();
   });
 
+  test('a thread that goes on does not hold up the answer for ever, and one that ends is waited for', async () => {
+    const told: string[] = [];
+    const processes = { print: (text: string) => void told.push(text) };
+    const def = `def work():
+  import threading, time
+  def short():
+    time.sleep(0.1)
+    print('done')
+  threading.Thread(target=short).start()
+  threading.Thread(target=time.sleep, args=(600,)).start()
+  return 1`;
+    expect(await run(def, { processes })).toEqual({ value: 1 });
+    expect(told.join('')).toBe('done\n');
+  });
+
   test('too much of an answer or of what is printed ends it', async () => {
     expect(await run('def work(): return "x" * 5000000')).toMatchObject({ code: 'tool.message.too_large' });
     expect(await run('def work():\n  while True: print("x" * 100000)')).toMatchObject({ code: 'tool.process.flood' });
