@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { chmod, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -249,6 +250,9 @@ test.each(['count.tool.json', 'count.sh', 'words.txt'])(
     await project.write(`plugins/${file}`, '#!/bin/sh\ntouch /tmp/ran\n');
     expect(await callTool(loaded.tools[0], {})).toMatchObject({ code: 'tool.file.changed' });
     await project.remove(`plugins/${file}`);
+    expect(await callTool(loaded.tools[0], {})).toMatchObject({ code: 'tool.file.changed' });
+    // What nobody writes to is not waited for.
+    execFileSync('mkfifo', [join(project.plugins, file)]);
     expect(await callTool(loaded.tools[0], {})).toMatchObject({ code: 'tool.file.changed' });
     await loaded.close();
   },
