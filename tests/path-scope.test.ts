@@ -5,7 +5,7 @@ import { defineTool, type Policy, type Tool, toolOk } from '@holdfast/core';
 import { executeToolCall } from '@holdfast/executor';
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
 import { hostFilesystem } from '@holdfast/filesystem/node';
-import { observe, pathScope } from '@holdfast/policy';
+import { observe, pathScope, readBeforeWrite, requireApproval, some } from '@holdfast/policy';
 import { createSession } from '@holdfast/session';
 import * as v from 'valibot';
 import { afterAll, expect, test } from 'vitest';
@@ -98,6 +98,33 @@ test('a scope that is tried out lets everything through, and is noted', async ()
   const filesystem = memoryFilesystem(contents);
   expect(await call('read_file', { path: 'secrets/key' }, filesystem, observe(scope))).toMatchObject({ kind: 'ok' });
   expect(await call('copy', { from: 'secrets/key', to: 'c.ts' }, filesystem, observe(scope))).toMatchObject({
+    kind: 'ok',
+  });
+});
+
+test('what the scope refuses and a person approves goes on, and nothing beside it', async () => {
+  const approved = async (name: string, input: object, policy: Policy) => {
+    const filesystem = memoryFilesystem({ ...contents, '.env': 'key\n' });
+    const options = {
+      tools: [...fileTools(), copyTool],
+      session: createSession(),
+      policies: [some(policy, requireApproval({ tools: ['read_file', 'write_file', 'copy'] }))],
+      resources: { filesystem },
+    };
+    const call = { id: 'c', name, arguments: input };
+    expect(await executeToolCall(call, options)).toMatchObject({ kind: 'suspended' });
+    return executeToolCall({ ...call, id: 'd' }, { ...options, approve: () => ({ type: 'approve' }) });
+  };
+  const copying = pathScope({ read: ['src'], write: ['src'], readers: { copy: 'from' }, writers: {} });
+  expect(await approved('read_file', { path: './secrets/key' }, scope)).toMatchObject({ kind: 'ok' });
+  expect(await approved('write_file', { path: '.env', content: 'new' }, scope)).toMatchObject({ kind: 'ok' });
+  expect(await approved('copy', { from: 'secrets/key', to: 'src/c.ts' }, copying)).toMatchObject({ kind: 'ok' });
+  // It may be read, and has not been asked about as something to write.
+  expect(await approved('copy', { from: 'secrets/key', to: 'secrets/key' }, copying)).toMatchObject({
+    kind: 'failed',
+    code: 'policy.path_scope',
+  });
+  expect(await approved('write_file', { path: 'src/a.ts', content: 'new' }, readBeforeWrite())).toMatchObject({
     kind: 'ok',
   });
 });

@@ -59,6 +59,18 @@ test('a link is where it leads to', async () => {
   expect(await run.check(callOf('read_file', { path: 'here/a.ts' }))).toMatchObject({ type: 'allow' });
 });
 
+test('a call that was refused, and allowed when it was asked about again, is held to the scope', async () => {
+  let target = 'secrets/key';
+  const run = runPolicy(pathScope(scope), { ...files, resolve: async () => target });
+  const call = callOf('read_file', { path: 'src/link' });
+  expect(await run.check(call)).toMatchObject({ type: 'deny' });
+  target = 'src/a.ts';
+  expect(await run.check(call)).toMatchObject({ type: 'allow' });
+  expect(() => run.succeed(call, resultOf({ reads: [{ key: 'secrets/key', version: 'v1' }] }))).toThrow(
+    expect.objectContaining({ code: 'policy.path_scope' }),
+  );
+});
+
 test('reads and writes are apart; what is not given is not limited, and an empty list lets nothing', async () => {
   const call = async (options: Parameters<typeof pathScope>[0], name: string) =>
     (await runPolicy(pathScope(options), files).check(callOf(name, { path: 'a' }))).type;

@@ -7,6 +7,7 @@ import {
   HoldfastError,
   isHoldfastError,
   type Policy,
+  type PreparedCall,
 } from '@holdfast/core';
 import { type PathArguments, pathsOf, readPathArguments } from './path-arguments.ts';
 
@@ -42,7 +43,8 @@ const defaultWriters: PathArguments = { write_file: 'path', edit_file: 'path', d
  * Paths are compared as the resource `filesystem` resolves them, so that no spelling and no link leads out of the scope; the scope
  * itself follows no link. The check refuses calls of the named readers and writers before they run, without a filesystem all of
  * them. Whatever tool it was, a success that read a file's content or wrote outside fails before it is committed: `onResult` throws
- * `policy.path_scope`, and nobody sees what was read. Names of files that a tool met without reading them are not noticed.
+ * `policy.path_scope`, and nobody sees what was read. Names of files that a tool met without reading them are not noticed. What the
+ * check refused and somebody let through all the same (`some` asked a person, say) may be touched by that call.
  *
  * Keeps no state.
  *
@@ -52,46 +54,46 @@ export function pathScope({ read, write, readers, writers, id }: PathScopeOption
   if (read === undefined && write === undefined) {
     throw new HoldfastError('options.invalid', '`pathScope` needs `read`, `write` or both.');
   }
-  const uses = [
+  const uses: readonly Use[] = [
     {
-      what: 'read',
+      what: 'read' as const,
       scope: readScope('read', read),
       argumentsOf: readPathArguments('readers', readers ?? defaultReaders),
     },
     {
-      what: 'written',
+      what: 'written' as const,
       scope: readScope('write', write),
       argumentsOf: readPathArguments('writers', writers ?? defaultWriters),
     },
-  ] as const;
+  ].flatMap(({ scope, ...use }) => (scope === undefined ? [] : [{ ...use, scope }]));
+  // What was let through although it was refused, by its use. Only for as long as the call lives, so it is no state.
+  const overruled = new WeakMap<PreparedCall, Refused>();
   return definePolicy({
     name: 'path-scope',
     ...(id === undefined ? {} : { id }),
     // The defaults are not mentioned: a prompt need not have all of them.
     tools: [...new Set([...Object.keys(readers ?? {}), ...Object.keys(writers ?? {})])],
-    async check({ tool, input }, { filesystem }) {
-      for (const { what, scope, argumentsOf } of uses) {
-        const argument = argumentsOf.get(tool.name);
-        if (argument === undefined || scope === undefined) continue;
-        if (filesystem === undefined) return deny(`\`${tool.name}\` has no files: no filesystem is bound.`);
-        const paths = pathsOf(input, argument);
-        if (paths === undefined) return deny(`\`${argument}\` of \`${tool.name}\` must be a path, or a list of paths.`);
-        for (const path of paths) {
-          const decision = await checkPath(path, { what, scope, filesystem });
-          if (decision.type !== 'allow') return decision;
-        }
-      }
-      return allow;
+    check(call, { filesystem }) {
+      const named = uses.filter(({ argumentsOf }) => argumentsOf.has(call.tool.name));
+      if (named.length === 0) return allow;
+      if (filesystem === undefined) return deny(`\`${call.tool.name}\` has no files: no filesystem is bound.`);
+      return checkUses(call, named, filesystem).then(({ decision, refused }) => {
+        if (refused === undefined) overruled.delete(call);
+        else overruled.set(call, refused);
+        return decision;
+      });
     },
-    onResult({ tool }, { touched }) {
+    onResult(call, { touched }) {
       const files = touched.get('filesystem');
       if (files === undefined) return;
       for (const { what, scope } of uses) {
-        if (scope === undefined) continue;
-        const outside = files[what === 'read' ? 'reads' : 'writes'].find(({ key }) => !scope.has(key));
+        const letThrough = overruled.get(call)?.get(what) ?? [];
+        const outside = files[what === 'read' ? 'reads' : 'writes'].find(
+          ({ key }) => !scope.has(key) && !letThrough.some((folder) => isWithin(key, folder)),
+        );
         if (outside === undefined) continue;
-        throw new HoldfastError('policy.path_scope', `\`${tool.name}\`: ${scope.refusal(outside.key, what)}`, {
-          data: { tool: tool.name, path: outside.key, use: what },
+        throw new HoldfastError('policy.path_scope', `\`${call.tool.name}\`: ${scope.refusal(outside.key, what)}`, {
+          data: { tool: call.tool.name, path: outside.key, use: what },
         });
       }
     },
@@ -104,21 +106,51 @@ interface Scope {
   refusal(key: string, what: string): string;
 }
 
+/** What of a file a call uses, by which argument of which tool, and where it may. */
 interface Use {
-  readonly what: string;
+  readonly what: 'read' | 'written';
   readonly scope: Scope;
-  readonly filesystem: FilesystemReader;
+  readonly argumentsOf: ReadonlyMap<string, string>;
 }
 
-async function checkPath(path: string, { what, scope, filesystem }: Use): Promise<Decision> {
+/** Resolved paths, by their use. */
+type Refused = ReadonlyMap<string, readonly string[]>;
+
+async function checkUses(
+  { tool, input }: PreparedCall,
+  uses: readonly Use[],
+  filesystem: FilesystemReader,
+): Promise<{ readonly decision: Decision; readonly refused?: Refused }> {
+  const refused = new Map<string, readonly string[]>();
+  let refusal: string | undefined;
+  for (const { what, scope, argumentsOf } of uses) {
+    const argument = argumentsOf.get(tool.name) ?? '';
+    const paths = pathsOf(input, argument);
+    if (paths === undefined) {
+      return { decision: deny(`\`${argument}\` of \`${tool.name}\` must be a path, or a list of paths.`) };
+    }
+    const keys = await resolveAll(paths, filesystem);
+    if (typeof keys === 'string') return { decision: deny(keys) };
+    const outside = keys.filter((key) => !scope.has(key));
+    const [first] = outside;
+    if (first !== undefined) refusal ??= scope.refusal(first, what);
+    refused.set(what, outside);
+  }
+  return refusal === undefined ? { decision: allow } : { decision: deny(refusal), refused };
+}
+
+/** The filesystem's own refusal of a path is an answer for the model; anything else is a fault, and thrown. */
+async function resolveAll(paths: readonly string[], filesystem: FilesystemReader): Promise<readonly string[] | string> {
   try {
-    const key = await filesystem.resolve(path);
-    return scope.has(key) ? allow : deny(scope.refusal(key, what));
+    return await Promise.all(paths.map((path) => filesystem.resolve(path)));
   } catch (error) {
-    // The filesystem's own refusal of a path is an answer for the model; anything else is a fault.
-    if (isHoldfastError(error)) return deny(error.message);
+    if (isHoldfastError(error)) return error.message;
     throw error;
   }
+}
+
+function isWithin(key: string, folder: string): boolean {
+  return folder === '' || key === folder || key.startsWith(`${folder}/`);
 }
 
 function readScope(option: string, paths: readonly string[] | undefined): Scope | undefined {
@@ -129,7 +161,7 @@ function readScope(option: string, paths: readonly string[] | undefined): Scope 
   const keys = paths.map((path: string) => toKey(option, path));
   const shown = keys.map((key) => `\`${key === '' ? '/' : key}\``).join(', ');
   return {
-    has: (key) => keys.some((within) => within === '' || key === within || key.startsWith(`${within}/`)),
+    has: (key) => keys.some((folder) => isWithin(key, folder)),
     refusal: (key, what) =>
       `\`${key === '' ? '/' : key}\` must not be ${what}: ${keys.length === 0 ? 'nothing may be' : `only ${shown} may be`}.`,
   };

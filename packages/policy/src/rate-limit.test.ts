@@ -85,6 +85,18 @@ test('a call that went on although the limit refused it succeeds, and is counted
   expect(await run.check(callOf('search'))).toMatchObject({ type: 'ask' });
 });
 
+test('a call that was refused, and allowed when it was asked about again, is held to the limit', async () => {
+  const clock = createClock();
+  const run = runPolicy(rateLimit({ maxCalls: 1, perMs: 1_000, clock }));
+  const [early, waiting, other] = [callOf('search'), callOf('search'), callOf('search')];
+  run.succeed(early);
+  expect(await run.check(waiting)).toMatchObject({ type: 'deny' });
+  clock.nowMs += 1_000;
+  expect(await run.check(waiting)).toMatchObject({ type: 'allow' });
+  run.succeed(other);
+  expect(() => run.succeed(waiting)).toThrow(expect.objectContaining({ code: 'policy.rate_limit' }));
+});
+
 test('property: it answers as counting the successes of the window does, and keeps few of them, alone and as a part', async () => {
   const step = fc.record({ waitMs: fc.integer({ min: 0, max: 700 }), succeeds: fc.boolean() });
   await fc.assert(

@@ -76,7 +76,10 @@ export function rateLimit({
     stateKind: 'list',
     check(call, { state }) {
       const waitMs = holdsFor(call) ? waitAt(clock.now(), state) : 0;
-      if (waitMs === 0) return allow;
+      if (waitMs === 0) {
+        overruled.delete(call);
+        return allow;
+      }
       overruled.add(call);
       return deny(`${limit}: try again in ${describeDuration(waitMs)}.`);
     },

@@ -202,3 +202,23 @@ test('whatever happens, a write is allowed exactly when the version there was la
     }),
   );
 });
+
+test('a write that was refused, and let through all the same, is done and known; one allowed later is held to what was read', async () => {
+  const { run, files } = start({ 'a.txt': 'v1', 'b.txt': 'v1' });
+  const approved = write('./a.txt');
+  expect(await run.check(approved)).toEqual(unseen);
+  expect(() => run.succeed(approved, writeOf('b.txt', 'v1', 'v2'))).toThrow(
+    expect.objectContaining({ code: 'policy.read_before_write', data: { tool: 'write_file', path: 'b.txt' } }),
+  );
+  run.succeed(approved, writeOf('a.txt', 'v1', 'v2'));
+  files.set('a.txt', 'v2');
+  expect(await run.check(write('a.txt'))).toMatchObject({ type: 'allow' });
+
+  const later = write('b.txt');
+  expect(await run.check(later)).toMatchObject({ type: 'deny' });
+  run.succeed(write('b.txt', 'read_file'), readOf('b.txt', 'v1'));
+  expect(await run.check(later)).toMatchObject({ type: 'allow' });
+  expect(() => run.succeed(later, writeOf('b.txt', 'v9', 'v10'))).toThrow(
+    expect.objectContaining({ code: 'policy.read_before_write' }),
+  );
+});

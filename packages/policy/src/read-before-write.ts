@@ -10,6 +10,7 @@ import {
   type KeyedState,
   type Operation,
   type Policy,
+  type PreparedCall,
   remove,
   type Tool,
   type Touched,
@@ -38,7 +39,8 @@ const defaultWriters: Readonly<Record<string, string>> = { write_file: 'path', e
  * The check refuses calls of the named writers before they run. Whatever tool it was, a success that overwrote a file unseen
  * fails before it is committed: `onResult` throws `policy.read_before_write`. A tool that reads a file and writes it within
  * one call has seen it. A dangerous tool that is no named writer is left alone: whoever let the call through has decided about
- * the files, and nobody reads a hundred logs to delete them.
+ * the files, and nobody reads a hundred logs to delete them. So is the file of a named writer that went on although the check
+ * refused it (`some` asked a person, say).
  *
  * State: keyed by the path as the resource `filesystem` resolves it, the version last seen.
  *
@@ -46,48 +48,71 @@ const defaultWriters: Readonly<Record<string, string>> = { write_file: 'path', e
  */
 export function readBeforeWrite({ writers, id }: ReadBeforeWriteOptions = {}): Policy<KeyedState<string>> {
   const pathArguments = readPathArguments('writers', writers ?? defaultWriters);
+  // The file that was let through although it was refused. Only for as long as the call lives, so it is no state.
+  const overruled = new WeakMap<PreparedCall, string>();
   return definePolicy<string>({
     name: 'read-before-write',
     ...(id === undefined ? {} : { id }),
     // The default writers are not mentioned: a prompt need not have all three.
     tools: writers === undefined ? [] : [...pathArguments.keys()],
     stateKind: 'keyed',
-    check({ tool, input }, { state, filesystem }) {
+    check(call, { state, filesystem }) {
+      const { tool, input } = call;
       const pathArgument = pathArguments.get(tool.name);
       if (pathArgument === undefined) return allow;
       if (filesystem === undefined) return deny(`\`${tool.name}\` cannot write: no filesystem is bound.`);
       const path = isPlainObject(input) && Object.hasOwn(input, pathArgument) ? input[pathArgument] : undefined;
       if (typeof path !== 'string') return deny(`\`${pathArgument}\` of \`${tool.name}\` must be a path.`);
-      return checkWrite(path, filesystem, state);
+      return checkWrite(path, filesystem, state).then(({ key, decision }) => {
+        if (key === undefined) overruled.delete(call);
+        else overruled.set(call, key);
+        return decision;
+      });
     },
     onResult(call, { touched }, { state }) {
       const files = touched.get('filesystem');
-      return files === undefined ? undefined : learn(call.tool, files, state);
+      return files === undefined
+        ? undefined
+        : learn(call.tool, files, { seen: state, letThrough: overruled.get(call) });
     },
   });
 }
 
-async function checkWrite(path: string, filesystem: FilesystemReader, seen: KeyedState<string>): Promise<Decision> {
+interface Checked {
+  readonly decision: Decision;
+  /** Of a file that was refused. */
+  readonly key?: string;
+}
+
+async function checkWrite(path: string, filesystem: FilesystemReader, seen: KeyedState<string>): Promise<Checked> {
   try {
     const key = await filesystem.resolve(path);
     const present = await filesystem.stat(key);
     // A folder has no content to overlook; the tool itself says what cannot be done to one.
-    if (present === undefined || present.type === 'directory') return allow;
+    if (present === undefined || present.type === 'directory') return { decision: allow };
     const version = seen.get(key);
-    if (version === present.version) return allow;
-    return version === undefined
-      ? deny(`\`${key}\` exists and has not been read: read it first, then retry.`)
-      : deny(`\`${key}\` has changed since it was last read: read it again, then retry.`);
+    if (version === present.version) return { decision: allow };
+    const decision =
+      version === undefined
+        ? deny(`\`${key}\` exists and has not been read: read it first, then retry.`)
+        : deny(`\`${key}\` has changed since it was last read: read it again, then retry.`);
+    return { decision, key };
   } catch (error) {
     // The filesystem's own refusal of a path is an answer for the model; anything else is a fault.
-    if (isHoldfastError(error)) return deny(error.message);
+    if (isHoldfastError(error)) return { decision: deny(error.message) };
     throw error;
   }
 }
 
-function learn(tool: Tool, { reads, writes }: Touched, seen: KeyedState<string>): readonly Operation[] {
+interface Known {
+  readonly seen: KeyedState<string>;
+  readonly letThrough: string | undefined;
+}
+
+function learn(tool: Tool, { reads, writes }: Touched, { seen, letThrough }: Known): readonly Operation[] {
   for (const { key, before } of writes) {
-    if (tool.dangerous || before === null || before === folderVersion || seen.get(key) === before) continue;
+    if (key === letThrough || tool.dangerous || before === null || before === folderVersion || seen.get(key) === before)
+      continue;
     if (reads.some((read) => read.key === key && read.version === before)) continue;
     throw new HoldfastError(
       'policy.read_before_write',
