@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { runNode } from './documents.ts';
 import { commandFile, type HostileTool, refusedCommands } from './hostile-commands.ts';
-import { harmfulPython, notLiteralPython, pythonFile, refusedPython } from './hostile-python.ts';
+import { harmfulPython, notLiteralPython, pythonFile, refusedPython, withPython } from './hostile-python.ts';
 import { type Canaries, createCanaries } from './tool-file-canaries.ts';
 
 let base = '';
@@ -24,17 +24,6 @@ afterEach(async () => {
 
 const some: readonly HostileTool[] = [...refusedCommands, ...refusedPython, ...harmfulPython];
 const behaviours: readonly HostileTool[] = [...some, ...notLiteralPython];
-
-function hasPython(): boolean {
-  try {
-    execFileSync('python3', ['-I', '-c', ''], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
-// Where there is no Python, nothing can be said of what is written in it but that.
-const withPython = hasPython() && process.platform !== 'win32';
 
 /** By file: `tool`, or the code. */
 type Outcomes = ReadonlyMap<string, string>;

@@ -1,4 +1,18 @@
+import { execFileSync } from 'node:child_process';
 import { type HostileTool, schema } from './hostile-commands.ts';
+
+/** Whether there is a Python here: without one nothing can be said of what is written in it. */
+export const withPython: boolean = canRunPython();
+
+function canRunPython(): boolean {
+  try {
+    execFileSync('python3', ['-I', '-c', ''], { stdio: 'ignore' });
+    return true;
+  } catch {
+    // None, or none that starts.
+    return false;
+  }
+}
 
 /** A sound Python tool, with the given texts in the place of its members; an empty text leaves one out. */
 export function pythonFile(

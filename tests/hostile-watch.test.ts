@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +6,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { commandFile, refusedCommands } from './hostile-commands.ts';
 import { notLiteral } from './hostile-literals.ts';
-import { pythonFile, refusedPython } from './hostile-python.ts';
+import { pythonFile, refusedPython, withPython } from './hostile-python.ts';
 import { goodTwin, harmfulWhenRun, metadataFile, refused } from './hostile-tool-files.ts';
 import { type Canaries, createCanaries } from './tool-file-canaries.ts';
 
@@ -21,15 +20,6 @@ afterEach(async () => {
   await canaries.close();
   rmSync(base, { recursive: true, force: true });
 });
-
-function hasPython(): boolean {
-  try {
-    execFileSync('python3', ['-I', '-c', ''], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 type Content = string | Uint8Array;
 
@@ -67,7 +57,7 @@ function places(): readonly Place[] {
       bad: refusedCommands.map(({ source }) => fill(source('shell', tripInPython))),
       harmful: [],
     },
-    ...(hasPython() ? [python] : []),
+    ...(withPython ? [python] : []),
   ];
 }
 
