@@ -2,6 +2,7 @@ import { mkdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { callTool, createProject, type TestProject, toolFile } from './test-project.ts';
+import { type WatchFolder, watchFilesWith } from './watch-files.ts';
 import { type WatchedTools, watchTools } from './watch-tools.ts';
 
 const saying = (word: string): string => toolFile('say', { body: `return '${word}';` });
@@ -202,6 +203,56 @@ test('a thousand files at once', async () => {
   while (watched.tools.length > 1) await watched.reload();
   expect(watched.tools).toMatchObject([{ name: 'say' }]);
   await watched.close();
+});
+
+test('two watches of one folder both see it replaced', async () => {
+  await using project = await createProject({ 'plugins/say.mjs': saying('one') });
+  const [first, second] = [await startReal(project), await startReal(project)];
+  await swapFolder(project);
+  await Promise.all([first.settled('seven'), second.settled('seven')]);
+  await project.write('plugins/say.mjs', saying('eight'));
+  await Promise.all([first.settled('eight'), second.settled('eight')]);
+  expect(first.watched.tools).toMatchObject([{ name: 'say' }]);
+  await first.watched.close();
+  await project.write('plugins/say.mjs', saying('nine'));
+  await second.settled('nine');
+  await second.watched.close();
+});
+
+test('what the system does not watch is tried again each time, and what it gives up is watched anew', async () => {
+  await using project = await createProject({ 'src/word.mjs': '' });
+  const open = new Map<string, () => void>();
+  let isFull = true;
+  let changes = 0;
+  const watchFolder: WatchFolder = (path) => {
+    if (isFull && path === project.plugins) throw Object.assign(new Error('full'), { code: 'ENOSPC' });
+    expect(open.has(path)).toBe(false);
+    return { on: (_event, listener) => open.set(path, listener), close: () => open.delete(path) };
+  };
+  const place = { directory: project.plugins, subfolders: false, files: [] };
+  const watcher = await watchFilesWith(watchFolder, place, () => {
+    changes += 1;
+  });
+  expect([...open.keys()]).toEqual([project.root]);
+  expect(await watcher.follow([])).toMatchObject([{ code: 'ENOSPC' }]);
+  expect(changes).toBe(0);
+  isFull = false;
+  expect(await watcher.follow([])).toEqual([]);
+  expect({ paths: [...open.keys()], changes }).toEqual({ paths: [project.root, project.plugins], changes: 1 });
+  const word = join(project.root, 'src/word.mjs');
+  expect(await watcher.follow([word])).toEqual([]);
+  expect({ open: open.size, changes }).toEqual({ open: 3, changes: 2 });
+  // Nothing is new.
+  expect(await watcher.follow([word])).toEqual([]);
+  expect(changes).toBe(2);
+  open.get(project.plugins)?.();
+  expect(changes).toBe(3);
+  expect(await watcher.follow([word])).toEqual([]);
+  expect({ open: open.size, changes }).toEqual({ open: 3, changes: 4 });
+  expect(await watcher.follow([])).toEqual([]);
+  expect({ paths: [...open.keys()].sort(), changes }).toEqual({ paths: [project.root, project.plugins], changes: 4 });
+  watcher.close();
+  expect(open.size).toBe(0);
 });
 
 test('nothing holds the process after the end', async () => {

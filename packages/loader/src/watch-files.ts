@@ -1,4 +1,4 @@
-import { type FSWatcher, watch } from 'node:fs';
+import { watch } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { isToolFolderName } from './tool-files.ts';
@@ -28,16 +28,31 @@ export interface WatchedPlace {
  */
 export type WatchFiles = (place: WatchedPlace, changed: () => void) => Promise<FileWatcher>;
 
+/** What `node:fs` does, as far as it is needed. */
+export type WatchFolder = (path: string, listener: (event: string, name: string | null) => void) => FolderEvents;
+
+export interface FolderEvents {
+  on(event: 'error', listener: () => void): unknown;
+  close(): void;
+}
+
 /**
  * Watches the folders of files with the means of the system, one watch a folder. Keeps the process alive until it is closed. File
  * systems that tell of no changes, such as many of a network, are not polled.
  */
-export const watchFiles: WatchFiles = async ({ directory, subfolders, files }, changed) => {
+export const watchFiles: WatchFiles = (place, changed) => watchFilesWith(watch, place, changed);
+
+/** As `watchFiles`, for tests. */
+export async function watchFilesWith(
+  watchFolder: WatchFolder,
+  { directory, subfolders, files }: WatchedPlace,
+  changed: () => void,
+): Promise<FileWatcher> {
   const folder = resolve(directory);
   let followed: ReadonlySet<string> = new Set();
   /** What each folder is; those that are missing are waited for. */
   let wanted: ReadonlyMap<string, string> = new Map();
-  const watches = new Map<string, FolderWatch>();
+  const watches = new Map<string, OpenWatch>();
 
   const isOfFolder = (path: string): boolean => {
     const parts = partsInside(folder, path);
@@ -46,7 +61,7 @@ export const watchFiles: WatchFiles = async ({ directory, subfolders, files }, c
   const isOurs = (path: string): boolean => followed.has(path) || wanted.has(path) || isOfFolder(path);
 
   function open(path: string, identity: string): void {
-    const watcher = watch(path, (_event, name) => {
+    const watcher = watchFolder(path, (_event, name) => {
       // Said of the folder itself when it is moved or removed, and another may take its place.
       if (name === basename(path)) own.isStale = true;
       if (name === null || own.isStale || isOurs(join(path, name))) changed();
@@ -101,11 +116,11 @@ export const watchFiles: WatchFiles = async ({ directory, subfolders, files }, c
       watches.clear();
     },
   };
-};
+}
 
-interface FolderWatch {
+interface OpenWatch {
   readonly identity: string;
-  readonly watcher: FSWatcher;
+  readonly watcher: FolderEvents;
   readonly isStale: boolean;
 }
 

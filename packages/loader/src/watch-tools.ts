@@ -211,19 +211,19 @@ class ToolWatch implements WatchedTools {
   #put({ versions, diagnostics }: MergedVersions, { found, files }: VersionReading): void {
     const { host } = this.#parts;
     const inForce = new Set(versions);
+    const former = this.#versions;
+    const isSame = versions.length === former.length && versions.every((one, index) => one === former[index]);
+    if (!isSame) {
+      this.#tools = Object.freeze(versions.map((version) => this.#toTool(version)));
+      this.#versions = versions;
+    }
+    this.#files = files;
     for (const { version } of found) if (!inForce.has(version)) version.release();
-    for (const version of this.#versions) {
+    for (const version of former) {
       if (inForce.has(version)) continue;
       if (host.retire(version.runnable)) this.#retained.add(version.version);
       version.release();
     }
-    const isSame =
-      versions.length === this.#versions.length && versions.every((one, index) => one === this.#versions[index]);
-    if (!isSame) {
-      this.#versions = versions;
-      this.#tools = Object.freeze(versions.map((version) => this.#toTool(version)));
-    }
-    this.#files = files;
     this.#tell(diagnostics);
   }
 
