@@ -5,6 +5,7 @@ import { findChanges, type LockChange } from './lock-changes.ts';
 import { type LockedTool, type LockedTools, readLock, writeLock } from './lock-file.ts';
 import { createPinnedCopies } from './pinned-copies.ts';
 import type { ScanFolderOptions } from './scan-folder.ts';
+import { toShownText } from './shown-text.ts';
 
 /** How a tool compares with what is locked. `refused`: it is locked, and its file no longer passes. */
 export type LockState = 'same' | 'new' | 'changed' | 'gone' | 'refused';
@@ -28,7 +29,10 @@ export interface LockComparison {
   readonly tools: readonly ComparedTool[];
   /** Of the files, as from `loadTools`; files that cannot be pinned are among them. */
   readonly diagnostics: readonly Diagnostic[];
-  /** Text of one of a tool's files as it is locked and as it is now; `undefined` where it is not there, or not kept. */
+  /**
+   * Text of one of a tool's files as it is locked and as it is now; `undefined` where it is not there, or not kept. Of a file that is no
+   * text, a line with its size and its SHA-256.
+   */
   texts(
     name: string,
     path: string,
@@ -143,5 +147,5 @@ const nothing: LockedTool = {
 
 function textOf(tool: CurrentTool | undefined, path: string): string | undefined {
   const bytes = tool?.closure.files.find((file) => file.path === path)?.bytes;
-  return bytes === undefined ? undefined : new TextDecoder().decode(bytes);
+  return bytes === undefined ? undefined : toShownText(bytes);
 }

@@ -5,6 +5,7 @@ import { describeThrown, HoldfastError } from '@holdfast/core';
 import type { Closure } from './import-closure.ts';
 import type { PinnedTool } from './pinned-tool.ts';
 import { readBounded } from './read-bounded.ts';
+import { toShownText } from './shown-text.ts';
 import { codeOf } from './system-error.ts';
 
 /** What a copy has to hold. */
@@ -126,7 +127,7 @@ export function createPinnedCopies(root: string, { name = 'tools', onCopy }: Pin
     async readText(pin, path) {
       const reading = readBounded(join(placeOf(pin.digest), 'files', path), maxFileBytes);
       if (reading.type !== 'read' || hash(reading.bytes) !== pin.files.get(path)) return undefined;
-      return new TextDecoder().decode(reading.bytes);
+      return toShownText(reading.bytes);
     },
   };
 }

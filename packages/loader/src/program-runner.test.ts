@@ -290,6 +290,24 @@ test('with a lock, what runs is the copy of everything that the command names, a
   });
 });
 
+test('of a changed program that is no text, people are told its size and its digest', async () => {
+  const bytes = (last: number): Uint8Array => new Uint8Array([0x7f, 0x45, 0x4c, 0x46, 0, last]);
+  await using project = await createCommandProject({
+    'plugins/count.tool.json': commandFile(['./count.sh', './utf16.txt']),
+    'plugins/count.sh': bytes(1),
+    'plugins/utf16.txt': new Uint8Array([0xff, 0xfe]),
+  });
+  await project.accept();
+  await project.write('plugins/count.sh', bytes(2));
+  const comparison = await project.compare();
+  expect(comparison.tools).toMatchObject([{ state: 'changed', changes: [{ part: 'file', name: 'plugins/count.sh' }] }]);
+  const { before, after } = await comparison.texts('count', 'plugins/count.sh');
+  expect(before).toMatch(/^\(no text: 6 bytes, SHA-256 [\da-f]{64}\)\n$/);
+  expect(after).toMatch(/^\(no text: 6 bytes, SHA-256 [\da-f]{64}\)\n$/);
+  expect(after).not.toBe(before);
+  expect((await comparison.texts('count', 'plugins/utf16.txt')).after).toContain('no text: 2 bytes');
+});
+
 test('a copy that was tampered with is made anew, and runs', async () => {
   await using project = await createScript('echo 1');
   await project.accept();
