@@ -295,6 +295,31 @@ def run_weather(city, *, days=None):
     expect(existsSync(join(project.plugins, '__pycache__'))).toBe(false);
   });
 
+  test('a file that ends the process of Python costs itself and no other', async () => {
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    await using project = await createProject(
+      Object.fromEntries(
+        names.map((name) => [`plugins/${name}.py`, pythonFile(name, { code: 'bd'.includes(name) ? '# CRASH\n' : '' })]),
+      ),
+    );
+    const crash = 'def outline(source):\\n    if "CRASH" in source: import os; os._exit(139)';
+    const real = python.available ? python.program : '';
+    await project.write(
+      'bin/python3',
+      `#!/bin/sh
+echo started >>"${project.root}/starts"
+for last; do :; done
+exec ${real} -I -S -c "$(printf '%s' "$last" | sed 's/^def outline(source):/${crash}/')"
+`,
+    );
+    await chmod(join(project.root, 'bin/python3'), 0o755);
+    vi.stubEnv('PATH', `${project.root}/bin:${process.env['PATH']}`);
+    const scan = await scanFolder(project.plugins);
+    expect(codesOf(scan)).toEqual(['b.py tool.file.too_complex', 'd.py tool.file.too_complex']);
+    expect(scan.files.filter(({ type }) => type === 'tool').map(({ file }) => file)).toEqual(['a.py', 'c.py', 'e.py']);
+    expect(await readFile(join(project.root, 'starts'), 'utf8')).toBe('started\n'.repeat(3));
+  });
+
   test('a hundred files are read by one process', async () => {
     await using project = await createProject(
       Object.fromEntries(
