@@ -34,7 +34,7 @@ setFlagsFromString('--expose-gc');
 // The flag makes a global of every new context.
 const collect = runInNewContext('gc') as () => void;
 
-export function takeStock(): Holdings {
+function takeStock(): Holdings {
   collect();
   return {
     heapBytes: process.memoryUsage().heapUsed,
