@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, isAbsolute, join } from 'node:path';
+import { basename, dirname, isAbsolute, join } from 'node:path';
 import { findProgram } from './find-program.ts';
 import type { Command } from './process-command.ts';
 
@@ -65,6 +65,19 @@ function tryProgram(program: string, parameters: readonly string[]): Promise<str
       else resolve((stderr.trim() || error.message).slice(0, 300));
     });
   });
+}
+
+/**
+ * The folders to show for a program: its own, that of the file which a link leads to, and what lies around a folder `bin` or `shims`; none
+ * of them so wide that it has in it what is hidden.
+ */
+export function findProgramFolders(program: string): readonly string[] {
+  const own = [program, realpathSync(program)].map((file) => dirname(file));
+  const around = own.filter((folder) => /^(?:s?bin|shims)$/.test(basename(folder))).map((folder) => dirname(folder));
+  const hidden = hiddenFolders();
+  return [...own, ...around].filter(
+    (folder) => !hidden.some((one) => `${one}/`.startsWith(`${folder}/`.replace('//', '/'))),
+  );
 }
 
 /** The folder to show for a file: the uppermost one with a `package.json` or packages, but none as wide as a home, or its own. */

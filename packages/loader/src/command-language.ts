@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import { HoldfastError, parseJson } from '@holdfast/core';
+import { findProgramFolders } from './bubblewrap.ts';
 import { isOwnFile } from './check-command.ts';
 import { maxCommandFileBytes, toCommandPath } from './command-files.ts';
 import { findProgram } from './find-program.ts';
@@ -29,7 +30,7 @@ export const commandLanguage: ToolLanguage = {
     return {
       command: [place, ...parameters.map(toPlace)],
       input: `${JSON.stringify(input)}\n`,
-      folders: [dirname(place)],
+      folders: isOwnFile(program) ? [] : findProgramFolders(place),
     };
   },
   read(tool, end) {

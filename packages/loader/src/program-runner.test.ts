@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { chmod, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
 import { copyJson, type JsonObject, type Tool, type ToolContext } from '@holdfast/core';
 import { afterEach, expect, test, vi } from 'vitest';
+import { findProgramFolders } from './bubblewrap.ts';
 import { compareLock } from './compare-lock.ts';
 import { describeIsolation } from './isolation-tiers.ts';
 import { type LoadToolsOptions, loadTools } from './load-tools.ts';
@@ -335,6 +337,38 @@ test('in a sandbox it reaches neither files nor network', async ({ skip }) => {
   await using project = await createScript('touch "$(dirname "$0")/ran" || echo \'"no"\'', { isolation: 'sandbox' });
   expect(await call(project)).toEqual({ value: 'no' });
   expect(readdirSync(project.plugins)).not.toContain('ran');
+});
+
+test('a sandbox shows a program of the PATH and what is installed with it, wherever that lies', async ({ skip }) => {
+  const sandbox = (await describeIsolation()).find(({ tier }) => tier === 'sandbox');
+  if (sandbox?.available !== true) skip(sandbox?.reason);
+  // In the folder for temporary files, which a sandbox hides.
+  await using installed = await createCommandProject({
+    'own/lib/word': '"shown"',
+    'own/libexec/run.sh': '#!/bin/sh\ncat "$(dirname "$0")/../lib/word"\n',
+    'secret/word': '"seen"',
+  });
+  await installed.write(
+    'own/bin/tell',
+    `#!/bin/sh\ncat "${installed.root}/secret/word" || exec "${installed.root}/own/libexec/run.sh"\n`,
+  );
+  await chmod(join(installed.root, 'own/bin/tell'), 0o755);
+  vi.stubEnv('PATH', `${installed.root}/own/bin:${process.env['PATH']}`);
+  await using project = await createCommandProject({
+    'plugins/count.tool.json': commandFile(['tell'], { isolation: 'sandbox' }),
+  });
+  expect(await call(project)).toEqual({ value: 'shown' });
+});
+
+test('nothing is shown for a program that has in it what a sandbox hides', async () => {
+  await using project = await createCommandProject({});
+  const wide = join(dirname(project.root), `holdfast-program-${process.pid}`);
+  await writeFile(wide, '');
+  try {
+    expect(findProgramFolders(wide)).toEqual([]);
+  } finally {
+    await rm(wide);
+  }
 });
 
 test('a sandbox that is not there is not replaced by less', async () => {

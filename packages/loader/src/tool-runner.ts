@@ -9,7 +9,8 @@ export interface ToolRunner {
    * Rejects with what the function threw, and with HoldfastError `tool.file.import_failed`, `tool.function.not_function`; outside of
    * this process also `tool.process.exited`, `tool.process.memory`, `tool.process.protocol`, `tool.process.flood`,
    * `tool.process.unresponsive`, `tool.process.stuck`, `tool.process.not_started`, `tool.process.closed`,
-   * `tool.isolation.unavailable`.
+   * `tool.isolation.unavailable`; a program in another language with `tool.command.missing`, `tool.command.failed` or
+   * `tool.python.unavailable`, too.
    */
   run(tool: PinnedTool, input: Json, context: ToolContext): Promise<unknown>;
   /**
