@@ -1,4 +1,5 @@
 // Measures what loaded tools keep, and prints figures as JSON. Runs with --expose-gc.
+import { setImmediate } from 'node:timers/promises';
 import { loadTools } from '@holdfast/loader';
 import type { Figure } from '../report.ts';
 import { createToolProject, lockProject } from './project.ts';
@@ -8,19 +9,22 @@ const count = 1_000;
 const collectGarbage = globalThis.gc;
 if (collectGarbage === undefined) throw new Error('memory is measured with --expose-gc');
 
-function heapUsed(): number {
-  // What only weak references hold goes in the next collection.
-  for (let time = 0; time < 4; time += 1) collectGarbage?.();
+async function heapUsed(): Promise<number> {
+  // What has just been awaited is held until the next turn, and what only weak references hold goes in the next collection.
+  for (let time = 0; time < 4; time += 1) {
+    await setImmediate();
+    collectGarbage?.();
+  }
   return process.memoryUsage().heapUsed;
 }
 
 async function bytesPerTool(load: () => ReturnType<typeof loadTools>): Promise<number> {
   // The first time also what is kept for all loads.
-  await load();
-  const before = heapUsed();
-  const { tools } = await load();
-  const bytes = (heapUsed() - before) / count;
-  if (tools.length !== count) throw new Error(`${tools.length} of ${count} tools were loaded`);
+  await (await load()).close();
+  const before = await heapUsed();
+  const loaded = await load();
+  const bytes = ((await heapUsed()) - before) / count;
+  if (loaded.tools.length !== count) throw new Error(`${loaded.tools.length} of ${count} tools were loaded`);
   return Math.round(bytes);
 }
 
