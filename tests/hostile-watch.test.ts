@@ -75,7 +75,7 @@ test.skipIf(process.platform === 'win32')(
     });
     let kept = 0;
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 10 }), async (steps) => {
+      fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 8 }), async (steps) => {
         const project = mkdtempSync(join(base, 'project-'));
         const folder = join(project, 'plugins');
         mkdirSync(folder);
@@ -110,7 +110,7 @@ test.skipIf(process.platform === 'win32')(
         // No tool was called, so that nothing had to be copied.
         expect(readdirSync(project)).toEqual(['plugins']);
       }),
-      { numRuns: 15 },
+      { numRuns: 10 },
     );
     expect(kept).toBeGreaterThan(0);
     expect(await canaries.tripped()).toEqual([]);
