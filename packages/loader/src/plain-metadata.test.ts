@@ -11,7 +11,7 @@ import { readPlainMetadata } from './plain-metadata.ts';
 async function readBoth(source: string, file = 'x.mjs'): Promise<{ readonly plain: unknown; readonly tree: unknown }> {
   const parsing = await parseModule(source, file);
   if (parsing.type === 'refused') return { plain: undefined, tree: undefined };
-  const found = readPlainMetadata(source, parsing.module);
+  const found = readPlainMetadata(source, parsing.module, { isTypeScript: file.endsWith('ts') });
   const plain =
     found === undefined
       ? undefined
@@ -156,6 +156,38 @@ test('in TypeScript `this` is no parameter, and what it makes of words is left t
     expect(await parseModule(file(`{ ${good} }`, `${work} ${code}`), 'x.ts')).toMatchObject({ type: 'refused' });
 });
 
+test.each([
+  'export function f(input: A): number { return 1; }',
+  'export async function f({ a, b }: { a: string; b?: number }, context: Context): Promise<string[]> {}',
+  'export function f(): Array<Map<string, number>> {}',
+  'export function f(a = 1) {}',
+  'export function f(): void\n{}',
+  'export function f(a: string): void;\nexport function f(a: string) {}',
+])('a function of TypeScript whose body can be seen: %s', async (code) => {
+  const { plain, tree } = await readBoth(file(`{ ${good} }`, code), 'x.ts');
+  expect(plain).toBeDefined();
+  expect(plain).toEqual(tree);
+});
+
+test.each([
+  'export function f(a: string): void;',
+  'export function f(a: string): void',
+  'export function f(a: string): { b: string }',
+  'export function f(a: string): a is { b: string }',
+  'export function f(a: string): keyof { b: string }',
+  'export function f(a: string): A | { b: string }',
+  'export function f(a: string): A<{ b: string }>',
+  'export function f(a: string): () => { b: string }',
+  'export function f(a: { b(): void }): { b: string }',
+  "export function f(a: ') {'): { b: string }",
+  'export function f(a: /* ) { */ string): { b: string }',
+  'export declare function f(a: string): void;',
+  'export abstract class f {}',
+])('what has no body that can be seen is left to the tree: %s', async (code) => {
+  const { plain } = await readBoth(file(`{ ${good} }`, code), 'x.ts');
+  expect(plain).toBeUndefined();
+});
+
 const blank = fc.constantFrom('', ' ', '\n', '\t', '/* ,} */', '// "\n', '\u00a0');
 const key = fc.oneof(
   fc.constantFrom('a', 'b1', '$', '_x', "'c d'", '"e"', '1', '[2]', '`f`', '__proto__'),
@@ -210,6 +242,81 @@ test('whatever is written, the text says what the tree says, or nothing', async 
     { numRuns: 1_000 },
   );
   // Otherwise it would show nothing.
+  expect(read).toBeGreaterThan(100);
+});
+
+test('whatever is changed in a file, the text says what the tree says, or nothing', async () => {
+  const sources = [
+    file(
+      `{ ${good}, parameters: { type: 'object', a: [1, true, null, \`x\`] } }`,
+      'export async function f({ a }, b) {}\nexport { g as h }; const g = 1;',
+    ),
+    file(`{ ${good} }`, 'export function f(input: A): number { return 1; }\nexport interface A { a: number }'),
+  ];
+  const pieces = [
+    '',
+    ' ',
+    ';',
+    ',',
+    '{',
+    '}',
+    '(',
+    ')',
+    '[',
+    ']',
+    "'",
+    '"',
+    '`',
+    ':',
+    '.',
+    '*',
+    '/',
+    '//',
+    '/*',
+    '*/',
+    '=',
+    '\\',
+    '\n',
+    '0',
+    'x',
+    '!',
+  ];
+  const words = [
+    ' as const',
+    ' satisfies A',
+    'this',
+    'export ',
+    'default ',
+    'async ',
+    'enum A {}',
+    ': void;',
+    'then',
+    '__proto__: 1,',
+    '...a',
+    'name: 1,',
+    '?',
+    '<T>',
+    '-',
+    'new ',
+  ];
+  let read = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.nat(1),
+      fc.nat(400),
+      fc.nat(3),
+      fc.constantFrom(...pieces, ...words),
+      async (which, at, removed, piece) => {
+        const source = sources[which] ?? '';
+        const changed = source.slice(0, at) + piece + source.slice(at + removed);
+        const { plain, tree } = await readBoth(changed, which === 0 ? 'x.mjs' : 'x.ts');
+        if (plain === undefined) return;
+        read += 1;
+        expect(plain).toEqual(tree);
+      },
+    ),
+    { numRuns: 3_000 },
+  );
   expect(read).toBeGreaterThan(100);
 });
 

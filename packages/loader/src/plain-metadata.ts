@@ -17,7 +17,11 @@ export interface PlainMetadata {
  * Reads `export const METADATA = { … };` and `export function NAME(…)` where they stand so in a sound module, from its text, without its
  * tree. `undefined` for everything else, for which the tree has to be looked at; and so it has for whatever is found to be wrong then.
  */
-export function readPlainMetadata(source: string, { exports }: ParsedModule): PlainMetadata | undefined {
+export function readPlainMetadata(
+  source: string,
+  { exports }: ParsedModule,
+  { isTypeScript }: { readonly isTypeScript: boolean },
+): PlainMetadata | undefined {
   const statements = exports === undefined ? undefined : listPlainExports(exports);
   const statement = statements?.get('METADATA');
   if (statements === undefined || statement === undefined) return undefined;
@@ -29,7 +33,7 @@ export function readPlainMetadata(source: string, { exports }: ParsedModule): Pl
   const { name, function: work, description } = literal.value;
   // Without a description a comment of the function takes its place.
   if (typeof name !== 'string' || typeof work !== 'string' || typeof description !== 'string') return undefined;
-  const found = findPlainFunction(source, statements.get(work), work);
+  const found = findPlainFunction(work, statements.get(work), { source, isTypeScript });
   if (found === undefined) return undefined;
   return { value: literal.value, nameOffset: literal.offsets.get('name') ?? start, findFunction: () => found };
 }
@@ -52,9 +56,9 @@ function listPlainExports(exports: readonly StaticExport[]): ReadonlyMap<string,
 }
 
 function findPlainFunction(
-  source: string,
-  statement: StaticExport | undefined,
   name: string,
+  statement: StaticExport | undefined,
+  { source, isTypeScript }: { readonly source: string; readonly isTypeScript: boolean },
 ): ExportedFunction | undefined {
   if (statement === undefined || !/^[A-Za-z_][\w]*$/.test(name)) return undefined;
   const open = matchAt(functionStart, source, statement.start);
@@ -63,11 +67,17 @@ function findPlainFunction(
   const parameters = skipBlanks(source, open + name.length);
   if (source[parameters] !== '(') return undefined;
   const first = skipBlanks(source, parameters + 1);
-  // In TypeScript `this` is no parameter.
-  if (matchAt(thisParameter, source, first) !== undefined) return undefined;
+  if (isTypeScript) {
+    // There `this` is no parameter, and what has no body is no function.
+    if (matchAt(thisParameter, source, first) !== undefined) return undefined;
+    if (matchAt(plainSignature, source, parameters) === undefined) return undefined;
+  }
   return { type: 'function', offset: statement.start, takesInput: source[first] !== ')', documentation: undefined };
 }
 
+// Parameters without functions and texts among them, a type that is one name, and the body.
+const plainSignature =
+  /\((?:[^(){}'"`/]|\{[^(){}'"`/]*\})*\)\s*(?::\s*(?!(?:keyof|typeof|readonly|unique|asserts|infer|new|abstract)\b)[\w.]+(?:<[\w.<>[\], ]*>)?(?:\[\])*\s*)?\{/y;
 const functionStart = /export\s+(?:async\s+)?function\s+/y;
 const identifier = /[\w$]+/y;
 const thisParameter = /this\b/y;

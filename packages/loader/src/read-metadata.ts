@@ -28,7 +28,7 @@ export async function readMetadata(
   });
   const parsing = await parseModule(source, file);
   if (parsing.type === 'refused') return refuse(parsing.finding, parsing.offset);
-  const plain = readPlainMetadata(source, parsing.module);
+  const plain = readPlainMetadata(source, parsing.module, { isTypeScript: file.endsWith('ts') });
   const reading = plain === undefined ? undefined : checkPlain(plain, { file, source, strict });
   if (reading !== undefined) return reading;
   const outline = outlineModule(parsing.module);
