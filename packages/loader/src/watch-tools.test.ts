@@ -1,5 +1,6 @@
 import { readdir, rename, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Clock } from '@holdfast/core';
 import { expect, test } from 'vitest';
 import { callTool, createProject, toolFile } from './test-project.ts';
 import { testClock, testContext } from './test-tools.ts';
@@ -237,6 +238,17 @@ test('a lock that is written anew counts at once', async () => {
   expect({ answers: await watch.answers(), codes: watch.codes() }).toEqual({ answers: { a: 10, b: 2 }, codes: [] });
 });
 
+test('what was locked before is of no use once the lock has another version', async () => {
+  await using watch = await startWatch(two, { locked: true });
+  await watch.project.write('plugins/a.mjs', answering('a', 10));
+  await watch.project.accept();
+  await watch.edit({ 'plugins/a.mjs': broken });
+  expect({ answers: await watch.answers(), codes: watch.codes() }).toEqual({
+    answers: { b: 2 },
+    codes: ['a.mjs tool.file.syntax'],
+  });
+});
+
 test('what has not changed stays the same object, and nobody is told', async () => {
   await using watch = await startWatch(two);
   const { tools, files } = watch.watched;
@@ -313,6 +325,16 @@ test.each(['in-process', 'worker', 'subprocess'] as const)(
   },
 );
 
+test('a tool of the past that this process has imported finds what it imports only now', async () => {
+  const body = "return input.text === 'late' ? (await import('./_late.mjs')).late : 0;";
+  const late = 'export const late = 1;';
+  await using watch = await startWatch({ 'plugins/a.mjs': toolFile('a', { body }), 'plugins/_late.mjs': late });
+  const [first] = watch.watched.tools;
+  expect(await callTool(first)).toBe(0);
+  await watch.edit({ 'plugins/a.mjs': null, 'plugins/_late.mjs': null });
+  expect(await callTool(first, testContext(), { text: 'late' })).toBe(1);
+});
+
 /** What `.holdfast` holds of watches, with the copies in it. */
 async function listCopies({ project }: TestWatch): Promise<readonly string[]> {
   const home = join(project.root, '.holdfast');
@@ -378,7 +400,15 @@ test('where no copy can be written tools run where they lie', async () => {
 });
 
 test('a thousand events are one reload, and one that comes during a reload is another', async () => {
-  const clock = testClock();
+  const time = testClock();
+  let timers = 0;
+  const clock: Clock = {
+    ...time,
+    after(delayMs, run) {
+      timers += 1;
+      return time.after(delayMs, run);
+    },
+  };
   let scans = 0;
   let during = (): void => undefined;
   const onScanned = (): void => {
@@ -392,13 +422,13 @@ test('a thousand events are one reload, and one that comes during a reload is an
     during = () => undefined;
     watch.changed();
   };
-  expect(scans).toBe(1);
-  clock.advance(1000);
+  expect({ scans, timers }).toEqual({ scans: 1, timers: 1 });
+  time.advance(1000);
   // Whoever asks now has the reload that has begun.
   await watch.watched.reload();
   expect({ scans, answers: await watch.answers() }).toEqual({ scans: 2, answers: { a: 3, b: 2 } });
   await watch.project.write('plugins/a.mjs', answering('a', 4));
-  clock.advance(1000);
+  time.advance(1000);
   await watch.watched.reload();
   expect({ scans, answers: await watch.answers() }).toEqual({ scans: 3, answers: { a: 4, b: 2 } });
 });
