@@ -3,6 +3,7 @@ import type { Diagnostic } from './diagnostic.ts';
 import { type CurrentTool, findLockPlace, type PinHooks, readFolderPins } from './folder-pins.ts';
 import { findChanges, type LockChange } from './lock-changes.ts';
 import { type LockedTool, type LockedTools, readLock, writeLock } from './lock-file.ts';
+import { keepCopiesMs, removeOldCopies } from './old-copies.ts';
 import { createPinnedCopies } from './pinned-copies.ts';
 import type { ScanFolderOptions } from './scan-folder.ts';
 import { toShownText } from './shown-text.ts';
@@ -39,7 +40,7 @@ export interface LockComparison {
   ): Promise<{ readonly before: string | undefined; readonly after: string | undefined }>;
   /**
    * Locks what was compared: the bytes that were read then are kept, and the lock is written. Default: every tool of the folder.
-   * Those that are gone leave the lock; refused ones stay as they are locked.
+   * Those that are gone leave the lock; refused ones stay as they are locked. Copies that are locked no more go when nobody has used them for 30 days.
    *
    * @throws HoldfastError `tools.lock.unknown_tool`, `tools.lock.unwritable`, `tool.copy.unwritable`, and as `compareLock` for the lock.
    */
@@ -115,6 +116,10 @@ export async function compareLockWith(
         } else if (state === 'gone') next.delete(name);
       }
       await writeLock(place.lock, next, hooks.onWritten);
+      await removeOldCopies(place.root, {
+        named: new Set([...next.values()].map(({ digest }) => digest)),
+        beforeMs: Date.now() - keepCopiesMs,
+      });
     },
   };
 }

@@ -13,6 +13,7 @@ import {
 import { createClosureReader } from './import-closure.ts';
 import { describeChanges, findChanges } from './lock-changes.ts';
 import { hasOwnDigest, type LockedTool, type LockedTools, parseLock, readLockBytes } from './lock-file.ts';
+import { noteCopyUse } from './old-copies.ts';
 import { createPinnedCopies, type PinnedCopies, toCopiedTool } from './pinned-copies.ts';
 import type { PinnedTool } from './pinned-tool.ts';
 import { draftRegistry } from './registry-file.ts';
@@ -166,7 +167,9 @@ function toReady(
 
   async function isWhole(): Promise<boolean> {
     // Not looked at by a warm start.
-    return hasOwnDigest(pin) && (await copies.isWhole(pin));
+    if (!hasOwnDigest(pin) || !(await copies.isWhole(pin))) return false;
+    await noteCopyUse(root, pin.digest);
+    return true;
   }
 
   async function makeWhole(): Promise<void> {
