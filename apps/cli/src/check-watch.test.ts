@@ -71,6 +71,17 @@ test('what a folder is worth is said again after each change', async () => {
   expect(await watching.until('2 good tools')).toBe('changed  one  one.mjs\n2 good tools, 0 errors, 0 warnings\n\n');
   await watching.remove('plugins/one.mjs');
   expect(await watching.until('1 good tool,')).toBe('gone     one\n1 good tool, 0 errors, 0 warnings\n\n');
+  await watching.write('plugins/three.mjs', `import './_gone.mjs';\n${toTool('three', 'return 3;')}`);
+  const missing = await watching.until('1 good tool,');
+  expect(missing).toContain('three.mjs:1:8 error tool.import.missing');
+  await watching.write('plugins/_gone.mjs', 'export {};');
+  await watching.until('2 good tools, 0 errors');
+  await watching.remove('plugins/_gone.mjs');
+  const kept = await watching.until('1 good tool,');
+  expect(kept).toContain('kept     three  three.mjs');
+  expect(kept.split('tool.import.missing')).toHaveLength(2);
+  await watching.remove('plugins/three.mjs');
+  await watching.until('1 good tool, 0 errors');
   await watching.write('plugins/two.mjs', toTool('read-file', 'return 2;'));
   expect(await watching.until('0 good tools')).toContain('two.mjs:1:1 error tool.name.taken');
   expect(await watching.end('ctrl-c')).toBe(0);

@@ -1,5 +1,5 @@
 import type { Tool } from '@holdfast/core';
-import { type ToolReload, type WatchedTools, watchTools } from '@holdfast/loader';
+import { followImports, type LoadedTools, type ToolReload, watchTools } from '@holdfast/loader';
 import type { CheckOptions } from './check-command.ts';
 import { type CheckedFolder, describeCheck, formatCheck } from './check-view.ts';
 import { type Colors, createColors } from './colors.ts';
@@ -20,25 +20,32 @@ export async function watchFolder(
   const { promise: interrupted, resolve: interrupt } = Promise.withResolvers<Interruption>();
   const stopListening = host.onInterrupt(interrupt);
   const colors = createColors(describeTerminal(host.stdout, host.environment).color);
-  const show = (watched: WatchedTools, reload: ToolReload): void => {
-    const checked = toChecked(watched, reload);
+  const show = async (loaded: LoadedState, reload: ToolReload): Promise<void> => {
+    const checked = await check(path, loaded, strict);
     if (json) {
       host.stdout.write(`${toJsonText({ type: 'checked', ...describeCheck(checked), ...reload })}\n`);
       return;
     }
-    const lines = formatReload(watched.tools, reload, colors).map((line) => `${line}\n`);
+    const lines = formatReload(loaded.tools, reload, colors).map((line) => `${line}\n`);
     host.stdout.write(`${lines.join('')}${formatCheck(checked, { folder, subfolders, colors })}\n`);
   };
+  // One after the other, each as it was then.
+  let shown = Promise.resolve();
   try {
     const watched = await watchTools(path, {
       strict,
       subfolders,
-      onReload: (reload) => show(watched, reload),
+      onReload: (reload) => {
+        const { tools, files, diagnostics } = watched;
+        shown = shown.then(() => show({ tools, files, diagnostics }, reload));
+      },
     });
     try {
-      show(watched, nothing);
+      shown = show(watched, nothing);
+      await shown;
       if (!json) host.stdout.write(`${colors.dim(`Watching ${toPrintable(folder)}; Ctrl-C ends it.`)}\n\n`);
       const cause = await interrupted;
+      await shown;
       return cause === 'ctrl-c' ? 0 : interruptionCodes[cause];
     } finally {
       await watched.close();
@@ -48,10 +55,24 @@ export async function watchFolder(
   }
 }
 
-/** What the files are worth as they are now: neither what is kept nor how it would run. */
-function toChecked({ tools, files, diagnostics }: WatchedTools, { kept }: ToolReload): CheckedFolder {
+type LoadedState = Omit<LoadedTools, 'close'>;
+
+/** What the files are worth as they are now, as `check` says it: neither what is kept nor how it would run. */
+async function check(
+  path: string,
+  { tools, files, diagnostics }: LoadedState,
+  strict: boolean,
+): Promise<CheckedFolder> {
   const own = diagnostics.filter(({ code }) => code !== 'tool.watch.kept' && code !== 'tool.watch.unkept');
-  return leaveOutClashes({ tools: tools.filter((tool) => !kept.includes(tool.name)), files, diagnostics: own });
+  // A folder that has gone meanwhile is told of next.
+  const followed = await followImports(path, { files, diagnostics: own }, { strict }).catch(() => ({
+    files,
+    diagnostics: own,
+  }));
+  const good = new Set(followed.files.flatMap(({ type, file }) => (type === 'tool' ? [file] : [])));
+  const left = leaveOutClashes({ ...followed, tools: tools.filter(({ origin }) => good.has(origin?.source ?? '')) });
+  const told = new Map(left.diagnostics.map((diagnostic) => [toJsonText(diagnostic), diagnostic]));
+  return { tools: left.tools, diagnostics: [...told.values()] };
 }
 
 function formatReload(

@@ -426,7 +426,7 @@ test('a thousand events are one reload, and one that comes during a reload is an
   time.advance(1000);
   // Whoever asks now has the reload that has begun.
   await watch.watched.reload();
-  expect({ scans, answers: await watch.answers() }).toEqual({ scans: 2, answers: { a: 3, b: 2 } });
+  expect({ scans, timers, answers: await watch.answers() }).toEqual({ scans: 2, timers: 2, answers: { a: 3, b: 2 } });
   await watch.project.write('plugins/a.mjs', answering('a', 4));
   time.advance(1000);
   await watch.watched.reload();
