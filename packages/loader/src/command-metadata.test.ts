@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, truncate, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readCommandMetadata } from './command-metadata.ts';
@@ -253,4 +254,21 @@ test('files of deeper folders name what lies beside them', async () => {
   const { files, diagnostics } = await scanFolder(project.plugins, { subfolders: true });
   expect(diagnostics).toEqual([]);
   expect(files).toMatchObject([{ type: 'tool', file: 'deep/count.tool.json' }]);
+});
+
+test('no program runs when it is checked, compared with a lock, locked or loaded', async () => {
+  await using project = await createCommandProject({
+    'plugins/count.tool.json': commandFile(['./count.sh']),
+    'plugins/count.sh': '#!/bin/sh\ntouch "$(dirname "$0")/../ran"\n',
+    'plugins/other.tool.json': commandFile(['touch', './ran'], { name: 'other' }),
+    'plugins/ran': '',
+  });
+  const before = await stat(join(project.plugins, 'ran'));
+  await scanFolder(project.plugins, { strict: true });
+  await (await project.compare()).accept();
+  const { tools, close } = await project.load();
+  await close();
+  expect(tools).toHaveLength(2);
+  expect(existsSync(join(project.root, 'ran'))).toBe(false);
+  expect((await stat(join(project.plugins, 'ran'))).mtimeMs).toBe(before.mtimeMs);
 });

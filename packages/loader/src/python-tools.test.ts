@@ -468,6 +468,75 @@ os.utime('_late.py', ns=(times.st_atime_ns, times.st_mtime_ns))
     expect(await call(project)).toEqual({ value: 'first' });
   });
 
+  test('a folder of Python tools works as it is', async () => {
+    await using project = await createProject({
+      'plugins/stock_price.py': `#!/usr/bin/env python3
+"""Look up the price of a share."""
+from __future__ import annotations
+
+import argparse
+import asyncio
+from typing import Any, Optional
+
+from common.prices import PRICES, round_to
+
+METADATA: dict[str, Any] = {
+    "name": "stock_price",
+    "description": "Look up the price of a share.",
+    "function": "get_price",
+    "dangerous": False,
+    "parameters": {
+        "type": "object",
+        "properties": {
+            "symbol": {"type": "string", "description": "Ticker symbol, such as " "ACME"},
+            "currency": {"type": "string", "enum": ["EUR", "USD"], "default": "EUR"},
+        },
+        "required": ["symbol"],
+    },
+}
+
+
+async def get_price(symbol: str, currency: Optional[str] = None) -> dict[str, Any]:
+    await asyncio.sleep(0)
+    print(f"looking up {symbol}")
+    if (price := PRICES.get(symbol)) is None:
+        raise KeyError(symbol)
+    return {"symbol": symbol, "price": round_to(price, 2), "currency": currency}
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("symbol")
+    print(asyncio.run(get_price(parser.parse_args().symbol)))
+`,
+      'plugins/common/__init__.py': '',
+      'plugins/common/prices.py': 'from .rounding import round_to\n\nPRICES = {"ACME": 12.345}\n',
+      'plugins/common/rounding.py': 'def round_to(value, digits):\n    return round(value + 1e-9, digits)\n',
+      'plugins/word_count.py': `METADATA = {
+    'name': 'word_count', 'function': 'run', 'dangerous': False,
+    'parameters': {'type': 'object', 'properties': {'text': {'type': 'string'}}, 'required': ['text']},
+}
+
+def run(payload):
+    '''Counts the words.'''
+    return {'count': len(payload['text'].split())}
+`,
+      'plugins/test_word_count.py': 'from word_count import run\nassert False\n',
+      'plugins/requirements.txt': 'requests\n',
+      'plugins/README.md': '# Tools\n',
+    });
+    await project.accept();
+    const { tools, diagnostics, close } = await loadTools(project.plugins, { lock: project.lock, strict: true });
+    expect(diagnostics).toEqual([]);
+    const [price, words] = tools;
+    expect(await callTool(price, { symbol: 'ACME', currency: 'EUR' })).toEqual({
+      value: { symbol: 'ACME', price: 12.35, currency: 'EUR' },
+    });
+    expect(await callTool(price, { symbol: 'NONE', currency: 'EUR' })).toMatchObject({ message: "KeyError: 'NONE'" });
+    expect(await callTool(words, { text: 'one two' })).toEqual({ value: { count: 2 } });
+    await close();
+  });
+
   test('in a sandbox it reaches neither files nor network', async ({ skip }) => {
     const sandbox = (await describeIsolation()).find(({ tier }) => tier === 'sandbox');
     if (sandbox?.available !== true) skip(sandbox?.reason);
