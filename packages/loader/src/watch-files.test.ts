@@ -219,12 +219,24 @@ test('two watches of one folder both see it replaced', async () => {
   await second.watched.close();
 });
 
+const names = [
+  ['say.mjs', true],
+  ['_word.mjs', true],
+  ['count.sh', true],
+  ['.say.mjs.swp', false],
+  ['node_modules', false],
+  // Where the system does not say which one it was, it may have been one of ours.
+  [null, true],
+] as const;
+
 test('what the system does not watch is tried again each time, and what it gives up is watched anew', async () => {
   await using project = await createProject({ 'src/word.mjs': '' });
   const open = new Map<string, () => void>();
   let isFull = true;
   let changes = 0;
-  const watchFolder: WatchFolder = (path) => {
+  const listeners = new Map<string, (event: string, name: string | null) => void>();
+  const watchFolder: WatchFolder = (path, listener) => {
+    listeners.set(path, listener);
     if (isFull && path === project.plugins) throw Object.assign(new Error('full'), { code: 'ENOSPC' });
     expect(open.has(path)).toBe(false);
     return { on: (_event, listener) => open.set(path, listener), close: () => open.delete(path) };
@@ -249,6 +261,17 @@ test('what the system does not watch is tried again each time, and what it gives
   expect(changes).toBe(3);
   expect(await watcher.follow([word])).toEqual([]);
   expect({ open: open.size, changes }).toEqual({ open: 3, changes: 4 });
+  // The folder itself: another one that comes in its place may have all that it is known by.
+  listeners.get(project.plugins)?.('rename', 'plugins');
+  expect(changes).toBe(5);
+  expect(await watcher.follow([word])).toEqual([]);
+  expect({ open: open.size, changes }).toEqual({ open: 3, changes: 6 });
+  for (const [name, isOurs] of names) {
+    const before = changes;
+    listeners.get(project.plugins)?.('change', name);
+    expect({ name, isOurs: changes > before }).toEqual({ name, isOurs });
+  }
+  changes = 4;
   expect(await watcher.follow([])).toEqual([]);
   expect({ paths: [...open.keys()].sort(), changes }).toEqual({ paths: [project.root, project.plugins], changes: 4 });
   watcher.close();

@@ -348,6 +348,8 @@ test('copies are there from the first call until the next version, and none is l
   await watch.answers();
   const first = await listCopies(watch);
   expect(first).toHaveLength(2);
+  // Read again, and no more needed than before.
+  await watch.watched.reload();
   await watch.edit({ 'plugins/a.mjs': answering('a', 3) });
   await watch.answers();
   const second = await listCopies(watch);
