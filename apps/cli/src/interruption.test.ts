@@ -4,7 +4,7 @@ import { type LogReading, readLog } from '@holdfast/session/jsonl';
 import { expect, test } from 'vitest';
 import { findLogFolder } from './session-logs.ts';
 import { createFolder } from './test-folder.ts';
-import { jsonRun, runMain, runShell, script, shellCommand, toTool } from './test-program.ts';
+import { jsonRun, runMain, runShell, script, shellCommand, toTool, trustingRun } from './test-program.ts';
 
 const files = {
   'kept.txt': 'as it was\n',
@@ -69,7 +69,7 @@ test('a second Ctrl-C waits for nothing, and what was recorded stays readable', 
     'plugins/stuck.mjs': toTool('stuck', body, 'state'),
     'script.json': script('stuck'),
   });
-  const { exitCode, stderr } = await runMain(jsonRun, {
+  const { exitCode, stderr } = await runMain(trustingRun, {
     folder: folder.path,
     onStdout(child, seen) {
       if (seen.includes('halfway') && !child.killed) child.kill('SIGINT');

@@ -103,10 +103,10 @@ test('a run that completes: a line a call, the answer, the changes, the session'
   });
   expect({ exitCode, stderr, out }).toEqual({ exitCode: 0, stderr: '', out: 'found\n' });
   expect(stdout).toMatch(/^script:script\.json · \d+ file tools \(no tools folder `\.\/plugins`\) · in \//);
-  expect(stdout).toMatch(/^ {2}ok {8}write_file {4}\{"path":"out\.md","content":"found\\n"\} {2}allow +\d+ ms$/m);
+  expect(stdout).toMatch(/^ {2}ok {8}write_file {4}\{"path":"out\.md","content":"found\\n"\} {2}allow +[\d.]+ m?s$/m);
   expect(stdout).toContain('\nThat is all.\n\nChanged in the workspace:\n  + created out.md\n');
   expect(stdout).toMatch(
-    /\ncompleted after \d+ ms: 2 turns, 1 call \(1 ok\)\nsession log: holdfast show \d{8}-\d{9}-test\n$/,
+    /\ncompleted after [\d.]+ m?s: 2 turns, 1 call \(1 ok\)\nsession log: holdfast show \d{8}-\d{9}-test\n$/,
   );
   expect(log).toContain('Request: Do it.');
   expect(log).toContain('+ created out.md');
