@@ -155,7 +155,7 @@ test.each<readonly [string, (project: TestProject) => Promise<void>, readonly st
   [
     'a package that is found first now',
     (project) => project.write('plugins/node_modules/pack/package.json', '{"version":"1.0.0"}'),
-    ['greet.mjs tool.import.package'],
+    ['greet.mjs tool.import.misplaced'],
   ],
   [
     'a link',
