@@ -22,3 +22,34 @@ test('a process that does not say whether it is idle is ended, and the next call
   children[1]?.say({ type: 'returned', call: 1, idle: true, value: 2 });
   expect(await second).toBe(2);
 });
+
+test('of a version of the past no process is kept, though it may still be called', async () => {
+  const { launch, children } = testChildren();
+  const pool = createToolPool(launch, { verify: async () => 'f'.repeat(64), clock: testClock() });
+  const tool = writeTool('');
+  const returned = { type: 'returned', call: 1, idle: true, value: 1 };
+  const idle = pool.run(tool, {}, testContext());
+  await until(() => children.length === 1);
+  const busy = pool.run(tool, {}, testContext());
+  await until(() => children.length === 2);
+  children[0]?.say(returned);
+  await idle;
+  expect(children.map(({ kills }) => kills)).toEqual([0, 0]);
+  expect(pool.retire?.(tool)).toBe(false);
+  expect(children.map(({ kills }) => kills)).toEqual([1, 0]);
+  children[1]?.say(returned);
+  expect(await busy).toBe(1);
+  expect(children.map(({ kills }) => kills)).toEqual([1, 1]);
+  const later = pool.run(tool, {}, testContext());
+  await until(() => children.length === 3);
+  children[2]?.say(returned);
+  expect(await later).toBe(1);
+  expect(children.map(({ kills }) => kills)).toEqual([1, 1, 1]);
+  // The same bytes again are a version of their own.
+  const anew = { ...tool };
+  const next = pool.run(anew, {}, testContext());
+  await until(() => children.length === 4);
+  children[3]?.say(returned);
+  expect(await next).toBe(1);
+  expect(children[3]?.kills).toBe(0);
+});

@@ -266,6 +266,14 @@ test('what the system does not watch is tried again each time, and what it gives
   expect(changes).toBe(5);
   expect(await watcher.follow([word])).toEqual([]);
   expect({ open: open.size, changes }).toEqual({ open: 3, changes: 6 });
+  // Another file, of a folder that is watched already: nobody would have told of it before.
+  expect(await watcher.follow([word, join(project.root, 'src/other.mjs')])).toEqual([]);
+  expect({ open: open.size, changes }).toEqual({ open: 3, changes: 7 });
+  // Another folder in its place, of which the system has said nothing.
+  await rename(project.plugins, join(project.root, 'former'));
+  await mkdir(project.plugins);
+  expect(await watcher.follow([word])).toEqual([]);
+  expect({ open: open.size, changes }).toEqual({ open: 3, changes: 8 });
   for (const [name, isOurs] of names) {
     const before = changes;
     listeners.get(project.plugins)?.('change', name);
