@@ -216,8 +216,16 @@ test('what it leaves running in its group ends with it, and holds nothing up', a
 });
 
 test('a program that leaves the group and keeps the pipes open does not hold up the answer', async () => {
-  await using project = await createScript('setsid sleep 5 & echo 1');
-  expect(await call(project)).toEqual({ value: 1 });
+  await using project = await createScript(`setsid sh -c 'echo up >"$0.up"; exec sleep 600' "$0" &
+while [ ! -e "$0.up" ]; do :; done
+echo $! >&2; echo 1`);
+  const told: string[] = [];
+  const processes = { print: (text: string) => void told.push(text) };
+  try {
+    expect(await call(project, { processes })).toEqual({ value: 1 });
+  } finally {
+    process.kill(Number(told.join('')), 'SIGKILL');
+  }
 });
 
 test('a call that is over before it begins starts nothing', async () => {
