@@ -34,7 +34,7 @@ export async function lockProject({ plugins, lock }: ToolProject): Promise<void>
   await (await compareLock(plugins, { lock })).accept();
 }
 
-export function nameOf(index: number): string {
+function nameOf(index: number): string {
   return `search_${String(index).padStart(5, '0')}`;
 }
 

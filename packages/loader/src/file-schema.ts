@@ -5,12 +5,27 @@ import { deepFreeze, type JsonObject, type JsonSchemaDefinition } from '@holdfas
  * somebody first looks at it. Of the tools of a large folder most are never looked at.
  */
 export function createFileSchema<Value = unknown>(schema: JsonObject): JsonSchemaDefinition<Value> {
-  let frozen: JsonObject | undefined;
-  return Object.freeze({
-    type: 'json-schema',
-    get schema() {
-      frozen ??= deepFreeze(schema);
-      return frozen;
-    },
-  });
+  return new FileSchema(schema);
+}
+
+// A class: ten thousand objects with a getter of their own take several times the time and the memory.
+class FileSchema implements JsonSchemaDefinition {
+  readonly type = 'json-schema';
+  readonly #schema: JsonObject;
+  #isFrozen = false;
+
+  constructor(schema: JsonObject) {
+    this.#schema = schema;
+    Object.freeze(this);
+  }
+
+  get schema(): JsonObject {
+    if (!this.#isFrozen) deepFreeze(this.#schema);
+    this.#isFrozen = true;
+    return this.#schema;
+  }
+
+  toJSON(): JsonObject {
+    return { type: this.type, schema: this.#schema };
+  }
 }

@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { mkdir, open, realpath, rename, unlink, writeFile } from 'node:fs/promises';
@@ -50,7 +51,7 @@ export function readRegistry(root: string, lock: Uint8Array): Registry | undefin
   if (!bytes.subarray(start, end).equals(lock)) return undefined;
   if (!bytes.subarray(start - beforeLock.length, start).equals(beforeLock)) return undefined;
   try {
-    const text = bytes.toString('utf8');
+    const text = isAscii(bytes) ? bytes.toString('latin1') : bytes.toString('utf8');
     // See `decodeJson` of core: such keys are not read right.
     if (hasEscapedKey(text)) return undefined;
     const registry: unknown = JSON.parse(text);
