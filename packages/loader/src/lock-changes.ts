@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, sortKeys, toCanonicalJson } from '@holdfast/core';
+import { type Json, toCanonicalJson } from '@holdfast/core';
 import type { ToolMetadata } from './check-metadata.ts';
 import type { Closure } from './import-closure.ts';
 import type { LockedTool } from './lock-file.ts';
@@ -21,16 +21,11 @@ export function toLockedTool(metadata: ToolMetadata, { entry, digest, files, pac
     digest,
     files: new Map(files.map((file) => [file.path, file.digest])),
     packages,
-    parameters: sortSchema(parameters),
-    returns: sortSchema(returns),
+    parameters,
+    returns,
     // A literal of JSON, less what is undefined.
-    metadata: sortKeys(JSON.parse(JSON.stringify(rest))) as LockedTool['metadata'],
+    metadata: JSON.parse(JSON.stringify(rest)) as LockedTool['metadata'],
   };
-}
-
-// As it comes back from the file.
-function sortSchema(schema: JsonObject | undefined): JsonObject | undefined {
-  return schema === undefined ? undefined : (sortKeys(schema) as JsonObject);
 }
 
 /** In what `current` differs from what is locked; empty: in nothing. */

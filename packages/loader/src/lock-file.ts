@@ -6,7 +6,6 @@ import {
   type Json,
   type JsonObject,
   parseJson,
-  sortKeys,
 } from '@holdfast/core';
 import { versionPattern } from './found-packages.ts';
 import { makeVisible } from './hidden-text.ts';
@@ -76,23 +75,30 @@ export async function writeLock(path: string, tools: LockedTools, onWritten?: On
   }
 }
 
-/** The text of a lock: the same for the same tools, in whatever order they come. */
+/**
+ * The text of a lock: the same for the same tools, in whatever order they come. What stands within schemas and metadata keeps the order
+ * in which its author wrote it: a model reads it so.
+ */
 export function formatLock(tools: LockedTools): string {
   const locked = [...tools].map(
     ([name, { entry, digest, files, packages, parameters, returns, metadata }]): [string, Json] => [
       name,
       {
-        file: entry,
         digest,
-        files: Object.fromEntries(files),
-        packages: Object.fromEntries(packages),
-        metadata,
+        file: entry,
+        files: sortMembers(Object.fromEntries(files)),
+        metadata: sortMembers(metadata),
+        packages: sortMembers(Object.fromEntries(packages)),
         ...(parameters === undefined ? {} : { parameters }),
         ...(returns === undefined ? {} : { returns }),
       },
     ],
   );
-  return `${JSON.stringify(sortKeys({ version, tools: Object.fromEntries(locked) }), undefined, 2)}\n`;
+  return `${JSON.stringify({ tools: sortMembers(Object.fromEntries(locked)), version }, undefined, 2)}\n`;
+}
+
+function sortMembers(object: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(object).sort(([left], [right]) => (left < right ? -1 : 1)));
 }
 
 /**

@@ -2,7 +2,7 @@ import { readdir, readFile, rename, stat, utimes, writeFile } from 'node:fs/prom
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { compareLock } from './compare-lock.ts';
-import { type LoadedTools, type LoadToolsOptions, loadToolsWith } from './load-tools.ts';
+import { type LoadedTools, type LoadToolsOptions, loadTools, loadToolsWith } from './load-tools.ts';
 import { callTool, codesOf, createProject, type TestProject, toolFile } from './test-project.ts';
 
 const files = {
@@ -402,4 +402,24 @@ test('a registry that cannot be written costs nothing but time', async () => {
   await project.write('.holdfast/registry.json/x', '');
   for (const _ of [1, 2]) expect(await load(project)).toMatchObject({ isWarm: false, diagnostics: [] });
   expect((await readdir(join(project.root, '.holdfast'))).filter((name) => name.startsWith('.registry'))).toEqual([]);
+});
+
+test('a model reads the same of a tool, in the same order, without a lock, after a scan and after a warm start', async () => {
+  const parameters =
+    "{ type: 'object', properties: { zeta: { type: 'string', minLength: 1 }, alpha: { type: 'integer' } } }";
+  const source = toolFile('greet', {
+    more: "examples: [{ description: 'x', output: 1, input: { zeta: 'a', alpha: 1 } }], returns: { type: 'integer', maximum: 9, minimum: 0 },",
+  }).replace(/parameters: \{.*\},\n/, () => `parameters: ${parameters},\n`);
+  await using project = await createProject({ 'plugins/greet.mjs': source });
+  await project.accept();
+  await passTick(project);
+  const read = ({ tools }: LoadedTools): string =>
+    JSON.stringify(tools.map(({ inputSchema, outputSchema, examples }) => [inputSchema, outputSchema, examples]));
+  const open = await loadTools(project.plugins, { isolation: 'in-process' });
+  const scanned = await load(project);
+  const warm = await load(project);
+  expect([scanned.isWarm, warm.isWarm]).toEqual([false, true]);
+  expect(read(scanned)).toBe(read(open));
+  expect(read(warm)).toBe(read(open));
+  expect(read(open)).toMatch(/zeta.*alpha/);
 });
