@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { lstat, mkdir, readdir, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { lstat, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { describeThrown, HoldfastError } from '@holdfast/core';
 import type { Closure } from './import-closure.ts';
@@ -55,26 +56,33 @@ export function createPinnedCopies(root: string, { name = 'tools', onCopy }: Pin
   const folder = join(home, name);
   const placeOf = (digest: string): string => join(folder, digest);
 
+  // Not by promises: for the copies of a thousand small files they take most of the time.
   async function write(closure: Closure): Promise<string> {
-    await makeFolder();
+    makeFolder();
     const aside = join(folder, `.new-${process.pid}-${randomUUID()}`);
-    await mkdir(aside);
-    await writeFile(join(aside, manifestName), manifest, { flag: 'wx', mode: 0o444 });
+    mkdirSync(aside);
+    writeFileSync(join(aside, manifestName), manifest, { flag: 'wx', mode: 0o444 });
     for (const { path, bytes, isExecutable } of closure.files) {
       const place = join(aside, 'files', path);
-      await mkdir(dirname(place), { recursive: true });
-      await writeFile(place, bytes, { flag: 'wx', mode: isExecutable === true ? 0o555 : 0o444 });
+      mkdirSync(dirname(place), { recursive: true });
+      writeFileSync(place, bytes, { flag: 'wx', mode: isExecutable === true ? 0o555 : 0o444 });
     }
     await onCopy?.('written');
     return aside;
   }
 
-  async function makeFolder(): Promise<void> {
-    await mkdir(folder, { recursive: true });
+  function makeFolder(): void {
+    mkdirSync(folder, { recursive: true });
     // A link there would have the copies lie where somebody else may write.
-    if ((await realpath(folder)) !== folder) throw new Error('`.holdfast` is, or holds, a symbolic link');
-    // Not part of the project, but for the overrides of prompts; and no news to those who have it already.
-    await writeFile(join(home, '.gitignore'), '*\n!overrides/\n!overrides/**\n', { flag: 'wx' }).catch(() => undefined);
+    if (realpathSync.native(folder) !== folder) throw new Error('`.holdfast` is, or holds, a symbolic link');
+    const ignored = join(home, '.gitignore');
+    if (existsSync(ignored)) return;
+    try {
+      // Not part of the project, but for the overrides of prompts.
+      writeFileSync(ignored, '*\n!overrides/\n!overrides/**\n', { flag: 'wx' });
+    } catch {
+      // Somebody else was faster, or it has to do without.
+    }
   }
 
   async function put(aside: string, place: string): Promise<void> {
