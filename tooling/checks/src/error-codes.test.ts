@@ -29,6 +29,7 @@ test.each([
 test.each([
   "if (error.code === 'a.b') leave();",
   "const brand = Symbol.for('a.b');",
+  "if (permission.has('a.b')) write();",
   "import { a } from 'a.b';",
   "const path = { path: 'a.b' };",
   "read('a.txt');",

@@ -71,7 +71,7 @@ function placeOf({ type, callee, key: name }: Node, key: string, outer: string):
   switch (type) {
     case 'CallExpression':
     case 'NewExpression':
-      return key === 'arguments' && !isSymbolFor(callee) ? 'argument' : '';
+      return key === 'arguments' && !takesNames(callee) ? 'argument' : '';
     case 'Property':
       return key === 'value' && isNode(name) && name['name'] === 'code' ? 'code' : '';
     case 'ConditionalExpression':
@@ -83,8 +83,11 @@ function placeOf({ type, callee, key: name }: Node, key: string, outer: string):
   }
 }
 
-function isSymbolFor(callee: unknown): boolean {
-  return isNode(callee) && isNode(callee['object']) && callee['object']['name'] === 'Symbol';
+/** `Symbol.for`, and whatever is asked whether it has something. */
+function takesNames(callee: unknown): boolean {
+  if (!isNode(callee)) return false;
+  const { object, property } = callee;
+  return (isNode(object) && object['name'] === 'Symbol') || (isNode(property) && property['name'] === 'has');
 }
 
 function readCode({ type, value, quasis }: Node): string | undefined {
