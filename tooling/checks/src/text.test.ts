@@ -13,7 +13,10 @@ test.each([
   [`test${'.skip'}('x', () => {});\n`, 'leaves a test out'],
   [`describe${'.only'}('x', () => {});\n`, 'leaves a test out'],
   [`test${'.concurrent.todo'}('x');\n`, 'leaves a test out'],
-  [`test${'.skipIf'}(true)('x', () => {});\n`, 'may skip only tests over shared data, of another platform or of what the machine lacks'],
+  [
+    `test${'.skipIf'}(true)('x', () => {});\n`,
+    'may skip only tests over shared data, of another platform or of what the machine lacks',
+  ],
   ['\n'.repeat(301), 'has 301 lines, over 300: two ideas?'],
 ])('%j is found', (source, problem) => {
   expect(findSourceProblems(fixture({ [path]: source }))).toEqual([`${path}: ${problem}`]);

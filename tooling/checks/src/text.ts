@@ -8,7 +8,8 @@ const maxTestLines = 800;
 const suppressions = new RegExp(`@ts-(?:ignore|nocheck)|(?:oxlint|eslint)-${'disable'}|v8 ${'ignore'}`);
 const postponed = /^[\s*]*(?:TODO|FIXME|XXX|HACK)\b/m;
 const leftOut = /\b(?:test|it|describe|bench)(?:\.\w+)*\.(?:skip|only|todo|fails)\b/;
-const leftOutSometimes = /\b(?:test|it|describe)\.(?:skipIf|runIf)\((?!process\.platform |!(?:has|with|on|can)[A-Z]|!python\.available)/;
+const leftOutSometimes =
+  /\b(?:test|it|describe)\.(?:skipIf|runIf)\((?!process\.platform |!(?:has|with|on|can)[A-Z]|!python\.available)/;
 
 /** Sources that are too long, silence a tool, put work off or leave a test out. */
 export function findSourceProblems({ sources }: Repository): string[] {
