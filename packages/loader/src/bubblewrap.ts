@@ -49,8 +49,15 @@ export function sandboxCommand(program: string, command: Command, visible: reado
   ];
 }
 
-function hiddenFolders(): readonly string[] {
+/** Folders that hold what is nobody's business, or everything. */
+function wideFolders(): readonly string[] {
   return [...new Set([homedir(), '/tmp', '/var/tmp', '/run', '/home', '/root'])].filter(isShown);
+}
+
+/** Without what lies in another one of them, such as most homes in `/home`: it goes with that. */
+function hiddenFolders(): readonly string[] {
+  const wide = wideFolders();
+  return wide.filter((folder) => !wide.some((other) => folder.startsWith(`${other}/`)));
 }
 
 /** A folder of the machine: not a link, which cannot be mounted on. */
@@ -74,7 +81,7 @@ function tryProgram(program: string, parameters: readonly string[]): Promise<str
 export function findProgramFolders(program: string): readonly string[] {
   const own = [program, realpathSync(program)].map((file) => dirname(file));
   const around = own.filter((folder) => /^(?:s?bin|shims)$/.test(basename(folder))).map((folder) => dirname(folder));
-  const hidden = hiddenFolders();
+  const hidden = wideFolders();
   return [...own, ...around].filter(
     (folder) => !hidden.some((one) => `${one}/`.startsWith(`${folder}/`.replace('//', '/'))),
   );
@@ -82,7 +89,7 @@ export function findProgramFolders(program: string): readonly string[] {
 
 /** The folder to show for a file: the uppermost one with a `package.json` or packages, but none as wide as a home, or its own. */
 export function findProject(file: string): string {
-  const tooWide = new Set(['/', ...hiddenFolders()]);
+  const tooWide = new Set(['/', ...wideFolders()]);
   let project = dirname(file);
   for (let folder = project; !tooWide.has(folder); folder = dirname(folder)) {
     if (existsSync(join(folder, 'node_modules')) || existsSync(join(folder, 'package.json'))) project = folder;

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { findProject, findSandbox, sandboxCommand } from './bubblewrap.ts';
 import { describeIsolation } from './isolation-tiers.ts';
 import { createSandboxRunner } from './sandbox-runner.ts';
@@ -74,6 +74,24 @@ test('what a sandbox shows comes after what it hides', () => {
   const command = sandboxCommand('/usr/bin/bwrap', ['/bin/true'], ['/tmp/project']);
   expect(command.slice(-2)).toEqual(['--', '/bin/true']);
   expect(command.lastIndexOf('--tmpfs')).toBeLessThan(command.lastIndexOf('/tmp/project'));
+});
+
+test('a home that lies in a hidden folder, as most do in `/home`, is hidden with it, and is never a project', async () => {
+  const home = testFolder();
+  writeFileSync(join(home, 'package.json'), '{}');
+  mkdirSync(join(home, 'tools'));
+  vi.stubEnv('HOME', home);
+  try {
+    const command = sandboxCommand('/usr/bin/bwrap', ['/bin/true'], []);
+    expect(command).toContain('/tmp');
+    expect(command).not.toContain(home);
+    expect(findProject(join(home, 'tools', 'a.mjs'))).toBe(join(home, 'tools'));
+    const { available } = await findSandbox();
+    vi.stubEnv('HOME', '/');
+    expect((await findSandbox()).available).toBe(available);
+  } finally {
+    vi.unstubAllEnvs();
+  }
 });
 
 test('the project of a file is the uppermost folder with packages, and nothing as wide as a home', () => {
