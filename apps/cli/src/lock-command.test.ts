@@ -85,14 +85,14 @@ test('--accept shows what differs with what cannot be seen made visible, and loc
 `;
   expect(await lock(folder, '--check', '--accept', 'shout')).toEqual({
     exitCode: 1,
-    stdout: `${shown}holdfast.lock, 1 tool: 0 as locked, 1 changed\n`,
+    stdout: `${shown}holdfast.lock, 1 named tool: 0 as locked, 1 changed\n`,
     stderr: '',
   });
   const { printed } = await lockJson(folder, '--check', '--accept', 'shout');
   expect(printed.tools[1].changes[0].patch).toContain('\\u{202e}hid\\u{200b}den\\x1b[2J\\r');
   expect(await lock(folder, '--accept', 'shout')).toEqual({
     exitCode: 0,
-    stdout: `${shown}wrote holdfast.lock, 1 tool: 0 as before, 1 changed\n`,
+    stdout: `${shown}wrote holdfast.lock, 1 named tool: 0 as before, 1 changed\n`,
     stderr: '',
   });
   expect((await lock(folder, '--check')).stdout).toContain('2 tools: 1 as locked, 1 changed');
@@ -127,7 +127,7 @@ test('a new tool is shown whole, and one that is gone leaves the lock', async ()
   expect(stdout).toContain('--- plugins/later.mjs (not there)\n');
   expect(stdout).toContain('+export async function act(_, context) { return 3; }\n');
   expect(stdout).toMatch(
-    /gone {5}plain {2}plugins\/plain\.mjs\n\nwrote holdfast\.lock, 2 tools: 0 as before, 1 new, 1 gone\n$/,
+    /gone {5}plain {2}plugins\/plain\.mjs\n\nwrote holdfast\.lock, 2 named tools: 0 as before, 1 new, 1 gone\n$/,
   );
   expect((await lock(folder, '--check')).stdout).toBe('holdfast.lock, 2 tools: 2 as locked\n');
 });

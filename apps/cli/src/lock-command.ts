@@ -60,7 +60,8 @@ export async function lockFolder(
       ? formatComparison(comparison.tools, colors)
       : shown.flatMap(({ tool, changes }) => formatChanges(tool, changes, colors));
   const state = check ? (comparison.found ? '' : 'there is no ') : 'wrote ';
-  const end = `${state}${toPrintable(path)}, ${countStates(subjects, check ? 'as locked' : 'as before')}`;
+  const counts = countStates(subjects, check ? 'as locked' : 'as before', accept.length === 0 ? 'tool' : 'named tool');
+  const end = `${state}${toPrintable(path)}, ${counts}`;
   host.stdout.write(`${[...lines, (ok ? colors.green : colors.red)(end)].join('\n')}\n`);
   return ok ? 0 : 1;
 }

@@ -20,14 +20,18 @@ export function formatComparison(tools: readonly ComparedTool[], colors: Colors)
   });
 }
 
-/** `4 tools: 2 as locked, 1 new, 1 changed`; `same`: what is said of those that do not differ. */
-export function countStates(tools: readonly ComparedTool[], same: 'as locked' | 'as before'): string {
+/** `4 tools: 2 as locked, 1 new, 1 changed`; `same`: what is said of those that do not differ; `what`: what they all are. */
+export function countStates(
+  tools: readonly ComparedTool[],
+  same: 'as locked' | 'as before',
+  what: 'tool' | 'named tool',
+): string {
   const counts = (['new', 'changed', 'gone', 'refused'] as const).flatMap((state) => {
     const count = tools.filter((tool) => tool.state === state).length;
     return count === 0 ? [] : [`${count} ${state}`];
   });
   const kept = tools.filter(({ state }) => state === 'same').length;
-  return `${formatCount(tools.length, 'tool')}: ${[`${kept} ${same}`, ...counts].join(', ')}`;
+  return `${formatCount(tools.length, what)}: ${[`${kept} ${same}`, ...counts].join(', ')}`;
 }
 
 /** What differs in one tool, with the lines of its files. */
