@@ -87,7 +87,11 @@ function toPath(
 ): readonly string[] {
   const path: string[] = [];
   for (let node: ResourceNode | undefined = start; node !== undefined; node = towardsAsker.get(node)) {
-    path.push(node.definition.name);
+    const { name } = node.definition;
+    // A node that a failed one has left under way, and one in its place, may both be met: what lies between them is a way round too.
+    const before = path.indexOf(name);
+    if (before !== -1) path.length = before;
+    path.push(name);
   }
   return [...path, start.definition.name];
 }

@@ -347,6 +347,25 @@ test('with nothing half made, the last one made goes first', async () => {
   );
 });
 
+/** Two ways round that meet in one resource, of which the longer one is met when the other has failed. */
+const twoWaysRound: readonly Plan[] = (
+  [
+    ['none', []],
+    ['first', [4]],
+    ['first', [5, 1], 'at once'],
+    ['none', []],
+    ['first', [2]],
+    ['none', [2]],
+  ] as const
+).map(([gate, uses, asking = 'one by one']) => ({
+  lifetime: 'call',
+  uses,
+  asking,
+  gate,
+  create: 'makes',
+  disposal: 'works',
+}));
+
 test.each(['session', 'call', 'use'] as const)(
   'without failures, a use of a %s resource ends as its graph says: an instance, or a cycle',
   async (only) => {
@@ -368,7 +387,10 @@ test.each(['session', 'call', 'use'] as const)(
         checkSharing(world);
         await world.end();
       }),
-      { numRuns: 500 },
+      {
+        numRuns: 500,
+        examples: [[twoWaysRound, [5, 4].map((resource) => ({ type: 'use', scope: 3, resource }) as const)]],
+      },
     );
   },
 );
