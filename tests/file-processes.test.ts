@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { checkFileKills, type FileKillsSeen, noFileKills } from './file-processes.ts';
 
 test.each([
-  { kills: 45, beside: false },
-  { kills: 15, beside: true },
+  { kills: 25, beside: false },
+  { kills: 10, beside: true },
 ])(
   'files are what the log says through $kills kills (another session beside: $beside)',
   { timeout: 180_000 },

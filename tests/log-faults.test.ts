@@ -38,8 +38,9 @@ test.each([
 ] as const)(
   '$place: nothing is lost and nobody is told a lie, whichever operation on the log $fault',
   async ({ place, faults }) => {
-    const met = await checkEveryOperation(faults, sizes[place]);
-    expect(met.filter((name) => name === 'writeSync').length).toBeGreaterThan(60);
+    // Half of them, others each time; the long suite takes every one.
+    const met = await checkEveryOperation(faults, sizes[place], 2);
+    expect(met.filter((name) => name === 'writeSync').length).toBeGreaterThan(25);
     expect(met.includes('renameSync')).toBe(place === 'many files');
   },
   120_000,

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -182,15 +183,18 @@ export interface FaultSeen {
   readonly reopened: number;
 }
 
-/** Runs the script with one fault after another at every operation of its log; answers which operations met one. */
+/**
+ * Runs the script with one fault after another at every operation of its log, or at every `step`-th one, others each time; answers which
+ * operations met one.
+ */
 export async function checkEveryOperation(
   faults: readonly Fault[],
   snapshotAfterBytes: number,
+  step = 1,
 ): Promise<readonly string[]> {
   const met: string[] = [];
-  for (;;) {
-    const at = met.length;
-    const fault = faults[at % faults.length] ?? { type: 'short' };
+  for (let at = randomInt(step); ; at += step) {
+    const fault = faults[met.length % faults.length] ?? { type: 'short' };
     try {
       const { failed } = await checkFault(fault, at, snapshotAfterBytes);
       if (failed === undefined) return met;
