@@ -348,23 +348,14 @@ test('with nothing half made, the last one made goes first', async () => {
 });
 
 /** Two ways round that meet in one resource, of which the longer one is met when the other has failed. */
-const twoWaysRound: readonly Plan[] = (
-  [
-    ['none', []],
-    ['first', [4]],
-    ['first', [5, 1], 'at once'],
-    ['none', []],
-    ['first', [2]],
-    ['none', [2]],
-  ] as const
-).map(([gate, uses, asking = 'one by one']) => ({
-  lifetime: 'call',
-  uses,
-  asking,
-  gate,
-  create: 'makes',
-  disposal: 'works',
-}));
+const twoWaysRound = [
+  { gate: 'none' as const, uses: [] },
+  { gate: 'first' as const, uses: [4] },
+  { gate: 'first' as const, uses: [5, 1], asking: 'at once' as const },
+  { gate: 'none' as const, uses: [] },
+  { gate: 'first' as const, uses: [2] },
+  { gate: 'none' as const, uses: [2] },
+].map((part): Plan => ({ lifetime: 'call', asking: 'one by one', create: 'makes', disposal: 'works', ...part }));
 
 test.each(['session', 'call', 'use'] as const)(
   'without failures, a use of a %s resource ends as its graph says: an instance, or a cycle',
