@@ -183,10 +183,7 @@ export interface FaultSeen {
   readonly reopened: number;
 }
 
-/**
- * Runs the script with one fault after another at every operation of its log, or at every `step`-th one, others each time; answers which
- * operations met one.
- */
+/** Runs the script with one fault after another at every `step`-th operation of its log, others each time; answers which met one. */
 export async function checkEveryOperation(
   faults: readonly Fault[],
   snapshotAfterBytes: number,
