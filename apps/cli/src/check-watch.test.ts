@@ -1,6 +1,6 @@
 import { readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { watchFolder } from './check-watch.ts';
 import type { ExitCode } from './failure.ts';
 import type { Interruption } from './host.ts';
@@ -15,6 +15,9 @@ interface Watching {
   write(path: string, content: string): Promise<void>;
   remove(path: string): Promise<void>;
   end(cause: Interruption): Promise<ExitCode>;
+  readonly ended: Promise<ExitCode>;
+  /** From now on nothing can be printed. */
+  breakOutput(): void;
   stdout(): string;
 }
 
@@ -48,6 +51,12 @@ async function startWatching(
     async end(cause) {
       interrupt(cause);
       return await ended;
+    },
+    ended,
+    breakOutput() {
+      vi.spyOn(host.stdout, 'write').mockImplementation(() => {
+        throw new Error('no output');
+      });
     },
     stdout,
   };
@@ -135,4 +144,13 @@ test('the program: Ctrl-C ends it with 0', async () => {
   });
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
   expect(stdout).toContain('1 good tool, 0 errors, 0 warnings\n');
+});
+
+test('what goes wrong while a check is told ends the watching, and is not passed over', async () => {
+  await using folder = await createFolder({ 'plugins/one.mjs': toTool('one', 'return 1;') });
+  const watching = await startWatching(folder.path);
+  await watching.until('ends it.\n\n');
+  watching.breakOutput();
+  await watching.write('plugins/two.mjs', toTool('two', 'return 2;'));
+  await expect(watching.ended).rejects.toThrow('no output');
 });

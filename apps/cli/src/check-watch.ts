@@ -1,5 +1,5 @@
-import type { Tool } from '@holdfast/core';
-import { followImports, type LoadedTools, type ToolReload, watchTools } from '@holdfast/loader';
+import { isHoldfastError, type Tool } from '@holdfast/core';
+import { type FolderScan, followImports, type LoadedTools, type ToolReload, watchTools } from '@holdfast/loader';
 import type { CheckOptions } from './check-command.ts';
 import { type CheckedFolder, describeCheck, formatCheck } from './check-view.ts';
 import { type Colors, createColors } from './colors.ts';
@@ -17,7 +17,9 @@ export async function watchFolder(
   host: Host,
 ): Promise<ExitCode> {
   const { path, name: folder } = await requireToolsFolder(name, host.directory);
-  const { promise: interrupted, resolve: interrupt } = Promise.withResolvers<Interruption>();
+  const { promise: interrupted, resolve: interrupt, reject: fail } = Promise.withResolvers<Interruption>();
+  // Whatever fails before it is waited for is thrown by itself.
+  interrupted.catch(() => undefined);
   const stopListening = host.onInterrupt(interrupt);
   const colors = createColors(describeTerminal(host.stdout, host.environment).color);
   const show = async (loaded: LoadedState, reload: ToolReload): Promise<void> => {
@@ -38,6 +40,7 @@ export async function watchFolder(
       onReload: (reload) => {
         const { tools, files, diagnostics } = watched;
         shown = shown.then(() => show({ tools, files, diagnostics }, reload));
+        shown.catch(fail);
       },
     });
     try {
@@ -64,15 +67,21 @@ async function check(
   strict: boolean,
 ): Promise<CheckedFolder> {
   const own = diagnostics.filter(({ code }) => code !== 'tool.watch.kept' && code !== 'tool.watch.unkept');
-  // A folder that has gone meanwhile is told of next.
-  const followed = await followImports(path, { files, diagnostics: own }, { strict }).catch(() => ({
-    files,
-    diagnostics: own,
-  }));
+  const followed = await follow(path, { files, diagnostics: own }, strict);
   const good = new Set(followed.files.flatMap(({ type, file }) => (type === 'tool' ? [file] : [])));
   const left = leaveOutClashes({ ...followed, tools: tools.filter(({ origin }) => good.has(origin?.source ?? '')) });
   const told = new Map(left.diagnostics.map((diagnostic) => [toJsonText(diagnostic), diagnostic]));
   return { tools: left.tools, diagnostics: [...told.values()] };
+}
+
+async function follow(path: string, scan: FolderScan, strict: boolean): Promise<FolderScan> {
+  try {
+    return await followImports(path, scan, { strict });
+  } catch (thrown) {
+    // A folder that has gone meanwhile is told of next.
+    if (isHoldfastError(thrown) && thrown.code === 'tools.folder.missing') return scan;
+    throw thrown;
+  }
 }
 
 function formatReload(

@@ -118,7 +118,8 @@ export async function readCurrent(scanned: ToolFile, reader: ClosureReader): Pro
   return { type: 'read', current: { scanned, closure, tool: toLockedTool(scanned.metadata, closure), warnings } };
 }
 
-async function findReal(path: string): Promise<string> {
+/** The folder without symlinks. @throws HoldfastError `tools.folder.missing`. */
+export async function findReal(path: string): Promise<string> {
   try {
     return await realpath(path);
   } catch (cause) {

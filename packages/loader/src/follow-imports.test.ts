@@ -59,3 +59,9 @@ test('what the scan has found stays, in the order of files', async () => {
     'error tool.file.syntax z.mjs:1',
   ]);
 });
+
+test('a folder that has gone', async () => {
+  await using project = await createProject({ 'plugins/tool.mjs': toolFile('tool') });
+  const scan = await scanFolder(project.plugins);
+  await expect(followImports(`${project.plugins}-gone`, scan)).rejects.toMatchObject({ code: 'tools.folder.missing' });
+});

@@ -1,6 +1,6 @@
-import { realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { compareDiagnostics, type Diagnostic } from './diagnostic.ts';
+import { findReal } from './folder-pins.ts';
 import { createClosureReader } from './import-closure.ts';
 import type { FolderScan, ScanFolderOptions } from './scan-folder.ts';
 
@@ -19,7 +19,7 @@ export async function followImports(
   { files, diagnostics }: FolderScan,
   { strict = false }: Pick<ScanFolderOptions, 'strict'> = {},
 ): Promise<FolderScan> {
-  const folder = await realpath(directory);
+  const folder = await findReal(directory);
   await using reader = createClosureReader({ root: dirname(folder), folder });
   const found: Diagnostic[] = [];
   const refused = new Set<string>();

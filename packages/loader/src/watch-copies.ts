@@ -112,6 +112,7 @@ export async function createWatchCopies(root: string): Promise<WatchCopies> {
     },
     async close() {
       closed = true;
+      // What cannot be removed now is removed by a later watch.
       await inTurn(() => rm(join(home, name), { recursive: true, force: true })).catch(() => undefined);
     },
   };
@@ -132,6 +133,7 @@ async function findProblem(root: string, home: string): Promise<string> {
   }
 }
 
+/** It only saves room: what cannot be removed stays. */
 async function removeLeftovers(home: string): Promise<void> {
   const names = await readdir(home).catch(() => []);
   for (const name of names) {
