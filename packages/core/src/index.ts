@@ -36,8 +36,18 @@ export type {
 } from './model.ts';
 export type { ApprovalAnswer, Outcome, OutcomeKind, PendingApproval, RunStatus } from './outcome.ts';
 export type { OutputFormat, ParsedOutput } from './output-format.ts';
-export { definePack, type Pack, type PackDefinition, type PackPreset } from './pack.ts';
+export { definePack, isPack, type Pack, type PackDefinition, type PackPreset } from './pack.ts';
 export { modelJsonLimits, type ParsedJson, parseJson } from './parse-json.ts';
+export {
+  definePlugin,
+  isPlugin,
+  type Plugin,
+  type PluginCommand,
+  type PluginCommandContext,
+  type PluginContributions,
+  type PluginDefinition,
+  type PluginModel,
+} from './plugin.ts';
 export {
   type BoundPolicy,
   definePolicy,
@@ -81,6 +91,7 @@ export {
   type StandardResult,
   type StandardSchema,
 } from './schema.ts';
+export type { Section, TaskExample, TaskStep, Visibility, VisibilityRule } from './section.ts';
 export {
   append,
   clear,

@@ -39,6 +39,7 @@ export interface PackDefinition<Config, RawConfig = unknown> {
 
 /** Policies that are published together, with their options and presets. Frozen. */
 export interface Pack<Config = unknown> {
+  readonly type: 'pack';
   readonly name: string;
   readonly version: string;
   readonly description: string;
@@ -49,8 +50,9 @@ export interface Pack<Config = unknown> {
   policies(config: Config): readonly Policy[];
 }
 
-const namePattern = /^[a-z0-9][a-z0-9-]{0,31}$/;
-const versionPattern = /^\d{1,9}\.\d{1,9}\.\d{1,9}(?:[-+][0-9A-Za-z.+-]{1,100})?$/;
+/** Of packs and plugins. */
+export const packageNamePattern: RegExp = /^[a-z0-9][a-z0-9-]{0,31}$/;
+export const versionPattern: RegExp = /^\d{1,9}\.\d{1,9}\.\d{1,9}(?:[-+][0-9A-Za-z.+-]{1,100})?$/;
 
 /**
  * Declares a pack of policies. Nothing of it is in force until a host takes its policies.
@@ -62,7 +64,8 @@ export function definePack<Config, RawConfig = unknown>(definition: PackDefiniti
   const refuse = (problem: string): never => {
     throw new HoldfastError('pack.invalid', `The pack \`${String(name).slice(0, 100)}\` ${problem}.`);
   };
-  if (typeof name !== 'string' || !namePattern.test(name)) refuse(`needs a name that matches ${namePattern.source}`);
+  if (typeof name !== 'string' || !packageNamePattern.test(name))
+    refuse(`needs a name that matches ${packageNamePattern.source}`);
   if (typeof version !== 'string' || !versionPattern.test(version)) refuse('needs a `version` such as 1.2.3');
   if (!isLine(description)) refuse('needs a `description`: one line of 1 to 200 characters');
   if (typeof configSchema !== 'object' || configSchema === null) refuse('needs a `configSchema`');
@@ -71,8 +74,8 @@ export function definePack<Config, RawConfig = unknown>(definition: PackDefiniti
 
   const read: Record<string, Required<PackPreset>> = {};
   for (const [key, preset] of Object.entries(presets)) {
-    if (!namePattern.test(key))
-      refuse(`has the preset \`${key.slice(0, 100)}\`, a name that does not match ${namePattern.source}`);
+    if (!packageNamePattern.test(key))
+      refuse(`has the preset \`${key.slice(0, 100)}\`, a name that does not match ${packageNamePattern.source}`);
     if (preset !== undefined)
       read[key] = readPreset(preset, (problem) => refuse(`has the preset \`${key}\`, which ${problem}`));
   }
@@ -80,7 +83,13 @@ export function definePack<Config, RawConfig = unknown>(definition: PackDefiniti
   if (recommended === undefined || strict === undefined) return refuse('needs the presets `recommended` and `strict`');
   read['observe'] ??= { ...recommended, description: 'Tries out what is recommended.', observe: true };
   if (!read['observe'].observe) refuse('has a preset `observe` that does not say `observe: true`');
-  return Object.freeze({ name, version, description, configSchema, presets: deepFreeze(read), policies });
+  const pack = { name, version, description, configSchema, presets: deepFreeze(read), policies };
+  return Object.freeze({ type: 'pack', ...pack });
+}
+
+/** Whether `value` was made by `definePack`, of any copy of this package. */
+export function isPack(value: unknown): value is Pack {
+  return isPlainObject(value) && value['type'] === 'pack' && typeof value['policies'] === 'function';
 }
 
 function readPreset(preset: PackPreset<unknown>, refuse: (problem: string) => never): Required<PackPreset> {
@@ -95,6 +104,7 @@ function readPreset(preset: PackPreset<unknown>, refuse: (problem: string) => ne
   return { description, config: copied.value as JsonObject, observe };
 }
 
-function isLine(text: unknown): text is string {
+/** One line of 1 to 200 characters. */
+export function isLine(text: unknown): text is string {
   return typeof text === 'string' && /^[^\p{Cc}\u2028\u2029]{1,200}$/u.test(text) && text.trim() !== '';
 }

@@ -4,8 +4,8 @@ import type { Member, Repository } from './repository.ts';
 const layers = [
   ['core'],
   ['schema'],
-  ['session', 'policy', 'prompt', 'registry', 'adapter-*'],
-  ['executor', 'filesystem', 'planning', 'loader'],
+  ['session', 'policy', 'prompt', 'adapter-*'],
+  ['executor', 'filesystem', 'planning', 'loader', 'registry', 'pack-*'],
   ['orchestrator', 'modules', 'mcp', 'testing'],
 ];
 
@@ -13,7 +13,7 @@ const layers = [
 const forbidden: ReadonlyMap<string, readonly string[]> = new Map([['executor', ['policy', 'prompt', 'adapter-*']]]);
 
 function toPattern(name: string): string {
-  return name.startsWith('adapter-') ? 'adapter-*' : name;
+  return /^(?:adapter|pack)-/.exec(name)?.[0].concat('*') ?? name;
 }
 
 function layerOf(name: string): number {
