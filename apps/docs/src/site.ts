@@ -22,6 +22,7 @@ const guide: DefaultTheme.SidebarItem[] = [
       { text: 'Overrides', link: '/overrides' },
       { text: 'Policies', link: '/policies' },
       { text: 'Policy packs', link: '/packs' },
+      { text: 'Our packs', link: '/our-packs' },
       { text: 'Tool files', link: '/tool-files' },
       { text: 'Locking tool files', link: '/tool-lock' },
     ],
