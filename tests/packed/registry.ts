@@ -1,7 +1,10 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import type { PackedPackage } from './packed-package.ts';
 
 export interface LocalRegistry {
@@ -10,28 +13,47 @@ export interface LocalRegistry {
   stop(): Promise<void>;
 }
 
-/** Serves `packages` to npm: one document a package, which names the one tarball. Everything else is not there. */
+/** One version of a package as npm asks for it. */
+interface Release {
+  readonly manifest: { readonly name: string; readonly version: string };
+  readonly tarball: Uint8Array;
+}
+
+/**
+ * Serves `packages` to npm, and takes what `npm publish` sends. Whoever asks for another package is sent to the registry that npm is
+ * set up with.
+ */
 export async function startRegistry(packages: readonly PackedPackage[]): Promise<LocalRegistry> {
-  const answers = new Map<string, string | Uint8Array>();
-  const server = createServer(({ url = '/' }, response) => {
-    const answer = answers.get(decodeURIComponent(url));
+  const releases = new Map<string, readonly Release[]>();
+  const add = (release: Release): void => {
+    const { name } = release.manifest;
+    releases.set(name, [...(releases.get(name) ?? []), release]);
+  };
+  for (const { manifest, tarball } of packages) add({ manifest, tarball });
+  const upstream = await findUpstream();
+
+  const server = createServer(async (request, response) => {
+    const path = decodeURIComponent(request.url ?? '/').slice(1);
     // Ports come back, and so must not what npm remembers of the last run.
-    response.writeHead(answer === undefined ? 404 : 200, { 'cache-control': 'no-store' }).end(answer);
+    const headers = { 'cache-control': 'no-store' };
+    if (request.method === 'PUT') {
+      const published = await readPublished(request);
+      const isTaken = (releases.get(path) ?? []).some(
+        ({ manifest }) => manifest.version === published.manifest.version,
+      );
+      if (!isTaken) add(published);
+      response.writeHead(isTaken ? 409 : 201, headers).end('{}');
+      return;
+    }
+    const answer = findAnswer(path, releases, url);
+    if (answer !== undefined) response.writeHead(200, headers).end(answer);
+    // What is ours and not there must not come from anywhere else.
+    else if (path.startsWith('@holdfast/')) response.writeHead(404, headers).end();
+    else response.writeHead(302, { ...headers, location: new URL(request.url?.slice(1) ?? '', upstream).href }).end();
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  for (const { manifest, tarball } of packages) {
-    const { name, version } = manifest;
-    const path = `/${name}/-/${version}.tgz`;
-    const dist = {
-      tarball: url + path,
-      integrity: `sha512-${createHash('sha512').update(tarball).digest('base64')}`,
-    };
-    const versions = { [version]: { ...manifest, dist } };
-    answers.set(`/${name}`, JSON.stringify({ name, 'dist-tags': { latest: version }, versions }));
-    answers.set(path, tarball);
-  }
   return {
     url,
     async stop() {
@@ -40,4 +62,43 @@ export async function startRegistry(packages: readonly PackedPackage[]): Promise
       await once(server, 'close');
     },
   };
+}
+
+/** With a slash at its end. */
+async function findUpstream(): Promise<string> {
+  const { stdout } = await promisify(execFile)('npm', ['config', 'get', 'registry'], {
+    shell: process.platform === 'win32',
+  });
+  return stdout.trim().replace(/\/*$/, '/');
+}
+
+/** The document of a package, or a tarball. */
+function findAnswer(
+  path: string,
+  releases: ReadonlyMap<string, readonly Release[]>,
+  url: string,
+): string | Uint8Array | undefined {
+  const [name = '', file] = path.split('/-/');
+  const own = releases.get(name);
+  if (own === undefined) return undefined;
+  if (file !== undefined) return own.find(({ manifest }) => `${manifest.version}.tgz` === file)?.tarball;
+  const versions = own.map(({ manifest, tarball }) => {
+    const integrity = `sha512-${createHash('sha512').update(tarball).digest('base64')}`;
+    const dist = { tarball: `${url}/${name}/-/${manifest.version}.tgz`, integrity };
+    return [manifest.version, { ...manifest, dist }];
+  });
+  const latest = own.at(-1)?.manifest.version;
+  return JSON.stringify({ name, 'dist-tags': { latest }, versions: Object.fromEntries(versions) });
+}
+
+/** What `npm publish` sends: one version, and its tarball beside it. */
+async function readPublished(request: IncomingMessage): Promise<Release> {
+  const { versions, _attachments: attachments } = (await json(request)) as {
+    readonly versions: Readonly<Record<string, Release['manifest']>>;
+    readonly _attachments: Readonly<Record<string, { readonly data: string }>>;
+  };
+  const [manifest] = Object.values(versions);
+  const [attachment] = Object.values(attachments);
+  if (manifest === undefined || attachment === undefined) throw new Error('npm has published nothing');
+  return { manifest, tarball: Buffer.from(attachment.data, 'base64') };
 }

@@ -59,7 +59,8 @@ export const modelWords: readonly string[] = ['offline', 'script:', 'openai:', '
 export const shellWords: readonly string[] = ['bash', 'zsh', 'fish'];
 /** From the weakest to the strictest. */
 export const isolationTiers = ['in-process', 'worker', 'subprocess', 'sandbox'] as const;
-export const newKinds: readonly string[] = ['tool'];
+export const newKinds = ['tool', 'plugin', 'pack'] as const;
+export type NewKind = (typeof newKinds)[number];
 export const overridesActions = ['seed', 'status', 'diff'] as const;
 export type OverridesAction = (typeof overridesActions)[number];
 

@@ -86,7 +86,7 @@ test.each([
   { typed: ['holdfast', 'try', 'comp'], offered: ['completion.bash'] },
   { typed: ['holdfast', 'run', 'x', '--isolation', 'w'], offered: ['worker'] },
   { typed: ['holdfast', 'try', 'x', '--isolation', 's'], offered: ['subprocess', 'sandbox'] },
-  { typed: ['holdfast', 'new', ''], offered: ['tool'] },
+  { typed: ['holdfast', 'new', ''], offered: ['tool', 'plugin', 'pack'] },
   { typed: ['holdfast', 'new', '--ty'], offered: ['--typescript'] },
   { typed: ['holdfast', 'overrides', 's'], offered: ['seed', 'status'] },
   { typed: ['holdfast', 'overrides', 'seed', 'comp'], offered: ['completion.bash'] },

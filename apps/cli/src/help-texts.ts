@@ -140,8 +140,10 @@ Examples:
   $ holdfast new tool make_slug                 writes ./plugins/make_slug.mjs
   $ holdfast new tool make_slug --typescript    writes ./plugins/make_slug.mts
   $ holdfast new tool make_slug --tools tools
+  $ holdfast new pack @acme/git-safety          writes ./git-safety: a pack of policies with its cases and tests
+  $ holdfast new plugin text-tools              writes ./text-tools: a plugin with a tool and its test
 
-Nothing is written over a file that is there.`;
+Nothing is written over what is there.`;
 
 export const lockHelp: string = `
 Examples:

@@ -29,7 +29,7 @@ import {
 import { describeTerminal, type Host } from './host.ts';
 import { listTools } from './list-command.ts';
 import { addLockCommand } from './lock-program.ts';
-import { addNewCommand } from './new-tool-program.ts';
+import { addNewCommand } from './new-program.ts';
 import { collectNames, readSeq, subfoldersText } from './option-values.ts';
 import { addOverridesCommand } from './overrides-program.ts';
 import { replaySession } from './replay-command.ts';
@@ -213,7 +213,7 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
 
   addTryCommand(program, host, end);
 
-  addNewCommand(program, host, end);
+  addNewCommand(program, host, version, end);
 
   addLockCommand(program, host, end);
 

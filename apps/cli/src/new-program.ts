@@ -1,0 +1,34 @@
+import { Argument, type Command } from 'commander';
+import { type NewKind, newKinds } from './command-tree.ts';
+import type { ExitCode } from './failure.ts';
+import { newHelp } from './help-texts.ts';
+import type { Host } from './host.ts';
+import { writeNewPackage } from './new-package-command.ts';
+import { writeNewTool } from './new-tool-command.ts';
+
+interface NewFlags {
+  readonly tools?: string;
+  readonly typescript?: boolean;
+  readonly json?: boolean;
+}
+
+export function addNewCommand(program: Command, host: Host, version: string, end: (code: ExitCode) => void): void {
+  const command = program
+    .command('new')
+    .description('write a tool file, a plugin or a pack to begin with, that passes its own checks as it is')
+    .addArgument(new Argument('<kind>', 'what to write').choices(newKinds))
+    .argument('<name>', 'name of the tool, such as make_slug, or of the package, such as @acme/git-safety')
+    .option('--tools <dir>', 'folder of tool files, for a tool (default: ./plugins)')
+    .option('--typescript', 'write TypeScript instead of JavaScript, for a tool; packages are always TypeScript')
+    .option('--json', 'as JSON')
+    .addHelpText('after', newHelp)
+    .action(async (kind: NewKind, name: string, { tools, typescript, json = false }: NewFlags) => {
+      if (kind === 'tool') {
+        const language = typescript === true ? 'typescript' : 'javascript';
+        return end(await writeNewTool({ name, folder: tools ?? './plugins', language, json }, host));
+      }
+      // A package has a folder of its own, named after it.
+      if (tools !== undefined) command.error('error: `--tools` is for `new tool`');
+      end(await writeNewPackage({ kind, packageName: name, json }, host, version));
+    });
+}
