@@ -7,6 +7,10 @@ export {
   modelConformance,
   type ProviderReply,
 } from './model-conformance.ts';
+export type { ConfigCases, PackCases, PresetCases } from './pack-cases.ts';
+export type { PackManifest } from './pack-checks.ts';
+export { measurePack, type PackRule, type PackRulesOptions } from './pack-rules.ts';
+export { type PackTesterOptions, packTester } from './pack-tester.ts';
 export { parseScript } from './parse-script.ts';
 export {
   type PolicyCall,

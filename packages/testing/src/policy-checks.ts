@@ -2,7 +2,7 @@ import { HoldfastError, type JsonObject } from '@holdfast/core';
 import type { SessionExport } from '@holdfast/session';
 import { type VariantKind, variantKinds, variantsOf } from './argument-variants.ts';
 import { describeAnswer } from './policy-answer.ts';
-import type { PolicyCase, PolicyTesterOptions } from './policy-tester.ts';
+import type { PolicyCall, PolicyCase, PolicyTesterOptions } from './policy-tester.ts';
 import { type Asked, createPolicyWorld, describeCall, type PolicyWorld, type WorldStart } from './policy-world.ts';
 import { countLeftTimers } from './watch-timers.ts';
 
@@ -96,7 +96,12 @@ async function prepare(
   return world;
 }
 
-async function playCase(options: PolicyTesterOptions, testCase: PolicyCase, start?: WorldStart): Promise<Played> {
+/** Does what comes before a case in a new session, and puts its call. */
+export async function playCase(
+  options: PolicyTesterOptions,
+  testCase: PolicyCase,
+  start?: WorldStart,
+): Promise<Played> {
   const world = await prepare(options, testCase, start);
   return { world, asked: await world.ask(testCase.call) };
 }
@@ -188,21 +193,22 @@ async function checkTimers(options: PolicyTesterOptions): Promise<void> {
 }
 
 /** Every call of every case, those before it among them. */
-function callsOf({ cases }: PolicyTesterOptions) {
+export function callsOf({ cases }: PolicyTesterOptions): readonly PolicyCall[] {
   return cases.flatMap(({ after = [], call }) => [...after.flatMap((step) => ('tool' in step ? [step] : [])), call]);
 }
 
-function tell({ answer, outcome }: Asked): string {
+/** What the policy said, or why it said nothing. */
+export function tell({ answer, outcome }: Asked): string {
   if (answer !== undefined) return describeAnswer(answer);
   return outcome.kind === 'suspended'
     ? 'no answer'
     : `no answer (the call ended as \`${outcome.kind}\`: ${outcome.message})`;
 }
 
-function inCase({ title, call }: PolicyCase): string {
+export function inCase({ title, call }: PolicyCase): string {
   return title === undefined ? `At ${describeCall(call)}` : `In \`${title}\``;
 }
 
-function failed(message: string): HoldfastError {
+export function failed(message: string): HoldfastError {
   return new HoldfastError('conformance.failed', message);
 }

@@ -1,0 +1,236 @@
+import { definePack, describeThrown, isHoldfastError, type JsonObject, type Pack, type Policy } from '@holdfast/core';
+import { packPolicies } from '@holdfast/policy';
+import { countRules } from './pack-rules.ts';
+import { type PackSuite, suitePolicies, toTesterOptions } from './pack-suites.ts';
+import { describeAnswer } from './policy-answer.ts';
+import { callsOf, failed, inCase, playCase, tell } from './policy-checks.ts';
+import type { PolicyCall, PolicyTesterOptions } from './policy-tester.ts';
+import { createPolicyWorld, describeCall } from './policy-world.ts';
+import { alterJson, pick, randomNumbers } from './random-json.ts';
+
+/** The `package.json` of a pack, as far as it is looked at. */
+export interface PackManifest {
+  readonly version?: unknown;
+  readonly holdfast?: unknown;
+  readonly dependencies?: unknown;
+  readonly peerDependencies?: unknown;
+}
+
+/** A pack under test, with all its cases. */
+export interface PackUnderTest {
+  readonly pack: Pack;
+  readonly suites: readonly PackSuite[];
+  readonly manifest: PackManifest | undefined;
+  readonly runs: number;
+}
+
+export interface PackCheck {
+  readonly name: string;
+  readonly run: (test: PackUnderTest) => Promise<void>;
+}
+
+/** What a pack as a whole has to hold to. */
+export const packChecks: readonly PackCheck[] = [
+  { name: 'it says what it is', run: checkMetadata },
+  { name: 'every preset makes policies, the same ones each time', run: checkPresets },
+  { name: 'every preset that is in force has cases', run: checkCovered },
+  { name: 'an option that there is not is refused', run: checkUnknownOption },
+  { name: 'every policy of it lets something through and refuses something', run: checkFired },
+  { name: 'a preset that is only tried out lets everything through', run: checkTriedOut },
+  { name: 'whatever its options are, they are refused, or make policies that answer', run: checkAnyOptions },
+];
+
+/** What the policies of one choice of options have to hold to, beside what every policy has to. */
+export const suiteChecks: readonly {
+  readonly name: string;
+  readonly run: (test: PackUnderTest, suite: PackSuite) => Promise<void>;
+}[] = [
+  { name: 'what happens in one session is nothing to another', run: checkApart },
+  { name: 'it answers whatever becomes of the arguments of its cases', run: checkAlteredCalls },
+];
+
+async function checkMetadata({ pack, manifest }: PackUnderTest): Promise<void> {
+  const { presets, policies } = pack;
+  const { recommended, strict } = presets;
+  if (recommended === undefined || strict === undefined)
+    throw failed('Expected the presets `recommended` and `strict`.');
+  try {
+    // All the rules of `definePack` again: a pack may be written by hand, or have been made by another version.
+    definePack({ ...pack, policies: (config) => policies(config), presets: { ...presets, recommended, strict } });
+  } catch (thrown) {
+    throw failed(describeThrown(thrown));
+  }
+  if (manifest === undefined) return;
+  if (manifest.version !== pack.version) {
+    throw failed(
+      `The pack \`${pack.name}\` says that it is ${pack.version}, and its package.json says ${String(manifest.version)}.`,
+    );
+  }
+  if (manifest.holdfast !== 'pack') {
+    throw failed('Expected `"holdfast": "pack"` in package.json: by that it is found among installed packages.');
+  }
+  const needed = [manifest.dependencies, manifest.peerDependencies].some((list) =>
+    Object.hasOwn(Object(list), '@holdfast/core'),
+  );
+  if (!needed) throw failed('Expected `@holdfast/core` among the `peerDependencies` of package.json.');
+}
+
+async function checkPresets({ pack, suites }: PackUnderTest): Promise<void> {
+  const presets = Object.keys(pack.presets).map((preset) => ({ title: preset, preset, config: {} }));
+  for (const suite of [...presets, ...suites.map(({ title, preset, config }) => ({ title, preset, config }))]) {
+    const [first, again] = [makePolicies(pack, suite), makePolicies(pack, suite)].map((policies) =>
+      policies.map(({ id }) => id),
+    );
+    if (first?.length === 0) throw failed(`\`${suite.title}\` makes no policy: it guards nothing.`);
+    if (String(first) === String(again)) continue;
+    throw failed(
+      `\`${suite.title}\` makes the policies ${String(first)} once and ${String(again)} another time: their ids have to follow from the options.`,
+    );
+  }
+}
+
+function makePolicies(pack: Pack, { title, preset, config }: Omit<PackSuite, 'cases'>): readonly Policy[] {
+  try {
+    return packPolicies(pack, { preset, config });
+  } catch (thrown) {
+    throw failed(`\`${title}\` makes no policies: ${describeThrown(thrown)}`);
+  }
+}
+
+async function checkCovered({ pack, suites }: PackUnderTest): Promise<void> {
+  const covered = new Set(suites.filter(({ title, preset }) => title === preset).map(({ preset }) => preset));
+  const missing = Object.entries(pack.presets).flatMap(([name, { observe }]) =>
+    observe || covered.has(name) ? [] : [`\`${name}\``],
+  );
+  if (missing.length > 0) throw failed(`Expected cases of ${missing.join(', ')}.`);
+}
+
+async function checkUnknownOption({ pack }: PackUnderTest): Promise<void> {
+  for (const preset of Object.keys(pack.presets)) {
+    const problem = problemOf(pack, preset, { 'an option that there is not': true });
+    if (problem === refused) continue;
+    throw failed(
+      `Expected an unknown option beside \`${preset}\` to be refused as \`pack.config.invalid\`: a misspelt one would not be in force. ` +
+        (problem ?? 'It was taken.'),
+    );
+  }
+}
+
+async function checkFired({ pack, suites }: PackUnderTest): Promise<void> {
+  const rules = await countRules(pack, suites);
+  const problems = rules.flatMap(({ policy, allowed, asked, denied }) => {
+    if (allowed > 0 && asked + denied > 0) return [];
+    return [`\`${policy}\` ${asked + denied === 0 ? 'never refused' : 'never let through'} anything`];
+  });
+  if (problems.length > 0) throw failed(`In all the cases, ${problems.join(', ')}: add cases in which it does.`);
+}
+
+async function checkTriedOut({ pack, suites }: PackUnderTest): Promise<void> {
+  for (const [preset, { observe }] of Object.entries(pack.presets)) {
+    if (!observe) continue;
+    for (const suite of suites) {
+      const options = toTesterOptions(pack, { ...suite, preset });
+      for (const testCase of suite.cases.cases) {
+        const world = createPolicyWorld(options);
+        for (const step of callsOf({ ...options, cases: [testCase] })) {
+          const { answer } = await world.ask(step);
+          if (answer === undefined || (answer.type === 'decision' && answer.decision.type === 'allow')) continue;
+          throw failed(
+            `Under \`${preset}\`, expected ${describeCall(step)} to be let through, got ${describeAnswer(answer)}.`,
+          );
+        }
+      }
+    }
+  }
+}
+
+const refused = Symbol('refused');
+
+/** Why options end otherwise than refused or taken. */
+function problemOf(pack: Pack, preset: string, config: JsonObject): string | undefined | typeof refused {
+  try {
+    packPolicies(pack, { preset, config });
+    return undefined;
+  } catch (thrown) {
+    if (isHoldfastError(thrown) && thrown.code === 'pack.config.invalid') return refused;
+    return `It threw${isHoldfastError(thrown) ? ` \`${thrown.code}\`` : ''}: ${describeThrown(thrown)}`;
+  }
+}
+
+async function checkAnyOptions({ pack, suites, runs }: PackUnderTest): Promise<void> {
+  const random = randomNumbers(1);
+  const known = [...Object.values(pack.presets).map(({ config }) => config), ...suites.map(({ config }) => config)];
+  const keys = [...new Set([...known.flatMap((config) => Object.keys(config)), ...optionNames(pack)])];
+  for (let run = 0; run < runs; run += 1) {
+    const preset = pick(Object.keys(pack.presets), random) ?? 'recommended';
+    const config = alterJson({ ...pack.presets[preset]?.config, ...pick(known, random) }, keys, random);
+    const problem = problemOf(pack, preset, config);
+    if (problem === refused) continue;
+    const what = `the options ${describeJson(config)} beside \`${preset}\``;
+    if (problem !== undefined) {
+      throw failed(`Expected ${what} to make policies, or to be refused as \`pack.config.invalid\`. ${problem}`);
+    }
+    await checkAnswers(pack, { preset, config }, pick(suites, random), what);
+  }
+}
+
+/** Of an object schema as they are commonly kept: in valibot's `entries`, in zod's `shape`, in `properties` of a JSON Schema. */
+function optionNames({ configSchema }: Pack): readonly string[] {
+  const { entries, shape, schema } = Object(configSchema) as Readonly<Record<string, unknown>>;
+  return [entries, shape, Object(schema).properties].flatMap((fields) => Object.keys(Object(fields)));
+}
+
+/** Every policy on its own, so that one which is seldom there is asked as well as the others. */
+async function checkAnswers(
+  pack: Pack,
+  { preset, config }: Pick<PackSuite, 'preset' | 'config'>,
+  suite: PackSuite | undefined,
+  what: string,
+): Promise<void> {
+  if (suite === undefined) return;
+  const made = { ...suite, preset, config };
+  if (suitePolicies(pack, made).length === 0) return;
+  const options = toTesterOptions(pack, made);
+  const world = createPolicyWorld(options);
+  for (const call of callsOf(options).slice(0, 8)) {
+    const { answer, outcome } = await world.ask(call);
+    if (outcome.kind === 'invalid' || answer?.type === 'decision') continue;
+    throw failed(`Under ${what}, expected an answer to ${describeCall(call)}, but ${describeAnswer(answer)}.`);
+  }
+}
+
+async function checkApart({ pack }: PackUnderTest, suite: PackSuite): Promise<void> {
+  const options = toTesterOptions(pack, suite);
+  for (const testCase of options.cases) {
+    const before = tell((await playCase(options, testCase)).asked);
+    const other = createPolicyWorld(options);
+    for (const call of callsOf(options)) await other.disturb(call, 'succeeding');
+    const after = tell((await playCase(options, testCase)).asked);
+    if (before === after) continue;
+    throw failed(
+      `${inCase(testCase)}, expected ${before}, as before calls of another session, got ${after}: what it knows belongs into the state of its policies.`,
+    );
+  }
+}
+
+async function checkAlteredCalls({ pack, runs }: PackUnderTest, suite: PackSuite): Promise<void> {
+  const random = randomNumbers(2);
+  const options: PolicyTesterOptions = toTesterOptions(pack, suite);
+  const calls: readonly PolicyCall[] = callsOf(options);
+  const keys = [...new Set(calls.flatMap(({ input = {} }) => Object.keys(input)))];
+  let world = createPolicyWorld(options);
+  for (let run = 0; run < runs; run += 1) {
+    // Once in a while a new session: what was done in one may keep what comes from being looked at.
+    if (run % 20 === 0) world = createPolicyWorld(options);
+    const { tool, input = {} } = pick(calls, random) ?? { tool: '' };
+    const call = { tool, input: alterJson(input, keys, random) };
+    const { answer, outcome } = await world.ask(call);
+    if (outcome.kind === 'invalid' || answer?.type === 'decision') continue;
+    throw failed(`Expected an answer to ${describeCall(call)}, but ${describeAnswer(answer)}.`);
+  }
+}
+
+function describeJson(value: JsonObject): string {
+  const text = JSON.stringify(value);
+  return text.length > 300 ? `${text.slice(0, 300)}…` : text;
+}

@@ -1,0 +1,118 @@
+import type { Pack, Policy } from '@holdfast/core';
+import type { PackCases } from './pack-cases.ts';
+import { type PackSuite, toSuites, toTesterOptions } from './pack-suites.ts';
+import { hearAnswer, type PolicyAnswer } from './policy-answer.ts';
+import { playCase } from './policy-checks.ts';
+
+/** What one policy of a pack answered in all the cases, of presets and of further options. */
+export interface PackRule {
+  /** Its id within the pack. */
+  readonly policy: string;
+  readonly allowed: number;
+  /** Also those that were only noted, where it was tried out. */
+  readonly asked: number;
+  readonly denied: number;
+  /** The median of a check: what the cases ask, asked again and again, after a warm-up. */
+  readonly microseconds: number;
+}
+
+export interface PackRulesOptions {
+  /** The time in milliseconds, as exact as it can be had. Default `performance.now`. */
+  readonly now?: () => number;
+}
+
+/**
+ * Plays the cases of a pack, whatever comes of them, and counts what each of its policies answered, and how long that took. The cost is
+ * that of this machine, for people to look at.
+ *
+ * @throws HoldfastError as `packTester`, and what making the policies throws.
+ */
+export async function measurePack(
+  pack: Pack,
+  cases: PackCases,
+  { now = () => performance.now() }: PackRulesOptions = {},
+): Promise<readonly PackRule[]> {
+  const counts = new RuleCounts(now);
+  for (const suite of toSuites(pack, cases)) await playSuite(pack, suite, (policy) => counts.watch(policy));
+  return counts.rules(pack);
+}
+
+/** As `measurePack`, without its costs. */
+export async function countRules(pack: Pack, suites: readonly PackSuite[]): Promise<readonly PackRule[]> {
+  const counts = new RuleCounts(undefined);
+  for (const suite of suites) await playSuite(pack, suite, (policy) => counts.watch(policy));
+  return counts.rules(pack);
+}
+
+async function playSuite(pack: Pack, suite: PackSuite, watch: (policy: Policy) => Policy): Promise<void> {
+  const options = toTesterOptions(pack, suite, watch);
+  // A case that fails is told by its own check.
+  for (const testCase of suite.cases.cases) await playCase(options, testCase).catch(() => undefined);
+}
+
+interface RuleCount {
+  allowed: number;
+  asked: number;
+  denied: number;
+  readonly costs: number[];
+}
+
+const roundsPerCheck = 21;
+const checksPerRound = 20;
+
+class RuleCounts {
+  readonly #counts = new Map<string, RuleCount>();
+  readonly #now: (() => number) | undefined;
+
+  constructor(now: (() => number) | undefined) {
+    this.#now = now;
+  }
+
+  watch(policy: Policy): Policy {
+    const count = this.#counts.get(policy.id) ?? { allowed: 0, asked: 0, denied: 0, costs: [] };
+    this.#counts.set(policy.id, count);
+    return {
+      ...policy,
+      check: async (call, context) => {
+        const answer = await hearAnswer(() => policy.check(call, context));
+        const type = typeOf(answer);
+        if (type === 'allow') count.allowed += 1;
+        else if (type === 'ask') count.asked += 1;
+        else if (type === 'deny') count.denied += 1;
+        const now = this.#now;
+        if (now !== undefined && type !== undefined)
+          count.costs.push(await time(() => policy.check(call, context), now));
+        if (answer.type === 'fault') throw new Error(answer.what);
+        return answer.decision;
+      },
+    };
+  }
+
+  rules({ name }: Pack): readonly PackRule[] {
+    return [...this.#counts].map(([id, { allowed, asked, denied, costs }]) => {
+      const policy = id.startsWith(`${name}-`) ? id.slice(name.length + 1) : id;
+      return { policy, allowed, asked, denied, microseconds: Math.round(median(costs) * 100) / 100 };
+    });
+  }
+}
+
+function typeOf(answer: PolicyAnswer): 'allow' | 'ask' | 'deny' | undefined {
+  if (answer.type === 'fault') return undefined;
+  const { decision } = answer;
+  return decision.type === 'allow' ? (decision.observed?.type ?? 'allow') : decision.type;
+}
+
+/** Microseconds of one check: the median of rounds, the first of which warm up. */
+async function time(check: () => unknown, now: () => number): Promise<number> {
+  const rounds: number[] = [];
+  for (let round = 0; round < roundsPerCheck; round += 1) {
+    const before = now();
+    for (let count = 0; count < checksPerRound; count += 1) await check();
+    rounds.push(((now() - before) * 1_000) / checksPerRound);
+  }
+  return median(rounds);
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0;
+}

@@ -1,0 +1,51 @@
+import { HoldfastError, isPack, type JsonObject, type Pack, type Policy } from '@holdfast/core';
+import { every, packPolicies } from '@holdfast/policy';
+import type { PackCases, PresetCases } from './pack-cases.ts';
+import type { PolicyTesterOptions } from './policy-tester.ts';
+
+/** One choice of options of a pack, and the cases that are tried with it. */
+export interface PackSuite {
+  /** The preset, or the title of further options. */
+  readonly title: string;
+  readonly preset: string;
+  readonly config: JsonObject;
+  readonly cases: PresetCases;
+}
+
+/** @throws HoldfastError `options.invalid` for what is no pack, and for cases of a preset that there is not, or without cases. */
+export function toSuites(pack: Pack, cases: PackCases): readonly PackSuite[] {
+  if (!isPack(pack)) throw invalid('That is no pack: it has to be made by `definePack`.');
+  const presets: unknown = cases?.presets;
+  if (typeof presets !== 'object' || presets === null) throw invalid('Cases of a pack need `presets`.');
+  const known = Object.keys(pack.presets).map((name) => `\`${name}\``);
+  const suites = [
+    ...Object.entries(cases.presets).map(([preset, its]) => ({ title: preset, preset, config: {}, cases: its })),
+    ...(cases.configs ?? []).map((its) => {
+      const { title, preset = 'recommended', config } = its;
+      return { title, preset, config, cases: its };
+    }),
+  ];
+  for (const { title, preset } of suites) {
+    if (Object.hasOwn(pack.presets, preset)) continue;
+    throw invalid(`The cases \`${title}\` are of the preset \`${preset}\`: there are ${known.join(', ')}.`);
+  }
+  return suites;
+}
+
+/** New policies of a suite, in force or tried out as the preset says. */
+export function suitePolicies(pack: Pack, { preset, config }: PackSuite): readonly Policy[] {
+  return packPolicies(pack, { preset, config });
+}
+
+/** What `policyTester` takes: all the policies of the suite as one. `watch` may take the place of each. */
+export function toTesterOptions(
+  pack: Pack,
+  suite: PackSuite,
+  watch: (policy: Policy) => Policy = (policy) => policy,
+): PolicyTesterOptions {
+  return { ...suite.cases, create: () => every(...suitePolicies(pack, suite).map(watch)) };
+}
+
+function invalid(message: string): HoldfastError {
+  return new HoldfastError('options.invalid', message);
+}

@@ -1,0 +1,227 @@
+import { allow, ask, definePack, definePolicy, deny, jsonSchema, type Pack, type Policy } from '@holdfast/core';
+import { callBudget } from '@holdfast/policy';
+import { expect, test } from 'vitest';
+import type { PackCases } from './pack-cases.ts';
+import { measurePack } from './pack-rules.ts';
+import { type PackTesterOptions, packTester } from './pack-tester.ts';
+
+interface Options {
+  readonly maxCalls?: number;
+  readonly ask?: readonly string[];
+}
+
+const configSchema = jsonSchema<Options>({
+  type: 'object',
+  properties: {
+    maxCalls: { type: 'integer', minimum: 1 },
+    ask: { type: 'array', items: { type: 'string' } },
+  },
+});
+const presets = {
+  recommended: { description: 'Three calls.', config: { maxCalls: 3, ask: ['deploy'] } },
+  strict: { description: 'One call.', config: { maxCalls: 1, ask: ['deploy', 'tag'] } },
+};
+const makePolicies = ({ maxCalls = 5, ask: asked = [] }: Options): readonly Policy[] => [
+  callBudget({ maxCalls }),
+  definePolicy({
+    name: 'ask-first',
+    check: ({ tool }) => (asked.includes(tool.name) ? ask(`\`${tool.name}\` needs a yes.`) : allow),
+  }),
+];
+
+interface Parts {
+  readonly policies?: (config: Options) => readonly Policy[];
+  readonly configSchema?: Pack<Options>['configSchema'];
+  readonly presets?: Parameters<typeof definePack<Options>>[0]['presets'];
+  readonly version?: string;
+}
+
+const careful = (parts: Parts = {}): Pack =>
+  definePack<Options>({
+    name: 'careful',
+    version: '1.2.3',
+    description: 'Not too much, and not unasked.',
+    policies: makePolicies,
+    presets,
+    ...parts,
+    configSchema: parts.configSchema ?? configSchema,
+  });
+
+const read = { tool: 'read', input: { path: 'a.txt' } };
+const deploy = { tool: 'deploy' };
+const strictCases: PackCases['presets'][string] = {
+  cases: [
+    { call: read, answer: 'allow' },
+    { call: { tool: 'tag' }, answer: 'ask' },
+    { title: 'used up', after: [read], call: read, answer: 'deny', reason: 'calls' },
+  ],
+};
+const cases: PackCases = {
+  presets: {
+    recommended: {
+      cases: [
+        { title: 'reading', call: read, answer: 'allow' },
+        { title: 'asked first', call: deploy, answer: 'ask', reason: 'needs a yes' },
+        { title: 'used up', after: [read, read, read], call: read, answer: 'deny', reason: 'calls' },
+      ],
+    },
+    strict: strictCases,
+  },
+  configs: [{ title: 'nobody is asked', config: { ask: [] }, cases: [{ call: deploy, answer: 'allow' }] }],
+};
+
+async function findProblems(
+  pack: Pack,
+  { with: tried = cases, ...options }: PackTesterOptions & { readonly with?: PackCases } = {},
+): Promise<ReadonlyMap<string, string>> {
+  const problems = new Map<string, string>();
+  for (const { name, skipped, run } of packTester(pack, tried, options)) {
+    if (skipped !== undefined) continue;
+    await run().catch((error: { readonly message: string }) => void problems.set(name, error.message));
+  }
+  return problems;
+}
+
+const manifest = { version: '1.2.3', holdfast: 'pack', peerDependencies: { '@holdfast/core': '^1.0.0' } };
+const metadata = 'it says what it is';
+const same = 'every preset makes policies, the same ones each time';
+const covered = 'every preset that is in force has cases';
+const unknown = 'an option that there is not is refused';
+const fired = 'every policy of it lets something through and refuses something';
+const triedOut = 'a preset that is only tried out lets everything through';
+const anyOptions = 'whatever its options are, they are refused, or make policies that answer';
+const apart = 'what happens in one session is nothing to another';
+
+test('a good pack passes, and each check is named by its preset', async () => {
+  expect([...(await findProblems(careful(), { manifest }))]).toEqual([]);
+  const names = packTester(careful(), cases).map(({ name }) => name);
+  expect(names.slice(0, 8)).toEqual([
+    metadata,
+    same,
+    covered,
+    unknown,
+    fired,
+    triedOut,
+    anyOptions,
+    'recommended: 1. reading',
+  ]);
+  expect(new Set(names).size).toBe(names.length);
+  expect(names).toContain('strict: it leaves no timer');
+  expect(names).toContain(`nobody is asked: ${apart}`);
+});
+
+const guard = (check: Policy['check'], more: Partial<Pick<Policy, 'name'>> = {}): Policy =>
+  definePolicy({ name: 'guard', check, ...more });
+let calls = 0;
+
+interface Bad {
+  readonly title: string;
+  readonly pack: () => Pack;
+  readonly options?: PackTesterOptions & { readonly with?: PackCases };
+  /** One that the fault has to be found by, the first of those that find it. */
+  readonly caught: string;
+  readonly message: string;
+}
+
+const bad: readonly Bad[] = [
+  {
+    title: 'says another version than its package',
+    pack: () => careful({ version: '1.2.2' }),
+    options: { manifest },
+    caught: metadata,
+    message: 'The pack `careful` says that it is 1.2.2, and its package.json says 1.2.3.',
+  },
+  {
+    title: 'is not to be found as a pack',
+    pack: () => careful(),
+    options: { manifest: { ...manifest, holdfast: 'plugin' } },
+    caught: metadata,
+    message: '`"holdfast": "pack"`',
+  },
+  {
+    title: 'brings no core',
+    pack: () => careful(),
+    options: { manifest: { ...manifest, peerDependencies: { constructor: '1' } } },
+    caught: metadata,
+    message: '`@holdfast/core` among the `peerDependencies`',
+  },
+  {
+    title: 'was written by hand',
+    pack: () => ({ ...careful(), description: 'Two\nlines.' }),
+    caught: metadata,
+    message: 'needs a `description`',
+  },
+  {
+    title: 'was written by hand, without a preset',
+    pack: () => {
+      const { recommended, observe } = careful().presets;
+      return { ...careful(), presets: recommended && observe ? { recommended, observe } : {} };
+    },
+    options: { with: { presets: { recommended: strictCases } } },
+    caught: metadata,
+    message: 'Expected the presets `recommended` and `strict`.',
+  },
+  {
+    title: 'has a preset that its schema does not take',
+    pack: () => careful({ presets: { ...presets, strict: { description: 'None.', config: { maxCalls: 0 } } } }),
+    caught: same,
+    message: '`strict` makes no policies: The options of the pack `careful` do not fit',
+  },
+  {
+    title: 'has a preset that guards nothing',
+    pack: () => careful({ policies: (config) => (config.maxCalls === 1 ? [] : makePolicies(config)) }),
+    caught: same,
+    message: '`strict` makes no policy: it guards nothing.',
+  },
+  {
+    title: 'makes up ids',
+    pack: () =>
+      careful({
+        policies: (config) => {
+          calls += 1;
+          return [...makePolicies(config), guard(() => allow, { name: `guard-${calls}` })];
+        },
+      }),
+    caught: same,
+    message: 'their ids have to follow from the options',
+  },
+  {
+    title: 'has a preset without cases',
+    pack: () => careful({ presets: { ...presets, night: { description: 'At night.', config: { maxCalls: 2 } } } }),
+    caught: covered,
+    message: 'Expected cases of `night`.',
+  },
+  {
+    title: 'takes any option',
+    pack: () => careful({ configSchema: jsonSchema<Options>({ type: 'object', additionalProperties: true }) }),
+    caught: unknown,
+    message: 'It was taken.',
+  },
+  {
+    title: 'has a rule that never fires',
+    pack: () => careful({ policies: (config) => [...makePolicies(config), guard(() => allow)] }),
+    caught: fired,
+    message: '`guard` never refused anything: add cases',
+  },
+  {
+    title: 'has a rule that lets nothing through',
+    pack: () => careful({ policies: (config) => [...makePolicies(config), guard(() => deny('Never.'))] }),
+    caught: fired,
+    message: '`guard` never let through anything',
+  },
+];
+
+test.each(bad)('a pack that $title is caught', async ({ pack, options, caught, message }) => {
+  const problems = await findProblems(pack(), options);
+  expect([...problems.keys()]).toContain(caught);
+  expect(problems.get(caught)).toContain(message);
+});
+
+test('what a rule costs is told', async () => {
+  let time = 0;
+  const rules = await measurePack(careful(), cases, { now: () => (time += 0.02) });
+  expect(rules).toEqual([
+    { policy: 'call-budget', allowed: 9, asked: 0, denied: 2, microseconds: 1 },
+    { policy: 'ask-first', allowed: 9, asked: 2, denied: 0, microseconds: 1 },
+  ]);
+});
