@@ -106,7 +106,8 @@ export async function compareLockWith(
         );
       });
       // Somebody else may have accepted other tools in the meantime.
-      const next = new Map(readLock(place.lock)?.tools ?? []);
+      const latest = readLock(place.lock);
+      const next = new Map(latest?.tools ?? []);
       for (const { name, state } of chosen) {
         const now = current.get(name);
         if (now !== undefined) {
@@ -115,7 +116,7 @@ export async function compareLockWith(
           next.set(name, now.tool);
         } else if (state === 'gone') next.delete(name);
       }
-      await writeLock(place.lock, next, hooks.onWritten);
+      await writeLock(place.lock, { tools: next, plugins: latest?.plugins }, hooks.onWritten);
       await removeOldCopies(place.root, {
         named: new Set([...next.values()].map(({ digest }) => digest)),
         beforeMs: Date.now() - keepCopiesMs,

@@ -3,18 +3,28 @@ export type { Isolation } from './check-extended.ts';
 export type { MetadataReading } from './check-literal.ts';
 export type { ArgumentPassing, MetadataForm, ToolMetadata } from './check-metadata.ts';
 export {
+  type CompareDefinitionsOptions,
+  type ComparedPlugin,
+  compareDefinitions,
+  type DefinitionComparison,
+  findDefinitionProblem,
+} from './compare-definitions.ts';
+export {
   type ComparedTool,
   type CompareLockOptions,
   compareLock,
   type LockComparison,
   type LockState,
 } from './compare-lock.ts';
+export type { DefinitionChange } from './definition-changes.ts';
 export { type Diagnostic, formatDiagnostic } from './diagnostic.ts';
 export { findPython, type PythonState } from './find-python.ts';
 export { followImports } from './follow-imports.ts';
 export { defaultIsolation, describeIsolation, type TierState } from './isolation-tiers.ts';
+export { type LoadedPlugin, type LoadPluginOptions, loadPlugin } from './load-plugin.ts';
 export { type LoadedTools, type LoadToolsOptions, loadTools } from './load-tools.ts';
 export type { LockChange } from './lock-changes.ts';
+export { type DefinitionSource, definitionsOf, type PluginDefinitions } from './plugin-definitions.ts';
 export { type ReadMetadataOptions, readMetadata } from './read-metadata.ts';
 export { isRegistryCurrent } from './registry-current.ts';
 export { type FolderScan, type ScanFolderOptions, type ScannedFile, scanFolder } from './scan-folder.ts';

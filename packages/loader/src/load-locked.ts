@@ -68,7 +68,7 @@ export async function loadLocked(
       locked,
     };
   }
-  const locked = parseLock(bytes, place.lock);
+  const { tools: locked } = parseLock(bytes, place.lock);
   await using draft = await draftRegistry(place.root);
   const { folder, current } = await scanLocked(place, { locked, options, copies, hooks });
   if (draft !== undefined && folder.diagnostics.length === 0) {

@@ -5,7 +5,15 @@ import { isHoldfastError } from '@holdfast/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { digestClosure } from './import-closure.ts';
-import { formatLock, type LockedTool, parseLock, readLock, writeLock } from './lock-file.ts';
+import {
+  formatLock,
+  type Lock,
+  type LockedTool,
+  type LockedTools,
+  parseLock,
+  readLock,
+  writeLock,
+} from './lock-file.ts';
 import { createProject } from './test-project.ts';
 
 const hash = 'a'.repeat(64);
@@ -25,7 +33,10 @@ function lockedTool(entry = 'plugins/x.mjs', others: Readonly<Record<string, str
   };
 }
 
-const sound = formatLock(new Map([['x', lockedTool()]]));
+/** Without plugins, as every lock was before there were any. */
+const formatTools = (tools: LockedTools): string => formatLock({ tools, plugins: undefined });
+const noTools: Lock = { tools: new Map(), plugins: undefined };
+const sound = formatTools(new Map([['x', lockedTool()]]));
 
 function codeOf(text: string): string {
   try {
@@ -50,7 +61,7 @@ function withFiles(entry: string, files: Readonly<Record<string, string>>): stri
 }
 
 test('what is written is read', () => {
-  expect(parseLock(sound, 'holdfast.lock')).toEqual(new Map([['x', lockedTool()]]));
+  expect(parseLock(sound, 'holdfast.lock')).toEqual({ tools: new Map([['x', lockedTool()]]), plugins: undefined });
   expect(codeOf(change({}))).toBe('taken');
   expect(codeOf(withFiles('a/b c/..d/é.mjs', { 'a/b c/..d/é.mjs': hash }))).toBe('taken');
 });
@@ -151,14 +162,14 @@ test('a lock has one text, whatever the order of tools, files and keys', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.stringMatching(/^[a-z]{1,5}_$/), tool, { maxKeys: 5 }), (tools) => {
       const map = new Map(Object.entries(tools));
-      const text = formatLock(map);
+      const text = formatTools(map);
       const turned = new Map(
         [...reverse(map)].map(([name, one]) => [
           name,
           { ...one, files: reverse(one.files), metadata: Object.fromEntries(Object.entries(one.metadata).reverse()) },
         ]),
       );
-      expect(formatLock(turned)).toBe(text);
+      expect(formatTools(turned)).toBe(text);
       expect(formatLock(parseLock(text, ''))).toBe(text);
     }),
   );
@@ -191,7 +202,7 @@ test('a lock that is too large is not read', async () => {
 
 test('a lock that cannot be written', async () => {
   await using project = await createProject({ 'holdfast.lock/x': '' });
-  await expect(writeLock(project.lock, new Map())).rejects.toMatchObject({ code: 'tools.lock.unwritable' });
+  await expect(writeLock(project.lock, noTools)).rejects.toMatchObject({ code: 'tools.lock.unwritable' });
   expect(await readdir(project.root)).toEqual(['holdfast.lock', 'plugins']);
 });
 
@@ -199,13 +210,13 @@ test('a lock is replaced as a whole, by another file, or not at all', async () =
   await using project = await createProject({ 'holdfast.lock': sound });
   const before = await stat(project.lock);
   await expect(
-    writeLock(project.lock, new Map(), () => {
+    writeLock(project.lock, noTools, () => {
       throw new Error('crash');
     }),
   ).rejects.toMatchObject({ code: 'tools.lock.unwritable' });
   expect(await readFile(project.lock, 'utf8')).toBe(sound);
   expect((await stat(project.lock)).ino).toBe(before.ino);
-  await writeLock(project.lock, new Map());
+  await writeLock(project.lock, noTools);
   expect((await stat(project.lock)).ino).not.toBe(before.ino);
   expect(await readdir(project.root)).toEqual(['holdfast.lock', 'plugins']);
   expect(await readFile(join(project.root, 'holdfast.lock'), 'utf8')).toBe('{\n  "tools": {},\n  "version": 1\n}\n');

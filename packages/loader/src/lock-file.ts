@@ -10,6 +10,8 @@ import {
 import { versionPattern } from './found-packages.ts';
 import { makeVisible } from './hidden-text.ts';
 import { digestClosure } from './import-closure.ts';
+import { type LockedPlugins, readLockedPlugins, toLockedPluginsJson } from './locked-definitions.ts';
+import { isHash, isPackageName } from './locked-texts.ts';
 import type { Pin } from './pinned-copies.ts';
 import { isPlainPath } from './plain-path.ts';
 import { readBounded } from './read-bounded.ts';
@@ -29,9 +31,15 @@ export interface LockedTool extends Pin {
 /** By tool name. */
 export type LockedTools = ReadonlyMap<string, LockedTool>;
 
-/** A lock as it was at one moment. */
-export interface LockReading {
+/** All that a lock says. Whoever writes one has both parts at hand. */
+export interface Lock {
   readonly tools: LockedTools;
+  /** `undefined`: the lock says nothing of plugins and packs. */
+  readonly plugins: LockedPlugins | undefined;
+}
+
+/** A lock as it was at one moment. */
+export interface LockReading extends Lock {
   readonly bytes: Uint8Array;
 }
 
@@ -46,7 +54,7 @@ const maxLockBytes = 64 * 1024 * 1024;
  */
 export function readLock(path: string): LockReading | undefined {
   const bytes = readLockBytes(path);
-  return bytes === undefined ? undefined : { tools: parseLock(bytes, path), bytes };
+  return bytes === undefined ? undefined : { ...parseLock(bytes, path), bytes };
 }
 
 /** What is in the file; `undefined` when there is none. @throws HoldfastError `tools.lock.unreadable`. */
@@ -60,9 +68,9 @@ export function readLockBytes(path: string): Uint8Array | undefined {
 }
 
 /** @throws HoldfastError `tools.lock.unwritable`. */
-export async function writeLock(path: string, tools: LockedTools, onWritten?: OnWrite): Promise<void> {
+export async function writeLock(path: string, lock: Lock, onWritten?: OnWrite): Promise<void> {
   try {
-    await writeAtomically(path, formatLock(tools), onWritten);
+    await writeAtomically(path, formatLock(lock), onWritten);
   } catch (cause) {
     throw new HoldfastError(
       'tools.lock.unwritable',
@@ -76,10 +84,10 @@ export async function writeLock(path: string, tools: LockedTools, onWritten?: On
 }
 
 /**
- * The text of a lock: the same for the same tools, in whatever order they come. What stands within schemas and metadata keeps the order
- * in which its author wrote it: a model reads it so.
+ * The text of a lock: the same for the same tools and plugins, in whatever order they come. What stands within schemas and metadata keeps
+ * the order in which its author wrote it: a model reads it so.
  */
-export function formatLock(tools: LockedTools): string {
+export function formatLock({ tools, plugins }: Lock): string {
   const locked = [...tools].map(
     ([name, { entry, digest, files, packages, parameters, returns, metadata }]): [string, Json] => [
       name,
@@ -94,7 +102,12 @@ export function formatLock(tools: LockedTools): string {
       },
     ],
   );
-  return `${JSON.stringify({ tools: sortMembers(Object.fromEntries(locked)), version }, undefined, 2)}\n`;
+  const lock = {
+    ...(plugins === undefined ? {} : { plugins: toLockedPluginsJson(plugins) }),
+    tools: sortMembers(Object.fromEntries(locked)),
+    version,
+  };
+  return `${JSON.stringify(lock, undefined, 2)}\n`;
 }
 
 function sortMembers(object: JsonObject): JsonObject {
@@ -106,7 +119,7 @@ function sortMembers(object: JsonObject): JsonObject {
  *
  * @throws HoldfastError `tools.lock.invalid`, `tools.lock.version`.
  */
-export function parseLock(lock: Uint8Array | string, path: string): LockedTools {
+export function parseLock(lock: Uint8Array | string, path: string): Lock {
   const text = typeof lock === 'string' ? lock : new TextDecoder('utf-8', { ignoreBOM: true }).decode(lock);
   const parsed = parseJson(text, { maxDepth: 80 });
   if (!parsed.ok) throw invalid(path, parsed.problem);
@@ -115,7 +128,7 @@ export function parseLock(lock: Uint8Array | string, path: string): LockedTools 
     if (!hasOwnDigest(tool))
       throw invalid(path, `\`tools.${name}\` has a \`digest\` that is not the one of its \`files\``);
   }
-  return tools;
+  return { tools, plugins: toLockedPlugins(parsed.value, path) };
 }
 
 /** Whether the digest is that of the files. */
@@ -124,7 +137,7 @@ export function hasOwnDigest({ entry, files, digest }: Pin): boolean {
 }
 
 /**
- * As `parseLock`, of a lock that it has taken before, parsed already: what each part looks like is checked, and no digest.
+ * As `parseLock` for the tools, of a lock that it has taken before, parsed already: what each part looks like is checked, and no digest.
  *
  * @throws HoldfastError `tools.lock.invalid`, `tools.lock.version`.
  */
@@ -145,17 +158,22 @@ export function toLockedTools(value: unknown, path: string): LockedTools {
   return locked;
 }
 
+function toLockedPlugins(value: unknown, path: string): LockedPlugins | undefined {
+  if (!isPlainObject(value) || value['plugins'] === undefined) return undefined;
+  return readLockedPlugins(value['plugins'], (at, problem) => {
+    throw invalid(path, `\`${at}\` ${problem}`);
+  });
+}
+
 interface KnownKeys {
   readonly required: readonly string[];
   readonly optional: readonly string[];
 }
-const lockKeys: KnownKeys = { required: ['version', 'tools'], optional: [] };
+const lockKeys: KnownKeys = { required: ['version', 'tools'], optional: ['plugins'] };
 const toolKeys: KnownKeys = {
   required: ['file', 'digest', 'files', 'packages', 'metadata'],
   optional: ['parameters', 'returns'],
 };
-const hashPattern = /^[\da-f]{64}$/;
-const packagePattern = /^(?:@[\w.~-]+\/)?(?![._])[\w.~-]+$/;
 
 function readTool(name: string, tool: unknown, path: string): LockedTool {
   const at = `tools.${name}`;
@@ -164,20 +182,20 @@ function readTool(name: string, tool: unknown, path: string): LockedTool {
   if (!isPlainObject(tool)) throw fail('is no object');
   checkKeys(tool, toolKeys, { path, at });
   const { file, digest, parameters, returns, metadata } = tool;
-  const files = readTexts(tool['files'], isPlainPath, hashPattern);
+  const files = readTexts(tool['files'], isPlainPath, isHash);
   if (files === undefined) throw fail('has `files` that are not paths with their hashes');
-  const packages = readTexts(tool['packages'], isPackageName, versionPattern);
+  const packages = readTexts(tool['packages'], isPackageName, isVersion);
   if (packages === undefined) throw fail('has `packages` that are not names with their versions');
   if (typeof file !== 'string' || !files.has(file)) throw fail('has a `file` that is not one of its `files`');
   if (!isSchema(parameters) || !isSchema(returns)) throw fail('has a schema that is no object');
-  if (typeof digest !== 'string' || !hashPattern.test(digest)) throw fail('has a `digest` that is no hash');
+  if (typeof digest !== 'string' || !isHash(digest)) throw fail('has a `digest` that is no hash');
   if (!isPlainObject(metadata)) throw fail('has `metadata` that is no object');
   // Came from JSON.
   return { entry: file, digest, files, packages, parameters, returns, metadata: metadata as JsonObject };
 }
 
-function isPackageName(name: string): boolean {
-  return packagePattern.test(name);
+function isVersion(text: string): boolean {
+  return versionPattern.test(text);
 }
 
 function isSchema(value: unknown): value is JsonObject | undefined {
@@ -189,7 +207,7 @@ const nothing: ReadonlyMap<string, string> = new Map();
 function readTexts(
   value: unknown,
   isKey: (key: string) => boolean,
-  text: RegExp,
+  isText: (text: string) => boolean,
 ): ReadonlyMap<string, string> | undefined {
   if (!isPlainObject(value)) return undefined;
   const names = Object.keys(value);
@@ -197,7 +215,7 @@ function readTexts(
   const texts = new Map<string, string>();
   for (const name of names) {
     const one = value[name];
-    if (!isKey(name) || typeof one !== 'string' || !text.test(one)) return undefined;
+    if (!isKey(name) || typeof one !== 'string' || !isText(one)) return undefined;
     texts.set(name, one);
   }
   return texts;

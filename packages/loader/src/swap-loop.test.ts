@@ -36,7 +36,10 @@ function createDice(seed: number): (sides: number) => number {
 /** As `accept` does, but without waiting for the disk, and without a copy: the load has to make it. */
 async function lockQuickly({ root, plugins, lock }: TestProject): Promise<void> {
   const { tools } = await readFolderPins({ root, folder: plugins }, {});
-  await writeFile(lock, formatLock(new Map([...tools].map(([name, { tool }]) => [name, tool]))));
+  await writeFile(
+    lock,
+    formatLock({ tools: new Map([...tools].map(([name, { tool }]) => [name, tool])), plugins: undefined }),
+  );
 }
 
 /** One of the ways in which somebody else may change a file under the loader's hands. */

@@ -1,0 +1,153 @@
+import { resolve } from 'node:path';
+import { HoldfastError } from '@holdfast/core';
+import type { LockState } from './compare-lock.ts';
+import { type DefinitionChange, describeDefinitionChanges, findDefinitionChanges } from './definition-changes.ts';
+import { readLock, writeLock } from './lock-file.ts';
+import type { LockedDefinitions, LockedPlugins } from './locked-definitions.ts';
+import type { PluginDefinitions } from './plugin-definitions.ts';
+
+/** How a plugin or pack compares with what is locked. */
+export interface ComparedPlugin {
+  /** `plugin:git` or `pack:shell-guard`. */
+  readonly id: string;
+  readonly kind: 'plugin' | 'pack';
+  readonly name: string;
+  readonly state: LockState;
+  /** What differs; of a new one everything, of one that is gone nothing. */
+  readonly changes: readonly DefinitionChange[];
+}
+
+/** Plugins and packs beside a lock, read at one moment. */
+export interface DefinitionComparison {
+  /** Absolute path of the lock. */
+  readonly lock: string;
+  /** Whether the lock says anything of plugins and packs; until it does, a host runs them as they are. */
+  readonly found: boolean;
+  /** In the order of their ids. */
+  readonly plugins: readonly ComparedPlugin[];
+  /**
+   * Locks what was compared. Default: all of it. Those that are gone leave the lock, refused ones stay as they are locked, and so do the
+   * tools of folders.
+   *
+   * @throws HoldfastError `plugin.lock.unknown`, `tools.lock.unwritable`, and as `compareDefinitions` for the lock.
+   */
+  accept(ids?: readonly string[]): Promise<void>;
+}
+
+export interface CompareDefinitionsOptions {
+  /** Path of the lock. */
+  readonly lock: string;
+  /**
+   * Whether something that should be there could not be loaded. Then what is locked and not there is `refused` in place of `gone`: nobody
+   * can say which of them it is. Default false.
+   */
+  readonly incomplete?: boolean;
+}
+
+/**
+ * Compares plugins and packs as they are, see `definitionsOf`, with a lock.
+ *
+ * @throws HoldfastError `plugin.lock.duplicate` (two of one name that differ), `tools.lock.unreadable`, `tools.lock.invalid`,
+ * `tools.lock.version`.
+ */
+export function compareDefinitions(
+  current: readonly PluginDefinitions[],
+  { lock, incomplete = false }: CompareDefinitionsOptions,
+): DefinitionComparison {
+  const path = resolve(lock);
+  const found = readLock(path)?.plugins;
+  const locked: LockedPlugins = found ?? new Map<string, LockedDefinitions>();
+  const now = toMap(current);
+  const ids = [...new Set([...locked.keys(), ...now.keys()])].sort();
+  const plugins = ids.map((id) => comparePlugin(id, { locked: locked.get(id), now: now.get(id), incomplete }));
+  return {
+    lock: path,
+    found: found !== undefined,
+    plugins,
+    async accept(chosen = ids) {
+      const unknown = chosen.find((id) => !ids.includes(id));
+      if (unknown !== undefined) {
+        throw new HoldfastError('plugin.lock.unknown', `\`${unknown}\` is neither in use nor locked.`, {
+          data: { id: unknown },
+        });
+      }
+      // Somebody else may have accepted other ones, and tools, in the meantime.
+      const latest = readLock(path);
+      const next = new Map(latest?.plugins ?? []);
+      for (const { id, state } of plugins.filter((one) => chosen.includes(one.id))) {
+        const definitions = now.get(id);
+        if (definitions !== undefined) next.set(id, definitions);
+        else if (state === 'gone') next.delete(id);
+      }
+      // Where nothing was ever said of plugins, an empty part would say that none may be used.
+      const isEmpty = next.size === 0 && latest?.plugins === undefined;
+      await writeLock(path, { tools: latest?.tools ?? new Map(), plugins: isEmpty ? undefined : next });
+    },
+  };
+}
+
+function toMap(current: readonly PluginDefinitions[]): ReadonlyMap<string, PluginDefinitions> {
+  const byId = new Map<string, PluginDefinitions>();
+  for (const one of current) {
+    const other = byId.get(one.id);
+    // A pack may be in use twice, with options of its own each time.
+    if (other !== undefined && findDefinitionChanges(other, one).length > 0) {
+      throw new HoldfastError(
+        'plugin.lock.duplicate',
+        `There are two different \`${one.id}\`, the versions ${other.version} and ${one.version}: use one of them.`,
+        { data: { id: one.id } },
+      );
+    }
+    byId.set(one.id, one);
+  }
+  return byId;
+}
+
+function comparePlugin(
+  id: string,
+  {
+    locked,
+    now,
+    incomplete,
+  }: {
+    readonly locked: LockedDefinitions | undefined;
+    readonly now: PluginDefinitions | undefined;
+    readonly incomplete: boolean;
+  },
+): ComparedPlugin {
+  const kind = id.startsWith('pack:') ? 'pack' : 'plugin';
+  const name = id.slice(kind.length + 1);
+  if (now === undefined) return { id, kind, name, state: incomplete ? 'refused' : 'gone', changes: [] };
+  const changes = findDefinitionChanges(locked, now);
+  const state = locked === undefined ? 'new' : changes.length === 0 ? 'same' : 'changed';
+  return { id, kind, name, state, changes };
+}
+
+/**
+ * Why what was compared must not be used: it is not locked (`plugin.lock.new`, `pack.lock.new`), or not as it is locked
+ * (`plugin.lock.changed`, `pack.lock.changed`). `undefined`: it may be. To be thrown, or told, by a host that goes by its lock.
+ */
+export function findDefinitionProblem({ id, kind, name, state, changes }: ComparedPlugin): HoldfastError | undefined {
+  const look = `look at it with \`holdfast lock --check --accept ${id}\``;
+  switch (state) {
+    case 'same':
+    case 'gone':
+    case 'refused':
+      // What is not there is not used.
+      return undefined;
+    case 'new':
+      return new HoldfastError(
+        kind === 'pack' ? 'pack.lock.new' : 'plugin.lock.new',
+        `The ${kind} \`${name}\` is not in the lock: ${look}.`,
+        { data: { [kind]: name } },
+      );
+    case 'changed':
+      return new HoldfastError(
+        kind === 'pack' ? 'pack.lock.changed' : 'plugin.lock.changed',
+        `The ${kind} \`${name}\` is not as it is locked (${describeDefinitionChanges(changes)}): ${look}.`,
+        { data: { [kind]: name } },
+      );
+    default:
+      return state satisfies never;
+  }
+}
