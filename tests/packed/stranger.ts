@@ -12,8 +12,8 @@ export interface Project {
   /** Names of all installed packages, sorted. */
   readonly installed: readonly string[];
   write(path: string, text: string): Promise<void>;
-  /** Runs a program there, in any way it ends. */
-  run(command: string, parameters: readonly string[]): Promise<Ended>;
+  /** Runs a program there or in a folder of it, in any way it ends. */
+  run(command: string, parameters: readonly string[], place?: string): Promise<Ended>;
   remove(): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ export interface Ended {
   readonly output: string;
 }
 
-/** Makes an empty project and installs `specifiers` with npm: our packages from `registry`, all others as npm is set up. */
+/** Makes an empty project and installs `specifiers` with npm from `registry`, to which it may publish. */
 export async function createProject(registry: string, specifiers: readonly string[]): Promise<Project> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-stranger-')));
   const write = async (path: string, text: string): Promise<void> => {
@@ -31,7 +31,7 @@ export async function createProject(registry: string, specifiers: readonly strin
     await writeFile(join(folder, path), text);
   };
   await write('package.json', '{ "name": "stranger", "private": true, "type": "module" }\n');
-  await write('.npmrc', `@holdfast:registry=${registry}\n`);
+  await write('.npmrc', toSettings(registry));
   await install(folder, specifiers);
   const { packages } = JSON.parse(await readFile(join(folder, 'node_modules/.package-lock.json'), 'utf8')) as {
     readonly packages: Readonly<Record<string, unknown>>;
@@ -40,9 +40,14 @@ export async function createProject(registry: string, specifiers: readonly strin
     folder,
     installed: Object.keys(packages).map((path) => path.slice(path.lastIndexOf('node_modules/') + 13)),
     write,
-    run: (command, parameters) => run(folder, command, parameters),
+    run: (command, parameters, place = '') => run(join(folder, place), command, parameters),
     remove: () => rm(folder, { recursive: true }),
   };
+}
+
+/** What npm is told of a registry: the one for everything, and that anybody may publish. */
+export function toSettings(registry: string): string {
+  return `registry=${registry}/\n//${new URL(registry).host}/:_authToken=anybody\n`;
 }
 
 async function install(folder: string, specifiers: readonly string[]): Promise<void> {
