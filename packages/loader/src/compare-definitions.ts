@@ -26,7 +26,7 @@ export interface DefinitionComparison {
   /** In the order of their ids. */
   readonly plugins: readonly ComparedPlugin[];
   /**
-   * Locks what was compared. Default: all of it. Those that are gone leave the lock, refused ones stay as they are locked, and so do the
+   * Locks what was compared. Default: all of it; where there is nothing, nothing is written. Those that are gone leave the lock, refused ones stay as they are locked, and so do the
    * tools of folders.
    *
    * @throws HoldfastError `plugin.lock.unknown`, `tools.lock.unwritable`, and as `compareDefinitions` for the lock.
@@ -71,6 +71,7 @@ export function compareDefinitions(
           data: { id: unknown },
         });
       }
+      if (chosen.length === 0) return;
       // Somebody else may have accepted other ones, and tools, in the meantime.
       const latest = readLock(path);
       const next = new Map(latest?.plugins ?? []);
@@ -79,9 +80,7 @@ export function compareDefinitions(
         if (definitions !== undefined) next.set(id, definitions);
         else if (state === 'gone') next.delete(id);
       }
-      // Where nothing was ever said of plugins, an empty part would say that none may be used.
-      const isEmpty = next.size === 0 && latest?.plugins === undefined;
-      await writeLock(path, { tools: latest?.tools ?? new Map(), plugins: isEmpty ? undefined : next });
+      await writeLock(path, { tools: latest?.tools ?? new Map(), plugins: next });
     },
   };
 }

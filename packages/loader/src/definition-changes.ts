@@ -56,7 +56,7 @@ function readField(fields: JsonObject, field: string): Json {
 
 const mostTold = 5;
 
-/** What has changed, for a message: `version 1.0.0 -> 1.1.0; tool:push: dangerous, effects; tool:pull (new)`. */
+/** What has changed, for a message: `its file, version 1.0.0 -> 1.1.0; tool:push: dangerous, effects; tool:pull (new)`. */
 export function describeDefinitionChanges(changes: readonly DefinitionChange[]): string {
   const byDefinition = new Map<string, DefinitionChange[]>();
   for (const change of changes) {
@@ -73,7 +73,8 @@ function describeOne(definition: string, changes: readonly DefinitionChange[]): 
   if (definition !== '') {
     const [first] = changes;
     if (first?.field === '') return `${name} ${first.before === null ? '(new)' : '(gone)'}`;
-    return `${name}: ${changes.map(({ field }) => makeVisible(field).slice(0, 50)).join(', ')}`;
+    const fields = changes.map(({ field }) => makeVisible(field).slice(0, 50)).join(', ');
+    return `${name}: ${fields.length > 200 ? `${fields.slice(0, 200)}…` : fields}`;
   }
   return changes
     .map(({ field, before, after }) => {

@@ -1,5 +1,6 @@
 import {
   copyJson,
+  describeThrown,
   findToolNameProblem,
   HoldfastError,
   type Json,
@@ -31,15 +32,34 @@ export function describePlugin(plugin: Plugin): readonly NamedDefinition[] {
   const { models = [], resources = [], commands = [] } = plugin;
   return [
     named('plugin', plugin.name, { description, holdfast, options: jsonSchemaOf(configSchema) }),
-    ...tools.map(describeTool),
-    ...policies.map((policy) => named('policy', policy.id, policyOf(policy))),
-    ...packs.map(describePack),
-    ...sections.flatMap((section) => describeSection(section, [])),
-    ...slices.map(({ id, kind, retention }) => named('slice', id, { kind, retention })),
-    ...models.map((model) => named('model', model.name, { description: model.description })),
-    ...resources.map(({ name, lifetime }) => named('resource', name, { lifetime })),
-    ...commands.map((command) => named('command', command.name, { description: command.description })),
+    ...each('tools', tools, describeTool),
+    ...each('policies', policies, (policy) => named('policy', policy.id, policyOf(policy))),
+    ...each('packs', packs, describePack),
+    ...each('sections', sections, (section) => describeSection(section, [])).flat(),
+    ...each('slices', slices, ({ id, kind, retention }) => named('slice', id, { kind, retention })),
+    ...each('models', models, (model) => named('model', model.name, { description: model.description })),
+    ...each('resources', resources, ({ name, lifetime }) => named('resource', name, { lifetime })),
+    ...each('commands', commands, (command) => named('command', command.name, { description: command.description })),
   ];
+}
+
+/** Nobody has looked at what is in the lists before. */
+function each<Item, Described>(
+  kind: string,
+  list: readonly Item[],
+  toDescribed: (item: Item) => Described,
+): readonly Described[] {
+  return list.map((item, index) => {
+    try {
+      return toDescribed(item);
+    } catch (cause) {
+      throw new HoldfastError(
+        'plugin.definition.invalid',
+        `number ${index + 1} of its \`${kind}\`: ${describeThrown(cause)}`,
+        { cause },
+      );
+    }
+  });
 }
 
 /** What a pack declares. Each preset is a field. */
@@ -55,7 +75,7 @@ export function describePack({ name, version, description, configSchema, presets
 
 function describeTool(tool: Tool): NamedDefinition {
   const problem = findToolNameProblem(tool.name);
-  if (problem !== undefined) throw new HoldfastError('plugin.definition.invalid', `Of its tools, ${problem.message}`);
+  if (problem !== undefined) throw new HoldfastError('plugin.definition.invalid', problem.message);
   const { inputSchema, outputSchema, examples, acceptsOverrides } = tool;
   return named('tool', tool.name, {
     description: tool.description,
@@ -80,7 +100,7 @@ function policyOf({ name, tools }: Policy): Fields {
 function describeSection(section: Section, above: readonly string[]): readonly NamedDefinition[] {
   const path = [...above, section.key];
   if (path.length > maxSectionDepth) {
-    throw new HoldfastError('plugin.definition.invalid', `Its sections are nested deeper than ${maxSectionDepth}`);
+    throw new HoldfastError('plugin.definition.invalid', `sections are nested deeper than ${maxSectionDepth} levels`);
   }
   const { title, template, summary, visibility, params, defaults, enabled } = section;
   const { tools, policies, slices, taskExamples, acceptsOverrides, children } = section;
@@ -104,16 +124,14 @@ function describeSection(section: Section, above: readonly string[]): readonly N
 
 type Fields = Readonly<Record<string, unknown>>;
 
-function named(kind: string, name: string, fields: Fields): NamedDefinition {
+function named(kind: string, name: unknown, fields: Fields): NamedDefinition {
+  if (typeof name !== 'string') throw new HoldfastError('plugin.definition.invalid', `a ${kind} without a name`);
   const key = `${kind}:${name}`;
   const said = Object.entries(fields).flatMap(([field, value]): [string, Json][] => {
     if (value === undefined) return [];
     const copied = copyJson(value);
     if (copied.ok) return [[field, copied.value]];
-    throw new HoldfastError(
-      'plugin.definition.invalid',
-      `\`${field}\` of its \`${key}\` cannot be said: ${copied.problem}`,
-    );
+    throw new HoldfastError('plugin.definition.invalid', `\`${field}\` of \`${key}\` is no JSON: ${copied.problem}`);
   });
   return { key, fields: Object.fromEntries(said) };
 }

@@ -1,4 +1,4 @@
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { definePlugin, HoldfastError, type JsonObject, type Plugin, type Tool } from '@holdfast/core';
 import { askPlugin } from './ask-plugin.ts';
@@ -50,7 +50,7 @@ export async function loadPlugin(
       const folder = await loadTools(path, options);
       loaded.push(folder);
       tools.push(...folder.tools.map((tool) => toPluginTool(tool, { plugin: name, folder: basename(path) })));
-      diagnostics.push(...folder.diagnostics.map((one) => ({ ...one, file: join(basename(path), one.file) })));
+      diagnostics.push(...folder.diagnostics.map((one) => ({ ...one, file: `${basename(path)}/${one.file}` })));
     }
     const { toolFolders: _, ...contributions } = given;
     const settled = definePlugin({

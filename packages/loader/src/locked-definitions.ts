@@ -38,13 +38,17 @@ export function readLockedPlugins(value: unknown, refuse: Refuse): LockedPlugins
   if (!isPlainObject(value)) return refuse('plugins', 'is no object');
   const plugins = new Map<string, LockedDefinitions>();
   for (const id of Object.keys(value)) {
-    if (!idPattern.test(id)) refuse(`plugins.${id}`, 'is no name of a plugin or a pack');
+    if (!isPluginId(id)) refuse(`plugins.${id}`, 'is no name of a plugin or a pack');
     plugins.set(
       id,
       readLockedDefinitions(value[id], (problem) => refuse(`plugins.${id}`, problem)),
     );
   }
   return plugins;
+}
+
+export function isPluginId(id: string): boolean {
+  return idPattern.test(id);
 }
 
 /** Reads one of them. */

@@ -1,7 +1,12 @@
-import { describeThrown, HoldfastError, isHoldfastError, isPack, type Pack, type Plugin } from '@holdfast/core';
+import { describeThrown, HoldfastError, isPack, type Pack, type Plugin } from '@holdfast/core';
 import { describePack, describePlugin, type NamedDefinition } from './describe-plugin.ts';
 import { findHiddenCharacter, makeVisible } from './hidden-text.ts';
-import { type LockedDefinitions, readLockedDefinitions, toLockedDefinitionsJson } from './locked-definitions.ts';
+import {
+  isPluginId,
+  type LockedDefinitions,
+  readLockedDefinitions,
+  toLockedDefinitionsJson,
+} from './locked-definitions.ts';
 
 /** Where a plugin or pack was imported from, as far as whoever did so knows. More keys are no harm. */
 export interface DefinitionSource {
@@ -33,6 +38,7 @@ const maxLength = 512 * 1024;
 export function definitionsOf(subject: Plugin | Pack, source: DefinitionSource = {}): PluginDefinitions {
   const kind = isPack(subject) ? 'pack' : 'plugin';
   const { name, version } = subject;
+  const id = `${kind}:${name}`;
   const refuse = (problem: string, cause?: unknown): never => {
     throw new HoldfastError(
       'plugin.definition.invalid',
@@ -40,6 +46,7 @@ export function definitionsOf(subject: Plugin | Pack, source: DefinitionSource =
       { data: { [kind]: name }, ...(cause === undefined ? {} : { cause }) },
     );
   };
+  if (!isPluginId(id)) refuse('its name is none');
   const definitions = new Map<string, NamedDefinition['fields']>();
   let room = maxLength;
   for (const { key, fields } of describe(subject, refuse)) {
@@ -60,7 +67,7 @@ export function definitionsOf(subject: Plugin | Pack, source: DefinitionSource =
   };
   // What is written to a lock has to be what a lock is read to be.
   readLockedDefinitions(toLockedDefinitionsJson(described), (problem) => refuse(`it ${problem}`));
-  return { id: `${kind}:${name}`, kind, name, ...described };
+  return { id, kind, name, ...described };
 }
 
 function describe(
@@ -71,7 +78,7 @@ function describe(
     return isPack(subject) ? [describePack(subject)] : describePlugin(subject);
   } catch (thrown) {
     // Its own getters and schemas run here, too.
-    return refuse(isHoldfastError(thrown) ? thrown.message.replace(/\.$/, '') : describeThrown(thrown), thrown);
+    return refuse(describeThrown(thrown).replace(/\.$/, ''), thrown);
   }
 }
 
