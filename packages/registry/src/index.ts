@@ -1,0 +1,17 @@
+export { createRegistry } from './create-registry.ts';
+export { foldName } from './fold-name.ts';
+export { findVersionProblem, holdfastVersion } from './holdfast-version.ts';
+export type {
+  Explanation,
+  LooseTools,
+  PackageSource,
+  Provenance,
+  RegisteredKind,
+  RegisteredPack,
+  RegisteredPlugin,
+  Registry,
+  RegistryOptions,
+  RegistryProblem,
+  UsePackOptions,
+  UsePluginOptions,
+} from './registry.ts';

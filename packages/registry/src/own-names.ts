@@ -1,0 +1,150 @@
+import {
+  allow,
+  type Executed,
+  HoldfastError,
+  type Policy,
+  type PolicyContext,
+  type PolicyResult,
+  type PreparedCall,
+  type ReserveContext,
+  type Section,
+  type Tool,
+  type ToolContext,
+} from '@holdfast/core';
+
+/** What tools that belong together are called where they are in force, and what they call each other. */
+export interface OwnNames {
+  /** By own name; `undefined` for a tool that is not in force. */
+  readonly inForce: ReadonlyMap<string, string | undefined>;
+  /** The tools as they were, by the name in force. */
+  readonly tools: ReadonlyMap<string, Tool>;
+  /** Whether all are in force under their own names. */
+  readonly same: boolean;
+}
+
+/**
+ * @throws HoldfastError `toolset.name.duplicate` when two of them have one own name, or would have one name.
+ */
+export function toOwnNames(tools: readonly Tool[], nameOf: (tool: Tool) => string | undefined): OwnNames {
+  const inForce = new Map<string, string | undefined>();
+  const byName = new Map<string, Tool>();
+  for (const tool of tools) {
+    const name = nameOf(tool);
+    const twin = inForce.has(tool.name) ? tool.name : byName.get(name ?? '')?.name;
+    if (twin !== undefined) {
+      throw new HoldfastError(
+        'toolset.name.duplicate',
+        `Both \`${twin}\` and \`${tool.name}\` would be called \`${name ?? tool.name}\`: give one another name.`,
+        { data: { names: [twin, tool.name] } },
+      );
+    }
+    inForce.set(tool.name, name);
+    if (name !== undefined) byName.set(name, tool);
+  }
+  return { inForce, tools: byName, same: [...inForce].every(([own, name]) => own === name) };
+}
+
+/** `tools` as they are in force; those that are not are left out. */
+export function renameAll(tools: readonly Tool[], names: OwnNames): readonly Tool[] {
+  return tools.flatMap((tool) => {
+    const name = names.inForce.get(tool.name);
+    return name === undefined ? [] : [names.same ? tool : renameTool(tool, name, names)];
+  });
+}
+
+/** `tool` under another name. What it calls by the own name of another one is that one. */
+function renameTool(tool: Tool, name: string, names: OwnNames): Tool {
+  if (tool.execute === undefined) return Object.freeze({ ...tool, name });
+  const execute = (input: unknown, context: ToolContext): Executed<unknown> =>
+    // Asked for again at each call: the other functions are looked up on the tool, and find what they expect there.
+    tool.execute?.(input, renameCalls(context, names));
+  return Object.freeze({ ...tool, name, execute });
+}
+
+function renameCalls(context: ToolContext, { inForce }: OwnNames): ToolContext {
+  const call: ToolContext['call'] = (name, input) =>
+    // A tool that is not in force is not there: whoever has its name in force is somebody else.
+    context.call(inForce.has(name) ? (inForce.get(name) ?? `absent/${name}`) : name, input);
+  // Not a copy: what a context has are accessors with private parts, and more may be added to them. The target stays empty, as a
+  // frozen one would not let `call` be another.
+  return new Proxy<ToolContext>(Object.create(null), {
+    get: (_, key) => (key === 'call' ? call : Reflect.get(context, key)),
+    has: (_, key) => Reflect.has(context, key),
+    set: () => false,
+    defineProperty: () => false,
+  });
+}
+
+interface RenamePolicyOptions {
+  readonly id?: string;
+  /** It is asked about the tools of `names` only; it sees all successes. */
+  readonly ownOnly?: boolean;
+}
+
+/** `policy` where tools are called otherwise: it sees them under their own names, and what merely has one of these names under none. */
+export function renamePolicy(
+  policy: Policy,
+  names: OwnNames,
+  { id = policy.id, ownOnly = false }: RenamePolicyOptions = {},
+): Policy {
+  const see = viewOf(names);
+  const concerns = ({ tool }: PreparedCall): boolean => !ownOnly || names.tools.has(tool.name);
+  return Object.freeze({
+    ...policy,
+    id,
+    tools: Object.freeze(
+      policy.tools.flatMap((name) => (names.inForce.has(name) ? (names.inForce.get(name) ?? []) : name)),
+    ),
+    check: (call: PreparedCall, context: PolicyContext) => (concerns(call) ? policy.check(see(call), context) : allow),
+    ...(policy.onResult === undefined
+      ? {}
+      : {
+          onResult: (call: PreparedCall, result: PolicyResult, context: PolicyContext) =>
+            policy.onResult?.(see(call), result, context),
+        }),
+    ...(policy.reserve === undefined
+      ? {}
+      : {
+          reserve: (call: PreparedCall, context: ReserveContext) =>
+            concerns(call) ? policy.reserve?.(see(call), context) : undefined,
+        }),
+  });
+}
+
+/** A call as whoever knows only own names sees it. */
+function viewOf({ inForce, tools }: OwnNames): (call: PreparedCall) => PreparedCall {
+  // Policies tell calls apart by identity.
+  const seen = new WeakMap<PreparedCall, PreparedCall>();
+  return (call) => {
+    const { id, tool, input } = call;
+    const own = tools.get(tool.name);
+    if (own === undefined ? !inForce.has(tool.name) : own.name === tool.name) return call;
+    let view = seen.get(call);
+    if (view === undefined) {
+      // No tool can be called so: it is another one than the one that the name stands for.
+      view = Object.freeze({ id, tool: own ?? Object.freeze({ ...tool, name: `elsewhere/${tool.name}` }), input });
+      seen.set(call, view);
+    }
+    return view;
+  };
+}
+
+/** `section` and everything under it where tools are called otherwise. Task examples with a tool that is not in force are left out. */
+export function renameSection(section: Section, names: OwnNames): Section {
+  if (names.same) return section;
+  return Object.freeze({
+    ...section,
+    tools: Object.freeze(renameAll(section.tools, names)),
+    policies: Object.freeze(section.policies.map((policy) => renamePolicy(policy, names))),
+    taskExamples: Object.freeze(
+      section.taskExamples.flatMap((example) => {
+        const steps = example.steps.map((step) => ({
+          ...step,
+          tool: names.inForce.has(step.tool) ? names.inForce.get(step.tool) : step.tool,
+        }));
+        return steps.some(({ tool }) => tool === undefined) ? [] : [Object.freeze({ ...example, steps })];
+      }),
+    ) as Section['taskExamples'],
+    children: Object.freeze(section.children.map((child) => renameSection(child, names))),
+  });
+}

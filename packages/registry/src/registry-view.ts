@@ -1,0 +1,116 @@
+import type {
+  Pack,
+  PluginCommand,
+  PluginModel,
+  Policy,
+  ResourceDefinition,
+  Section,
+  Slice,
+  Tool,
+} from '@holdfast/core';
+import { foldName } from './fold-name.ts';
+import type { LooseTools, RegisteredPack, RegisteredPlugin, RegistryProblem } from './registry.ts';
+import type { TakenPack } from './take-pack.ts';
+import type { TakenPlugin } from './take-plugin.ts';
+import type { Winners } from './winners.ts';
+
+/** What was used, in order. */
+export type Used = TakenPlugin | TakenPack;
+
+/** What a registry shows. */
+export interface RegistryView {
+  readonly plugins: readonly RegisteredPlugin[];
+  readonly problems: readonly RegistryProblem[];
+  readonly tools: readonly Tool[];
+  readonly looseTools: readonly LooseTools[];
+  readonly policies: readonly Policy[];
+  readonly sections: readonly Section[];
+  readonly slices: readonly Slice[];
+  readonly models: ReadonlyMap<string, PluginModel>;
+  readonly resources: ReadonlyMap<string, ResourceDefinition>;
+  readonly commands: ReadonlyMap<string, PluginCommand>;
+  readonly packs: ReadonlyMap<string, Pack>;
+  readonly packsInForce: readonly RegisteredPack[];
+  readonly byQualifiedName: ReadonlyMap<string, Tool>;
+}
+
+export function toView(used: readonly Used[], winners: Winners): RegistryView {
+  const packs = used.flatMap((one) => (one.type === 'pack' ? [one.registered] : []));
+  const registered = used.flatMap((one) => (one.type === 'pack' ? [] : [one.registered]));
+  const inForce = used.flatMap((one) => (one.type === 'plugin' ? [one] : []));
+  const valuesOf = <Value>(things: readonly { readonly value: Value | undefined }[]): readonly Value[] =>
+    things.flatMap(({ value }) => (value === undefined ? [] : [value]));
+  return {
+    plugins: Object.freeze(registered),
+    problems: Object.freeze([
+      ...registered.flatMap(({ problem }) => (problem === undefined ? [] : [problem])),
+      ...findUnusedWinners(used, winners),
+    ]),
+    tools: Object.freeze(inForce.flatMap(({ placed }) => valuesOf(placed.tools))),
+    looseTools: Object.freeze(
+      inForce.flatMap(({ registered: { name, description }, placed: { looseTools } }) =>
+        looseTools.length === 0 ? [] : [Object.freeze({ plugin: name, description, tools: looseTools })],
+      ),
+    ),
+    policies: Object.freeze([
+      ...packs.flatMap(({ policies }) => policies),
+      ...inForce.flatMap(({ placed }) => valuesOf(placed.policies)),
+    ]),
+    sections: Object.freeze(inForce.flatMap(({ placed }) => valuesOf(placed.sections))),
+    // Several may bring one slice along.
+    slices: Object.freeze([...new Set(inForce.flatMap(({ contributions }) => contributions.slices))]),
+    models: new Map(
+      inForce.flatMap(({ registered: { name }, contributions }) =>
+        contributions.models.map((model) => [`${name}/${model.name}`, model] as const),
+      ),
+    ),
+    resources: new Map(
+      inForce.flatMap(({ contributions }) =>
+        contributions.resources.map((resource) => [resource.name, resource] as const),
+      ),
+    ),
+    commands: new Map(
+      inForce.flatMap(({ placed }) => valuesOf(placed.commands).map((command) => [command.name, command] as const)),
+    ),
+    packs: new Map(
+      inForce.flatMap(({ registered: { name }, contributions }) =>
+        contributions.packs.map((pack) => [`${name}/${pack.name}`, pack] as const),
+      ),
+    ),
+    packsInForce: Object.freeze(packs),
+    byQualifiedName: new Map(
+      inForce.flatMap(({ registered: { name }, placed }) =>
+        placed.tools.flatMap(({ ownName, value }) =>
+          value === undefined ? [] : [[`${name}/${ownName}`, value] as const],
+        ),
+      ),
+    ),
+  };
+}
+
+/** Winners that decide nothing: a misspelt name, perhaps, or that of a plugin which is not there. */
+function findUnusedWinners(used: readonly Used[], { entries }: Winners): readonly RegistryProblem[] {
+  if (entries.length === 0) return [];
+  const ownersByName = new Map<string, Set<string>>();
+  for (const one of used) {
+    if (one.type !== 'plugin') continue;
+    for (const { name } of [...one.placed.tools, ...one.placed.commands]) {
+      const folded = foldName(name);
+      const owners = ownersByName.get(folded);
+      if (owners === undefined) ownersByName.set(folded, new Set([one.registered.name]));
+      else owners.add(one.registered.name);
+    }
+  }
+  return entries.flatMap(([name, plugin]) => {
+    const owners = ownersByName.get(foldName(name));
+    if (owners?.has(plugin) === true && owners.size > 1) return [];
+    const why =
+      owners === undefined
+        ? 'but no plugin has a tool or command of that name'
+        : owners.has(plugin)
+          ? 'but nobody else has a tool or command of that name'
+          : "which has no tool or command of that name, so that it is nobody's";
+    const message = `\`winners\` gives \`${name.slice(0, 100)}\` to the plugin \`${plugin.slice(0, 100)}\`, ${why}.`;
+    return [Object.freeze({ code: 'registry.winner.unused', message, plugin })];
+  });
+}
