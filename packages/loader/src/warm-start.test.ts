@@ -1,8 +1,12 @@
 import { readdir, readFile, rename, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { compareDefinitions, type DefinitionComparison } from './compare-definitions.ts';
 import { compareLock } from './compare-lock.ts';
 import { type LoadedTools, type LoadToolsOptions, loadTools, loadToolsWith } from './load-tools.ts';
+import { definitionsOf } from './plugin-definitions.ts';
+import { isRegistryCurrent } from './registry-current.ts';
+import { makePlugin, type Said } from './test-plugins.ts';
 import { callTool, codesOf, createProject, type TestProject, toolFile } from './test-project.ts';
 
 const files = {
@@ -394,6 +398,28 @@ test('folders of one lock share a registry', async () => {
   await loadToolsWith(more, { lock: project.lock }, { onScanned });
   await loadToolsWith(project.plugins, { lock: project.lock }, { onScanned });
   expect(scans).toBe(0);
+});
+
+test('a lock that has plugins, too, is as warm as any other; what is accepted of them is seen', async () => {
+  await using project = await createWarm();
+  const compare = (said: Said): DefinitionComparison =>
+    compareDefinitions([definitionsOf(makePlugin(said))], { lock: project.lock });
+  // What stands around the lock in the registry, in a text of the lock.
+  const template = 'Ends },"lock":{"tools":{}},"version":1}\\n here.';
+  await compare({ template }).accept();
+  await passTick(project);
+  const cold = await load(project);
+  const warm = await load(project);
+  expect([cold.isWarm, warm.isWarm]).toEqual([false, true]);
+  expect(warm.diagnostics).toEqual([]);
+  expect(await Promise.all(warm.tools.map((tool) => callTool(tool)))).toEqual(['good1', 1]);
+  expect(await isRegistryCurrent(project.plugins, { lock: project.lock })).toBe(true);
+  expect(compare({ template }).plugins).toMatchObject([{ state: 'same' }]);
+
+  await compare({ template: 'Push.' }).accept();
+  expect(await isRegistryCurrent(project.plugins, { lock: project.lock })).toBe(false);
+  expect(await load(project)).toMatchObject({ isWarm: false, diagnostics: [] });
+  expect(await load(project)).toMatchObject({ isWarm: true });
 });
 
 test('a registry that cannot be written costs nothing but time', async () => {
