@@ -15,3 +15,14 @@ export type {
   UsePackOptions,
   UsePluginOptions,
 } from './registry.ts';
+export {
+  type ApproveToolsOptions,
+  approveTools,
+  filterTools,
+  type LimitToolsOptions,
+  limitTools,
+  prefixTools,
+  renameTools,
+  type Toolset,
+  type ToolsetSource,
+} from './toolset.ts';
