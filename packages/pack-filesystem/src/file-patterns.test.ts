@@ -1,0 +1,96 @@
+import picomatch from 'picomatch/posix.js';
+import { expect, test } from 'vitest';
+import { filePatterns, globPattern, isFilePattern } from './file-patterns.ts';
+
+test.each([
+  { pattern: '.env', key: '.env', covered: true },
+  { pattern: '.env', key: 'deploy/.env', covered: true },
+  { pattern: '.env', key: '.ENV', covered: true },
+  { pattern: '.ENV', key: '.env', covered: true },
+  { pattern: '.env', key: '.environment', covered: false },
+  { pattern: '.env', key: 'x.env', covered: false },
+  { pattern: '.env', key: '.env/inner', covered: true },
+  { pattern: '.env', key: '\uff0e\uff25nv', covered: true },
+  { pattern: '.env', key: '.e\u200bnv', covered: true },
+  { pattern: '.env', key: '.env::$DATA', covered: true },
+  { pattern: '.env', key: ' .env\u00a0', covered: true },
+  { pattern: '/.env', key: 'deploy/.env', covered: true },
+  { pattern: '*.pem', key: 'certs/server.PEM', covered: true },
+  { pattern: '**/.aws/credentials', key: '.aws/credentials', covered: true },
+  { pattern: '**/.aws/credentials', key: 'home/.aws/credentials', covered: true },
+  { pattern: '**/.aws/credentials', key: 'aws/credentials', covered: false },
+  { pattern: 'config/{a,b}.json', key: 'config/b.json', covered: true },
+  { pattern: 'config/{a,b}.json', key: 'other/config/b.json', covered: false },
+  { pattern: 'config/**', key: 'config/deep/b.json', covered: true },
+  { pattern: '**/config/**/', key: 'a/config/b.json', covered: true },
+  { pattern: '**', key: 'a', covered: true },
+  { pattern: 'config/*', key: 'config/deep/b.json', covered: true },
+  { pattern: 'a+(b)|c$', key: 'a+(b)|c$', covered: true },
+  { pattern: 'a+(b)|c$', key: 'c', covered: false },
+  { pattern: '!.env', key: 'a.ts', covered: false },
+])('`$pattern` and `$key`: $covered', ({ pattern, key, covered }) => {
+  expect(isFilePattern(pattern)).toBe(true);
+  expect(filePatterns([pattern]).covers(key)).toBe(covered);
+  expect(filePatterns(['never', pattern, 'no/ne']).covers(key)).toBe(covered);
+});
+
+test('`has` looks at the file alone, and no pattern means nothing', () => {
+  expect(filePatterns(['*.example']).has('x.example/.env')).toBe(false);
+  expect(filePatterns(['*.example']).has('x/.env.example')).toBe(true);
+  expect(filePatterns([]).covers('a')).toBe(false);
+});
+
+test.each([
+  '',
+  '/',
+  './.',
+  '..',
+  'a/../b',
+  'a\\b',
+  'a\nb',
+  '[a',
+  '{a',
+  '\ud800',
+  'x'.repeat(501),
+  'a*b*c*d*e',
+  '**/a/**/b',
+  '{a,b}{a,b}{a,b}{a,b}',
+])('%j is no pattern', (pattern) => {
+  expect(isFilePattern(pattern)).toBe(false);
+});
+
+test('a pattern cannot take for ever', () => {
+  const slow = filePatterns(['*a*a*b', '**/*a*a*b/c', '**/{a*,b*}*/{a*,*b}/c']);
+  const startedAtMs = performance.now();
+  // The longest name and the longest paths that the filesystem takes.
+  const deep = `${'aax/'.repeat(1_000)}d`;
+  for (const key of ['a'.repeat(255), deep, `${'a'.repeat(250)}/`.repeat(16)]) expect(slow.covers(key)).toBe(false);
+  expect(performance.now() - startedAtMs).toBeLessThan(2_000);
+});
+
+test.each([
+  '*.ts',
+  '**',
+  '**/*.ts',
+  'src/*',
+  '/a.ts',
+  '{a,b}.ts',
+  '[id].ts',
+  'a/[id].ts',
+  '.*',
+  'a',
+  './a.ts',
+  'e\u0301',
+])('a search for `%s` is read as the file tools read it', (glob) => {
+  const names = glob.normalize('NFC').split('/');
+  const literal = names.filter((name) => name !== '' && name !== '.').join('/');
+  const options = { dot: true, nonegate: true, noextglob: true, strictBrackets: true };
+  const expected = picomatch(glob.includes('/') ? literal : `**/${literal}`, options);
+  const actual = globPattern(glob);
+  for (const key of ['a.ts', 'src/a.ts', 'src/b/a.ts', '[id].ts', 'a/[id].ts', 'i.ts', '.env', 'x/.env', 'a', '\u00e9'])
+    expect({ key, found: actual?.(key) }).toEqual({ key, found: expected(key) });
+});
+
+test.each(['[a', '', '..', 'a\\b'])('a search for %j may look anywhere', (glob) => {
+  expect(globPattern(glob)).toBeUndefined();
+});

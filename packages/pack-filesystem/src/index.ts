@@ -1,0 +1,2 @@
+export { type FilesystemGuardOptions, filesystemGuard } from './filesystem-guard.ts';
+export type { SearchArguments } from './searches.ts';
