@@ -1,6 +1,13 @@
+import { resolve } from 'node:path';
 import type { JsonObject, Pack, Plugin } from '@holdfast/core';
 import type { ConfigOrigin } from './config.ts';
-import type { EffectiveConfig } from './merge-config.ts';
+import { createRegistry } from './create-registry.ts';
+import type { EffectiveConfig } from './effective-config.ts';
+import { readEntryName } from './entry-name.ts';
+import { placesOf } from './import-entry.ts';
+import { openPacks } from './open-packs.ts';
+import { openPlugins } from './open-plugins.ts';
+import { folderOf } from './origin-folder.ts';
 import type { PackageSource, Registry, UsePluginOptions } from './registry.ts';
 
 export interface OpenRegistryOptions {
@@ -8,13 +15,20 @@ export interface OpenRegistryOptions {
   readonly directory: string;
   /** Used before those that the configuration names. */
   readonly builtIn?: readonly { readonly plugin: Plugin; readonly options?: UsePluginOptions }[];
-  /** Asked for each plugin that was imported, before it is used: answers it with its tool folders loaded, say. Throwing leaves it out. */
-  preparePlugin?(plugin: Plugin, source: PackageSource): Plugin | Promise<Plugin>;
+  /**
+   * Asked for each plugin of the configuration that works with this Holdfast, before it is used. It may answer another one, with its tool
+   * folders loaded, say, which has taken `config` already. Throwing leaves the plugin out, but for `plugin.config.invalid`, which is the
+   * host's mistake.
+   */
+  preparePlugin?(
+    plugin: Plugin,
+    given: { readonly source: PackageSource; readonly config: JsonObject | undefined },
+  ): Plugin | Promise<Plugin>;
   /** Asked for each pack, also those that plugins offer, before it is used. Throwing is thrown: nothing is to run without it. */
-  preparePack?(pack: Pack, source: PackageSource): void | Promise<void>;
+  preparePack?(pack: Pack, given: { readonly source: PackageSource }): void | Promise<void>;
 }
 
-/** What was left out; the rest is in force. */
+/** A plugin that could not be used. Others that are left out are among the `problems` of the registry. */
 export interface RegistryDiagnostic {
   readonly code: string;
   readonly message: string;
@@ -29,7 +43,8 @@ export interface UsedPlugin {
   readonly name: string;
   readonly version: string;
   readonly prefix?: string;
-  readonly config?: JsonObject;
+  /** Of its options, in which secrets may be. */
+  readonly configDigest?: string;
   readonly source: PackageSource;
   readonly origin: ConfigOrigin;
 }
@@ -51,11 +66,11 @@ export interface UsedPack {
 export interface OpenedRegistry {
   readonly registry: Registry;
   readonly diagnostics: readonly RegistryDiagnostic[];
-  /** Without those that are built in. */
+  /** What is in force of the configuration. */
   readonly used: { readonly plugins: readonly UsedPlugin[]; readonly packs: readonly UsedPack[] };
   /**
-   * Absolute paths of what was imported and of the configuration: files, and the folders of packages. What a run could write there, the
-   * next one would run.
+   * Absolute paths from which a configuration and what it names are imported: files, and the folders of packages. What a run could write
+   * there, the next one would run. What these files import by a path of their own is not among them.
    */
   readonly paths: readonly string[];
 }
@@ -64,7 +79,38 @@ export interface OpenedRegistry {
  * Imports the plugins and packs that a configuration names, and nothing else, and puts them in force. A plugin that cannot be had costs
  * itself; a pack that cannot throws, because nothing is to run without a guard that was asked for.
  *
- * @throws HoldfastError of a pack `plugin.package.*`, `plugin.export.*` and what `preparePack` throws; `config.policy.invalid`; of both
- * what `Registry.use` throws.
+ * @throws HoldfastError of a pack `plugin.package.*`, `plugin.export.*`, `plugin.version.*`, `config.pack.unknown`,
+ * `config.policy.invalid` and what `preparePack` throws; of both what `Registry.use` throws.
  */
-export declare function openRegistry(config: EffectiveConfig, options: OpenRegistryOptions): Promise<OpenedRegistry>;
+export async function openRegistry(config: EffectiveConfig, options: OpenRegistryOptions): Promise<OpenedRegistry> {
+  const { directory, builtIn = [] } = options;
+  const winners = Object.fromEntries([...config.winners].map(([name, { value }]) => [name, value]));
+  const empty = builtIn.reduce(
+    (registry, { plugin, options: use }) => registry.use(plugin, use),
+    createRegistry({ winners }),
+  );
+  const plugins = await openPlugins(config.plugins, empty, options);
+  const packs = await openPacks(config.packs, plugins.registry, options);
+  return {
+    registry: packs.registry,
+    diagnostics: plugins.diagnostics,
+    used: { plugins: plugins.used, packs: packs.used },
+    paths: await listPaths(config, directory),
+  };
+}
+
+async function listPaths({ plugins, packs }: EffectiveConfig, directory: string): Promise<readonly string[]> {
+  const paths = new Set<string>();
+  const entries = [
+    ...plugins.map(({ value, origin }) => ({ entry: value.plugin, origin })),
+    ...packs.map(({ value, origin }) => ({ entry: value.pack, origin })),
+  ];
+  for (const { entry, origin } of entries) {
+    if (origin.layer === 'workspace') continue;
+    if (origin.file !== undefined) paths.add(resolve(directory, origin.file));
+    const name = typeof entry === 'string' ? readEntryName(entry) : undefined;
+    if (name === undefined || name.type === 'offered') continue;
+    for (const path of await placesOf(name, { from: folderOf(origin, directory) })) paths.add(path);
+  }
+  return [...paths];
+}

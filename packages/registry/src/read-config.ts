@@ -1,4 +1,11 @@
+import { lstat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describeThrown, HoldfastError, isHoldfastError } from '@holdfast/core';
 import type { ConfigLayer } from './config.ts';
+import { takeConfig } from './define-config.ts';
+import { showFile } from './shown-file.ts';
+import { readWorkspaceConfig } from './workspace-config.ts';
 
 export interface ReadConfigOptions {
   /** The current directory, absolute: here, and nowhere else, `holdfast.config.ts` is looked for. */
@@ -20,4 +27,65 @@ export interface LoadedConfig {
  *
  * @throws HoldfastError `config.missing`, `config.failed`, `config.invalid`, `config.policy.invalid`.
  */
-export declare function readConfig(options: ReadConfigOptions): Promise<LoadedConfig>;
+export async function readConfig({ directory, file, workspace }: ReadConfigOptions): Promise<LoadedConfig> {
+  // First of all what is only data: where that is wrong, no code is run.
+  const policy = workspace === undefined ? undefined : await readWorkspaceConfig(workspace, directory);
+  const host = file === false ? undefined : await readHostConfig(directory, file);
+  return { layers: [host, policy].filter((layer) => layer !== undefined) };
+}
+
+const configNames = ['ts', 'mts', 'js', 'mjs'].map((extension) => `holdfast.config.${extension}`);
+
+async function readHostConfig(directory: string, named: string | undefined): Promise<ConfigLayer | undefined> {
+  const path = await findConfig(directory, named);
+  if (path === undefined) return undefined;
+  const file = showFile(path, directory);
+  return { layer: 'host', file, config: takeConfig(await importConfig(path, file), `\`${file}\``) };
+}
+
+async function findConfig(directory: string, named: string | undefined): Promise<string | undefined> {
+  if (named !== undefined) {
+    const path = resolve(directory, named);
+    if (named !== '' && (await exists(path))) return path;
+    throw new HoldfastError('config.missing', `There is no configuration \`${named}\`.`, { data: { file: named } });
+  }
+  const found: string[] = [];
+  for (const name of configNames) if (await exists(join(directory, name))) found.push(name);
+  const [first, second] = found;
+  if (second !== undefined) {
+    throw new HoldfastError(
+      'config.invalid',
+      `There are ${found.map((name) => `\`${name}\``).join(' and ')}: keep one of them, or name it with \`--config\`.`,
+    );
+  }
+  return first === undefined ? undefined : join(directory, first);
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (thrown) {
+    // Anything else is there, and the import says why it cannot be had.
+    return !(thrown instanceof Error && 'code' in thrown && (thrown.code === 'ENOENT' || thrown.code === 'ENOTDIR'));
+  }
+}
+
+async function importConfig(path: string, file: string): Promise<unknown> {
+  let exported: Readonly<Record<string, unknown>>;
+  try {
+    exported = (await import(/* @vite-ignore */ pathToFileURL(path).href)) as Readonly<Record<string, unknown>>;
+  } catch (cause) {
+    // `defineConfig` does not know in which file it is.
+    if (isHoldfastError(cause) && cause.code === 'config.invalid') {
+      const message = cause.message.replace('The configuration', () => `\`${file}\``);
+      throw new HoldfastError('config.invalid', message, { data: cause.data, cause });
+    }
+    throw new HoldfastError('config.failed', `\`${file}\` cannot be loaded: ${describeThrown(cause)}`, { cause });
+  }
+  if (Object.hasOwn(exported, 'default')) return exported['default'];
+  throw new HoldfastError(
+    'config.invalid',
+    `\`${file}\` exports no configuration: write \`export default defineConfig({ … })\`.`,
+  );
+}

@@ -1,0 +1,72 @@
+import { describeThrown, isPack, isPlainObject, isPlugin } from '@holdfast/core';
+
+/** What came of copying: plain data, in which plugins, packs and what is no data are as they were; or why there is none. */
+export type CopiedConfig =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly path: string; readonly problem: string };
+
+const maxDepth = 80;
+const maxValues = 100_000;
+
+/** Copies a configuration that code has made, so that each property is read once and nothing changes later. */
+export function copyConfig(value: unknown): CopiedConfig {
+  const copying: Copying = { valuesLeft: maxValues, path: [], problem: undefined };
+  try {
+    const copied = copy(value, copying);
+    if (copying.problem === undefined) return { ok: true, value: copied };
+  } catch (thrown) {
+    copying.problem = `cannot be read: ${describeThrown(thrown).slice(0, 200)}`;
+  }
+  return { ok: false, path: showPath(copying.path), problem: copying.problem };
+}
+
+interface Copying {
+  valuesLeft: number;
+  /** Where it is, or where it has stopped. */
+  readonly path: (string | number)[];
+  problem: string | undefined;
+}
+
+function copy(value: unknown, copying: Copying): unknown {
+  copying.valuesLeft -= 1;
+  if (copying.valuesLeft < 0) copying.problem = `is where it becomes too large: ${maxValues} values are the limit`;
+  else if (copying.path.length > maxDepth) copying.problem = 'is nested too deeply, or holds itself';
+  if (copying.problem !== undefined) return undefined;
+  if (Array.isArray(value)) return copyArray(value, copying);
+  return isPlainObject(value) && !isPlugin(value) && !isPack(value) ? copyObject(value, copying) : value;
+}
+
+function copyArray(list: readonly unknown[], copying: Copying): readonly unknown[] {
+  const items: unknown[] = [];
+  const { length } = list;
+  for (let index = 0; index < length; index += 1) {
+    copying.path.push(index);
+    items.push(copy(list[index], copying));
+    if (copying.problem !== undefined) break;
+    copying.path.pop();
+  }
+  return items;
+}
+
+function copyObject(object: Readonly<Record<string, unknown>>, copying: Copying): unknown {
+  const entries: [string, unknown][] = [];
+  for (const key of Object.keys(object)) {
+    copying.path.push(key);
+    // `Object.fromEntries` would take it; what reads the copy may not.
+    if (key === '__proto__') copying.problem = 'is a reserved key';
+    else entries.push([key, copy(object[key], copying)]);
+    if (copying.problem !== undefined) break;
+    copying.path.pop();
+  }
+  return Object.fromEntries(entries);
+}
+
+/** `plugins[0].config`; empty for the whole. */
+export function showPath(path: readonly unknown[]): string {
+  let text = '';
+  for (const part of path) {
+    if (typeof part === 'number') text += `[${part}]`;
+    else text += text === '' ? String(part).slice(0, 100) : `.${String(part).slice(0, 100)}`;
+  }
+  return text.slice(0, 500);
+}

@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto';
+import { realpath } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describeThrown, HoldfastError, isPack, isPlugin, type Pack, type Plugin } from '@holdfast/core';
+import type { EntryName } from './entry-name.ts';
+import { findVersionProblem } from './holdfast-version.ts';
+import { findEntryFile, findPackage, readManifest } from './package-manifest.ts';
+import type { PackageSource } from './registry.ts';
+import { showFile } from './shown-file.ts';
+import { readSmallFile } from './small-file.ts';
+
+export type ImportName = Exclude<EntryName, { readonly type: 'offered' }>;
+
+export interface ImportedEntry<Thing> {
+  readonly thing: Thing;
+  readonly source: PackageSource;
+}
+
+export interface ImportOptions {
+  /** The folder of the file that names it. */
+  readonly from: string;
+  /** Where shown paths begin. */
+  readonly directory: string;
+}
+
+/**
+ * Imports the plugin that a name stands for: its code runs, with all rights of this process.
+ *
+ * @throws HoldfastError `plugin.package.missing`, `plugin.package.invalid`, `plugin.package.failed`, `plugin.package.empty`,
+ * `plugin.export.missing`, `plugin.export.unclear`, `plugin.version.invalid`, `plugin.version.mismatch`.
+ */
+export function importPlugin(name: ImportName, options: ImportOptions): Promise<ImportedEntry<Plugin>> {
+  return importEntry(name, { kind: 'plugin', isKind: isPlugin, ...options });
+}
+
+/** @throws HoldfastError as `importPlugin`. */
+export function importPack(name: ImportName, options: ImportOptions): Promise<ImportedEntry<Pack>> {
+  return importEntry(name, { kind: 'pack', isKind: isPack, ...options });
+}
+
+interface Importing<Thing> extends ImportOptions {
+  readonly kind: 'plugin' | 'pack';
+  readonly isKind: (value: unknown) => value is Thing;
+}
+
+async function importEntry<Thing>(name: ImportName, importing: Importing<Thing>): Promise<ImportedEntry<Thing>> {
+  const { file, shown, ...source } =
+    name.type === 'package'
+      ? await findInPackage(name.name, importing)
+      : { file: resolve(importing.from, name.path), shown: name.path };
+  const digest = await digestOf(file, shown);
+  const thing = pickExport(await importFile(file, shown), { shown, exportName: name.exportName, ...importing });
+  return { thing, source: { ...source, file: showFile(file, importing.directory), digest } };
+}
+
+/** Absolute paths at which an import of `name` would find something, whether it is there now or not: its file, or the folder of its package. */
+export async function placesOf(name: ImportName, { from }: Pick<ImportOptions, 'from'>): Promise<readonly string[]> {
+  if (name.type === 'path') return [resolve(from, name.path)];
+  const folder = findPackage(name.name, from) ?? join(from, 'node_modules', name.name);
+  const behind = await realpath(folder).catch(() => folder);
+  return behind === folder ? [folder] : [folder, behind];
+}
+
+interface FoundFile extends Pick<PackageSource, 'package' | 'version'> {
+  readonly file: string;
+  /** As the configuration names it. */
+  readonly shown: string;
+}
+
+async function findInPackage(name: string, { from }: ImportOptions): Promise<FoundFile> {
+  const missing = (): HoldfastError =>
+    failure('plugin.package.missing', `The package \`${name}\` is not installed: \`npm install ${name}\` does it.`);
+  const folder = findPackage(name, from);
+  if (folder === undefined) throw missing();
+  const reading = await readManifest(folder);
+  if (reading.type === 'missing') throw missing();
+  if (reading.type === 'refused')
+    throw failure('plugin.package.invalid', `The \`package.json\` of \`${name}\` cannot be used: ${reading.why}.`);
+  const { version, coreRange } = reading.manifest;
+  if (coreRange !== undefined) {
+    const problem = findVersionProblem(
+      `The package \`${name}\`${version === undefined ? '' : ` ${version}`}`,
+      // What a workspace of pnpm writes while it is not published.
+      coreRange.replace(/^workspace:[~^]?(?=$)/, '*').replace(/^workspace:/, ''),
+    );
+    if (problem !== undefined) throw failure(problem.code, problem.message);
+  }
+  const file = findEntryFile(reading.manifest);
+  if (file === undefined) {
+    const message = `The package \`${name}\` has nothing to import: its \`exports\` or \`main\` name no file of it.`;
+    throw failure('plugin.package.invalid', message);
+  }
+  return { file, shown: name, package: name, ...(version === undefined ? {} : { version }) };
+}
+
+async function digestOf(file: string, shown: string): Promise<string> {
+  const reading = await readSmallFile(file, { maxBytes: maxEntryBytes });
+  if (reading.type === 'read') return createHash('sha256').update(reading.bytes).digest('hex');
+  if (reading.type === 'missing')
+    throw failure('plugin.package.missing', `\`${shown}\` names a file that is not there.`);
+  throw failure('plugin.package.invalid', `The file of \`${shown}\` cannot be used: ${reading.why}.`);
+}
+
+const maxEntryBytes = 67_108_864;
+
+type Exports = Readonly<Record<string, unknown>>;
+
+async function importFile(file: string, shown: string): Promise<Exports> {
+  try {
+    return (await import(/* @vite-ignore */ pathToFileURL(file).href)) as Exports;
+  } catch (cause) {
+    throw failure('plugin.package.failed', `\`${shown}\` cannot be imported: ${describeThrown(cause)}`, cause);
+  }
+}
+
+interface Picking<Thing> extends Importing<Thing> {
+  readonly shown: string;
+  readonly exportName: string | undefined;
+}
+
+function pickExport<Thing>(exports: Exports, { shown, exportName, kind, isKind }: Picking<Thing>): Thing {
+  const found = new Map<string, Thing>();
+  for (const key of Object.keys(exports)) {
+    // What CommonJS exports as a whole is its `default`, too.
+    const value = key === 'module.exports' ? undefined : exports[key];
+    if (isKind(value)) found.set(key, value);
+  }
+  const names = [...found.keys()].map((key) => `\`${shown}#${key}\``).join(', ');
+  if (exportName !== undefined) {
+    const named = found.get(exportName);
+    if (named !== undefined) return named;
+    const there = names === '' ? `it exports no ${kind}` : `there is ${names}`;
+    throw failure('plugin.export.missing', `\`${shown}\` exports no ${kind} \`${exportName}\`: ${there}.`);
+  }
+  // One thing may have several names.
+  const different = new Set(found.values());
+  const [only] = different;
+  const chosen = found.get('default') ?? (different.size === 1 ? only : undefined);
+  if (chosen !== undefined) return chosen;
+  if (different.size > 1) {
+    throw failure('plugin.export.unclear', `\`${shown}\` exports several of the kind ${kind}: name one of ${names}.`);
+  }
+  const other = kind === 'plugin' ? 'pack' : 'plugin';
+  const isOther = kind === 'plugin' ? isPack : isPlugin;
+  const hint = Object.values(exports).some(isOther)
+    ? `it exports a ${other}, which belongs under \`${other}s\``
+    : `a ${kind} is what \`define${kind === 'plugin' ? 'Plugin' : 'Pack'}\` makes`;
+  throw failure('plugin.package.empty', `\`${shown}\` exports no ${kind}: ${hint}.`);
+}
+
+function failure(code: string, message: string, cause?: unknown): HoldfastError {
+  return new HoldfastError(code, message, { cause });
+}

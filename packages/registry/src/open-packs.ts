@@ -1,0 +1,124 @@
+import { HoldfastError, type Pack } from '@holdfast/core';
+import type { PackEntry } from './config.ts';
+import { type EffectiveValue, showEntry } from './effective-config.ts';
+import { readEntryName } from './entry-name.ts';
+import { importPack } from './import-entry.ts';
+import type { OpenRegistryOptions, UsedPack } from './open-registry.ts';
+import { folderOf } from './origin-folder.ts';
+import type { PackageSource, Registry } from './registry.ts';
+
+export interface OpenedPacks {
+  readonly registry: Registry;
+  readonly used: readonly UsedPack[];
+}
+
+/** A pack that a host has, whether it is in force or only offered by a plugin. */
+interface KnownPack {
+  /** As the configuration names it, or `plugin/pack`. */
+  readonly entry: string;
+  readonly pack: Pack;
+  readonly source: PackageSource;
+}
+
+/** @throws HoldfastError as `openRegistry` for packs. */
+export async function openPacks(
+  entries: readonly EffectiveValue<PackEntry>[],
+  start: Registry,
+  options: OpenRegistryOptions,
+): Promise<OpenedPacks> {
+  const offered = listOffered(start);
+  const own: KnownPack[] = [];
+  const ids = new Set<string>();
+  const used: UsedPack[] = [];
+  let registry = start;
+
+  const use = async (
+    { entry, pack, source }: KnownPack,
+    { value, origin }: EffectiveValue<PackEntry>,
+  ): Promise<void> => {
+    await options.preparePack?.(pack, { source });
+    const { pack: _named, ...chosen } = value;
+    const id = origin.layer === 'workspace' ? toFreeId(pack.name, ids) : (chosen.id ?? pack.name);
+    ids.add(id);
+    registry = registry.use(pack, { ...chosen, id, source });
+    const { name, version } = pack;
+    used.push({ entry, name, version, ...chosen, id, preset: chosen.preset ?? 'recommended', source, origin });
+  };
+
+  for (const given of entries) {
+    if (given.origin.layer === 'workspace') continue;
+    const known = await havePack(given, offered, options);
+    own.push(known);
+    await use(known, given);
+  }
+  // Last of all: a workspace may name only what the host has.
+  for (const given of entries) {
+    if (given.origin.layer === 'workspace') await use(findForWorkspace(given, { own, offered }), given);
+  }
+  return { registry, used };
+}
+
+function listOffered(registry: Registry): ReadonlyMap<string, KnownPack> {
+  const sources = new Map(registry.plugins.map(({ name, provenance }) => [name, provenance]));
+  const known = [...registry.packs].map(([entry, pack]): readonly [string, KnownPack] => {
+    const { plugin: _plugin, ...source } = sources.get(entry.split('/')[0] ?? '') ?? { plugin: '' };
+    return [entry, { entry, pack, source }];
+  });
+  return new Map(known);
+}
+
+async function havePack(
+  { value: { pack: named }, origin }: EffectiveValue<PackEntry>,
+  offered: ReadonlyMap<string, KnownPack>,
+  { directory }: OpenRegistryOptions,
+): Promise<KnownPack> {
+  const entry = showEntry(named);
+  if (typeof named !== 'string')
+    return { entry, pack: named, source: origin.file === undefined ? {} : { file: origin.file } };
+  const name = readEntryName(named);
+  if (name !== undefined && name.type !== 'offered') {
+    const { thing, source } = await importPack(name, { from: folderOf(origin, directory), directory });
+    return { entry, pack: thing, source };
+  }
+  const found = offered.get(named);
+  if (found !== undefined) return found;
+  throw new HoldfastError(
+    'config.pack.unknown',
+    `No plugin in force offers the pack \`${named}\`, and nothing is run without it: ${listNames(offered.keys())}.`,
+    { data: { pack: named } },
+  );
+}
+
+function findForWorkspace(
+  { value: { pack: named }, origin }: EffectiveValue<PackEntry>,
+  { own, offered }: { readonly own: readonly KnownPack[]; readonly offered: ReadonlyMap<string, KnownPack> },
+): KnownPack {
+  const name = showEntry(named);
+  const byName = [...own, ...offered.values()].filter(({ pack }) => pack.name === name);
+  const [only] = byName;
+  const found =
+    own.find(({ entry }) => entry === name) ??
+    offered.get(name) ??
+    (new Set(byName.map(({ pack }) => pack)).size === 1 ? only : undefined);
+  if (found !== undefined) return found;
+  const several = byName.length > 1 ? ', or it is clear which one is meant' : '';
+  const names = listNames(new Set([...own.map(({ pack }) => pack.name), ...offered.keys()]));
+  throw new HoldfastError(
+    'config.policy.invalid',
+    `\`${origin.file ?? 'The workspace'}\` asks for the pack \`${name.slice(0, 200)}\`, and nothing is run until the host has it${several}: ${names}.`,
+    { data: { pack: name.slice(0, 200) } },
+  );
+}
+
+function listNames(names: Iterable<string>): string {
+  const list = [...names].map((name) => `\`${name}\``).join(', ');
+  return list === '' ? 'there is none' : `there is ${list}`;
+}
+
+/** The same in every run, because what a policy knows is kept under it. */
+function toFreeId(name: string, taken: ReadonlySet<string>): string {
+  const id = `workspace-${name}`.slice(0, 28).replace(/-+$/, '');
+  let free = id;
+  for (let count = 2; taken.has(free); count += 1) free = `${id}-${count}`;
+  return free;
+}

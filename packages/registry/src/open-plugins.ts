@@ -1,0 +1,103 @@
+import { describeThrown, digestJson, HoldfastError, isHoldfastError, type Plugin } from '@holdfast/core';
+import type { PluginEntry } from './config.ts';
+import { type EffectiveValue, showEntry } from './effective-config.ts';
+import { readEntryName } from './entry-name.ts';
+import { findVersionProblem } from './holdfast-version.ts';
+import { importPlugin } from './import-entry.ts';
+import type { OpenRegistryOptions, RegistryDiagnostic, UsedPlugin } from './open-registry.ts';
+import { folderOf } from './origin-folder.ts';
+import type { PackageSource, Registry } from './registry.ts';
+
+export interface OpenedPlugins {
+  readonly registry: Registry;
+  readonly used: readonly UsedPlugin[];
+  readonly diagnostics: readonly RegistryDiagnostic[];
+}
+
+/** @throws HoldfastError what `Registry.use` throws, and `plugin.config.invalid`. */
+export async function openPlugins(
+  entries: readonly EffectiveValue<PluginEntry>[],
+  start: Registry,
+  options: OpenRegistryOptions,
+): Promise<OpenedPlugins> {
+  let registry = start;
+  const used: UsedPlugin[] = [];
+  const diagnostics: RegistryDiagnostic[] = [];
+  for (const { value, origin } of entries) {
+    const { prefix, config } = value;
+    const entry = showEntry(value.plugin);
+    const had = await attempt(entry, () => havePlugin({ value, origin }, options));
+    if (had.type === 'left-out') {
+      diagnostics.push(had.diagnostic);
+      continue;
+    }
+    const { plugin, prepared, source } = had.value;
+    registry = registry.use(prepared, {
+      source,
+      ...(prefix === undefined ? {} : { prefix }),
+      // What prepared it has taken them.
+      ...(config === undefined || prepared !== plugin ? {} : { config }),
+    });
+    if (registry.plugins.at(-1)?.state !== 'in-force') continue;
+    used.push({
+      entry,
+      name: plugin.name,
+      version: plugin.version,
+      ...(prefix === undefined ? {} : { prefix }),
+      ...(config === undefined ? {} : { configDigest: await digestJson(config) }),
+      source,
+      origin,
+    });
+  }
+  return { registry, used, diagnostics };
+}
+
+interface HadPlugin {
+  readonly plugin: Plugin;
+  /** What is used of it. */
+  readonly prepared: Plugin;
+  readonly source: PackageSource;
+}
+
+async function havePlugin(
+  { value: { plugin: named, config }, origin }: EffectiveValue<PluginEntry>,
+  { directory, preparePlugin }: OpenRegistryOptions,
+): Promise<HadPlugin> {
+  const { plugin, source } =
+    typeof named === 'string'
+      ? await importNamed(named, { from: folderOf(origin, directory), directory })
+      : { plugin: named, source: origin.file === undefined ? {} : { file: origin.file } };
+  // What does not work with this Holdfast is left out by the registry, and nothing of it is run before.
+  const isFit = findVersionProblem(plugin.name, plugin.holdfast) === undefined;
+  const prepared = isFit ? await preparePlugin?.(plugin, { source, config }) : undefined;
+  return { plugin, prepared: prepared ?? plugin, source };
+}
+
+async function importNamed(
+  text: string,
+  places: { readonly from: string; readonly directory: string },
+): Promise<{ readonly plugin: Plugin; readonly source: PackageSource }> {
+  const name = readEntryName(text);
+  if (name === undefined || name.type === 'offered') {
+    throw new HoldfastError('plugin.package.missing', `\`${text}\` is neither the name of a package nor a path.`);
+  }
+  const { thing, source } = await importPlugin(name, places);
+  return { plugin: thing, source };
+}
+
+type Attempt<Value> =
+  | { readonly type: 'had'; readonly value: Value }
+  | { readonly type: 'left-out'; readonly diagnostic: RegistryDiagnostic };
+
+/** What goes wrong with one plugin costs that plugin alone. */
+async function attempt<Value>(plugin: string, have: () => Promise<Value>): Promise<Attempt<Value>> {
+  try {
+    return { type: 'had', value: await have() };
+  } catch (thrown) {
+    const code = isHoldfastError(thrown) ? thrown.code : undefined;
+    if (code === 'plugin.config.invalid') throw thrown;
+    const message = describeThrown(thrown);
+    const diagnostic = { code: code ?? 'plugin.failed', message, plugin };
+    return { type: 'left-out', diagnostic };
+  }
+}

@@ -1,0 +1,111 @@
+import { createRequire, findPackageJSON } from 'node:module';
+import { dirname, join, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { isPlainObject } from '@holdfast/core';
+import { decodeText, readSmallFile } from './small-file.ts';
+
+/** What is asked of the `package.json` of an installed package. */
+export interface PackageManifest {
+  /** The folder of the package, as it was found: perhaps a link. */
+  readonly folder: string;
+  /** `undefined` where it says none. */
+  readonly version: string | undefined;
+  readonly description: string | undefined;
+  /** What it says to be, whatever that is. */
+  readonly holdfast: unknown;
+  /** The versions of Holdfast that it says to work with. */
+  readonly coreRange: string | undefined;
+  /** The raw fields that say where it begins. */
+  readonly exports: unknown;
+}
+
+/** Finds a package as an import from a file in `directory` would. `undefined`: it is not installed there. */
+export function findPackage(name: string, directory: string): string | undefined {
+  try {
+    // The base is a file in the folder; it does not have to exist.
+    const path = findPackageJSON(name, pathToFileURL(join(directory, 'program.js')));
+    return path === undefined ? undefined : dirname(path);
+  } catch (thrown) {
+    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_MODULE_NOT_FOUND') return undefined;
+    throw thrown;
+  }
+}
+
+export type ReadManifest =
+  | { readonly type: 'read'; readonly manifest: PackageManifest }
+  | { readonly type: 'missing' }
+  | { readonly type: 'refused'; readonly why: string };
+
+/** Reads the `package.json` of `folder`, and runs nothing. */
+export async function readManifest(folder: string): Promise<ReadManifest> {
+  const reading = await readSmallFile(join(folder, 'package.json'));
+  if (reading.type !== 'read') return reading;
+  const text = decodeText(reading.bytes);
+  const fields = text === undefined ? undefined : parseObject(text.replace(/^\u{feff}/u, ''));
+  if (fields === undefined) return { type: 'refused', why: 'it is no JSON object' };
+  const { version, description, holdfast, exports, peerDependencies } = fields;
+  const coreRange = isPlainObject(peerDependencies) ? toText(peerDependencies['@holdfast/core']) : undefined;
+  const manifest = { folder, version: toText(version), description: toText(description), holdfast, coreRange, exports };
+  return { type: 'read', manifest };
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isPlainObject(value) ? value : undefined;
+  } catch {
+    // No JSON: the caller says so.
+    return undefined;
+  }
+}
+
+/** One line of at most 200 characters, because people get to see it. */
+function toText(value: unknown): string | undefined {
+  return typeof value === 'string' && /^[^\p{Cc}\p{Cf}\u2028\u2029]{1,200}$/u.test(value) ? value : undefined;
+}
+
+/** The file that an import of the package gets; `undefined` where there is none, or it would lie outside of the package. */
+export function findEntryFile({ folder, exports }: PackageManifest): string | undefined {
+  if (exports === undefined || exports === null) return findMain(folder);
+  const target = pickTarget(toRootTarget(exports));
+  if (target === undefined || !target.startsWith('./')) return undefined;
+  const path = join(folder, target);
+  return relative(folder, path).startsWith('..') ? undefined : path;
+}
+
+function findMain(folder: string): string | undefined {
+  try {
+    // As for `main`, with and without its ending, Node has one rule for `require` and `import`.
+    return createRequire(join(folder, 'package.json')).resolve(folder);
+  } catch {
+    // Nothing is there to be imported.
+    return undefined;
+  }
+}
+
+// `require.resolve` would look for what CommonJS is given, and `import.meta.resolve` starts from this file.
+const conditions: ReadonlySet<string> = new Set([
+  'node',
+  'import',
+  'module-sync',
+  'default',
+  // Whoever runs Holdfast from its sources gets its other packages so, too.
+  ...(import.meta.url.endsWith('.ts') ? ['holdfast-source'] : []),
+]);
+
+function toRootTarget(exports: unknown): unknown {
+  if (!isPlainObject(exports)) return exports;
+  return Object.keys(exports).some((key) => key.startsWith('.')) ? exports['.'] : exports;
+}
+
+/** The first target whose conditions an import meets. */
+function pickTarget(target: unknown): string | undefined {
+  if (typeof target === 'string') return target;
+  if (Array.isArray(target)) return target.map(pickTarget).find((found) => found !== undefined);
+  if (!isPlainObject(target)) return undefined;
+  for (const [condition, inner] of Object.entries(target)) {
+    const found = conditions.has(condition) ? pickTarget(inner) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
