@@ -15,6 +15,8 @@ test.each([
   'HOLDFAST.CONFIG.TS',
   'packages/app/holdfast.config.mjs',
   './holdfast.lock',
+  'holdfast.policy.json',
+  'sub/Holdfast.Policy.JSON',
   'a/../Holdfast.Lock',
   'holdfast.lock::$DATA',
   'holdfa\u017ft.lock',

@@ -3,7 +3,7 @@ import { foldNames, parsePath, showPath } from './paths.ts';
 
 /**
  * What no tool may touch, at any depth and in any letter case: `.holdfast` (logs of other sessions; neither read nor written, and
- * not listed), `holdfast.config.*` and `holdfast.lock` (read only), and what the host adds (read only).
+ * not listed), `holdfast.config.*`, `holdfast.policy.json` and `holdfast.lock` (read only), and what the host adds (read only).
  */
 export interface Protection {
   /** Folders and files whose real place a backend has to look up too, in case they are links. */
@@ -16,13 +16,14 @@ export interface Protection {
   hides(name: string): boolean;
 }
 
+const fixedNames = ['holdfast.lock', 'holdfast.policy.json'];
 const configurationNames = ['ts', 'mts', 'js', 'mjs', 'json'].map((extension) => `holdfast.config.${extension}`);
 
 /** `paths` are spelled like any other path. @throws HoldfastError `path.escape`, `path.invalid`. */
 export function createProtection(paths: readonly string[]): Protection {
   const added = paths.map(parsePath);
   return {
-    keys: ['.holdfast', 'holdfast.lock', ...configurationNames, ...added],
+    keys: ['.holdfast', ...fixedNames, ...configurationNames, ...added],
     checkRead(key) {
       if (fold(key).split('/').some(isPrivate))
         throw refuse(key, 'belongs to Holdfast and can be neither read nor changed');
@@ -51,7 +52,7 @@ function isPrivate(foldedName: string): boolean {
 }
 
 function isReadOnly(foldedName: string): boolean {
-  return foldedName === 'holdfast.lock' || foldedName.startsWith('holdfast.config.');
+  return fixedNames.includes(foldedName) || foldedName.startsWith('holdfast.config.');
 }
 
 /** Also without the streams of NTFS (`name::$DATA`). */

@@ -1,6 +1,29 @@
+export type {
+  ConfigIsolation,
+  ConfigLayer,
+  ConfigLayerName,
+  ConfigLimits,
+  ConfigOrigin,
+  HoldfastConfig,
+  PackEntry,
+  PluginEntry,
+  WorkspaceConfig,
+  WorkspacePackEntry,
+} from './config.ts';
+export { type ConfigPolicies, configPolicies, type UnknownToolName } from './config-policies.ts';
 export { createRegistry } from './create-registry.ts';
+export { defineConfig } from './define-config.ts';
+export {
+  type ConfigRow,
+  type EffectiveConfig,
+  type EffectiveList,
+  type EffectiveValue,
+  listConfigValues,
+  type PassedOver,
+} from './effective-config.ts';
 export { foldName } from './fold-name.ts';
 export { findVersionProblem, holdfastVersion } from './holdfast-version.ts';
+export { mergeConfig } from './merge-config.ts';
 export type {
   Explanation,
   LooseTools,

@@ -6,6 +6,7 @@ const nodeSubpaths: ReadonlyMap<string, readonly string[]> = new Map([
   ['@holdfast/session', ['./jsonl', './redact', './sqlite']],
   ['@holdfast/filesystem', ['./node']],
   ['@holdfast/prompt', ['./node']],
+  ['@holdfast/registry', ['./node']],
   ['@holdfast/loader', ['.']],
 ]);
 
