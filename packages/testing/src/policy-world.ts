@@ -135,7 +135,7 @@ function stubTools({ cases }: PolicyTesterOptions, policy: Policy): readonly Too
   );
 }
 
-const anyObject: StandardSchema = {
+export const anyObject: StandardSchema = {
   '~standard': {
     version: 1,
     vendor: 'holdfast',

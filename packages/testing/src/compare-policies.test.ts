@@ -1,0 +1,542 @@
+import {
+  allow,
+  append,
+  ask,
+  type Decision,
+  definePolicy,
+  defineSlice,
+  defineTool,
+  deny,
+  isPlainObject,
+  type Policy,
+  type PreparedCall,
+  toolError,
+  toolOk,
+  upsert,
+} from '@holdfast/core';
+import {
+  answerApproval,
+  type CallOptions,
+  executeToolCall,
+  pendingApprovals,
+  resumeToolCall,
+} from '@holdfast/executor';
+import {
+  callBudget,
+  denyTools,
+  observe,
+  pathScope,
+  rateLimit,
+  readBeforeWrite,
+  requireApproval,
+} from '@holdfast/policy';
+import { createSession, type LogRecord, memoryStore, type SessionOptions } from '@holdfast/session';
+import { createRedactor } from '@holdfast/session/redact';
+import fc from 'fast-check';
+import { afterEach, expect, test, vi } from 'vitest';
+import { type ComparedCall, type ComparePoliciesOptions, comparePolicies } from './compare-policies.ts';
+import { anyObject } from './policy-world.ts';
+
+afterEach(() => void vi.useRealTimers());
+
+type Step = readonly [tool: string, input?: Record<string, unknown>];
+
+const tools = ['read', 'write', 'pay'].map((name) =>
+  defineTool({
+    name,
+    description: 'Does something.',
+    inputSchema: anyObject,
+    effects: 'state',
+    execute: (input) => (Object(input).fails === true ? toolError('It failed.') : { done: true }),
+  }),
+);
+
+async function record(
+  steps: readonly Step[],
+  { policies = [], ...options }: SessionOptions & Pick<Partial<CallOptions>, 'policies'> = {},
+): Promise<readonly LogRecord[]> {
+  const store = memoryStore();
+  const session = createSession({ ...options, store });
+  for (const [name, input = {}] of steps) {
+    await executeToolCall({ name, arguments: input }, { tools, session, policies, unattended: true });
+  }
+  return store.records;
+}
+
+/** `read: allow > deny`. */
+const tell = (compared: readonly ComparedCall[]): readonly string[] =>
+  compared.map(({ tool, before, after, change }) => `${tool}: ${before.type} > ${after.type}, ${change}`);
+
+const compare = async (
+  records: readonly LogRecord[],
+  { before = [], after = [], ...options }: Partial<ComparePoliciesOptions>,
+): Promise<readonly string[]> => tell(await comparePolicies(records, { before, after, ...options }));
+
+const pathOf = ({ input }: PreparedCall): string => (isPlainObject(input) ? String(input['path']) : '');
+
+test('each call is told with what both lists say, and why', async () => {
+  const records = await record([
+    ['read', { path: 'a' }],
+    ['pay', { euros: 5 }],
+    ['pay', { fails: true }],
+    ['unknown'],
+    ['pay'],
+  ]);
+  const compared = await comparePolicies(records, {
+    before: [denyTools(['pay'], { reason: 'No money.' })],
+    after: [requireApproval({ tools: ['pay'] }), callBudget({ maxCalls: 2 })],
+  });
+  expect(tell(compared)).toEqual([
+    'read: allow > allow, same',
+    'pay: deny > ask, widened',
+    'pay: deny > deny, reason',
+    'pay: deny > deny, reason',
+  ]);
+  expect(compared[1]).toEqual({
+    callId: 'direct_2',
+    seq: expect.any(Number),
+    tool: 'pay',
+    input: { euros: 5 },
+    outcome: 'ok',
+    before: { type: 'deny', judgements: [{ policy: 'deny-tools', type: 'deny', reason: 'No money.' }] },
+    after: {
+      type: 'ask',
+      judgements: [
+        { policy: 'require-approval', type: 'ask', reason: '`pay` needs approval.' },
+        { policy: 'call-budget', type: 'allow' },
+      ],
+    },
+    change: 'widened',
+  });
+});
+
+test('what was denied then has not happened, also for a list that would let it through', async () => {
+  const records = await record([['write'], ['write'], ['write']], { policies: [callBudget({ maxCalls: 1 })] });
+  expect(
+    await compare(records, { before: [callBudget({ maxCalls: 1 })], after: [callBudget({ maxCalls: 2 })] }),
+  ).toEqual(['write: allow > allow, same', 'write: deny > allow, widened', 'write: deny > allow, widened']);
+});
+
+test('a call that waits is judged, and once it was answered by its end', async () => {
+  const store = memoryStore();
+  const session = createSession({ store });
+  const options = { tools, session, policies: [requireApproval({ tools: ['pay'] })] };
+  await executeToolCall({ id: 'p', name: 'pay', arguments: { euros: 5 } }, options);
+  const lists = { before: options.policies, after: [callBudget({ maxCalls: 1 })] };
+  const [waiting] = await comparePolicies(store.records, lists);
+  expect(waiting).toMatchObject({
+    callId: 'p',
+    outcome: 'waiting',
+    input: { euros: 5 },
+    before: { type: 'ask' },
+    change: 'widened',
+  });
+
+  const [pending] = pendingApprovals(session);
+  if (pending === undefined) throw new Error('nothing waits');
+  await answerApproval(session, pending, { type: 'approve' }, { by: 'Ada' });
+  await resumeToolCall('p', options);
+  await executeToolCall({ name: 'read', arguments: {} }, options);
+  const answered = await comparePolicies(store.records, lists);
+  expect(answered.map(({ outcome }) => outcome)).toEqual(['ok', 'ok']);
+  expect(tell(answered)).toEqual(['pay: ask > allow, widened', 'read: allow > deny, tightened']);
+});
+
+test('observed decisions are allowed ones, with a reason of their own', async () => {
+  const records = await record([['pay']]);
+  expect(await compare(records, { before: [denyTools(['pay'])], after: [observe(denyTools(['pay']))] })).toEqual([
+    'pay: deny > allow, widened',
+  ]);
+  expect(await compare(records, { after: [observe(denyTools(['pay']))] })).toEqual(['pay: allow > allow, reason']);
+});
+
+const byPath = definePolicy({ name: 'by-path', check: (call) => (pathOf(call) === 'b' ? deny('Not `b`.') : allow) });
+const seenPaths = definePolicy<string>({
+  name: 'seen-paths',
+  stateKind: 'keyed',
+  check: (call, { state }) => (call.tool.name === 'write' && state.size === 0 ? deny('Nothing was seen.') : allow),
+  onResult: (call) => upsert(pathOf(call), 'seen'),
+});
+
+test('what is masked is not guessed: a policy that looks at it is unknown, and so is what it remembers', async () => {
+  const redactor = createRedactor({ key: 'k'.repeat(32), secrets: ['hunter2-hunter2'] });
+  const records = await record(
+    [
+      ['read', { path: 'a' }],
+      ['read', { path: 'hunter2-hunter2' }],
+      ['write', { path: 'c' }],
+    ],
+    { redactor },
+  );
+  expect(JSON.stringify(records)).not.toContain('hunter2');
+  expect(await compare(records, { after: [byPath] })).toEqual([
+    'read: allow > allow, same',
+    'read: allow > unknown, unknown',
+    'write: allow > allow, same',
+  ]);
+  // What does not look at arguments can be judged, and a denial is one whatever else there is.
+  expect(await compare(records, { after: [callBudget({ maxCalls: 1 }), byPath] })).toEqual([
+    'read: allow > allow, same',
+    'read: allow > deny, tightened',
+    'write: allow > deny, tightened',
+  ]);
+  expect(await compare(records, { after: [seenPaths] })).toEqual([
+    'read: allow > allow, same',
+    'read: allow > allow, same',
+    'write: allow > unknown, unknown',
+  ]);
+  const [, unknown] = await comparePolicies(records, { before: [], after: [byPath] });
+  expect(unknown?.after.judgements).toEqual([
+    { policy: 'by-path', type: 'unknown', reason: 'the arguments held a secret, which the log does not have' },
+  ]);
+});
+
+test('a log without content has calls, and nothing that was in them', async () => {
+  const records = await record([['read', { path: 'b' }], ['pay']], { content: 'none' });
+  expect(await compare(records, { before: [byPath], after: [denyTools(['pay'])] })).toEqual([
+    'read: unknown > allow, unknown',
+    'pay: unknown > deny, unknown',
+  ]);
+  expect(await compare(records, { after: [denyTools(['pay'])] })).toEqual([
+    'read: allow > allow, same',
+    'pay: allow > deny, tightened',
+  ]);
+});
+
+const paths = { resolve: async (path: string) => path.replace(/^\.\//, '') };
+
+test.each<{ title: string; policy: Policy; options?: Partial<ComparePoliciesOptions>; read: string; why?: string }>([
+  {
+    title: 'paths, with somebody who resolves them',
+    policy: pathScope({ read: ['src'], readers: { read: 'path' } }),
+    options: { filesystem: paths },
+    read: 'deny',
+  },
+  {
+    title: 'paths, with nobody',
+    policy: pathScope({ read: ['src'], readers: { read: 'path' } }),
+    read: 'unknown',
+    why: 'the content of files is not in a log',
+  },
+  {
+    title: 'the version of a file',
+    policy: readBeforeWrite({ writers: { read: 'path' } }),
+    options: { filesystem: paths },
+    read: 'unknown',
+    why: 'the content of files is not in a log',
+  },
+  {
+    title: 'every file',
+    policy: definePolicy({
+      name: 'walker',
+      async check(_call, { filesystem }) {
+        for await (const { path } of filesystem?.walk() ?? []) return deny(path);
+        return allow;
+      },
+    }),
+    read: 'unknown',
+    why: 'the content of files is not in a log',
+  },
+  {
+    title: 'what a tool declares',
+    policy: definePolicy({
+      name: 'effects',
+      check: ({ tool }) => (tool.effects === 'external' ? ask('Sure?') : allow),
+    }),
+    read: 'unknown',
+    why: 'what the tool `read` declares is not in the log',
+  },
+  {
+    title: 'what there is of a tool',
+    policy: definePolicy({
+      name: 'effects',
+      check: ({ tool }) => ('undo' in tool || Object.keys(tool).length > 99 ? ask('Sure?') : allow),
+    }),
+    read: 'unknown',
+    why: 'what the tool `read` declares is not in the log',
+  },
+  {
+    title: 'what a tool declares, which is given',
+    policy: definePolicy({ name: 'effects', check: ({ tool }) => (tool.effects === 'state' ? ask('Sure?') : allow) }),
+    options: { tools },
+    read: 'ask',
+  },
+  {
+    title: 'whether it is dangerous',
+    policy: definePolicy({ name: 'gate', check: ({ tool }) => (tool.dangerous ? ask('Sure?') : allow) }),
+    read: 'allow',
+  },
+  {
+    title: 'the session',
+    policy: definePolicy({
+      name: 'reader',
+      check: (_call, { session }) =>
+        session.read(defineSlice<string>({ id: 'x', kind: 'list', reducers: { x: () => append('x') } })).size > 0
+          ? deny('x')
+          : allow,
+    }),
+    read: 'unknown',
+    why: 'the state of the session is not rebuilt here',
+  },
+  {
+    title: 'nothing, and throws',
+    policy: definePolicy({
+      name: 'broken',
+      check: () => {
+        throw new Error('Broken.');
+      },
+    }),
+    read: 'deny',
+  },
+  // The cast stands for a policy that is written without types.
+  {
+    title: 'nothing, and answers nothing',
+    policy: definePolicy({ name: 'mute', check: () => undefined as unknown as Decision }),
+    read: 'deny',
+  },
+])('a policy that looks at $title: $read', async ({ policy, options = {}, read, why }) => {
+  const compared = await comparePolicies(await record([['read', { path: './lib/a' }]]), {
+    before: [],
+    after: [policy],
+    ...options,
+  });
+  expect(compared.map(({ after }) => after.type)).toEqual([read]);
+  if (why !== undefined) expect(compared[0]?.after.judgements[0]?.reason).toBe(why);
+});
+
+test('a policy that does not answer denies, and the call goes on as it did', async () => {
+  const mute = definePolicy({ name: 'mute', check: () => new Promise<Decision>(() => undefined) });
+  const records = await record([['read'], ['read']]);
+  expect(await compare(records, { after: [mute, callBudget({ maxCalls: 1 })], policyTimeoutMs: 5 })).toEqual([
+    'read: allow > deny, tightened',
+    'read: allow > deny, tightened',
+  ]);
+  const [, second] = await comparePolicies(records, {
+    before: [],
+    after: [mute, callBudget({ maxCalls: 1 })],
+    policyTimeoutMs: 5,
+  });
+  expect(second?.after.judgements.map(({ reason }) => reason)).toEqual([
+    'The policy did not answer within 5 ms.',
+    expect.stringContaining('1'),
+  ]);
+});
+
+test('what a call read is not known, what it wrote is', async () => {
+  const written = (
+    look: (writes: readonly { readonly key: string; readonly before: string | null }[]) => number,
+  ): Policy =>
+    definePolicy<number>({
+      name: 'written',
+      initialState: 0,
+      check: (_call, { state }) => (state > 1 ? deny(`${state} files.`) : allow),
+      onResult: (_call, { touched }, { state }) => state + look(touched.get('filesystem')?.writes ?? []),
+    });
+  const end = (seq: number, writes: readonly object[]): LogRecord =>
+    ({
+      seq,
+      atMs: 0,
+      type: 'tool-call-end',
+      callId: `c${seq}`,
+      name: 'write',
+      input: {},
+      decisions: [],
+      outcome: { kind: 'ok', value: 1 },
+      writes,
+    }) as unknown as LogRecord;
+  const start = { seq: 0, atMs: 0, type: 'session-start', sessionId: 's', slices: [] };
+  const created = [
+    { resource: 'filesystem', key: 'a', change: 'created' },
+    { resource: 'filesystem', key: 'b', change: 'created' },
+  ];
+  const records = [
+    start,
+    end(1, created),
+    end(2, [{ resource: 'filesystem', key: 'a', change: 'changed' }]),
+    end(3, []),
+  ];
+  const types = async (policy: Policy) =>
+    (await comparePolicies(records, { before: [], after: [policy] })).map(({ after }) => after.type);
+  expect(await types(written((writes) => writes.length))).toEqual(['allow', 'deny', 'deny']);
+  expect(await types(written((writes) => writes.filter(({ before }) => before === null).length))).toEqual([
+    'allow',
+    'deny',
+    'unknown',
+  ]);
+});
+
+test('a policy that goes by time is asked at the time of the call', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 });
+  const store = memoryStore();
+  const session = createSession({ store });
+  for (const wait of [0, 10, 10, 5_000]) {
+    vi.setSystemTime(Date.now() + wait);
+    await executeToolCall({ name: 'read', arguments: {} }, { tools, session });
+  }
+  vi.setSystemTime(9_000_000);
+  expect(await compare(store.records, { after: [rateLimit({ maxCalls: 2, perMs: 1_000 })] })).toEqual([
+    'read: allow > allow, same',
+    'read: allow > allow, same',
+    'read: allow > deny, tightened',
+    'read: allow > allow, same',
+  ]);
+  expect(Date.now()).toBe(9_000_000);
+});
+
+test('a session that goes back knows what it knew then', async () => {
+  const store = memoryStore();
+  const session = createSession({ store });
+  const read = () => executeToolCall({ name: 'read', arguments: {} }, { tools, session });
+  await read();
+  const earlier = session.snapshot();
+  await read();
+  session.restore(earlier);
+  await read();
+  session.reset();
+  await read();
+  const after = [callBudget({ maxCalls: 1 })];
+  expect(await compare(store.records, { after })).toEqual(
+    ['allow', 'deny', 'deny', 'allow'].map(
+      (type) => `read: allow > ${type}, ${type === 'allow' ? 'same' : 'tightened'}`,
+    ),
+  );
+
+  session.import(session.export());
+  await read();
+  const forked = memoryStore();
+  const fork = session.fork({ store: forked });
+  await executeToolCall({ name: 'read', arguments: {} }, { tools, session: fork });
+  expect((await compare(store.records, { after })).at(-1)).toBe('read: allow > unknown, unknown');
+  expect(await compare(forked.records, { after })).toEqual(['read: allow > unknown, unknown']);
+  expect(await compare(forked.records, { after: [denyTools(['read'])] })).toEqual(['read: allow > deny, tightened']);
+  // Cut off at the front.
+  expect((await compare(store.records.slice(3), { after }))[0]).toBe('read: allow > unknown, unknown');
+});
+
+test('what was nested in attempts that failed has not happened', async () => {
+  let attempt = 0;
+  let nowMs = 1_000;
+  const clock = {
+    now: () => (nowMs += 1),
+    after(_delay: number, run: () => void) {
+      queueMicrotask(run);
+      return () => undefined;
+    },
+  };
+  const group = defineTool({
+    name: 'group',
+    description: 'Calls others.',
+    effects: 'state',
+    repeat: 'safe',
+    retry: { attempts: 3, delayMs: 1 },
+    async execute(_input, context) {
+      attempt += 1;
+      for (let count = 0; count < 2; count += 1) await context.call('read', {});
+      if (attempt < 3) throw new Error('Not yet.');
+      return attempt;
+    },
+  });
+  const store = memoryStore();
+  const session = createSession({ store, clock });
+  const options = { tools: [...tools, group], session, clock, policies: [callBudget({ maxCalls: 4 })] };
+  await executeToolCall({ name: 'group', arguments: {} }, options);
+  await executeToolCall({ name: 'read', arguments: {} }, options);
+  await executeToolCall({ name: 'read', arguments: {} }, options);
+  const compared = await comparePolicies(store.records, {
+    before: options.policies,
+    after: [callBudget({ maxCalls: 1 })],
+  });
+  expect(compared.map(({ before, after }) => `${before.type} ${after.type}`)).toEqual([
+    ...['allow allow', 'allow deny', 'allow allow', 'allow deny', 'allow allow', 'allow deny'],
+    'allow allow',
+    'allow deny',
+    'deny deny',
+  ]);
+  expect(compared.map(({ outcome }) => outcome)).toEqual([...new Array(8).fill('ok'), 'denied']);
+});
+
+test('what is reserved counts for a call in doubt, and for no other', async () => {
+  const send = defineTool({
+    name: 'send',
+    description: 'Sends it.',
+    inputSchema: anyObject,
+    effects: 'external',
+    // What is no JSON cannot be committed, which leaves the call in doubt.
+    execute: (input) => (Object(input).lost === true ? (undefined as never) : toolOk(1)),
+  });
+  const once = (): Policy =>
+    definePolicy<number>({
+      name: 'once',
+      stateKind: 'keyed',
+      check: (_call, { state }) => (state.size > 0 ? deny('Sent already, or maybe.') : allow),
+      reserve: (_call, { callKey }) => upsert(callKey, 1),
+    });
+  const store = memoryStore();
+  const session = createSession({ store });
+  const options = { tools: [send], session, policies: [once()] };
+  for (const lost of [false, true, false]) await executeToolCall({ name: 'send', arguments: { lost } }, options);
+  const compared = await comparePolicies(store.records, { before: [once()], after: [] });
+  expect(compared.map(({ outcome, before }) => `${outcome} ${before.type}`)).toEqual([
+    'ok allow',
+    'in-doubt allow',
+    'denied deny',
+  ]);
+});
+
+test.each([{ before: undefined }, { before: [{}] }, { after: {} }, { after: [undefined] }])(
+  'options.invalid: %j',
+  async (given) => {
+    // The cast stands for a host that is written without types.
+    const options = { before: [], after: [], ...given } as unknown as ComparePoliciesOptions;
+    await expect(comparePolicies([], options)).rejects.toMatchObject({ code: 'options.invalid' });
+  },
+);
+
+test('records that somebody has edited are judged as far as they go, and never make it throw', async () => {
+  const records = await record([
+    ['read', { path: 'a' }],
+    ['pay', { euros: 5 }],
+    ['write', { fails: true }],
+  ]);
+  const fields = [
+    ...new Set(records.flatMap((entry) => Object.keys(entry))),
+    'pending',
+    'entry',
+    'sessionId',
+    'toSeq',
+    'parentId',
+  ];
+  const types = [
+    'tool-call-end',
+    'tool-call-start',
+    'approval-request',
+    'child-record',
+    'restore',
+    'reset',
+    'import',
+    'snapshot',
+  ];
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(
+        fc.record({
+          at: fc.nat(records.length - 1),
+          field: fc.constantFrom(...fields),
+          value: fc.oneof(fc.constantFrom(...types), fc.jsonValue()),
+        }),
+        { maxLength: 6 },
+      ),
+      async (edits) => {
+        const edited = records.map((entry) => ({ ...entry }) as Record<string, unknown>);
+        for (const { at, field, value } of edits) if (edited[at] !== undefined) edited[at][field] = value;
+        const compared = await comparePolicies(edited as unknown as readonly LogRecord[], {
+          before: [callBudget({ maxCalls: 1 })],
+          after: [byPath],
+        });
+        for (const { before, after } of compared)
+          expect(['allow', 'ask', 'deny', 'unknown']).toEqual(expect.arrayContaining([before.type, after.type]));
+      },
+    ),
+    { numRuns: 300 },
+  );
+});

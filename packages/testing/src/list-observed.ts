@@ -1,0 +1,59 @@
+import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
+import type { LogRecord } from '@holdfast/session';
+
+/** What a policy that was only tried out would have answered to one call. JSON. */
+export interface ObservedDecision {
+  readonly callId: string;
+  /** The session of `context.child()` in which it was made; absent for the session of the log. */
+  readonly sessionId?: string;
+  /** Number of the record that says so. */
+  readonly seq: number;
+  readonly tool: string;
+  readonly type: 'ask' | 'deny';
+  readonly reason: string;
+}
+
+/** What one policy that was only tried out would have answered. JSON. */
+export interface ObservedPolicy {
+  /** Its key: `host/git-safety-call-budget`. */
+  readonly policy: string;
+  readonly asked: number;
+  readonly denied: number;
+  /** In the order in which the calls ended. */
+  readonly decisions: readonly ObservedDecision[];
+}
+
+/** Everything that policies under `observe` would have asked for or denied, by policy, in the order in which they first did. */
+export function listObserved(records: Iterable<LogRecord>): readonly ObservedPolicy[] {
+  const byPolicy = new Map<string, ObservedDecision[]>();
+  for (const record of records) read(record, undefined, byPolicy);
+  return [...byPolicy].map(([policy, decisions]) => {
+    const denied = decisions.filter(({ type }) => type === 'deny').length;
+    return { policy, asked: decisions.length - denied, denied, decisions };
+  });
+}
+
+function read(record: LogRecord, child: string | undefined, byPolicy: Map<string, ObservedDecision[]>): void {
+  const { type, seq, atMs, callId, sessionId, name, decisions, entry } = record;
+  if (type === 'child-record') {
+    if (typeof sessionId !== 'string' || !isPlainObject(entry) || typeof entry['type'] !== 'string') return;
+    read({ ...(entry as JsonObject), type: entry['type'], seq, atMs }, sessionId, byPolicy);
+    return;
+  }
+  if (type !== 'tool-call-end' || typeof callId !== 'string' || !Array.isArray(decisions)) return;
+  for (const decision of decisions) {
+    const { policy, observed, reason } = Object(decision) as Readonly<Record<string, Json>>;
+    if (typeof policy !== 'string' || (observed !== 'ask' && observed !== 'deny')) continue;
+    const row: ObservedDecision = {
+      callId,
+      ...(child === undefined ? {} : { sessionId: child }),
+      seq,
+      tool: String(name),
+      type: observed,
+      reason: typeof reason === 'string' ? reason : '',
+    };
+    const rows = byPolicy.get(policy);
+    if (rows === undefined) byPolicy.set(policy, [row]);
+    else rows.push(row);
+  }
+}
