@@ -126,13 +126,13 @@ test('whatever has become of the lock, nothing loads but what is as it was locke
 const withPlugins = (plugins: string): string =>
   `${lockText.slice(0, lockText.indexOf('"plugins":'))}"plugins": ${plugins},\n${lockText.slice(lockText.indexOf('  "tools":'))}`;
 
-test('whatever has become of the lock, a plugin is as it is locked only where the lock says just what it is', async () => {
+test('whatever has become of the lock, a plugin is as it is locked only where the lock says just what it is', () => {
   const part = toCanonicalJson(JSON.parse(lockText).plugins);
   const counts = { same: 0, different: 0, refused: 0 };
   const damagedPart = damaged(lockText.slice(0, lockText.indexOf('  "tools":'))).map(
     (text) => text + lockText.slice(lockText.indexOf('  "tools":')),
   );
-  await fc.assert(
+  fc.assert(
     fc.property(fc.oneof(damaged(lockText), damagedPart), (text) => {
       writeFileSync(lock, text);
       const compared = tryCompare();

@@ -108,6 +108,15 @@ test.each(changes)('%j is told as one change', async (said, definition, field, b
   expect(plugin?.changes).toHaveLength(1);
 });
 
+test('a field that a lock says is null differs from one that is not there', async () => {
+  await using project = await createProject();
+  const tool = new Map([['tool:push', { description: 'Pushes.' }]]);
+  await lockOf(project, [{ ...pack, definitions: tool }]);
+  const text = await readFile(project.lock, 'utf8');
+  await project.write('holdfast.lock', text.replace('"description"', '"dangerous": null, "description"'));
+  expect(compareDefinitions([{ ...pack, definitions: tool }], project).plugins).toMatchObject([{ state: 'changed' }]);
+});
+
 test('the tools of a policy are told where the policy is in force', async () => {
   await using project = await createProject();
   await lockOf(project, [describe()]);

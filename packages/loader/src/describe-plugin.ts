@@ -88,7 +88,7 @@ function describeTool(tool: Tool): NamedDefinition {
     retry: tool.retry,
     examples: examples.length === 0 ? undefined : examples,
     acceptsOverrides: acceptsOverrides ? undefined : false,
-    origin: tool.origin,
+    origin: tool.origin === undefined ? undefined : asSent(tool.origin),
   });
 }
 
@@ -111,7 +111,7 @@ function describeSection(section: Section, above: readonly string[]): readonly N
     visibility: typeof visibility === 'function' ? 'rule' : visibility,
     conditional: enabled === undefined ? undefined : true,
     // A host gives these, and they need not be JSON.
-    parameters: params === undefined ? undefined : compileHostSchema(params).jsonSchema,
+    parameters: params === undefined ? undefined : asSent(compileHostSchema(params).jsonSchema),
     defaults: Object.keys(defaults).length === 0 ? undefined : toPrintable(defaults),
     tools: tools.map(({ name }) => name),
     policies: policies.length === 0 ? undefined : policies.map((policy) => ({ id: policy.id, ...policyOf(policy) })),
@@ -137,7 +137,12 @@ function named(kind: string, name: unknown, fields: Fields): NamedDefinition {
 }
 
 function jsonSchemaOf(schema: Schema | undefined): JsonObject | undefined {
-  return schema === undefined ? undefined : compileSchema(schema).jsonSchema;
+  return schema === undefined ? undefined : asSent(compileSchema(schema).jsonSchema);
+}
+
+/** As a model would be sent it: what is undefined is not there. */
+function asSent(value: object): JsonObject {
+  return JSON.parse(JSON.stringify(value)) as JsonObject;
 }
 
 /** Each value, or that it is none that could be shown, such as a date. */

@@ -1,4 +1,11 @@
-import { definePlugin, isHoldfastError, type Plugin, type PluginContributions, type Tool } from '@holdfast/core';
+import {
+  definePlugin,
+  isHoldfastError,
+  type JsonObject,
+  type Plugin,
+  type PluginContributions,
+  type Tool,
+} from '@holdfast/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type DefinitionSource, definitionsOf } from './plugin-definitions.ts';
@@ -101,6 +108,17 @@ test('one tool in two places is one tool', () => {
   const push = makeTool('push');
   const described = definitionsOf(plugin({ tools: [push], sections: [makeSection('Guide', { tools: [push] })] }));
   expect([...described.definitions.keys()]).toEqual(['plugin:git', 'tool:push', 'section:guide']);
+});
+
+test('what is undefined is not there', () => {
+  const push = {
+    ...makeTool('push', { parameters: { type: 'object', description: undefined } as unknown as JsonObject }),
+    origin: { kind: 'plugin', source: 'git', digest: undefined },
+  } as unknown as Tool;
+  expect(definitionsOf(plugin({ tools: [push] })).definitions.get('tool:push')).toMatchObject({
+    parameters: { type: 'object', additionalProperties: false },
+    origin: { kind: 'plugin', source: 'git' },
+  });
 });
 
 /** A list of one thing that is not what it should be, as a plugin without types may have it. */

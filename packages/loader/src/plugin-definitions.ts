@@ -42,7 +42,7 @@ export function definitionsOf(subject: Plugin | Pack, source: DefinitionSource =
   const refuse = (problem: string, cause?: unknown): never => {
     throw new HoldfastError(
       'plugin.definition.invalid',
-      `The ${kind} \`${name}\` cannot be used: ${makeVisible(problem).slice(0, 400)}.`,
+      `The ${kind} \`${makeVisible(String(name)).slice(0, 100)}\` cannot be used: ${makeVisible(problem).slice(0, 400)}.`,
       { data: { [kind]: name }, ...(cause === undefined ? {} : { cause }) },
     );
   };
@@ -84,13 +84,13 @@ function describe(
 
 function checkText(subject: Plugin | Pack, key: string, fields: NamedDefinition['fields']): void {
   for (const [field, value] of [['', key] as const, ...Object.entries(fields)]) {
-    const character = findHidden(value) ?? findHiddenCharacter(field);
+    const character = findHidden(value);
     if (character === undefined) continue;
-    const place = field === '' ? 'the name of' : `\`${makeVisible(field)}\` of`;
+    const place = field === '' ? 'the name of' : `\`${field}\` of`;
     throw new HoldfastError(
       'plugin.text.hidden',
       `The ${subject.type} \`${subject.name}\` cannot be used: ${place} \`${makeVisible(key).slice(0, 200)}\` holds the invisible character ${character}, which a model reads and a person does not see.`,
-      { data: { [subject.type]: subject.name, definition: makeVisible(key), field: makeVisible(field) } },
+      { data: { [subject.type]: subject.name, definition: makeVisible(key), field } },
     );
   }
 }
