@@ -10,6 +10,8 @@ export interface PackSuite {
   readonly preset: string;
   readonly config: JsonObject;
   readonly cases: PresetCases;
+  /** Default: as the preset says. */
+  readonly observe?: boolean;
 }
 
 /** @throws HoldfastError `options.invalid` for what is no pack, and for cases of a preset that there is not, or without cases. */
@@ -32,9 +34,9 @@ export function toSuites(pack: Pack, cases: PackCases): readonly PackSuite[] {
   return suites;
 }
 
-/** New policies of a suite, in force or tried out as the preset says. */
-export function suitePolicies(pack: Pack, { preset, config }: PackSuite): readonly Policy[] {
-  return packPolicies(pack, { preset, config });
+/** New policies of a suite. */
+export function suitePolicies(pack: Pack, { preset, config, observe }: PackSuite): readonly Policy[] {
+  return packPolicies(pack, { preset, config, ...(observe === undefined ? {} : { observe }) });
 }
 
 /** What `policyTester` takes: all the policies of the suite as one. `watch` may take the place of each. */

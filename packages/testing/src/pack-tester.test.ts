@@ -1,9 +1,11 @@
 import { allow, ask, definePack, definePolicy, deny, jsonSchema, type Pack, type Policy } from '@holdfast/core';
-import { callBudget } from '@holdfast/policy';
-import { expect, test } from 'vitest';
+import { callBudget, requireApproval } from '@holdfast/policy';
+import { afterEach, expect, test, vi } from 'vitest';
 import type { PackCases } from './pack-cases.ts';
 import { measurePack } from './pack-rules.ts';
 import { type PackTesterOptions, packTester } from './pack-tester.ts';
+
+afterEach(() => void vi.useRealTimers());
 
 interface Options {
   readonly maxCalls?: number;
@@ -90,6 +92,7 @@ const unknown = 'an option that there is not is refused';
 const fired = 'every policy of it lets something through and refuses something';
 const triedOut = 'a preset that is only tried out lets everything through';
 const anyOptions = 'whatever its options are, they are refused, or make policies that answer';
+const altered = 'it answers whatever becomes of the arguments of its cases';
 const apart = 'what happens in one session is nothing to another';
 
 test('a good pack passes, and each check is named by its preset', async () => {
@@ -209,13 +212,134 @@ const bad: readonly Bad[] = [
     caught: fired,
     message: '`guard` never let through anything',
   },
+  {
+    title: 'throws for some options',
+    pack: () =>
+      careful({
+        policies: ({ ask: asked = [], ...config }) => {
+          for (const name of asked) if (name.includes('*')) throw new TypeError(`Cannot read \`${name}\`.`);
+          return makePolicies({ ...config, ask: asked });
+        },
+      }),
+    caught: anyOptions,
+    message: 'or to be refused as `pack.config.invalid`. It threw: Cannot read `',
+  },
+  {
+    title: 'throws an error of Holdfast for some options',
+    pack: () =>
+      careful({
+        policies: ({ ask: asked = [], ...config }) => [...makePolicies(config), requireApproval({ tools: asked })],
+      }),
+    caught: anyOptions,
+    message: 'It threw `',
+  },
+  {
+    title: 'makes policies that throw for some options',
+    pack: () =>
+      careful({
+        policies: (config) => [
+          ...makePolicies(config),
+          guard(() => {
+            if ((config.ask ?? []).some((name) => /\W/.test(name))) throw new Error('An odd name.');
+            return allow;
+          }),
+        ],
+      }),
+    caught: anyOptions,
+    message: 'expected an answer to `',
+  },
+  {
+    title: 'knows in one session what happened in another',
+    pack() {
+      // As a variable of its module would be.
+      const seen = new Set<string>();
+      return careful({
+        policies: (config) => [
+          ...makePolicies(config),
+          definePolicy({
+            name: 'guard',
+            check: ({ tool }) => (tool.name === 'tag' && seen.has('deploy') ? deny('Deployed already.') : allow),
+            onResult: ({ tool }) => void seen.add(tool.name),
+          }),
+        ],
+      });
+    },
+    options: {
+      with: {
+        presets: {
+          recommended: {
+            cases: [
+              { call: { tool: 'tag' }, answer: 'allow' },
+              { call: deploy, answer: 'ask' },
+            ],
+          },
+          strict: strictCases,
+        },
+      },
+    },
+    caught: `recommended: ${apart}`,
+    message: 'expected allow, as before calls of another session, got deny (Deployed already.)',
+  },
+  {
+    title: 'throws at arguments that its cases nearly have',
+    pack: () =>
+      careful({
+        policies: (config) => [
+          ...makePolicies(config),
+          guard(({ input }) => {
+            const lines: unknown = Object(Object(input).edit).lines;
+            // Only what is there, and only numbers; but a text is no number.
+            if (lines !== undefined && lines !== null) (lines as number).toFixed();
+            return allow;
+          }),
+        ],
+      }),
+    options: {
+      with: {
+        presets: {
+          recommended: { cases: [{ call: { tool: 'edit', input: { edit: { lines: 3 } } }, answer: 'allow' }] },
+          strict: strictCases,
+        },
+      },
+    },
+    caught: `recommended: ${altered}`,
+    message: 'but it threw: ',
+  },
+  {
+    title: 'throws at odd arguments',
+    pack: () =>
+      careful({
+        policies: (config) => [
+          ...makePolicies(config),
+          guard(({ input }) => (Object(input).path.length > 99 ? deny('Long.') : allow)),
+        ],
+      }),
+    caught: 'recommended: it answers whatever the arguments are',
+    message: 'but it threw: ',
+  },
+  {
+    title: 'leaves a timer behind',
+    pack: () =>
+      careful({
+        policies: (config) => {
+          setTimeout(() => undefined, 60_000);
+          return makePolicies(config);
+        },
+      }),
+    caught: 'strict: it leaves no timer',
+    message: 'it left 1 timer behind',
+  },
 ];
 
-test.each(bad)('a pack that $title is caught', async ({ pack, options, caught, message }) => {
-  const problems = await findProblems(pack(), options);
-  expect([...problems.keys()]).toContain(caught);
-  expect(problems.get(caught)).toContain(message);
-});
+test.each(bad)(
+  'a pack that $title is caught',
+  async ({ pack, options: { with: tried = cases, ...options } = {}, caught, message }) => {
+    // This check alone: what a pack keeps outside of sessions, checks before it would have changed.
+    const check = packTester(pack(), tried, options).find(({ name }) => name === caught);
+    const error: unknown = await check?.run().catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'conformance.failed', message: expect.stringContaining(message) });
+  },
+);
 
 test('what a rule costs is told', async () => {
   let time = 0;
@@ -224,4 +348,60 @@ test('what a rule costs is told', async () => {
     { policy: 'call-budget', allowed: 9, asked: 0, denied: 2, microseconds: 1 },
     { policy: 'ask-first', allowed: 9, asked: 2, denied: 0, microseconds: 1 },
   ]);
+});
+
+test('every check of a pack catches somebody', () => {
+  const caught = new Set(bad.map((each) => each.caught));
+  const own = packTester(careful(), cases).filter(
+    ({ name }) => !name.includes(': ') || name.endsWith(apart) || name.endsWith(altered),
+  );
+  const missing = own
+    .map(({ name }) => name)
+    .filter((name) => ![...caught].some((known) => name.endsWith(known.replace(/^\w+: /, ''))));
+  // Policies that do not answer are its subject, below.
+  expect(missing).toEqual([triedOut]);
+});
+
+test('a preset that is tried out and does not answer holds up its calls, and is caught', async () => {
+  const mute = careful({
+    policies: (config) =>
+      makePolicies(config).map((policy) => ({ ...policy, check: () => new Promise<never>(() => undefined) })),
+  });
+  const check = packTester(mute, cases).find(({ name }) => name === triedOut);
+  vi.useFakeTimers();
+  const running = check?.run().catch((error: unknown) => error);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(await running).toMatchObject({
+    code: 'conformance.failed',
+    message: expect.stringContaining(
+      'Under `observe`, expected `read {"path":"a.txt"}` to be let through, got no answer',
+    ),
+  });
+});
+
+test.each<{ title: string; make: () => unknown; says: string }>([
+  { title: 'no pack', make: () => packTester({} as Pack, cases), says: 'made by `definePack`' },
+  { title: 'no cases', make: () => packTester(careful(), undefined as unknown as PackCases), says: 'need `presets`' },
+  {
+    title: 'a preset without cases',
+    make: () => packTester(careful(), { presets: { strict: { cases: [] } } }),
+    says: 'at least one case',
+  },
+  {
+    title: 'another preset',
+    make: () => packTester(careful(), { presets: { constructor: strictCases } }),
+    says: 'there are `recommended`, `strict`, `observe`',
+  },
+  {
+    title: 'options of another preset',
+    make: () =>
+      packTester(careful(), {
+        ...cases,
+        configs: [{ title: 'x', preset: 'night', config: {}, cases: strictCases.cases }],
+      }),
+    says: 'The cases `x` are of the preset `night`',
+  },
+  { title: 'no runs', make: () => packTester(careful(), cases, { runs: 0 }), says: '`runs`' },
+])('options.invalid: $title', ({ make, says }) => {
+  expect(make).toThrow(expect.objectContaining({ code: 'options.invalid', message: expect.stringContaining(says) }));
 });
