@@ -180,8 +180,11 @@ function isOf<Kind>(given: unknown, isKind: (value: unknown) => value is Kind): 
 function indexByName(explanations: readonly Explanation[]): ReadonlyMap<string, readonly Explanation[]> {
   const byName = new Map<string, Explanation[]>();
   for (const explanation of explanations) {
-    const { name, qualifiedName } = explanation;
-    for (const key of new Set([name, qualifiedName, qualifiedName.slice(qualifiedName.indexOf('/') + 1)])) {
+    const { kind, name, qualifiedName } = explanation;
+    const keys = [name, qualifiedName, qualifiedName.slice(qualifiedName.indexOf('/') + 1)];
+    // As the decisions in a log name it.
+    if (kind === 'policy') keys.push(`host/${name}`);
+    for (const key of new Set(keys)) {
       const known = byName.get(key);
       if (known === undefined) byName.set(key, [explanation]);
       else known.push(explanation);

@@ -1,6 +1,7 @@
+import type { Section } from '@holdfast/core';
 import { foldName } from './fold-name.ts';
 import type { Placed } from './place-plugin.ts';
-import type { Explanation, Provenance, RegisteredKind, RegisteredPack } from './registry.ts';
+import type { Explanation, Provenance, RegisteredKind, RegisteredPack, RegisteredPlugin } from './registry.ts';
 import type { Used } from './registry-view.ts';
 import type { TakenPlugin } from './take-plugin.ts';
 import type { Winners } from './winners.ts';
@@ -67,7 +68,9 @@ function explainPlugin({ registered, contributions, placed }: InForce, around: S
     toExplanation('plugin', { name: plugin, qualifiedName: plugin, inForce: true, provenance, note: prefixed }),
     ...place('tool', placed.tools),
     ...place('policy', placed.policies),
-    ...place('section', placed.sections),
+    ...placed.sections.flatMap(({ ownName, value }) =>
+      value === undefined ? [] : explainSection(value, { path: value.key, own: `${plugin}/${ownName}` }, registered),
+    ),
     ...place('command', placed.commands),
     ...list(
       'slice',
@@ -92,6 +95,34 @@ function explainPlugin({ registered, contributions, placed }: InForce, around: S
           note: 'offered, and not used',
         }),
       ),
+  ];
+}
+
+/** The section, its policies and slices, and the sections under it. A policy of one is met by the path of the section and its own id. */
+function explainSection(
+  { policies, slices, children }: Section,
+  { path, own }: { readonly path: string; readonly own: string },
+  registered: RegisteredPlugin,
+): readonly Explanation[] {
+  const { name: plugin, prefix, provenance } = registered;
+  const note = prefix === undefined ? '' : `prefixed with \`${prefix}\``;
+  return [
+    toExplanation('section', { name: path, qualifiedName: own, inForce: true, provenance, note }),
+    ...policies.map(({ id }) =>
+      toExplanation('policy', {
+        name: `${path}/${id}`,
+        qualifiedName: `${own}/${id}`,
+        inForce: true,
+        provenance,
+        note,
+      }),
+    ),
+    ...slices.map(({ id }) =>
+      toExplanation('slice', { name: id, qualifiedName: `${plugin}/${id}`, inForce: true, provenance }),
+    ),
+    ...children.flatMap((child) =>
+      explainSection(child, { path: `${path}.${child.key}`, own: `${own}.${child.key}` }, registered),
+    ),
   ];
 }
 

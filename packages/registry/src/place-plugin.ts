@@ -137,9 +137,13 @@ function toClaims(
     const twin = seen.get(toKey(claim));
     if (twin !== undefined && (twin.value === undefined || twin.value !== claim.value))
       throw new Error(
-        `two of its ${claim.kind}s have names that are easily mixed up: \`${twin.name}\` and \`${claim.name}\``,
+        `two of its ${plural(claim.kind)} have names that are easily mixed up: \`${twin.name}\` and \`${claim.name}\``,
       );
     seen.set(toKey(claim), claim);
   }
   return claims;
+}
+
+function plural(kind: string): string {
+  return kind === 'policy' ? 'policies' : `${kind}s`;
 }

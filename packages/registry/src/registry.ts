@@ -117,7 +117,10 @@ export type RegisteredKind =
 /** What there is to say about one thing that a registry knows. */
 export interface Explanation {
   readonly kind: RegisteredKind;
-  /** As it is met where it is in force: a prefix stands before it. A policy is met by the id of its state. */
+  /**
+   * As it is met where it is in force: a prefix stands before it. A policy is met by its id, which one of a section has behind the path of
+   * the section, `files/read-before-write`; a section by its path.
+   */
   readonly name: string;
   /** `<plugin>/<own name>`; a plugin's or pack's own name for itself. */
   readonly qualifiedName: string;
@@ -170,7 +173,7 @@ export interface Registry {
   readonly packsInForce: readonly RegisteredPack[];
   /** The tool of a qualified name, `git/push`, as it is in force; `undefined` when it is not. */
   resolve(qualifiedName: string): Tool | undefined;
-  /** Whatever has this name, of any kind: as it is met, as its plugin calls it, or qualified. */
+  /** Whatever has this name, of any kind: as it is met, as its plugin calls it, qualified, or as a log names a policy, `host/git-order`. */
   explain(name: string): readonly Explanation[];
   /** Everything with where it comes from, in an order that does not depend on that of use. */
   toJSON(): unknown;
