@@ -3,7 +3,12 @@ import { join } from 'node:path';
 import { isHoldfastError, type JsonObject } from '@holdfast/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { compareDefinitions, type DefinitionComparison, findDefinitionProblem } from './compare-definitions.ts';
+import {
+  compareDefinitions,
+  type DefinitionComparison,
+  findDefinitionProblem,
+  readDefinitionLock,
+} from './compare-definitions.ts';
 import { formatLock, parseLock, readLock } from './lock-file.ts';
 import { definitionsOf, type PluginDefinitions } from './plugin-definitions.ts';
 import { makePack, makePlugin, type Said } from './test-plugins.ts';
@@ -328,6 +333,29 @@ test.each<{ now: readonly PluginDefinitions[]; code: string; says: string }>([
   await lockOf(project, [describe(), pack]);
   const problems = compareDefinitions(now, project).plugins.flatMap((one) => findDefinitionProblem(one) ?? []);
   expect(problems).toMatchObject([{ code, message: expect.stringContaining(says) }]);
+});
+
+test('one after another is compared with the lock as it was at one moment', async () => {
+  await using project = await createProject();
+  expect(readDefinitionLock(project.lock)).toMatchObject({ lock: project.lock, found: false });
+  expect(readDefinitionLock(project.lock).compare(pack)).toMatchObject({ state: 'new' });
+  await lockOf(project, [describe()]);
+  const locked = readDefinitionLock(project.lock);
+  await lockOf(project, [pack]);
+  expect(locked.found).toBe(true);
+  const all = [describe(), describe({ dangerous: true }), pack].map((one) => locked.compare(one));
+  expect(all.map(({ id, state }) => `${id} ${state}`)).toEqual([
+    'plugin:git same',
+    'plugin:git changed',
+    'pack:git-safety new',
+  ]);
+  expect(all.map((one) => findDefinitionProblem(one)?.code)).toEqual([
+    undefined,
+    'plugin.lock.changed',
+    'pack.lock.new',
+  ]);
+  await project.write('holdfast.lock', '{');
+  expect(() => readDefinitionLock(project.lock)).toThrow(expect.objectContaining({ code: 'tools.lock.invalid' }));
 });
 
 test('a message about what differs stays short, and on its line', async () => {

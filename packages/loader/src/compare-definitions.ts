@@ -17,12 +17,18 @@ export interface ComparedPlugin {
   readonly changes: readonly DefinitionChange[];
 }
 
-/** Plugins and packs beside a lock, read at one moment. */
-export interface DefinitionComparison {
+/** What a lock says of plugins and packs, read at one moment, for a host that looks at one after another. */
+export interface DefinitionLock {
   /** Absolute path of the lock. */
   readonly lock: string;
   /** Whether the lock says anything of plugins and packs; until it does, a host runs them as they are. */
   readonly found: boolean;
+  /** `new`, `same` or `changed`; see `findDefinitionProblem`. */
+  compare(current: PluginDefinitions): ComparedPlugin;
+}
+
+/** Plugins and packs beside a lock, read at one moment. */
+export interface DefinitionComparison extends Pick<DefinitionLock, 'lock' | 'found'> {
   /** In the order of their ids. */
   readonly plugins: readonly ComparedPlugin[];
   /**
@@ -42,6 +48,22 @@ export interface CompareDefinitionsOptions {
    * can say which of them it is. Default false.
    */
   readonly incomplete?: boolean;
+}
+
+/**
+ * Reads what a lock says of plugins and packs.
+ *
+ * @throws HoldfastError `tools.lock.unreadable`, `tools.lock.invalid`, `tools.lock.version`.
+ */
+export function readDefinitionLock(lock: string): DefinitionLock {
+  const path = resolve(lock);
+  const found = readLock(path)?.plugins;
+  return {
+    lock: path,
+    found: found !== undefined,
+    compare: (current) =>
+      comparePlugin(current.id, { locked: found?.get(current.id), now: current, incomplete: false }),
+  };
 }
 
 /**

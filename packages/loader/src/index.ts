@@ -7,7 +7,9 @@ export {
   type ComparedPlugin,
   compareDefinitions,
   type DefinitionComparison,
+  type DefinitionLock,
   findDefinitionProblem,
+  readDefinitionLock,
 } from './compare-definitions.ts';
 export {
   type ComparedTool,
