@@ -54,10 +54,12 @@ export {
   type Policy,
   type PolicyCheck,
   type PolicyContext,
+  type PolicyReserve,
   type PolicyResult,
   type PolicyStateDefinition,
   type PolicyUpdate,
   type PreparedCall,
+  type ReserveContext,
 } from './policy.ts';
 export type { Prompt, PromptView, RenderedPrompt } from './prompt.ts';
 export { hasMask, type Redactor } from './redactor.ts';

@@ -47,6 +47,26 @@ export type PolicyUpdate<State> = (
   context: PolicyContext<State>,
 ) => State | Operation | readonly Operation[] | undefined;
 
+/** What `reserve` sees. */
+export interface ReserveContext<State = unknown> extends PolicyContext<State> {
+  /** The tool's `idempotencyKey`: tells the call apart from others, and is the same when it is gone on with after its process ended. */
+  readonly callKey: string;
+}
+
+/**
+ * What is kept of a call that may have taken effect while its success is not counted: one that ends in doubt, or is nested in a
+ * call that does not succeed. Asked right before a tool begins that is `external` and not `repeat: 'safe'`, and kept with the record
+ * of its start, so that it also counts after the end of the process. Dropped when the tool says that it failed, and after a success,
+ * of which `onResult` is told.
+ *
+ * Other calls may have changed the state when it is applied: only `upsert` and `remove`, of keys that no other call sets. Synchronous.
+ * Throwing, or answering anything else, keeps the tool from beginning: `policy.reserve_failed`.
+ */
+export type PolicyReserve<State> = (
+  call: PreparedCall,
+  context: ReserveContext<State>,
+) => Operation | readonly Operation[] | undefined;
+
 interface PolicyDefinitionBase<State> {
   /** Lower case words joined by `-`. */
   readonly name: string;
@@ -73,6 +93,7 @@ export interface Policy<State = unknown> {
     result: PolicyResult,
     context: PolicyContext<State>,
   ): State | Operation | readonly Operation[] | undefined;
+  reserve?(call: PreparedCall, context: ReserveContext<State>): Operation | readonly Operation[] | undefined;
 }
 
 /** The state that a policy keeps: JSON, by the kind of slice that holds it. */
@@ -94,6 +115,7 @@ export function definePolicy<Item>(
   definition: PolicyDefinitionBase<KeyedState<Item>> & {
     readonly stateKind: 'keyed';
     readonly stateSchema?: Schema<Item>;
+    readonly reserve?: PolicyReserve<KeyedState<Item>>;
   },
 ): Policy<KeyedState<Item>>;
 export function definePolicy<Item>(
@@ -111,9 +133,10 @@ export function definePolicy<State>(
     readonly stateKind?: 'keyed' | 'list';
     readonly initialState?: State;
     readonly stateSchema?: Schema;
+    readonly reserve?: PolicyReserve<State>;
   },
 ): Policy<State> {
-  const { name, id = name, tools = [], check, onResult, stateKind, initialState, stateSchema } = definition;
+  const { name, id = name, tools = [], check, onResult, reserve, stateKind, initialState, stateSchema } = definition;
   if (!isPolicyName(name) || !isPolicyName(id)) {
     throw new HoldfastError(
       'policy.invalid',
@@ -122,6 +145,12 @@ export function definePolicy<State>(
   }
   if (typeof check !== 'function') {
     throw new HoldfastError('policy.invalid', `The policy \`${name}\` needs a \`check\` function.`);
+  }
+  if (reserve !== undefined && (typeof reserve !== 'function' || stateKind !== 'keyed')) {
+    throw new HoldfastError(
+      'policy.invalid',
+      `The policy \`${name}\` has a \`reserve\`: that is a function, and needs \`stateKind: 'keyed'\`, a state whose items can be set one by one.`,
+    );
   }
   const stateful = stateKind !== undefined || initialState !== undefined;
   return Object.freeze({
@@ -138,6 +167,7 @@ export function definePolicy<State>(
       : undefined,
     check,
     ...(onResult === undefined ? {} : { onResult }),
+    ...(reserve === undefined ? {} : { reserve }),
   });
 }
 

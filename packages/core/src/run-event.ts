@@ -90,7 +90,7 @@ export interface ToolCallEndEvent {
   readonly outcome: Outcome;
   /** Staged events that were committed; empty unless the outcome is `ok`. */
   readonly events: readonly SessionEvent[];
-  /** Operations on policies' states that were committed; empty unless the outcome is `ok`. */
+  /** Operations on policies' states that were committed: unless the outcome is `ok`, those that `reserve` gave. */
   readonly changes?: readonly Json[] | undefined;
   /** Keys of staged resources that were written, by resource; empty unless the outcome is `ok`. */
   readonly writes: readonly {

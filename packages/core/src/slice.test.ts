@@ -33,6 +33,10 @@ test.each([
   () => definePolicy({ name: 'a', check: undefined } as never),
   () => definePolicy({ name: 'a', id: ['b'], check: () => allow } as never),
   () => definePolicy({ name: { __proto__: null }, check: () => allow } as never),
+  () => definePolicy({ name: 'a', check: () => allow, reserve: () => remove('k') } as never),
+  () => definePolicy({ name: 'a', initialState: 0, check: () => allow, reserve: () => 1 } as never),
+  () => definePolicy({ name: 'a', stateKind: 'list', check: () => allow, reserve: () => append(1) } as never),
+  () => definePolicy({ name: 'a', stateKind: 'keyed', check: () => allow, reserve: 1 } as never),
 ])('policy.invalid %#', (make) => {
   expect(codeOf(make)).toBe('policy.invalid');
 });
@@ -44,6 +48,9 @@ test('a policy keeps a value, a collection, or nothing', () => {
     initial: 0,
   });
   expect(definePolicy({ name: 'a', stateKind: 'keyed', check: () => allow }).state).toMatchObject({ kind: 'keyed' });
+  const reserve = () => remove('k');
+  expect(definePolicy({ name: 'a', stateKind: 'keyed', check: () => allow, reserve }).reserve).toBe(reserve);
+  expect(definePolicy({ name: 'a', stateKind: 'keyed', check: () => allow })).not.toHaveProperty('reserve');
 });
 
 function codeOf(run: () => unknown): string | undefined {

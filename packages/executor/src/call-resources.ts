@@ -2,6 +2,7 @@ import {
   HoldfastError,
   isResourceDefinition,
   isStagedResource,
+  type Json,
   type PreparedCall,
   type ResourceTransaction,
   type RunEvent,
@@ -13,6 +14,7 @@ import { DeclaredResources } from './declared-resources.ts';
 import type { EndOfLife, Lifetime } from './lifetime.ts';
 import { NestedLifetime } from './nested-lifetime.ts';
 import { NestedTouched } from './own-touched.ts';
+import type { Reservations } from './reservations.ts';
 
 /** Why a call is told to stop. */
 export type StopReason = 'timeout' | EndOfLife;
@@ -23,6 +25,8 @@ export class CallResources {
   readonly scope: CallScope;
   readonly transaction: SessionTransaction;
   readonly turn: number | undefined;
+  /** What counts should the call come to something else than a success. */
+  reservations: Reservations | undefined;
   #startedAtMs: number;
   #calls = 0;
   #children = 0;
@@ -46,6 +50,7 @@ export class CallResources {
     this.scope = scope;
     this.transaction = transaction;
     this.turn = scope.run?.turn;
+    this.reservations = undefined;
     this.#startedAtMs = call.tool.timeoutMs === undefined ? 0 : scope.clock.now();
   }
 
@@ -55,6 +60,7 @@ export class CallResources {
     next.#startedAtMs = this.#startedAtMs;
     next.#calls = this.#calls;
     next.#children = this.#children;
+    next.reservations = this.reservations;
     return next;
   }
 
@@ -78,6 +84,12 @@ export class CallResources {
   nextChildNumber(): number {
     this.#children += 1;
     return this.#children;
+  }
+
+  /** Takes in what counts of a nested call should this one be no success. */
+  reserve(callId: string, changes: readonly Json[]): void {
+    this.reservations ??= new Map();
+    this.reservations.set(callId, changes);
   }
 
   /** Whether a call nested in this one has begun that touches the world. */

@@ -5,8 +5,11 @@ import type { CallScope } from './call-scope.ts';
 import type { Enterable } from './conduct-call.ts';
 import { failure, thrownCode } from './ending.ts';
 import type { Invoked } from './invoke.ts';
-import { discardResources, type Entered, isNested, refuse, settle } from './settle.ts';
-import { recordEnd, toEndEvent, toLogEntry } from './trail.ts';
+import { isNested } from './is-nested.ts';
+import { recordEnd } from './record-end.ts';
+import { reservedBy, stageReserved } from './reservations.ts';
+import { discardResources, type Entered, refuse, settle } from './settle.ts';
+import { toEndEvent, toLogEntry } from './trail.ts';
 
 /**
  * Ends a call by what its tool did, or opens the sections that it needs, after further attempts where the tool failed and declares
@@ -48,7 +51,12 @@ async function expand(keys: readonly string[], entered: Entered): Promise<ToolCa
     const opened = { kind: 'ok', code: undefined, message: text, value: null, rendered: '', text } as const;
     const ending = await discardResources(opened, resources);
     await resources.dispose();
-    if (ending.kind !== 'ok') return recordEnd(trail, ending, scope);
+    const { reservations } = resources;
+    if (ending.kind !== 'ok') return recordEnd(trail, ending, scope, reservations);
+    // Of what it has called before it found that out, nothing else is kept.
+    const called = reservations && reservedBy(reservations, trail.call.id, 'failed');
+    const misfit = called && stageReserved(called, opening);
+    if (misfit !== undefined) throw misfit.thrown;
     const { events, changes } = opening;
     const event = toEndEvent(trail, ending, scope, { events, changes, touched: new Map(), mark: undefined });
     opening.commit(toLogEntry(event));

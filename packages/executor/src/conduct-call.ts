@@ -12,17 +12,19 @@ import {
 import { CallResources } from './call-resources.ts';
 import type { CallScope } from './call-scope.ts';
 import { conclude } from './conclude.ts';
-import { wasBegun, withEarlierDoubt } from './earlier-doubt.ts';
+import { noteEarlierLife, withEarlierDoubt } from './earlier-doubt.ts';
 import { type Ending, failure, thrownCode } from './ending.ts';
 import type { IdentifiedCall } from './identified-call.ts';
 import { type Invoked, invoke, waitForAnswer } from './invoke.ts';
 import { keepCalls } from './masked-calls.ts';
 import { parseArguments } from './parse-arguments.ts';
 import { type Ended, endOfLife, permit, takeCall } from './permit.ts';
+import { recordEnd } from './record-end.ts';
+import { askReservations } from './reservations.ts';
 import { learnArguments } from './secrets.ts';
 import { type Entered, refuse } from './settle.ts';
 import { type CompiledTool, nearestNames } from './toolset.ts';
-import { recordEnd, startTrail, type Trail } from './trail.ts';
+import { startTrail, type Trail } from './trail.ts';
 
 /** A call that could not be decided without a person: nothing has run. */
 export interface Suspended {
@@ -48,7 +50,7 @@ export async function conductCall(
   { refusal, onEntered, onEnd }: ConductOptions = plainly,
 ): Promise<Outcome | Suspended> {
   const trail = startTrail(call, scope);
-  if (scope.resuming === true) trail.begunBefore = wasBegun(call, scope);
+  if (scope.resuming === true) noteEarlierLife(trail, scope);
   try {
     const prepared = refusal === undefined ? prepare(call, scope) : { type: 'ended' as const, ending: refusal };
     if (prepared.type === 'ended') return endUnentered(trail, prepared.ending, scope);
@@ -182,11 +184,16 @@ export function enter({ call, compiled }: Prepared, trail: Trail, scope: CallSco
       const { repeat } = tool;
       // Those further out have noted the call around this one, whose effects are not less.
       scope.parent?.noteOutside();
+      const unreserved = repeat === 'safe' ? undefined : askReservations(call, trail, scope);
+      if (unreserved !== undefined) return unreserved;
       const entry = { type: 'tool-call-start', callId: call.id, name: tool.name, repeat, input };
-      scope.session.record({ ...entry, ...toPlace(trail, scope) });
+      const reserved = trail.reservations?.get(call.id);
+      const start = { ...entry, ...toPlace(trail, scope) };
+      scope.session.record(reserved === undefined ? start : { ...start, reserved });
     }
     const transaction = scope.state.begin();
     const resources = new CallResources(call, scope, transaction);
+    resources.reservations = trail.reservations;
     return { type: 'entered', tool, scope, trail, call, compiled, transaction, resources };
   } catch (thrown) {
     // What cannot be recorded must not touch the world; and a call that has ended has room for no other.

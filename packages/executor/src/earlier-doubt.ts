@@ -1,12 +1,14 @@
 import type { CallScope } from './call-scope.ts';
 import { type Ending, failure } from './ending.ts';
-import type { IdentifiedCall } from './identified-call.ts';
+import { readReservations } from './reservations.ts';
 import type { Trail } from './trail.ts';
 
-/** Whether the tool of a call that is gone on with was begun before, and may have taken effect then. */
-export function wasBegun({ id }: IdentifiedCall, { session, run }: CallScope): boolean {
-  const open = session.openCall({ callId: id, run: run?.startSeq, turn: run?.turn });
-  return open?.start !== undefined && open.start.repeat !== 'safe';
+/** Whether the tool of a call that is gone on with was begun before, and may have taken effect then; and what is kept of it if so. */
+export function noteEarlierLife(trail: Trail, { session, run }: CallScope): void {
+  const open = session.openCall({ callId: trail.call.id, run: run?.startSeq, turn: run?.turn });
+  if (open?.start === undefined || open.start.repeat === 'safe') return;
+  trail.begunBefore = true;
+  trail.reservations = readReservations(open);
 }
 
 /** Whatever ends it but a success, it may have taken effect when it was first begun. `again`: it has been run again. */

@@ -46,11 +46,13 @@ export function checkPolicies(policies: readonly PolicyBinding[], names: ToolNam
   checked.set(policies, names);
 }
 
-/** Those that want to see successes. */
+/** Those that want to know what comes of calls. */
 export function observersOf(policies: readonly PolicyBinding[]): readonly PolicyBinding[] {
-  return policies.some(({ policy }) => policy.onResult === undefined)
-    ? policies.filter(({ policy }) => policy.onResult !== undefined)
-    : policies;
+  return policies.every(observes) ? policies : policies.filter(observes);
+}
+
+function observes({ policy: { onResult, reserve } }: PolicyBinding): boolean {
+  return onResult !== undefined || reserve !== undefined;
 }
 
 /** Whether every answer of `policies` follows from the call alone, as far as the runtime can know. */

@@ -7,8 +7,10 @@ import { type Ending, failure } from './ending.ts';
 import type { IdentifiedCall } from './identified-call.ts';
 import { refuseMasked } from './masked-calls.ts';
 import { probe } from './probe.ts';
+import { recordEnd } from './record-end.ts';
+import { readReservations, reservedBy, stageReserved } from './reservations.ts';
 import { settle } from './settle.ts';
-import { recordEnd, startTrail, type Trail } from './trail.ts';
+import { startTrail, type Trail } from './trail.ts';
 
 /** A call that was begun, and whose process ended. */
 export type BegunCall = OpenCall & { readonly start: OpenStart };
@@ -40,6 +42,8 @@ export async function recoverCall(
     trail.approval = { type: answered.answer.type, by: answered.answeredBy ?? 'person' };
   }
   const check = resolution ?? (known && (await probePrepared(known, scope))) ?? { type: 'unknown' };
+  // Who says that it did not take effect says so of all that it called.
+  if (check.type !== 'not-done') trail.reservations = readReservations(open);
   if (check.type === 'done' && known !== undefined) return conclude(check, known, { trail, scope });
   return finish(recordEnd(trail, toEnding(call, check), scope), scope);
 }
@@ -60,6 +64,13 @@ async function conclude(
 ): Promise<Outcome> {
   const transaction = scope.state.begin();
   const resources = new CallResources(call, scope, transaction);
+  const { reservations } = trail;
+  if (reservations !== undefined) {
+    resources.reservations = reservations;
+    // What it called is not going to be concluded: that ended with the process.
+    const misfit = stageReserved(reservedBy(reservations, call.id, 'failed'), transaction);
+    if (misfit !== undefined) resources.broke(misfit.thrown);
+  }
   const returned = toolOk(value, message ?? 'It took effect before its process ended.');
   return finish(
     await settle({ type: 'returned', value: returned }, { scope, trail, call, compiled, transaction, resources }),

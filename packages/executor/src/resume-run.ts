@@ -7,6 +7,7 @@ import { finish } from './conduct-call.ts';
 import { converse, note, type RunResult } from './converse.ts';
 import { type IdentifiedCall, isSameCall } from './identified-call.ts';
 import { checkContent, takeCalls } from './masked-calls.ts';
+import { recordEnd } from './record-end.ts';
 import { isBegun, neverBegan, recoverCall } from './recover-call.ts';
 import { recoverResources } from './recover-resources.ts';
 import {
@@ -18,7 +19,7 @@ import {
   type RunStream,
   startRun,
 } from './run-agent.ts';
-import { recordEnd, startTrail } from './trail.ts';
+import { startTrail } from './trail.ts';
 import { type OpenTurn, readTranscript } from './transcript.ts';
 
 /** What `resumeRun` takes: what the run was given, anew. `maxRounds` counts the messages before, too; a budget only what follows. */

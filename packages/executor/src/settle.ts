@@ -12,12 +12,15 @@ import type { CallScope } from './call-scope.ts';
 import { withEarlierDoubt } from './earlier-doubt.ts';
 import { type Ending, failure, gaveNoWord, readAnswer, thrownCode } from './ending.ts';
 import { type Invoked, isThenable, waitForAnswer } from './invoke.ts';
+import { isNested } from './is-nested.ts';
 import { copyTouched } from './own-touched.ts';
 import { toOperations } from './policy-state.ts';
+import { recordEnd } from './record-end.ts';
 import { markChanges } from './recover-resources.ts';
+import { passUp } from './reservations.ts';
 import { learnReturned } from './secrets.ts';
 import type { CompiledTool } from './toolset.ts';
-import { recordEnd, type Trail, toEndEvent, toLogEntry } from './trail.ts';
+import { type Trail, toEndEvent, toLogEntry } from './trail.ts';
 
 /** A call whose tool has been run. */
 export interface Entered {
@@ -131,9 +134,9 @@ function lateAnswer(key: string, value: PromiseLike<unknown>): HoldfastError {
 }
 
 /** Drops what the session has staged and writes down how the call ended. */
-function drop(ending: Ending, { scope, trail, transaction }: Entered): ToolCallEndEvent {
+function drop(ending: Ending, { scope, trail, transaction, resources }: Entered): ToolCallEndEvent {
   transaction.discard();
-  return recordEnd(trail, withEarlierDoubt(ending, trail, true), scope);
+  return recordEnd(trail, withEarlierDoubt(ending, trail, true), scope, resources.reservations);
 }
 
 /** Stages the policies' states and writes the commit record; or says why that could not be. */
@@ -152,6 +155,7 @@ function commit(
       mark,
     });
     transaction.commit(toLogEntry(event));
+    if (resources.reservations !== undefined) passUp(resources.reservations, scope);
     return event;
   } catch (thrown) {
     return uncommitted(thrown, compiled.tool);
@@ -161,11 +165,6 @@ function commit(
 // The policies of a child session are not those of the call around it, which have been told nothing.
 function noteNested(touched: ReadonlyMap<string, Touched>, scope: CallScope): void {
   if (isNested(scope)) scope.parent?.noteNested(touched);
-}
-
-/** Whether calls of the scope commit into the call around them; those of a child session commit into that session. */
-export function isNested({ parent, state }: CallScope): boolean {
-  return parent !== undefined && state === parent.transaction;
 }
 
 /** Makes sure that what is staged can be applied; or says why it cannot. */

@@ -12,6 +12,7 @@ import type { LogEntry } from '@holdfast/session';
 import type { CallScope } from './call-scope.ts';
 import { afterAttempts, type Ending } from './ending.ts';
 import type { IdentifiedCall } from './identified-call.ts';
+import type { Reservations } from './reservations.ts';
 import { learnArguments } from './secrets.ts';
 
 /** What is known of a call while it goes on; each stage adds its part. */
@@ -29,6 +30,8 @@ export interface Trail {
   finishedAtMs: number | undefined;
   /** Attempts that failed, and were followed by another one. */
   retries: ToolCallEndEvent['retries'];
+  /** What policies have reserved before its tool began, now or before the process ended. */
+  reservations: Reservations | undefined;
 }
 
 const none: readonly never[] = Object.freeze([]);
@@ -54,6 +57,7 @@ export function startTrail(call: IdentifiedCall, { clock, emit, parent, session,
     waitedMs: 0,
     finishedAtMs: undefined,
     retries: undefined,
+    reservations: undefined,
   };
 }
 
@@ -116,13 +120,6 @@ export interface Committed {
 }
 
 const nothing: Committed = { events: none, changes: none, touched: new Map(), mark: undefined };
-
-/** Writes down how a call ended that commits nothing. */
-export function recordEnd(trail: Trail, ending: Ending, scope: CallScope): ToolCallEndEvent {
-  const event = toEndEvent(trail, ending, scope);
-  scope.session.record(toLogEntry(event));
-  return event;
-}
 
 /** The event as the log keeps it: without the stack. */
 export function toLogEntry(event: ToolCallEndEvent): LogEntry {

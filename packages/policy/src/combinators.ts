@@ -6,12 +6,15 @@ import {
   deny,
   HoldfastError,
   type Json,
+  type KeyedState,
+  type Operation,
   type Policy,
   type PolicyContext,
   type PreparedCall,
+  type ReserveContext,
 } from '@holdfast/core';
 import { noted } from './observe.ts';
-import { readPartState, toWholeOperations } from './part-state.ts';
+import { readPartState, toReservedOperations, toWholeOperations } from './part-state.ts';
 
 /**
  * One policy out of several: all must allow; a deny of any denies, else an ask of any asks. Says every reason.
@@ -62,7 +65,11 @@ function combine(
     }
     return decideObserving(decisions, decide);
   };
-  if (parts.every(({ state, onResult }) => state === undefined && onResult === undefined)) {
+  if (
+    parts.every(
+      ({ state, onResult, reserve }) => state === undefined && onResult === undefined && reserve === undefined,
+    )
+  ) {
     return definePolicy({ ...shared, check: (call, context) => check(call, context, () => undefined) });
   }
   return definePolicy<Json>({
@@ -75,6 +82,22 @@ function combine(
         return toWholeOperations(part, update, context.state);
       });
     },
+    ...(parts.some(({ reserve }) => reserve !== undefined)
+      ? { reserve: (call, context) => reserveAll(parts, call, context) }
+      : {}),
+  });
+}
+
+function reserveAll(
+  parts: readonly Policy[],
+  call: PreparedCall,
+  context: ReserveContext<KeyedState<Json>>,
+): readonly Operation[] {
+  const { callKey } = context;
+  return parts.flatMap((part) => {
+    const state = readPartState(part, context.state);
+    const update = part.reserve?.(call, Object.freeze({ ...forPart(context, state), callKey }));
+    return toReservedOperations(part, update, context.state);
   });
 }
 

@@ -54,6 +54,8 @@ export interface PolicyRun {
   check(call: PreparedCall): Promise<Decision>;
   /** Tells the policy of a success and applies its answer; what it throws changes nothing. */
   succeed(call: PreparedCall, result?: PolicyResult): void;
+  /** Applies what the policy reserves for a call of the key `key`, as if it had ended in doubt. */
+  doubt(call: PreparedCall, key: string): void;
   state(): unknown;
   /** The state as JSON, and back. */
   save(): string;
@@ -73,6 +75,10 @@ export function runPolicy(policy: Policy, filesystem?: FilesystemReader): Policy
     check: async (call) => policy.check(call, context()),
     succeed(call, result = resultOf()) {
       const update = policy.onResult?.(call, result, context());
+      for (const operation of operationsOf(policy, update)) kept = apply(policy, kept, operation);
+    },
+    doubt(call, callKey) {
+      const update = policy.reserve?.(call, Object.freeze({ ...context(), callKey }));
       for (const operation of operationsOf(policy, update)) kept = apply(policy, kept, operation);
     },
     state: () => toState(policy, kept),

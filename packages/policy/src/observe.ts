@@ -4,7 +4,7 @@ import { replacePolicy } from './replace-policy.ts';
 /**
  * Tries `policy` out: it is asked and learns as if it were in force, every call is allowed, and what it would have answered is
  * noted with the decisions of the call (`observed`, `reason`), in the log and for observers. A fault of it would deny, and is noted
- * as that. What its `onResult` throws fails no call and is not noted. It still has to answer within the host's `policyTimeoutMs`.
+ * as that. What its `onResult` or `reserve` throws fails no call and is not noted. It still has to answer within the host's `policyTimeoutMs`.
  *
  * State, name and id are those of `policy`: put in force later, it knows what it learned.
  */
@@ -21,6 +21,14 @@ export function observe<State>(policy: Policy<State>): Policy<State> {
       try {
         return policy.onResult?.(call, result, context);
       } catch {
+        return undefined;
+      }
+    },
+    reserve(call, context) {
+      try {
+        return policy.reserve?.(call, context);
+      } catch {
+        // As with `onResult`: a policy that is only tried out fails no call.
         return undefined;
       }
     },

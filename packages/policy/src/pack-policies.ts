@@ -1,6 +1,7 @@
 import { HoldfastError, isPlainObject, type JsonObject, type Pack, type Policy } from '@holdfast/core';
 import { compileSchema, describeIssues } from '@holdfast/schema';
 import { observe } from './observe.ts';
+import { describeOption } from './options.ts';
 import { replacePolicy } from './replace-policy.ts';
 
 export interface PackOptions {
@@ -10,16 +11,22 @@ export interface PackOptions {
   readonly config?: JsonObject;
   /** Whether the policies are only tried out, as `observe` does it. Default: as the preset says. */
   readonly observe?: boolean;
+  /**
+   * Stands before the ids of the policies in place of the pack's name, so that a pack can be in force twice. Lower case words joined by
+   * `-`, 32 characters at most.
+   */
+  readonly id?: string;
 }
 
 /**
  * The policies of a pack, to hand to a call, a prompt or a section. The pack's name stands before their ids: `git-safety-call-budget`.
  *
- * @throws HoldfastError `pack.preset.unknown`, `pack.config.invalid`, `pack.invalid` when what the pack makes are no policies, or have
- * equal ids; what compiling `configSchema` throws, and what the policies do.
+ * @throws HoldfastError `options.invalid` for a bad `id`, `pack.preset.unknown`, `pack.config.invalid`, `pack.invalid` when what the
+ * pack makes are no policies, or have equal ids; what compiling `configSchema` throws, and what the policies do.
  */
 export function packPolicies<Config>(pack: Pack<Config>, options: PackOptions = {}): readonly Policy[] {
-  const { preset: name = 'recommended', config = {} } = options;
+  const { preset: name = 'recommended', config = {}, id: prefix = pack.name } = options;
+  checkId(prefix);
   const preset = Object.hasOwn(pack.presets, name) ? pack.presets[name] : undefined;
   if (preset === undefined) {
     const names = Object.keys(pack.presets).map((known) => `\`${known}\``);
@@ -34,12 +41,20 @@ export function packPolicies<Config>(pack: Pack<Config>, options: PackOptions = 
   const ids = new Set<string>();
   return policies.map((policy: unknown) => {
     if (!isPolicy(policy)) throw invalid(pack, 'makes something that is no policy');
-    const id = `${pack.name}-${policy.id}`.slice(0, 64);
+    const id = `${prefix}-${policy.id}`.slice(0, 64);
     if (ids.has(id)) throw invalid(pack, `makes two policies of the id \`${policy.id}\``);
     ids.add(id);
     const named = withId(policy, id);
     return (options.observe ?? preset.observe) ? observe(named) : named;
   });
+}
+
+function checkId(id: unknown): void {
+  if (typeof id === 'string' && /^[a-z0-9][a-z0-9-]{0,31}$/.test(id)) return;
+  throw new HoldfastError(
+    'options.invalid',
+    `\`id\` must be lower case words joined by \`-\`, 32 characters at most, got \`${describeOption(id)}\`.`,
+  );
 }
 
 function readConfig<Config>(pack: Pack<Config>, config: JsonObject): Config {
@@ -57,6 +72,7 @@ function withId(policy: Policy, id: string): Policy {
     id,
     check: (call, context) => policy.check(call, context),
     onResult: (call, result, context) => policy.onResult?.(call, result, context),
+    reserve: (call, context) => policy.reserve?.(call, context),
   });
 }
 

@@ -54,6 +54,20 @@ export function toWholeOperations(part: Policy, update: unknown, whole: KeyedSta
   }
 }
 
+/**
+ * As `toWholeOperations`, of a part's `reserve`.
+ *
+ * @throws HoldfastError `slice.operation.invalid` also for what would undo what other calls do.
+ */
+export function toReservedOperations(part: Policy, update: unknown, whole: KeyedState<Json>): readonly Operation[] {
+  if (update === undefined) return [];
+  const operations = toOperations(part, update);
+  if (operations.every(({ op }) => op === 'upsert' || op === 'remove')) {
+    return toWholeOperations(part, operations, whole);
+  }
+  return misfit(part, '`upsert` and `remove` only, where it reserves');
+}
+
 function readList(id: string, whole: KeyedState<Json>): ListState<Json> {
   const size = Number(whole.get(id) ?? 0);
   const at = (index: number): Json | undefined => whole.get(`${id}/${index < 0 ? size + index : index}`);
@@ -155,7 +169,7 @@ function writeKeyed(part: Policy, operation: Operation, current: KeyedState<Json
 function misfit(part: Policy, expected: string): never {
   throw new HoldfastError(
     'slice.operation.invalid',
-    `\`onResult\` of the policy \`${part.id}\` must answer ${expected}; nothing else fits its state.`,
+    `The policy \`${part.id}\` must answer ${expected}; nothing else fits its state.`,
     { data: { policy: part.id } },
   );
 }

@@ -3,8 +3,21 @@ import type { Policy } from '@holdfast/core';
 /** `policy` with other functions: its name, its id unless another is given, the tools that it mentions and its state stay. */
 export function replacePolicy<State>(
   policy: Policy<State>,
-  { check, onResult, id = policy.id }: Required<Pick<Policy<State>, 'check' | 'onResult'>> & { readonly id?: string },
+  {
+    check,
+    onResult,
+    reserve,
+    id = policy.id,
+  }: Required<Pick<Policy<State>, 'check' | 'onResult' | 'reserve'>> & { readonly id?: string },
 ): Policy<State> {
   const { name, tools, state } = policy;
-  return Object.freeze({ name, id, tools, state, check, ...(policy.onResult === undefined ? {} : { onResult }) });
+  return Object.freeze({
+    name,
+    id,
+    tools,
+    state,
+    check,
+    ...(policy.onResult === undefined ? {} : { onResult }),
+    ...(policy.reserve === undefined ? {} : { reserve }),
+  });
 }

@@ -24,5 +24,13 @@ export function unless<State>(exempt: (call: PreparedCall) => boolean, policy: P
         return undefined;
       }
     },
+    reserve(call, context) {
+      if (exempt(call) !== true) return policy.reserve?.(call, context);
+      try {
+        return policy.reserve?.(call, context);
+      } catch {
+        return undefined;
+      }
+    },
   });
 }

@@ -60,7 +60,10 @@ export interface CallUse {
   /** Calls that it made, also in sessions of `context.child()`, in the order of their ends. */
   readonly nested: readonly CallUse[];
   readonly changed: {
-    /** Whether that became part of the state: not unless the call ended as `ok`, and so did the one that it is nested in. */
+    /**
+     * Whether that became part of the state: not unless the call ended as `ok`, or policies have reserved it for a call that does
+     * not, and the one that it is nested in ended as `ok`.
+     */
     readonly kept: boolean;
     readonly events: ToolCallEndEvent['events'];
     readonly changes: readonly Json[];
@@ -118,7 +121,10 @@ function statusOf({ end, start, approvals }: CallTrail): CallUse['status'] {
 function isKept(trail: CallTrail, trails: Trails): boolean {
   const met = new Set<CallTrail>();
   for (let current: CallTrail | undefined = trail; current !== undefined; current = trails.parentOf(current)) {
-    if (current.end?.outcome.kind !== 'ok' || met.has(current)) return false;
+    if (current.end === undefined || met.has(current)) return false;
+    // What policies have reserved is kept of a call that is no success, too; of what is nested in it nothing else is.
+    const counts = current === trail && (current.end.changes?.length ?? 0) > 0;
+    if (current.end.outcome.kind !== 'ok' && !counts) return false;
     // In a session of `context.child()` as well, what was written counts with the call that opened it.
     if (current.parentId === undefined) return true;
     met.add(current);

@@ -149,6 +149,76 @@ test('what a person said of an earlier call is not of a new one with its id', ()
   expect(ledger.read().calls[0]).not.toHaveProperty('resolution');
 });
 
+const change = (item: number): Json => ({ slice: 'policy:a', op: 'upsert', key: 'k', item });
+const reserving = (callId: string, item: number, more: { readonly [field: string]: Json } = place): LogEntry =>
+  startOf(callId, 'never', { ...more, reserved: [change(item)] });
+const nestedIn = (parentId: string) => ({ ...place, parentId });
+const endedAs = (callId: string, kind: string): LogEntry => endOf(callId, { ...nestedIn('a'), outcome: { kind } });
+const reservedIn = (...entries: readonly LogEntry[]) =>
+  ledgerOf(...entries)
+    .read()
+    .calls.map(({ callId, start }) => [callId, start?.reserved?.map((each) => [each.callId, each.changes])]);
+
+test.each<{ what: string; entries: readonly LogEntry[]; reserved: unknown }>([
+  { what: 'nothing', entries: [startOf('a', 'never')], reserved: undefined },
+  { what: 'its own', entries: [reserving('a', 1)], reserved: [['a', [change(1)]]] },
+  { what: 'what is no list', entries: [startOf('a', 'never', { ...place, reserved: 5 })], reserved: undefined },
+  {
+    what: 'what it has when it is begun again',
+    entries: [reserving('a', 1), reserving('a', 2)],
+    reserved: [['a', [change(2)]]],
+  },
+  {
+    what: 'what it had, if there is nothing when it is begun again',
+    entries: [reserving('a', 1), startOf('a', 'never')],
+    reserved: [['a', [change(1)]]],
+  },
+  {
+    what: 'that of calls in it which may have taken effect',
+    entries: [
+      startOf('a', 'never'),
+      reserving('a/1', 1, nestedIn('a')),
+      endedAs('a/1', 'ok'),
+      reserving('a/2', 2, nestedIn('a')),
+      endedAs('a/2', 'in-doubt'),
+      reserving('a/3', 3, nestedIn('a')),
+      endedAs('a/3', 'failed'),
+      reserving('a/4', 4, nestedIn('a')),
+      reserving('a/4/1', 5, nestedIn('a/4')),
+    ],
+    reserved: [
+      ['a/1', [change(1)]],
+      ['a/2', [change(2)]],
+      ['a/4', [change(4)]],
+      ['a/4/1', [change(5)]],
+    ],
+  },
+  {
+    what: 'nothing of another run, of a child session, or of what only sounds alike',
+    entries: [
+      startOf('a', 'never'),
+      reserving('a/1', 1, { ...nestedIn('a'), run: 7 }),
+      reserving('ab/1', 2, nestedIn('ab')),
+      { type: 'child-record', callId: 'a', sessionId: 'c', childSeq: 0, entry: reserving('a/1', 3, { parentId: 'a' }) },
+    ],
+    reserved: undefined,
+  },
+])('a call reserves $what', ({ entries, reserved }) => {
+  expect(reservedIn(...entries)).toEqual([['a', reserved]]);
+  const json = JSON.parse(JSON.stringify(ledgerOf(...entries).toJson())) as Json;
+  expect(OpenWorkLedger.fromJson(json).read()).toEqual(ledgerOf(...entries).read());
+});
+
+test.each([5, [5], [{ callId: 'a' }], { callId: 'a', changes: [] }])(
+  'a snapshot that does not say what is reserved is refused: %j',
+  (reserved) => {
+    const start = { atMs: 0, input: null, repeat: 'never', interrupted: false, reserved };
+    const open = { runs: [], calls: [{ callId: 'a', name: 'send', approvals: [], start }] };
+    const snapshot = { type: 'snapshot', seq: 0, atMs: 0, sessionId: 's', slices: [], open } as LogRecord;
+    expect(() => replay([snapshot])).toThrow(expect.objectContaining({ code: 'replay.record_invalid' }));
+  },
+);
+
 test.each([null, 5, {}, { runs: [], calls: {} }, { runs: [1], calls: [] }, { runs: [], calls: [{ callId: 'a' }] }])(
   'a snapshot that does not say what is open is refused: %j',
   (open) => {

@@ -8,6 +8,7 @@ import {
   type Repeat,
 } from '@holdfast/core';
 import type { LogEntry } from './log.ts';
+import { changesReserved, isReserved, type Reservation, toReserved } from './reservation.ts';
 
 /** By what a session tells its calls apart: a direct one by its id alone. */
 export interface CallPlace {
@@ -35,6 +36,8 @@ export interface OpenStart {
   readonly repeat: Repeat;
   /** The log was opened again since: the process that began the call has ended. */
   readonly interrupted: boolean;
+  /** Of the call, and of those nested in it that may have taken effect. Absent where there are none. */
+  readonly reserved?: readonly Reservation[];
 }
 
 /** A call that has not ended: it waits for a person, it is under way, or its process ended under it. */
@@ -90,6 +93,7 @@ export class OpenWorkLedger {
     for (const run of runs) ledger.#runs.set(run.run, run);
     for (const call of calls) {
       if (!isObjects(call.approvals)) throw new Error('it does not say what was asked about an open call');
+      if (!isReserved(call.start?.reserved)) throw new Error('it does not say what was reserved for an open call');
       ledger.#calls.set(keyOf(call), { ...call, approvals: [...call.approvals] });
     }
     return ledger;
@@ -120,7 +124,9 @@ export class OpenWorkLedger {
   note(entry: LogEntry, seq: number, atMs: number): void {
     switch (entry.type) {
       case 'tool-call-end':
-        if (this.#calls.size > 0 && entry['parentId'] === undefined) this.#calls.delete(keyOf(entry));
+        if (this.#calls.size === 0) return;
+        if (entry['parentId'] === undefined) this.#calls.delete(keyOf(entry));
+        else this.#noteReserved(entry);
         return;
       case 'tool-call-start':
         this.#noteStart(entry, atMs);
@@ -173,11 +179,18 @@ export class OpenWorkLedger {
   #noteStart(entry: LogEntry, atMs: number): void {
     if (entry['parentId'] !== undefined) {
       this.#noteNested(entry, String(entry['callId']));
+      this.#noteReserved(entry);
       return;
     }
     const call = this.#open(entry, String(entry['name']));
     const repeat = toRepeat(entry['repeat']);
-    call.start = { atMs, input: entry['input'] ?? null, repeat, interrupted: false };
+    call.start = {
+      atMs,
+      input: entry['input'] ?? null,
+      repeat,
+      interrupted: false,
+      ...toReserved(call.start?.reserved, entry),
+    };
     if (entry['rawArguments'] !== undefined) call.rawArguments = entry['rawArguments'];
   }
 
@@ -197,6 +210,23 @@ export class OpenWorkLedger {
       if (innerId === call.callId || innerId.startsWith(`${call.callId}/`)) {
         call.start = { ...call.start, repeat: 'never' };
       }
+    }
+  }
+
+  /** What is nested reserves for the calls around it, too. */
+  #noteReserved(entry: LogEntry): void {
+    if (!changesReserved(entry)) return;
+    for (const { start, call } of this.#callsAround(entry)) {
+      call.start = { ...start, ...toReserved(start.reserved, entry) };
+    }
+  }
+
+  /** Those under way in which the call of `entry` is nested, at any depth: its id continues theirs. */
+  *#callsAround(entry: LogEntry): Generator<{ readonly call: Call; readonly start: OpenStart }> {
+    for (const call of this.#calls.values()) {
+      const { start, callId, run, turn } = call;
+      if (start === undefined || run !== entry['run'] || turn !== entry['turn']) continue;
+      if (String(entry['callId']).startsWith(`${callId}/`)) yield { call, start };
     }
   }
 

@@ -1,17 +1,6 @@
-import {
-  append,
-  clear,
-  HoldfastError,
-  isPlainObject,
-  type Json,
-  type Operation,
-  remove,
-  replace,
-  type SessionEvent,
-  type Slice,
-  upsert,
-} from '@holdfast/core';
+import { HoldfastError, isPlainObject, type Json, type SessionEvent, type Slice } from '@holdfast/core';
 import type { LogRecord } from './log.ts';
+import { readChange } from './recorded-change.ts';
 import { copyEvent, reduceEvent } from './reduce.ts';
 import { type ReadState, readSlice, setStates } from './session-export.ts';
 import {
@@ -167,30 +156,11 @@ function applyEvent(json: Json, table: SliceTable): void {
 }
 
 function applyRecorded(json: Json, table: SliceTable): void {
-  const operation = isPlainObject(json) ? toOperation(json) : undefined;
-  const slice = isPlainObject(json) && typeof json['slice'] === 'string' ? table.get(json['slice']) : undefined;
-  if (operation === undefined || slice === undefined || slice.reducers.size > 0) {
-    throw new Error('it has a change that is none, or of a slice that does not change this way');
-  }
+  const read = readChange(json, table);
+  if (read === undefined) throw new Error('it has a change that is none, or of a slice that does not change this way');
+  const { slice, operation } = read;
   // Every declared slice without reducers is a data slice here, so no schema sees its items twice.
   table.setData(slice, applyChange(slice, table.stateOf(slice), checkOperation(slice, operation)));
-}
-
-function toOperation({ op, value, items, key, item }: Record<string, unknown>): Operation | undefined {
-  switch (op) {
-    case 'clear':
-      return clear;
-    case 'replace':
-      return replace(value);
-    case 'append':
-      return Array.isArray(items) ? append(...items) : undefined;
-    case 'upsert':
-      return typeof key === 'string' ? upsert(key, item) : undefined;
-    case 'remove':
-      return typeof key === 'string' ? remove(key) : undefined;
-    default:
-      return undefined;
-  }
 }
 
 function applyImport(record: LogRecord, table: SliceTable): void {

@@ -79,6 +79,22 @@ describe('without content', () => {
     ],
     [
       {
+        type: 'tool-call-start',
+        ...call,
+        repeat: 'never',
+        input: x,
+        reserved: [{ slice: 'policy:a', op: 'upsert', key: x, item: x }],
+      },
+      {
+        type: 'tool-call-start',
+        ...call,
+        repeat: 'never',
+        input: null,
+        reserved: [{ slice: 'policy:a', op: 'upsert' }],
+      },
+    ],
+    [
+      {
         type: 'model-message',
         run: 1,
         turn: 2,

@@ -36,10 +36,11 @@ const pending = {
   toolDigest: true,
   expiresAtMs: true,
 } as const;
+const changed = [{ slice: true, op: true }] as const;
 const changes = {
   nested: true,
   events: [{ type: true, payload: 'json' }],
-  changes: [{ slice: true, op: true }],
+  changes: changed,
 } as const;
 const slice = { id: true, kind: true, retention: true, events: true, state: 'state' } as const;
 const slices = [slice] as const;
@@ -50,7 +51,13 @@ const open = {
     {
       ...call,
       approvals: [{ pending, askedAtMs: true, answer, answeredAtMs: true, answeredBy: true }],
-      start: { atMs: true, input: 'json', repeat: true, interrupted: true },
+      start: {
+        atMs: true,
+        input: 'json',
+        repeat: true,
+        interrupted: true,
+        reserved: [{ callId: true, changes: changed }],
+      },
       resolution: { type: true },
     },
   ],
@@ -84,7 +91,7 @@ export const ownFields: ReadonlyMap<string, OwnFields> = new Map<string, OwnFiel
     },
   ],
   ['run-end', { run: true, status: true, text: 'text', turns: true, usage, error, unfinished: 'text', atMs: true }],
-  ['tool-call-start', { ...call, input: 'json', repeat: true, atMs: true, inputDigest: true }],
+  ['tool-call-start', { ...call, input: 'json', repeat: true, reserved: changed, atMs: true, inputDigest: true }],
   ['tool-call-progress', { ...call, ...failed }],
   ['tool-call-beat', { ...call, atMs: true }],
   ['tool-call-retry', { ...call, ...failed, attempt: true, code: 'code', delayMs: true, atMs: true }],

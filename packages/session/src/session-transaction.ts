@@ -37,6 +37,11 @@ export interface SessionTransaction extends ToolSession {
    */
   apply(slice: Slice, operations: readonly Operation[]): void;
   /**
+   * Makes changes that a transaction of this session has had in its `changes`, maybe before the process was another.
+   * @throws HoldfastError `change.invalid` for what is none, or of a slice that does not change this way.
+   */
+  reapply(changes: readonly Json[]): void;
+  /**
    * Opens a transaction nested in this one: it reads what is staged here, and its commit writes a record at once but changes
    * this transaction only, whose own record then has to hold the nested events and changes, too.
    */

@@ -4,13 +4,14 @@ import {
   type Json,
   type KeyedState,
   type ListState,
+  remove,
   replace,
   type Slice,
   upsert,
 } from '@holdfast/core';
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
-import { createSession, memoryStore, type SessionTransaction } from './index.ts';
+import { createSession, memoryStore, replay, type SessionTransaction } from './index.ts';
 
 const notes: Slice<ListState<string>> = defineSlice<string>({
   id: 'notes',
@@ -362,4 +363,53 @@ test('a subscriber that breaks while the store is full does not fail what is rec
   session.dispatch(note('a'));
   expect(session.read(notes).toArray()).toEqual(['a']);
   expect(() => session.dispatch(note('b'))).toThrow('disk full');
+});
+
+test('changes that a transaction has had are made again, also by another process and in one that is nested', () => {
+  const { session, store } = start();
+  const first = session.begin();
+  first.apply(seen, [upsert('a', 1), upsert('b', 2), remove('b')]);
+  const { changes } = first;
+  first.discard();
+  expect(session.read(seen).size).toBe(0);
+
+  const again = replay(store.records, { slices: [notes, stock, diary] });
+  // Another definition than the one that made them: what it made need not meet the schema of this one.
+  again.register(defineSlice<Json>({ id: 'policy:seen', kind: 'keyed', schema: v.string() as never, reducers: {} }));
+  for (const at of [session, again]) {
+    const outer = at.begin();
+    const inner = outer.begin();
+    inner.reapply(JSON.parse(JSON.stringify(changes)) as Json[]);
+    expect(inner.changes).toEqual(changes);
+    commit(inner, 'c/1', 'c');
+    commit(outer, 'c');
+  }
+  expect(session.read(seen).toObject()).toEqual({ a: 1 });
+  expect(session.export().slices.find(({ id }) => id === 'policy:seen')?.state).toEqual([['a', 1]]);
+  expect(again.export().slices.find(({ id }) => id === 'policy:seen')?.state).toEqual([['a', 1]]);
+});
+
+test.each<Json>([
+  null,
+  'upsert',
+  { op: 'upsert', key: 'k', item: 1 },
+  { slice: 'policy:other', op: 'upsert', key: 'k', item: 1 },
+  { slice: 'policy:seen', op: 'merge', key: 'k' },
+  { slice: 'policy:seen', op: 'upsert', key: 7, item: 1 },
+  { slice: 'notes', op: 'append', items: ['x'] },
+])('change.invalid: %j', (change) => {
+  const { session } = start();
+  session.read(seen);
+  const transaction = session.begin();
+  expect(() => transaction.reapply([change])).toThrow(expect.objectContaining({ code: 'change.invalid' }));
+  transaction.discard();
+  expect(() => transaction.reapply([])).toThrow(expect.objectContaining({ code: 'context.closed' }));
+});
+
+test('slice.operation.invalid: a change that its slice cannot take', () => {
+  const { session } = start();
+  session.read(seen);
+  expect(() => session.begin().reapply([{ slice: 'policy:seen', op: 'append', items: [1] }])).toThrow(
+    expect.objectContaining({ code: 'slice.operation.invalid' }),
+  );
 });

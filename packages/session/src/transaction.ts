@@ -1,5 +1,6 @@
 import { HoldfastError, type Json, type Operation, type SessionEvent, type Slice } from '@holdfast/core';
 import type { LogEntry } from './log.ts';
+import { readChange } from './recorded-change.ts';
 import { maskEvent, maskOperation, maskRecord } from './redact-record.ts';
 import { copyEvent, reduceEvent } from './reduce.ts';
 import type { SessionTransaction, TransactionRoot } from './session-transaction.ts';
@@ -99,6 +100,25 @@ export class StagedTransaction implements SessionTransaction {
     this.#stage(staged, state);
     if (this.#changes === undefined) this.#changes = changes;
     else for (const change of changes) this.#changes.push(change);
+  }
+
+  reapply(changes: readonly Json[]): void {
+    this.#checkOpen();
+    for (const json of changes) {
+      const read = readChange(json, this.#root.table);
+      if (read === undefined) {
+        throw new HoldfastError(
+          'change.invalid',
+          `What is to be changed again is no change, or of a slice that does not change this way: ${JSON.stringify(json).slice(0, 200)}.`,
+        );
+      }
+      const staged = this.#stagedOf(read.slice);
+      // The schema has made this of what it was given, and need not take again what it once made.
+      const change = checkOperation({ ...read.slice, schema: undefined }, read.operation);
+      this.#stage(staged, applyChange(read.slice, staged.state, change));
+      this.#changes ??= [];
+      this.#changes.push(change);
+    }
   }
 
   begin(): SessionTransaction {

@@ -1,0 +1,135 @@
+import {
+  describeThrown,
+  isOperation,
+  type Json,
+  type Operation,
+  type OutcomeKind,
+  type PreparedCall,
+  type Problem,
+} from '@holdfast/core';
+import type { OpenCall, SessionTransaction } from '@holdfast/session';
+import { CallResources } from './call-resources.ts';
+import type { CallScope } from './call-scope.ts';
+import { failure } from './ending.ts';
+import { isThenable, waitForAnswer } from './invoke.ts';
+import { isNested } from './is-nested.ts';
+import type { Ended } from './permit.ts';
+import type { PolicyBinding } from './policy-state.ts';
+import type { Trail } from './trail.ts';
+
+/** Changes of policies' states that count unless what was done is counted itself: by the id of the call, and of those nested in it. */
+export type Reservations = Map<string, readonly Json[]>;
+
+/** Asks the policies what is kept of a call should it not be known whether it took effect. A faulty answer keeps it from beginning. */
+export function askReservations(call: PreparedCall, trail: Trail, scope: CallScope): Ended | undefined {
+  let staging: SessionTransaction | undefined;
+  for (const bound of scope.observers) {
+    if (bound.policy.reserve === undefined) continue;
+    staging ??= scope.state.begin();
+    const problem = stageAnswer(bound, { call, scope, staging });
+    if (problem !== undefined) return { type: 'ended', ending: failure('denied', problem) };
+  }
+  if (staging === undefined) return undefined;
+  staging.discard();
+  const fresh = staging.changes;
+  if (fresh.length === 0) return undefined;
+  trail.reservations ??= new Map();
+  // A call that is begun again has one effect: what a policy says now takes the place of what it said then.
+  const earlier = trail.reservations.get(call.id)?.filter((change) => !fresh.some((other) => isOfSame(change, other)));
+  trail.reservations.set(call.id, earlier === undefined ? fresh : [...earlier, ...fresh]);
+  return undefined;
+}
+
+/** Of a call whose process ended, as its start record has them. */
+export function readReservations({ start }: OpenCall): Reservations | undefined {
+  if (start?.reserved === undefined) return undefined;
+  return new Map(start.reserved.map(({ callId, changes }) => [callId, changes]));
+}
+
+/** What counts of a call that ended as `kind` when its success does not: also what was nested in it has happened. */
+export function reservedBy(reservations: Reservations, callId: string, kind: OutcomeKind): Reservations {
+  if (kind === 'in-doubt' || kind === 'ok' || !reservations.has(callId)) return reservations;
+  const nested = new Map(reservations);
+  nested.delete(callId);
+  return nested;
+}
+
+/** A call is over: what counts of it now depends on the call around it. */
+export function passUp(reservations: Reservations, scope: CallScope): void {
+  if (!isNested(scope)) return;
+  for (const [callId, changes] of reservations) scope.parent?.reserve(callId, changes);
+}
+
+/**
+ * Stages what was reserved, without asking a policy; or says why that cannot be: the policy of today keeps its state in another way
+ * than the one that has reserved it.
+ */
+export function stageReserved(
+  reservations: Reservations,
+  transaction: SessionTransaction,
+): { readonly thrown: unknown } | undefined {
+  try {
+    for (const changes of reservations.values()) transaction.reapply(changes);
+    return undefined;
+  } catch (thrown) {
+    return { thrown };
+  }
+}
+
+/** In the call around it as long as that goes on, else further out. */
+export function beginOpen(scope: CallScope): SessionTransaction {
+  try {
+    return scope.state.begin();
+  } catch (thrown) {
+    if (scope.parent === undefined || !isNested(scope)) throw thrown;
+    return beginOpen(scope.parent.scope);
+  }
+}
+
+interface Staging {
+  readonly call: PreparedCall;
+  readonly scope: CallScope;
+  readonly staging: SessionTransaction;
+}
+
+function stageAnswer(bound: PolicyBinding, { call, scope, staging }: Staging): Problem | undefined {
+  const { policy, slice } = bound;
+  try {
+    const { key } = new CallResources(call, scope, staging);
+    const context = Object.freeze({ ...bound.context(staging, scope.surroundings), callKey: key });
+    const answer: unknown = policy.reserve?.(call, context);
+    if (answer === undefined) return undefined;
+    if (slice?.kind !== 'keyed') throw new TypeError('it needs a policy whose state is keyed');
+    staging.apply(slice, toKeyedOperations(answer));
+    return undefined;
+  } catch (thrown) {
+    staging.discard();
+    const why = `\`reserve\` of the policy \`${bound.key}\` failed: ${describeThrown(thrown)}`;
+    return { code: 'policy.reserve_failed', message: `Denied: \`${call.tool.name}\` did not begin, because ${why}` };
+  }
+}
+
+/** Whatever else has changed the state, these can be made. */
+function toKeyedOperations(answer: unknown): readonly Operation[] {
+  if (isThenable(answer)) {
+    // Its rejection, which nobody will hear, must not end the process.
+    void waitForAnswer({ type: 'unstoppable', value: answer });
+    throw new TypeError('it answered with a promise; it has to answer at once');
+  }
+  const operations: readonly unknown[] = Array.isArray(answer) ? answer : [answer];
+  const isKeyed = (each: unknown): each is Operation =>
+    isOperation(each) && (each.op === 'upsert' || each.op === 'remove');
+  if (operations.every(isKeyed)) return operations;
+  throw new TypeError(
+    'it has to answer `upsert` and `remove` only, as other calls may change the state before it counts',
+  );
+}
+
+function isOfSame(one: Json, other: Json): boolean {
+  return sliceOf(one) === sliceOf(other);
+}
+
+function sliceOf(change: Json): unknown {
+  // As a transaction has made it.
+  return (change as { readonly slice?: unknown }).slice;
+}

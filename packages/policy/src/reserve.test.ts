@@ -1,0 +1,104 @@
+import {
+  allow,
+  clear,
+  definePack,
+  definePolicy,
+  deny,
+  jsonSchema,
+  type Policy,
+  remove,
+  replace,
+  upsert,
+} from '@holdfast/core';
+import { expect, test } from 'vitest';
+import { every, some } from './combinators.ts';
+import { callOf, runPolicy } from './fixtures.ts';
+import { observe } from './observe.ts';
+import { packPolicies } from './pack-policies.ts';
+import { requireApproval } from './require-approval.ts';
+import { unless } from './unless.ts';
+
+const pay = callOf('pay');
+const doubts = (id = 'doubts', reserve: () => unknown = () => undefined): Policy =>
+  definePolicy<number>({
+    name: 'doubts',
+    id,
+    stateKind: 'keyed',
+    check: (_call, { state }) => (state.size < 2 ? allow : deny('Too many doubts.')),
+    reserve: (_call, { state, callKey }) => (reserve() as undefined) ?? upsert(callKey, state.size),
+  });
+const broke = (): never => {
+  throw new Error('broke');
+};
+const pack = definePack({
+  name: 'doubting',
+  version: '1.0.0',
+  description: 'Counts doubts.',
+  configSchema: jsonSchema<object>({ type: 'object' }),
+  presets: {
+    recommended: { description: 'Counts.', config: {} },
+    strict: { description: 'Counts as well.', config: {} },
+  },
+  policies: () => [doubts()],
+});
+const [ofPack] = packPolicies(pack) as [Policy];
+
+test.each<{ title: string; policy: Policy; prefix?: string; denies?: boolean }>([
+  { title: 'the policy alone', policy: doubts() },
+  { title: 'observe', policy: observe(doubts()), denies: false },
+  { title: 'unless, for a call that is not exempt', policy: unless(() => false, doubts()) },
+  { title: 'unless, for one that is', policy: unless(() => true, doubts()), denies: false },
+  { title: 'a pack', policy: ofPack },
+  { title: 'every', policy: every(requireApproval({ tools: ['other'] }), doubts()), prefix: 'doubts/' },
+  { title: 'some', policy: some(doubts('other'), doubts()), prefix: 'doubts/' },
+])('$title: what is reserved is in the state of the policy', async ({ policy, prefix = '', denies = true }) => {
+  const run = runPolicy(policy);
+  run.doubt(pay, 's/a');
+  expect(await run.check(pay)).toMatchObject({ type: 'allow' });
+  run.doubt(pay, 's/b');
+  const state = Object.fromEntries(JSON.parse(run.save()) as [string, number][]);
+  expect(state).toMatchObject({ [`${prefix}s/a`]: 0, [`${prefix}s/b`]: 1 });
+  expect(await run.check(pay)).toMatchObject({ type: denies ? 'deny' : 'allow' });
+});
+
+test('where no part reserves there is no `reserve`', () => {
+  const plain = requireApproval({ tools: ['pay'] });
+  for (const policy of [every(plain), some(plain), observe(plain), unless(() => true, plain)]) {
+    expect(policy).not.toHaveProperty('reserve');
+  }
+});
+
+test('what is only tried out, or not asked about the call, fails nothing', () => {
+  const failing = doubts('doubts', broke);
+  expect(() => runPolicy(failing).doubt(pay, 'k')).toThrow('broke');
+  expect(() => runPolicy(unless(() => false, failing)).doubt(pay, 'k')).toThrow('broke');
+  expect(() => runPolicy(every(failing)).doubt(pay, 'k')).toThrow('broke');
+  for (const policy of [observe(failing), unless(() => true, failing)]) {
+    const run = runPolicy(policy);
+    run.doubt(pay, 'k');
+    expect(run.save()).toBe('[]');
+  }
+});
+
+test.each([() => clear, () => replace({ k: 1 }), () => [remove('k'), clear], () => 7])(
+  'a part may set and remove single items only, %#',
+  (reserve) => {
+    expect(() => runPolicy(every(doubts('doubts', reserve))).doubt(pay, 'k')).toThrow(
+      expect.objectContaining({ code: 'slice.operation.invalid' }),
+    );
+  },
+);
+
+test('a part made by hand that keeps another state reserves nothing', () => {
+  const odd = {
+    name: 'odd',
+    id: 'odd',
+    tools: [],
+    state: undefined,
+    check: () => allow,
+    reserve: () => upsert('k', 1),
+  };
+  expect(() => runPolicy(every(odd)).doubt(pay, 'k')).toThrow(
+    expect.objectContaining({ code: 'slice.operation.invalid' }),
+  );
+});
