@@ -38,10 +38,11 @@ export function readLockedPlugins(value: unknown, refuse: Refuse): LockedPlugins
   if (!isPlainObject(value)) return refuse('plugins', 'is no object');
   const plugins = new Map<string, LockedDefinitions>();
   for (const id of Object.keys(value)) {
-    if (!isPluginId(id)) refuse(`plugins.${id}`, 'is no name of a plugin or a pack');
+    const at = `plugins.${id}`;
+    if (!isPluginId(id)) refuse(at, 'is no name of a plugin or a pack');
     plugins.set(
       id,
-      readLockedDefinitions(value[id], (problem) => refuse(`plugins.${id}`, problem)),
+      readLockedDefinitions(value[id], (problem) => refuse(at, problem)),
     );
   }
   return plugins;
