@@ -1,0 +1,1 @@
+export { type ReleaseOrderOptions, releaseOrder } from './release-order.ts';
