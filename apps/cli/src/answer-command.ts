@@ -35,7 +35,7 @@ export async function answerCalls(options: AnswerCommandOptions, host: Host): Pr
   const { answer, by, json } = options;
   const workspace = await openWorkspace(options.workspace, host.directory);
   const log = await findLog(workspace, options.id);
-  const session = openSession(log, workspace, host);
+  const session = await openSession(log, workspace, host);
   try {
     const questions = findQuestions(options, session, toCommand({ words: ['pending', log.id], workspace }, host));
     for (const question of questions) {

@@ -9,6 +9,7 @@ import {
   readLimits,
 } from './approval-flags.ts';
 import { approveHelp, denyHelp, grantsHelp, pendingHelp, resolveHelp, resumeHelp } from './approval-help.ts';
+import { addConfigOptions, type ConfigFlags } from './config-flags.ts';
 import type { ExitCode } from './failure.ts';
 import { showGrants } from './grants-command.ts';
 import type { Host } from './host.ts';
@@ -29,7 +30,8 @@ interface AnswerFlags extends SessionFlags {
   readonly reason?: string;
 }
 
-interface ResumeFlags extends SessionFlags, GoingFlags {
+interface ResumeFlags extends SessionFlags, GoingFlags, ConfigFlags {
+  readonly acceptConfig?: boolean;
   readonly tools?: string;
   readonly model?: string;
 }
@@ -81,15 +83,24 @@ export function addApprovalCommands(program: Command, host: Host, end: (code: Ex
     .argument('[id]', 'id of the session (default: the newest)')
     .option('--workspace <dir>', 'folder that the session works in', '.')
     .option('--tools <dir>', 'folder of tool files (default: that of the run)')
-    .option('--model <model>', 'offline, script:<file> or <provider>:<model> (default: that of the run)')
+    .option(
+      '--model <model>',
+      'offline, script:<file>, <provider>:<model> or <plugin>/<model> (default: that of the run)',
+    )
     .option('--json', 'one JSON event a line on stdout, and nothing else there');
+  addConfigOptions(resume, 'that of the run').option(
+    '--accept-config',
+    'go on although plugins, packs or lists of tools are not what the run was begun with',
+  );
   addIsolationOption(resume, 'that of the run');
   addLimitOptions(addApprovalOptions(resume))
     .addHelpText('after', resumeHelp)
     .action(
       async (id: string | undefined, { workspace, json, tools, isolation, model, allow, ...flags }: ResumeFlags) => {
         const given = { id, workspace, json: json === true, tools, isolation, model, allow: allow ?? [] };
-        end(await resumeSession({ ...given, ...readLimits(flags), approval: readApproval(flags) }, host));
+        const { config, acceptConfig = false } = flags;
+        const configured = { ...given, config, acceptConfig };
+        end(await resumeSession({ ...configured, ...readLimits(flags), approval: readApproval(flags) }, host));
       },
     );
 

@@ -2,8 +2,8 @@ import type { Isolation } from '@holdfast/loader';
 import { type Command, Option } from 'commander';
 import { isolationTiers } from './command-tree.ts';
 import { collect, readCount, readSeconds } from './option-values.ts';
-import type { RunLimits } from './run-command.ts';
 import type { ApprovalMode } from './run-terms.ts';
+import type { RunLimits } from './settings.ts';
 
 /** Options that `run` and `resume` have in common. */
 export interface GoingFlags {

@@ -80,7 +80,6 @@ export async function conductRun(conduct: RunConduct, host: Host): Promise<ExitC
     approver.close();
     view.close();
     stopListening();
-    await setup.close();
   }
 }
 
@@ -97,7 +96,8 @@ interface Going {
 /** Asks whenever the run is suspended, and goes on with it as long as there are answers. */
 async function goOn({ conduct, host, view, approver, summary, budget, signal }: Going): Promise<RunResult> {
   const { setup, terms, session, work } = conduct;
-  const { model, prompt, tools, filesystem } = setup;
+  const { model, prompt, tools, policies, slices, resources } = setup;
+  for (const slice of slices) session.register(slice);
   const { clock } = host;
   const { maxRounds, timeoutMs, approvalTimeoutMs } = terms;
   const untilMs = timeoutMs === undefined ? undefined : clock.now() + timeoutMs;
@@ -106,8 +106,8 @@ async function goOn({ conduct, host, view, approver, summary, budget, signal }: 
     model,
     prompt,
     session,
-    policies: createOrderPolicies(terms.order),
-    resources: { filesystem },
+    policies: [...policies, ...createOrderPolicies(terms.order)],
+    resources,
     // Granted by the host, and not answered for a person: the log has to tell the two apart.
     grants: terms.approval === 'yes' ? tools.map(({ name }) => name) : terms.allow,
     unattended: approver.unattended,

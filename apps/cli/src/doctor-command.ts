@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
 import { defaultIsolation, describeIsolation, findPython, type TierState } from '@holdfast/loader';
 import manifest from '../package.json' with { type: 'json' };
 import { formatCount } from './call-line.ts';
 import { createColors } from './colors.ts';
+import { type ConfigState, describeConfig, examineConfig } from './doctor-config.ts';
 import { describeFolder, examineTools, type FolderState } from './doctor-tools.ts';
 import { examineWorkspace, type WorkspaceState } from './doctor-workspace.ts';
 import type { ExitCode } from './failure.ts';
@@ -11,13 +13,10 @@ import { describeTerminal, type Host } from './host.ts';
 import { toJsonText } from './json-text.ts';
 import { baseUrlVariable, compatible, keyVariables } from './provider-models.ts';
 import { findManifest } from './provider-package.ts';
+import type { ViewPlace } from './registry-view.ts';
 import { toPrintable } from './terminal-text.ts';
 
-export interface DoctorOptions {
-  /** Absent: the default folder, when there is one. */
-  readonly tools: string | undefined;
-  /** Reads the folders in it, too. */
-  readonly subfolders: boolean;
+export interface DoctorOptions extends ViewPlace {
   readonly workspace: string;
   readonly json: boolean;
 }
@@ -27,6 +26,7 @@ interface Diagnosis {
   readonly node: { readonly version: string; readonly required: string; readonly ok: boolean };
   readonly packages: readonly { readonly name: string; readonly version: string | null }[];
   readonly providers: readonly Provider[];
+  readonly config: ConfigState;
   readonly tools: FolderState;
   readonly workspace: WorkspaceState;
   readonly python: { readonly available: boolean; readonly program: string | null; readonly reason: string };
@@ -60,19 +60,17 @@ export async function examine(options: DoctorOptions, host: Host, nodeVersion: s
   return diagnosis.problems.length === 0 ? 0 : 1;
 }
 
-async function diagnose(
-  { tools, subfolders, workspace }: DoctorOptions,
-  host: Host,
-  nodeVersion: string,
-): Promise<Diagnosis> {
+async function diagnose({ workspace, ...given }: DoctorOptions, host: Host, nodeVersion: string): Promise<Diagnosis> {
   const required = manifest.engines.node.replace('>=', '');
   const node = { version: nodeVersion, required, ok: isAtLeast(nodeVersion, required) };
   const problems: string[] = [];
   if (!node.ok) problems.push(`Node.js ${nodeVersion} is too old: install ${required} or a later one.`);
   const place = await examineWorkspace(workspace, host.directory);
   if (place.problem !== null) problems.push(place.problem);
+  const config = await examineConfig({ ...given, workspace: resolve(host.directory, workspace) }, host);
+  const { tools, subfolders } = config;
   const folder = await examineTools(tools, { subfolders, directory: host.directory });
-  problems.push(...folder.problems);
+  problems.push(...config.problems, ...folder.problems);
   const python = await findPython();
   const tiers = await describeIsolation(host.environment['PATH'] ?? '');
   return {
@@ -84,6 +82,7 @@ async function diagnose(
         .map(async (name) => ({ name, version: await readOwnVersion(name) })),
     ),
     providers: await findProviders(host),
+    config: config.state,
     tools: folder.state,
     workspace: place,
     python: python.available
@@ -126,7 +125,7 @@ async function readVersion(path: string | undefined): Promise<string | null> {
 }
 
 function describe(diagnosis: Diagnosis): readonly (readonly [label: string, text: string])[] {
-  const { holdfast, node, packages, tools, workspace, python } = diagnosis;
+  const { holdfast, node, packages, config, tools, workspace, python } = diagnosis;
   return [
     ['holdfast', holdfast],
     ['Node.js', `${node.version} (${node.ok ? '' : 'too old, '}${node.required} or later is needed)`],
@@ -135,6 +134,7 @@ function describe(diagnosis: Diagnosis): readonly (readonly [label: string, text
       index === 0 ? 'providers' : '',
       `${name} ${version ?? 'not installed here'}, ${variable} ${set ? 'is set' : 'is not set'}`,
     ]),
+    ...describeConfig(config),
     ...describeFolder(tools),
     [
       'workspace',

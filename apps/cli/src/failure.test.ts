@@ -32,6 +32,13 @@ test.each([
 test.each([
   { thrown: usageError('usage.folder_missing', 'No folder.'), code: 2 },
   { thrown: new HoldfastError('log.unreadable', 'No.'), code: 1 },
+  { thrown: new HoldfastError('config.invalid', 'No.'), code: 2 },
+  { thrown: new HoldfastError('run.config.changed', 'No.'), code: 2 },
+  { thrown: new HoldfastError('registry.name.conflict', 'No.'), code: 2 },
+  { thrown: new HoldfastError('plugin.package.missing', 'No.'), code: 2 },
+  { thrown: new HoldfastError('pack.config.invalid', 'No.'), code: 2 },
+  { thrown: new HoldfastError('policy.tool.unknown', 'No.'), code: 2 },
+  { thrown: new HoldfastError('run.not_open', 'No.'), code: 1 },
   { thrown: new Error('usage.x'), code: 1 },
 ])('exit code $code', ({ thrown, code }) => {
   expect(toExitCode(thrown)).toBe(code);

@@ -1,10 +1,10 @@
 import { describeThrown, HoldfastError, isHoldfastError, isPlainObject } from '@holdfast/core';
-import type { Colors } from './colors.ts';
-import type { Interruption } from './host.ts';
+import { type Colors, createColors } from './colors.ts';
+import { describeTerminal, type Host, type Interruption } from './host.ts';
 import { toPrintable } from './terminal-text.ts';
 
 /**
- * 0 done; 1 it did not work out, or did not complete; 2 the command line was wrong; 3 the run waits for a person; 129 SIGHUP, 130
+ * 0 done; 1 it did not work out, or did not complete; 2 the command line or the configuration was wrong; 3 the run waits for a person; 129 SIGHUP, 130
  * Ctrl-C, 143 SIGTERM.
  */
 export type ExitCode = 0 | 1 | 2 | 3 | 129 | 130 | 143;
@@ -23,8 +23,17 @@ export function usageError(code: `usage.${string}`, message: string): HoldfastEr
   return new HoldfastError(code, message);
 }
 
+// What is asked for cannot be put in force, so nothing has been done.
+const wrongRequest = /^(?:usage|config|run\.config|registry|plugin|pack|policy)\./;
+
 export function toExitCode(thrown: unknown): ExitCode {
-  return isHoldfastError(thrown) && thrown.code.startsWith('usage.') ? 2 : 1;
+  return isHoldfastError(thrown) && wrongRequest.test(thrown.code) ? 2 : 1;
+}
+
+/** Tells a person of something thrown. */
+export function reportFailure(thrown: unknown, { stderr, environment }: Pick<Host, 'stderr' | 'environment'>): void {
+  const { color } = describeTerminal(stderr, environment);
+  stderr.write(formatFailure(thrown, { colors: createColors(color), debug: environment['HOLDFAST_DEBUG'] === '1' }));
 }
 
 export interface FailureStyle {

@@ -61,7 +61,7 @@ async function withdrawGrants(
   names: readonly string[],
   { folder, host }: { readonly folder: string; readonly host: Host },
 ): Promise<readonly Grant[]> {
-  const session = openSession(log, folder, host);
+  const session = await openSession(log, folder, host);
   try {
     const granted = listGrants(session);
     const unknown = names.find((name) => !granted.some((grant) => grant.name === name));

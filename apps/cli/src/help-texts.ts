@@ -101,12 +101,6 @@ Examples:
 Every edit breaks the chain of hashes, except an end that is cut off or written anew at the edge of a record: that shows only
 against a head that was noted before. Exits with 1 when something is wrong.`;
 
-export const listHelp: string = `
-Examples:
-  $ holdfast list
-  $ holdfast list --tools examples/plugins --json
-  $ holdfast list --tools plugins --subfolders    also the folders in it`;
-
 export const checkHelp: string = `
 Examples:
   $ holdfast check plugins

@@ -20,16 +20,16 @@ async function list(
     terminals: ['stdout'],
     environment: { NO_COLOR: '1' },
   });
-  const exitCode = await listTools({ tools, subfolders: false, json }, host);
+  const exitCode = await listTools({ tools, tree: false, json }, host);
   return { exitCode, text: stdout(), warnings: stderr() };
 }
 
 test('a table with origin, effects and gate, that fits the terminal', async () => {
   const { exitCode, text } = await list({ 'plugins/remove.mjs': remove });
   expect(exitCode).toBe(0);
-  expect(text).toMatch(/^tool +origin +effects +gate +description\n/);
-  expect(text).toMatch(/^remove_all +plugins\/remove\.mjs +external +dangerous +Removes/m);
-  expect(text).toMatch(/^read_file +built in +none +/m);
+  expect(text).toMatch(/^tool +owner +origin +effects +gate +description\n/);
+  expect(text).toMatch(/^remove_all +folder +plugins\/remove\.mjs +external +dangerous +Removes/m);
+  expect(text).toMatch(/^read_file +files +built in +none +/m);
   for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
 });
 

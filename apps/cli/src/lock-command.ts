@@ -1,78 +1,145 @@
 import { realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type ComparedTool, compareLock, formatDiagnostic, type LockComparison } from '@holdfast/loader';
+import {
+  type ComparedPlugin,
+  type ComparedTool,
+  compareLock,
+  formatDiagnostic,
+  type LockComparison,
+} from '@holdfast/loader';
 import { createColors } from './colors.ts';
+import { findLockPath } from './equipment.ts';
 import { type ExitCode, usageError } from './failure.ts';
 import { describeTerminal, type Host } from './host.ts';
 import { toJsonText } from './json-text.ts';
+import { comparePlugins, formatPluginChanges, formatPlugins } from './lock-plugins.ts';
 import { countStates, formatChanges, formatComparison, type ShownChange, showChanges } from './lock-view.ts';
+import { type ConfigFlag, findFolder, readSettings, type Settings } from './settings.ts';
 import { toPrintable } from './terminal-text.ts';
-import { lockName, requireToolsFolder } from './toolset.ts';
+import { lockName, requireToolsFolder, type ToolsFolder } from './toolset.ts';
 import { shortenPath } from './workspace.ts';
 
 export interface LockOptions {
+  readonly config?: ConfigFlag;
   /** Absent: the default folder. */
   readonly tools: string | undefined;
   /** Reads the folders in it, too. */
-  readonly subfolders: boolean;
+  readonly subfolders: boolean | undefined;
   /** Writes nothing. */
   readonly check: boolean;
-  /** The tools to lock; none: all of them. */
+  /** The tools, and the plugins and packs as `plugin:git`, to lock; none: all of them. */
   readonly accept: readonly string[];
   readonly json: boolean;
 }
 
 /**
- * Locks the tools of a folder as they are, or some of them, or says what differs from the lock; 1 when a file is refused and, where
- * nothing is written, when anything differs. Of tools that were chosen all that differs is shown, and the others do not matter.
+ * Locks the tools of a folder, and the plugins and packs of a configuration, as they are, or some of them, or says what differs from the
+ * lock; 1 when one is refused and, where nothing is written, when anything differs. Of what was chosen all that differs is shown, and
+ * the others do not matter.
  *
- * @throws HoldfastError `usage.folder_missing`, `usage.tool_unknown`, `tools.lock.*`.
+ * @throws HoldfastError `usage.folder_missing`, `usage.tool_unknown`, `tools.lock.*`, and as `comparePlugins`.
  */
-export async function lockFolder(
-  { tools, subfolders, check, accept, json }: LockOptions,
-  host: Host,
-): Promise<ExitCode> {
-  const folder = await requireToolsFolder(tools, host.directory);
-  // Beside the folder itself, wherever a link to it lies.
-  const comparison = await compareLock(folder.path, {
-    lock: join(dirname(await realpath(folder.path)), lockName),
-    subfolders,
-  });
-  const path = shortenPath(comparison.lock, host.directory);
-  const chosen = accept.map((name) => findTool(name, comparison));
-  const shown = await Promise.all(chosen.map(async (tool) => ({ tool, changes: await showChanges(tool, comparison) })));
-  if (!check) await comparison.accept(accept.length === 0 ? undefined : accept);
+export async function lockFolder(options: LockOptions, host: Host): Promise<ExitCode> {
+  const { config, tools, check, accept, json } = options;
+  const settings = await readSettings({ config, tools, subfolders: options.subfolders }, { host });
+  const folder = await findFolder(settings);
+  const plugins = await comparePlugins(settings, folder, host);
+  // Without anything to lock there has to be a folder.
+  if (plugins === undefined)
+    await requireToolsFolder(folder.path === undefined ? undefined : folder.name, host.directory);
+  const comparison = await compareFolder(folder, settings);
+  const compared = { tools: comparison?.tools ?? [], plugins: plugins?.comparison.plugins ?? [] };
+  const chosen = chooseSubjects(accept, compared);
+  const shown = await Promise.all(
+    chosen.tools.map(async (tool) => ({ tool, changes: comparison ? await showChanges(tool, comparison) : [] })),
+  );
+  if (!check) {
+    const all = accept.length === 0;
+    await comparison?.accept(all ? undefined : chosen.tools.map(({ name }) => name));
+    await plugins?.comparison.accept(all ? undefined : chosen.plugins.map(({ id }) => id));
+  }
 
-  const subjects = accept.length === 0 ? comparison.tools : chosen;
+  const subjects = accept.length === 0 ? compared : chosen;
+  const states = [...subjects.tools, ...subjects.plugins].map(({ state }) => state);
+  const diagnostics = comparison?.diagnostics ?? [];
   const isRefused =
-    subjects.some(({ state }) => state === 'refused') ||
-    (accept.length === 0 && comparison.diagnostics.some(({ severity }) => severity === 'error'));
-  const ok = !isRefused && (!check || (comparison.found && subjects.every(({ state }) => state === 'same')));
+    states.includes('refused') ||
+    (accept.length === 0 &&
+      (diagnostics.some(({ severity }) => severity === 'error') || (plugins?.problems.length ?? 0) > 0));
+  const found = comparison?.found ?? plugins?.comparison.found ?? false;
+  const ok = !isRefused && (!check || (found && states.every((state) => state === 'same')));
+  const path = shortenPath(await findLockPath(folder, settings), host.directory);
   if (json) {
-    host.stdout.write(`${toJsonText({ ...describe(comparison, { path, shown }), written: !check, ok }, 2)}\n`);
+    const described = {
+      lock: path,
+      found,
+      tools: describeTools(compared.tools, shown),
+      plugins: compared.plugins,
+      diagnostics,
+    };
+    host.stdout.write(`${toJsonText({ ...described, problems: plugins?.problems ?? [], written: !check, ok }, 2)}\n`);
     return ok ? 0 : 1;
   }
-  for (const diagnostic of isRefused || accept.length === 0 ? comparison.diagnostics : [])
-    host.stderr.write(`${formatDiagnostic(diagnostic, { folder: folder.name })}\n`);
+  if (isRefused || accept.length === 0) {
+    for (const diagnostic of diagnostics)
+      host.stderr.write(`${formatDiagnostic(diagnostic, { folder: folder.name })}\n`);
+    for (const { message, code } of plugins?.problems ?? []) host.stderr.write(`${toPrintable(message)} (${code})\n`);
+  }
   const colors = createColors(describeTerminal(host.stdout, host.environment).color);
   const lines =
     accept.length === 0
-      ? formatComparison(comparison.tools, colors)
-      : shown.flatMap(({ tool, changes }) => formatChanges(tool, changes, colors));
-  const state = check ? (comparison.found ? '' : 'there is no ') : 'wrote ';
-  const counts = countStates(subjects, check ? 'as locked' : 'as before', accept.length === 0 ? 'tool' : 'named tool');
-  const end = `${state}${toPrintable(path)}, ${counts}`;
+      ? [...formatComparison(compared.tools, colors), ...formatPlugins(compared.plugins, colors)]
+      : [
+          ...shown.flatMap(({ tool, changes }) => formatChanges(tool, changes, colors)),
+          ...chosen.plugins.flatMap((plugin) => formatPluginChanges(plugin, colors)),
+        ];
+  const state = check ? (found ? '' : 'there is no ') : 'wrote ';
+  const end = [`${state}${toPrintable(path)}`, ...countSubjects(subjects, { check, named: accept.length > 0 })].join(
+    ', ',
+  );
   host.stdout.write(`${[...lines, (ok ? colors.green : colors.red)(end)].join('\n')}\n`);
   return ok ? 0 : 1;
 }
 
-function findTool(name: string, { tools }: LockComparison): ComparedTool {
-  const tool = tools.find((one) => one.name === name);
-  if (tool !== undefined) return tool;
-  throw usageError(
-    'usage.tool_unknown',
-    `\`--accept\` names \`${name}\`, which is neither a good tool of the folder nor locked. There are: ${tools.map((one) => one.name).join(', ')}.`,
-  );
+async function compareFolder(
+  { path }: ToolsFolder,
+  { effective: { subfolders } }: Settings,
+): Promise<LockComparison | undefined> {
+  if (path === undefined) return undefined;
+  // Beside the folder itself, wherever a link to it lies.
+  return await compareLock(path, {
+    lock: join(dirname(await realpath(path)), lockName),
+    subfolders: subfolders.value,
+  });
+}
+
+interface Subjects {
+  readonly tools: readonly ComparedTool[];
+  readonly plugins: readonly ComparedPlugin[];
+}
+
+function chooseSubjects(accept: readonly string[], { tools, plugins }: Subjects): Subjects {
+  for (const name of accept) {
+    if (tools.some((one) => one.name === name) || plugins.some(({ id }) => id === name)) continue;
+    const known = [...tools.map((one) => one.name), ...plugins.map(({ id }) => id)];
+    throw usageError(
+      'usage.tool_unknown',
+      `\`--accept\` names \`${name}\`, which is neither a good tool of the folder nor locked${plugins.length === 0 ? '' : ', nor a plugin or pack'}. There are: ${known.join(', ')}.`,
+    );
+  }
+  const chosen = new Set(accept);
+  return { tools: tools.filter(({ name }) => chosen.has(name)), plugins: plugins.filter(({ id }) => chosen.has(id)) };
+}
+
+function countSubjects(
+  { tools, plugins }: Subjects,
+  { check, named }: { readonly check: boolean; readonly named: boolean },
+): readonly string[] {
+  const same = check ? 'as locked' : 'as before';
+  return [
+    ...(tools.length === 0 && plugins.length > 0 ? [] : [countStates(tools, same, named ? 'named tool' : 'tool')]),
+    ...(plugins.length === 0 ? [] : [countStates(plugins, same, named ? 'named plugin or pack' : 'plugin or pack')]),
+  ];
 }
 
 interface Shown {
@@ -80,19 +147,11 @@ interface Shown {
   readonly changes: readonly ShownChange[];
 }
 
-function describe(
-  { found, tools, diagnostics }: LockComparison,
-  { path, shown }: { readonly path: string; readonly shown: readonly Shown[] },
-): object {
-  return {
-    lock: path,
-    found,
-    tools: tools.map((tool) => ({
-      ...tool,
-      changes:
-        shown.find((one) => one.tool.name === tool.name)?.changes ??
-        tool.changes.map((change) => ({ ...change, patch: null })),
-    })),
-    diagnostics,
-  };
+function describeTools(tools: readonly ComparedTool[], shown: readonly Shown[]): readonly object[] {
+  return tools.map((tool) => ({
+    ...tool,
+    changes:
+      shown.find((one) => one.tool.name === tool.name)?.changes ??
+      tool.changes.map((change) => ({ ...change, patch: null })),
+  }));
 }

@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
+import { addConfigOptions, type ConfigFlags } from './config-flags.ts';
 import type { ExitCode } from './failure.ts';
 import { lockHelp } from './help-texts.ts';
 import type { Host } from './host.ts';
 import { lockFolder } from './lock-command.ts';
 import { collect, subfoldersText } from './option-values.ts';
 
-interface LockFlags {
+interface LockFlags extends ConfigFlags {
   readonly tools?: string;
   readonly subfolders?: boolean;
   readonly check?: boolean;
@@ -14,17 +15,18 @@ interface LockFlags {
 }
 
 export function addLockCommand(program: Command, host: Host, end: (code: ExitCode) => void): void {
-  program
+  const lock = program
     .command('lock')
-    .description('lock the tools of a folder as they are, so that nothing else runs, or say what differs')
+    .description('lock tools, plugins and packs as they are, so that nothing else runs, or say what differs')
     .option('--tools <dir>', 'folder of tool files (default: ./plugins)')
     .option('--subfolders', subfoldersText)
     .option('--check', 'write nothing, and exit with 1 when anything differs')
     .option('--accept <tool>', 'show what differs in this tool, and lock it alone; may be repeated', collect)
-    .option('--json', 'as JSON')
+    .option('--json', 'as JSON');
+  addConfigOptions(lock)
     .addHelpText('after', lockHelp)
-    .action(async ({ tools, subfolders, check, accept, json }: LockFlags) => {
-      const given = { tools, subfolders: subfolders === true, check: check === true, accept: accept ?? [] };
+    .action(async ({ config, tools, subfolders, check, accept, json }: LockFlags) => {
+      const given = { config, tools, subfolders, check: check === true, accept: accept ?? [] };
       end(await lockFolder({ ...given, json: json === true }, host));
     });
 }

@@ -1,6 +1,5 @@
 import type { Json } from '@holdfast/core';
 import type { ComparedTool, LockChange, LockComparison } from '@holdfast/loader';
-import { formatCount } from './call-line.ts';
 import type { Colors } from './colors.ts';
 import { measureColumns, toPrintable } from './terminal-text.ts';
 import { paintPatch, toTextPatch } from './text-patch.ts';
@@ -22,16 +21,21 @@ export function formatComparison(tools: readonly ComparedTool[], colors: Colors)
 
 /** `4 tools: 2 as locked, 1 new, 1 changed`; `same`: what is said of those that do not differ; `what`: what they all are. */
 export function countStates(
-  tools: readonly ComparedTool[],
+  compared: readonly Pick<ComparedTool, 'state'>[],
   same: 'as locked' | 'as before',
-  what: 'tool' | 'named tool',
+  what: 'tool' | 'named tool' | 'plugin or pack' | 'named plugin or pack',
 ): string {
   const counts = (['new', 'changed', 'gone', 'refused'] as const).flatMap((state) => {
-    const count = tools.filter((tool) => tool.state === state).length;
+    const count = compared.filter((one) => one.state === state).length;
     return count === 0 ? [] : [`${count} ${state}`];
   });
-  const kept = tools.filter(({ state }) => state === 'same').length;
-  return `${formatCount(tools.length, what)}: ${[`${kept} ${same}`, ...counts].join(', ')}`;
+  const kept = compared.filter(({ state }) => state === 'same').length;
+  const { length } = compared;
+  const named =
+    length === 1
+      ? `1 ${what}`
+      : `${length} ${what.replace('plugin or pack', 'plugins and packs').replace(/tool$/, 'tools')}`;
+  return `${named}: ${[`${kept} ${same}`, ...counts].join(', ')}`;
 }
 
 /** What differs in one tool, with the lines of its files. */
@@ -70,7 +74,7 @@ export function formatChanges(
   ];
 }
 
-function paintState(state: ComparedTool['state'], colors: Colors): string {
+export function paintState(state: ComparedTool['state'], colors: Colors): string {
   const paint = {
     same: colors.green,
     new: colors.green,

@@ -31,7 +31,7 @@ interface Trial {
 async function ask(name: string, { files = {}, environment = {} }: Trial = {}): Promise<string> {
   await using folder = await createFolder(files);
   try {
-    const model = await openModel(name, { directory: folder.path, environment });
+    const model = await openModel(name, { directory: folder.path, environment, models: new Map() });
     const request = { messages: [], tools: [], signal: new AbortController().signal };
     for await (const event of model.stream(request))
       if (event.type === 'text-delta') return `${model.id}: ${event.text}`;
@@ -81,7 +81,11 @@ test('the name of a model may have colons', async () => {
 
 test('a package is found in a folder above', async () => {
   await using folder = await createFolder({ ...install('@ai-sdk/openai', provider), 'inner/file': '' });
-  const model = await openModel('openai:gpt-5', { directory: `${folder.path}/inner`, environment: key });
+  const model = await openModel('openai:gpt-5', {
+    directory: `${folder.path}/inner`,
+    environment: key,
+    models: new Map(),
+  });
   expect(model.id).toBe('fake:gpt-5');
 });
 

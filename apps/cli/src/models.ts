@@ -1,20 +1,26 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { offlineModel } from '@holdfast/adapter-offline';
-import { describeThrown, type Model } from '@holdfast/core';
+import { describeThrown, HoldfastError, type Model, type PluginModel } from '@holdfast/core';
 import { parseScript, type ScriptedModel, scriptedModel } from '@holdfast/testing';
 import { usageError } from './failure.ts';
 import { openProviderModel, type ProviderSurroundings } from './provider-models.ts';
 
 const scriptPrefix = 'script:';
 
+export interface ModelSurroundings extends ProviderSurroundings {
+  /** Those of plugins, by `<plugin>/<model>`. */
+  readonly models: ReadonlyMap<string, PluginModel>;
+}
+
 /**
- * The model that `name` stands for: `offline`, `script:<file>` with the file relative to the directory, or `<provider>:<model>`.
+ * The model that `name` stands for: `offline`, `script:<file>` with the file relative to the directory, `<provider>:<model>`, or
+ * `<plugin>/<model>`.
  *
  * @throws HoldfastError `usage.model_unknown`, `usage.script_unreadable`, `script.invalid` of a file that is no script, and what
- * a provider lacks: `usage.provider_missing`, `usage.provider_unusable`, `usage.key_missing`, `usage.base_url_missing`.
+ * a provider lacks: `usage.provider_missing`, `usage.provider_unusable`, `usage.key_missing`, `usage.base_url_missing`; `plugin.model.failed`.
  */
-export async function openModel(name: string, surroundings: ProviderSurroundings): Promise<Model> {
+export async function openModel(name: string, surroundings: ModelSurroundings): Promise<Model> {
   if (name === 'offline') return offlineModel();
   if (name.startsWith(scriptPrefix) && name !== scriptPrefix) {
     const path = name.slice(scriptPrefix.length);
@@ -24,10 +30,25 @@ export async function openModel(name: string, surroundings: ProviderSurroundings
   }
   const model = await openProviderModel(name, surroundings);
   if (model !== undefined) return model;
+  const { models } = surroundings;
+  const own = models.get(name);
+  if (own !== undefined) return await createModel(name, own);
+  const others = [...models.keys()].map((known) => `\`${known}\``);
   throw usageError(
     'usage.model_unknown',
-    `There is no model \`${name}\`: use \`offline\`, \`script:<file>\` or \`<provider>:<model>\`, such as \`openai:gpt-5\`.`,
+    `There is no model \`${name}\`: use \`offline\`, \`script:<file>\` or \`<provider>:<model>\`, such as \`openai:gpt-5\`.${others.length === 0 ? '' : ` Plugins have ${others.join(', ')}.`}`,
   );
+}
+
+async function createModel(name: string, { create }: PluginModel): Promise<Model> {
+  try {
+    return await create();
+  } catch (cause) {
+    throw new HoldfastError('plugin.model.failed', `The model \`${name}\` cannot be had: ${describeThrown(cause)}`, {
+      data: { model: name },
+      cause,
+    });
+  }
 }
 
 /** The script goes on where its conversation is: a run that is resumed in another process has asked for its first messages before. */

@@ -1,27 +1,46 @@
-import { HoldfastError, isHoldfastError, isPlainObject } from '@holdfast/core';
-import { replay, type Session } from '@holdfast/session';
-import { type OpenedJsonlLog, openJsonlLog } from '@holdfast/session/jsonl';
+import { HoldfastError, isHoldfastError, isPlainObject, type Slice } from '@holdfast/core';
+import { type LogRecord, replay, type Session } from '@holdfast/session';
+import { type OpenedJsonlLog, openJsonlLog, type SnapshotOptions } from '@holdfast/session/jsonl';
 import { toCommand } from './command-words.ts';
 import type { Host } from './host.ts';
-import { listKnown, listReducing } from './replay-log.ts';
+import { listKnown, listReducing, toIdleSlice } from './replay-log.ts';
 import type { FoundLog } from './session-logs.ts';
 import { toPrintable } from './terminal-text.ts';
 
+/** Finds slices that are not part of this program. */
+export type FindSlices = (records: readonly LogRecord[]) => Promise<readonly Slice[]>;
+
 /**
- * Opens a session that is there, to write to it. Nobody else can until it is closed.
+ * Opens a session that is there, to write to it. Nobody else can until it is closed. `findSlices` is asked only for a session that has
+ * slices whose reducers this program does not have. Without it their states are not there, which is enough for an answer or a grant.
  *
  * @throws HoldfastError `log.locked`, `log.unwritable`, `log.empty`, those of a damaged log, and as `replay`.
  */
-export function openSession({ id, path }: FoundLog, workspace: string, host: Host): Session {
-  const opened = openLog(path, toCommand({ words: ['pending', id], workspace }, host));
+export async function openSession(
+  { id, path }: FoundLog,
+  workspace: string,
+  host: Host,
+  findSlices?: FindSlices,
+): Promise<Session> {
+  const pending = toCommand({ words: ['pending', id], workspace }, host);
+  // No snapshot of states that are not there.
+  const opened = openLog(
+    path,
+    pending,
+    findSlices === undefined ? { snapshotAfterBytes: Number.POSITIVE_INFINITY } : {},
+  );
   const { records, store } = opened;
   try {
     for (const warning of listWarnings(opened)) host.stderr.write(`warning: ${toPrintable(warning)}\n`);
     if (records.length === 0) {
       throw new HoldfastError('log.empty', `The log of session \`${id}\` is empty, so there is nothing to go on with.`);
     }
-    const slices = listKnown([...listReducing(records).values()]);
-    return replay(records, { slices, store, clock: host.clock });
+    const declared = [...listReducing(records).values()];
+    const known = listKnown(declared);
+    const missing = declared.filter(({ id: sliceId }) => !known.some((slice) => slice.id === sliceId));
+    const slices = missing.length === 0 ? [] : ((await findSlices?.(records)) ?? missing.map(toIdleSlice));
+    const needed = slices.filter((slice) => missing.some((one) => one.id === slice.id));
+    return replay(records, { slices: [...known, ...needed], store, clock: host.clock });
   } catch (thrown) {
     store.close();
     throw isHoldfastError(thrown) && thrown.code === 'replay.slice_missing'
@@ -45,9 +64,9 @@ function listWarnings({ torn, earlier, exposed }: OpenedJsonlLog): readonly stri
   ];
 }
 
-function openLog(path: string, pending: string): OpenedJsonlLog {
+function openLog(path: string, pending: string, options: SnapshotOptions): OpenedJsonlLog {
   try {
-    return openJsonlLog(path);
+    return openJsonlLog(path, options);
   } catch (thrown) {
     if (!isHoldfastError(thrown) || thrown.code !== 'log.locked') throw thrown;
     throw withHint(thrown, `\`${pending}\` shows what waits in the meantime.`);

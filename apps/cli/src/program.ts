@@ -10,28 +10,27 @@ import {
 } from './approval-flags.ts';
 import { checkFolder } from './check-command.ts';
 import { watchFolder } from './check-watch.ts';
-import { createColors } from './colors.ts';
 import { printCompletion } from './completion-command.ts';
-import { examine } from './doctor-command.ts';
-import { type ExitCode, formatFailure, toExitCode } from './failure.ts';
+import { addConfigOptions, type ConfigFlags } from './config-flags.ts';
+import { addDoctorCommand } from './doctor-program.ts';
+import { type ExitCode, reportFailure, toExitCode } from './failure.ts';
 import {
   checkHelp,
   completionHelp,
-  doctorHelp,
   exitCodes,
-  listHelp,
   replayHelp,
   runHelp,
   showHelp,
   verifyHelp,
   whyHelp,
 } from './help-texts.ts';
-import { describeTerminal, type Host } from './host.ts';
-import { listTools } from './list-command.ts';
+import type { Host } from './host.ts';
 import { addLockCommand } from './lock-program.ts';
 import { addNewCommand } from './new-program.ts';
 import { collectNames, readSeq, subfoldersText } from './option-values.ts';
 import { addOverridesCommand } from './overrides-program.ts';
+import { runPluginCommand } from './plugin-command.ts';
+import { addRegistryCommands } from './registry-program.ts';
 import { replaySession } from './replay-command.ts';
 import { readRequest } from './request.ts';
 import { runRequest } from './run-command.ts';
@@ -41,33 +40,42 @@ import { addTryCommand } from './try-program.ts';
 import { verifyLog } from './verify-command.ts';
 import { explainWhy } from './why-command.ts';
 
-interface RunFlags extends GoingFlags {
+interface RunFlags extends GoingFlags, ConfigFlags {
   readonly tools?: string;
   readonly subfolders?: boolean;
   readonly locked?: boolean;
   readonly workspace: string;
-  readonly model: string;
+  readonly model?: string;
   readonly json?: boolean;
   readonly order?: readonly (readonly string[])[];
 }
 
 /** Runs the program with the arguments `argv` (without those of Node) and answers how it ends. Never throws. */
-export async function runProgram(argv: readonly string[], host: Host, version: string): Promise<ExitCode> {
-  let exitCode: ExitCode = 0;
+export async function runProgram(argv: readonly string[], host: Host, version: string): Promise<number> {
+  let exitCode: number = 0;
   const program = createProgram(host, version, (code) => {
     exitCode = code;
   });
   try {
+    const word = findForeignWord(argv, program);
+    if (word !== undefined) {
+      const ended = await runPluginCommand({ name: word, words: argv.slice(1) }, host);
+      if (ended !== undefined) return ended;
+    }
     await program.parseAsync([...argv], { from: 'user' });
     return exitCode;
   } catch (thrown) {
     // Commander has printed its message already; help and version come as errors of code 0.
     if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : 2;
-    const { color } = describeTerminal(host.stderr, host.environment);
-    const debug = host.environment['HOLDFAST_DEBUG'] === '1';
-    host.stderr.write(formatFailure(thrown, { colors: createColors(color), debug }));
+    reportFailure(thrown, host);
     return toExitCode(thrown);
   }
+}
+
+/** The first word, when it is no command of this program: it may be one of a plugin. */
+function findForeignWord([word = '']: readonly string[], program: Command): string | undefined {
+  const isOwn = word === 'help' || program.commands.some((command) => command.name() === word);
+  return isOwn || !/^[a-z0-9]/.test(word) ? undefined : word;
 }
 
 function createProgram(host: Host, version: string, end: (code: ExitCode) => void): Command {
@@ -99,9 +107,9 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
     .option('--subfolders', subfoldersText)
     .option('--locked', 'do not run unless holdfast.lock says which tools of the folder may run')
     .option('--workspace <dir>', 'folder that the file tools work in', '.')
-    .option('--model <model>', 'offline, script:<file> or <provider>:<model>', 'offline')
+    .option('--model <model>', 'offline, script:<file>, <provider>:<model> or <plugin>/<model> (default: offline)')
     .option('--json', 'one JSON event a line on stdout, and nothing else there');
-  addIsolationOption(run, 'subprocess');
+  addIsolationOption(addConfigOptions(run), 'subprocess');
   addLimitOptions(
     addApprovalOptions(run).option(
       '--order <tools>',
@@ -117,9 +125,10 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
             ...readLimits(flags),
             request: await readRequest(request, host),
             stdinTaken: request === '-',
+            config: flags.config,
             tools: flags.tools,
-            subfolders: flags.subfolders === true,
-            locked: flags.locked === true,
+            subfolders: flags.subfolders,
+            locked: flags.locked,
             isolation: flags.isolation,
             workspace: flags.workspace,
             model: flags.model,
@@ -185,16 +194,7 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
       end(await verifyLog({ id, workspace, head, json: json === true }, host));
     });
 
-  program
-    .command('list')
-    .description('list the tools that a run is offered, with their origin and effects')
-    .option('--tools <dir>', 'folder of tool files (default: ./plugins, when there is one)')
-    .option('--subfolders', subfoldersText)
-    .option('--json', 'as JSON')
-    .addHelpText('after', listHelp)
-    .action(async ({ tools, subfolders, json }: FolderFlags) => {
-      end(await listTools({ tools, subfolders: subfolders === true, json: json === true }, host));
-    });
+  addRegistryCommands(program, host, end);
 
   program
     .command('check')
@@ -219,18 +219,7 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
 
   addOverridesCommand(program, host, end);
 
-  program
-    .command('doctor')
-    .description('say what is found here: Node.js, packages, model providers, tools, workspace, isolation')
-    .option('--tools <dir>', 'folder of tool files (default: ./plugins, when there is one)')
-    .option('--subfolders', subfoldersText)
-    .option('--workspace <dir>', 'folder that the file tools work in', '.')
-    .option('--json', 'as JSON')
-    .addHelpText('after', doctorHelp)
-    .action(async ({ tools, subfolders, workspace, json }: DoctorFlags) => {
-      const look = { tools, subfolders: subfolders === true, workspace };
-      end(await examine({ ...look, json: json === true }, host, process.versions.node));
-    });
+  addDoctorCommand(program, host, end);
 
   program
     .command('completion')
@@ -244,12 +233,6 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
   return program;
 }
 
-interface FolderFlags {
-  readonly tools?: string;
-  readonly subfolders?: boolean;
-  readonly json?: boolean;
-}
-
 interface CheckFlags {
   readonly strict?: boolean;
   readonly subfolders?: boolean;
@@ -258,13 +241,6 @@ interface CheckFlags {
 }
 
 interface LogFlags {
-  readonly workspace: string;
-  readonly json?: boolean;
-}
-
-interface DoctorFlags {
-  readonly tools?: string;
-  readonly subfolders?: boolean;
   readonly workspace: string;
   readonly json?: boolean;
 }

@@ -91,8 +91,8 @@ function isSame(slice: Slice, { id, kind, retention, initial, events }: MissingS
   );
 }
 
-/** Answers what the slice does, and does nothing. */
-function toIdleSlice({ id, kind, retention, initial, events }: MissingSlice): Slice {
+/** Answers what the slice does, and does nothing: its state is not to be relied on. */
+export function toIdleSlice({ id, kind, retention, initial, events }: MissingSlice): Slice {
   const reducers = new Map(events.map((type) => [type, () => undefined]));
   return Object.freeze({ id, kind, retention, initial, schema: undefined, reducers });
 }

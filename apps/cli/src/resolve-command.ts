@@ -37,7 +37,7 @@ export async function resolveSessionCall(options: ResolveOptions, host: Host): P
   const { by } = options;
   const workspace = await openWorkspace(options.workspace, host.directory);
   const log = await findLog(workspace, options.id);
-  const session = openSession(log, workspace, host);
+  const session = await openSession(log, workspace, host);
   try {
     const { begun, ended } = findDoubtful(session);
     const listing = toCommand({ words: ['pending', log.id], workspace }, host);

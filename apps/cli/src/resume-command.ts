@@ -2,14 +2,17 @@ import { HoldfastError } from '@holdfast/core';
 import type { Isolation } from '@holdfast/loader';
 import type { OpenRun, Session } from '@holdfast/session';
 import { conductRun, describeStyle } from './conduct-run.ts';
+import { checkSameConfig, toConfigRecord } from './config-record.ts';
+import { type Equipment, listSlices, openEquipment, reportProblems } from './equipment.ts';
 import { type ExitCode, usageError } from './failure.ts';
 import type { Host } from './host.ts';
-import { openSession } from './open-session.ts';
-import { closeSession, type RunLimits } from './run-command.ts';
+import { type FindSlices, openSession } from './open-session.ts';
+import { closeSession } from './run-command.ts';
 import { setUpRun } from './run-setup.ts';
 import { type ApprovalMode, type RunTerms, readTerms } from './run-terms.ts';
 import { readUse, remainingTerms } from './run-use.ts';
 import { findLog } from './session-logs.ts';
+import { type ConfigFlag, type RunLimits, readSettings } from './settings.ts';
 import { findToolsFolder } from './toolset.ts';
 import { openWorkspace } from './workspace.ts';
 
@@ -19,6 +22,9 @@ export interface ResumeOptions extends RunLimits {
   readonly id: string | undefined;
   readonly workspace: string;
   readonly json: boolean;
+  readonly config?: ConfigFlag;
+  /** Goes on although plugins, packs or lists of tools are not as they were. */
+  readonly acceptConfig?: boolean;
   readonly tools: string | undefined;
   readonly isolation: Isolation | undefined;
   readonly model: string | undefined;
@@ -30,30 +36,45 @@ export interface ResumeOptions extends RunLimits {
 /**
  * Goes on with a run that waits, or whose process ended, as it was begun, and shows it.
  *
- * @throws HoldfastError `usage.*`, `run.not_open`, `log.*`, `replay.*`, and what model and prompt throw.
+ * @throws HoldfastError `usage.*`, `run.not_open`, `run.config.changed`, `log.*`, `replay.*`, `config.*`, `registry.*`, `plugin.*`,
+ * `pack.*`, and what model and prompt throw.
  */
 export async function resumeSession(options: ResumeOptions, host: Host): Promise<ExitCode> {
   const workspace = await openWorkspace(options.workspace, host.directory);
   const log = await findLog(workspace, options.id);
-  const session = openSession(log, workspace, host);
+  let opened: OpenedTerms | undefined;
+  const open = async (given: RunTerms): Promise<OpenedTerms> => {
+    opened ??= await openTerms(given, options, { workspace, host });
+    return opened;
+  };
+  // Where the session has state of plugins, they are needed before it can be opened.
+  const findSlices: FindSlices = async (records) => {
+    const given = readTerms(records, Number.POSITIVE_INFINITY);
+    return given === undefined ? [] : listSlices((await open(given)).equipment);
+  };
   try {
-    const { run } = findRun(session);
-    const given = readTerms(session.records(), run);
-    if (given === undefined) {
-      throw usageError(
-        'usage.run_foreign',
-        `The run of session \`${log.id}\` was not made by \`holdfast run\`, so what it works with is not known here: go on with it in its own program, by \`resumeRun\`.`,
-      );
+    const session = await openSession(log, workspace, host, findSlices);
+    try {
+      const { run } = findRun(session);
+      const given = readTerms(session.records(), run);
+      if (given === undefined) {
+        throw usageError(
+          'usage.run_foreign',
+          `The run of session \`${log.id}\` was not made by \`holdfast run\`, so what it works with is not known here: go on with it in its own program, by \`resumeRun\`.`,
+        );
+      }
+      const { equipment, terms, modelDirectory } = await open(given);
+      const remaining = remainingTerms(terms, readUse(session.records(run), run));
+      const setup = await setUpRun(equipment, terms, { workspace, modelDirectory }, host);
+      const { colors } = describeStyle(host);
+      if (!options.json) host.stdout.write(`${colors.dim(`${setup.description}${describeApproval(terms)}`)}\n`);
+      const work = { type: 'resume', run } as const;
+      return await conductRun({ setup, terms: remaining, session, work, json: options.json, stdinTaken: false }, host);
+    } finally {
+      await closeSession(session, { workspace, json: options.json }, host);
     }
-    const { terms, folder, modelDirectory } = await mergeTerms(given, options, host);
-    const remaining = remainingTerms(terms, readUse(session.records(run), run));
-    const setup = await setUpRun(terms, { workspace, folder, modelDirectory }, host);
-    const { colors } = describeStyle(host);
-    if (!options.json) host.stdout.write(`${colors.dim(`${setup.description}${describeApproval(terms)}`)}\n`);
-    const work = { type: 'resume', run } as const;
-    return await conductRun({ setup, terms: remaining, session, work, json: options.json, stdinTaken: false }, host);
   } finally {
-    await closeSession(session, { workspace, json: options.json }, host);
+    await opened?.equipment.close();
   }
 }
 
@@ -71,36 +92,60 @@ function findRun(session: Session): OpenRun {
   );
 }
 
-/** What the run was given, with what is changed now. */
-async function mergeTerms(
-  given: RunTerms,
-  { tools, isolation, model, approval, allow, ...limits }: ResumeOptions,
-  host: Host,
-): Promise<{
+interface OpenedTerms {
+  readonly equipment: Equipment;
+  /** What the run was given, with what is changed now. */
   readonly terms: RunTerms;
-  readonly folder: Awaited<ReturnType<typeof findToolsFolder>>;
   readonly modelDirectory: string;
-}> {
-  const { maxRounds, maxCalls, maxTokens, timeoutMs, approvalTimeoutMs } = limits;
-  return {
-    terms: {
-      ...given,
-      isolation: isolation ?? given.isolation,
-      model: model ?? given.model,
-      approval: approval ?? toLaterMode(given.approval),
-      allow: [...new Set([...given.allow, ...allow])],
-      maxRounds: maxRounds ?? given.maxRounds,
-      maxCalls: maxCalls ?? given.maxCalls,
-      maxTokens: maxTokens ?? given.maxTokens,
-      timeoutMs: timeoutMs ?? given.timeoutMs,
-      approvalTimeoutMs: approvalTimeoutMs ?? given.approvalTimeoutMs,
-    },
-    folder:
-      tools === undefined
-        ? await findToolsFolder(given.tools, given.directory)
-        : await findToolsFolder(tools, host.directory),
-    modelDirectory: model === undefined ? given.directory : host.directory,
+}
+
+/** Opens again what the run was begun with. */
+async function openTerms(
+  given: RunTerms,
+  options: ResumeOptions,
+  { workspace, host }: { readonly workspace: string; readonly host: Host },
+): Promise<OpenedTerms> {
+  const { tools, model, approval, allow } = options;
+  const terms: RunTerms = {
+    ...given,
+    isolation: options.isolation ?? given.isolation,
+    model: model ?? given.model,
+    approval: approval ?? toLaterMode(given.approval),
+    allow: [...new Set([...given.allow, ...allow])],
+    maxRounds: options.maxRounds ?? given.maxRounds,
+    maxCalls: options.maxCalls ?? given.maxCalls,
+    maxTokens: options.maxTokens ?? given.maxTokens,
+    timeoutMs: options.timeoutMs ?? given.timeoutMs,
+    approvalTimeoutMs: options.approvalTimeoutMs ?? given.approvalTimeoutMs,
   };
+  const folder =
+    tools === undefined
+      ? await findToolsFolder(given.tools, given.directory)
+      : await findToolsFolder(tools, host.directory);
+  const settings = await readSettings(
+    // What was in force then counts as if it were said now; a run without a configuration goes on without one.
+    { config: findConfig(given, options), isolation: terms.isolation },
+    { workspace, host: options.config === undefined ? given : host },
+  );
+  const lock = given.locked === true ? 'require' : 'use';
+  const subfolders = given.subfolders === true;
+  const pluginsLocked = given.config?.locked === true;
+  const equipment = await openEquipment(settings, folder, { lock, subfolders, pluginsLocked }, host);
+  try {
+    if (given.config !== undefined && options.acceptConfig !== true)
+      checkSameConfig(given.config, await toConfigRecord(equipment));
+  } catch (thrown) {
+    // Why a plugin is not there any more.
+    reportProblems(equipment, host);
+    await equipment.close();
+    throw thrown;
+  }
+  return { equipment, terms, modelDirectory: model === undefined ? given.directory : host.directory };
+}
+
+function findConfig({ config }: RunTerms, options: ResumeOptions): ConfigFlag {
+  if (options.config !== undefined) return options.config;
+  return config?.file ?? false;
 }
 
 /** A run that was to wait is gone on with by somebody who may be asked. */

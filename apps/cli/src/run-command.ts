@@ -2,41 +2,41 @@ import type { Isolation } from '@holdfast/loader';
 import { createSession, type Session } from '@holdfast/session';
 import { toCommand } from './command-words.ts';
 import { conductRun, describeStyle } from './conduct-run.ts';
+import { toConfigRecord } from './config-record.ts';
+import { type Equipment, openEquipment } from './equipment.ts';
 import type { ExitCode } from './failure.ts';
 import type { Host } from './host.ts';
-import { setUpRun } from './run-setup.ts';
+import { type RunSetup, setUpRun } from './run-setup.ts';
 import { type ApprovalMode, type RunTerms, toTermsRecord } from './run-terms.ts';
 import { createSessionId, prepareLogPath } from './session-logs.ts';
-import { findToolsFolder } from './toolset.ts';
+import {
+  type ConfigFlag,
+  findFolder,
+  findLimits,
+  findModelName,
+  type RunLimits,
+  readSettings,
+  toLimits,
+} from './settings.ts';
 import { openWorkspace } from './workspace.ts';
 
-/** What may be set for a run, and changed when it is gone on with. */
-export interface RunLimits {
-  readonly maxRounds: number | undefined;
-  /** Calls that are run, nested ones included. */
-  readonly maxCalls: number | undefined;
-  /** Read and written, as the model reports them. */
-  readonly maxTokens: number | undefined;
-  readonly timeoutMs: number | undefined;
-  /** How long a question waits for its answer. */
-  readonly approvalTimeoutMs: number | undefined;
-}
-
 export interface RunOptions extends RunLimits {
+  /** Absent: that of the current directory, when there is one. */
+  readonly config?: ConfigFlag;
   readonly request: string;
   /** Whether the request came from there, so that no answer can. */
   readonly stdinTaken: boolean;
   /** Absent: the default folder, when there is one. */
   readonly tools: string | undefined;
-  /** Reads the folders in it, too. */
-  readonly subfolders: boolean;
+  /** Reads the folders in it, too. Absent, as all that follows: as the configuration says. */
+  readonly subfolders: boolean | undefined;
   /** Refuses to run without a lock. */
-  readonly locked: boolean;
-  /** The weakest isolation that tools of the folder run in. Absent: what the loader takes. */
+  readonly locked: boolean | undefined;
+  /** The weakest isolation that tools of the folder run in. */
   readonly isolation: Isolation | undefined;
   readonly workspace: string;
-  /** `offline`, `script:<file>` or `<provider>:<model>`. */
-  readonly model: string;
+  /** `offline`, `script:<file>`, `<provider>:<model>` or `<plugin>/<model>`. */
+  readonly model: string | undefined;
   readonly json: boolean;
   readonly approval: ApprovalMode;
   /** Dangerous tools that need no approval. */
@@ -48,24 +48,39 @@ export interface RunOptions extends RunLimits {
 /**
  * Gives a request to a model with the tools of the folder and of the workspace, shows the run and records it.
  *
- * @throws HoldfastError `usage.*`, and what model, prompt or session log throw before the run begins.
+ * @throws HoldfastError `usage.*`, `config.*`, `registry.*`, `plugin.*`, `pack.*`, and what model, prompt or session log throw before the run begins.
  */
 export async function runRequest(options: RunOptions, host: Host): Promise<ExitCode> {
   const workspace = await openWorkspace(options.workspace, host.directory);
-  const folder = await findToolsFolder(options.tools, host.directory);
-  const setup = await setUpRun(options, { workspace, folder, modelDirectory: host.directory }, host);
-  if (!options.json) host.stdout.write(`${describeStyle(host).colors.dim(setup.description)}\n`);
+  const { config, tools, subfolders, locked, isolation, model } = options;
+  const settings = await readSettings(
+    { config, tools, subfolders, locked, isolation, model, limits: toLimits(options) },
+    { workspace, host },
+  );
+  const folder = await findFolder(settings);
+  const lock = settings.effective.locked.value ? 'require' : 'use';
+  const equipment = await openEquipment(settings, folder, { lock }, host);
+  try {
+    const terms = await toTerms(options, equipment);
+    const setup = await setUpRun(equipment, terms, { workspace, modelDirectory: host.directory }, host);
+    return await begin(options, { setup, terms, workspace }, host);
+  } finally {
+    await equipment.close();
+  }
+}
 
+interface Begun {
+  readonly setup: RunSetup;
+  readonly terms: RunTerms;
+  readonly workspace: string;
+}
+
+async function begin(options: RunOptions, { setup, terms, workspace }: Begun, host: Host): Promise<ExitCode> {
+  const { request, json, stdinTaken } = options;
+  if (!json) host.stdout.write(`${describeStyle(host).colors.dim(setup.description)}\n`);
   const id = createSessionId({ clock: host.clock, suffix: host.createSuffix() });
   const store = host.openLog(await prepareLogPath(workspace, id));
   const session = createSession({ id, store, clock: host.clock });
-  const terms = toTerms(options, {
-    directory: host.directory,
-    tools: folder.path === undefined ? null : folder.name,
-    // A lock that goes missing while the run waits does not let it go on with anything else.
-    locked: setup.isLocked,
-  });
-  const { request, json, stdinTaken } = options;
   try {
     session.record(toTermsRecord(terms));
     const work = { type: 'start', input: request } as const;
@@ -75,11 +90,23 @@ export async function runRequest(options: RunOptions, host: Host): Promise<ExitC
   }
 }
 
-function toTerms(options: RunOptions, found: Pick<RunTerms, 'directory' | 'tools' | 'locked'>): RunTerms {
-  const { subfolders, isolation, model, approval, allow, order } = options;
-  const { maxRounds, maxCalls, maxTokens, timeoutMs, approvalTimeoutMs } = options;
-  const limits = { maxRounds, maxCalls, maxTokens, timeoutMs, approvalTimeoutMs };
-  return { ...found, subfolders, isolation, model, approval, allow, order, ...limits };
+async function toTerms({ approval, allow, order }: RunOptions, equipment: Equipment): Promise<RunTerms> {
+  const { settings, toolset } = equipment;
+  const { isolation } = settings.effective;
+  return {
+    directory: settings.directory,
+    model: findModelName(settings),
+    tools: toolset.folder.path === undefined ? null : toolset.folder.name,
+    subfolders: settings.effective.subfolders.value,
+    // A lock that goes missing while the run waits does not let it go on with anything else.
+    locked: toolset.isLocked,
+    isolation: isolation.origin.layer === 'default' ? undefined : isolation.value,
+    config: await toConfigRecord(equipment),
+    approval,
+    allow,
+    order,
+    ...findLimits(settings),
+  };
 }
 
 /** Closes the session of a run, and says where its log is. */

@@ -1,7 +1,7 @@
 import type { Policy, Prompt } from '@holdfast/core';
-import { readBeforeWrite, sequentialDependency } from '@holdfast/policy';
+import { sequentialDependency } from '@holdfast/policy';
 import { createPrompt, markdownSection } from '@holdfast/prompt';
-import type { Toolset } from './toolset.ts';
+import type { Registry } from '@holdfast/registry';
 
 const guidance = `Do what the user asks with the tools below. Then answer: what you found, and what you changed.
 
@@ -11,20 +11,27 @@ const guidance = `Do what the user asks with the tools below. Then answer: what 
 - A person may be asked before a dangerous call runs. A "no" is final.
 - Say only what the results show.`;
 
-const files = `The files of the workspace, by paths relative to it. A file that exists must be read before it is changed or
-deleted, and read again when it has changed since. What a call writes counts only when the call succeeds.`;
-
-const folder = 'What this project brings along, each from a file in its tools folder.';
-
-/** The prompt of `holdfast run`: guidance, the files of the workspace, the tools of the folder. */
-export function createRunPrompt({ folderTools, fileTools }: Pick<Toolset, 'folderTools' | 'fileTools'>): Prompt {
+/** The prompt of `holdfast run`: guidance, the sections of plugins, and one for each plugin that has tools beside its sections. */
+export function createRunPrompt({ sections, looseTools }: Pick<Registry, 'sections' | 'looseTools'>): Prompt {
+  const keys = new Set(sections.map(({ key }) => key));
+  // A plugin may have a section of the name of another plugin.
+  const keep = (wanted: string): string => {
+    let key = wanted;
+    for (let number = 2; keys.has(key); number += 1) key = `${wanted}-${number}`;
+    keys.add(key);
+    return key;
+  };
   return createPrompt({
     ns: 'holdfast',
     key: 'run',
     sections: [
-      markdownSection({ title: 'Guidance', template: guidance }),
-      markdownSection({ title: 'Files', template: files, tools: fileTools, policies: [readBeforeWrite()] }),
-      ...(folderTools.length === 0 ? [] : [markdownSection({ title: 'Tools', template: folder, tools: folderTools })]),
+      markdownSection({ title: 'Guidance', key: keep('guidance'), template: guidance }),
+      ...sections,
+      ...looseTools.map(({ plugin, description, tools }) => {
+        // A description is no template.
+        const template = description.replaceAll('$', '$$$$');
+        return markdownSection({ title: plugin, key: keep(plugin), template, tools });
+      }),
     ],
   });
 }

@@ -1,14 +1,13 @@
-import type { Model, Prompt, Tool } from '@holdfast/core';
+import type { Model, Policy, Prompt, ResourceDefinition, Slice, Tool } from '@holdfast/core';
 import { hostFilesystem } from '@holdfast/filesystem/node';
-import { formatDiagnostic } from '@holdfast/loader';
 import { formatCount } from './call-line.ts';
+import { type Equipment, reportProblems } from './equipment.ts';
 import { usageError } from './failure.ts';
 import type { Host } from './host.ts';
 import { openModel } from './models.ts';
 import { createRunPrompt } from './run-prompt.ts';
 import type { RunTerms } from './run-terms.ts';
-import { toPrintable, toPrintableBlock } from './terminal-text.ts';
-import { openToolset, type Toolset, type ToolsFolder } from './toolset.ts';
+import { toPrintable } from './terminal-text.ts';
 import { findProtectedPaths, shortenPath } from './workspace.ts';
 
 /** What a run works with. */
@@ -18,65 +17,75 @@ export interface RunSetup {
   readonly model: Model;
   readonly prompt: Prompt;
   readonly tools: readonly Tool[];
-  readonly filesystem: unknown;
-  /** Whether a lock says which tools of the folder may run. */
-  readonly isLocked: boolean;
+  /** Of the host: packs, guards of plugins, lists of tools. */
+  readonly policies: readonly Policy[];
+  /** That plugins bring along beside those of their sections. */
+  readonly slices: readonly Slice[];
+  /** By name, `filesystem` among them. */
+  readonly resources: Readonly<Record<string, unknown>>;
   /** Model, tools and place, on one line. */
   readonly description: string;
-  /** Ends the processes in which tools of the folder run. */
-  close(): Promise<void>;
 }
 
 export interface RunPlaces {
   readonly workspace: string;
-  readonly folder: ToolsFolder;
   /** Where the path of a script and the package of a provider are looked for. */
   readonly modelDirectory: string;
 }
 
 /**
- * Opens tools, model and files of a run, and reports tool files that are left out.
+ * Makes a prompt and a model of what a run is given, and reports what is left out of that.
  *
- * @throws HoldfastError `usage.*`, and what the model throws.
+ * @throws HoldfastError `usage.*`, what the model throws, and what is wrong with the sections of plugins.
  */
 export async function setUpRun(
-  terms: Pick<RunTerms, 'model' | 'subfolders' | 'locked' | 'isolation' | 'allow' | 'order'>,
-  { workspace, folder, modelDirectory }: RunPlaces,
+  equipment: Equipment,
+  terms: Pick<RunTerms, 'model' | 'allow' | 'order'>,
+  { workspace, modelDirectory }: RunPlaces,
   host: Host,
 ): Promise<RunSetup> {
-  const protectedPaths = await findProtectedPaths(workspace, folder.path);
-  const toolset = await openToolset(folder, {
-    subfolders: terms.subfolders === true,
-    lock: terms.locked === true ? 'require' : 'use',
-    ...(terms.isolation === undefined ? {} : { isolation: terms.isolation }),
-    print: (text) => host.stderr.write(toPrintableBlock(text)),
-  });
+  const { registry, toolset, policies, paths } = equipment;
+  const protectedPaths = await findProtectedPaths(workspace, { toolsFolder: toolset.folder.path, imported: paths });
   // First of all: a tool that is missed below may have been refused.
-  for (const diagnostic of toolset.diagnostics) {
-    host.stderr.write(`${formatDiagnostic(diagnostic, { folder: folder.name })}\n`);
-  }
-  const tools = [...toolset.fileTools, ...toolset.folderTools];
+  reportProblems(equipment, host);
+  const { tools, slices, models } = registry;
   checkNames('--allow', terms.allow, tools);
   checkNames('--order', terms.order.flat(), tools);
-  const model = await openModel(terms.model, { ...host, directory: modelDirectory });
-  const prompt = createRunPrompt(toolset);
+  const model = await openModel(terms.model, { ...host, directory: modelDirectory, models });
+  const prompt = createRunPrompt(registry);
   const place = shortenPath(workspace, host.directory);
   return {
     workspace,
     model,
     prompt,
     tools,
-    filesystem: hostFilesystem(workspace, { protectedPaths }),
-    isLocked: toolset.isLocked,
-    description: toPrintable(`${model.id} · ${describeTools(toolset)} · in ${place}`),
-    close: toolset.close,
+    policies,
+    slices,
+    resources: { ...listResources(registry), filesystem: hostFilesystem(workspace, { protectedPaths }) },
+    description: toPrintable(`${model.id} · ${describeTools(equipment)} · in ${place}`),
   };
 }
 
-function describeTools({ folder, folderTools, fileTools, isLocked }: Toolset): string {
-  return folder.path === undefined
-    ? `${formatCount(fileTools.length, 'file tool')} (no tools folder \`${folder.name}\`)`
-    : `${formatCount(fileTools.length, 'file tool')}, ${formatCount(folderTools.length, 'tool')} from ${folder.name}${isLocked ? ', locked' : ''}`;
+function listResources({ resources }: Equipment['registry']): Readonly<Record<string, ResourceDefinition>> {
+  return Object.fromEntries(resources);
+}
+
+function describeTools({ toolset, used }: Equipment): string {
+  const { folder, folderTools, fileTools, isLocked } = toolset;
+  const parts = [
+    folder.path === undefined
+      ? `${formatCount(fileTools.length, 'file tool')} (no tools folder \`${folder.name}\`)`
+      : `${formatCount(fileTools.length, 'file tool')}, ${formatCount(folderTools.length, 'tool')} from ${folder.name}${isLocked ? ', locked' : ''}`,
+    ...(used.plugins.length === 0
+      ? []
+      : [`plugins: ${used.plugins.map(({ name, version }) => `${name} ${version}`).join(', ')}`]),
+    ...(used.packs.length === 0 ? [] : [`guards: ${used.packs.map(describePack).join(', ')}`]),
+  ];
+  return parts.join(' · ');
+}
+
+function describePack({ id, preset }: Equipment['used']['packs'][number]): string {
+  return `${id} (${preset})`;
 }
 
 function checkNames(option: string, names: readonly string[], tools: readonly Tool[]): void {

@@ -2,6 +2,7 @@ import type { Isolation } from '@holdfast/loader';
 import type { LogEntry, LogRecord } from '@holdfast/session';
 import * as v from 'valibot';
 import { isolationTiers } from './command-tree.ts';
+import { type ConfigRecord, configRecord } from './config-record.ts';
 
 /** How calls that need approval are answered: at the terminal, by a yes or a no to all, or later by `holdfast approve`. */
 export type ApprovalMode = 'ask' | 'yes' | 'unattended' | 'suspend';
@@ -10,7 +11,7 @@ export type ApprovalMode = 'ask' | 'yes' | 'unattended' | 'suspend';
 export interface RunTerms {
   /** Where relative paths in `model` and `tools` begin. */
   readonly directory: string;
-  /** `offline`, `script:<file>` or `<provider>:<model>`. */
+  /** `offline`, `script:<file>`, `<provider>:<model>` or `<plugin>/<model>`. */
   readonly model: string;
   /** The folder of tool files; null: none. */
   readonly tools: string | null;
@@ -20,6 +21,8 @@ export interface RunTerms {
   readonly locked?: boolean | undefined;
   /** The weakest isolation that tools of the folder run in. Absent: what the loader takes. */
   readonly isolation?: Isolation | undefined;
+  /** What of a configuration was in force. Absent: there was none. */
+  readonly config?: ConfigRecord | undefined;
   readonly approval: ApprovalMode;
   /** Dangerous tools that need no approval. */
   readonly allow: readonly string[];
@@ -44,6 +47,7 @@ const recorded: v.GenericSchema<unknown, RunTerms> = v.object({
   subfolders: v.optional(v.boolean()),
   locked: v.optional(v.boolean()),
   isolation: v.optional(v.picklist(isolationTiers)),
+  config: v.optional(configRecord),
   approval: v.picklist(['ask', 'yes', 'unattended', 'suspend']),
   allow: v.array(v.string()),
   order: v.array(v.array(v.string())),

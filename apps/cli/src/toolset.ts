@@ -10,6 +10,7 @@ import {
   type MetadataForm,
   type ScannedFile,
 } from '@holdfast/loader';
+import { foldName } from '@holdfast/registry';
 import { quoteWord } from './command-words.ts';
 import { usageError } from './failure.ts';
 import { isFile, isFolder } from './workspace.ts';
@@ -130,18 +131,29 @@ export async function openToolset(
   };
 }
 
-/** The tools of a folder, but for those with the name of a file tool, which the diagnostics tell of. */
+/**
+ * The tools of a folder, but for those whose names a model could mix up with that of a file tool, or of another tool of the folder,
+ * which the diagnostics tell of.
+ */
 export function leaveOutClashes({ tools, files, diagnostics }: Omit<LoadedTools, 'close'>): {
   readonly tools: readonly Tool[];
   readonly diagnostics: readonly Diagnostic[];
 } {
-  const taken = new Map(fileTools().map((tool) => [toTwinKey(tool.name), tool.name]));
-  const clashes = tools.filter((tool) => taken.has(toTwinKey(tool.name)));
-  const told = clashes.map((tool) => {
-    const file = files.find((one) => one.file === tool.origin?.source);
-    return describeClash(tool, { builtIn: taken.get(toTwinKey(tool.name)) ?? tool.name, file });
-  });
-  return { tools: tools.filter((tool) => !clashes.includes(tool)), diagnostics: [...diagnostics, ...told] };
+  const taken = new Map(fileTools().map((tool) => [foldName(tool.name), tool]));
+  const kept: Tool[] = [];
+  const told: Diagnostic[] = [];
+  for (const tool of tools) {
+    const key = foldName(tool.name);
+    const other = taken.get(key);
+    if (other === undefined) {
+      taken.set(key, tool);
+      kept.push(tool);
+    } else {
+      const file = files.find((one) => one.file === tool.origin?.source);
+      told.push(describeClash(tool, { other, file }));
+    }
+  }
+  return { tools: kept, diagnostics: [...diagnostics, ...told] };
 }
 
 /** The lock of a tools folder, whatever it is that lies there. */
@@ -180,11 +192,6 @@ function lockMissing(folder: ToolsFolder, subfolders: boolean): HoldfastError {
   );
 }
 
-// A model must not have to tell `read-file` from `read_file`.
-function toTwinKey(name: string): string {
-  return name.replaceAll('-', '_');
-}
-
 /** Where each kind of file has the name of its tool. */
 const namePlaces: Readonly<Record<MetadataForm, string>> = {
   metadata: 'in its METADATA',
@@ -195,16 +202,20 @@ const namePlaces: Readonly<Record<MetadataForm, string>> = {
 
 function describeClash(
   tool: Tool,
-  { builtIn, file }: { readonly builtIn: string; readonly file: ScannedFile | undefined },
+  { other, file }: { readonly other: Tool; readonly file: ScannedFile | undefined },
 ): Diagnostic {
   const place = namePlaces[file?.type === 'tool' ? file.metadata.form : 'metadata'];
+  const taken =
+    other.origin === undefined
+      ? `is the name of a built-in file tool${tool.name === other.name ? '' : `, \`${other.name}\``}`
+      : `is easily taken for \`${other.name}\` in ${other.origin.source}`;
   return {
     severity: 'error',
     code: 'tool.name.taken',
     file: tool.origin?.source ?? tool.name,
     line: 1,
     column: 1,
-    message: `\`${tool.name}\` is the name of a built-in file tool${tool.name === builtIn ? '' : `, \`${builtIn}\``}; this tool is left out.`,
+    message: `\`${tool.name}\` ${taken}; this tool is left out.`,
     hint: `Give the tool another \`name\` ${place}.`,
   };
 }

@@ -126,7 +126,10 @@ async function openFiles(
 ): Promise<() => unknown> {
   if (name === undefined) return () => memoryFilesystem();
   const workspace = await openWorkspace(name, directory);
-  const protectedPaths = await findProtectedPaths(workspace, await realpath(folderPath));
+  const protectedPaths = await findProtectedPaths(workspace, {
+    toolsFolder: await realpath(folderPath),
+    imported: [],
+  });
   return () => toDryFilesystem(hostFilesystem(workspace, { protectedPaths }));
 }
 

@@ -4,17 +4,30 @@ import { expect, test } from 'vitest';
 import { createFolder } from './test-folder.ts';
 import { findProtectedPaths, openWorkspace, shortenPath } from './workspace.ts';
 
+const policyFile = 'holdfast.policy.json';
+const find = (workspace: string, toolsFolder: string | undefined, ...imported: readonly string[]) =>
+  findProtectedPaths(workspace, { toolsFolder, imported });
+
 test('links are resolved before the tools folder is looked for in the workspace', async () => {
   await using folder = await createFolder({ 'work/plugins/a.mjs': '', 'elsewhere/a.mjs': '', 'workspace/a.mjs': '' });
   const at = (path: string): string => join(folder.path, path);
   await symlink(at('work'), at('link'));
   const workspace = await openWorkspace('link', folder.path);
   expect(workspace).toBe(at('work'));
-  expect(await findProtectedPaths(workspace, at('link/plugins'))).toEqual(['plugins']);
-  expect(await findProtectedPaths(workspace, at('elsewhere'))).toEqual([]);
+  expect(await find(workspace, at('link/plugins'))).toEqual([policyFile, 'plugins']);
+  expect(await find(workspace, at('elsewhere'))).toEqual([policyFile]);
   // No part of the workspace, though its path begins with the same letters.
-  expect(await findProtectedPaths(workspace, at('workspace'))).toEqual([]);
-  expect(await findProtectedPaths(workspace, undefined)).toEqual([]);
+  expect(await find(workspace, at('workspace'))).toEqual([policyFile]);
+  expect(await find(workspace, undefined)).toEqual([policyFile]);
+});
+
+test('what is imported from the workspace is protected like its tools folder', async () => {
+  await using folder = await createFolder({ 'work/plugins/a.mjs': '', 'work/own/git.ts': '', 'elsewhere/b.ts': '' });
+  const at = (path: string): string => join(folder.path, path);
+  await symlink(at('work/own'), at('linked'));
+  const imported = [at('linked/git.ts'), at('work/own/git.ts'), at('elsewhere/b.ts')];
+  expect(await find(at('work'), at('work/plugins'), ...imported)).toEqual([policyFile, 'plugins', 'own/git.ts']);
+  await expect(find(at('work'), undefined, at('.'))).rejects.toMatchObject({ code: 'usage.tools_around_workspace' });
 });
 
 test.each([
@@ -25,7 +38,7 @@ test.each([
   await using folder = await createFolder({ 'work/a.txt': '' });
   await symlink(join(folder.path, 'work'), join(folder.path, 'link'));
   const workspace = await openWorkspace('work', folder.path);
-  await expect(findProtectedPaths(workspace, join(folder.path, tools))).rejects.toMatchObject({
+  await expect(find(workspace, join(folder.path, tools))).rejects.toMatchObject({
     code: 'usage.tools_around_workspace',
   });
 });

@@ -2,6 +2,9 @@ import { realpath, stat } from 'node:fs/promises';
 import { relative, resolve, sep } from 'node:path';
 import { usageError } from './failure.ts';
 
+// Where a workspace says what may not be done in it.
+const policyFile = 'holdfast.policy.json';
+
 /** Whether `path` is a folder, also through a link. */
 export async function isFolder(path: string): Promise<boolean> {
   try {
@@ -32,25 +35,37 @@ export async function openWorkspace(name: string, directory: string): Promise<st
   throw usageError('usage.workspace_missing', `The workspace \`${name}\` is no folder that can be opened.`);
 }
 
+export interface ForeignCode {
+  readonly toolsFolder: string | undefined;
+  /** Absolute paths of files and folders that this program imports. */
+  readonly imported: readonly string[];
+}
+
 /**
- * What the file tools must not change: the tools folder, when it lies in the workspace.
+ * What the file tools must not change, as far as it lies in the workspace: the tools folder, what is imported, and what says what a run
+ * may do.
  *
- * @throws HoldfastError `usage.tools_around_workspace` when it is the workspace or holds it, because then a model could write
+ * @throws HoldfastError `usage.tools_around_workspace` when one of them is the workspace or holds it, because then a model could write
  * its own tools.
  */
 export async function findProtectedPaths(
   workspace: string,
-  toolsFolder: string | undefined,
+  { toolsFolder, imported }: ForeignCode,
 ): Promise<readonly string[]> {
-  if (toolsFolder === undefined) return [];
-  const path = relative(workspace, await realpath(toolsFolder));
-  if (path === '' || /^(?:\.\.[\\/]?)+$/.test(path)) {
-    throw usageError(
-      'usage.tools_around_workspace',
-      'The workspace must not be the tools folder or lie in it, because a run could then write its own tools.',
-    );
+  const found = [policyFile];
+  for (const path of toolsFolder === undefined ? imported : [toolsFolder, ...imported]) {
+    const place = relative(workspace, await realpath(path));
+    if (place === '' || /^(?:\.\.[\\/]?)+$/.test(place)) {
+      const what = path === toolsFolder ? 'the tools folder' : `\`${path}\`, whose code is run,`;
+      throw usageError(
+        'usage.tools_around_workspace',
+        `The workspace must not be ${what} or lie in it, because a run could then write its own tools.`,
+      );
+    }
+    const isOutside = place === '..' || place.startsWith(`..${sep}`) || resolve(place) === place;
+    if (!isOutside) found.push(place.split(sep).join('/'));
   }
-  return path === '..' || path.startsWith(`..${sep}`) || resolve(path) === path ? [] : [path.split(sep).join('/')];
+  return [...new Set(found)];
 }
 
 /** `path` as people at `directory` would write it: relative when it lies below, else whole. */

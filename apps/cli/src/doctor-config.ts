@@ -1,0 +1,74 @@
+import { describeThrown } from '@holdfast/core';
+import { formatCount } from './call-line.ts';
+import { openEquipment } from './equipment.ts';
+import type { Host } from './host.ts';
+import type { ViewPlace } from './registry-view.ts';
+import { findFolder, readSettings } from './settings.ts';
+import { toPrintable } from './terminal-text.ts';
+import type { ToolsFolder } from './toolset.ts';
+import { isFolder } from './workspace.ts';
+
+/** What a run would have of a configuration. */
+export interface ConfigState {
+  /** `null`: there is none, or it cannot be read. */
+  readonly file: string | null;
+  /** Names and versions of the plugins in force. */
+  readonly plugins: readonly string[];
+  /** Ids and presets of the packs in force. */
+  readonly packs: readonly string[];
+}
+
+export interface ExaminedConfig {
+  readonly state: ConfigState;
+  /** The name of the tools folder that counts; `undefined`: nobody names one. */
+  readonly tools: string | undefined;
+  readonly subfolders: boolean;
+  readonly problems: readonly string[];
+}
+
+/** Opens what a configuration names, and closes it again. */
+export async function examineConfig(
+  { config, tools, subfolders, workspace }: ViewPlace & { readonly workspace: string },
+  host: Host,
+): Promise<ExaminedConfig> {
+  const none: ConfigState = { file: null, plugins: [], packs: [] };
+  let examined: ExaminedConfig = { state: none, tools, subfolders: subfolders === true, problems: [] };
+  try {
+    const place = (await isFolder(workspace)) ? { workspace } : {};
+    const settings = await readSettings({ config, subfolders }, { ...place, host });
+    const folder = tools === undefined ? await findFolder(settings) : noFolder;
+    examined = {
+      ...examined,
+      state: { ...none, file: settings.file },
+      tools: tools ?? (folder.path === undefined ? undefined : folder.name),
+      subfolders: settings.effective.subfolders.value,
+    };
+    if (settings.effective.plugins.length + settings.effective.packs.length === 0) return examined;
+    // The tools of the folder are looked at by themselves.
+    const { used, problems, close } = await openEquipment(settings, noFolder, {}, host);
+    await close();
+    return {
+      ...examined,
+      state: {
+        file: settings.file,
+        plugins: used.plugins.map(({ name, version }) => `${name} ${version}`),
+        packs: used.packs.map(({ id, preset }) => `${id} (${preset})`),
+      },
+      problems: problems.map(({ message }) => message),
+    };
+  } catch (thrown) {
+    return { ...examined, problems: [describeThrown(thrown)] };
+  }
+}
+
+const noFolder: ToolsFolder = { name: './plugins', path: undefined };
+
+export function describeConfig({ file, plugins, packs }: ConfigState): readonly (readonly [string, string])[] {
+  if (file === null) return [['config', 'no holdfast.config.ts here; a run does without plugins and packs']];
+  const counts = `${formatCount(plugins.length, 'plugin')} and ${formatCount(packs.length, 'pack')} in force`;
+  return [
+    ['config', `${toPrintable(file)}: ${counts}`],
+    ...(plugins.length === 0 ? [] : [['plugins', toPrintable(plugins.join(', '))] as const]),
+    ...(packs.length === 0 ? [] : [['packs', toPrintable(packs.join(', '))] as const]),
+  ];
+}

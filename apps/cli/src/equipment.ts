@@ -1,0 +1,125 @@
+import { realpath } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import type { Policy, Slice } from '@holdfast/core';
+import { formatDiagnostic } from '@holdfast/loader';
+import { configPolicies, type Registry, type UnknownToolName } from '@holdfast/registry';
+import { type OpenedRegistry, openRegistry, type RegistryDiagnostic } from '@holdfast/registry/node';
+import { filesPlugin, folderPlugin } from './builtin-plugins.ts';
+import type { Host } from './host.ts';
+import { createPluginKeeper, type PluginKeeper } from './plugin-keeper.ts';
+import type { Settings } from './settings.ts';
+import { toPrintable, toPrintableBlock } from './terminal-text.ts';
+import { lockName, openToolset, type Toolset, type ToolsFolder } from './toolset.ts';
+
+/** What a run works with beside model and files: what this program, the tools folder and the configuration bring along. */
+export interface Equipment {
+  readonly settings: Settings;
+  readonly toolset: Toolset;
+  readonly registry: Registry;
+  /** Packs in force, what guards the plugins' own tools, allowed and denied tools. */
+  readonly policies: readonly Policy[];
+  readonly used: OpenedRegistry['used'];
+  /** Plugins that were left out, and what is odd about others. */
+  readonly problems: readonly RegistryDiagnostic[];
+  /** Names in lists of the configuration that no tool has. */
+  readonly unknownNames: readonly UnknownToolName[];
+  /** Absolute paths of what was imported. */
+  readonly paths: readonly string[];
+  /** What plugins and packs declare, beside what is locked of them. */
+  readonly keeper: PluginKeeper;
+  /** Ends the processes in which tools run. */
+  close(): Promise<void>;
+}
+
+export interface EquipmentOptions {
+  /** What a lock is for: nothing, to be kept to where there is one, or to be there. Default `use`. */
+  readonly lock?: 'ignore' | 'use' | 'require';
+  /** Whether plugins and packs have to be locked, too. Default: where the lock says anything of them. */
+  readonly pluginsLocked?: boolean;
+  /** Default: as the settings say. */
+  readonly subfolders?: boolean;
+}
+
+/**
+ * Opens what a run is given. A plugin that cannot be used is left out; a pack that cannot throws: nothing is to run unguarded.
+ *
+ * @throws HoldfastError `usage.lock_missing`, `tools.lock.*`, `registry.*`, `plugin.*`, `pack.*`, `config.policy.invalid`.
+ */
+export async function openEquipment(
+  settings: Settings,
+  folder: ToolsFolder,
+  { lock = 'use', pluginsLocked = false, subfolders = settings.effective.subfolders.value }: EquipmentOptions,
+  host: Host,
+): Promise<Equipment> {
+  const { effective, directory } = settings;
+  const print = (text: string): void => void host.stderr.write(toPrintableBlock(text));
+  // What was not asked for is as the loader has it, so that its own default counts.
+  const isolation = effective.isolation.origin.layer === 'default' ? {} : { isolation: effective.isolation.value };
+  const hasPlugins = effective.plugins.length + effective.packs.length > 0;
+  const toolset = await openToolset(folder, {
+    subfolders,
+    // Where there is no folder, a lock can still be about plugins.
+    lock: lock === 'require' && folder.path === undefined && hasPlugins ? 'use' : lock,
+    ...isolation,
+    print,
+  });
+  const keeper = createPluginKeeper({
+    lock: lock === 'ignore' ? undefined : await findLockPath(folder, settings),
+    required: pluginsLocked || (lock === 'require' && folder.path === undefined && hasPlugins),
+    load: { ...isolation, processes: { print } },
+    report: (diagnostic, plugin) => print(`${formatDiagnostic(diagnostic, { folder: plugin })}\n`),
+  });
+  const close = async (): Promise<void> => {
+    await Promise.all([toolset.close(), keeper.close()]);
+  };
+  try {
+    const opened = await openRegistry(effective, {
+      directory,
+      builtIn: [{ plugin: filesPlugin(toolset.fileTools) }, { plugin: folderPlugin(toolset.folderTools) }],
+      preparePlugin: keeper.preparePlugin,
+      preparePack: keeper.preparePack,
+    });
+    const { registry, diagnostics, used, paths } = opened;
+    const lists = configPolicies(effective, new Set(registry.tools.map(({ name }) => name)));
+    return {
+      settings,
+      toolset,
+      registry,
+      policies: [...registry.policies, ...lists.policies],
+      used,
+      problems: [...diagnostics, ...registry.problems],
+      unknownNames: lists.unknown,
+      paths,
+      keeper,
+      close,
+    };
+  } catch (thrown) {
+    await close();
+    throw thrown;
+  }
+}
+
+/** The lock beside the tools folder, else beside the configuration. */
+export async function findLockPath(folder: ToolsFolder, { file, directory }: Settings): Promise<string> {
+  const place =
+    folder.path === undefined ? dirname(resolve(directory, file ?? lockName)) : dirname(await realpath(folder.path));
+  return join(place, lockName);
+}
+
+/** Says on stderr what was left out, and why. */
+export function reportProblems({ toolset, problems, unknownNames }: Equipment, host: Host): void {
+  for (const diagnostic of toolset.diagnostics)
+    host.stderr.write(`${formatDiagnostic(diagnostic, { folder: toolset.folder.name })}\n`);
+  for (const { message, code } of problems) host.stderr.write(`warning: ${toPrintable(message)} (${code})\n`);
+  for (const { key, name, origin } of unknownNames) {
+    const place = origin.file ?? origin.layer;
+    host.stderr.write(
+      `warning: \`${key}\` of ${toPrintable(place)} names \`${toPrintable(name)}\`, which is no tool here\n`,
+    );
+  }
+}
+
+/** Slices of plugins, and of their sections. */
+export function listSlices({ registry }: Equipment): readonly Slice[] {
+  return registry.slices;
+}

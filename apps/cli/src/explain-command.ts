@@ -1,0 +1,55 @@
+import type { Explanation } from '@holdfast/registry';
+import type { LineStyle } from './call-line.ts';
+import { describeStyle } from './conduct-run.ts';
+import { type ExitCode, usageError } from './failure.ts';
+import type { Host } from './host.ts';
+import { toJsonText } from './json-text.ts';
+import { type ViewPlace, viewEquipment } from './registry-view.ts';
+import { toPrintable, wrapBlock } from './terminal-text.ts';
+
+export interface ExplainOptions extends ViewPlace {
+  readonly name: string;
+  readonly json: boolean;
+}
+
+/**
+ * Prints who brought along what has a name.
+ *
+ * @throws HoldfastError `usage.name_unknown`, and as `viewEquipment`.
+ */
+export async function explainName({ name, json, ...place }: ExplainOptions, host: Host): Promise<ExitCode> {
+  return await viewEquipment(place, host, ({ registry }) => {
+    const found = registry.explain(name);
+    if (found.length === 0) {
+      throw usageError(
+        'usage.name_unknown',
+        `Nothing that a run would have is called \`${name.slice(0, 200)}\`: \`holdfast list --tree\` shows all there is.`,
+      );
+    }
+    const style = describeStyle(host);
+    const text = json ? toJsonText(found, 2) : found.map((one) => format(one, style).join('\n')).join('\n\n');
+    host.stdout.write(`${text}\n`);
+    return 0;
+  });
+}
+
+function format(
+  { kind, name, qualifiedName, inForce, provenance, note }: Explanation,
+  style: LineStyle,
+): readonly string[] {
+  const { colors, columns } = style;
+  const { plugin, version, package: packageName, file, digest } = provenance;
+  const rows: readonly (readonly [string, string | undefined])[] = [
+    ['qualified', qualifiedName === name ? undefined : qualifiedName],
+    ['from', `${plugin} ${version}`],
+    ['package', packageName],
+    ['file', file],
+    ['SHA-256', digest],
+    ['note', note],
+  ];
+  const lines = rows.flatMap(([label, text]) =>
+    text === undefined ? [] : wrapBlock(`  ${label.padEnd(10)}${toPrintable(text)}`, Math.min(columns, 140) - 1),
+  );
+  const state = inForce ? colors.green('in force') : colors.yellow('not in force');
+  return [`${colors.bold(toPrintable(name))}  ${kind}, ${state}`, ...lines];
+}

@@ -1,0 +1,103 @@
+import type { Explanation, RegisteredKind, RegisteredPlugin, Registry } from '@holdfast/registry';
+import type { LineStyle } from './call-line.ts';
+import { describeProvenance, listEverything } from './registry-view.ts';
+import { toPrintable, wrapBlock } from './terminal-text.ts';
+
+/** A plugin, or a pack that a host has put in force, and what it brings along. */
+export interface Branch {
+  readonly type: 'plugin' | 'pack';
+  /** Of a pack the id by which it is in force. */
+  readonly name: string;
+  readonly version: string;
+  readonly description: string;
+  readonly inForce: boolean;
+  /** Why it is left out, which prefix its tools have, which preset of a pack it is. */
+  readonly note?: string;
+  readonly provenance: Explanation['provenance'];
+  readonly contributes: readonly Explanation[];
+}
+
+/** Everything by who brought it along: the plugins in the order of use, then the packs in force. */
+export function toTree(registry: Registry): readonly Branch[] {
+  const everything = listEverything(registry);
+  const plugins = registry.plugins.map((plugin): Branch => {
+    // A pack in force is its own owner; who offers it has it in its tree, too.
+    const contributes = everything.filter(
+      ({ kind, provenance, qualifiedName }) =>
+        kind !== 'plugin' &&
+        (kind === 'pack' || provenance.plugin === plugin.name) &&
+        qualifiedName.startsWith(`${plugin.name}/`),
+    );
+    const { name, version, description, state, provenance } = plugin;
+    const note = describePlugin(plugin);
+    return {
+      type: 'plugin',
+      name,
+      version,
+      description,
+      inForce: state === 'in-force',
+      ...(note === undefined ? {} : { note }),
+      provenance,
+      contributes,
+    };
+  });
+  const packs = registry.packsInForce.map(({ id, pack, preset, observe, policies, provenance }): Branch => {
+    const ids = new Set(policies.map((policy) => policy.id));
+    return {
+      type: 'pack',
+      name: id,
+      version: pack.version,
+      description: pack.description,
+      inForce: true,
+      note: `preset ${preset}${observe ? ', only tried out' : ''}`,
+      provenance,
+      contributes: everything.filter(({ kind, name }) => kind === 'policy' && ids.has(name)),
+    };
+  });
+  return [...plugins, ...packs];
+}
+
+function describePlugin({ prefix, problem }: RegisteredPlugin): string | undefined {
+  if (problem !== undefined) return `left out: ${problem.message}`;
+  return prefix === undefined ? undefined : `prefix ${prefix}`;
+}
+
+const kinds: readonly (readonly [kind: RegisteredKind, title: string])[] = [
+  ['tool', 'tools'],
+  ['section', 'sections'],
+  ['policy', 'policies'],
+  ['pack', 'packs'],
+  ['slice', 'slices'],
+  ['model', 'models'],
+  ['resource', 'resources'],
+  ['command', 'commands'],
+];
+
+export function formatTree(branches: readonly Branch[], { colors, columns }: LineStyle): readonly string[] {
+  const width = Math.min(columns, 140) - 1;
+  return branches.flatMap(({ type, name, version, inForce, note, description, provenance, contributes }, index) => {
+    const place = describeProvenance(provenance);
+    const head = `${type === 'pack' ? 'guard ' : ''}${name} ${version}${place === '' ? '' : `  ${place}`}${note === undefined ? '' : `  (${note})`}`;
+    const paint = inForce ? colors.bold : colors.red;
+    const lines = kinds.flatMap(([kind, title]) => {
+      const names = contributes.filter((one) => one.kind === kind).map(describeOne);
+      return names.length === 0 ? [] : hang(`  ${title.padEnd(10)}`, names.join(', '), width);
+    });
+    return [
+      ...(index === 0 ? [] : ['']),
+      ...wrapBlock(toPrintable(head), width).map((line) => paint(line)),
+      ...wrapBlock(`  ${toPrintable(description)}`, width),
+      ...lines,
+    ];
+  });
+}
+
+function describeOne({ name, inForce }: Explanation): string {
+  return inForce ? name : `${name} (not in force)`;
+}
+
+/** `text` behind a label, and what does not fit below itself. */
+function hang(label: string, text: string, width: number): readonly string[] {
+  const lines = wrapBlock(toPrintable(text), Math.max(20, width - label.length));
+  return lines.map((line, index) => `${index === 0 ? label : ' '.repeat(label.length)}${line}`);
+}

@@ -1,0 +1,98 @@
+import { HoldfastError, isHoldfastError, type JsonObject, type Pack, type Plugin } from '@holdfast/core';
+import {
+  compareDefinitions,
+  type Diagnostic,
+  definitionsOf,
+  findDefinitionProblem,
+  type LoadPluginOptions,
+  loadPlugin,
+  type PluginDefinitions,
+} from '@holdfast/loader';
+import { createPrompt } from '@holdfast/prompt';
+import type { PackageSource } from '@holdfast/registry';
+
+export interface PluginKeeperOptions {
+  /** Path of the lock that plugins and packs are kept to; `undefined`: to none. */
+  readonly lock: string | undefined;
+  /** Whether they have to be locked. Otherwise they are kept to a lock that says anything of plugins. */
+  readonly required: boolean;
+  readonly load: Pick<LoadPluginOptions, 'isolation' | 'processes'>;
+  /** Takes what is wrong with tool files of a plugin. */
+  report(diagnostic: Diagnostic, plugin: string): void;
+}
+
+/** Looks at plugins and packs before they are used: loads their folders, and lets none through that differs from the lock. */
+export interface PluginKeeper {
+  /** What everything that was looked at declares, in the order of use. */
+  readonly definitions: readonly PluginDefinitions[];
+  /** Whether they are kept to a lock. */
+  readonly isKept: boolean;
+  /** @throws HoldfastError of what costs the plugin. */
+  preparePlugin(
+    plugin: Plugin,
+    given: { readonly config: JsonObject | undefined; readonly source: PackageSource },
+  ): Promise<Plugin>;
+  /** @throws HoldfastError of what keeps the pack from being in force. */
+  preparePack(pack: Pack, given: { readonly source: PackageSource }): void;
+  /** Ends the processes in which tools of plugins run. */
+  close(): Promise<void>;
+}
+
+export function createPluginKeeper({ lock, required, load, report }: PluginKeeperOptions): PluginKeeper {
+  const definitions: PluginDefinitions[] = [];
+  const closers: (() => Promise<void>)[] = [];
+  let isKept = false;
+  const check = (current: PluginDefinitions): void => {
+    definitions.push(current);
+    if (lock === undefined) return;
+    const { found, plugins } = compareDefinitions([current], { lock });
+    isKept ||= found;
+    if (!found && !required) return;
+    if (!found) throw notLocked(current, lock);
+    const compared = plugins.find(({ id }) => id === current.id);
+    const problem = compared === undefined ? undefined : findDefinitionProblem(compared);
+    if (problem !== undefined) throw problem;
+  };
+  return {
+    definitions,
+    get isKept() {
+      return isKept;
+    },
+    async preparePlugin(plugin, { config, source }) {
+      const loaded = await loadPlugin(plugin, { ...load, source, ...(config === undefined ? {} : { config }) });
+      closers.push(loaded.close);
+      check(loaded.definitions);
+      checkSections(loaded.plugin);
+      for (const diagnostic of loaded.diagnostics) report(diagnostic, plugin.name);
+      return loaded.plugin;
+    },
+    preparePack(pack, { source }) {
+      check(definitionsOf(pack, source));
+    },
+    async close() {
+      await Promise.all(closers.map((close) => close()));
+    },
+  };
+}
+
+// They are told when all of the prompt is there, because they may be about other plugins.
+const aboutOthers: ReadonlySet<string> = new Set(['policy.tool.unknown', 'task.example.invalid']);
+
+/** A section that no prompt can be made of must cost its plugin, and not the run. */
+function checkSections({ sections = [] }: Plugin): void {
+  if (sections.length === 0) return;
+  try {
+    createPrompt({ ns: 'holdfast', key: 'check', sections }).render();
+  } catch (thrown) {
+    if (isHoldfastError(thrown) && aboutOthers.has(thrown.code)) return;
+    throw thrown;
+  }
+}
+
+function notLocked({ kind, name, id }: PluginDefinitions, lock: string): HoldfastError {
+  return new HoldfastError(
+    kind === 'pack' ? 'pack.lock.new' : 'plugin.lock.new',
+    `The ${kind} \`${name}\` is not locked, and only what is locked may be used: look at it, and lock it with \`holdfast lock\`.`,
+    { data: { id, lock } },
+  );
+}

@@ -1,0 +1,67 @@
+import type { Command } from 'commander';
+import { showConfig } from './config-command.ts';
+import { addConfigOptions, type ConfigFlags } from './config-flags.ts';
+import { explainName } from './explain-command.ts';
+import type { ExitCode } from './failure.ts';
+import type { Host } from './host.ts';
+import { listTools } from './list-command.ts';
+import { subfoldersText } from './option-values.ts';
+import { listPlugins } from './plugins-command.ts';
+import { configHelp, explainHelp, listHelp, pluginsHelp } from './registry-help.ts';
+
+interface ViewFlags extends ConfigFlags {
+  readonly tools?: string;
+  readonly subfolders?: boolean;
+  readonly json?: boolean;
+}
+
+/** The commands that say what there is, and where it came from. */
+export function addRegistryCommands(program: Command, host: Host, end: (code: ExitCode) => void): void {
+  addFolderOptions(
+    program.command('list').description('list the tools that a run is offered, with their owner and effects'),
+  )
+    .option('--tree', 'by plugin: what each brings along')
+    .option('--json', 'as JSON')
+    .addHelpText('after', listHelp)
+    .action(async ({ tree, json, ...place }: ViewFlags & { readonly tree?: boolean }) => {
+      end(await listTools({ ...place, tree: tree === true, json: json === true }, host));
+    });
+
+  const explain = program
+    .command('explain')
+    .description('say where a tool, policy, pack, section, command or anything else of a plugin came from')
+    .argument('<name>', 'as a model sees it, as its plugin calls it, or `plugin/name`');
+  addFolderOptions(explain)
+    .option('--json', 'as JSON')
+    .addHelpText('after', explainHelp)
+    .action(async (name: string, { json, ...place }: ViewFlags) => {
+      end(await explainName({ ...place, name, json: json === true }, host));
+    });
+
+  addConfigOptions(program.command('config').description('print the configuration, each value with its origin'))
+    .option('--workspace <dir>', 'folder whose holdfast.policy.json has a say', '.')
+    .option('--json', 'as JSON')
+    .addHelpText('after', configHelp)
+    .action(
+      async ({ config, workspace, json }: ConfigFlags & { readonly workspace: string; readonly json?: boolean }) => {
+        end(await showConfig({ config, workspace, json: json === true }, host));
+      },
+    );
+
+  addFolderOptions(
+    program.command('plugins').description('list installed plugins and packs, and whether they are in force'),
+  )
+    .option('--json', 'as JSON')
+    .addHelpText('after', pluginsHelp)
+    .action(async ({ json, ...place }: ViewFlags) => {
+      end(await listPlugins({ ...place, json: json === true }, host));
+    });
+}
+
+function addFolderOptions(command: Command): Command {
+  return addConfigOptions(
+    command
+      .option('--tools <dir>', 'folder of tool files (default: ./plugins, when there is one)')
+      .option('--subfolders', subfoldersText),
+  );
+}

@@ -1,0 +1,81 @@
+import Table from 'cli-table3';
+import type { Colors } from './colors.ts';
+import { measureColumns, toPrintable, wrapBlock, wrapColumns } from './terminal-text.ts';
+
+export interface TableColumn {
+  readonly title: string;
+  /** How its cells are shown. Default: as they are. */
+  readonly paint?: (text: string) => string;
+}
+
+export interface TableStyle {
+  readonly colors: Colors;
+  /** Of the terminal. */
+  readonly columns: number;
+}
+
+const minLastColumns = 16;
+const maxColumns = 140;
+
+/** Rows of a table whose last column is wrapped; where a terminal is too narrow for that, the cells of a row below each other. */
+export function formatTable(
+  head: readonly TableColumn[],
+  rows: readonly (readonly string[])[],
+  { colors, columns }: TableStyle,
+): readonly string[] {
+  const cells = rows.map((row) => row.map(toPrintable));
+  const others = head.slice(0, -1).map(({ title }, index) => {
+    return 2 + Math.max(title.length, ...cells.map((row) => measureColumns(row[index] ?? '')));
+  });
+  const room = Math.min(columns, maxColumns) - others.reduce((sum, width) => sum + width, 1);
+  if (room < minLastColumns) return toEntries(head, cells, { colors, columns });
+  const table = new Table({
+    head: head.map(({ title }) => colors.bold(title)),
+    chars: borderless,
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 2 },
+  });
+  for (const row of cells) {
+    const last = wrapColumns(row.at(-1) ?? '', room, Number.POSITIVE_INFINITY);
+    table.push([...row.slice(0, -1).map((cell, index) => head[index]?.paint?.(cell) ?? cell), last.join('\n')]);
+  }
+  return table
+    .toString()
+    .split('\n')
+    .map((line) => line.trimEnd());
+}
+
+/** Below each other what does not fit beside each other. */
+function toEntries(
+  head: readonly TableColumn[],
+  cells: readonly (readonly string[])[],
+  { colors, columns }: TableStyle,
+): readonly string[] {
+  return cells.flatMap((row) => {
+    const between = row
+      .slice(1, -1)
+      .flatMap((cell, index) => (cell === '' ? [] : [`${head[index + 1]?.title ?? ''}: ${cell}`]));
+    return [
+      colors.bold(row[0] ?? ''),
+      ...(between.length === 0 ? [] : wrapBlock(`  ${between.join(', ')}`, columns - 1)),
+      ...wrapBlock(`  ${row.at(-1) ?? ''}`, columns - 1),
+    ];
+  });
+}
+
+const borderless = {
+  top: '',
+  'top-mid': '',
+  'top-left': '',
+  'top-right': '',
+  bottom: '',
+  'bottom-mid': '',
+  'bottom-left': '',
+  'bottom-right': '',
+  left: '',
+  'left-mid': '',
+  mid: '',
+  'mid-mid': '',
+  right: '',
+  'right-mid': '',
+  middle: '',
+};
