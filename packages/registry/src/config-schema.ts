@@ -13,7 +13,7 @@ export type CheckedConfig<Config> =
 
 /** Checks what a host wrote, or the command line says. */
 export function checkHostConfig(value: unknown): CheckedConfig<HoldfastConfig> {
-  // The schema is what the type says; a test of types holds the two together.
+  // The schema is what the type says; a test holds the two together.
   return check(value, hostSchema) as CheckedConfig<HoldfastConfig>;
 }
 
@@ -47,14 +47,17 @@ function text(what: string, isRight: (value: string) => boolean): v.GenericSchem
   return v.custom<string>((value) => typeof value === 'string' && isRight(value), mustBe(what));
 }
 
-/** An object of these keys and no others, all of which are tried. */
+/** An object of these keys and no others. Where it has others, it is told of everything else, too. */
 function closed(entries: v.ObjectEntries, what: string): v.GenericSchema {
   const keys = Object.keys(entries);
   const known = v.object(entries, 'is missing');
-  const unknown = v.pipe(
-    v.any(),
+  return v.pipe(
+    v.custom<Readonly<Record<string, unknown>>>(isPlainObject, mustBe(what)),
     v.rawCheck(({ dataset, addIssue }) => {
-      const object = dataset.value as Readonly<Record<string, unknown>>;
+      if (!dataset.typed) return;
+      const object = dataset.value;
+      for (const { message, path } of v.safeParse(known, object).issues ?? [])
+        addIssue({ message, ...(path === undefined ? {} : { path }) });
       for (const key of Object.keys(object).filter((one) => !keys.includes(one))) {
         const nearest = findNearestName(key, keys);
         const hint = nearest === undefined ? `there are ${keys.join(', ')}` : `did you mean \`${nearest}\`?`;
@@ -62,9 +65,6 @@ function closed(entries: v.ObjectEntries, what: string): v.GenericSchema {
       }
     }),
   );
-  const both = v.intersect([known, unknown]);
-  const refused = v.never(mustBe(what));
-  return v.lazy((value) => (isPlainObject(value) ? both : refused));
 }
 
 function toPathItem(input: Readonly<Record<string, unknown>>, key: string): v.ObjectPathItem {
@@ -143,18 +143,23 @@ const packUse = closed(
 const hostPackName = text('the name of a pack that the host has', (name) => name.trim() !== '' && name.length <= 1_000);
 const workspacePackUse = closed({ pack: hostPackName, ...packOptions }, 'the name of a pack or an object');
 
-const winners = v.lazy((value) => (isPlainObject(value) ? v.pipe(v.any(), checkWinners) : noWinners));
-const noWinners = v.never(mustBe('an object of names of tools, each with the name of a plugin'));
-const checkWinners = v.rawCheck<unknown>(({ dataset, addIssue }) => {
-  const object = dataset.value as Readonly<Record<string, unknown>>;
-  for (const [name, owner] of Object.entries(object)) {
-    if (owner === undefined) continue;
-    const path: [v.ObjectPathItem] = [toPathItem(object, name)];
-    if (findToolNameProblem(name) !== undefined) addIssue({ message: 'is no name that a tool can have', path });
-    else if (typeof owner !== 'string' || !shortName.test(owner))
-      addIssue({ message: 'must be the name of a plugin', path });
-  }
-});
+const winners = v.pipe(
+  v.custom<Readonly<Record<string, unknown>>>(
+    isPlainObject,
+    mustBe('an object of names of tools, each with the name of a plugin'),
+  ),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    const object = dataset.value;
+    for (const [name, owner] of Object.entries(object)) {
+      if (owner === undefined) continue;
+      const path: [v.ObjectPathItem] = [toPathItem(object, name)];
+      if (findToolNameProblem(name) !== undefined) addIssue({ message: 'is no name that a tool can have', path });
+      else if (typeof owner !== 'string' || !shortName.test(owner))
+        addIssue({ message: 'must be the name of a plugin', path });
+    }
+  }),
+);
 
 const sharedEntries = { locked: yesOrNo, isolation, allowTools: toolNames, denyTools: toolNames, limits };
 

@@ -49,16 +49,16 @@ function copyArray(list: readonly unknown[], copying: Copying): readonly unknown
 }
 
 function copyObject(object: Readonly<Record<string, unknown>>, copying: Copying): unknown {
-  const entries: [string, unknown][] = [];
+  // Without a prototype, so that whoever asks for a key finds its own only.
+  const copied: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
   for (const key of Object.keys(object)) {
     copying.path.push(key);
-    // `Object.fromEntries` would take it; what reads the copy may not.
     if (key === '__proto__') copying.problem = 'is a reserved key';
-    else entries.push([key, copy(object[key], copying)]);
+    else copied[key] = copy(object[key], copying);
     if (copying.problem !== undefined) break;
     copying.path.pop();
   }
-  return Object.fromEntries(entries);
+  return copied;
 }
 
 /** `plugins[0].config`; empty for the whole. */

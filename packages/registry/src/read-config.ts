@@ -40,7 +40,8 @@ async function readHostConfig(directory: string, named: string | undefined): Pro
   const path = await findConfig(directory, named);
   if (path === undefined) return undefined;
   const file = showFile(path, directory);
-  return { layer: 'host', file, config: takeConfig(await importConfig(path, file), `\`${file}\``) };
+  const { exported } = await importConfig(path, file);
+  return { layer: 'host', file, config: takeConfig(exported, `\`${file}\``) };
 }
 
 async function findConfig(directory: string, named: string | undefined): Promise<string | undefined> {
@@ -71,10 +72,11 @@ async function exists(path: string): Promise<boolean> {
   }
 }
 
-async function importConfig(path: string, file: string): Promise<unknown> {
-  let exported: Readonly<Record<string, unknown>>;
+/** In an object, so that a promise stays one, which is no configuration. */
+async function importConfig(path: string, file: string): Promise<{ readonly exported: unknown }> {
+  let module: Readonly<Record<string, unknown>>;
   try {
-    exported = (await import(/* @vite-ignore */ pathToFileURL(path).href)) as Readonly<Record<string, unknown>>;
+    module = (await import(/* @vite-ignore */ pathToFileURL(path).href)) as Readonly<Record<string, unknown>>;
   } catch (cause) {
     // `defineConfig` does not know in which file it is.
     if (isHoldfastError(cause) && cause.code === 'config.invalid') {
@@ -83,7 +85,7 @@ async function importConfig(path: string, file: string): Promise<unknown> {
     }
     throw new HoldfastError('config.failed', `\`${file}\` cannot be loaded: ${describeThrown(cause)}`, { cause });
   }
-  if (Object.hasOwn(exported, 'default')) return exported['default'];
+  if (Object.hasOwn(module, 'default')) return { exported: module['default'] };
   throw new HoldfastError(
     'config.invalid',
     `\`${file}\` exports no configuration: write \`export default defineConfig({ … })\`.`,
