@@ -88,6 +88,32 @@ test("options are the schema's, defaults among them", () => {
   expect(gitSafety.presets['recommended']?.config).toEqual({ maxPushes: 10, ask: ['push'] });
 });
 
+test('another `id` stands before the ids of the policies', () => {
+  const policies = packPolicies(gitSafety, { id: 'work-repository', preset: 'strict' });
+  expect(policies.map(({ id }) => id)).toEqual(['work-repository-call-budget', 'work-repository-require-approval']);
+});
+
+// The casts stand for a host that is written without types.
+test.each(['', 'host/git', 'policy:git', 'Git', '-git', 'x'.repeat(33), ['git'] as never, null as never])(
+  'options.invalid: the id %j',
+  (id) => {
+    expect(() => packPolicies(gitSafety, { id })).toThrow(expect.objectContaining({ code: 'options.invalid' }));
+  },
+);
+
+// E21 of the cases of hostile policies.
+test('no preset of a pack takes a policy of the host away', async () => {
+  const mandatory = requireApproval({ tools: ['push'] });
+  for (const preset of Object.keys(gitSafety.presets)) {
+    const inForce = [mandatory, ...packPolicies(gitSafety, { preset, observe: true })];
+    const answers = await Promise.all(inForce.map((policy) => runPolicy(policy).check(callOf('push'))));
+    expect(answers[0]?.type).toBe('ask');
+  }
+  expect(() => packPolicies(gitSafety, { preset: 'off' })).toThrow(
+    expect.objectContaining({ code: 'pack.preset.unknown' }),
+  );
+});
+
 test.each(['constructor', '__proto__', 'Strict', '', 'x'.repeat(1000)])('pack.preset.unknown: `%s`', (preset) => {
   expect(() => packPolicies(gitSafety, { preset })).toThrow(
     expect.objectContaining({
