@@ -29,7 +29,9 @@ import { addLockCommand } from './lock-program.ts';
 import { addNewCommand } from './new-program.ts';
 import { collectNames, readSeq, subfoldersText } from './option-values.ts';
 import { addOverridesCommand } from './overrides-program.ts';
+import { addPackCommand } from './pack-program.ts';
 import { runPluginCommand } from './plugin-command.ts';
+import { addPolicyCommand } from './policy-program.ts';
 import { addRegistryCommands } from './registry-program.ts';
 import { replaySession } from './replay-command.ts';
 import { readRequest } from './request.ts';
@@ -216,6 +218,10 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
   addNewCommand(program, host, version, end);
 
   addLockCommand(program, host, end);
+
+  addPackCommand(program, host, end);
+
+  addPolicyCommand(program, host, end);
 
   addOverridesCommand(program, host, end);
 

@@ -6,7 +6,11 @@ import { pathToFileURL } from 'node:url';
 /** Where the package `name` begins for an import from `directory`; `undefined` when nobody installed it there. */
 export async function findPackageEntry(name: string, directory: string): Promise<string | undefined> {
   const manifestPath = findManifest(name, directory);
-  if (manifestPath === undefined) return undefined;
+  return manifestPath === undefined ? undefined : await readEntry(manifestPath);
+}
+
+/** What an import of the package with this `package.json` runs; `undefined` where it says nothing of the kind. */
+export async function readEntry(manifestPath: string): Promise<string | undefined> {
   const manifest = JSON.parse(await readFile(manifestPath, 'utf8')) as Manifest;
   const entry =
     manifest.exports === undefined ? (manifest.main ?? 'index.js') : pickTarget(toRootTarget(manifest.exports));

@@ -1,0 +1,70 @@
+import type { Command } from 'commander';
+import type { ExitCode } from './failure.ts';
+import type { Host } from './host.ts';
+import { diffPolicies } from './policy-diff-command.ts';
+import { listObservedDecisions } from './policy-observed-command.ts';
+
+const diffHelp = `
+Examples:
+  $ holdfast policy diff --pack @holdfast/pack-shell --from recommended --to strict
+  $ holdfast policy diff --from ./pack-1.2.ts --to ./pack-1.3.ts --preset strict --options pack.json
+  $ holdfast policy diff --from @acme/pack --to ../pack 20260517-093012345-k3x9 --json | jq '.counts'
+
+Every recorded call is put to both, on the history that the log has: it ends as it did, whatever they say. No tool runs, nothing is
+changed. What a log does not have (contents of files, secrets, what a call read) is not guessed: such calls are unknown.
+Exits with 1 when a call would be let through that would not have been: each is listed.`;
+
+const observedHelp = `
+Examples:
+  $ holdfast policy observed                        what tried-out policies would have denied or asked for
+  $ holdfast policy observed 20260517-093012345-k3x9 --json | jq '.sessions[].policies[].denied'
+
+A policy is tried out under \`observe\`: a pack by its preset \`observe\`, or by \`observe: true\`. Exits with 1 when a log is damaged.`;
+
+interface SessionFlags {
+  readonly workspace: string;
+  readonly json?: boolean;
+}
+
+interface DiffFlags extends SessionFlags {
+  readonly pack?: string;
+  readonly from: string;
+  readonly to: string;
+  readonly preset?: string;
+  readonly options?: string;
+  readonly export?: string;
+}
+
+export function addPolicyCommand(program: Command, host: Host, end: (code: ExitCode) => void): void {
+  const policy = program
+    .command('policy')
+    .description('policies over recorded sessions: `policy diff`, `policy observed`');
+  policy
+    .command('diff')
+    .description('say what two presets or versions of a pack would have said otherwise to recorded calls')
+    .argument('[id...]', 'ids of sessions (default: all of the workspace)')
+    .option('--pack <pack>', 'folder, file or installed package of a pack: --from and --to are its presets')
+    .requiredOption('--from <side>', 'a preset of --pack; without it, a pack: a folder, a file or an installed package')
+    .requiredOption('--to <side>', 'the same, to compare with')
+    .option('--preset <preset>', 'without --pack: the preset of both (default: recommended)')
+    .option('--options <file>', 'JSON file with options of the host, for both')
+    .option('--export <name>', 'which of the packs that a module exports (default: `default`, else the only one)')
+    .option('--workspace <dir>', 'folder that the sessions worked in', '.')
+    .option('--json', 'as JSON')
+    .addHelpText('after', diffHelp)
+    .action(
+      async (ids: readonly string[], { pack, preset, options, export: exportName, json, ...flags }: DiffFlags) => {
+        end(await diffPolicies({ ...flags, ids, pack, preset, options, exportName, json: json === true }, host));
+      },
+    );
+  policy
+    .command('observed')
+    .description('list what policies that were only tried out would have denied or asked for')
+    .argument('[id...]', 'ids of sessions (default: all of the workspace)')
+    .option('--workspace <dir>', 'folder that the sessions worked in', '.')
+    .option('--json', 'as JSON')
+    .addHelpText('after', observedHelp)
+    .action(async (ids: readonly string[], { workspace, json }: SessionFlags) => {
+      end(await listObservedDecisions({ ids, workspace, json: json === true }, host));
+    });
+}
