@@ -124,7 +124,7 @@ function pickExport<Thing>(exports: Exports, { shown, exportName, kind, isKind }
   for (const key of Object.keys(exports)) {
     // What CommonJS exports as a whole is its `default`, too.
     const value = key === 'module.exports' ? undefined : exports[key];
-    if (isKind(value)) found.set(key, value);
+    if (isOf(isKind, value)) found.set(key, value);
   }
   const names = [...found.keys()].map((key) => `\`${shown}#${key}\``).join(', ');
   if (exportName !== undefined) {
@@ -142,11 +142,20 @@ function pickExport<Thing>(exports: Exports, { shown, exportName, kind, isKind }
     throw failure('plugin.export.unclear', `\`${shown}\` exports several of the kind ${kind}: name one of ${names}.`);
   }
   const other = kind === 'plugin' ? 'pack' : 'plugin';
-  const isOther = kind === 'plugin' ? isPack : isPlugin;
-  const hint = Object.values(exports).some(isOther)
+  const isOther = (value: unknown): value is unknown => (kind === 'plugin' ? isPack(value) : isPlugin(value));
+  const hint = Object.values(exports).some((value) => isOf(isOther, value))
     ? `it exports a ${other}, which belongs under \`${other}s\``
     : `a ${kind} is what \`define${kind === 'plugin' ? 'Plugin' : 'Pack'}\` makes`;
   throw failure('plugin.package.empty', `\`${shown}\` exports no ${kind}: ${hint}.`);
+}
+
+function isOf<Thing>(isKind: (value: unknown) => value is Thing, value: unknown): value is Thing {
+  try {
+    return isKind(value);
+  } catch {
+    // What cannot even be asked is none.
+    return false;
+  }
 }
 
 function failure(code: string, message: string, cause?: unknown): HoldfastError {
