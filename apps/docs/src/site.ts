@@ -23,6 +23,7 @@ const guide: DefaultTheme.SidebarItem[] = [
       { text: 'Policies', link: '/policies' },
       { text: 'Policy packs', link: '/packs' },
       { text: 'Our packs', link: '/our-packs' },
+      { text: 'Plugins and the registry', link: '/plugins' },
       { text: 'Tool files', link: '/tool-files' },
       { text: 'Locking tool files', link: '/tool-lock' },
     ],
