@@ -1,0 +1,47 @@
+import type { JsonObject } from '@holdfast/core';
+import { packPolicies } from '@holdfast/policy';
+import { expect, test } from 'vitest';
+import manifest from '../package.json' with { type: 'json' };
+import { approvals } from './approvals.ts';
+
+test('its version is that of the package, its presets are printable', () => {
+  expect(approvals.version).toBe(manifest.version);
+  expect(JSON.parse(JSON.stringify(approvals.presets))).toMatchObject({
+    recommended: { config: { firstUse: 'external', rememberIdentical: true } },
+    strict: { config: { always: 'external', rememberIdentical: false } },
+    observe: { observe: true },
+  });
+});
+
+test('only what the options name is mentioned', () => {
+  const mentioned = (config: JsonObject) => packPolicies(approvals, { config }).flatMap(({ tools }) => tools);
+  expect(mentioned({})).toEqual([]);
+  const rule = { tool: 'pay', argument: 'euros', above: 5 };
+  expect(mentioned({ always: ['mail'], firstUse: ['post', 'mail'], rules: [rule, rule] })).toEqual([
+    'mail',
+    'post',
+    'pay',
+  ]);
+});
+
+const rule = { tool: 'pay', argument: 'euros' };
+
+test.each<{ config: JsonObject; says: string }>([
+  { config: { always: 'all' }, says: 'always' },
+  { config: { firstUse: ['Pay It'] }, says: 'firstUse' },
+  { config: { rules: [rule] }, says: 'exactly one of equals, in, above, below, matches, missing' },
+  { config: { rules: [{ ...rule, above: 1, below: 5 }] }, says: 'exactly one of' },
+  { config: { rules: [{ ...rule, over: 1 }] }, says: 'over' },
+  { config: { rules: [{ ...rule, above: '1' }] }, says: 'above' },
+  { config: { rules: [{ ...rule, in: [] }] }, says: 'in' },
+  { config: { rules: [{ ...rule, missing: false }] }, says: 'missing' },
+  { config: { rules: [{ ...rule, matches: 'x'.repeat(101) }] }, says: 'matches' },
+  { config: { rules: [{ ...rule, argument: '', above: 1 }] }, says: 'argument' },
+  { config: { rules: [{ ...rule, above: 1, reason: ' ' }] }, says: 'must not be empty' },
+  { config: { rememberIdentical: 1 }, says: 'rememberIdentical' },
+  { config: { rule: [] }, says: 'Unknown key' },
+])('$config is refused', ({ config, says }) => {
+  expect(() => packPolicies(approvals, { config })).toThrow(
+    expect.objectContaining({ code: 'pack.config.invalid', message: expect.stringContaining(says) }),
+  );
+});
