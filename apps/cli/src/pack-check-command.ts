@@ -48,6 +48,8 @@ export async function checkPack(
   { place = '.', exportName, cases: named, json }: PackCheckOptions,
   host: Host,
 ): Promise<ExitCode> {
+  // What a module prints must not get between our lines.
+  const write = host.reserveStdout();
   const { pack, file, folder, manifest } = await openPack({ place, exportName, directory: host.directory });
   const { cases, file: casesFile } = await openCases(folder, named, host.directory);
   const checks: CheckedOne[] = [];
@@ -61,7 +63,7 @@ export async function checkPack(
   const shown = { file: shortenPath(path, host.directory), cases: shortenPath(casesFile, host.directory) };
   const checked: CheckedPack = { name, version, description, ...shown, checks, rules };
   const lines = json ? [toJsonText(checked, 2)] : describe(checked, listGroups(cases), describeStyle(host));
-  host.stdout.write(`${lines.join('\n')}\n`);
+  write(`${lines.join('\n')}\n`);
   return checks.some(({ status }) => status === 'failed') ? 1 : 0;
 }
 

@@ -40,6 +40,8 @@ interface Side {
  * `usage.session_unknown`, `log.*`, and as `packPolicies`.
  */
 export async function diffPolicies(given: PolicyDiffOptions, host: Host): Promise<ExitCode> {
+  // What a module prints must not get between our lines.
+  const write = host.reserveStdout();
   const { before, after } = await openSides(given, host.directory);
   const sessions: DiffedSession[] = [];
   for (const { id, records, damaged } of await readSessionLogs(given, host)) {
@@ -55,7 +57,7 @@ export async function diffPolicies(given: PolicyDiffOptions, host: Host): Promis
   const counts = countChanges(sessions.flatMap(({ calls }) => calls));
   const diffed = { before: describeSide(before), after: describeSide(after), counts, sessions };
   const lines = given.json ? [toJsonText(diffed, 2)] : describeDiff(diffed, describeStyle(host));
-  host.stdout.write(`${lines.join('\n')}\n`);
+  write(`${lines.join('\n')}\n`);
   return counts.widened > 0 || sessions.some(({ damaged }) => damaged) ? 1 : 0;
 }
 

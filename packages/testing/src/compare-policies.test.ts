@@ -8,6 +8,8 @@ import {
   defineTool,
   deny,
   isPlainObject,
+  type Json,
+  type JsonObject,
   type Policy,
   type PreparedCall,
   toolError,
@@ -191,8 +193,55 @@ test('what is masked is not guessed: a policy that looks at it is unknown, and s
   ]);
 });
 
+test('only what is masked is unknown of arguments and results', async () => {
+  const redactor = createRedactor({ key: 'k'.repeat(32), secrets: ['hunter2-hunter2'] });
+  const input = {
+    path: 'a',
+    to: 'hunter2-hunter2',
+    list: [1, 'hunter2-hunter2'],
+    keyed: { 'hunter2-hunter2': 1 },
+    deep: { plain: 1 },
+  };
+  const records = await record([['read', input]], { redactor });
+  const judge = async (look: (input: Readonly<Record<string, Json>>) => unknown): Promise<string | undefined> => {
+    const policy = definePolicy({
+      name: 'looking',
+      // What is destructured is not looked at yet.
+      check: ({ input: given }) => (look(given as JsonObject) === 'never' ? deny('No.') : allow),
+    });
+    return (await comparePolicies(records, { before: [], after: [policy] }))[0]?.after.type;
+  };
+  expect(await judge(() => 0)).toBe('allow');
+  expect(
+    await judge((given) => [given['path'], Object.keys(given), 'to' in given, given['deep'], isPlainObject(given)]),
+  ).toBe('allow');
+  expect(await judge((given) => JSON.stringify(given['deep']))).toBe('allow');
+  expect(
+    await judge((given) => [
+      Array.isArray(given['list']),
+      (given['list'] as Json[]).length,
+      (given['list'] as Json[])[0],
+    ]),
+  ).toBe('allow');
+  expect(await judge((given) => given['to'])).toBe('unknown');
+  expect(await judge((given) => (given['list'] as Json[])[1])).toBe('unknown');
+  expect(await judge((given) => Object.keys(given['keyed'] as object))).toBe('unknown');
+  expect(await judge((given) => 'path' in (given['keyed'] as object))).toBe('unknown');
+  expect(await judge((given) => Object.hasOwn(given['keyed'] as object, 'path'))).toBe('unknown');
+  expect(await judge((given) => JSON.stringify(given))).toBe('unknown');
+  expect(await judge((given) => structuredClone(given))).toBe('unknown');
+});
+
 test('a log without content has calls, and nothing that was in them', async () => {
   const records = await record([['read', { path: 'b' }], ['pay']], { content: 'none' });
+  const copying = definePolicy({
+    name: 'copying',
+    check: ({ input }) => (structuredClone(input) === null ? deny('') : allow),
+  });
+  expect(await compare(records, { after: [copying] })).toEqual([
+    'read: allow > unknown, unknown',
+    'pay: allow > unknown, unknown',
+  ]);
   expect(await compare(records, { before: [byPath], after: [denyTools(['pay'])] })).toEqual([
     'read: unknown > allow, unknown',
     'pay: unknown > deny, unknown',

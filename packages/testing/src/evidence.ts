@@ -1,5 +1,6 @@
 import type { FilesystemReader, PolicyContext, PolicyResult, PreparedCall, Tool, Touched } from '@holdfast/core';
 import { hasMask } from '@holdfast/core';
+import { maskedJson, unknownObject } from './masked-json.ts';
 import type { RecordedCall } from './recorded-calls.ts';
 
 /** Told whenever a policy looks at something that a log does not have. */
@@ -21,38 +22,21 @@ export function callEvidence(
   { tool }: Pick<EvidenceOptions, 'tool'>,
   missed: () => Missed,
 ): PreparedCall {
-  const { hidden } = recorded;
+  const look = (): void => missed()(recorded.hidden ?? '');
   return Object.freeze({
     id: call.id,
     tool: tool ?? unknownTool(recorded, missed),
-    get input() {
-      if (hidden !== undefined) missed()(hidden);
-      return call.input;
-    },
+    input: recorded.hasInput ? maskedJson(call.input, look) : unknownObject({}, look),
   });
 }
 
 /** A tool of which only what the log says is known. */
 function unknownTool({ tool: name, dangerous }: RecordedCall, missed: () => Missed): Tool {
   const known = { name, dangerous } as Tool;
-  const look = (key: PropertyKey): void => {
+  return unknownObject(known, (key) => {
     if (typeof key === 'string' && !Object.hasOwn(known, key)) {
       missed()(`what the tool \`${name}\` declares is not in the log`);
     }
-  };
-  return new Proxy(known, {
-    get(target, key) {
-      look(key);
-      return Reflect.get(target, key);
-    },
-    has(target, key) {
-      look(key);
-      return Reflect.has(target, key);
-    },
-    ownKeys(target) {
-      look('');
-      return Reflect.ownKeys(target);
-    },
   });
 }
 
@@ -95,22 +79,20 @@ function filesystemEvidence(paths: EvidenceOptions['paths'], missed: Missed): Fi
 const noReads = 'a log does not say what a call read, and in which version';
 
 export function resultEvidence({ value, message }: PolicyResult, recorded: RecordedCall, missed: Missed): PolicyResult {
-  const { hidden } = recorded;
-  const isMasked = hidden !== undefined && recorded.value === null;
-  const look = <Value extends string | PolicyResult['value']>(found: Value): Value => {
-    if (isMasked || hasMask(found)) missed('the result held a secret, which the log does not have, or was not kept');
-    return found;
-  };
+  const look = (): void => missed('the result held a secret, or was not kept');
+  const shown = maskedJson(value, look);
   const touched = new Map<string, Touched>();
   for (const resource of new Set(['filesystem', ...recorded.writes.map((write) => write.resource)])) {
     touched.set(resource, touchedEvidence(recorded, resource, missed));
   }
   return Object.freeze({
     get value() {
-      return look(value);
+      if (!recorded.hasInput || (typeof value === 'string' && hasMask(value))) look();
+      return shown;
     },
     get message() {
-      return look(message);
+      if (!recorded.hasInput || hasMask(message)) look();
+      return message;
     },
     touched,
   });

@@ -14,7 +14,7 @@ import {
 import { executeToolCall } from '@holdfast/executor';
 import { createSession, type Session, type SessionSnapshot } from '@holdfast/session';
 import { callEvidence, contextEvidence, type EvidenceOptions, type Missed, resultEvidence } from './evidence.ts';
-import { hearAnswer } from './policy-answer.ts';
+import { hearAnswer, type PolicyAnswer } from './policy-answer.ts';
 import { anyObject } from './policy-world.ts';
 import type { RecordedCall, RecordedStep } from './recorded-calls.ts';
 
@@ -168,11 +168,10 @@ class Replay {
         this.#missed = note;
         const evidence = contextEvidence(context, this.#options, note);
         const asking = hearAnswer(() => atTime(recorded.atMs, () => policy.check(shown, evidence)));
-        const decision = await this.#inTime(
-          asking.then((answer) =>
-            answer.type === 'decision' ? answer.decision : deny(`The policy failed: ${answer.what}`),
-          ),
-        );
+        const answer = await this.#inTime(asking);
+        // What stands in for arguments cannot be everything that they were: it may be why the policy throws.
+        if (answer.type === 'fault' && recorded.hidden !== undefined) note(recorded.hidden);
+        const decision = answer.type === 'decision' ? answer.decision : deny(`The policy failed: ${answer.what}`);
         this.#missed = () => undefined;
         this.#note(recorded, toJudgement(policy, decision, missing));
         return allow;
@@ -236,17 +235,16 @@ class Replay {
   }
 
   /** As the executor does it; but the call goes on. */
-  async #inTime(answering: Promise<Decision>): Promise<Decision> {
+  async #inTime(answering: Promise<PolicyAnswer>): Promise<PolicyAnswer> {
     const { policyTimeoutMs } = this.#options;
     let stop: () => void = () => undefined;
-    const late = new Promise<Decision>((resolve) => {
-      stop = systemClock.after(policyTimeoutMs, () =>
-        resolve(deny(`The policy did not answer within ${policyTimeoutMs} ms.`)),
-      );
+    const late = new Promise<PolicyAnswer>((resolve) => {
+      const decision = deny(`The policy did not answer within ${policyTimeoutMs} ms.`);
+      stop = systemClock.after(policyTimeoutMs, () => resolve({ type: 'decision', decision }));
     });
-    const decision = await Promise.race([answering, late]);
+    const answer = await Promise.race([answering, late]);
     stop();
-    return decision;
+    return answer;
   }
 }
 

@@ -19,6 +19,8 @@ export interface RecordedCall {
   readonly tool: string;
   /** As far as the log has them. */
   readonly input: JsonObject;
+  /** Whether the log has them, with masks or without. */
+  readonly hasInput: boolean;
   /** Why the arguments are not known, or not all of them. */
   readonly hidden: string | undefined;
   /** Number of the record that tells of it last, and its place among the records of its own session. */
@@ -190,6 +192,7 @@ class SessionReader {
       turn: typeof turn === 'number' ? turn : undefined,
       tool: name,
       input: isPlainObject(input) ? (input as JsonObject) : {},
+      hasInput: this.#content && isPlainObject(input),
       hidden: this.#whyHidden(input),
       seq,
       at,
