@@ -131,6 +131,40 @@ test('packs guard the tools of all, and nothing that a plugin says takes that aw
   ]);
 });
 
+test('a pack that a plugin offers knows its tools by their own names, before or after it', async () => {
+  const schema = jsonSchema<{ deny: readonly string[] }>({
+    type: 'object',
+    properties: { deny: { type: 'array', items: { type: 'string' } } },
+  });
+  const recommended = { description: 'Nothing is pushed.', config: { deny: ['push'] } };
+  const pack = definePack({
+    name: 'no-push',
+    version: '1.0.0',
+    description: 'Chosen tools do not run.',
+    configSchema: schema,
+    presets: { recommended, strict: recommended },
+    policies: ({ deny: names }) => [denyTools(names)],
+  });
+  const offering = pluginNamed('git', { tools: [toolNamed('push')], packs: [pack] });
+  const base = createRegistry().use(pluginNamed('other', { tools: [toolNamed('push')] }));
+  const before = base.use(pack).use(offering, { prefix: 'git' });
+  const after = base.use(offering, { prefix: 'git' }).use(pack);
+  for (const registry of [before, after]) {
+    expect(await call(registry, 'git_push')).toMatchObject({ kind: 'denied' });
+    expect(await call(registry, 'push')).toMatchObject({ kind: 'ok' });
+  }
+  // Under the name in force it would never hold.
+  const misnamed = base.use(offering, { prefix: 'git' }).use(pack, { config: { deny: ['git_push'] } });
+  await expect(call(misnamed, 'git_push')).rejects.toMatchObject({ code: 'policy.tool.unknown' });
+  // What two plugins offer was written for neither.
+  const shared = base
+    .use(offering, { prefix: 'git' })
+    .use(pluginNamed('second', { packs: [pack] }))
+    .use(pack);
+  expect(await call(shared, 'push')).toMatchObject({ kind: 'denied' });
+  expect(await call(shared, 'git_push')).toMatchObject({ kind: 'ok' });
+});
+
 test('a policy of a plugin cannot deny the tools of others', async () => {
   const jealous = pluginNamed('jealous', {
     tools: [toolNamed('mine')],

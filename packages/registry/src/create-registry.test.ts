@@ -91,6 +91,21 @@ test("a plugin's policies are asked about its own tools, and hear of every succe
   expect(seen).toEqual(['push', 'pull!']);
 });
 
+test("a plugin's policies fail no call of anybody else", () => {
+  const failing = {
+    ...denying('order'),
+    onResult: (): never => {
+      throw new Error('not with me');
+    },
+  };
+  const [policy] = createRegistry().use(
+    pluginNamed('git', { tools: [toolNamed('push')], policies: [failing] }),
+  ).policies;
+  const success = { value: null, message: '', touched: new Map() };
+  expect(() => policy?.onResult?.(callOf('push'), success, noContext)).toThrow('not with me');
+  expect(policy?.onResult?.(callOf('pull'), success, noContext)).toBeUndefined();
+});
+
 test('options meet the schema of the plugin, and `setup` gets what that makes of them', () => {
   const schema = { type: 'object', properties: { tool: { type: 'string', default: 'push' } } } as const;
   const plugin: Plugin = {

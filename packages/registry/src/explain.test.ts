@@ -72,6 +72,18 @@ test('packs in force: their preset, and who offered them', () => {
   expect(shown(offered, 'git/budget')).toEqual([`pack budget: ${says}`]);
 });
 
+test('a package whose version is not that of its plugin', () => {
+  const versioned = createRegistry().use(git, { source: { ...source, version: '1.0.1' } });
+  expect(versioned.explain('git')[0]?.provenance).toEqual({
+    plugin: 'git',
+    version: '1.0.0',
+    package: '@acme/git',
+    packageVersion: '1.0.1',
+    file: source.file,
+    digest: 'ab12',
+  });
+});
+
 test('why a plugin is left out', () => {
   const registry = createRegistry().use({ ...git, holdfast: '^999.0.0' });
   expect(shown(registry, 'git')).toEqual([

@@ -1,4 +1,12 @@
-import { definePlugin, defineTool, jsonSchema, type Plugin, type PluginContributions } from '@holdfast/core';
+import {
+  definePlugin,
+  defineSlice,
+  defineTool,
+  jsonSchema,
+  type Plugin,
+  type PluginContributions,
+  type Slice,
+} from '@holdfast/core';
 import { expect, test } from 'vitest';
 import { createRegistry } from './create-registry.ts';
 import {
@@ -152,6 +160,12 @@ test.each<[string, Plugin, string]>([
     '`taskExamples`',
   ],
   ['something for a slice', wrong({ slices: [{ id: 'a' }] }), '`defineSlice`'],
+  ['a slice for grants', wrong({ slices: [sliceNamed('holdfast/grants')] }), "Holdfast's own"],
+  [
+    "a slice for a policy's state",
+    wrong({ sections: [sectionOf('a', { slices: [sliceNamed('policy:host/budget-call-budget')] })] }),
+    "Holdfast's own",
+  ],
   ['something for a model', wrong({ models: [{ name: 'Large', description: 'x', create: () => 1 }] }), 'needs a name'],
   [
     'a model without words',
@@ -174,6 +188,10 @@ test.each<[string, Plugin, string]>([
   expect(registry.policies).toEqual([]);
   expect(registry.plugins.map(({ state }) => state)).toEqual(['in-force', 'left-out', 'in-force']);
 });
+
+function sliceNamed(id: string): Slice {
+  return defineSlice({ id, kind: 'value', initial: 0, reducers: {} });
+}
 
 function laterSchema(): never {
   const standard = { version: 1, vendor: 'later', validate: () => Promise.resolve({ value: {} }) };

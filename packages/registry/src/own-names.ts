@@ -77,7 +77,7 @@ function renameCalls(context: ToolContext, { inForce }: OwnNames): ToolContext {
 
 interface RenamePolicyOptions {
   readonly id?: string;
-  /** It is asked about the tools of `names` only; it sees all successes. */
+  /** It is asked about the tools of `names` only, and fails no other call; it sees all successes. */
   readonly ownOnly?: boolean;
 }
 
@@ -92,15 +92,20 @@ export function renamePolicy(
   return Object.freeze({
     ...policy,
     id,
-    tools: Object.freeze(
-      policy.tools.flatMap((name) => (names.inForce.has(name) ? (names.inForce.get(name) ?? []) : name)),
-    ),
+    tools: Object.freeze(policy.tools.flatMap((name) => toMention(name, names))),
     check: (call: PreparedCall, context: PolicyContext) => (concerns(call) ? policy.check(see(call), context) : allow),
     ...(policy.onResult === undefined
       ? {}
       : {
-          onResult: (call: PreparedCall, result: PolicyResult, context: PolicyContext) =>
-            policy.onResult?.(see(call), result, context),
+          onResult(call: PreparedCall, result: PolicyResult, context: PolicyContext) {
+            if (concerns(call)) return policy.onResult?.(see(call), result, context);
+            try {
+              return policy.onResult?.(see(call), result, context);
+            } catch {
+              // How a policy refuses a call after all. This one is not its business.
+              return undefined;
+            }
+          },
         }),
     ...(policy.reserve === undefined
       ? {}
@@ -109,6 +114,18 @@ export function renamePolicy(
             concerns(call) ? policy.reserve?.(see(call), context) : undefined,
         }),
   });
+}
+
+/** What a policy mentions, as others call it. A tool that is not in force is there, and needs no guard. */
+function toMention(name: string, { inForce, tools }: OwnNames): string | readonly [] {
+  if (inForce.has(name)) return inForce.get(name) ?? [];
+  // Of its own tools it sees own names only: what it says of this one would never hold, and has to be an error.
+  return tools.has(name) ? elsewhere(name) : name;
+}
+
+/** No tool can be called so. */
+function elsewhere(name: string): string {
+  return `elsewhere/${name}`;
 }
 
 /** A call as whoever knows only own names sees it. */
@@ -121,8 +138,8 @@ function viewOf({ inForce, tools }: OwnNames): (call: PreparedCall) => PreparedC
     if (own === undefined ? !inForce.has(tool.name) : own.name === tool.name) return call;
     let view = seen.get(call);
     if (view === undefined) {
-      // No tool can be called so: it is another one than the one that the name stands for.
-      view = Object.freeze({ id, tool: own ?? Object.freeze({ ...tool, name: `elsewhere/${tool.name}` }), input });
+      // It is another one than the one that the name stands for.
+      view = Object.freeze({ id, tool: own ?? Object.freeze({ ...tool, name: elsewhere(tool.name) }), input });
       seen.set(call, view);
     }
     return view;

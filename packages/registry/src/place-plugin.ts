@@ -10,7 +10,7 @@ import {
 import { type Claim, toKey } from './claims.ts';
 import { foldName } from './fold-name.ts';
 import { HostMistake } from './host-options.ts';
-import { renameAll, renamePolicy, renameSection, toOwnNames } from './own-names.ts';
+import { type OwnNames, renameAll, renamePolicy, renameSection, toOwnNames } from './own-names.ts';
 import type { Contributions } from './read-contributions.ts';
 import type { Winners } from './winners.ts';
 
@@ -24,6 +24,7 @@ export interface Placed<Value> {
 
 /** What a plugin contributes under the names of its place. */
 export interface PlacedPlugin {
+  readonly names: OwnNames;
   readonly tools: readonly Placed<Tool>[];
   /** Those in force that no section carries. */
   readonly looseTools: readonly Tool[];
@@ -75,7 +76,7 @@ export function placePlugin(place: Place, contributions: Contributions, winners:
     const name = withPrefix(place, '-', command.name, 32);
     return { ownName: command.name, name, value: isTheirs(name) ? renameCommand(command, name) : undefined };
   });
-  const placed = { tools, looseTools, sections, policies, commands };
+  const placed = { names, tools, looseTools, sections, policies, commands };
   return { ...placed, claims: toClaims(place, contributions, placed) };
 }
 

@@ -148,9 +148,16 @@ function readTaskExample(value: unknown): TaskExample | string {
   return Object.freeze({ ...example, steps }) as unknown as TaskExample;
 }
 
+// What the runtime keeps itself, grants and the states of policies among it.
+const ownSlices: readonly string[] = ['holdfast/', 'policy:'];
+
 function readSlice(value: unknown): Slice | string {
   const made = isPlainObject(value) && typeof value['id'] === 'string' && value['reducers'] instanceof Map;
-  return made ? (value as unknown as Slice) : 'is none: make it with `defineSlice`';
+  if (!made) return 'is none: make it with `defineSlice`';
+  const id = String(value['id']);
+  return ownSlices.some((start) => id.startsWith(start))
+    ? `has the id \`${id.slice(0, 200)}\`, which is Holdfast's own`
+    : (value as unknown as Slice);
 }
 
 function readResource(value: unknown): ResourceDefinition | string {

@@ -9,6 +9,7 @@ import type {
   Tool,
 } from '@holdfast/core';
 import { foldName } from './fold-name.ts';
+import { renamePolicy } from './own-names.ts';
 import type { LooseTools, RegisteredPack, RegisteredPlugin, RegistryProblem } from './registry.ts';
 import type { TakenPack } from './take-pack.ts';
 import type { TakenPlugin } from './take-plugin.ts';
@@ -16,6 +17,8 @@ import type { Winners } from './winners.ts';
 
 /** What was used, in order. */
 export type Used = TakenPlugin | TakenPack;
+
+type InForce = Extract<TakenPlugin, { readonly type: 'plugin' }>;
 
 /** What a registry shows. */
 export interface RegistryView {
@@ -35,9 +38,9 @@ export interface RegistryView {
 }
 
 export function toView(used: readonly Used[], winners: Winners): RegistryView {
-  const packs = used.flatMap((one) => (one.type === 'pack' ? [one.registered] : []));
   const registered = used.flatMap((one) => (one.type === 'pack' ? [] : [one.registered]));
   const inForce = used.flatMap((one) => (one.type === 'plugin' ? [one] : []));
+  const packs = used.flatMap((one) => (one.type === 'pack' ? [inNamesOfOwner(one.registered, inForce)] : []));
   const valuesOf = <Value>(things: readonly { readonly value: Value | undefined }[]): readonly Value[] =>
     things.flatMap(({ value }) => (value === undefined ? [] : [value]));
   return {
@@ -86,6 +89,15 @@ export function toView(used: readonly Used[], winners: Winners): RegistryView {
       ),
     ),
   };
+}
+
+/** A pack that a plugin offers knows the tools of the plugin by their own names, as its author wrote it. */
+function inNamesOfOwner(registered: RegisteredPack, plugins: readonly InForce[]): RegisteredPack {
+  const [owner, another] = plugins.filter(({ contributions }) => contributions.packs.includes(registered.pack));
+  // What several offer was written for none of them.
+  if (owner === undefined || another !== undefined || owner.placed.names.same) return registered;
+  const policies = registered.policies.map((policy) => renamePolicy(policy, owner.placed.names));
+  return Object.freeze({ ...registered, policies: Object.freeze(policies) });
 }
 
 /** Winners that decide nothing: a misspelt name, perhaps, or that of a plugin which is not there. */

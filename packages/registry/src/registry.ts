@@ -24,7 +24,7 @@ export interface RegistryOptions {
 export interface PackageSource {
   /** As npm knows it: `@acme/holdfast-git`. */
   readonly package?: string;
-  /** Of the package. */
+  /** Of the package, which should be that of the plugin or pack. */
   readonly version?: string;
   readonly file?: string;
   /** SHA-256 of the file, in hex. */
@@ -53,6 +53,8 @@ export interface Provenance {
   /** Of the plugin or pack. */
   readonly version: string;
   readonly package?: string;
+  /** Of the package, where it is another than `version`. */
+  readonly packageVersion?: string;
   readonly file?: string;
   /** SHA-256 of the file, in hex. */
   readonly digest?: string;

@@ -98,11 +98,12 @@ export function toProvenance(
   source: PackageSource | undefined,
 ): Provenance {
   const known = readTexts('`source`', readOptions('`source`', source, ['package', 'version', 'file', 'digest']));
-  const { package: packageName, file, digest } = known;
+  const { package: packageName, version: packageVersion = version, file, digest } = known;
   return Object.freeze({
     plugin: name,
     version,
     ...(packageName === undefined ? {} : { package: packageName }),
+    ...(packageVersion === version ? {} : { packageVersion }),
     ...(file === undefined ? {} : { file }),
     ...(digest === undefined ? {} : { digest }),
   });
