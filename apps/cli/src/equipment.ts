@@ -10,6 +10,7 @@ import { createPluginKeeper, type PluginKeeper } from './plugin-keeper.ts';
 import type { Settings } from './settings.ts';
 import { toPrintable, toPrintableBlock } from './terminal-text.ts';
 import { lockName, openToolset, type Toolset, type ToolsFolder } from './toolset.ts';
+import { isFile } from './workspace.ts';
 
 /** What a run works with beside model and files: what this program, the tools folder and the configuration bring along. */
 export interface Equipment {
@@ -56,16 +57,18 @@ export async function openEquipment(
   // What was not asked for is as the loader has it, so that its own default counts.
   const isolation = effective.isolation.origin.layer === 'default' ? {} : { isolation: effective.isolation.value };
   const hasPlugins = effective.plugins.length + effective.packs.length > 0;
+  const lockPath = await findLockPath(folder, settings);
+  // Where there is no folder, a lock can still be about plugins.
+  const isAboutPlugins = folder.path === undefined && hasPlugins && (await isFile(lockPath));
   const toolset = await openToolset(folder, {
     subfolders,
-    // Where there is no folder, a lock can still be about plugins.
-    lock: lock === 'require' && folder.path === undefined && hasPlugins ? 'use' : lock,
+    lock: lock === 'require' && isAboutPlugins ? 'use' : lock,
     ...isolation,
     print,
   });
   const keeper = createPluginKeeper({
-    lock: lock === 'ignore' ? undefined : await findLockPath(folder, settings),
-    required: pluginsLocked || (lock === 'require' && folder.path === undefined && hasPlugins),
+    lock: lock === 'ignore' ? undefined : lockPath,
+    required: pluginsLocked,
     load: { ...isolation, processes: { print } },
     report: (diagnostic, plugin) => print(`${formatDiagnostic(diagnostic, { folder: plugin })}\n`),
   });

@@ -4,7 +4,7 @@ import { describeStyle } from './conduct-run.ts';
 import { type ExitCode, usageError } from './failure.ts';
 import type { Host } from './host.ts';
 import { toJsonText } from './json-text.ts';
-import { type ViewPlace, viewEquipment } from './registry-view.ts';
+import { describeProvenance, type ViewPlace, viewEquipment } from './registry-view.ts';
 import { toPrintable, wrapBlock } from './terminal-text.ts';
 
 export interface ExplainOptions extends ViewPlace {
@@ -38,11 +38,11 @@ function format(
   style: LineStyle,
 ): readonly string[] {
   const { colors, columns } = style;
-  const { plugin, version, package: packageName, file, digest } = provenance;
+  const { plugin, version, file, digest } = provenance;
   const rows: readonly (readonly [string, string | undefined])[] = [
     ['qualified', qualifiedName === name ? undefined : qualifiedName],
     ['from', `${plugin} ${version}`],
-    ['package', packageName],
+    ['package', provenance.package === undefined ? undefined : describeProvenance(provenance)],
     ['file', file],
     ['SHA-256', digest],
     ['note', note],

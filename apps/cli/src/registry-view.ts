@@ -41,8 +41,8 @@ export function listEverything(registry: Registry): readonly Explanation[] {
   return contributions;
 }
 
-/** What a person is told of where something came from: `@acme/holdfast-git 1.2.0, dist/index.js`. */
-export function describeProvenance({ package: name, version, file }: Provenance): string {
-  if (name !== undefined) return `${name} ${version}`;
-  return file ?? '';
+/** The package that something came from, with its version where that is another, else the file; empty where neither is known. */
+export function describeProvenance({ package: name, packageVersion, file }: Provenance): string {
+  if (name === undefined) return file ?? '';
+  return packageVersion === undefined ? name : `${name} ${packageVersion}`;
 }

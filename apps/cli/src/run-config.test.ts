@@ -1,0 +1,234 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createFolder } from './test-folder.ts';
+import { createProject, listSessions, runScript, toConfig, toPack, toPlugin, toScript, type } from './test-plugins.ts';
+import { toTool } from './test-program.ts';
+
+test('tools, guards, state and resources of a plugin and of its pack are in force', async () => {
+  const config = { plugins: ['./git.mjs'], packs: ['git/git-safety'] };
+  const script = toScript([
+    ['push', { branch: 'dev' }],
+    ['push', { branch: 'main' }],
+    ['push', { branch: 'fix' }],
+    ['blame'],
+  ]);
+  await using folder = await createProject(config, { 'script.json': script });
+  const { exitCode, stdout, stderr } = await runScript(folder, '--yes');
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  expect(stdout).toMatch(
+    /^script:script\.json · 7 file tools .+ · plugins: git 1\.2\.0 · guards: git-safety \(recommended\)/,
+  );
+  expect(stdout).toMatch(/ok {8}push .+"dev".+ allow: granted/);
+  expect(stdout).toMatch(/denied {4}push .+"main".+ deny: git-not-to-main/);
+  expect(stdout).toMatch(/ok {8}blame/);
+  const shown = await type(folder, ['show', '--json']);
+  expect(shown.stdout).toContain('{"branch":"fix","url":"https://git.example","pushed":["dev","fix"]}');
+  const denied = await type(folder, ['run', 'Do it.', '--model', 'script:script.json', '--unattended']);
+  expect(denied.stdout).toMatch(/denied {4}push .+"dev".+ ask: git-safety-ask-push/);
+});
+
+test('a prefix stands before the names of a plugin, and its guards see their own', async () => {
+  const config = { plugins: [{ plugin: './git.mjs', prefix: 'git', config: { token: 'secret' } }] };
+  const script = toScript([['git_push', { branch: 'main' }], ['git_push', { branch: 'dev' }], ['git_blame'], ['push']]);
+  await using folder = await createProject(config, { 'script.json': script });
+  const { stdout } = await runScript(folder);
+  expect(stdout).toMatch(/denied {4}git_push .+ deny: git-not-to-main/);
+  expect(stdout).toMatch(/ok {8}git_push [\s\S]+ok {8}git_blame[\s\S]+unknown.+ push /);
+});
+
+test('the model of a plugin answers by `<plugin>/<model>`, and another is unknown', async () => {
+  await using folder = await createProject({ plugins: ['./git.mjs'], model: 'git/echo' });
+  const { stdout } = await type(folder, ['run', 'Say this.']);
+  expect(stdout).toMatch(/^echo · /);
+  expect(stdout).toContain('\nSay this.\n');
+  expect(await type(folder, ['run', 'x', '--model', 'git/echoes'])).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('Plugins have `git/echo`. (usage.model_unknown)'),
+  });
+});
+
+test('a model that cannot be had ends the run before it begins', async () => {
+  const source = toPlugin(`{
+    name: 'sad', version: '1.0.0', description: 'Has no model.', holdfast: '*',
+    models: [{ name: 'none', description: 'Throws.', create: () => { throw new Error('No weights.'); } }],
+  }`);
+  await using folder = await createFolder({
+    'sad.mjs': source,
+    'holdfast.config.mjs': toConfig({ plugins: ['./sad.mjs'] }),
+  });
+  const { exitCode, stderr } = await type(folder, ['run', 'x', '--model', 'sad/none']);
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain('The model `sad/none` cannot be had: No weights. (plugin.model.failed)');
+  expect(await listSessions(folder)).toEqual([]);
+});
+
+test('lists of tools and limits are in force, and a name that no tool has is told', async () => {
+  const config = { plugins: ['./git.mjs'], denyTools: ['write_file', 'wirte_file'], limits: { maxCalls: 2 } };
+  const script = toScript([['write_file', { path: 'a', content: '' }], ['status'], ['status'], ['status']]);
+  await using folder = await createProject(config, { 'script.json': script });
+  const { exitCode, stdout, stderr } = await runScript(folder);
+  expect(exitCode).toBe(1);
+  expect(stderr).toBe('warning: `denyTools` of holdfast.config.mjs names `wirte_file`, which is no tool here\n');
+  expect(stdout).toMatch(/denied {4}write_file .+ deny: config-host-deny-tools/);
+  expect(stdout).toContain('used 2 of 2 calls');
+  // The command line has the host's rights.
+  expect((await runScript(folder, '--max-calls', '9')).stdout).toContain('used 3 of 9 calls');
+});
+
+test('a workspace makes it tighter and never looser', async () => {
+  const config = { plugins: ['./git.mjs'], denyTools: ['status'], limits: { maxCalls: 5 } };
+  const policy = { denyTools: ['read_file'], packs: ['git/git-safety'], limits: { maxCalls: 50 } };
+  const calls: readonly [string, object?][] = [
+    ['status'],
+    ['read_file', { path: 'a.txt' }],
+    ['push', { branch: 'dev' }],
+  ];
+  await using folder = await createProject(config, {
+    'work/holdfast.policy.json': JSON.stringify(policy),
+    'work/a.txt': 'a',
+    'script.json': toScript(calls),
+  });
+  const { stdout } = await runScript(folder, '--workspace', 'work', '--unattended');
+  expect(stdout).toMatch(/denied {4}status .+ deny: config-host-deny-tools/);
+  expect(stdout).toMatch(/denied {4}read_file .+ deny: config-workspace-deny-tools/);
+  expect(stdout).toMatch(/denied {4}push .+ ask: \S*git-safety-ask-push/);
+  expect(stdout).toContain('of 5 calls');
+});
+
+const failing = {
+  'throws when imported': "throw new Error('No luck.');",
+  'throws in setup': toPlugin(`{
+    name: 'bad', version: '1.0.0', description: 'Bad.', holdfast: '*', setup() { throw new Error('No luck.'); },
+  }`),
+  'wants another Holdfast': toPlugin(`{ name: 'bad', version: '1.0.0', description: 'Bad.', holdfast: '^99.0.0' }`),
+  'has a section of which there is no prompt': `import { markdownSection } from '${import.meta.resolve('@holdfast/prompt')}';
+${toPlugin(`{
+    name: 'bad', version: '1.0.0', description: 'Bad.', holdfast: '*',
+    sections: [markdownSection({ title: 'Odd', template: 'About $nothing.' })],
+  }`)}`,
+  'has a tool that is none': toPlugin(
+    `{ name: 'bad', version: '1.0.0', description: 'Bad.', holdfast: '*', tools: [{ name: 'x' }] }`,
+  ),
+};
+
+test.each(Object.entries(failing))('a plugin that %s is left out, and the run goes on', async (_why, source) => {
+  const config = { plugins: ['./bad.mjs', './git.mjs'] };
+  await using folder = await createProject(config, { 'bad.mjs': source, 'script.json': toScript([['status']]) });
+  const { exitCode, stdout, stderr } = await runScript(folder);
+  expect(exitCode).toBe(0);
+  expect(stdout).toMatch(/ · plugins: git 1\.2\.0 · in [\s\S]+ok {8}status/);
+  expect(stderr).toMatch(/^warning: .+ \((?:plugin|section|template)\.[a-z._]+\)\n$/);
+});
+
+const unguarded: Readonly<Record<string, { readonly config: object; readonly pack?: string; readonly code: string }>> =
+  {
+    'is not there': { config: { packs: ['./guard.mjs'] }, code: 'plugin.package.missing' },
+    'throws when imported': { config: { packs: ['./guard.mjs'] }, pack: "throw new Error('no');", code: 'plugin.' },
+    'has no such preset': {
+      config: { packs: [{ pack: './guard.mjs', preset: 'lax' }] },
+      pack: toPack('guard', '() => core.allow'),
+      code: 'pack.preset.unknown',
+    },
+    'has other options': {
+      config: { packs: [{ pack: './guard.mjs', config: { more: 1 } }] },
+      pack: toPack('guard', '() => core.allow'),
+      code: 'pack.config.invalid',
+    },
+    'is offered by a plugin that failed': {
+      config: { plugins: ['./bad.mjs'], packs: ['bad/guard'] },
+      code: 'config.pack.unknown',
+    },
+    'stands in a configuration with a misspelt key': { config: { pakcs: ['./guard.mjs'] }, code: 'config.invalid' },
+  };
+
+test.each(Object.entries(unguarded))('nothing runs when a pack %s', async (_why, { config, pack, code }) => {
+  await using folder = await createProject(config, {
+    ...(pack === undefined ? {} : { 'guard.mjs': pack }),
+    'bad.mjs': "throw new Error('no');",
+    'script.json': toScript([['write_file', { path: 'a', content: '' }]]),
+  });
+  const { exitCode, stdout, stderr } = await runScript(folder);
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+  expect(stderr).toContain(`(${code}`);
+  expect(await listSessions(folder)).toEqual([]);
+});
+
+test('nothing runs when a policy of the workspace is no JSON', async () => {
+  await using folder = await createProject({}, { 'holdfast.policy.json': '{ denyTools: }', 'script.json': toScript() });
+  expect(await runScript(folder)).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('config.policy.invalid'),
+  });
+});
+
+test('a plugin with a tool of the name of a file tool is refused, until the host says whose it is', async () => {
+  const source = toPlugin(`{
+    name: 'own', version: '1.0.0', description: 'Reads.', holdfast: '*',
+    tools: [core.defineTool({ name: 'read-file', description: 'Reads.', effects: 'none', execute: () => 'own' })],
+  }`);
+  const files = { 'own.mjs': source, 'script.json': toScript([['read-file'], ['read_file', { path: 'git.mjs' }]]) };
+  const run = async (config: object) => {
+    await using folder = await createProject(config, files);
+    return await runScript(folder);
+  };
+  const refused = await run({ plugins: ['./own.mjs'] });
+  expect(refused).toMatchObject({
+    exitCode: 2,
+    stdout: '',
+    stderr: expect.stringContaining('(registry.name.conflict)'),
+  });
+  for (const owner of ['`files`', '`own`', 'prefix', 'winners']) expect(refused.stderr.toLowerCase()).toContain(owner);
+  const won = await run({ plugins: ['./own.mjs'], winners: { read_file: 'own' } });
+  expect(won.stdout).toMatch(/ok {8}read-file [\s\S]+unknown.+ read_file/);
+  const kept = await run({ plugins: ['./own.mjs'], winners: { 'read-file': 'files' } });
+  expect(kept.stdout).toMatch(/unknown.+ read-file [\s\S]+ok {8}read_file/);
+});
+
+test('tool files that a model could mix up with another tool are left out, and the others are there', async () => {
+  const files = {
+    'plugins/a.mjs': toTool('read-fi1e', 'return 1;'),
+    'plugins/b.mjs': toTool('model_one', 'return 1;'),
+    'plugins/c.mjs': toTool('mode1_one', 'return 1;'),
+    'script.json': toScript([['model_one']]),
+  };
+  await using folder = await createProject({ plugins: ['./git.mjs'] }, files);
+  const { exitCode, stdout, stderr } = await runScript(folder);
+  expect(exitCode).toBe(0);
+  expect(stdout).toMatch(/1 tool from \.\/plugins · plugins: git[\s\S]+ok {8}model_one/);
+  expect(stderr).toContain('`read-fi1e` is the name of a built-in file tool, `read_file`; this tool is left out.');
+  expect(stderr).toContain('`mode1_one` is easily taken for `model_one` in b.mjs; this tool is left out.');
+});
+
+test('what is imported, and what a workspace forbids, cannot be changed by the run', async () => {
+  const paths = ['git.mjs', 'holdfast.config.mjs', 'holdfast.policy.json'];
+  const script = toScript(
+    paths.map((path) => ['read_file', { path }]),
+    paths.map((path) => ['write_file', { path, content: '{}' }]),
+    paths.map((path) => ['delete_file', { path }]),
+  );
+  const policy = JSON.stringify({ denyTools: ['grep_files'] });
+  await using folder = await createProject(undefined, { 'script.json': script, 'holdfast.policy.json': policy });
+  const { stdout } = await runScript(folder);
+  for (const path of paths) expect(stdout.split(`\`${path}\` is protected`)).toHaveLength(3);
+  expect(await readFile(join(folder.path, 'holdfast.policy.json'), 'utf8')).toBe(policy);
+});
+
+test('--no-config and --config say which configuration counts', async () => {
+  const files = {
+    'other/holdfast.config.mjs': toConfig({ plugins: ['../git.mjs'], tools: './own', model: 'script:script.json' }),
+    'other/own/act.mjs': toTool('act', 'return 1;'),
+    'other/script.json': toScript([['act'], ['status']]),
+    'script.json': toScript([['status']]),
+  };
+  await using folder = await createProject(undefined, files);
+  expect((await runScript(folder, '--no-config')).stdout).toMatch(/unknown.+ status/);
+  const { stdout, stderr } = await type(folder, ['run', 'x', '--config', 'other/holdfast.config.mjs']);
+  expect(stderr).toBe('');
+  expect(stdout).toMatch(/^script:\S*other\/script\.json · 7 file tools, 1 tool from \.\/other\/own · plugins: git/);
+  expect(stdout).toMatch(/ok {8}act [\s\S]+ok {8}status/);
+  expect(await type(folder, ['run', 'x', '--config', 'gone.mjs'])).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('(config.missing)'),
+  });
+});
