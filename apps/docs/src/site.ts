@@ -24,6 +24,7 @@ const guide: DefaultTheme.SidebarItem[] = [
       { text: 'Policy packs', link: '/packs' },
       { text: 'Our packs', link: '/our-packs' },
       { text: 'Plugins and the registry', link: '/plugins' },
+      { text: 'Configuration', link: '/configuration' },
       { text: 'Tool files', link: '/tool-files' },
       { text: 'Locking tool files', link: '/tool-lock' },
     ],

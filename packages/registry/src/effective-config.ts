@@ -59,12 +59,16 @@ export function listConfigValues(config: EffectiveConfig): readonly ConfigRow[] 
   return [
     ...plugins.flatMap(({ value, origin }) => one('plugins', { value: showPlugin(value), origin })),
     ...packs.flatMap(({ value, origin }) => one('packs', { value: showPack(value), origin })),
-    ...[...winners].flatMap(([name, winner]) => one(`winners.${name}`, winner)),
+    ...within('winners', winners),
     ...(['tools', 'subfolders', 'locked', 'isolation', 'model'] as const).flatMap((key) => one(key, config[key])),
     ...(allowTools === undefined ? [] : [{ key: 'allowTools', ...allowTools }]),
     ...denyTools.flatMap((denied) => one('denyTools', denied)),
-    ...Object.entries(limits).flatMap(([key, limit]) => one(`limits.${key}`, limit)),
+    ...within('limits', Object.entries(limits)),
   ];
+}
+
+function within(key: string, entries: Iterable<readonly [string, EffectiveValue<Json>]>): readonly ConfigRow[] {
+  return [...entries].map(([name, { value, origin }]) => ({ key: `${key}.${name}`, value, origins: [origin] }));
 }
 
 /** As a configuration names it; what was handed over as a value, by its name and version. */

@@ -115,7 +115,8 @@ function mergeLimits(
     );
     if (first === undefined) return [];
     const isTighter = (value: number, than: number): boolean => value < than;
-    return [[key, tighten(`limits.${key}`, [first, ...others], { isTighter, passedOver })] as const];
+    const place = `limits.${key}`;
+    return [[key, tighten(place, [first, ...others], { isTighter, passedOver })] as const];
   });
   return Object.fromEntries(merged);
 }

@@ -7,5 +7,4 @@ export {
   type UsedPack,
   type UsedPlugin,
 } from './open-registry.ts';
-export { folderOf } from './origin-folder.ts';
 export { type LoadedConfig, type ReadConfigOptions, readConfig } from './read-config.ts';
