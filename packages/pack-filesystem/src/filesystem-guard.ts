@@ -4,22 +4,18 @@ import * as v from 'valibot';
 import manifest from '../package.json' with { type: 'json' };
 import { filePatterns, isFilePattern } from './file-patterns.ts';
 import { type FileUses, guardedFiles } from './guarded-files.ts';
-import { knownExamples, knownSecrets } from './known-secrets.ts';
+import { type SecretPatterns, secretFinder } from './known-secrets.ts';
 import type { SearchArguments } from './searches.ts';
 
 /**
  * The options of `filesystemGuard`. A pattern has `*`, `?`, `**`, `[a-z]` and `{a,b}` and goes by any letter case; one without `/` is
  * for files and folders of that name anywhere, one with it starts at the workspace's root.
  */
-export interface FilesystemGuardOptions {
+export interface FilesystemGuardOptions extends SecretPatterns {
   /** Files and folders that may be read, from the workspace's root on, as `pathScope` takes them. Default: all. */
   readonly read?: readonly string[] | undefined;
   /** Files and folders that may be written. Default: all. */
   readonly write?: readonly string[] | undefined;
-  /** Patterns of files that are neither read, searched, written nor deleted, beside the known ones. Default: none. */
-  readonly secrets?: readonly string[] | undefined;
-  /** Patterns of files that are no secrets, whatever else says so. Default: none. */
-  readonly notSecret?: readonly string[] | undefined;
   /** Patterns of files that are neither written nor deleted, beside `.git`. Default: none. */
   readonly readOnly?: readonly string[] | undefined;
   /** Tools that read files, by the argument that holds the path or a list of them, beside `read_file` and `edit_file`. */
@@ -66,7 +62,7 @@ const runsByItself = [
  * compared as the resource `filesystem` resolves them, so that no spelling and no link leads to them.
  *
  * A search (`grep_files`) that would look into a secret file is denied before it runs, whatever is in the file: narrowed by folder or
- * glob it goes on.
+ * glob it goes on, and in a filesystem `withoutSecrets` there is nothing to deny.
  *
  * A success that touched such a file all the same fails before it is committed, with `policy.secret_files`, `policy.read_only_files` or
  * `policy.path_scope`. Keeps no state.
@@ -84,7 +80,7 @@ export const filesystemGuard: Pack<FilesystemGuardOptions> = definePack<Filesyst
         config: { readOnly: runsByItself },
       },
     },
-    policies: ({ read, write, secrets = [], notSecret = [], readOnly = [], ...named }) => {
+    policies: ({ read, write, secrets, notSecret, readOnly = [], ...named }) => {
       const tools = [named.readers, named.writers, named.searchers].flatMap((byTool) => Object.keys(byTool ?? {}));
       const uses: FileUses = {
         reads: { read_file: 'path', edit_file: 'path', ...named.readers },
@@ -105,23 +101,13 @@ interface Named {
   readonly tools: readonly string[];
 }
 
-interface SecretPatterns extends Named {
-  readonly secrets: readonly string[];
-  readonly notSecret: readonly string[];
-}
-
-function secretFiles({ secrets, notSecret, uses, tools }: SecretPatterns): Policy<undefined> {
-  const known = filePatterns(knownSecrets);
-  const examples = filePatterns(knownExamples);
-  const added = filePatterns(secrets);
-  const open = filePatterns(notSecret);
+function secretFiles({ uses, tools, ...patterns }: Named & SecretPatterns): Policy<undefined> {
   return guardedFiles({
     id: 'secret-files',
     tools,
     uses,
     readable: false,
-    // A folder by the name of an example opens nothing: what is in it goes by its own name.
-    isGuarded: (key) => ((known.covers(key) && !examples.has(key)) || added.covers(key)) && !open.covers(key),
+    isGuarded: secretFinder(patterns),
     refuse: (path, use) =>
       use === 'searched'
         ? `\`${path}\` holds secrets and must not be searched: search in a folder without it, or only files such as \`*.ts\`.`

@@ -1,8 +1,28 @@
+import { filePatterns } from './file-patterns.ts';
+
+/** Which files are secret. */
+export interface SecretPatterns {
+  /** Patterns of secret files, beside the known ones. Default: none. */
+  readonly secrets?: readonly string[] | undefined;
+  /** Patterns of files that are no secrets, whatever else says so. Default: none. */
+  readonly notSecret?: readonly string[] | undefined;
+}
+
+/** Whether a file is secret, by its path as the filesystem resolves it. */
+export function secretFinder({ secrets = [], notSecret = [] }: SecretPatterns): (key: string) => boolean {
+  const known = filePatterns(knownSecrets);
+  const examples = filePatterns(knownExamples);
+  const added = filePatterns(secrets);
+  const open = filePatterns(notSecret);
+  // A folder by the name of an example opens nothing: what is in it goes by its own name.
+  return (key) => ((known.covers(key) && !examples.has(key)) || added.covers(key)) && !open.covers(key);
+}
+
 /**
  * Where secrets usually are. Sources: for keys and certificates their usual endings; for the rest the manual of each tool, which says
  * where it keeps its credentials.
  */
-export const knownSecrets: readonly string[] = [
+const knownSecrets: readonly string[] = [
   // Environments: dotenv, direnv, Wrangler.
   ...['.env', '.env.*', '*.env', '.envrc', '.dev.vars'],
   // Keys, certificates and vaults.
@@ -21,7 +41,7 @@ export const knownSecrets: readonly string[] = [
 ];
 
 /** What looks like one of these and is there to be read. */
-export const knownExamples: readonly string[] = [
+const knownExamples: readonly string[] = [
   ...['*.example', '*.sample', '*.template', '*.dist', '*.pub'],
   ...['example.env', 'sample.env', 'template.env'],
 ];

@@ -1,0 +1,92 @@
+import {
+  type FileEntry,
+  type Filesystem,
+  type FilesystemReader,
+  HoldfastError,
+  type ResourceTransaction,
+  type StagedResource,
+} from '@holdfast/core';
+import { isFilePattern } from './file-patterns.ts';
+import { type SecretPatterns, secretFinder } from './known-secrets.ts';
+
+/**
+ * A filesystem, to be bound in place of `filesystem`, in which secret files are not there: they are not listed, so that a search passes
+ * over them, and what names one is refused with `path.protected`. The files are those that `filesystemGuard` knows by the same options;
+ * policies see the same files as tools do.
+ *
+ * @throws HoldfastError `options.invalid`.
+ */
+export function withoutSecrets(
+  filesystem: StagedResource<Filesystem, FilesystemReader>,
+  options: SecretPatterns = {},
+): StagedResource<Filesystem, FilesystemReader> {
+  for (const option of ['secrets', 'notSecret'] as const) {
+    const patterns: unknown = options[option] ?? [];
+    if (Array.isArray(patterns) && patterns.every((pattern) => typeof pattern === 'string' && isFilePattern(pattern)))
+      continue;
+    throw new HoldfastError(
+      'options.invalid',
+      `\`${option}\` must list patterns of at most 500 characters without \`..\` and \`\\\`, their brackets closed.`,
+    );
+  }
+  const isSecret = secretFinder(options);
+  const { unsettled, recover } = filesystem;
+  return Object.freeze({
+    type: 'staged-resource',
+    readOnly: Object.freeze(hideFrom(filesystem.readOnly, isSecret)),
+    begin: (callId: string) => hideIn(filesystem.begin(callId), isSecret),
+    ...(unsettled === undefined ? {} : { unsettled: () => unsettled.call(filesystem) }),
+    ...(recover === undefined
+      ? {}
+      : { recover: (mark: string, committed: boolean) => recover.call(filesystem, mark, committed) }),
+  });
+}
+
+type IsSecret = (key: string) => boolean;
+type FileTransaction = ResourceTransaction<Filesystem, FilesystemReader>;
+
+function hideIn(transaction: FileTransaction, isSecret: IsSecret): FileTransaction {
+  const { view } = transaction;
+  const reader = hideFrom(view, isSecret);
+  return {
+    // By its own spelling, which may itself be one that must not be written.
+    view: Object.freeze({
+      ...reader,
+      write: (path: string, content: string | Uint8Array) => reader.resolve(path).then(() => view.write(path, content)),
+      remove: (path: string) => reader.resolve(path).then(() => view.remove(path)),
+      makeDirectory: (path: string) => reader.resolve(path).then(() => view.makeDirectory(path)),
+    }),
+    readOnly: Object.freeze(hideFrom(transaction.readOnly, isSecret)),
+    begin: (callId) => hideIn(transaction.begin(callId), isSecret),
+    touched: () => transaction.touched(),
+    seal: () => transaction.seal(),
+    prepare: (mark) => transaction.prepare(mark),
+    commit: () => transaction.commit(),
+    discard: () => transaction.discard(),
+  };
+}
+
+function hideFrom(files: FilesystemReader, isSecret: IsSecret): FilesystemReader {
+  async function resolve(path: string): Promise<string> {
+    const key = await files.resolve(path);
+    if (!isSecret(key)) return key;
+    throw new HoldfastError(
+      'path.protected',
+      `\`${key.slice(-200).toWellFormed()}\` holds secrets and is kept from tools.`,
+      {
+        data: { path: key },
+      },
+    );
+  }
+  const isOpen = ({ path }: FileEntry): boolean => !isSecret(path);
+  return {
+    resolve,
+    stat: async (path) => files.stat(await resolve(path)),
+    read: async (path, options) => files.read(await resolve(path), options),
+    readText: async (path) => files.readText(await resolve(path)),
+    list: async (path) => (await files.list(await resolve(path))).filter(isOpen),
+    async *walk(path = '') {
+      for await (const entry of files.walk(await resolve(path))) if (isOpen(entry)) yield entry;
+    },
+  };
+}
