@@ -3,6 +3,7 @@ import type { PackEntry } from './config.ts';
 import { type EffectiveValue, showEntry } from './effective-config.ts';
 import { readEntryName } from './entry-name.ts';
 import { importPack } from './import-entry.ts';
+import type { OpenedPlugins } from './open-plugins.ts';
 import type { OpenRegistryOptions, UsedPack } from './open-registry.ts';
 import { folderOf } from './origin-folder.ts';
 import type { PackageSource, Registry } from './registry.ts';
@@ -20,17 +21,28 @@ interface KnownPack {
   readonly source: PackageSource;
 }
 
+interface HostPacks {
+  readonly own: KnownPack[];
+  readonly offered: ReadonlyMap<string, KnownPack>;
+  /** What plugins that were left out have to say, each after a space. */
+  readonly leftOut: string;
+}
+
 /** @throws HoldfastError as `openRegistry` for packs. */
 export async function openPacks(
   entries: readonly EffectiveValue<PackEntry>[],
-  start: Registry,
+  plugins: Pick<OpenedPlugins, 'registry' | 'diagnostics'>,
   options: OpenRegistryOptions,
 ): Promise<OpenedPacks> {
-  const offered = listOffered(start);
-  const own: KnownPack[] = [];
+  const host: HostPacks = {
+    own: [],
+    offered: listOffered(plugins.registry),
+    // Why a pack is missing that a plugin would have offered.
+    leftOut: [...plugins.diagnostics, ...plugins.registry.problems].map(({ message }) => ` ${message}`).join(''),
+  };
   const ids = new Set<string>();
   const used: UsedPack[] = [];
-  let registry = start;
+  let { registry } = plugins;
 
   const use = async (
     { entry, pack, source }: KnownPack,
@@ -47,13 +59,13 @@ export async function openPacks(
 
   for (const given of entries) {
     if (given.origin.layer === 'workspace') continue;
-    const known = await havePack(given, offered, options);
-    own.push(known);
+    const known = await havePack(given, host, options);
+    host.own.push(known);
     await use(known, given);
   }
   // Last of all: a workspace may name only what the host has.
   for (const given of entries) {
-    if (given.origin.layer === 'workspace') await use(findForWorkspace(given, { own, offered }), given);
+    if (given.origin.layer === 'workspace') await use(findForWorkspace(given, host), given);
   }
   return { registry, used };
 }
@@ -69,7 +81,7 @@ function listOffered(registry: Registry): ReadonlyMap<string, KnownPack> {
 
 async function havePack(
   { value: { pack: named }, origin }: EffectiveValue<PackEntry>,
-  offered: ReadonlyMap<string, KnownPack>,
+  { offered, leftOut }: HostPacks,
   { directory }: OpenRegistryOptions,
 ): Promise<KnownPack> {
   const entry = showEntry(named);
@@ -84,14 +96,14 @@ async function havePack(
   if (found !== undefined) return found;
   throw new HoldfastError(
     'config.pack.unknown',
-    `No plugin in force offers the pack \`${named}\`, and nothing is run without it: ${listNames(offered.keys())}.`,
+    `No plugin in force offers the pack \`${named}\`, and nothing is run without it: ${listNames(offered.keys())}.${leftOut}`,
     { data: { pack: named } },
   );
 }
 
 function findForWorkspace(
   { value: { pack: named }, origin }: EffectiveValue<PackEntry>,
-  { own, offered }: { readonly own: readonly KnownPack[]; readonly offered: ReadonlyMap<string, KnownPack> },
+  { own, offered, leftOut }: HostPacks,
 ): KnownPack {
   const name = showEntry(named);
   const byName = [...own, ...offered.values()].filter(({ pack }) => pack.name === name);
@@ -105,7 +117,7 @@ function findForWorkspace(
   const names = listNames(new Set([...own.map(({ pack }) => pack.name), ...offered.keys()]));
   throw new HoldfastError(
     'config.policy.invalid',
-    `\`${origin.file ?? 'The workspace'}\` asks for the pack \`${name.slice(0, 200)}\`, and nothing is run until the host has it${several}: ${names}.`,
+    `\`${origin.file ?? 'The workspace'}\` asks for the pack \`${name.slice(0, 200)}\`, and nothing is run until the host has it${several}: ${names}.${leftOut}`,
     { data: { pack: name.slice(0, 200) } },
   );
 }

@@ -296,7 +296,13 @@ test('config.pack.unknown: the pack of a plugin that is left out', async () => {
   const plugin = makePlugin('git', { packs: [makePack('git-safety')], holdfast: '^99.0.0' });
   await using folder = await createFolder();
   const config = { plugins: [plugin], packs: ['git/git-safety'] };
-  await expect(open(folder.path, { config })).rejects.toMatchObject({ code: 'config.pack.unknown' });
+  for (const given of [plugin, '@acme/gone'])
+    await expect(open(folder.path, { config: { ...config, plugins: [given] } })).rejects.toMatchObject({
+      code: 'config.pack.unknown',
+      message: expect.stringMatching(
+        /`git\/git-safety`.*there is none\. The (?:plugin `git` 1\.0\.0|package `@acme\/gone`) /,
+      ) as string,
+    });
   const fit = makePlugin('git', { packs: [makePack('git-safety')] });
   const opened = await open(folder.path, { config: { ...config, plugins: [fit] } });
   expect(opened.used.packs).toMatchObject([{ entry: 'git/git-safety', id: 'git-safety' }]);

@@ -90,7 +90,7 @@ export async function openRegistry(config: EffectiveConfig, options: OpenRegistr
     createRegistry({ winners }),
   );
   const plugins = await openPlugins(config.plugins, empty, options);
-  const packs = await openPacks(config.packs, plugins.registry, options);
+  const packs = await openPacks(config.packs, plugins, options);
   return {
     registry: packs.registry,
     diagnostics: plugins.diagnostics,
