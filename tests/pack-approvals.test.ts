@@ -11,6 +11,7 @@ import { answerIdentical, approvals, groupIdentical } from '@holdfast/pack-appro
 import { packPolicies } from '@holdfast/policy';
 import { createSession, memoryStore } from '@holdfast/session';
 import { scriptedModel } from '@holdfast/testing';
+import fc from 'fast-check';
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
 
@@ -223,4 +224,56 @@ test('arguments that a schema makes something else of are never the same', async
     expect(await executeToolCall({ name: 'book', arguments: { day } }, options)).toMatchObject({ kind: 'ok' });
   }
   expect(asked).toEqual(['`book` always needs a yes.', '`book` always needs a yes.', '`book` always needs a yes.']);
+});
+
+const step = fc.record({
+  name: fc.constantFrom('pay', 'mail', 'reset'),
+  euros: fc.constantFrom(1, 2, 900),
+  answer: fc.constantFrom('approve', 'deny'),
+  fails: fc.boolean(),
+});
+
+test('whatever was answered and came of it before: asked is who has to be, and nobody twice about the same', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 12 }), fc.boolean(), async (steps, rememberIdentical) => {
+      let failing = false;
+      const tools = ['pay', 'mail'].map((name) =>
+        defineTool({
+          name,
+          description: 'Stands in for a tool.',
+          inputSchema: v.object({ euros: v.number() }),
+          effects: 'external',
+          execute: () => (failing ? toolError('No.') : null),
+        }),
+      );
+      const rules = [{ tool: 'pay', argument: 'euros', above: 500 }];
+      const policies = packPolicies(approvals, { config: { firstUse: ['mail'], rules, rememberIdentical } });
+      const session = createSession();
+      const used = new Set<string>();
+      const agreed = new Set<string>();
+      for (const { name, euros, answer, fails } of steps) {
+        if (name === 'reset') {
+          session.reset();
+          for (const known of [used, agreed]) known.clear();
+          continue;
+        }
+        failing = fails;
+        let asked = false;
+        const approve: Approve = () => {
+          asked = true;
+          return answer === 'approve' ? { type: 'approve' } : { type: 'deny' };
+        };
+        const { kind } = await executeToolCall({ name, arguments: { euros } }, { tools, policies, session, approve });
+        const same = `${name} ${euros}`;
+        const concerned = name === 'pay' ? euros > 500 : !used.has(name);
+        const expected = concerned && !(rememberIdentical && agreed.has(same));
+        expect(asked).toBe(expected);
+        expect(kind).toBe(expected && answer === 'deny' ? 'denied' : fails ? 'failed' : 'ok');
+        if (kind !== 'ok') continue;
+        used.add(name);
+        if (expected) agreed.add(same);
+      }
+    }),
+    { numRuns: 200 },
+  );
 });

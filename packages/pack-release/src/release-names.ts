@@ -7,6 +7,25 @@ const releaseWords: ReadonlySet<string> = new Set([
   ...['deploy', 'redeploy', 'publish', 'release', 'rollout', 'ship', 'promote'],
 ]);
 const checkWords: ReadonlySet<string> = new Set(['test', 'tests', 'check', 'checks', 'verify']);
+// What a name that ends in a check begins with: `list_tests`, `skip_tests` and `write_test` run none.
+const runWords: ReadonlySet<string> = new Set([
+  ...[
+    'run',
+    'npm',
+    'pnpm',
+    'yarn',
+    'cargo',
+    'go',
+    'make',
+    'ci',
+    'unit',
+    'integration',
+    'smoke',
+    'e2e',
+    'type',
+    'types',
+  ],
+]);
 
 /** The named tools; without names, every one that has a word for it in its own (`npm_publish`) and does not only read. */
 export function releaseNames(releases: readonly string[] | undefined): IsRelease {
@@ -19,7 +38,9 @@ export function releaseNames(releases: readonly string[] | undefined): IsRelease
 
 /** `run_tests`, `check-types`. */
 export function hasCheckName(name: string): boolean {
-  return wordsOf(name).some((word) => checkWords.has(word));
+  const words = wordsOf(name);
+  const [first = ''] = words;
+  return checkWords.has(first) || (runWords.has(first) && words.some((word) => checkWords.has(word)));
 }
 
 function wordsOf(name: string): readonly string[] {

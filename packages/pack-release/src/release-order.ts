@@ -18,7 +18,7 @@ import { type IsRelease, releaseNames } from './release-names.ts';
 export interface ReleaseOrderOptions {
   /**
    * By the tool, what has to succeed before it: `{ deploy: ['test', 'build'], build: ['lint'] }`; an empty list is nothing. A release of
-   * which it says nothing needs some check: a tool with `test`, `check` or `verify` in its name. Default: empty.
+   * which it says nothing needs some check: a tool by a name such as `test`, `run_tests`, `check_types` or `verify`. Default: empty.
    */
   readonly order?: Readonly<Record<string, readonly string[]>> | undefined;
   /**
