@@ -7,6 +7,7 @@ const nodeSubpaths: ReadonlyMap<string, readonly string[]> = new Map([
   ['@holdfast/filesystem', ['./node']],
   ['@holdfast/prompt', ['./node']],
   ['@holdfast/registry', ['./node']],
+  ['@holdfast/pack-network', ['./node']],
   ['@holdfast/loader', ['.']],
 ]);
 

@@ -1,0 +1,94 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  type Decision,
+  defineTool,
+  type Json,
+  type Pack,
+  type Policy,
+  type PolicyContext,
+  type PreparedCall,
+} from '@holdfast/core';
+import { type NetworkEgressOptions, networkEgress } from './index.ts';
+
+/** What the tests of this package stand on: the answer of the pack to a call, and a server of this machine. */
+
+export function preset(name: 'recommended' | 'strict'): NetworkEgressOptions {
+  const { config } = (networkEgress as Pack).presets[name] ?? {};
+  return (config ?? {}) as NetworkEgressOptions;
+}
+
+const context: PolicyContext = Object.freeze({
+  state: undefined,
+  session: { read: () => neverRead() },
+  filesystem: undefined,
+  deadline: { atMs: Number.POSITIVE_INFINITY, remainingMs: () => Number.POSITIVE_INFINITY },
+});
+
+function neverRead(): never {
+  throw new Error('no policy of this package reads the session');
+}
+
+function policyOf(options: NetworkEgressOptions): Policy {
+  const [policy] = networkEgress.policies(options);
+  return policy ?? neverRead();
+}
+
+function callOf(input: Json, name: string): PreparedCall {
+  return { id: 'c1', tool: defineTool({ name, description: 'Fetches.' }), input };
+}
+
+export async function decide(options: NetworkEgressOptions, input: Json, name = 'fetch'): Promise<Decision> {
+  return policyOf(options).check(callOf(input, name), context);
+}
+
+/** Tells the pack of a success. */
+export function succeed(options: NetworkEgressOptions, input: Json, value: Json, name = 'fetch'): void {
+  policyOf(options).onResult?.(callOf(input, name), { value, message: '', touched: new Map() }, context);
+}
+
+export interface TestServer extends AsyncDisposable {
+  readonly port: number;
+  /** What was asked of it: method, path, headers and body. */
+  readonly requests: {
+    readonly method: string;
+    readonly path: string;
+    readonly headers: IncomingMessage['headers'];
+    readonly body: string;
+  }[];
+}
+
+/** On 127.0.0.1. `/to/STATUS/URL` redirects to the URL, anything else answers with its own path. */
+export async function startServer(): Promise<TestServer> {
+  const requests: TestServer['requests'] = [];
+  const server = createServer((request, response) => {
+    void answer(request, response, requests);
+  });
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  server.listen(0, '127.0.0.1', () => resolve(undefined));
+  await promise;
+  return {
+    // A server that listens on a port has one.
+    port: (server.address() as AddressInfo).port,
+    requests,
+    async [Symbol.asyncDispose]() {
+      const closed = Promise.withResolvers<undefined>();
+      server.close(() => closed.resolve(undefined));
+      server.closeAllConnections();
+      await closed.promise;
+    },
+  };
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  requests: TestServer['requests'],
+): Promise<void> {
+  const { method = '', url: path = '', headers } = request;
+  const chunks: readonly Buffer[] = await request.toArray();
+  requests.push({ method, path, headers, body: Buffer.concat(chunks).toString() });
+  const [, status, location] = /^\/to\/(\d+)\/(.*)$/.exec(path) ?? [];
+  if (status === undefined) response.end(`${method} ${path}`);
+  else response.writeHead(Number(status), { location: decodeURIComponent(location ?? '') }).end('moved');
+}

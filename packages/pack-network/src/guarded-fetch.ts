@@ -1,0 +1,171 @@
+import { HoldfastError } from '@holdfast/core';
+import * as v from 'valibot';
+import { readAddress } from './addresses.ts';
+import { configSchema, type NetworkEgressOptions } from './options.ts';
+import { createUrlRules, hostOf, readUrl, type UrlRules } from './url-rules.ts';
+
+/** One request, without following redirects: the `fetch` of any runtime. */
+export type FetchOnce = (url: string, init: RequestInit) => Promise<Response>;
+
+/** The addresses that a name has now, as texts. */
+export type LookUp = (name: string) => Promise<readonly string[]>;
+
+export interface GuardedFetchOptions {
+  /** Default: the `fetch` of the runtime. `pinnedFetch` of `@holdfast/pack-network/node` connects only to addresses that it has checked. */
+  readonly fetch?: FetchOnce;
+  /**
+   * Looks up each host before it is requested; all its addresses have to be ones that may be reached. The runtime's `fetch` looks it
+   * up again, and may get another answer. Default: names are not looked up.
+   */
+  readonly lookup?: LookUp;
+  /** How often a request is redirected at most, 0 to 20. Default 5. */
+  readonly maxRedirects?: number;
+  /**
+   * The policy has let the first URL and its method through, so what it may have asked a person about is settled: redirects may lead
+   * to its host, and to listed ones. Default false: nothing goes to hosts and by methods that are not listed.
+   */
+  readonly isApproved?: boolean;
+}
+
+/**
+ * A `fetch` whose requests, and all their redirects, are held to the rules of `networkEgress`. Redirects change the method as
+ * browsers do; to another origin go only headers that say what is wanted, so no credentials, cookies or keys; `https` never leads
+ * to `http`. A URL may be a text or a `URL`; `init` is that of `fetch`.
+ *
+ * The function throws `network.refused` for what must not be requested, before it is, and `network.redirects` after too many.
+ *
+ * @throws HoldfastError `pack.config.invalid`, `options.invalid`.
+ */
+export function guardedFetch(
+  config: NetworkEgressOptions,
+  { fetch: fetchOnce = globalThis.fetch, lookup, maxRedirects = 5, isApproved = false }: GuardedFetchOptions = {},
+): (url: string | URL, init?: RequestInit) => Promise<Response> {
+  const rules = readRules(config);
+  if (!Number.isInteger(maxRedirects) || maxRedirects < 0 || maxRedirects > 20) {
+    throw new HoldfastError('options.invalid', '`maxRedirects` must be an integer from 0 to 20.');
+  }
+  return async (first, init = {}) => {
+    const start = typeof first === 'string' ? first : first.href;
+    let request = toRequest(start, init);
+    for (let redirects = 0; ; redirects += 1) {
+      const { url, method } = request;
+      const isSettled = isApproved && hostOfText(url) === hostOfText(start);
+      const problems = [...rules.inspectUrl(url), ...rules.inspectMethod(method)];
+      const [problem] = problems.filter(({ answer }) => answer === 'deny' || !isSettled);
+      if (problem !== undefined) throw refused(problem.reason);
+      const target = new URL(url);
+      await checkAddresses(target, rules, lookup);
+      const { body, headers } = request;
+      const response = await fetchOnce(target.href, {
+        ...init,
+        method,
+        headers,
+        body,
+        redirect: 'manual',
+      });
+      const location = readLocation(response);
+      if (location === undefined || init.redirect === 'manual') return response;
+      await response.body?.cancel();
+      if (init.redirect === 'error') throw refused('It was redirected.');
+      if (redirects >= maxRedirects) {
+        throw new HoldfastError('network.redirects', `It was redirected more than ${maxRedirects} times.`);
+      }
+      request = redirect(request, target, { status: response.status, location });
+    }
+  };
+}
+
+/** @throws HoldfastError `pack.config.invalid`. */
+export function readRules(config: NetworkEgressOptions): UrlRules {
+  const read = v.safeParse(configSchema, config);
+  if (read.success) return createUrlRules(read.output);
+  const [issue] = read.issues;
+  throw new HoldfastError(
+    'pack.config.invalid',
+    `The options of \`network-egress\` do not fit: \`${v.getDotPath(issue) ?? ''}\`: ${issue.message}`,
+    { data: { pack: 'network-egress' } },
+  );
+}
+
+type Body = Exclude<RequestInit['body'], undefined>;
+
+interface Request {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Headers;
+  readonly body: Body;
+}
+
+function toRequest(url: string, { method = 'GET', headers, body = null }: RequestInit): Request {
+  const own = new Headers(headers);
+  // It would name another host than the URL.
+  own.delete('host');
+  // As `fetch` itself writes it.
+  const isUsual = /^(?:delete|get|head|options|post|put)$/i.test(method);
+  return { url, method: isUsual ? method.toUpperCase() : method, headers: own, body };
+}
+
+async function checkAddresses(url: URL, rules: UrlRules, lookup: LookUp | undefined): Promise<void> {
+  const host = hostOf(url);
+  if (lookup === undefined || host === undefined || readAddress(host) !== undefined) return;
+  const addresses = await lookup(host);
+  if (addresses.length === 0) throw refused(`\`${host}\` has no address.`);
+  for (const address of addresses) {
+    const problem = rules.findAddressProblem(address);
+    if (problem !== undefined) throw refused(`\`${host}\` leads to an address that must not be reached: ${problem}`);
+  }
+}
+
+const redirecting: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+function readLocation(response: Response): string | undefined {
+  if (response.type === 'opaqueredirect') throw refused('It was redirected, and this runtime does not tell where to.');
+  return redirecting.has(response.status) ? (response.headers.get('location') ?? undefined) : undefined;
+}
+
+// What says only which answer is wanted, and of what kind a body is. Keys have all sorts of names.
+const plainHeaders: ReadonlySet<string> = new Set([
+  'accept',
+  'accept-encoding',
+  'accept-language',
+  'cache-control',
+  'content-encoding',
+  'content-language',
+  'content-type',
+  'if-modified-since',
+  'if-none-match',
+  'range',
+  'user-agent',
+]);
+
+/** Source: Fetch standard, HTTP-redirect fetch. */
+function redirect(
+  { method, headers, body }: Request,
+  from: URL,
+  { status, location }: { readonly status: number; readonly location: string },
+): Request {
+  if (!URL.canParse(location, from.href)) throw refused('It was redirected to what is no URL.');
+  const to = new URL(location, from);
+  if (from.protocol === 'https:' && to.protocol !== 'https:') throw refused('It was redirected from `https` to less.');
+  const kept = new Headers(headers);
+  const becomesGet = status === 303 ? method !== 'GET' && method !== 'HEAD' : status < 303 && method === 'POST';
+  if (becomesGet) for (const name of [...kept.keys()].filter((key) => key.startsWith('content-'))) kept.delete(name);
+  else if (isStream(body)) throw refused('It was redirected with a body that can be sent only once.');
+  if (to.origin !== from.origin) {
+    for (const name of [...kept.keys()].filter((key) => !plainHeaders.has(key))) kept.delete(name);
+  }
+  return { url: to.href, method: becomesGet ? 'GET' : method, headers: kept, body: becomesGet ? null : body };
+}
+
+function isStream(body: Body): boolean {
+  return typeof body === 'object' && body !== null && (Symbol.asyncIterator in body || 'getReader' in body);
+}
+
+function hostOfText(text: string): string | undefined {
+  const url = readUrl(text);
+  return url === undefined ? undefined : hostOf(url);
+}
+
+function refused(reason: string): HoldfastError {
+  return new HoldfastError('network.refused', `The request must not be made: ${reason}`);
+}

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startServer, type TestServer } from './fixtures.ts';
+import { guardedFetch, type NetworkEgressOptions } from './index.ts';
+import { pinnedFetch } from './node.ts';
+
+let server: TestServer;
+let config: NetworkEgressOptions;
+
+beforeAll(async () => {
+  server = await startServer();
+  config = {
+    hosts: ['*'],
+    methods: ['GET', 'HEAD', 'POST'],
+    schemes: ['http'],
+    ports: [server.port],
+    privateAddresses: ['127.0.0.1/32'],
+  };
+});
+
+afterAll(() => server[Symbol.asyncDispose]());
+
+const here = async (): Promise<readonly string[]> => ['127.0.0.1'];
+const refused = expect.objectContaining({ code: 'network.refused' });
+
+test('a request connects to the address that was looked up, and answers as `fetch` does', async () => {
+  const fetchOnce = pinnedFetch(config, { lookup: here });
+  const url = `http://app.example.org:${server.port}/a`;
+  const response = await fetchOnce(url, { method: 'POST', body: 'peas', headers: { 'x-a': 'b' } });
+  expect(response).toMatchObject({ status: 200, url });
+  expect(await response.text()).toBe('POST /a');
+  expect(server.requests.at(-1)).toMatchObject({
+    body: 'peas',
+    headers: { 'x-a': 'b', host: `app.example.org:${server.port}` },
+  });
+  const head = await fetchOnce(url, { method: 'HEAD' });
+  expect(head.body).toBe(null);
+  expect((await fetchOnce(`http://127.0.0.1:${server.port}/`, {})).status).toBe(200);
+});
+
+test('a name that was public a moment ago gains nothing', async () => {
+  const before = server.requests.length;
+  const strict = { ...config, privateAddresses: [] };
+  const fetchOnce = pinnedFetch(strict, { lookup: here });
+  const guarded = guardedFetch(strict, { fetch: fetchOnce, lookup: async () => ['93.184.215.14'] });
+  await expect(guarded(`http://rebinding.example.org:${server.port}/`)).rejects.toThrow(refused);
+  await expect(fetchOnce(`http://127.0.0.1:${server.port}/`, {})).rejects.toThrow(refused);
+  const none = pinnedFetch(config, { lookup: async () => [] });
+  await expect(none(`http://example.org:${server.port}/`, {})).rejects.toThrow(refused);
+  expect(server.requests).toHaveLength(before);
+});
+
+test('names are looked up as this machine does, and redirects are followed by `guardedFetch`', async () => {
+  const options = { ...config, hosts: ['localhost', 'app.example.org'], privateAddresses: ['127.0.0.0/8', '::1/128'] };
+  const before = server.requests.length;
+  const system = pinnedFetch(options);
+  // The machine's own name for itself may lead to ::1 first, where the server is not: both addresses are tried.
+  expect((await guardedFetch(options, { fetch: system })(`http://localhost:${server.port}/`)).status).toBe(200);
+  const pinned = guardedFetch(options, { fetch: pinnedFetch(options, { lookup: here }) });
+  const response = await pinned(`http://app.example.org:${server.port}/to/302/%2Fb`);
+  expect(await response.text()).toBe('GET /b');
+  expect(server.requests).toHaveLength(before + 3);
+  const aborted = AbortSignal.abort();
+  await expect(pinned(`http://app.example.org:${server.port}/`, { signal: aborted })).rejects.toThrow('aborted');
+});
+
+test('options are checked when it is made, and what a server does wrong is thrown', async () => {
+  expect(() => pinnedFetch({ ports: [0] })).toThrow(expect.objectContaining({ code: 'pack.config.invalid' }));
+  const closed = await startServer();
+  await closed[Symbol.asyncDispose]();
+  await expect(pinnedFetch(config)(`http://127.0.0.1:${closed.port}/`, {})).rejects.toThrow('ECONNREFUSED');
+});
