@@ -1,5 +1,14 @@
 /** The benchmarks, in the order in which they run. */
-export const names: readonly string[] = ['call-path', 'stores', 'loader', 'render', 'import', 'size', 'install'];
+export const names: readonly string[] = [
+  'call-path',
+  'stores',
+  'loader',
+  'render',
+  'policies',
+  'import',
+  'size',
+  'install',
+];
 
 /** The parts of `call-path`, in the order in which they run. */
 export const parts = ['one-call', 'turn', 'loop', 'state-size', 'peers', 'memory'] as const;

@@ -21,9 +21,12 @@ interface Release {
 
 /**
  * Serves `packages` to npm, and takes what `npm publish` sends. Whoever asks for another package is sent to the registry that npm is
- * set up with.
+ * set up with. On the loopback interface only; `port` 0 is one that is free.
  */
-export async function startRegistry(packages: readonly PackedPackage[]): Promise<LocalRegistry> {
+export async function startRegistry(
+  packages: readonly PackedPackage[],
+  { port = 0 }: { readonly port?: number } = {},
+): Promise<LocalRegistry> {
   const releases = new Map<string, readonly Release[]>();
   const add = (release: Release): void => {
     const { name } = release.manifest;
@@ -51,7 +54,7 @@ export async function startRegistry(packages: readonly PackedPackage[]): Promise
     else if (path.startsWith('@holdfast/')) response.writeHead(404, headers).end();
     else response.writeHead(302, { ...headers, location: new URL(request.url?.slice(1) ?? '', upstream).href }).end();
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {

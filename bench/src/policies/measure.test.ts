@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import { measurePolicies } from './measure.ts';
+
+// What the figures are is not tested: subjects fail by themselves when a call is refused or a guard not asked.
+test('the benchmark of policies still works', async () => {
+  const reports = await measurePolicies({ largest: 2, rounds: 1 });
+  expect(reports.map(({ name }) => name)).toEqual([
+    'policies: calls with 1 to 50 policies in force',
+    'policies: what one of them adds to a call',
+    'policies: calls with a pack in force',
+  ]);
+  for (const report of reports) {
+    if ('rows' in report) for (const row of report.rows) expect(row.nsPerOperation.median).toBeGreaterThan(0);
+    if ('figures' in report) expect(report.figures).toHaveLength(6);
+  }
+});

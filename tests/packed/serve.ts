@@ -1,0 +1,29 @@
+// npm run registry: serves the packages of this checkout to npm, on this machine only, until Ctrl-C. What is published there is gone then.
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { packAll } from './pack.ts';
+import { readPackages } from './packed-package.ts';
+import { startRegistry } from './registry.ts';
+import { toSettings } from './stranger.ts';
+
+const port = Number(process.env['PORT'] ?? 4873);
+const folder = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-registry-')));
+try {
+  console.log('Packing the packages ...');
+  await packAll(folder);
+  const packages = await readPackages(folder);
+  const registry = await startRegistry(packages, { port });
+  console.log(`${packages.length} packages of this checkout are at ${registry.url}, until Ctrl-C.`);
+  console.log(`A project takes them, and may publish beside them, with this .npmrc:\n\n${toSettings(registry.url)}`);
+  await new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, resolve);
+  });
+  await registry.stop();
+} catch (thrown) {
+  if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'EADDRINUSE')) throw thrown;
+  console.error(`Something listens on port ${port} already: end it, or choose another one with PORT=4874.`);
+  process.exitCode = 1;
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}
