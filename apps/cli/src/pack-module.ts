@@ -25,7 +25,7 @@ export interface OpenedPack {
   readonly manifest: JsonObject | undefined;
 }
 
-const endings = ['ts', 'mts', 'js', 'mjs'];
+const endings = ['.ts', '.mts', '.js', '.mjs'];
 
 /**
  * Runs a module and takes the pack that it exports.
@@ -62,7 +62,7 @@ async function findEntry(
   const isInstalled = folder.split(sep).includes('node_modules');
   const sources = isInstalled
     ? []
-    : ['src', '.'].flatMap((part) => endings.map((ending) => join(folder, part, `index.${ending}`)));
+    : ['src', '.'].flatMap((part) => endings.map((ending) => join(folder, part, `index${ending}`)));
   for (const file of sources) if (await isFile(file)) return { file, folder };
   const entry = (await isFile(manifestPath)) ? await readEntry(manifestPath) : undefined;
   if (entry !== undefined) return { file: entry, folder };
@@ -150,7 +150,7 @@ export async function openCases(folder: string, named: string | undefined, direc
 async function findCases(folder: string): Promise<string | undefined> {
   for (const part of ['.', 'src', 'test']) {
     for (const ending of endings) {
-      const file = join(folder, part, `cases.${ending}`);
+      const file = join(folder, part, `cases${ending}`);
       if (await isFile(file)) return file;
     }
   }

@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest';
+import { listPackChecks } from '../pack-suites.ts';
+import { amount } from './amount.ts';
+
+const runs = amount(20_000);
+const fuzzed = /whatever (?:its options are|becomes of the arguments)/;
+const checks = (await listPackChecks(runs)).filter(({ name }) => fuzzed.test(name));
+
+test.each(checks)(`$pack, ${runs} times: $name`, async ({ run }) => {
+  await expect(run()).resolves.toBeUndefined();
+});
