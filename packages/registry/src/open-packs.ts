@@ -31,12 +31,12 @@ interface HostPacks {
 /** @throws HoldfastError as `openRegistry` for packs. */
 export async function openPacks(
   entries: readonly EffectiveValue<PackEntry>[],
-  plugins: Pick<OpenedPlugins, 'registry' | 'diagnostics'>,
+  plugins: Omit<OpenedPlugins, 'used'>,
   options: OpenRegistryOptions,
 ): Promise<OpenedPacks> {
   const host: HostPacks = {
     own: [],
-    offered: listOffered(plugins.registry),
+    offered: listOffered(plugins),
     // Why a pack is missing that a plugin would have offered.
     leftOut: [...plugins.diagnostics, ...plugins.registry.problems].map(({ message }) => ` ${message}`).join(''),
   };
@@ -70,10 +70,9 @@ export async function openPacks(
   return { registry, used };
 }
 
-function listOffered(registry: Registry): ReadonlyMap<string, KnownPack> {
-  const sources = new Map(registry.plugins.map(({ name, provenance }) => [name, provenance]));
+function listOffered({ registry, sources }: Omit<OpenedPlugins, 'used'>): ReadonlyMap<string, KnownPack> {
   const known = [...registry.packs].map(([entry, pack]): readonly [string, KnownPack] => {
-    const { plugin: _plugin, ...source } = sources.get(entry.split('/')[0] ?? '') ?? { plugin: '' };
+    const source = sources.get(entry.split('/')[0] ?? '') ?? {};
     return [entry, { entry, pack, source }];
   });
   return new Map(known);

@@ -11,6 +11,8 @@ import type { PackageSource, Registry } from './registry.ts';
 export interface OpenedPlugins {
   readonly registry: Registry;
   readonly used: readonly UsedPlugin[];
+  /** By plugin, those that are built in too. */
+  readonly sources: ReadonlyMap<string, PackageSource>;
   readonly diagnostics: readonly RegistryDiagnostic[];
 }
 
@@ -22,6 +24,7 @@ export async function openPlugins(
 ): Promise<OpenedPlugins> {
   let registry = start;
   const used: UsedPlugin[] = [];
+  const sources = new Map((options.builtIn ?? []).map(({ plugin, options: use }) => [plugin.name, use?.source ?? {}]));
   const diagnostics: RegistryDiagnostic[] = [];
   for (const { value, origin } of entries) {
     const { prefix, config } = value;
@@ -39,6 +42,7 @@ export async function openPlugins(
       ...(config === undefined || prepared !== plugin ? {} : { config }),
     });
     if (registry.plugins.at(-1)?.state !== 'in-force') continue;
+    sources.set(plugin.name, source);
     used.push({
       entry,
       name: plugin.name,
@@ -49,7 +53,7 @@ export async function openPlugins(
       origin,
     });
   }
-  return { registry, used, diagnostics };
+  return { registry, used, sources, diagnostics };
 }
 
 interface HadPlugin {

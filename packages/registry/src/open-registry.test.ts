@@ -308,6 +308,22 @@ test('config.pack.unknown: the pack of a plugin that is left out', async () => {
   expect(opened.used.packs).toMatchObject([{ entry: 'git/git-safety', id: 'git-safety' }]);
 });
 
+test('a pack that a plugin offers comes from where the plugin does', async () => {
+  await using folder = await createFolder(
+    packageFiles('git', 'export const git = plugin("git", { packs: [pack("git-safety", { version: "7.0.0" })] });'),
+  );
+  const builtIn = [
+    { plugin: makePlugin('own', { packs: [makePack('own-guard')] }), options: { source: { package: 'holdfast' } } },
+  ];
+  const packs = ['git/git-safety', 'own/own-guard'];
+  const opened = await open(folder.path, { config: { plugins: ['git'], packs }, builtIn });
+  expect(opened.used.packs.map(({ version, source }) => [version, source])).toEqual([
+    ['7.0.0', opened.used.plugins[0]?.source],
+    ['1.0.0', { package: 'holdfast' }],
+  ]);
+  expect(opened.used.plugins[0]?.source).toMatchObject({ package: 'git', version: '3.2.1' });
+});
+
 test('nothing is imported that is not named', async () => {
   await using folder = await createFolder({
     ...packageFiles('named', 'export default plugin("named");'),
