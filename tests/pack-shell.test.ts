@@ -14,6 +14,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 /** What the guard lets through is run by real shells, among programs that do nothing and one that must not run. */
 
 const shells = ['/bin/bash', '/bin/sh'].filter((path) => existsSync(path));
+const hasShells = shells.length > 0;
 let folder = '';
 
 beforeAll(async () => {
@@ -171,7 +172,7 @@ const script = fc
   .map((found) => found.flat().join(''))
   .filter((text) => text.includes('forbidden'));
 
-test.runIf(shells.length > 0)('the program that must not run is one that shells find', async () => {
+test.skipIf(!hasShells)('the program that must not run is one that shells find', async () => {
   for (const shell of shells) expect(await runsForbidden(shell, 'ls; forbidden')).toBe(true);
   expect(await isAllowed('ls; forbidden')).toBe(false);
   expect(await isAllowed('echo forbidden')).toBe(true);
