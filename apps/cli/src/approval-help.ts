@@ -35,6 +35,9 @@ Examples:
 Model, tools and where they run, order, allowed tools and limits are those that the run was given, unless they are set here. Limits
 on rounds, calls and tokens count what the run has used before; --timeout and --approval-timeout begin anew.
 
+So are plugins, packs and lists of tools: when one is missing or used otherwise than when the run was begun, nothing runs and the exit
+code is 2, unless --accept-config is given. What has been added, and what lets less through, is in force as it is.
+
 What is still unanswered is asked for at the terminal; without one, or with --suspend, the run waits on and the exit code is 3.
 A run whose process was killed is gone on with, too: files are completed or put back by the log, a call that may be repeated
 runs again, and one that may not is in doubt, unless \`holdfast resolve\` has told what came of it.`;

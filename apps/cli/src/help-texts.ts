@@ -7,6 +7,7 @@ Examples:
   $ holdfast new tool make_slug                  a tool of your own; \`try\`, \`check\` and \`lock\` are about it
   $ holdfast show                                what was called, decided and changed
   $ holdfast why call-2                          why that call ran, or did not
+  $ holdfast config                              plugins, packs and limits that are in force, and whose they are
   $ holdfast pending                             what waits for an answer, was interrupted or is in doubt
   $ holdfast resume                              go on with a run that waited or was killed
   $ holdfast run --help                          models, approvals, more examples
@@ -14,7 +15,7 @@ Examples:
 Exit codes:
   0    the command did its work; for run: the run completed (a call that was denied is part of a completed run)
   1    it did not: a run that ended otherwise, a bad tool file, a damaged log, an error
-  2    the command line is wrong, or names what is not there
+  2    the command line or the configuration is wrong, or names what is not there
   3    run, resume: the run waits for a person; \`holdfast pending\` shows for what
   130  Ctrl-C; the log of the run has its end. A second Ctrl-C does not wait for that. (143: SIGTERM, 129: the terminal was closed)
 
@@ -34,6 +35,7 @@ Examples:
   $ holdfast run "Write the notes" --model script:notes.json
   $ holdfast run "Summarise README.md" --model openai:gpt-5      after \`npm install @ai-sdk/openai\`
   $ holdfast run - < request.txt      a request that is too long for a command line
+  $ holdfast run "Summarise docs" --config ci/holdfast.config.ts      plugins and guards of another file than ./holdfast.config.ts
 
 Models:
   offline        rules, no network and no key; a stand-in, not a language model
@@ -43,6 +45,8 @@ Models:
                  openai:gpt-5, anthropic:claude-sonnet-4-5, google:gemini-2.5-pro
   <package>:<model>
                  through any other AI SDK provider, as @acme/provider:one
+  <plugin>/<model>
+                 of a plugin that the configuration names
   openai-compatible:<model>
                  at the server OPENAI_COMPATIBLE_BASE_URL, with OPENAI_COMPATIBLE_API_KEY if it wants one
 
@@ -62,6 +66,11 @@ Tools of the folder:
   is here, \`holdfast doctor\` says.
   With a holdfast.lock beside the folder only what is as it says runs, and with --locked nothing does without one. Of the folders in it
   nothing is read without --subfolders.
+
+Configuration:
+  holdfast.config.ts of the current folder names plugins, packs, limits and which tools may run; \`holdfast config\` prints what is in
+  force. Options here count more than it. A plugin that cannot be used is left out. When a pack cannot be put in force, nothing runs,
+  and the exit code is 2.
 
 Session log:
   <workspace>/.holdfast/sessions/<id>.jsonl; see it with \`holdfast show\`.`;
@@ -125,9 +134,9 @@ repeated is called once. Each call finds the same files, and what it writes thro
 does by itself, with node:fs or the network, is done. Other tools are not there.
 
 Nobody is asked without a terminal: a dangerous tool is denied there unless --allow names it. Ctrl-C ends a call. The tool runs
-in a process of its own, as in a run. With --isolation in-process, one that never lets go of its thread keeps Ctrl-C and --timeout
-from being seen (Ctrl-\\ ends the program then). Exits with 1 when the file is refused, a call does not succeed, or an example is not
-as it says.`;
+in a process of its own, as in a run; of a configuration only its isolation counts here. With --isolation in-process, one that
+never lets go of its thread keeps Ctrl-C and --timeout from being seen (Ctrl-\\ ends the program then). Exits with 1 when the
+file is refused, a call does not succeed, or an example is not as it says.`;
 
 export const newHelp: string = `
 Examples:
@@ -144,13 +153,15 @@ Examples:
   $ holdfast lock                        writes holdfast.lock beside the tools folder; put it under version control
   $ holdfast lock --check                for CI: exits with 1 when anything differs
   $ holdfast lock --accept make_slug     shows what differs in one tool, and locks it as it is now
+  $ holdfast lock --accept plugin:git    the same for a plugin, or with pack:NAME for a pack
   $ holdfast lock --check --accept make_slug   only shows it
   $ holdfast lock --subfolders           also the folders in it; a run takes them with --subfolders, too
   $ holdfast lock --check --json | jq -r '.tools[] | select(.state != "same").name'
 
 What is locked: each tool file and what it imports by path, byte by byte; versions of packages; schema, description and what else the
-file says. Once there is a lock, a tool that differs is not run. Here, no line of a tool file runs. Exits with 1 when a file is
-refused.`;
+file says. Of the plugins and packs that the configuration names: what they declare, and the file that is imported. Once there is a
+lock, a tool or plugin that differs is not used, and nothing runs with a pack that does. Here, no line of a tool file runs; plugins are
+imported. Exits with 1 when a file is refused, or a plugin cannot be loaded.`;
 
 export const doctorHelp: string = `
 Examples:

@@ -12,8 +12,8 @@ export interface PluginsOptions extends ViewPlace {
 }
 
 interface Row {
-  /** `null`: it is no installed package that declares itself, but the configuration names it. */
-  readonly package: string | null;
+  /** Its name, or how the configuration names what is no installed package. */
+  readonly package: string;
   readonly version: string;
   readonly kind: 'plugin' | 'pack';
   /** `not named`: installed, and not in the configuration. */
@@ -21,6 +21,8 @@ interface Row {
   /** The names of plugins, and the ids of packs, that it is in force as. */
   readonly as: readonly string[];
   readonly description: string;
+  /** Why it is left out. */
+  readonly problem?: string;
 }
 
 /** Prints the plugins and packs that are installed here or named by the configuration; 1 when one that is named is not in force. */
@@ -45,12 +47,12 @@ export async function listPlugins({ json, ...place }: PluginsOptions, host: Host
         { title: 'description' },
       ];
       const cells = rows.map((row) => [
-        row.package ?? '-',
+        row.package,
         row.version,
         row.kind,
         row.state,
         row.as.join(', '),
-        row.description,
+        row.problem ?? row.description,
       ]);
       host.stdout.write(`${formatTable(head, cells, style).join('\n')}\n`);
     }
@@ -73,12 +75,13 @@ function toRows(installed: readonly InstalledPlugin[], { used, problems, registr
       return { kind: 'pack' as const, as: id, version, source, entry, description: pack?.description ?? '' };
     }),
   ];
-  const failed = new Set(problems.map(({ plugin }) => toPackageName(plugin)));
+  const failed = new Map(problems.map(({ plugin, message }) => [toPackageName(plugin), message]));
   const known = new Set(installed.map(({ name }) => name));
   const rows = installed.map(({ name, version, kind, description }): Row => {
     const as = uses.filter(({ source }) => source.package === name).map((use) => use.as);
-    const state = as.length > 0 ? 'in force' : failed.has(name) ? 'left out' : 'not named';
-    return { package: name, version, kind, state, as, description };
+    const problem = as.length > 0 ? undefined : failed.get(name);
+    const state = as.length > 0 ? 'in force' : problem === undefined ? 'not named' : 'left out';
+    return { package: name, version, kind, state, as, description, ...(problem === undefined ? {} : { problem }) };
   });
   const others = uses
     .filter(({ source }) => source.package === undefined || !known.has(source.package))
@@ -88,7 +91,15 @@ function toRows(installed: readonly InstalledPlugin[], { used, problems, registr
   const missing = problems
     .filter(({ plugin }) => !known.has(toPackageName(plugin)))
     .map(({ plugin, message }): Row => {
-      return { package: plugin, version: '', kind: 'plugin', state: 'left out', as: [], description: message };
+      return {
+        package: plugin,
+        version: '',
+        kind: 'plugin',
+        state: 'left out',
+        as: [],
+        description: '',
+        problem: message,
+      };
     });
   return [...rows, ...others, ...missing];
 }

@@ -1,4 +1,4 @@
-import type { Model, Policy, Prompt, ResourceDefinition, Slice, Tool } from '@holdfast/core';
+import type { Model, Policy, Prompt, Slice, Tool } from '@holdfast/core';
 import { hostFilesystem } from '@holdfast/filesystem/node';
 import { formatCount } from './call-line.ts';
 import { type Equipment, reportProblems } from './equipment.ts';
@@ -21,7 +21,7 @@ export interface RunSetup {
   readonly policies: readonly Policy[];
   /** That plugins bring along beside those of their sections. */
   readonly slices: readonly Slice[];
-  /** By name, `filesystem` among them. */
+  /** By name. Those of plugins are made when they are asked for. */
   readonly resources: Readonly<Record<string, unknown>>;
   /** Model, tools and place, on one line. */
   readonly description: string;
@@ -61,13 +61,9 @@ export async function setUpRun(
     tools,
     policies,
     slices,
-    resources: { ...listResources(registry), filesystem: hostFilesystem(workspace, { protectedPaths }) },
+    resources: { filesystem: hostFilesystem(workspace, { protectedPaths }) },
     description: toPrintable(`${model.id} · ${describeTools(equipment)} · in ${place}`),
   };
-}
-
-function listResources({ resources }: Equipment['registry']): Readonly<Record<string, ResourceDefinition>> {
-  return Object.fromEntries(resources);
 }
 
 function describeTools({ toolset, used }: Equipment): string {

@@ -1,5 +1,11 @@
 import { dirname, relative, resolve, sep } from 'node:path';
-import { type ConfigLayer, type EffectiveConfig, type HoldfastConfig, mergeConfig } from '@holdfast/registry';
+import {
+  type ConfigIsolation,
+  type ConfigLayer,
+  type EffectiveConfig,
+  type HoldfastConfig,
+  mergeConfig,
+} from '@holdfast/registry';
 import { readConfig } from '@holdfast/registry/node';
 import type { Host } from './host.ts';
 import { findToolsFolder, type ToolsFolder } from './toolset.ts';
@@ -83,6 +89,12 @@ function fromDirectory(
   const named = relative(directory, resolve(place, path));
   if (named === '') return '.';
   return resolve(named) === named || named.startsWith(`..${sep}`) || named === '..' ? named : `.${sep}${named}`;
+}
+
+/** The weakest isolation that a configuration has tools of the folder run in; `undefined` where nobody says. @throws as `readSettings`. */
+export async function findIsolation(given: GivenSettings, place: SettingsPlace): Promise<ConfigIsolation | undefined> {
+  const { isolation } = (await readSettings(given, place)).effective;
+  return isolation.origin.layer === 'default' ? undefined : isolation.value;
 }
 
 /** What may be set for a run, and changed when it is gone on with. */

@@ -244,6 +244,16 @@ test.each([['in-process'], ['worker'], ['subprocess']])(
   },
 );
 
+test('a tool is tried where a configuration lets it run, unless it is said otherwise', async () => {
+  const files = { 'holdfast.config.mjs': "export default { isolation: 'worker' };" };
+  expect((await tryFile(toSlug(), [], { files })).stdout).toContain('runs in a thread');
+  expect((await tryFile(toSlug(), ['--no-config'], { files })).stdout).toContain('runs in a process of its own');
+  const argv = ['--isolation', 'in-process'];
+  expect((await tryFile(toSlug(), argv, { files })).stdout).toContain('runs in this process');
+  const wrong = { 'holdfast.config.mjs': "export default { isolation: 'none' };" };
+  expect(await tryFile(toSlug(), [], { files: wrong })).toMatchObject({ exitCode: 2, stdout: '' });
+});
+
 test.each([
   { argv: ['gone.mjs'], code: 'usage.file_missing', says: 'a tool file by its path' },
   { argv: ['plugins'], code: 'usage.file_missing', says: '`holdfast check plugins` looks at all' },

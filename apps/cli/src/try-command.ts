@@ -10,12 +10,14 @@ import { toDryFilesystem } from './dry-filesystem.ts';
 import { type ExitCode, interruptionCodes, usageError } from './failure.ts';
 import { describeTerminal, findQuestionStream, type Host, type Interruption } from './host.ts';
 import { toJsonText } from './json-text.ts';
+import { type ConfigFlag, findIsolation } from './settings.ts';
 import { compareCalls, makeCall, planCalls, type TriedCall } from './try-calls.ts';
 import { openTarget, type TryTarget } from './try-target.ts';
 import { describeTrial, formatComparison, formatEnd, formatPlanned, formatTarget, formatTried } from './try-view.ts';
 import { findProtectedPaths, openWorkspace } from './workspace.ts';
 
 export interface TryOptions {
+  readonly config?: ConfigFlag;
   readonly file: string;
   /** JSON text. Absent: the input of the first example. */
   readonly input: string | undefined;
@@ -35,10 +37,13 @@ const defaultTimeoutMs = 60_000;
  * call does not succeed, or an example comes to something else.
  *
  * @throws HoldfastError `usage.file_missing`, `usage.file_not_tool`, `usage.tool_unknown`, `usage.input_missing`,
- * `usage.workspace_missing`, `usage.tools_around_workspace`.
+ * `usage.workspace_missing`, `usage.tools_around_workspace`, `config.*`.
  */
 export async function tryTool(options: TryOptions, host: Host): Promise<ExitCode> {
-  const target = await openTarget(options.file, options.isolation, host);
+  const { config } = options;
+  // Tried where a run would have it: of a configuration nothing else counts for one tool alone.
+  const isolation = options.isolation ?? (await findIsolation({ config }, { host }));
+  const target = await openTarget(options.file, isolation, host);
   const controller = new AbortController();
   let interruption: Interruption | undefined;
   const interrupt = (cause: Interruption): void => {

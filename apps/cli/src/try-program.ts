@@ -1,13 +1,14 @@
 import type { Isolation } from '@holdfast/loader';
 import { type Command, Option } from 'commander';
 import { isolationTiers } from './command-tree.ts';
+import { addConfigOptions, type ConfigFlags } from './config-flags.ts';
 import type { ExitCode } from './failure.ts';
 import { tryHelp } from './help-texts.ts';
 import type { Host } from './host.ts';
 import { collect, readSeconds } from './option-values.ts';
 import { tryTool } from './try-command.ts';
 
-interface TryFlags {
+interface TryFlags extends ConfigFlags {
   readonly input?: string;
   readonly workspace?: string;
   readonly isolation?: Isolation;
@@ -17,7 +18,7 @@ interface TryFlags {
 }
 
 export function addTryCommand(program: Command, host: Host, end: (code: ExitCode) => void): void {
-  program
+  const command = program
     .command('try')
     .description('check one tool file, call its tool alone, and show what a model would see')
     .argument('<file>', 'the tool file; its tool runs')
@@ -30,12 +31,14 @@ export function addTryCommand(program: Command, host: Host, end: (code: ExitCode
     )
     .option('--allow <name>', 'let the tool of this name run without asking, though it is dangerous', collect)
     .option('--timeout <seconds>', 'the longest that a call may take (default: 60)', readSeconds)
-    .option('--json', 'as JSON')
+    .option('--json', 'as JSON');
+  addConfigOptions(command)
     .addHelpText('after', tryHelp)
-    .action(async (file: string, { input, workspace, isolation, allow, timeout, json }: TryFlags) => {
+    .action(async (file: string, { config, input, workspace, isolation, allow, timeout, json }: TryFlags) => {
       end(
         await tryTool(
           {
+            config,
             file,
             input,
             workspace,
