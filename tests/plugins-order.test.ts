@@ -1,4 +1,17 @@
-import { definePlugin, defineTool, isHoldfastError, type Plugin, type Tool } from '@holdfast/core';
+import {
+  allow,
+  ask,
+  definePack,
+  definePlugin,
+  definePolicy,
+  defineTool,
+  isHoldfastError,
+  jsonSchema,
+  type Pack,
+  type Plugin,
+  type Policy,
+  type Tool,
+} from '@holdfast/core';
 import { executeToolCall } from '@holdfast/executor';
 import { callBudget, denyTools, sequentialDependency } from '@holdfast/policy';
 import { createRegistry, foldName, type Registry, renameTools, type Toolset } from '@holdfast/registry';
@@ -11,6 +24,11 @@ import { expect, test } from 'vitest';
 // Few names, of which some look alike, so that they meet.
 const toolNames = ['push', 'pu_sh', 'pull', 'list', '1ist', 'tag'] as const;
 const pluginNames = ['git', 'hg', 'svn', 'cvs', 'mail', 'mai1'] as const;
+
+/** One of the packs below, instead of a plugin. */
+interface UsePack {
+  readonly pack: keyof typeof packs;
+}
 
 interface Use {
   readonly name: string;
@@ -29,6 +47,29 @@ const use: fc.Arbitrary<Use> = fc.record({
   fault: fc.constantFrom('none', 'none', 'none', 'none', 'setup', 'version'),
   commands: fc.uniqueArray(fc.constantFrom('sync', 'push'), { maxLength: 1 }),
 });
+
+const packs = {
+  few: packOf('few', () => callBudget({ maxCalls: 3 })),
+  careful: packOf('careful', () =>
+    definePolicy({ name: 'careful', check: ({ tool }) => (tool.name.includes('l') ? ask('Look first.') : allow) }),
+  ),
+};
+
+function packOf(name: string, policy: () => Policy): Pack {
+  const preset = { description: 'As it is.', config: {} };
+  return definePack({
+    name,
+    version: '1.0.0',
+    description: 'One of two.',
+    configSchema: jsonSchema<Record<string, never>>({ type: 'object' }),
+    presets: { recommended: preset, strict: preset },
+    policies: () => [policy()],
+  });
+}
+
+const usedPacks: fc.Arbitrary<readonly UsePack[]> = fc
+  .subarray(['few', 'careful'] as const)
+  .map((names) => names.map((pack) => ({ pack })));
 
 // Every other name of a plugin that is there would be refused; one in a few sets has two that look alike all the same.
 const uses: fc.Arbitrary<readonly Use[]> = fc.uniqueArray(use, {
@@ -73,10 +114,13 @@ function toPlugin({ name, tools, policy, fault, commands }: Use): Plugin {
 }
 
 /** The registry, or the code with which it is refused. */
-function build(plugins: readonly Use[], given: Readonly<Record<string, string>>): Registry | string {
+function build(all: readonly (Use | UsePack)[], given: Readonly<Record<string, string>>): Registry | string {
   try {
-    return plugins.reduce(
-      (registry, one) => registry.use(toPlugin(one), one.prefix === undefined ? {} : { prefix: one.prefix }),
+    return all.reduce(
+      (registry, one) => {
+        if ('pack' in one) return registry.use(packs[one.pack]);
+        return registry.use(toPlugin(one), one.prefix === undefined ? {} : { prefix: one.prefix });
+      },
       createRegistry({ winners: given }),
     );
   } catch (thrown) {
@@ -104,13 +148,14 @@ const seen = { refused: 0, built: 0, denied: 0, lost: 0 };
 test('whatever is used, in whatever order', async () => {
   await fc.assert(
     fc.asyncProperty(
-      uses.chain((plugins) =>
-        fc.tuple(fc.constant(plugins), fc.shuffledSubarray([...plugins], { minLength: plugins.length })),
-      ),
+      fc
+        .tuple(uses, usedPacks)
+        .map(([plugins, some]) => [...plugins, ...some])
+        .chain((all) => fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length }))),
       winners,
       fc.array(fc.nat(9), { maxLength: 8 }),
-      async ([plugins, shuffled], given, calls) => {
-        const one = build(plugins, given);
+      async ([all, shuffled], given, calls) => {
+        const one = build(all, given);
         const other = build(shuffled, given);
         if (typeof one === 'string' || typeof other === 'string') {
           seen.refused += 1;
