@@ -1,4 +1,4 @@
-import type { Argument, Command, Option } from 'commander';
+import type { Argument, Command, Help, Option } from 'commander';
 
 /** What a value on the command line is, as far as a shell can complete it. */
 export type ValueKind =
@@ -12,6 +12,8 @@ export type ValueKind =
   | 'shell'
   | 'command'
   | 'overrides'
+  | 'pack'
+  | 'policy'
   | 'file'
   | 'new'
   | 'isolation'
@@ -51,6 +53,8 @@ const kinds: ReadonlyMap<string, ValueKind> = new Map([
   ['shell', 'shell'],
   ['command', 'command'],
   ['file', 'file'],
+  ['pack', 'file'],
+  ['side', 'file'],
   ['tier', 'isolation'],
 ]);
 
@@ -62,6 +66,8 @@ export const isolationTiers = ['in-process', 'worker', 'subprocess', 'sandbox'] 
 export const newKinds = ['tool', 'plugin', 'pack'] as const;
 export type NewKind = (typeof newKinds)[number];
 export const overridesActions = ['seed', 'status', 'diff'] as const;
+export const packActions = ['check'] as const;
+export const policyActions = ['diff', 'observed'] as const;
 export type OverridesAction = (typeof overridesActions)[number];
 
 /** Reads commander's own tree, help included, so that no completion can miss a command. */
@@ -72,10 +78,23 @@ export function describeProgram(program: Command): CommandTree {
     commands: help.visibleCommands(program).map((command) => ({
       name: command.name(),
       description: command.description(),
-      options: help.visibleOptions(command).map(describeOption),
-      argument: describeArgument(command.registeredArguments),
+      options: describeOptions(command, help),
+      argument: describeAction(command) ?? describeArgument(command.registeredArguments),
     })),
   };
+}
+
+/** Those of its own commands, too, each once. */
+function describeOptions(command: Command, help: Help): readonly DescribedOption[] {
+  const all = [command, ...command.commands].flatMap((each) => help.visibleOptions(each).map(describeOption));
+  return [...new Map(all.map((option) => [option.long, option])).values()];
+}
+
+/** Of a command that has commands of its own: what is offered is them, and what they are about. */
+function describeAction(command: Command): DescribedCommand['argument'] {
+  const [first] = command.commands;
+  if (first === undefined) return undefined;
+  return { name: 'action', kind: first.name() === packActions[0] ? 'pack' : 'policy', repeats: true };
 }
 
 function describeOption(option: Option): DescribedOption {

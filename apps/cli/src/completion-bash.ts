@@ -4,6 +4,8 @@ import {
   modelWords,
   newKinds,
   overridesActions,
+  packActions,
+  policyActions,
   shellWords,
   type ValueKind,
 } from './command-tree.ts';
@@ -145,6 +147,10 @@ function complete(kind: ValueKind, commands: readonly string[]): string {
       return `_holdfast_words '${commands.join(' ')}';`;
     case 'overrides':
       return '_holdfast_overrides;';
+    case 'pack':
+      return `_holdfast_files; COMPREPLY+=($(compgen -W '${packActions.join(' ')}' -- "$current"));`;
+    case 'policy':
+      return `_holdfast_sessions; COMPREPLY+=($(compgen -W '${policyActions.join(' ')}' -- "$current"));`;
     case 'file':
       return '_holdfast_files;';
     case 'new':

@@ -5,6 +5,8 @@ import {
   modelWords,
   newKinds,
   overridesActions,
+  packActions,
+  policyActions,
   shellWords,
   type ValueKind,
 } from './command-tree.ts';
@@ -88,6 +90,10 @@ function toWords(kind: ValueKind, commands: readonly string[]): string | undefin
       return commands.join(' ');
     case 'overrides':
       return `${overridesActions.join(' ')} (__fish_complete_path (commandline -ct))`;
+    case 'pack':
+      return `${packActions.join(' ')} (__fish_complete_path (commandline -ct))`;
+    case 'policy':
+      return `${policyActions.join(' ')} (__holdfast_sessions)`;
     case 'file':
       return '(__fish_complete_path (commandline -ct))';
     case 'new':

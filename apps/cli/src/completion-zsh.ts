@@ -5,6 +5,8 @@ import {
   modelWords,
   newKinds,
   overridesActions,
+  packActions,
+  policyActions,
   shellWords,
   type ValueKind,
 } from './command-tree.ts';
@@ -50,6 +52,14 @@ _holdfast_waiting() {
 
 _holdfast_overrides() {
   _alternative 'actions:action:(${overridesActions.join(' ')})' 'modules:module:_files'
+}
+
+_holdfast_pack() {
+  _alternative 'actions:action:(${packActions.join(' ')})' 'packs:pack:_files'
+}
+
+_holdfast_policy() {
+  _alternative 'actions:action:(${policyActions.join(' ')})' 'sessions:session:_holdfast_sessions'
 }
 
 _holdfast() {
@@ -107,6 +117,10 @@ function toAction(kind: ValueKind): string {
       return '_holdfast_commands';
     case 'overrides':
       return '_holdfast_overrides';
+    case 'pack':
+      return '_holdfast_pack';
+    case 'policy':
+      return '_holdfast_policy';
     case 'file':
       return '_files';
     case 'new':

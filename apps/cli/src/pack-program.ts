@@ -26,7 +26,7 @@ export function addPackCommand(program: Command, host: Host, end: (code: ExitCod
     .command('check')
     .description('check a policy pack: its metadata, presets, options and cases, and both answers of every rule')
     .argument('[dir]', 'folder of the pack, a file, or an installed package (default: this folder)')
-    .option('--export <name>', 'which of the packs that it exports (default: `default`, else the only one)')
+    .option('--export <export>', 'which of the packs that it exports (default: `default`, else the only one)')
     .option(
       '--cases <file>',
       'file that exports `cases` (default: cases.ts, src/cases.ts or test/cases.ts in the folder)',

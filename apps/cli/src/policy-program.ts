@@ -48,7 +48,7 @@ export function addPolicyCommand(program: Command, host: Host, end: (code: ExitC
     .requiredOption('--to <side>', 'the same, to compare with')
     .option('--preset <preset>', 'without --pack: the preset of both (default: recommended)')
     .option('--options <file>', 'JSON file with options of the host, for both')
-    .option('--export <name>', 'which of the packs that a module exports (default: `default`, else the only one)')
+    .option('--export <export>', 'which of the packs that a module exports (default: `default`, else the only one)')
     .option('--workspace <dir>', 'folder that the sessions worked in', '.')
     .option('--json', 'as JSON')
     .addHelpText('after', diffHelp)
