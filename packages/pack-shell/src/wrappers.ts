@@ -91,27 +91,31 @@ export function unwrap(name: string, given: readonly ShellWord[]): Wrapped | und
     return { inner: [{ type: 'nothing' }], isTransparent: true };
   }
   const inner = readWrapped(name, given, options);
-  return { inner: [inner], isTransparent: options.isMore !== true && inner.type !== 'nothing' };
+  const isTransparent = options.isMore !== true && inner.every(({ type }) => type !== 'nothing');
+  return { inner, isTransparent };
 }
 
-function readWrapped(name: string, given: readonly ShellWord[], options: WrapperOptions): Inner {
+function readWrapped(name: string, given: readonly ShellWord[], options: WrapperOptions): readonly Inner[] {
+  const { operands = 0, takesVariables = false } = options;
   let start = skipOptions(given, options);
-  if (start === undefined) return unclear(`which command \`${name}\` runs is not known`);
-  for (const word of options.takesVariables === true ? given.slice(start) : []) {
+  if (start === undefined) return [unclear(`which command \`${name}\` runs is not known`)];
+  const inner: Inner[] = [];
+  for (const word of takesVariables ? given.slice(start) : []) {
     const [variable = '', ...value] = word.text.split('=');
     if (value.length === 0) break;
-    if (word.splits) return unclear(`which command \`${name}\` runs is not known`);
-    if (!isHarmlessVariable(variable)) return unclear(`\`${variable}\` may change what a command does`);
+    if (word.splits) return [unclear(`which command \`${name}\` runs is not known`)];
+    if (!isHarmlessVariable(variable)) inner.push(unclear(`\`${variable}\` may change what a command does`));
     start += 1;
   }
-  const words = given.slice(start + (options.operands ?? 0));
-  const operands = given.slice(start, start + (options.operands ?? 0));
-  if (operands.some(({ splits }) => splits)) return unclear(`which command \`${name}\` runs is not known`);
-  if (words.length === 0) return { type: 'nothing' };
-  if (name !== 'xargs') return { type: 'command', words };
+  if (given.slice(start, start + operands).some(({ splits }) => splits)) {
+    return [unclear(`which command \`${name}\` runs is not known`)];
+  }
+  const words = given.slice(start + operands);
+  if (words.length === 0) return [...inner, { type: 'nothing' }];
+  if (name !== 'xargs') return [...inner, { type: 'command', words }];
   const replaced = replacedBy(given.slice(0, start));
-  if (replaced === undefined) return { type: 'command', words: [...words, unknownWords] };
-  return { type: 'command', words: words.map((word) => withHole(word, replaced)) };
+  if (replaced === undefined) return [...inner, { type: 'command', words: [...words, unknownWords] }];
+  return [...inner, { type: 'command', words: words.map((word) => withHole(word, replaced)) }];
 }
 
 /** Where the options end; `undefined` when it cannot be known. */
