@@ -108,10 +108,17 @@ type Exports = Readonly<Record<string, unknown>>;
 
 async function importFile(file: string, shown: string): Promise<Exports> {
   try {
-    return (await import(/* @vite-ignore */ pathToFileURL(file).href)) as Exports;
+    return toExports((await import(/* @vite-ignore */ pathToFileURL(file).href)) as Exports);
   } catch (cause) {
     throw failure('plugin.package.failed', `\`${shown}\` cannot be imported: ${describeThrown(cause)}`, cause);
   }
+}
+
+/** What a compiler has made CommonJS of stands in its `default`, with a `default` of its own. */
+function toExports(exports: Exports): Exports {
+  const { default: whole } = exports;
+  const isCompiled = typeof whole === 'object' && whole !== null && Object.hasOwn(whole, '__esModule');
+  return isCompiled ? (whole as Exports) : exports;
 }
 
 interface Picking<Thing> extends Importing<Thing> {

@@ -14,7 +14,7 @@ import { expect, test } from 'vitest';
 import type { HoldfastConfig, WorkspaceConfig } from './config.ts';
 import { mergeConfig } from './merge-config.ts';
 import { type OpenedRegistry, type OpenRegistryOptions, openRegistry } from './open-registry.ts';
-import { createFolder, makers, packageFiles } from './test-folder.ts';
+import { createFolder, makers, packageFiles, requiredMakers } from './test-folder.ts';
 
 interface Opening extends Partial<OpenRegistryOptions> {
   readonly config?: HoldfastConfig;
@@ -109,7 +109,21 @@ test('plugins by value, by package and by path, with where each of them comes fr
 const entry = 'export default plugin("git");';
 const folderOfGit = 'node_modules/git';
 
+/** A package for `require`. */
+function commonJsFiles(code: string): Readonly<Record<string, string>> {
+  return {
+    'node_modules/git/package.json': '{ "main": "entry.js" }',
+    'node_modules/git/entry.js': `${requiredMakers}${code}`,
+  };
+}
+
 test.each<readonly [string, Readonly<Record<string, string>>]>([
+  ['CommonJS', commonJsFiles('module.exports = plugin("git");')],
+  ['CommonJS of names', commonJsFiles('exports.git = plugin("git");')],
+  [
+    'CommonJS that a compiler made',
+    commonJsFiles("Object.defineProperty(exports, '__esModule', { value: true }); exports.default = plugin('git');"),
+  ],
   ['an exports map with conditions', packageFiles('git', entry, { exports: { node: { import: './entry.js' } } })],
   ['exports that are a path', packageFiles('git', entry, { exports: './entry.js' })],
   ['exports that are a list', packageFiles('git', entry, { exports: { '.': [null, { import: './entry.js' }] } })],

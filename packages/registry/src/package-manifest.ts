@@ -98,14 +98,13 @@ function toRootTarget(exports: unknown): unknown {
   return Object.keys(exports).some((key) => key.startsWith('.')) ? exports['.'] : exports;
 }
 
-/** The first target whose conditions an import meets. */
-function pickTarget(target: unknown): string | undefined {
+/** The first target whose conditions an import meets, as far as anybody nests them. */
+function pickTarget(target: unknown, depthLeft = 32): string | undefined {
   if (typeof target === 'string') return target;
-  if (Array.isArray(target)) return target.map(pickTarget).find((found) => found !== undefined);
+  if (depthLeft === 0) return undefined;
+  const pick = (inner: unknown): string | undefined => pickTarget(inner, depthLeft - 1);
+  if (Array.isArray(target)) return target.map(pick).find((found) => found !== undefined);
   if (!isPlainObject(target)) return undefined;
-  for (const [condition, inner] of Object.entries(target)) {
-    const found = conditions.has(condition) ? pickTarget(inner) : undefined;
-    if (found !== undefined) return found;
-  }
-  return undefined;
+  const met = Object.entries(target).filter(([condition]) => conditions.has(condition));
+  return met.map(([, inner]) => pick(inner)).find((found) => found !== undefined);
 }

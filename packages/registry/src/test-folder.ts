@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 /** A folder that is removed at the end of the block. */
 export interface TestFolder extends AsyncDisposable {
@@ -32,9 +33,8 @@ export async function createFolder(files: Readonly<Record<string, string | Uint8
 
 const core = new URL('../../core/src/index.ts', import.meta.url).href;
 
-/** The beginning of a module that makes plugins and packs, wherever it lies. */
-export const makers: string = `
-import { definePack, definePlugin, definePolicy, defineTool, jsonSchema, allow, deny } from ${JSON.stringify(core)};
+const functions = '{ definePack, definePlugin, definePolicy, defineTool, jsonSchema, allow, deny }';
+const makerCode = `
 const configSchema = jsonSchema({ type: 'object', properties: { tools: { type: 'array', items: { type: 'string' } } } });
 const tool = (name) => defineTool({ name, description: 'Does it.', execute: () => name });
 const plugin = (name, more = {}) => definePlugin({ name, version: '1.2.3', description: 'A plugin.', holdfast: '*', tools: [tool(name + '_tool')], ...more });
@@ -49,6 +49,11 @@ const pack = (name, more = {}) => definePack({
   ...more,
 });
 `;
+
+/** The beginning of a module that makes plugins and packs, wherever it lies. */
+export const makers: string = `import ${functions} from ${JSON.stringify(core)};${makerCode}`;
+/** The same for CommonJS. */
+export const requiredMakers: string = `const ${functions} = require(${JSON.stringify(fileURLToPath(core))});${makerCode}`;
 
 /** The files of an installed package, with an exports map. */
 export function packageFiles(
