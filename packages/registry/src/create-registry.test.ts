@@ -91,19 +91,46 @@ test("a plugin's policies are asked about its own tools, and hear of every succe
   expect(seen).toEqual(['push', 'pull!']);
 });
 
-test("a plugin's policies fail no call of anybody else", () => {
-  const failing = {
-    ...denying('order'),
-    onResult: (): never => {
-      throw new Error('not with me');
-    },
-  };
-  const [policy] = createRegistry().use(
-    pluginNamed('git', { tools: [toolNamed('push')], policies: [failing] }),
-  ).policies;
+test("a plugin's policies fail no call of anybody else", async () => {
   const success = { value: null, message: '', touched: new Map() };
-  expect(() => policy?.onResult?.(callOf('push'), success, noContext)).toThrow('not with me');
-  expect(policy?.onResult?.(callOf('pull'), success, noContext)).toBeUndefined();
+  const policyWith = (onResult: () => never) => {
+    const plugin = pluginNamed('git', { tools: [toolNamed('push')], policies: [{ ...denying('order'), onResult }] });
+    return createRegistry().use(plugin).policies[0];
+  };
+  const failing = policyWith(() => {
+    throw new Error('not with me');
+  });
+  expect(() => failing?.onResult?.(callOf('push'), success, noContext)).toThrow('not with me');
+  expect(failing?.onResult?.(callOf('pull'), success, noContext)).toBeUndefined();
+  // The cast stands for an author who writes without types.
+  const late = policyWith((() => Promise.reject(new Error('too late'))) as never);
+  await expect(late?.onResult?.(callOf('push'), success, noContext)).rejects.toThrow('too late');
+  expect(late?.onResult?.(callOf('pull'), success, noContext)).toBeUndefined();
+});
+
+test('a section keeps what is in force of it', () => {
+  const steps = (...tools: readonly string[]) => ({
+    objective: 'Ship.',
+    outcome: 'Shipped.',
+    steps: tools.map((tool) => ({ tool, description: 'A step.', input: {}, output: null })),
+  });
+  const section = sectionOf('git', {
+    tools: [toolNamed('push'), toolNamed('tag')],
+    taskExamples: [steps('tag', 'other'), steps('tag', 'push')],
+    children: [sectionOf('more', { tools: [toolNamed('log')] })],
+  });
+  const git = pluginNamed('git', { sections: [section] });
+  const lost = createRegistry({ winners: { push: 'hg' } })
+    .use(git)
+    .use(pluginOf('hg', 'push'));
+  expect(namesOf(lost)).toEqual(['tag', 'log', 'push']);
+  expect(lost.sections).toMatchObject([
+    { tools: [{ name: 'tag' }], taskExamples: [{ steps: [{ tool: 'tag' }, { tool: 'other' }] }] },
+  ]);
+  expect(lost.sections[0]?.taskExamples).toHaveLength(1);
+  const [prefixed] = createRegistry().use(git, { prefix: 'my' }).sections;
+  expect(prefixed?.taskExamples[1]?.steps.map(({ tool }) => tool)).toEqual(['my_tag', 'my_push']);
+  expect(prefixed?.children[0]).toMatchObject({ key: 'more', tools: [{ name: 'my_log' }] });
 });
 
 test('options meet the schema of the plugin, and `setup` gets what that makes of them', () => {

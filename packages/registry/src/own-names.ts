@@ -99,12 +99,7 @@ export function renamePolicy(
       : {
           onResult(call: PreparedCall, result: PolicyResult, context: PolicyContext) {
             if (concerns(call)) return policy.onResult?.(see(call), result, context);
-            try {
-              return policy.onResult?.(see(call), result, context);
-            } catch {
-              // How a policy refuses a call after all. This one is not its business.
-              return undefined;
-            }
+            return learnFromOthers(() => policy.onResult?.(see(call), result, context));
           },
         }),
     ...(policy.reserve === undefined
@@ -114,6 +109,20 @@ export function renamePolicy(
             concerns(call) ? policy.reserve?.(see(call), context) : undefined,
         }),
   });
+}
+
+/** What a policy makes of a call that is not its business. */
+function learnFromOthers(learn: () => unknown): unknown {
+  try {
+    const answer = learn();
+    if (typeof answer !== 'object' || answer === null || !('then' in answer)) return answer;
+    // It would fail the call. Nobody waits for it: what it comes to must not end the process.
+    void Promise.allSettled([Promise.resolve(answer)]);
+    return undefined;
+  } catch {
+    // How a policy refuses a call after all. Its own calls it still refuses so.
+    return undefined;
+  }
 }
 
 /** What a policy mentions, as others call it. A tool that is not in force is there, and needs no guard. */
