@@ -1,4 +1,4 @@
-import { defineSlice } from '@holdfast/core';
+import { defineSlice, type ToolOrigin } from '@holdfast/core';
 import { expect, test } from 'vitest';
 import { createRegistry } from './create-registry.ts';
 import type { Explanation, Registry } from './registry.ts';
@@ -82,6 +82,27 @@ test('a package whose version is not that of its plugin', () => {
     file: source.file,
     digest: 'ab12',
   });
+});
+
+test('a tool that was loaded from a file is from there', () => {
+  const origins: readonly ToolOrigin[] = [
+    { kind: 'file', source: 'greet.mjs', digest: 'cd34' },
+    { kind: 'plugin', source: 'files: tools/tag.mjs' },
+    { kind: 'mcp', source: 'server', digest: 'ef56' },
+  ];
+  const names = ['greet', 'tag', 'remote'];
+  const tools = origins.map((origin, index) => ({ ...toolNamed(names[index] ?? ''), origin }));
+  const registry = createRegistry({ winners: { greet: 'git' } }).use(
+    pluginNamed('files', { tools: [...tools, toolNamed('plain')] }),
+    { source },
+  );
+  const about = { plugin: 'files', version: '1.0.0', package: '@acme/git' };
+  const provenanceOf = (name: string) => registry.explain(name)[0]?.provenance;
+  expect(provenanceOf('greet')).toEqual({ ...about, file: 'greet.mjs', digest: 'cd34' });
+  // Not the digest of another file.
+  expect(provenanceOf('tag')).toEqual({ ...about, file: 'tools/tag.mjs' });
+  expect(provenanceOf('remote')).toEqual({ ...about, file: source.file, digest: 'ab12' });
+  expect(provenanceOf('plain')).toEqual({ ...about, file: source.file, digest: 'ab12' });
 });
 
 test('why a plugin is left out', () => {

@@ -1,6 +1,6 @@
-import type { Section } from '@holdfast/core';
+import type { Section, ToolOrigin } from '@holdfast/core';
 import { foldName } from './fold-name.ts';
-import type { Placed } from './place-plugin.ts';
+import type { Placed, PlacedTool } from './place-plugin.ts';
 import type { Explanation, Provenance, RegisteredKind, RegisteredPack, RegisteredPlugin } from './registry.ts';
 import type { Used } from './registry-view.ts';
 import type { TakenPlugin } from './take-plugin.ts';
@@ -42,8 +42,11 @@ function explainLeftOut({ registered: { name, provenance }, problem }: LeftOut):
 function explainPlugin({ registered, contributions, placed }: InForce, around: Surroundings): readonly Explanation[] {
   const { name: plugin, prefix, provenance } = registered;
   const prefixed = prefix === undefined ? '' : `prefixed with \`${prefix}\``;
-  const place = (kind: RegisteredKind, things: readonly Placed<unknown>[]): readonly Explanation[] =>
-    things.map(({ ownName, name, value }) => {
+  const place = (
+    kind: RegisteredKind,
+    things: readonly (Placed<unknown> & Partial<Pick<PlacedTool, 'origin'>>)[],
+  ): readonly Explanation[] =>
+    things.map(({ ownName, name, value, origin }) => {
       const notes = [ownName === name || kind === 'policy' ? '' : prefixed];
       if (kind === 'tool' || kind === 'command') notes.push(noteOwners({ kind, name, plugin }, around));
       const inForce = value !== undefined;
@@ -51,7 +54,7 @@ function explainPlugin({ registered, contributions, placed }: InForce, around: S
         name,
         qualifiedName: `${plugin}/${ownName}`,
         inForce,
-        provenance,
+        provenance: fromFile(provenance, origin),
         note: join(notes),
       });
     });
@@ -96,6 +99,17 @@ function explainPlugin({ registered, contributions, placed }: InForce, around: S
         }),
       ),
   ];
+}
+
+/** A tool that says which file it is from is from there, and not from the file of the plugin. */
+function fromFile(provenance: Provenance, origin: ToolOrigin | undefined): Provenance {
+  const { plugin, package: packageName = plugin } = provenance;
+  if (origin === undefined || origin.kind === 'mcp' || origin.source === packageName) return provenance;
+  const { digest: _other, ...rest } = provenance;
+  const { source, digest } = origin;
+  // The loader says whose folder it is, which is said here already.
+  const file = source.startsWith(`${plugin}: `) ? source.slice(plugin.length + 2) : source;
+  return Object.freeze({ ...rest, file, ...(digest === undefined ? {} : { digest }) });
 }
 
 /** The section, its policies and slices, and the sections under it. A policy of one is met by the path of the section and its own id. */

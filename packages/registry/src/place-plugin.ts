@@ -6,6 +6,7 @@ import {
   type Section,
   type Slice,
   type Tool,
+  type ToolOrigin,
 } from '@holdfast/core';
 import { type Claim, toKey } from './claims.ts';
 import { foldName } from './fold-name.ts';
@@ -22,10 +23,15 @@ export interface Placed<Value> {
   readonly value: Value | undefined;
 }
 
+/** A tool under such a name, in force or not, with where it says that it is from. */
+export interface PlacedTool extends Placed<Tool> {
+  readonly origin: ToolOrigin | undefined;
+}
+
 /** What a plugin contributes under the names of its place. */
 export interface PlacedPlugin {
   readonly names: OwnNames;
-  readonly tools: readonly Placed<Tool>[];
+  readonly tools: readonly PlacedTool[];
   /** Those in force that no section carries. */
   readonly looseTools: readonly Tool[];
   readonly sections: readonly Placed<Section>[];
@@ -64,9 +70,9 @@ export function placePlugin(place: Place, contributions: Contributions, winners:
   });
   const inForce = [...looseTools, ...sections.flatMap(({ value }) => (value === undefined ? [] : toolsOf(value)))];
   const byName = new Map(inForce.map((tool) => [tool.name, tool]));
-  const tools = allTools.map(({ name: ownName }): Placed<Tool> => {
+  const tools = allTools.map(({ name: ownName, origin }): PlacedTool => {
     const name = toToolName(place, ownName);
-    return { ownName, name, value: isTheirs(name) ? byName.get(name) : undefined };
+    return { ownName, name, origin, value: isTheirs(name) ? byName.get(name) : undefined };
   });
   const policies = contributions.policies.map((policy): Placed<Policy> => {
     const id = `${place.name}-${policy.id}`.slice(0, 64);

@@ -55,6 +55,7 @@ export interface Provenance {
   readonly package?: string;
   /** Of the package, where it is another than `version`. */
   readonly packageVersion?: string;
+  /** As whoever imported it has it; for a tool that was loaded from a file of its own that file, relative to its folder. */
   readonly file?: string;
   /** SHA-256 of the file, in hex. */
   readonly digest?: string;
