@@ -115,18 +115,13 @@ function findChanges(before: ConfigRecord, now: ConfigRecord): readonly string[]
   const denied = new Set(now.denyTools);
   const allowed = new Set(before.allowTools);
   const freed = before.denyTools.filter((name) => !denied.has(name));
-  const added =
-    before.allowTools === undefined ? [] : (now.allowTools?.filter((name) => !allowed.has(name)) ?? ['all']);
+  const added = now.allowTools?.filter((name) => !allowed.has(name)).map((name) => `\`${name}\``) ?? ['every tool'];
   return [
     ...before.plugins.flatMap((plugin) => describe(`the plugin \`${plugin.name}\``, plugin, plugins.get(plugin.name))),
     ...before.packs.flatMap((pack) => describe(`the pack \`${pack.id}\``, pack, packs.get(pack.id))),
-    ...(freed.length === 0 ? [] : [`${list(freed)} is denied no more`]),
-    ...(added.length === 0 ? [] : [`${list(added)} is allowed now`]),
+    ...(freed.length === 0 ? [] : [`no longer denied: ${freed.map((name) => `\`${name}\``).join(', ')}`]),
+    ...(before.allowTools === undefined || added.length === 0 ? [] : [`newly allowed: ${added.join(', ')}`]),
   ];
-}
-
-function list(names: readonly string[]): string {
-  return names.map((name) => `\`${name}\``).join(', ');
 }
 
 function describe(what: string, before: RecordedPlugin | RecordedPack, now: object | undefined): readonly string[] {

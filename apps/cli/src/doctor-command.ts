@@ -70,7 +70,8 @@ async function diagnose({ workspace, ...given }: DoctorOptions, host: Host, node
   const config = await examineConfig({ ...given, workspace: resolve(host.directory, workspace) }, host);
   const { tools, subfolders } = config;
   const folder = await examineTools(tools, { subfolders, directory: host.directory });
-  problems.push(...config.problems, ...folder.problems);
+  // Both have looked for the folder.
+  problems.push(...new Set([...config.problems, ...folder.problems]));
   const python = await findPython();
   const tiers = await describeIsolation(host.environment['PATH'] ?? '');
   return {

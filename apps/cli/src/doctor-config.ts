@@ -5,7 +5,6 @@ import type { Host } from './host.ts';
 import type { ViewPlace } from './registry-view.ts';
 import { findFolder, readSettings } from './settings.ts';
 import { toPrintable } from './terminal-text.ts';
-import type { ToolsFolder } from './toolset.ts';
 import { isFolder } from './workspace.ts';
 
 /** What a run would have of a configuration. */
@@ -35,8 +34,8 @@ export async function examineConfig(
   let examined: ExaminedConfig = { state: none, tools, subfolders: subfolders === true, problems: [] };
   try {
     const place = (await isFolder(workspace)) ? { workspace } : {};
-    const settings = await readSettings({ config, subfolders }, { ...place, host });
-    const folder = tools === undefined ? await findFolder(settings) : noFolder;
+    const settings = await readSettings({ config, tools, subfolders }, { ...place, host });
+    const folder = await findFolder(settings);
     examined = {
       ...examined,
       state: { ...none, file: settings.file },
@@ -44,8 +43,8 @@ export async function examineConfig(
       subfolders: settings.effective.subfolders.value,
     };
     if (settings.effective.plugins.length + settings.effective.packs.length === 0) return examined;
-    // The tools of the folder are looked at by themselves.
-    const { used, problems, close } = await openEquipment(settings, noFolder, {}, host);
+    // With a lock, copies of the tools of the folder would be made, and nothing is written here.
+    const { used, problems, close } = await openEquipment(settings, folder, { lock: { tools: 'ignore' } }, host);
     await close();
     return {
       ...examined,
@@ -60,8 +59,6 @@ export async function examineConfig(
     return { ...examined, problems: [describeThrown(thrown)] };
   }
 }
-
-const noFolder: ToolsFolder = { name: './plugins', path: undefined };
 
 export function describeConfig({ file, plugins, packs }: ConfigState): readonly (readonly [string, string])[] {
   if (file === null) return [['config', 'no holdfast.config.ts here; a run does without plugins and packs']];

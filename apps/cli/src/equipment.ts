@@ -1,15 +1,16 @@
 import { realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import type { Policy, Slice } from '@holdfast/core';
+import type { Policy, Section, Slice } from '@holdfast/core';
 import { formatDiagnostic } from '@holdfast/loader';
 import { configPolicies, type Registry, type UnknownToolName } from '@holdfast/registry';
 import { type OpenedRegistry, openRegistry, type RegistryDiagnostic } from '@holdfast/registry/node';
 import { filesPlugin, folderPlugin } from './builtin-plugins.ts';
 import type { Host } from './host.ts';
 import { createPluginKeeper, type PluginKeeper } from './plugin-keeper.ts';
+import { recordImports } from './record-imports.ts';
 import type { Settings } from './settings.ts';
 import { toPrintable, toPrintableBlock } from './terminal-text.ts';
-import { lockName, openToolset, type Toolset, type ToolsFolder } from './toolset.ts';
+import { type LockUse, lockName, openToolset, type Toolset, type ToolsFolder } from './toolset.ts';
 import { isFile } from './workspace.ts';
 
 /** What a run works with beside model and files: what this program, the tools folder and the configuration bring along. */
@@ -24,8 +25,8 @@ export interface Equipment {
   readonly problems: readonly RegistryDiagnostic[];
   /** Names in lists of the configuration that no tool has. */
   readonly unknownNames: readonly UnknownToolName[];
-  /** Absolute paths of what was imported. */
-  readonly paths: readonly string[];
+  /** Absolute paths of what was imported, or would be if it were there: files, and folders of packages. */
+  readonly imported: readonly string[];
   /** What plugins and packs declare, beside what is locked of them. */
   readonly keeper: PluginKeeper;
   /** Ends the processes in which tools run. */
@@ -33,10 +34,8 @@ export interface Equipment {
 }
 
 export interface EquipmentOptions {
-  /** What a lock is for: nothing, to be kept to where there is one, or to be there. Default `use`. */
-  readonly lock?: 'ignore' | 'use' | 'require';
-  /** Whether plugins and packs have to be locked, too. Default: where the lock says anything of them. */
-  readonly pluginsLocked?: boolean;
+  /** What a lock is for: nothing, to be kept to where it says anything of them, or to say it. Default for both `use`. */
+  readonly lock?: { readonly tools?: LockUse; readonly plugins?: LockUse };
   /** Default: as the settings say. */
   readonly subfolders?: boolean;
 }
@@ -49,7 +48,7 @@ export interface EquipmentOptions {
 export async function openEquipment(
   settings: Settings,
   folder: ToolsFolder,
-  { lock = 'use', pluginsLocked = false, subfolders = settings.effective.subfolders.value }: EquipmentOptions,
+  { lock = {}, subfolders = settings.effective.subfolders.value }: EquipmentOptions,
   host: Host,
 ): Promise<Equipment> {
   const { effective, directory } = settings;
@@ -60,15 +59,16 @@ export async function openEquipment(
   const lockPath = await findLockPath(folder, settings);
   // Where there is no folder, a lock can still be about plugins.
   const isAboutPlugins = folder.path === undefined && hasPlugins && (await isFile(lockPath));
+  const { tools: forTools = 'use', plugins: forPlugins = 'use' } = lock;
   const toolset = await openToolset(folder, {
     subfolders,
-    lock: lock === 'require' && isAboutPlugins ? 'use' : lock,
+    lock: forTools === 'require' && isAboutPlugins ? 'use' : forTools,
     ...isolation,
     print,
   });
   const keeper = createPluginKeeper({
-    lock: lock === 'ignore' ? undefined : lockPath,
-    required: pluginsLocked,
+    lock: forPlugins === 'ignore' ? undefined : lockPath,
+    required: forPlugins === 'require',
     load: { ...isolation, processes: { print } },
     report: (diagnostic, plugin) => print(`${formatDiagnostic(diagnostic, { folder: plugin })}\n`),
   });
@@ -76,14 +76,16 @@ export async function openEquipment(
     await Promise.all([toolset.close(), keeper.close()]);
   };
   try {
-    const opened = await openRegistry(effective, {
-      directory,
-      builtIn: [{ plugin: filesPlugin(toolset.fileTools) }, { plugin: folderPlugin(toolset.folderTools) }],
-      preparePlugin: keeper.preparePlugin,
-      preparePack: keeper.preparePack,
-    });
-    const { registry, diagnostics, used, paths } = opened;
-    const lists = configPolicies(effective, new Set(registry.tools.map(({ name }) => name)));
+    const { answer, imported } = await recordImports(() =>
+      openRegistry(effective, {
+        directory,
+        builtIn: [{ plugin: filesPlugin(toolset.fileTools) }, { plugin: folderPlugin(toolset.folderTools) }],
+        preparePlugin: keeper.preparePlugin,
+        preparePack: keeper.preparePack,
+      }),
+    );
+    const { registry, diagnostics, used, paths } = answer;
+    const lists = configPolicies(effective, listToolNames(registry));
     return {
       settings,
       toolset,
@@ -92,7 +94,7 @@ export async function openEquipment(
       used,
       problems: [...diagnostics, ...registry.problems],
       unknownNames: lists.unknown,
-      paths,
+      imported: [...paths, ...settings.imported, ...imported],
       keeper,
       close,
     };
@@ -123,6 +125,20 @@ export function reportProblems({ toolset, problems, unknownNames }: Equipment, h
 }
 
 /** Slices of plugins, and of their sections. */
-export function listSlices({ registry }: Equipment): readonly Slice[] {
-  return registry.slices;
+export function listSlices({ slices, sections }: Registry): readonly Slice[] {
+  return [...new Set([...slices, ...sections.flatMap(slicesOf)])];
+}
+
+function slicesOf({ slices, children }: Section): readonly Slice[] {
+  return [...slices, ...children.flatMap(slicesOf)];
+}
+
+/** Those of the registry, and those that a prompt has of its own where a section of it can be opened. */
+function listToolNames({ tools, sections }: Registry): readonly string[] {
+  const names = tools.map(({ name }) => name);
+  return sections.some(hasSummary) ? [...names, 'open_sections', 'read_section'] : names;
+}
+
+function hasSummary({ summary, children }: Section): boolean {
+  return summary !== undefined || children.some(hasSummary);
 }

@@ -19,6 +19,7 @@ Exit codes:
   3    run, resume: the run waits for a person; \`holdfast pending\` shows for what
   130  Ctrl-C; the log of the run has its end. A second Ctrl-C does not wait for that. (143: SIGTERM, 129: the terminal was closed)
 
+Where a plugin has a command, \`holdfast NAME\` runs it; \`holdfast list --tree\` names them.
 NO_COLOR turns colours off, HOLDFAST_DEBUG=1 shows the stacks of errors.`;
 
 export const runHelp: string = `

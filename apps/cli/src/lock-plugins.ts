@@ -35,7 +35,7 @@ export async function comparePlugins(
   const { keeper, problems, close } = await openEquipment(
     settings,
     { ...folder, path: undefined },
-    { lock: 'ignore' },
+    { lock: { plugins: 'ignore' } },
     host,
   );
   await close();

@@ -50,7 +50,7 @@ export async function resumeSession(options: ResumeOptions, host: Host): Promise
   // Where the session has state of plugins, they are needed before it can be opened.
   const findSlices: FindSlices = async (records) => {
     const given = readTerms(records, Number.POSITIVE_INFINITY);
-    return given === undefined ? [] : listSlices((await open(given)).equipment);
+    return given === undefined ? [] : listSlices((await open(given)).equipment.registry);
   };
   try {
     const session = await openSession(log, workspace, host, findSlices);
@@ -127,10 +127,11 @@ async function openTerms(
     { config: findConfig(given, options), isolation: terms.isolation },
     { workspace, host: options.config === undefined ? given : host },
   );
-  const lock = given.locked === true ? 'require' : 'use';
-  const subfolders = given.subfolders === true;
-  const pluginsLocked = given.config?.locked === true;
-  const equipment = await openEquipment(settings, folder, { lock, subfolders, pluginsLocked }, host);
+  const lock = {
+    tools: given.locked === true ? 'require' : 'use',
+    plugins: given.config?.locked === true ? 'require' : 'use',
+  } as const;
+  const equipment = await openEquipment(settings, folder, { lock, subfolders: given.subfolders === true }, host);
   try {
     if (given.config !== undefined && options.acceptConfig !== true)
       checkSameConfig(given.config, await toConfigRecord(equipment));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { findLog } from './session-logs.ts';
 import { createFolder, type TestFolder } from './test-folder.ts';
-import { createProject, git, runScript, toConfig, toPack, toScript, type } from './test-plugins.ts';
+import { createProject, git, runScript, toConfig, toPack, toPlugin, toScript, type } from './test-plugins.ts';
 import { type Ended, toTool } from './test-program.ts';
 import { checkLines } from './test-schemas.ts';
 
@@ -138,7 +138,7 @@ const changes: readonly Change[] = [
   {
     title: 'one denied less',
     change: (folder) => configure(folder, { ...whole, denyTools: [] }),
-    says: '`delete_file` is denied no more',
+    says: 'no longer denied: `delete_file`',
   },
 ];
 
@@ -166,13 +166,34 @@ test('names that were the only ones are not joined by others', async () => {
     return await type(folder, ['resume', id, ...(await configure(folder, config))]);
   };
   expect((await resume({ ...narrow, allowTools: ['push', 'status', 'blame'] })).stderr).toContain(
-    '`blame` is allowed now',
+    'newly allowed: `blame`',
   );
-  expect((await resume({ ...narrow, allowTools: undefined })).stderr).toContain('`all` is allowed now');
+  expect((await resume({ ...narrow, allowTools: undefined })).stderr).toContain('newly allowed: every tool');
   expect(await resume({ ...narrow, allowTools: ['push'] })).toMatchObject({
     exitCode: 3,
     stderr: expect.stringMatching(/^$/),
   });
+});
+
+test('state of a section of a plugin is there again, too', async () => {
+  const notes = `import { markdownSection } from '${import.meta.resolve('@holdfast/prompt')}';
+${toPlugin(`(() => {
+  const notes = core.defineSlice({ id: 'notes', kind: 'list', reducers: { noted: (_, text) => core.append(text) } });
+  const note = core.defineTool({
+    name: 'note', description: 'Notes a word.', effects: 'state', dangerous: true,
+    execute(_, { session }) { session.dispatch({ type: 'noted', payload: 'word' }); return [...session.read(notes)].length; },
+  });
+  const inner = markdownSection({ title: 'Inner', template: 'Notes.', tools: [note], slices: [notes] });
+  const sections = [markdownSection({ title: 'Notes', template: 'About notes.', children: [inner] })];
+  return { name: 'notes', version: '1.0.0', description: 'Notes.', holdfast: '*', sections };
+})()`)}`;
+  const script = toScript([['note']], [['note']]);
+  await using folder = await createProject({ plugins: ['./notes.mjs'] }, { 'notes.mjs': notes, 'script.json': script });
+  const id = await suspend(folder);
+  await type(folder, ['approve', id, 'call_1_0']);
+  expect(await type(folder, ['resume', id, '--suspend'])).toMatchObject({ exitCode: 3, stderr: '' });
+  expect(await type(folder, ['resume', id, '--yes'])).toMatchObject({ exitCode: 0, stderr: '' });
+  expect((await type(folder, ['show', '--json'])).stdout).toMatch(/"value":1[\s\S]+"value":2/);
 });
 
 test('--accept-config goes on with what there is now, and a guard that became stricter holds', async () => {

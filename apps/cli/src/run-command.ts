@@ -58,9 +58,8 @@ export async function runRequest(options: RunOptions, host: Host): Promise<ExitC
     { workspace, host },
   );
   const folder = await findFolder(settings);
-  const isRequired = settings.effective.locked.value;
-  const lock = { lock: isRequired ? 'require' : 'use', pluginsLocked: isRequired } as const;
-  const equipment = await openEquipment(settings, folder, lock, host);
+  const use = settings.effective.locked.value ? 'require' : 'use';
+  const equipment = await openEquipment(settings, folder, { lock: { tools: use, plugins: use } }, host);
   try {
     const terms = await toTerms(options, equipment);
     const setup = await setUpRun(equipment, terms, { workspace, modelDirectory: host.directory }, host);

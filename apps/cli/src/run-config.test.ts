@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createFolder } from './test-folder.ts';
 import { createProject, listSessions, runScript, toConfig, toPack, toPlugin, toScript, type } from './test-plugins.ts';
-import { toTool } from './test-program.ts';
+import { runMain, toTool } from './test-program.ts';
 
 test('tools, guards, state and resources of a plugin and of its pack are in force', async () => {
   const config = { plugins: ['./git.mjs'], packs: ['git/git-safety'] };
@@ -212,6 +212,81 @@ test('what is imported, and what a workspace forbids, cannot be changed by the r
   const { stdout } = await runScript(folder);
   for (const path of paths) expect(stdout.split(`\`${path}\` is protected`)).toHaveLength(3);
   expect(await readFile(join(folder.path, 'holdfast.policy.json'), 'utf8')).toBe(policy);
+});
+
+test('what a configuration imports by a path is protected, too, and what it names and is not there cannot be made', async () => {
+  const files = {
+    'holdfast.config.mjs': `import { rule } from './own/rule.mjs';\n${toConfig({ plugins: ['./git.mjs', './later.mjs'] })}`,
+    'own/rule.mjs': "export * from './deep/rule.mjs';",
+    'own/deep/rule.mjs': 'export const rule = 1;',
+    'own/other.mjs': '',
+    'node_modules/some/index.mjs': 'export default 1;',
+    'git.mjs': toPlugin(`{ name: 'git', version: '1.0.0', description: 'Git.', holdfast: '*' }`).concat(
+      "import './node_modules/some/index.mjs';",
+    ),
+  };
+  const paths = ['own/rule.mjs', 'own/deep/rule.mjs', 'git.mjs', 'node_modules/some/index.mjs'];
+  const script = toScript(
+    paths.map((path) => ['read_file', { path }]),
+    [...paths, 'later.mjs', 'node_modules/more/index.mjs', 'own/made.mjs'].map((path) => [
+      'write_file',
+      { path, content: '' },
+    ]),
+  );
+  await using folder = await createFolder({ ...files, 'script.json': script });
+  // In a process of its own: what this one has imported before, it does not import again.
+  const { exitCode, stdout } = await runMain(['run', 'x', '--model', 'script:script.json'], { folder: folder.path });
+  expect(exitCode).toBe(0);
+  for (const path of [...paths, 'later.mjs', 'node_modules/more/index.mjs'])
+    expect(stdout).toContain(`\`${path}\` is protected`);
+  expect(stdout).toContain('+ created own/made.mjs\n\ncompleted');
+});
+
+test('tool files of a plugin run where tools of the folder do, and one that is refused costs itself', async () => {
+  const source = toPlugin(`{
+    name: 'filed', version: '1.0.0', description: 'Has files.', holdfast: '*',
+    toolFolders: [new URL('./filed/', import.meta.url)],
+  }`);
+  const files = {
+    'filed.mjs': source,
+    'filed/where.mjs': toTool('where', 'return { pid: process.pid };'),
+    'filed/bad.mjs': 'export const METADATA = make();',
+    'script.json': toScript([['where']]),
+  };
+  await using folder = await createProject({ plugins: ['./filed.mjs'] }, files);
+  const { exitCode, stdout, stderr } = await runScript(folder);
+  expect(exitCode).toBe(0);
+  expect(stdout).toMatch(/plugins: filed 1\.0\.0[\s\S]+ok {8}where/);
+  expect(stderr).toMatch(/filed\/bad\.mjs:1:\d+/);
+  expect((await type(folder, ['show', '--json'])).stdout).not.toContain(`"pid":${process.pid}}`);
+  const trusting = await runScript(folder, '--isolation', 'in-process');
+  expect(trusting.exitCode).toBe(0);
+  expect((await type(folder, ['show', '--json'])).stdout).toContain(`"pid":${process.pid}}`);
+});
+
+test('a section of a plugin can be opened where only some tools are allowed', async () => {
+  const source = `import { markdownSection } from '${import.meta.resolve('@holdfast/prompt')}';
+${toPlugin(`{
+    name: 'long', version: '1.0.0', description: 'Has much to say.', holdfast: '*',
+    sections: [markdownSection({
+      title: 'Rules', template: 'All of them.', summary: 'Rules.', visibility: 'summary',
+      tools: [core.defineTool({ name: 'rule', description: 'Gives one.', effects: 'none', execute: () => 'one' })],
+    })],
+  }`)}`;
+  const files = {
+    'long.mjs': source,
+    'script.json': toScript([['open_sections', { section_keys: ['rules'], reason: 'To know.' }], ['list_files']]),
+  };
+  const run = async (allowTools: readonly string[]) => {
+    await using folder = await createProject({ plugins: ['./long.mjs'], allowTools }, files);
+    return await runScript(folder);
+  };
+  const opened = await run(['open_sections']);
+  expect(opened.stderr).toBe('');
+  expect(opened.stdout).toMatch(/ok {8}open_sections [\s\S]+denied {4}list_files .+ deny: config-allow-tools/);
+  expect((await run(['list_files'])).stdout).toMatch(/denied {4}open_sections [\s\S]+ok {8}list_files/);
+  const none = await run([]);
+  expect(none.stdout).toMatch(/denied {4}open_sections [\s\S]+denied {4}list_files/);
 });
 
 test('--no-config and --config say which configuration counts', async () => {

@@ -44,8 +44,8 @@ export async function setUpRun(
   { workspace, modelDirectory }: RunPlaces,
   host: Host,
 ): Promise<RunSetup> {
-  const { registry, toolset, policies, paths } = equipment;
-  const protectedPaths = await findProtectedPaths(workspace, { toolsFolder: toolset.folder.path, imported: paths });
+  const { registry, toolset, policies, imported } = equipment;
+  const protectedPaths = await findProtectedPaths(workspace, { toolsFolder: toolset.folder.path, imported });
   // First of all: a tool that is missed below may have been refused.
   reportProblems(equipment, host);
   const { tools, slices, models } = registry;

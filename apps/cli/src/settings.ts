@@ -8,6 +8,7 @@ import {
 } from '@holdfast/registry';
 import { readConfig } from '@holdfast/registry/node';
 import type { Host } from './host.ts';
+import { recordImports } from './record-imports.ts';
 import { findToolsFolder, type ToolsFolder } from './toolset.ts';
 
 /** A file to read in place of the one that is found; false: none is read. */
@@ -30,6 +31,8 @@ export interface Settings {
   readonly file: string | null;
   /** Whether some file says something. */
   readonly found: boolean;
+  /** Absolute paths of what the configuration made this process import. */
+  readonly imported: readonly string[];
   /** Where the program was called, or the run was begun. */
   readonly directory: string;
 }
@@ -49,7 +52,8 @@ export async function readSettings(
   { config, ...given }: GivenSettings,
   { workspace, host: { directory } }: SettingsPlace,
 ): Promise<Settings> {
-  const { layers } = await readConfig({ directory, file: config, workspace });
+  const { answer, imported } = await recordImports(() => readConfig({ directory, file: config, workspace }));
+  const { layers } = answer;
   const typed = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
   const commandLine: ConfigLayer = { layer: 'command line', config: typed };
   const host = layers.find(({ layer }) => layer === 'host');
@@ -57,6 +61,7 @@ export async function readSettings(
     effective: mergeConfig([...layers, commandLine]),
     file: host?.file ?? null,
     found: layers.length > 0,
+    imported,
     directory,
   };
 }

@@ -74,13 +74,16 @@ export async function requireToolsFolder(
   throw usageError('usage.folder_missing', `There is no tools folder \`${folder.name}\`: name another one.`);
 }
 
+/** Whether a lock counts for nothing, is kept to where there is one, or has to be there. */
+export type LockUse = 'ignore' | 'use' | 'require';
+
 export interface ToolsetOptions {
   /** Makes errors of warnings. Default false. */
   readonly strict?: boolean;
   /** Reads the folders in the folder, too. Default false. */
   readonly subfolders?: boolean;
-  /** What a lock beside the folder is for: nothing, to be kept to where there is one, or to be there. Default `use`. */
-  readonly lock?: 'ignore' | 'use' | 'require';
+  /** What a lock beside the folder is for. Default `use`. */
+  readonly lock?: LockUse;
   /** The weakest isolation that tools of the folder run in. Default: what the loader takes. */
   readonly isolation?: Isolation;
   /** Where what a tool prints in a process of its own goes. Default: nowhere. */

@@ -27,6 +27,8 @@ test('what is imported from the workspace is protected like its tools folder', a
   await symlink(at('work/own'), at('linked'));
   const imported = [at('linked/git.ts'), at('work/own/git.ts'), at('elsewhere/b.ts')];
   expect(await find(at('work'), at('work/plugins'), ...imported)).toEqual([policyFile, 'plugins', 'own/git.ts']);
+  // What is not there yet can be made.
+  expect(await find(at('work'), undefined, at('linked/deep/gone.ts'))).toEqual([policyFile, 'own/deep/gone.ts']);
   await expect(find(at('work'), undefined, at('.'))).rejects.toMatchObject({ code: 'usage.tools_around_workspace' });
 });
 

@@ -1,5 +1,5 @@
 import { realpath, stat } from 'node:fs/promises';
-import { relative, resolve, sep } from 'node:path';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { usageError } from './failure.ts';
 
 // Where a workspace says what may not be done in it.
@@ -54,7 +54,7 @@ export async function findProtectedPaths(
 ): Promise<readonly string[]> {
   const found = [policyFile];
   for (const path of toolsFolder === undefined ? imported : [toolsFolder, ...imported]) {
-    const place = relative(workspace, await realpath(path));
+    const place = relative(workspace, await findRealPath(path));
     if (place === '' || /^(?:\.\.[\\/]?)+$/.test(place)) {
       const what = path === toolsFolder ? 'the tools folder' : `\`${path}\`, whose code is run,`;
       throw usageError(
@@ -66,6 +66,17 @@ export async function findProtectedPaths(
     if (!isOutside) found.push(place.split(sep).join('/'));
   }
   return [...new Set(found)];
+}
+
+/** Its real path, or that of the nearest folder that is there with what is left: what is not there yet can be made. */
+async function findRealPath(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch {
+    // Missing or unreachable: the folder around it is looked at, and in the end the root, which is always there.
+    const around = dirname(path);
+    return around === path ? path : join(await findRealPath(around), basename(path));
+  }
 }
 
 /** `path` as people at `directory` would write it: relative when it lies below, else whole. */
