@@ -4,6 +4,8 @@ import type { ShellWord } from './shell-word.ts';
 export interface CommandRule {
   readonly text: string;
   readonly program: string;
+  /** The program, folded. */
+  readonly folded: string;
   readonly words: readonly string[];
 }
 
@@ -12,7 +14,7 @@ export const commandRulePattern: RegExp = /^[^\s-]\S*(?: \S+)*$/;
 
 export function readCommandRule(text: string): CommandRule {
   const [program = '', ...words] = text.split(' ');
-  return { text, program, words };
+  return { text, program, folded: foldProgram(program), words };
 }
 
 /** Whether a command is one of the rule: it may depend on words that are not known yet. */
@@ -53,13 +55,11 @@ const optionNames: ReadonlyMap<string, readonly (readonly string[])[]> = new Map
 );
 
 /**
- * For rules that refuse: every spelling of the program and of its options counts, and an argument that may belong to an option may
+ * For rules that refuse, by the folded name of a command and its arguments: every spelling of the program and of its options counts, and an argument that may belong to an option may
  * be a sub-command as well.
  */
-export function matchRule(rule: CommandRule, [name, ...found]: readonly ShellWord[]): RuleMatch {
-  if (name === undefined || !name.known) return 'no';
-  const program = foldProgram(rule.program);
-  const called = foldProgram(name.text);
+export function matchRule(rule: CommandRule, called: string, found: readonly ShellWord[]): RuleMatch {
+  const program = rule.folded;
   // `git-push` is how Git itself calls `git push`.
   const isPart = called.startsWith(`${program}-`) && rule.words.length > 0;
   if (called !== program && !isPart) return 'no';

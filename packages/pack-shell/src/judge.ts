@@ -56,11 +56,12 @@ export function judgeDownloads({ downloads }: ScriptFacts): readonly Finding[] {
 
 function findMatch(
   rules: readonly CommandRule[],
-  { words }: FoundCommand,
+  { words, program }: FoundCommand,
 ): { readonly rule: CommandRule; readonly match: 'yes' | 'maybe' } | undefined {
+  const given = words.slice(1);
   let possible: CommandRule | undefined;
   for (const rule of rules) {
-    const match = matchRule(rule, words);
+    const match = matchRule(rule, program, given);
     if (match === 'yes') return { rule, match };
     if (match === 'maybe') possible ??= rule;
   }

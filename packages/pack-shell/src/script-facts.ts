@@ -27,6 +27,8 @@ export interface ScriptFacts {
 /** A simple command, wherever it stands and whatever runs it. */
 export interface FoundCommand {
   readonly words: readonly ShellWord[];
+  /** Its name, folded. */
+  readonly program: string;
   /** What it runs is among the commands, too, and it does nothing else. */
   readonly isTransparent: boolean;
   /** Why it cannot be said what it does. */
@@ -43,6 +45,7 @@ export interface FoundRedirection {
 const maxLength = 32_768;
 const maxDepth = 8;
 const maxNesting = 400;
+const maxCommands = 1_000;
 
 /** What a shell would do with this text. Never throws. */
 export function readScript(text: string): ScriptFacts {
@@ -95,11 +98,16 @@ class ScriptReader implements ScriptFacts {
       this.unclear.push('the name of a command is not known before it runs');
       return;
     }
+    if (this.commands.length >= maxCommands) {
+      if (this.commands.length === maxCommands) this.unclear.push(`it has more than ${maxCommands} commands`);
+      return;
+    }
     const program = foldProgram(name.text);
     if (isInterpreter(program) && (fetches || place.isDownloaded)) this.downloads.push(name.text);
     const wrapped = unwrap(program, given) ?? unwrapBuiltin(program, given, texts);
     this.commands.push({
       words,
+      program,
       isTransparent: wrapped?.isTransparent === true,
       opaque: findOpaque(program, given),
     });
@@ -162,9 +170,11 @@ class ScriptReader implements ScriptFacts {
   }
 
   #visitPipeline({ commands }: Pipeline, place: Place, nesting: number): void {
-    const before = this.commands.length;
+    let { isDownloaded } = place;
     for (const command of commands) {
-      this.#visit(command, { ...place, isDownloaded: place.isDownloaded || this.#hasDownloaded(before) }, nesting + 1);
+      const before = this.commands.length;
+      this.#visit(command, { ...place, isDownloaded }, nesting + 1);
+      isDownloaded ||= this.#hasDownloaded(before);
     }
   }
 
@@ -183,7 +193,7 @@ class ScriptReader implements ScriptFacts {
   }
 
   #hasDownloaded(since: number): boolean {
-    return this.commands.slice(since).some(({ words: [name] }) => isDownloader(foldProgram(name?.text ?? '')));
+    return this.commands.slice(since).some(({ program }) => isDownloader(program));
   }
 
   #addRedirection({ operator, target }: Redirect): void {

@@ -201,6 +201,7 @@ test.each([
   'ls\u001b',
   '\ud800',
   `ls ${'a'.repeat(40_000)}`,
+  `${'ls|'.repeat(1_001)}ls`,
   `${'sh -c '.repeat(20)}ls`,
   `${'env '.repeat(20)}ls`,
   `${'$('.repeat(400)}ls${')'.repeat(400)}`,

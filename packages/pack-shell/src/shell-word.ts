@@ -34,7 +34,7 @@ function fromWord({ text, value, parts }: Word): ShellWord {
 }
 
 function mayBeBraces(text: string): boolean {
-  return /\{.*(?:,|\.\.).*\}/s.test(text);
+  return text.includes('{') && (text.includes(',') || text.includes('..'));
 }
 
 interface Reading {
