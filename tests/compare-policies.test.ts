@@ -1,8 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { denyTools } from '@holdfast/policy';
-import { type LogRecord, memoryStore } from '@holdfast/session';
+import { executeToolCall } from '@holdfast/executor';
+import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
+import { filesystemGuard } from '@holdfast/pack-filesystem';
+import { denyTools, packPolicies, pathScope, readBeforeWrite } from '@holdfast/policy';
+import { createSession, type LogRecord, memoryStore } from '@holdfast/session';
 import { jsonlStore, readLog } from '@holdfast/session/jsonl';
 import { type ComparedCall, comparePolicies } from '@holdfast/testing';
 import fc from 'fast-check';
@@ -114,7 +117,7 @@ test('before and after swapped, what was tightened is widened', async () => {
       fc.array(fc.boolean(), { minLength: 6, maxLength: 6 }),
       async (session, inForce) => {
         const records = await record(session);
-        const [one, other] = [policiesOf(session), policiesOf({ ...session, inForce })];
+        const [one, other] = [policiesOf(session), policiesOf({ inForce })];
         const there = await comparePolicies(records, { before: one, after: other });
         const back = await comparePolicies(records, { before: other, after: one });
         expect(changes(back)).toEqual(changes(there).map((change) => opposite.get(change) ?? change));
@@ -125,4 +128,60 @@ test('before and after swapped, what was tightened is widened', async () => {
     { numRuns: runs },
   );
   expect(changed).toBeGreaterThan(runs);
+});
+
+const file = fc.constantFrom(
+  'src/a.ts',
+  './src/../src/a.ts',
+  'src/new.ts',
+  '.env',
+  '.git/config',
+  '../out',
+  'notes.md',
+);
+const fileCall = fc.oneof(
+  file.map((path) => ({ name: 'read_file', arguments: { path } })),
+  file.map((path) => ({ name: 'write_file', arguments: { path, content: 'new' } })),
+  file.map((path) => ({ name: 'delete_file', arguments: { path } })),
+  file.map((path) => ({ name: 'list_files', arguments: { path } })),
+  fc.constant({ name: 'grep_files', arguments: { pattern: 'o', path: 'src' } }),
+);
+
+test('policies about paths say what they said; one about the content of files is unknown where it looks at it', async () => {
+  const seen = new Set<string>();
+  await fc.assert(
+    fc.asyncProperty(fc.array(fileCall, { minLength: 1, maxLength: 12 }), async (calls) => {
+      const store = memoryStore();
+      const session = createSession({ store });
+      const tools = fileTools();
+      const files = { 'src/a.ts': 'old', '.env': 'KEY=1', '.git/config': 'old', 'notes.md': 'old' };
+      const policies = [
+        pathScope({ read: ['src', '.env'], write: ['src'] }),
+        ...packPolicies(filesystemGuard),
+        readBeforeWrite(),
+      ];
+      const options = { tools, session, policies, resources: { filesystem: memoryFilesystem(files) } };
+      for (const call of calls) await executeToolCall(call, options);
+      const filesystem = memoryFilesystem().readOnly;
+      const compared = await comparePolicies(store.records, { before: policies, after: [], tools, filesystem });
+      const ends = listEnds(store.records);
+      expect(compared).toHaveLength(ends.length);
+      for (const [index, { before, tool }] of compared.entries()) {
+        const decisions = ends[index]?.['decisions'] as readonly { readonly type: string }[];
+        const [about, byContent] = [before.judgements.slice(0, -1), before.judgements.at(-1)];
+        // Those of the tools that search look at the names of files.
+        if (tool !== 'grep_files')
+          expect(about.map(({ type }) => type)).toEqual(decisions.slice(0, -1).map(({ type }) => type));
+        for (const { type } of about) seen.add(`${tool} ${type}`);
+        const isWriter = ['write_file', 'delete_file'].includes(tool);
+        // What leads out of the folder is refused before its content is looked at.
+        expect(isWriter ? ['unknown', 'deny'] : ['allow']).toContain(byContent?.type);
+        if (byContent?.type === 'deny') expect(decisions.at(-1)?.type).toBe('deny');
+      }
+    }),
+    { numRuns: runs },
+  );
+  expect([...seen]).toEqual(
+    expect.arrayContaining(['read_file allow', 'read_file deny', 'write_file allow', 'write_file deny']),
+  );
 });

@@ -13,7 +13,14 @@ import {
   toolError,
   upsert,
 } from '@holdfast/core';
-import { executeToolCall, runAgent } from '@holdfast/executor';
+import {
+  answerApproval,
+  executeToolCall,
+  pendingApprovals,
+  resumeRun,
+  resumeToolCall,
+  runAgent,
+} from '@holdfast/executor';
 import { callBudget, denyTools, requireApproval, sequentialDependency } from '@holdfast/policy';
 import { createPrompt, markdownSection } from '@holdfast/prompt';
 import { createSession, type LogRecord, type Session, type SessionStore } from '@holdfast/session';
@@ -38,6 +45,8 @@ export interface RandomSession {
   readonly steps: readonly RandomStep[];
   /** Which of the policies are in force. */
   readonly inForce: readonly boolean[];
+  /** Whoever is asked answers once the run waits, and lets it go on. */
+  readonly later: boolean;
 }
 
 export const simpleTools = ['look', 'note', 'send', 'lose'] as const;
@@ -77,6 +86,7 @@ export const randomSession: fc.Arbitrary<RandomSession> = fc.record({
     { minLength: 1, maxLength: 6 },
   ),
   inForce: fc.array(fc.boolean(), { minLength: 6, maxLength: 6 }),
+  later: fc.boolean(),
 });
 
 /** New ones each time: what they know is in a session. */
@@ -103,7 +113,7 @@ export function listPolicies(): readonly Policy[] {
 }
 
 /** Of the policies that there are, those in force; with what they say to a tool that nobody is asked about. */
-export function policiesOf({ inForce }: RandomSession): readonly Policy[] {
+export function policiesOf({ inForce }: Pick<RandomSession, 'inForce'>): readonly Policy[] {
   return listPolicies().filter((_policy, index) => inForce[index]);
 }
 
@@ -163,17 +173,15 @@ export function argumentsOf({ key, fails, calls }: RandomCall): JsonObject {
 }
 
 /** Plays the session; a person approves of `b` and refuses `c`. */
-export async function playSession({ steps, inForce }: RandomSession, store: SessionStore): Promise<void> {
+export async function playSession(
+  { steps, inForce, later }: Pick<RandomSession, 'steps' | 'inForce' | 'later'>,
+  store: SessionStore,
+): Promise<void> {
   const session = createSession({ store });
-  const policies = policiesOf({ steps, inForce });
+  const policies = policiesOf({ inForce });
   const tools = makeTools(policies);
-  const shared = {
-    session,
-    policies,
-    approve: ({ input }: { readonly input: Json }) => ({
-      type: keyOf(input) === 'b' ? ('approve' as const) : ('deny' as const),
-    }),
-  };
+  const shared = { session, policies };
+  const atOnce = later ? {} : { approve: ({ input }: { readonly input: Json }) => answerTo(input) };
   const prompt = createPrompt({
     ns: 'tests',
     key: 'random',
@@ -183,19 +191,37 @@ export async function playSession({ steps, inForce }: RandomSession, store: Sess
     if (step.type === 'reset') {
       session.reset();
     } else if (step.type === 'direct') {
-      await executeToolCall({ name: step.call.tool, arguments: argumentsOf(step.call) }, { ...shared, tools });
+      const options = { ...shared, ...atOnce, tools };
+      const { tool } = step.call;
+      const ended = await executeToolCall({ name: tool, arguments: argumentsOf(step.call) }, options);
+      if (ended.kind === 'suspended') {
+        await answerAll(session);
+        for (const { callId } of ended.pending) await resumeToolCall(callId, options);
+      }
     } else {
       const turns = step.turns.map((calls) => ({
         // The same ids in every turn, as some providers do it.
         calls: calls.map((each, index) => ({ id: `c${index}`, name: each.tool, arguments: argumentsOf(each) })),
       }));
       const model = scriptedModel([...turns, { text: 'Done.' }]);
-      const run = runAgent({ ...shared, model, prompt: prompt.bind({}), input: 'Go.' });
-      const { status } = await run.result;
+      const options = { ...shared, ...atOnce, model, prompt: prompt.bind({}) };
+      let { status } = await runAgent({ ...options, input: 'Go.' }).result;
+      while (status === 'suspended') {
+        await answerAll(session);
+        ({ status } = await resumeRun(options).result);
+      }
       if (status !== 'completed') throw new Error(`the run ended as ${status}`);
     }
   }
   await session.close();
+}
+
+function answerTo(input: Json): { readonly type: 'approve' | 'deny' } {
+  return { type: keyOf(input) === 'b' ? 'approve' : 'deny' };
+}
+
+async function answerAll(session: Session): Promise<void> {
+  for (const pending of pendingApprovals(session)) await answerApproval(session, pending, answerTo(pending.input));
 }
 
 /** Every end of a call, those of child sessions too, by session and place. */

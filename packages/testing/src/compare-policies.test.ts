@@ -193,6 +193,28 @@ test('what is masked is not guessed: a policy that looks at it is unknown, and s
   ]);
 });
 
+test('what is doubted goes and comes back with the state', async () => {
+  const store = memoryStore();
+  const session = createSession({
+    store,
+    redactor: createRedactor({ key: 'k'.repeat(32), secrets: ['hunter2-hunter2'] }),
+  });
+  const step = async (name: string, path: string) => {
+    await executeToolCall({ name, arguments: { path } }, { tools, session });
+    return session.snapshot();
+  };
+  const before = await step('read', 'a');
+  const doubted = await step('read', 'hunter2-hunter2');
+  session.restore(before);
+  await step('write', 'c');
+  session.restore(doubted);
+  await step('write', 'd');
+  session.reset();
+  await step('write', 'e');
+  const compared = await comparePolicies(store.records, { before: [], after: [seenPaths] });
+  expect(compared.map(({ after }) => after.type)).toEqual(['allow', 'allow', 'allow', 'unknown', 'deny']);
+});
+
 test('only what is masked is unknown of arguments and results', async () => {
   const redactor = createRedactor({ key: 'k'.repeat(32), secrets: ['hunter2-hunter2'] });
   const input = {

@@ -40,13 +40,23 @@ function unknownTool({ tool: name, dangerous }: RecordedCall, missed: () => Miss
   });
 }
 
+/** `doubt`: why the state may not be what it was. */
 export function contextEvidence(
   { state, deadline, session }: PolicyContext,
-  { paths }: Pick<EvidenceOptions, 'paths'>,
+  { paths, doubt }: Pick<EvidenceOptions, 'paths'> & { readonly doubt: string | undefined },
   missed: Missed,
 ): PolicyContext {
+  const look = (): void => {
+    if (doubt !== undefined) missed(doubt);
+  };
+  const isObject = typeof state === 'object' && state !== null;
+  const shown = doubt !== undefined && isObject ? unknownObject(state, look) : state;
   return Object.freeze({
-    state,
+    get state() {
+      // A collection that is only handed on is not looked at yet.
+      if (!isObject) look();
+      return shown;
+    },
     deadline,
     session: Object.freeze({
       read: ((slice) => {

@@ -161,12 +161,13 @@ class Replay {
         const recorded = this.#current;
         if (recorded === undefined) return allow;
         const { shown } = this.#show(call, recorded);
-        let missing: string | undefined = policy.state === undefined ? undefined : this.#doubts.get(index);
+        let missing: string | undefined;
         const note: Missed = (what) => {
           missing ??= what;
         };
         this.#missed = note;
-        const evidence = contextEvidence(context, this.#options, note);
+        const doubt = this.#doubts.get(index);
+        const evidence = contextEvidence(context, { ...this.#options, doubt }, note);
         const asking = hearAnswer(() => atTime(recorded.atMs, () => policy.check(shown, evidence)));
         const answer = await this.#inTime(asking);
         // What stands in for arguments cannot be everything that they were: it may be why the policy throws.
@@ -185,7 +186,7 @@ class Replay {
               const note: Missed = (what) => this.#doubt(index, what);
               this.#missed = note;
               try {
-                const evidence = contextEvidence(context, this.#options, note);
+                const evidence = contextEvidence(context, { ...this.#options, doubt: undefined }, note);
                 return atTime(known.recorded.atMs, () =>
                   policy.onResult?.(known.shown, resultEvidence(result, known.recorded, note), evidence),
                 );
@@ -205,7 +206,10 @@ class Replay {
               this.#missed = note;
               try {
                 const { callKey } = context;
-                const evidence = Object.freeze({ ...contextEvidence(context, this.#options, note), callKey });
+                const evidence = Object.freeze({
+                  ...contextEvidence(context, { ...this.#options, doubt: undefined }, note),
+                  callKey,
+                });
                 return policy.reserve?.(known.shown, evidence);
               } catch {
                 return undefined;

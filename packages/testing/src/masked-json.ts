@@ -5,7 +5,9 @@ export function unknownObject<Known extends object>(known: Known, look: (key: Pr
   return new Proxy(known, {
     get(target, key) {
       look(key);
-      return Reflect.get(target, key);
+      const value: unknown = Reflect.get(target, key);
+      // Methods of a collection know their own object only.
+      return typeof value === 'function' ? value.bind(target) : value;
     },
     has(target, key) {
       look(key);
