@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import type { Explanation } from '@holdfast/registry';
+import { builtInPlugins } from './builtin-plugins.ts';
 import type { LineStyle } from './call-line.ts';
 import { describeStyle } from './conduct-run.ts';
 import { type ExitCode, usageError } from './failure.ts';
@@ -18,7 +20,7 @@ export interface ExplainOptions extends ViewPlace {
  * @throws HoldfastError `usage.name_unknown`, and as `viewEquipment`.
  */
 export async function explainName({ name, json, ...place }: ExplainOptions, host: Host): Promise<ExitCode> {
-  return await viewEquipment(place, host, ({ registry }) => {
+  return await viewEquipment(place, host, ({ registry, toolset: { folder } }) => {
     const found = registry.explain(name);
     if (found.length === 0) {
       throw usageError(
@@ -26,7 +28,7 @@ export async function explainName({ name, json, ...place }: ExplainOptions, host
         `Nothing that a run would have is called \`${name.slice(0, 200)}\`: \`holdfast list --tree\` shows all there is.`,
       );
     }
-    const style = describeStyle(host);
+    const style = { ...describeStyle(host), folder: folder.name };
     const text = json ? toJsonText(found, 2) : found.map((one) => format(one, style).join('\n')).join('\n\n');
     host.stdout.write(`${text}\n`);
     return 0;
@@ -35,15 +37,15 @@ export async function explainName({ name, json, ...place }: ExplainOptions, host
 
 function format(
   { kind, name, qualifiedName, inForce, provenance, note }: Explanation,
-  style: LineStyle,
+  { colors, columns, folder }: LineStyle & { readonly folder: string },
 ): readonly string[] {
-  const { colors, columns } = style;
   const { plugin, version, file, digest } = provenance;
   const rows: readonly (readonly [string, string | undefined])[] = [
     ['qualified', qualifiedName === name ? undefined : qualifiedName],
     ['from', `${plugin} ${version}`],
     ['package', provenance.package === undefined ? undefined : describeProvenance(provenance)],
-    ['file', file],
+    // That of a tool file is relative to its folder.
+    ['file', file !== undefined && plugin === builtInPlugins.folder ? join(folder, file) : file],
     ['SHA-256', digest],
     ['note', note],
   ];

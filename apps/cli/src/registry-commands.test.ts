@@ -110,6 +110,7 @@ test.each([
   { name: 'push', says: ['vcs_push  tool, in force', '@acme/holdfast-git'] },
   { name: 'read_file', says: ['read_file  tool, in force', 'from      files'] },
   { name: 'guard-guard', says: ['guard-guard  policy, in force', 'from      guard 1.0.0', 'guard.mjs'] },
+  { name: 'act', says: ['act  tool, in force', 'from      folder', 'file      plugins/act.mjs', 'SHA-256   '] },
   { name: 'git/echo', says: ['git/echo  model, in force'] },
 ])('explain $name', async ({ name, says }) => {
   await using folder = await create();
