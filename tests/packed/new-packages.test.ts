@@ -23,8 +23,8 @@ function holdfast(project: Project, ...words: readonly string[]): Promise<Ended>
 const succeeded = { status: 0 };
 
 test.each([
-  { kind: 'pack', packageName: '@acme/mail-care', folder: 'mail-care' },
-  { kind: 'plugin', packageName: '@acme/text-tools', folder: 'text-tools' },
+  { kind: 'pack', packageName: '@stranger/mail-care', folder: 'mail-care' },
+  { kind: 'plugin', packageName: '@stranger/text-tools', folder: 'text-tools' },
 ])('a new $kind passes its own checks and is published as it is', async ({ kind, packageName, folder }) => {
   const npm = (...words: readonly string[]): Promise<Ended> => author.run('npm', words, folder);
   expect(await holdfast(author, 'new', kind, packageName)).toMatchObject(succeeded);
@@ -40,8 +40,8 @@ test.each([
 const config = `import { defineConfig } from '@holdfast/registry';
 
 export default defineConfig({
-  plugins: ['@acme/text-tools'],
-  packs: [{ pack: '@acme/mail-care', preset: 'PRESET' }],
+  plugins: ['@stranger/text-tools'],
+  packs: [{ pack: '@stranger/mail-care', preset: 'PRESET' }],
 });
 `;
 const sendMail = `export const METADATA = {
@@ -66,8 +66,8 @@ test('somebody else installs them, takes a preset by config, sees a decision, an
   user = await createProject(inject('registry'), [
     'holdfast',
     '@holdfast/registry',
-    '@acme/mail-care',
-    '@acme/text-tools',
+    '@stranger/mail-care',
+    '@stranger/text-tools',
   ]);
   await user.write('plugins/send_mail.mjs', sendMail);
   await user.write('script.json', JSON.stringify(script));
@@ -77,12 +77,12 @@ test('somebody else installs them, takes a preset by config, sees a decision, an
   expect(first).toEqual({ status: 0, output: expect.stringContaining('count_words') });
   expect(first.output).not.toContain('denied');
   // Two mails went out under `recommended`; `strict` would have let one.
-  const words = ['--pack', '@acme/mail-care', '--from', 'recommended', '--to', 'strict'];
+  const words = ['--pack', '@stranger/mail-care', '--from', 'recommended', '--to', 'strict'];
   const stricter = await holdfast(user, 'policy', 'diff', ...words);
-  expect(stricter.output).toMatch(/send_mail[\s\S]*runs once in a session/);
+  expect(stricter.output).toMatch(/send_mail[\s\S]*runs once in a/);
   // The other way round something gets through that did not.
   expect(
-    await holdfast(user, 'policy', 'diff', '--pack', '@acme/mail-care', '--from', 'strict', '--to', 'recommended'),
+    await holdfast(user, 'policy', 'diff', '--pack', '@stranger/mail-care', '--from', 'strict', '--to', 'recommended'),
   ).toMatchObject({
     status: 1,
     output: expect.stringContaining('widened'),
@@ -95,6 +95,6 @@ test('somebody else installs them, takes a preset by config, sees a decision, an
   });
   expect(await holdfast(user, 'explain', 'count_words')).toEqual({
     status: 0,
-    output: expect.stringMatching(/@acme\/text-tools[\s\S]*0\.1\.0/),
+    output: expect.stringMatching(/from +text-tools 0\.1\.0\n +package +@stranger\/text-tools\n/),
   });
 });

@@ -40,7 +40,7 @@ export async function createProject(registry: string, specifiers: readonly strin
     folder,
     installed: Object.keys(packages).map((path) => path.slice(path.lastIndexOf('node_modules/') + 13)),
     write,
-    run: (command, parameters, place = '') => run(join(folder, place), command, parameters),
+    run: (command, parameters, place = '') => runIn(join(folder, place), command, parameters),
     remove: () => rm(folder, { recursive: true }),
   };
 }
@@ -57,7 +57,8 @@ async function install(folder: string, specifiers: readonly string[]): Promise<v
   });
 }
 
-async function run(folder: string, command: string, parameters: readonly string[]): Promise<Ended> {
+/** Runs a program in `folder`, in any way it ends. */
+export async function runIn(folder: string, command: string, parameters: readonly string[]): Promise<Ended> {
   // An installed program asks the path for Node.js, and finds the one that this runs on.
   const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH']}` };
   const child = spawn(command, parameters, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });

@@ -8,6 +8,7 @@ const guide: DefaultTheme.SidebarItem[] = [
       { text: 'What Holdfast is', link: '/' },
       { text: 'Five minutes', link: '/five-minutes' },
       { text: 'Your own tools', link: '/your-own-tools' },
+      { text: 'Your own pack', link: '/your-own-pack' },
       { text: 'What is here and what is not', link: '/status' },
     ],
   },
