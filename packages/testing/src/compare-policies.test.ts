@@ -479,6 +479,12 @@ test('a session that goes back knows what it knew then', async () => {
   await executeToolCall({ name: 'read', arguments: {} }, { tools, session: fork });
   expect((await compare(store.records, { after })).at(-1)).toBe('read: allow > unknown, unknown');
   expect(await compare(forked.records, { after })).toEqual(['read: allow > unknown, unknown']);
+  // Without a state there is nothing to doubt.
+  const stateless = definePolicy({
+    name: 'stateless',
+    check: (_call, { state }) => (state === undefined ? deny('No.') : allow),
+  });
+  expect(await compare(forked.records, { after: [stateless] })).toEqual(['read: allow > deny, tightened']);
   expect(await compare(forked.records, { after: [denyTools(['read'])] })).toEqual(['read: allow > deny, tightened']);
   // Cut off at the front.
   expect((await compare(store.records.slice(3), { after }))[0]).toBe('read: allow > unknown, unknown');

@@ -1,6 +1,6 @@
 export type { VariantKind } from './argument-variants.ts';
 export { type ComparedCall, type ComparePoliciesOptions, comparePolicies, type Verdict } from './compare-policies.ts';
-export type { Judgement } from './judge-calls.ts';
+export type { Judgement } from './judged-policy.ts';
 export { listObserved, type ObservedDecision, type ObservedPolicy } from './list-observed.ts';
 export { type ManualClock, manualClock } from './manual-clock.ts';
 export type { ModelNeed } from './model-checks.ts';

@@ -1,0 +1,162 @@
+import {
+  type Allow,
+  allow,
+  type Decision,
+  deny,
+  type Policy,
+  type PolicyContext,
+  type PreparedCall,
+  systemClock,
+  type Tool,
+} from '@holdfast/core';
+import { callEvidence, contextEvidence, type EvidenceOptions, type Missed, resultEvidence } from './evidence.ts';
+import { hearAnswer, type PolicyAnswer } from './policy-answer.ts';
+import type { RecordedCall } from './recorded-calls.ts';
+
+/** What one policy says to a recorded call. */
+export interface Judgement {
+  /** Its id. */
+  readonly policy: string;
+  /** `unknown`: it looked at something that the log does not have. */
+  readonly type: Decision['type'] | 'unknown';
+  /** Of an allow, what it noted; of `unknown`, what was missing. */
+  readonly reason?: string;
+  readonly observed?: 'ask' | 'deny';
+}
+
+export interface JudgeOptions {
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly paths: EvidenceOptions['paths'];
+  readonly policyTimeoutMs: number;
+}
+
+/** What goes on while a policy is asked. */
+export interface Court {
+  /** The call that is put. */
+  readonly current: () => RecordedCall | undefined;
+  readonly note: (call: RecordedCall, judgement: Judgement) => void;
+}
+
+/** A policy that lets everything through: what it says is noted, and what it looks at that a log does not have. */
+export class JudgedPolicy {
+  /** For the executor. */
+  readonly watched: Policy;
+  /** Why its state may not be what it was. */
+  doubt: string | undefined;
+  readonly #policy: Policy;
+  readonly #options: JudgeOptions;
+  readonly #court: Court;
+  /** One object for each call, as a policy may remember by it what it said. */
+  readonly #shown = new WeakMap<PreparedCall, { readonly recorded: RecordedCall; readonly shown: PreparedCall }>();
+  #missed: Missed = () => undefined;
+
+  constructor(policy: Policy, id: string, options: JudgeOptions, court: Court) {
+    this.#policy = policy;
+    this.#options = options;
+    this.#court = court;
+    const { onResult, reserve } = policy;
+    this.watched = Object.freeze({
+      ...policy,
+      id,
+      // A log tells which tools were called, not which there were.
+      tools: [],
+      check: (call, context) => this.#check(call, context),
+      ...(onResult === undefined
+        ? {}
+        : {
+            onResult: (call, result, context) =>
+              this.#learn(call, (recorded, shown, missed) =>
+                policy.onResult?.(shown, resultEvidence(result, recorded, missed), this.#evidence(context, missed)),
+              ),
+          }),
+      ...(reserve === undefined
+        ? {}
+        : {
+            reserve: (call, context) =>
+              this.#learn(call, ({ outcome }, shown, missed) => {
+                if (outcome !== 'in-doubt') return undefined;
+                const { callKey } = context;
+                return policy.reserve?.(shown, Object.freeze({ ...this.#evidence(context, missed), callKey }));
+              }),
+          }),
+    } satisfies Policy);
+  }
+
+  async #check(call: PreparedCall, context: PolicyContext): Promise<Allow> {
+    const recorded = this.#court.current();
+    if (recorded === undefined) return allow;
+    let missing: string | undefined;
+    const missed: Missed = (what) => {
+      missing ??= what;
+    };
+    this.#missed = missed;
+    const tool = this.#options.tools.get(call.tool.name);
+    const shown = callEvidence(call, recorded, { tool }, () => this.#missed);
+    this.#shown.set(call, { recorded, shown });
+    const evidence = this.#evidence(context, missed, this.#policy.state === undefined ? undefined : this.doubt);
+    const answer = await this.#inTime(
+      hearAnswer(() => atTime(recorded.atMs, () => this.#policy.check(shown, evidence))),
+    );
+    // What stands in for arguments cannot be everything that they were: it may be why the policy throws.
+    if (answer.type === 'fault' && recorded.hidden !== undefined) missed(recorded.hidden);
+    this.#missed = () => undefined;
+    this.#court.note(recorded, toJudgement(this.#policy, answer, missing));
+    return allow;
+  }
+
+  #learn<Update>(
+    call: PreparedCall,
+    learn: (recorded: RecordedCall, shown: PreparedCall, missed: Missed) => Update | undefined,
+  ): Update | undefined {
+    const known = this.#shown.get(call);
+    if (known === undefined) return undefined;
+    this.#missed = (what) => {
+      this.doubt ??= what;
+    };
+    try {
+      return atTime(known.recorded.atMs, () => learn(known.recorded, known.shown, this.#missed));
+    } catch {
+      // It fails no call here: as the log has it, the call ended as it did.
+      return undefined;
+    }
+  }
+
+  #evidence(context: PolicyContext, missed: Missed, doubt?: string): PolicyContext {
+    return contextEvidence(context, { paths: this.#options.paths, doubt }, missed);
+  }
+
+  /** As the executor does it; but the call goes on. */
+  async #inTime(answering: Promise<PolicyAnswer>): Promise<PolicyAnswer> {
+    const { policyTimeoutMs } = this.#options;
+    let stop: () => void = () => undefined;
+    const late = new Promise<PolicyAnswer>((resolve) => {
+      const decision = deny(`The policy did not answer within ${policyTimeoutMs} ms.`);
+      stop = systemClock.after(policyTimeoutMs, () => resolve({ type: 'decision', decision }));
+    });
+    const answer = await Promise.race([answering, late]);
+    stop();
+    return answer;
+  }
+}
+
+function toJudgement({ id: policy }: Policy, answer: PolicyAnswer, missing: string | undefined): Judgement {
+  if (missing !== undefined) return { policy, type: 'unknown', reason: missing };
+  if (answer.type === 'fault') return { policy, type: 'deny', reason: `The policy failed: ${answer.what}` };
+  const { decision } = answer;
+  if (decision.type !== 'allow') return { policy, type: decision.type, reason: decision.reason };
+  const { observed } = decision;
+  return observed === undefined
+    ? { policy, type: 'allow' }
+    : { policy, type: 'allow', observed: observed.type, reason: observed.reason };
+}
+
+/** Lets whoever asks for the system's time meanwhile have that of the call. Only what is done at once: nobody else can see it. */
+function atTime<Answer>(atMs: number, ask: () => Answer): Answer {
+  const { now } = Date;
+  Date.now = () => atMs;
+  try {
+    return ask();
+  } finally {
+    Date.now = now;
+  }
+}
