@@ -49,6 +49,8 @@ export type PolicyUpdate<State> = (
 
 /** What `reserve` sees. */
 export interface ReserveContext<State = unknown> extends PolicyContext<State> {
+  /** As it would be if all other calls of the session that are under way ended in doubt. */
+  readonly state: State;
   /** The tool's `idempotencyKey`: tells the call apart from others, and is the same when it is gone on with after its process ended. */
   readonly callKey: string;
 }
@@ -59,8 +61,9 @@ export interface ReserveContext<State = unknown> extends PolicyContext<State> {
  * of its start, so that it also counts after the end of the process. Dropped when the tool says that it failed, and after a success,
  * of which `onResult` is told.
  *
- * Other calls may have changed the state when it is applied: only `upsert` and `remove`, of keys that no other call sets. Synchronous.
- * Throwing, or answering anything else, keeps the tool from beginning: `policy.reserve_failed`.
+ * Other calls may have changed the state when it is applied: only `upsert` and `remove`, of keys that no other call sets. Anything else
+ * is `policy.reserve_failed`. Synchronous: what it reserves is seen by the next call that begins. Throwing denies the call, with the code
+ * of a HoldfastError: where calls run at the same time, nothing that `check` has seen needs to be so any more.
  */
 export type PolicyReserve<State> = (
   call: PreparedCall,

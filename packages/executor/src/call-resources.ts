@@ -2,7 +2,6 @@ import {
   HoldfastError,
   isResourceDefinition,
   isStagedResource,
-  type Json,
   type PreparedCall,
   type ResourceTransaction,
   type RunEvent,
@@ -25,7 +24,7 @@ export class CallResources {
   readonly scope: CallScope;
   readonly transaction: SessionTransaction;
   readonly turn: number | undefined;
-  /** What counts should the call come to something else than a success. */
+  /** Of the call, and of calls that it has made: what counts should it be no success. */
   reservations: Reservations | undefined;
   #startedAtMs: number;
   #calls = 0;
@@ -84,12 +83,6 @@ export class CallResources {
   nextChildNumber(): number {
     this.#children += 1;
     return this.#children;
-  }
-
-  /** Takes in what counts of a nested call should this one be no success. */
-  reserve(callId: string, changes: readonly Json[]): void {
-    this.reservations ??= new Map();
-    this.reservations.set(callId, changes);
   }
 
   /** Whether a call nested in this one has begun that touches the world. */

@@ -7,7 +7,7 @@ import { failure, thrownCode } from './ending.ts';
 import type { Invoked } from './invoke.ts';
 import { isNested } from './is-nested.ts';
 import { recordEnd } from './record-end.ts';
-import { reservedBy, stageReserved } from './reservations.ts';
+import { endReserved, reservedBy, stageReserved } from './reservations.ts';
 import { discardResources, type Entered, refuse, settle } from './settle.ts';
 import { toEndEvent, toLogEntry } from './trail.ts';
 
@@ -60,6 +60,7 @@ async function expand(keys: readonly string[], entered: Entered): Promise<ToolCa
     const { events, changes } = opening;
     const event = toEndEvent(trail, ending, scope, { events, changes, touched: new Map(), mark: undefined });
     opening.commit(toLogEntry(event));
+    if (reservations !== undefined) endReserved(reservations, scope);
     return event;
   } catch (thrown) {
     const problem = { code: thrownCode(thrown, 'section.unknown'), message: describeThrown(thrown) };

@@ -25,6 +25,7 @@ import { learnArguments } from './secrets.ts';
 import { type Entered, refuse } from './settle.ts';
 import { type CompiledTool, nearestNames } from './toolset.ts';
 import { startTrail, type Trail } from './trail.ts';
+import { join } from './under-way.ts';
 
 /** A call that could not be decided without a person: nothing has run. */
 export interface Suspended {
@@ -194,6 +195,7 @@ export function enter({ call, compiled }: Prepared, trail: Trail, scope: CallSco
     const transaction = scope.state.begin();
     const resources = new CallResources(call, scope, transaction);
     resources.reservations = trail.reservations;
+    if (trail.reservations !== undefined) join(scope.session, trail.reservations);
     return { type: 'entered', tool, scope, trail, call, compiled, transaction, resources };
   } catch (thrown) {
     // What cannot be recorded must not touch the world; and a call that has ended has room for no other.

@@ -1,8 +1,9 @@
 import { describeThrown, type ToolCallEndEvent, type Touched } from '@holdfast/core';
 import type { CallScope } from './call-scope.ts';
 import { type Ending, failure } from './ending.ts';
-import { beginOpen, passUp, type Reservations, reservedBy, stageReserved } from './reservations.ts';
+import { openScopeOf, passUp, type Reservations, reservedBy, stageReserved } from './reservations.ts';
 import { type Trail, toEndEvent, toLogEntry } from './trail.ts';
+import { leave } from './under-way.ts';
 
 /**
  * Writes down how a call ended whose own changes do not count. Of `reservations` that is kept which may have happened nevertheless:
@@ -15,9 +16,11 @@ export function recordEnd(
   reservations: Reservations | undefined = trail.reservations,
 ): ToolCallEndEvent {
   if (reservations === undefined) return recordPlain(trail, ending, scope);
+  leave(scope.session, reservations);
   const reserved = reservedBy(reservations, trail.call.id, ending.kind);
   if (reserved.size === 0) return recordPlain(trail, ending, scope);
-  const transaction = beginOpen(scope);
+  const open = openScopeOf(scope);
+  const transaction = open.state.begin();
   const misfit = stageReserved(reserved, transaction);
   if (misfit !== undefined) {
     transaction.discard();
@@ -26,7 +29,7 @@ export function recordEnd(
   const { events, changes } = transaction;
   const event = toEndEvent(trail, ending, scope, { events, changes, touched: nothingTouched, mark: undefined });
   transaction.commit(toLogEntry(event));
-  passUp(reserved, scope);
+  passUp(reserved, open);
   return event;
 }
 

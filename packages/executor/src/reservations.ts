@@ -10,12 +10,13 @@ import {
 import type { OpenCall, SessionTransaction } from '@holdfast/session';
 import { CallResources } from './call-resources.ts';
 import type { CallScope } from './call-scope.ts';
-import { failure } from './ending.ts';
+import { failure, thrownCode } from './ending.ts';
 import { isThenable, waitForAnswer } from './invoke.ts';
 import { isNested } from './is-nested.ts';
 import type { Ended } from './permit.ts';
 import type { PolicyBinding } from './policy-state.ts';
 import type { Trail } from './trail.ts';
+import { join, leave, reservationsUnderWay } from './under-way.ts';
 
 /** Changes of policies' states that count unless what was done is counted itself: by the id of the call, and of those nested in it. */
 export type Reservations = Map<string, readonly Json[]>;
@@ -23,15 +24,20 @@ export type Reservations = Map<string, readonly Json[]>;
 /** Asks the policies what is kept of a call should it not be known whether it took effect. A faulty answer keeps it from beginning. */
 export function askReservations(call: PreparedCall, trail: Trail, scope: CallScope): Ended | undefined {
   let staging: SessionTransaction | undefined;
+  let others = 0;
   for (const bound of scope.observers) {
     if (bound.policy.reserve === undefined) continue;
-    staging ??= scope.state.begin();
+    if (staging === undefined) {
+      staging = scope.state.begin();
+      stageOthers(call, scope, staging);
+      others = staging.changes.length;
+    }
     const problem = stageAnswer(bound, { call, scope, staging });
     if (problem !== undefined) return { type: 'ended', ending: failure('denied', problem) };
   }
   if (staging === undefined) return undefined;
   staging.discard();
-  const fresh = staging.changes;
+  const fresh = staging.changes.slice(others);
   if (fresh.length === 0) return undefined;
   trail.reservations ??= new Map();
   // A call that is begun again has one effect: what a policy says now takes the place of what it said then.
@@ -54,10 +60,19 @@ export function reservedBy(reservations: Reservations, callId: string, kind: Out
   return nested;
 }
 
-/** A call is over: what counts of it now depends on the call around it. */
+/** A call has succeeded. */
+export function endReserved(reservations: Reservations, scope: CallScope): void {
+  leave(scope.session, reservations);
+  passUp(reservations, scope);
+}
+
+/** A call is over, and has committed into `scope`: what counts of it depends on the call around it now. */
 export function passUp(reservations: Reservations, scope: CallScope): void {
-  if (!isNested(scope)) return;
-  for (const [callId, changes] of reservations) scope.parent?.reserve(callId, changes);
+  const { parent } = scope;
+  if (parent === undefined || !isNested(scope)) return;
+  parent.reservations ??= new Map();
+  for (const [callId, changes] of reservations) parent.reservations.set(callId, changes);
+  join(parent.scope.session, parent.reservations);
 }
 
 /**
@@ -76,14 +91,40 @@ export function stageReserved(
   }
 }
 
-/** In the call around it as long as that goes on, else further out. */
-export function beginOpen(scope: CallScope): SessionTransaction {
+/** The scope of the call if the one around it goes on, else of one further out. */
+export function openScopeOf(scope: CallScope): CallScope {
+  if (scope.parent === undefined || !isNested(scope)) return scope;
   try {
-    return scope.state.begin();
-  } catch (thrown) {
-    if (scope.parent === undefined || !isNested(scope)) throw thrown;
-    return beginOpen(scope.parent.scope);
+    scope.state.begin().discard();
+    return scope;
+  } catch {
+    // That is how a transaction says that it has ended.
+    return openScopeOf(scope.parent.scope);
   }
+}
+
+/** What all other calls that are under way have reserved: any of them may yet be in doubt. */
+function stageOthers(call: PreparedCall, { session, run, parent }: CallScope, staging: SessionTransaction): void {
+  for (const reservations of reservationsUnderWay(session)) {
+    const around = findAround(parent, reservations);
+    // What calls around this one have called so far is in their transactions, which are read through.
+    const own = around && new Map([[around.call.id, reservations.get(around.call.id) ?? []]]);
+    for (const changes of (own ?? reservations).values()) staging.reapply(changes);
+  }
+  for (const { callId, start, ...place } of session.openWork().calls) {
+    if (start?.interrupted !== true || start.reserved === undefined) continue;
+    const isSame = callId === call.id && place.run === run?.startSeq && place.turn === run?.turn;
+    if (isSame && parent === undefined) continue;
+    for (const { changes } of start.reserved) staging.reapply(changes);
+  }
+}
+
+/** The call around, at any distance, that the reservations are of. */
+function findAround(parent: CallResources | undefined, reservations: Reservations): CallResources | undefined {
+  for (let around = parent; around !== undefined; around = around.scope.parent) {
+    if (around.reservations === reservations) return around;
+  }
+  return undefined;
 }
 
 interface Staging {
@@ -93,19 +134,31 @@ interface Staging {
 }
 
 function stageAnswer(bound: PolicyBinding, { call, scope, staging }: Staging): Problem | undefined {
-  const { policy, slice } = bound;
+  const { key: policyKey, policy, slice } = bound;
+  const { key } = new CallResources(call, scope, staging);
+  const context = Object.freeze({ ...bound.context(staging, scope.surroundings), callKey: key });
+  let answer: unknown;
   try {
-    const { key } = new CallResources(call, scope, staging);
-    const context = Object.freeze({ ...bound.context(staging, scope.surroundings), callKey: key });
-    const answer: unknown = policy.reserve?.(call, context);
-    if (answer === undefined) return undefined;
+    answer = policy.reserve?.(call, context);
+  } catch (thrown) {
+    staging.discard();
+    const message = describeThrown(thrown);
+    const refusal = thrownCode(thrown, '');
+    if (refusal !== '') return { code: refusal, message: `Denied: ${message}` };
+    return {
+      code: 'policy.reserve_failed',
+      message: `Denied: \`reserve\` of the policy \`${policyKey}\` failed: ${message}`,
+    };
+  }
+  if (answer === undefined) return undefined;
+  try {
     if (slice?.kind !== 'keyed') throw new TypeError('it needs a policy whose state is keyed');
     staging.apply(slice, toKeyedOperations(answer));
     return undefined;
   } catch (thrown) {
     staging.discard();
-    const why = `\`reserve\` of the policy \`${bound.key}\` failed: ${describeThrown(thrown)}`;
-    return { code: 'policy.reserve_failed', message: `Denied: \`${call.tool.name}\` did not begin, because ${why}` };
+    const message = `Denied: \`reserve\` of the policy \`${policyKey}\` answered what cannot be: ${describeThrown(thrown)}`;
+    return { code: 'policy.reserve_failed', message };
   }
 }
 

@@ -30,7 +30,7 @@ import {
   toolsPrompt,
   wordsResource,
 } from './fixtures.ts';
-import { type CallOptions, executeToolCall, recoverSession, resumeRun, runAgent } from './index.ts';
+import { type CallOptions, executeToolCall, recoverSession, resumeRun, resumeToolCall, runAgent } from './index.ts';
 import { purse, purseOf } from './test-reserve.ts';
 
 const pay = (execute: (input: unknown, context: ToolContext) => unknown, extra: Partial<Tool> = {}): Tool =>
@@ -200,6 +200,98 @@ test('it is kept beside what other calls have changed in the meantime', async ()
   abort.abort();
   expect(await calling).toMatchObject({ kind: 'in-doubt' });
   expect(purseOf(session)).toEqual({ spent: 7, 'doubt s/a': 5 });
+});
+
+describe('of calls that run at the same time', () => {
+  /** Asks later than it is asked, as policies under `every` do: all of these calls are allowed before the first one begins. */
+  const limited = (limit: number): Policy =>
+    definePolicy<number>({
+      name: 'purse',
+      stateKind: 'keyed',
+      check: async () => allow,
+      onResult: ({ input }, _result, { state }) => upsert('spent', (state.get('spent') ?? 0) + amountIn(input)),
+      reserve({ input }, { state, callKey }) {
+        const used = [...state].reduce((sum, [, amount]) => sum + amount, 0);
+        if (used + amountIn(input) > limit) throw new HoldfastError('test.too_much', `${limit - used} is left.`);
+        return upsert(`doubt ${callKey}`, amountIn(input));
+      },
+    });
+  const amountIn = (input: unknown): number => (input as { readonly amount: number }).amount;
+  const later = (): Tool => pay(() => new Promise((resolve) => setImmediate(() => resolve(1))));
+
+  test('each sees what the others have reserved', async () => {
+    const { session, records } = testSession();
+    const shared = { tools: [later()], session, policies: [limited(10)] };
+    const amounts = [4, 4, 4, 2, 1];
+    const all = await Promise.all(
+      amounts.map((amount, at) => executeToolCall({ id: `c${at}`, name: 'pay', arguments: { amount } }, shared)),
+    );
+    expect(all.map(({ kind }) => kind)).toEqual(['ok', 'ok', 'denied', 'ok', 'denied']);
+    expect(all[2]).toMatchObject({ code: 'test.too_much', message: 'Denied: 2 is left.' });
+    expect(purseOf(session)).toEqual({ spent: 10 });
+    expect(records.filter(({ type }) => type === 'tool-call-start')).toHaveLength(3);
+    // What has ended reserves nothing any more.
+    session.reset();
+    expect(await executeToolCall({ id: 'd', name: 'pay', arguments: { amount: 10 } }, shared)).toMatchObject({
+      kind: 'ok',
+    });
+  });
+
+  test.each([
+    { what: 'fails', tool: pay(() => toolError('No.')), left: 10 },
+    { what: 'is in doubt', tool: pay(() => 1n), left: 6 },
+  ])('what one has reserved that $what is not counted twice', async ({ tool, left }) => {
+    const { session } = testSession();
+    const shared = { tools: [tool], session, policies: [limited(10)] };
+    await executeToolCall({ id: 'a', name: 'pay', arguments: { amount: 4 } }, shared);
+    const full = { ...shared, tools: [pay(() => 1)] };
+    const more = { id: 'b', name: 'pay', arguments: { amount: left + 1 } };
+    expect(await executeToolCall(more, full)).toMatchObject({ kind: 'denied', message: `Denied: ${left} is left.` });
+    const just = { id: 'c', name: 'pay', arguments: { amount: left } };
+    expect(await executeToolCall(just, full)).toMatchObject({ kind: 'ok' });
+  });
+
+  test('what is nested sees what those around it have reserved, and others see what it has done', async () => {
+    const { session } = testSession();
+    const go = Promise.withResolvers<void>();
+    const kinds: string[] = [];
+    const buy = defineTool({
+      name: 'buy',
+      description: 'Pays twice.',
+      inputSchema: v.looseObject({}),
+      async execute(_input, context) {
+        kinds.push((await context.call('pay', { amount: 3 })).kind);
+        kinds.push((await context.call('pay', { amount: 5 })).kind);
+        kinds.push((await context.call('pay', { amount: 4 })).kind);
+        await go.promise;
+        return 1;
+      },
+    }) as Tool;
+    const shared = { tools: [buy, pay(() => 1)], session, policies: [limited(10)] };
+    const buying = executeToolCall({ id: 'o', name: 'buy', arguments: { amount: 3 } }, shared);
+    for (let round = 0; round < 10; round += 1) await new Promise((resolve) => setImmediate(resolve));
+    // 3 of its own, 3, and 4.
+    expect(kinds).toEqual(['ok', 'denied', 'ok']);
+    const beside = { id: 'x', name: 'pay', arguments: { amount: 1 } };
+    expect(await executeToolCall(beside, shared)).toMatchObject({ kind: 'denied', message: 'Denied: 0 is left.' });
+    go.resolve();
+    expect(await buying).toMatchObject({ kind: 'ok' });
+    expect(purseOf(session)).toEqual({ spent: 10 });
+  });
+
+  test('what lost its process and is not settled yet may be in doubt, too; gone on with, it does not stand in its own way', async () => {
+    const store = memoryStore();
+    const session = createSession({ id: 's', store });
+    const policies = [limited(10)];
+    const spendingSix = { ...spending, arguments: { amount: 6 } };
+    void executeToolCall(spendingSix, { tools: [pay(forever, { repeat: 'keyed' })], session, policies });
+    await new Promise((resolve) => setImmediate(resolve));
+    const again = replay(store.records, { store });
+    const shared = { tools: [pay(() => 1, { repeat: 'keyed' })], session: again, policies };
+    expect(await executeToolCall({ ...spendingSix, id: 'd' }, shared)).toMatchObject({ kind: 'denied' });
+    expect(await resumeToolCall('c', shared)).toMatchObject({ kind: 'ok' });
+    expect(purseOf(again)).toEqual({ spent: 6 });
+  });
 });
 
 test('what is kept of a call in doubt is a part of its explanation', async () => {

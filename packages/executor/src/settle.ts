@@ -17,7 +17,7 @@ import { copyTouched } from './own-touched.ts';
 import { toOperations } from './policy-state.ts';
 import { recordEnd } from './record-end.ts';
 import { markChanges } from './recover-resources.ts';
-import { passUp } from './reservations.ts';
+import { endReserved } from './reservations.ts';
 import { learnReturned } from './secrets.ts';
 import type { CompiledTool } from './toolset.ts';
 import { type Trail, toEndEvent, toLogEntry } from './trail.ts';
@@ -155,7 +155,7 @@ function commit(
       mark,
     });
     transaction.commit(toLogEntry(event));
-    if (resources.reservations !== undefined) passUp(resources.reservations, scope);
+    if (resources.reservations !== undefined) endReserved(resources.reservations, scope);
     return event;
   } catch (thrown) {
     return uncommitted(thrown, compiled.tool);

@@ -52,6 +52,7 @@ export function budget({
     if (measure === undefined) return allow;
     const estimate = measure.estimate(input);
     if (estimate === undefined) return deny(describeOdd(tool.name, expected, measure.told?.(input)));
+    if (estimate === 0n) return allow;
     const book = readBook(state);
     if (book.spent + book.doubt + estimate <= limit) return allow;
     return deny(describeShort({ tool: tool.name, what, limit, estimate }, book));
@@ -77,8 +78,7 @@ export function budget({
       if (actual === 0n) return undefined;
       const book = readBook(state);
       if (undone && tool.effects !== 'external' && book.spent + book.doubt + actual > limit && !overruled.has(call)) {
-        const message = describeShort({ tool: tool.name, what, limit, estimate: actual }, book);
-        throw new HoldfastError('policy.budget', message, { data: { tool: tool.name, budget: id } });
+        throw tooMuch({ tool: tool.name, what, limit, estimate: actual }, book);
       }
       const over = estimate === undefined || actual <= estimate ? 0n : actual - estimate;
       return replace({
@@ -87,9 +87,15 @@ export function budget({
         ...(over === 0n ? {} : { over: formatAmount(book.over + over) }),
       });
     },
-    reserve({ tool, input }, { state, callKey }) {
+    reserve(call, { state, callKey }) {
+      const { tool, input } = call;
       const estimate = measureOf(tool.name)?.estimate(input);
       if (estimate === undefined || estimate === 0n) return undefined;
+      const book = readBook(state);
+      // Calls that have begun since `check` was asked.
+      if (book.spent + book.doubt + estimate > limit && !overruled.has(call)) {
+        throw tooMuch({ tool: tool.name, what, limit, estimate }, book);
+      }
       // A host may give two calls one id, one after the other.
       const key = `${doubtPrefix}${callKey}`;
       return upsert(key, formatAmount((readAmount(state.get(key)) ?? 0n) + estimate));
@@ -122,6 +128,11 @@ function isAmount(text: string): boolean {
   return readAmount(text) !== undefined;
 }
 
+function tooMuch(short: Short, book: Book): HoldfastError {
+  const data = { tool: short.tool, budget: short.what };
+  return new HoldfastError('policy.budget', describeShort(short, book), { data });
+}
+
 interface Short {
   readonly tool: string;
   readonly what: string;
@@ -132,7 +143,8 @@ interface Short {
 function describeShort({ tool, what, limit, estimate }: Short, { spent, over, doubt }: Book): string {
   const used = spent + doubt;
   const left = used > limit ? 0n : limit - used;
-  const held = doubt === 0n ? '' : ` ${formatAmount(doubt)} is held for calls that may have taken effect.`;
+  const held =
+    doubt === 0n ? '' : ` ${formatAmount(doubt)} is held for calls that are under way, or may have taken effect.`;
   const more = over === 0n ? '' : ` Calls have taken ${formatAmount(over)} more than they had said.`;
   return `The budget of ${what} has ${formatAmount(left)} of ${formatAmount(limit)} left, and \`${tool}\` takes ${formatAmount(estimate)}.${held}${more}`;
 }
