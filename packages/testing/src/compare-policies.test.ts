@@ -160,6 +160,23 @@ const seenPaths = definePolicy<string>({
   onResult: (call) => upsert(pathOf(call), 'seen'),
 });
 
+test('no tool is run', async () => {
+  const execute = vi.fn(() => null);
+  const watched = defineTool({
+    name: 'read',
+    description: 'Reads.',
+    inputSchema: anyObject,
+    effects: 'state',
+    execute,
+  });
+  const records = await record([['read'], ['read']]);
+  expect(await compare(records, { after: [callBudget({ maxCalls: 1 })], tools: [watched] })).toEqual([
+    'read: allow > allow, same',
+    'read: allow > deny, tightened',
+  ]);
+  expect(execute).not.toHaveBeenCalled();
+});
+
 test('what is masked is not guessed: a policy that looks at it is unknown, and so is what it remembers', async () => {
   const redactor = createRedactor({ key: 'k'.repeat(32), secrets: ['hunter2-hunter2'] });
   const records = await record(
