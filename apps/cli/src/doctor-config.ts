@@ -44,7 +44,7 @@ export async function examineConfig(
     };
     if (settings.effective.plugins.length + settings.effective.packs.length === 0) return examined;
     // With a lock, copies of the tools of the folder would be made, and nothing is written here.
-    const { used, problems, close } = await openEquipment(settings, folder, { lock: { tools: 'ignore' } }, host);
+    const { used, leftOut, close } = await openEquipment(settings, folder, { lock: { tools: 'ignore' } }, host);
     await close();
     return {
       ...examined,
@@ -53,7 +53,7 @@ export async function examineConfig(
         plugins: used.plugins.map(({ name, version }) => `${name} ${version}`),
         packs: used.packs.map(({ id, preset }) => `${id} (${preset})`),
       },
-      problems: problems.map(({ message }) => message),
+      problems: leftOut.map(({ message }) => message),
     };
   } catch (thrown) {
     return { ...examined, problems: [describeThrown(thrown)] };

@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Policy, Section, Slice } from '@holdfast/core';
 import { formatDiagnostic } from '@holdfast/loader';
-import { configPolicies, type Registry, type UnknownToolName } from '@holdfast/registry';
+import { configPolicies, type Registry, type RegistryProblem, type UnknownToolName } from '@holdfast/registry';
 import { type OpenedRegistry, openRegistry, type RegistryDiagnostic } from '@holdfast/registry/node';
 import { filesPlugin, folderPlugin } from './builtin-plugins.ts';
 import type { Host } from './host.ts';
@@ -21,8 +21,10 @@ export interface Equipment {
   /** Packs in force, what guards the plugins' own tools, allowed and denied tools. */
   readonly policies: readonly Policy[];
   readonly used: OpenedRegistry['used'];
-  /** Plugins that were left out, and what is odd about others. */
-  readonly problems: readonly RegistryDiagnostic[];
+  /** Plugins that were left out. */
+  readonly leftOut: readonly RegistryDiagnostic[];
+  /** What else is odd: a winner that decides nothing, say. */
+  readonly oddities: readonly RegistryProblem[];
   /** Names in lists of the configuration that no tool has. */
   readonly unknownNames: readonly UnknownToolName[];
   /** Absolute paths of what was imported, or would be if it were there: files, and folders of packages. */
@@ -92,7 +94,8 @@ export async function openEquipment(
       registry,
       policies: [...registry.policies, ...lists.policies],
       used,
-      problems: [...diagnostics, ...registry.problems],
+      leftOut: [...diagnostics, ...listLeftOut(registry)],
+      oddities: registry.problems.filter((problem) => registry.plugins.every((plugin) => plugin.problem !== problem)),
       unknownNames: lists.unknown,
       imported: [...paths, ...settings.imported, ...imported],
       keeper,
@@ -104,6 +107,13 @@ export async function openEquipment(
   }
 }
 
+/** What could be imported, and not used. It is named by its package, as the configuration does it. */
+function listLeftOut({ plugins }: Registry): readonly RegistryDiagnostic[] {
+  return plugins.flatMap(({ name, problem, provenance }) =>
+    problem === undefined ? [] : [{ ...problem, plugin: provenance.package ?? name }],
+  );
+}
+
 /** The lock beside the tools folder, else beside the configuration. */
 export async function findLockPath(folder: ToolsFolder, { file, directory }: Settings): Promise<string> {
   const place =
@@ -112,10 +122,11 @@ export async function findLockPath(folder: ToolsFolder, { file, directory }: Set
 }
 
 /** Says on stderr what was left out, and why. */
-export function reportProblems({ toolset, problems, unknownNames }: Equipment, host: Host): void {
+export function reportProblems({ toolset, leftOut, oddities, unknownNames }: Equipment, host: Host): void {
   for (const diagnostic of toolset.diagnostics)
     host.stderr.write(`${formatDiagnostic(diagnostic, { folder: toolset.folder.name })}\n`);
-  for (const { message, code } of problems) host.stderr.write(`warning: ${toPrintable(message)} (${code})\n`);
+  for (const { message, code } of [...leftOut, ...oddities])
+    host.stderr.write(`warning: ${toPrintable(message)} (${code})\n`);
   for (const { key, name, origin } of unknownNames) {
     const place = origin.file ?? origin.layer;
     host.stderr.write(

@@ -32,14 +32,17 @@ export async function comparePlugins(
 ): Promise<PluginLock | undefined> {
   if (settings.file === null) return undefined;
   const lock = await findLockPath(folder, settings);
-  const { keeper, problems, close } = await openEquipment(
+  const { keeper, leftOut, close } = await openEquipment(
     settings,
     { ...folder, path: undefined },
     { lock: { plugins: 'ignore' } },
     host,
   );
   await close();
-  return { comparison: compareDefinitions(keeper.definitions, { lock, incomplete: problems.length > 0 }), problems };
+  return {
+    comparison: compareDefinitions(keeper.definitions, { lock, incomplete: leftOut.length > 0 }),
+    problems: leftOut,
+  };
 }
 
 /** A line for each that is not as it is locked, with what differs. */

@@ -64,7 +64,7 @@ function isState(text: string): text is Row['state'] {
   return text === 'in force' || text === 'left out' || text === 'not named';
 }
 
-function toRows(installed: readonly InstalledPlugin[], { used, problems, registry }: Equipment): readonly Row[] {
+function toRows(installed: readonly InstalledPlugin[], { used, leftOut, registry }: Equipment): readonly Row[] {
   const uses = [
     ...used.plugins.map(({ name, version, source, entry }) => {
       const { description = '' } = registry.plugins.find((plugin) => plugin.name === name) ?? {};
@@ -75,7 +75,7 @@ function toRows(installed: readonly InstalledPlugin[], { used, problems, registr
       return { kind: 'pack' as const, as: id, version, source, entry, description: pack?.description ?? '' };
     }),
   ];
-  const failed = new Map(problems.map(({ plugin, message }) => [toPackageName(plugin), message]));
+  const failed = new Map(leftOut.map(({ plugin, message }) => [toPackageName(plugin), message]));
   const known = new Set(installed.map(({ name }) => name));
   const rows = installed.map(({ name, version, kind, description }): Row => {
     const as = uses.filter(({ source }) => source.package === name).map((use) => use.as);
@@ -88,7 +88,7 @@ function toRows(installed: readonly InstalledPlugin[], { used, problems, registr
     .map(({ kind, as, version, source, entry, description }): Row => {
       return { package: source.package ?? entry, version, kind, state: 'in force', as: [as], description };
     });
-  const missing = problems
+  const missing = leftOut
     .filter(({ plugin }) => !known.has(toPackageName(plugin)))
     .map(({ plugin, message }): Row => {
       return {

@@ -206,6 +206,15 @@ test('plugins tells what is installed and what of it is in force, and imports no
   expect(stdout).not.toContain('\u001b');
 });
 
+test('a winner that decides nothing is told, and costs nobody anything', async () => {
+  await using folder = await create({ ...whole, winners: { nothing: 'git' } });
+  for (const argv of [['plugins'], ['doctor'], ['lock'], ['lock', '--check'], ['list']])
+    expect({ argv, exitCode: (await type(folder, argv)).exitCode }).toEqual({ argv, exitCode: 0 });
+  const { stdout, stderr } = await type(folder, ['plugins']);
+  expect(stderr).toMatch(/^warning: `winners` gives `nothing` .+ \(registry\.winner\.unused\)\n$/);
+  expect(stdout).not.toContain('left out');
+});
+
 test('plugins where there are none', async () => {
   await using folder = await createFolder();
   expect(await type(folder, ['plugins'])).toEqual({

@@ -11,6 +11,14 @@ const terms: RunTerms = {
   order: [['build', 'deploy']],
   subfolders: true,
   locked: true,
+  config: {
+    file: 'holdfast.config.ts',
+    plugins: [{ name: 'git', version: '1.0.0', prefix: 'vcs', options: 'a1' }],
+    packs: [{ id: 'guard', name: 'guard', version: '1.0.0', preset: 'strict', observe: true }],
+    allowTools: ['push'],
+    denyTools: [],
+    locked: false,
+  },
   maxCalls: 5,
 };
 const record = (seq: number, entry: object) => ({ seq, atMs: 0, type: 'other', ...entry });
@@ -36,6 +44,13 @@ test.each([
   { locked: 1 },
   { maxCalls: 0 },
   { timeoutMs: -1 },
+  { config: 'holdfast.config.ts' },
+  { config: { ...terms.config, file: 5 } },
+  { config: { ...terms.config, plugins: [{ name: 'git' }] } },
+  { config: { ...terms.config, packs: { 0: {} } } },
+  { config: { ...terms.config, allowTools: 'push' } },
+  { config: { ...terms.config, denyTools: undefined } },
+  { config: { ...terms.config, locked: null } },
 ])('a record that says %j is none', (change) => {
   expect(readTerms([record(0, { ...toTermsRecord(terms), ...change })], 1)).toBe(undefined);
 });
