@@ -31,6 +31,8 @@ const reading = [
 
 // Options and arguments that make a reading command write or run something else.
 const writing = [
+  'base64 -o',
+  'base64 --output',
   'date -s',
   'file -C',
   'file --compile',

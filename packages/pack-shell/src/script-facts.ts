@@ -98,20 +98,22 @@ class ScriptReader implements ScriptFacts {
       this.unclear.push('the name of a command is not known before it runs');
       return;
     }
-    if (this.commands.length >= maxCommands) {
-      if (this.commands.length === maxCommands) this.unclear.push(`it has more than ${maxCommands} commands`);
-      return;
-    }
     const program = foldProgram(name.text);
     if (isInterpreter(program) && (fetches || place.isDownloaded)) this.downloads.push(name.text);
     const wrapped = unwrap(program, given) ?? unwrapBuiltin(program, given, texts);
-    this.commands.push({
-      words,
-      program,
-      isTransparent: wrapped?.isTransparent === true,
-      opaque: findOpaque(program, given),
-    });
+    if (!this.#addCommand(words, wrapped?.isTransparent === true)) return;
     for (const inner of wrapped?.inner ?? []) this.#readInner(inner, place, { texts, fetches });
+  }
+
+  #addCommand(words: readonly ShellWord[], isTransparent: boolean): boolean {
+    if (this.commands.length === maxCommands) {
+      this.unclear.push(`it has more than ${maxCommands} commands`);
+      return false;
+    }
+    const [name, ...given] = words;
+    const program = foldProgram(name?.text ?? '');
+    this.commands.push({ words, program, isTransparent, opaque: findOpaque(program, given) });
+    return true;
   }
 
   #readInner(inner: Inner, place: Place, surroundings: Surroundings): void {
@@ -120,6 +122,10 @@ class ScriptReader implements ScriptFacts {
       case 'command':
         if (within.depth > maxDepth) this.unclear.push('it runs commands within commands too deep');
         else this.readCommand(inner.words, within, surroundings);
+        return;
+      case 'file':
+        // Whether a shell may read a file is said by its own name: only what is refused by name is refused here.
+        this.#addCommand(inner.words, true);
         return;
       case 'script':
         this.readText(inner.text, within);

@@ -57,6 +57,9 @@ export function unwrapBuiltin(name: string, given: readonly ShellWord[], texts: 
   switch (name) {
     case 'eval':
       return { inner: [joinedScript(name, given[0]?.text === '--' ? given.slice(1) : given)], isTransparent: true };
+    case 'source':
+    case '.':
+      return unwrapFile(name, given);
     case 'trap':
       return unwrapTrap(given);
     case 'set':
@@ -117,7 +120,7 @@ function unwrapShell(name: string, given: readonly ShellWord[], texts: InputText
     return { inner: [{ type: 'script', text: script.text }], isTransparent: true };
   }
   const readsInput = script === undefined || options.some((text) => /^-[^-]*s/.test(text)) || isInput(script);
-  if (!readsInput) return script?.known === true ? undefined : onlyUnclear(`what \`${name}\` runs is not known`);
+  if (!readsInput) return unwrapFile(name, given.slice(start));
   if (texts.length === 0) return onlyUnclear(`what \`${name}\` reads is not known`);
   const inner = texts.map(
     (text): Inner =>
@@ -126,6 +129,11 @@ function unwrapShell(name: string, given: readonly ShellWord[], texts: InputText
         : { type: 'script', text },
   );
   return { inner, isTransparent: true };
+}
+
+function unwrapFile(name: string, words: readonly ShellWord[]): Wrapped {
+  if (words[0]?.known !== true) return onlyUnclear(`what \`${name}\` runs is not known`);
+  return { inner: [{ type: 'file', words }], isTransparent: false };
 }
 
 function isInput({ text }: ShellWord): boolean {

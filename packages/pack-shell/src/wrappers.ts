@@ -6,6 +6,8 @@ export type Inner =
   | { readonly type: 'nothing' }
   | { readonly type: 'command'; readonly words: readonly ShellWord[] }
   | { readonly type: 'script'; readonly text: string }
+  /** A file that a shell reads, and its arguments: found as a command is. */
+  | { readonly type: 'file'; readonly words: readonly ShellWord[] }
   | { readonly type: 'unclear'; readonly problem: string };
 
 export interface Wrapped {
