@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { LogRecord } from '@holdfast/session';
+import { allow, definePolicy, type KeyedState, type Policy, upsert } from '@holdfast/core';
+import type { LogRecord, Session } from '@holdfast/session';
 
 /** What tools that touch the world have done: the keys of their calls, in order. */
 export function readEffects(folder: string, name: string): readonly string[] {
@@ -49,6 +50,39 @@ export function findInconsistencies(records: Iterable<LogRecord>, folder: string
   }
   wrong.push(...compare(files, readFiles(join(folder, 'workspace'))));
   return wrong;
+}
+
+/** Keeps the keys of calls that may have taken effect. */
+export const doubts: Policy<KeyedState<true>> = definePolicy<true>({
+  name: 'doubts',
+  stateKind: 'keyed',
+  check: () => allow,
+  reserve: (_call, { callKey }) => upsert(callKey, true),
+});
+
+/** What it has kept. */
+export function doubtsOf(session: Session): readonly string[] {
+  const state = session.export().slices.find(({ id }) => id === 'policy:host/doubts')?.state ?? [];
+  return (state as [string, true][]).map(([key]) => key).toSorted();
+}
+
+/** The keys of calls that may have taken effect and are not counted as successes: those in doubt, and what these have called. */
+export function findDoubts(records: Iterable<LogRecord>): readonly string[] {
+  const kinds = new Map<string, string>();
+  const nested = new Map<string, string>();
+  for (const record of records) {
+    if (record.type === 'tool-call-start' && typeof record['parentId'] === 'string') {
+      nested.set(keyOf(record), record['parentId']);
+    }
+    if (record.type === 'tool-call-end')
+      kinds.set(keyOf(record), (record['outcome'] as { readonly kind: string }).kind);
+  }
+  const inDoubt = [...kinds].filter(([, kind]) => kind === 'in-doubt').map(([key]) => key);
+  const called = [...nested].filter(([key, parent]) => {
+    const kind = kinds.get(key) ?? 'in-doubt';
+    return kinds.get(parent) === 'in-doubt' && (kind === 'ok' || kind === 'in-doubt');
+  });
+  return [...new Set([...inDoubt, ...called.map(([key]) => key)])].map((key) => `s/${key}`).toSorted();
 }
 
 /** As the world knows it. */

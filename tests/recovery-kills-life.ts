@@ -31,7 +31,7 @@ import { createSession, type OpenedLog, replay, type Session } from '@holdfast/s
 import { jsonlStore, openJsonlLog } from '@holdfast/session/jsonl';
 import { openSqliteLog, sqliteStore } from '@holdfast/session/sqlite';
 import * as v from 'valibot';
-import { readEffects } from './recovery-kills-check.ts';
+import { doubts, readEffects } from './recovery-kills-check.ts';
 
 export type StoreKind = 'jsonl' | 'sqlite';
 
@@ -84,7 +84,7 @@ export function openLife(home: Home): Life {
     session,
     tools: makeTools(home),
     resources: { filesystem },
-    policies: [callBudget({ maxCalls: 1_000_000 }), readBeforeWrite(), requireApproval({ tools: ['gated'] })],
+    policies: [callBudget({ maxCalls: 1_000_000 }), readBeforeWrite(), requireApproval({ tools: ['gated'] }), doubts],
   };
   const last = records.at(-1);
   return { session, options, found: last === undefined ? 0 : last.seq + 1 };

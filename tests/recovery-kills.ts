@@ -9,8 +9,17 @@ import { type LogRecord, verifySnapshots } from '@holdfast/session';
 import { readLog } from '@holdfast/session/jsonl';
 import { readSqliteLog } from '@holdfast/session/sqlite';
 import { expect } from 'vitest';
-import { findInconsistencies, keyOf, readEffects } from './recovery-kills-check.ts';
-import { type Home, logPath, notes, openLife, recoverLife, type StoreKind, sessionId } from './recovery-kills-life.ts';
+import { findDoubts, findInconsistencies, keyOf, readEffects } from './recovery-kills-check.ts';
+import {
+  doubtsOf,
+  type Home,
+  logPath,
+  notes,
+  openLife,
+  recoverLife,
+  type StoreKind,
+  sessionId,
+} from './recovery-kills-life.ts';
 import type { Fatal } from './recovery-kills-operations.ts';
 
 const program = fileURLToPath(new URL('recovery-kills-worker.ts', import.meta.url));
@@ -176,8 +185,10 @@ async function recoverAndCheck(home: Home, known: Known, seen: KillsSeen): Promi
   const life = openLife(home);
   expect(life.found).toBeGreaterThan(Math.max(-1, ...acknowledged));
   await recoverLife(life);
+  const kept = doubtsOf(life.session);
   await life.session.close();
   const records = readAll(home);
+  expect(kept).toEqual(findDoubts(records));
   const kinds = check(home, records, known);
   const { problem, compared } = verifySnapshots(records, { slices: [notes] });
   expect(problem).toBeUndefined();

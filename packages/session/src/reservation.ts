@@ -15,14 +15,17 @@ export function changesReserved({ type, reserved, outcome }: LogEntry): boolean 
   return kind !== 'ok' && kind !== 'in-doubt';
 }
 
+// One for all: most calls reserve nothing.
+const nothing: { readonly reserved?: readonly Reservation[] } = Object.freeze({});
+
 /** A call that is begun again has one effect: what it reserves takes the place of what it had. */
 export function toReserved(
   known: readonly Reservation[] | undefined,
   entry: LogEntry,
 ): { readonly reserved?: readonly Reservation[] } {
-  if (!changesReserved(entry)) return known === undefined ? {} : { reserved: known };
+  if (!changesReserved(entry)) return known === undefined ? nothing : { reserved: known };
   const others = known?.filter(({ callId }) => callId !== entry['callId']) ?? [];
-  if (entry.type !== 'tool-call-start') return known === undefined ? {} : { reserved: others };
+  if (entry.type !== 'tool-call-start') return known === undefined ? nothing : { reserved: others };
   const { callId, reserved } = entry;
   return { reserved: [...others, deepFreeze({ callId: String(callId), changes: reserved as readonly Json[] })] };
 }
