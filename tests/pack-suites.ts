@@ -21,7 +21,8 @@ interface PackSuite {
   readonly cases: PackCases;
 }
 
-const packs: readonly PackSuite[] = [
+/** The packs of our own, each with its cases. */
+export const packs: readonly PackSuite[] = [
   { name: 'approvals', pack: approvals, cases: approvalsCases },
   { name: 'budgets', pack: budgets, cases: budgetsCases },
   { name: 'filesystem', pack: filesystemGuard, cases: filesystemCases },

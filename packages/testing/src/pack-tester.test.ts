@@ -350,6 +350,23 @@ test('what a rule costs is told', async () => {
   ]);
 });
 
+test('a rule that takes its time is not asked a thousand times', async () => {
+  let asked = 0;
+  const slow = careful({
+    policies: (config) => [
+      ...makePolicies(config),
+      guard(() => {
+        asked += 1;
+        return allow;
+      }),
+    ],
+  });
+  let time = 0;
+  const rules = await measurePack(slow, cases, { now: () => (time += 100) });
+  const { allowed } = rules.find(({ policy }) => policy === 'guard') ?? { allowed: 0 };
+  expect(asked).toBe(allowed * (1 + 20));
+});
+
 test('every check of a pack catches somebody', () => {
   const caught = new Set(bad.map((each) => each.caught));
   const own = packTester(careful(), cases).filter(
