@@ -9,17 +9,8 @@ import { type LogRecord, verifySnapshots } from '@holdfast/session';
 import { readLog } from '@holdfast/session/jsonl';
 import { readSqliteLog } from '@holdfast/session/sqlite';
 import { expect } from 'vitest';
-import { findDoubts, findInconsistencies, keyOf, readEffects } from './recovery-kills-check.ts';
-import {
-  doubtsOf,
-  type Home,
-  logPath,
-  notes,
-  openLife,
-  recoverLife,
-  type StoreKind,
-  sessionId,
-} from './recovery-kills-life.ts';
+import { doubtsOf, findDoubts, findInconsistencies, keyOf, readEffects } from './recovery-kills-check.ts';
+import { type Home, logPath, notes, openLife, recoverLife, type StoreKind, sessionId } from './recovery-kills-life.ts';
 import type { Fatal } from './recovery-kills-operations.ts';
 
 const program = fileURLToPath(new URL('recovery-kills-worker.ts', import.meta.url));
