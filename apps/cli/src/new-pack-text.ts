@@ -107,12 +107,14 @@ export const cases: PackCases = {
 `;
 
 function toTest(constant: string): string {
-  return `import { test } from 'node:test';
+  return `import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
 import { packTester } from '@holdfast/testing';
 import { ${constant} } from '../src/index.ts';
 import { cases } from './cases.ts';
 
-for (const { name, skipped, run } of packTester(${constant}, cases)) {
+const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
+for (const { name, skipped, run } of packTester(${constant}, cases, { manifest })) {
   test(name, { skip: skipped ?? false }, run);
 }
 `;
