@@ -3,6 +3,7 @@ import { formatCount } from './call-line.ts';
 import { openEquipment } from './equipment.ts';
 import type { Host } from './host.ts';
 import type { ViewPlace } from './registry-view.ts';
+import { describePack } from './run-setup.ts';
 import { findFolder, readSettings } from './settings.ts';
 import { toPrintable } from './terminal-text.ts';
 import { isFolder } from './workspace.ts';
@@ -44,14 +45,19 @@ export async function examineConfig(
     };
     if (settings.effective.plugins.length + settings.effective.packs.length === 0) return examined;
     // With a lock, copies of the tools of the folder would be made, and nothing is written here.
-    const { used, leftOut, close } = await openEquipment(settings, folder, { lock: { tools: 'ignore' } }, host);
+    const { registry, used, leftOut, close } = await openEquipment(
+      settings,
+      folder,
+      { lock: { tools: 'ignore' } },
+      host,
+    );
     await close();
     return {
       ...examined,
       state: {
         file: settings.file,
         plugins: used.plugins.map(({ name, version }) => `${name} ${version}`),
-        packs: used.packs.map(({ id, preset }) => `${id} (${preset})`),
+        packs: registry.packsInForce.map(describePack),
       },
       problems: leftOut.map(({ message }) => message),
     };

@@ -61,6 +61,7 @@ test.each([
   { argv: ['tool', '../up'], code: 'usage.name_invalid' },
   { argv: ['tool', 'read-file'], code: 'usage.name_taken' },
   { argv: ['tool', 'shout-it'], code: 'usage.name_taken' },
+  { argv: ['tool', 'sh0ut_lt'], code: 'usage.name_taken' },
   { argv: ['tool', 'broken'], code: 'usage.file_exists' },
   { argv: ['tool', 'shout_it'], code: 'usage.file_exists' },
   { argv: ['tool', 'linked'], code: 'usage.file_exists' },

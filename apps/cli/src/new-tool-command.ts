@@ -1,6 +1,7 @@
 import { mkdir, open, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { findToolNameProblem, HoldfastError } from '@holdfast/core';
+import { foldName } from '@holdfast/registry';
 import { toCommand } from './command-words.ts';
 import { type ExitCode, usageError } from './failure.ts';
 import type { Host } from './host.ts';
@@ -55,7 +56,7 @@ function toLockCommand(folder: ToolsFolder, name: string, { command }: Host): st
   return `${command} lock${toLockOptions(folder, false)} --accept ${name}`;
 }
 
-/** By the same look at the tools that `check` takes: two whose names a model could mix up would both be refused. */
+/** By the same look at the tools that `check` takes: of two whose names a model could mix up, one would be left out. */
 async function checkTaken(
   name: string,
   folder: { readonly name: string; readonly path: string },
@@ -64,17 +65,13 @@ async function checkTaken(
   const there = (await isFolder(folder.path)) ? folder : { name: folder.name, path: undefined };
   const toolset = await openToolset(there, { lock: 'ignore' });
   await toolset.close();
-  const twin = [...toolset.fileTools, ...toolset.folderTools].find((tool) => toTwinKey(tool.name) === toTwinKey(name));
+  const twin = [...toolset.fileTools, ...toolset.folderTools].find((tool) => foldName(tool.name) === foldName(name));
   // Of the file itself there is something plainer to say.
   if (twin === undefined || twin.origin?.source === file) return;
   throw usageError(
     'usage.name_taken',
     `\`${name}\` would be mixed up with \`${twin.name}\`${twin.origin === undefined ? ', which is built in' : ` of ${twin.origin.source}`}: choose another name.`,
   );
-}
-
-function toTwinKey(name: string): string {
-  return name.replaceAll('-', '_');
 }
 
 async function writeFile(

@@ -231,6 +231,8 @@ test('doctor tells what is in force of a configuration, and what of it keeps a r
   expect(stdout).toMatch(
     /^config +holdfast\.config\.mjs: 1 plugin and 2 packs in force\nplugins +git 1\.2\.0\npacks +git-safety \(strict\), guard \(recommended\)\ntools +\.\/plugins: 1 good tool/m,
   );
+  await using tried = await create({ packs: [{ pack: './guard.mjs', observe: true }] });
+  expect((await type(tried, ['doctor'])).stdout).toMatch(/^packs +guard \(recommended, only tried out\)$/m);
   await using broken = await create({ ...whole, packs: ['gone-pack'] });
   const told = await type(broken, ['doctor']);
   expect(told.exitCode).toBe(1);

@@ -21,7 +21,7 @@ test('guidance, then the sections of plugins in their order, then one for the to
     .use(filesPlugin(fileTools()))
     .use(folderPlugin([toTool('act')]))
     .use(git);
-  const { text, tools } = createRunPrompt(registry).render();
+  const { text, tools } = createRunPrompt(registry).render({ session: undefined });
   expect([...text.matchAll(/^## .+$/gm)].map(([heading]) => heading)).toEqual([
     '## 1. Guidance (guidance)',
     '## 2. Files (files)',
@@ -35,7 +35,7 @@ test('guidance, then the sections of plugins in their order, then one for the to
 
 test('a folder without tools has no section', () => {
   const registry = createRegistry().use(filesPlugin(fileTools())).use(folderPlugin([]));
-  expect(createRunPrompt(registry).render().text).not.toContain('## 3.');
+  expect(createRunPrompt(registry).render({ session: undefined }).text).not.toContain('## 3.');
 });
 
 test('sections may be called as those of the prompt, and plugins as sections of others', () => {
@@ -52,7 +52,7 @@ test('sections may be called as those of the prompt, and plugins as sections of 
     .use(named('guidance', 'Guidance'))
     .use(named('notes', 'Papers'))
     .use(named('papers', 'Notes'));
-  const { text, tools } = createRunPrompt(registry).render();
+  const { text, tools } = createRunPrompt(registry).render({ session: undefined });
   const keys = [...text.matchAll(/^## .+ \((.+)\)$/gm)].map(([, key]) => key);
   expect(new Set(keys).size).toBe(7);
   expect(tools).toHaveLength(6);

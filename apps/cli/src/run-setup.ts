@@ -1,5 +1,6 @@
 import type { Model, Policy, Prompt, Slice, Tool } from '@holdfast/core';
 import { hostFilesystem } from '@holdfast/filesystem/node';
+import type { RegisteredPack } from '@holdfast/registry';
 import { formatCount } from './call-line.ts';
 import { type Equipment, reportProblems } from './equipment.ts';
 import { usageError } from './failure.ts';
@@ -66,7 +67,7 @@ export async function setUpRun(
   };
 }
 
-function describeTools({ toolset, used }: Equipment): string {
+function describeTools({ toolset, used, registry: { packsInForce } }: Equipment): string {
   const { folder, folderTools, fileTools, isLocked } = toolset;
   const parts = [
     folder.path === undefined
@@ -75,13 +76,14 @@ function describeTools({ toolset, used }: Equipment): string {
     ...(used.plugins.length === 0
       ? []
       : [`plugins: ${used.plugins.map(({ name, version }) => `${name} ${version}`).join(', ')}`]),
-    ...(used.packs.length === 0 ? [] : [`guards: ${used.packs.map(describePack).join(', ')}`]),
+    ...(packsInForce.length === 0 ? [] : [`guards: ${packsInForce.map(describePack).join(', ')}`]),
   ];
   return parts.join(' · ');
 }
 
-function describePack({ id, preset }: Equipment['used']['packs'][number]): string {
-  return `${id} (${preset})`;
+/** `shell-guard (strict)`, and whether its policies are only tried out. */
+export function describePack({ id, preset, observe }: RegisteredPack): string {
+  return `${id} (${preset}${observe ? ', only tried out' : ''})`;
 }
 
 function checkNames(option: string, names: readonly string[], tools: readonly Tool[]): void {
