@@ -123,6 +123,18 @@ test('what is gone leaves the lock; what could not be loaded stays as it is lock
   expect(await readLock(folder)).not.toContain('plugin:own');
 });
 
+test('a plugin of whose sections there is no prompt is not locked', async () => {
+  const odd = `import { markdownSection } from '${import.meta.resolve('@holdfast/prompt')}';
+${toPlugin(`{
+    name: 'odd', version: '1.0.0', description: 'Odd.', holdfast: '*',
+    sections: [markdownSection({ title: 'Odd', template: 'About $nothing.' })],
+  }`)}`;
+  await using folder = await createProject({ plugins: ['./odd.mjs'] }, { 'odd.mjs': odd });
+  const { exitCode, stdout, stderr } = await type(folder, ['lock']);
+  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: expect.stringContaining('0 tools') });
+  expect(stderr).toMatch(/^The plugin `odd` is left out: .*\$nothing.* \(section\.placeholder\.unknown\)\n$/);
+});
+
 test('--locked lets no plugin through that no lock is about, and a lock of tools alone is as it was', async () => {
   await using folder = await createFolder({ ...files, 'git.mjs': git, 'plugins/act.mjs': toTool('act', 'return 1;') });
   await type(folder, ['lock']);

@@ -1,4 +1,11 @@
-import { HoldfastError, isHoldfastError, type JsonObject, type Pack, type Plugin } from '@holdfast/core';
+import {
+  describeThrown,
+  HoldfastError,
+  isHoldfastError,
+  type JsonObject,
+  type Pack,
+  type Plugin,
+} from '@holdfast/core';
 import {
   compareDefinitions,
   type Diagnostic,
@@ -61,8 +68,9 @@ export function createPluginKeeper({ lock, required, load, report }: PluginKeepe
     async preparePlugin(plugin, { config, source }) {
       const loaded = await loadPlugin(plugin, { ...load, source, ...(config === undefined ? {} : { config }) });
       closers.push(loaded.close);
-      check(loaded.definitions);
+      // First of all: what is left out is not locked either.
       checkSections(loaded.plugin);
+      check(loaded.definitions);
       for (const diagnostic of loaded.diagnostics) report(diagnostic, plugin.name);
       return loaded.plugin;
     },
@@ -79,13 +87,17 @@ export function createPluginKeeper({ lock, required, load, report }: PluginKeepe
 const aboutOthers: ReadonlySet<string> = new Set(['policy.tool.unknown', 'task.example.invalid']);
 
 /** A section that no prompt can be made of must cost its plugin, and not the run. */
-function checkSections({ sections = [] }: Plugin): void {
+function checkSections({ name, sections = [] }: Plugin): void {
   if (sections.length === 0) return;
   try {
     createPrompt({ ns: 'holdfast', key: 'check', sections }).render();
   } catch (thrown) {
-    if (isHoldfastError(thrown) && aboutOthers.has(thrown.code)) return;
-    throw thrown;
+    const code = isHoldfastError(thrown) ? thrown.code : 'plugin.failed';
+    if (aboutOthers.has(code)) return;
+    throw new HoldfastError(code, `The plugin \`${name}\` is left out: ${describeThrown(thrown)}`, {
+      data: { plugin: name },
+      cause: thrown,
+    });
   }
 }
 
