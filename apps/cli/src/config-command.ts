@@ -49,7 +49,7 @@ const reasons: Readonly<Record<PassedOver['reason'], string>> = {
 };
 
 /** A file where there is one, else `default` or `command line`. */
-export function describeOrigin({ layer, file }: ConfigOrigin): string {
+function describeOrigin({ layer, file }: ConfigOrigin): string {
   return file ?? layer;
 }
 
