@@ -6,8 +6,8 @@ import { configPolicies, type Registry, type RegistryProblem, type UnknownToolNa
 import { type OpenedRegistry, openRegistry, type RegistryDiagnostic } from '@holdfast/registry/node';
 import { filesPlugin, folderPlugin } from './builtin-plugins.ts';
 import type { Host } from './host.ts';
+import { importForeign } from './import-foreign.ts';
 import { createPluginKeeper, type PluginKeeper } from './plugin-keeper.ts';
-import { recordImports } from './record-imports.ts';
 import type { Settings } from './settings.ts';
 import { toPrintable, toPrintableBlock } from './terminal-text.ts';
 import { type LockUse, lockName, openToolset, type Toolset, type ToolsFolder } from './toolset.ts';
@@ -78,7 +78,7 @@ export async function openEquipment(
     await Promise.all([toolset.close(), keeper.close()]);
   };
   try {
-    const { answer, imported } = await recordImports(() =>
+    const { answer, imported } = await importForeign(host, () =>
       openRegistry(effective, {
         directory,
         builtIn: [{ plugin: filesPlugin(toolset.fileTools) }, { plugin: folderPlugin(toolset.folderTools) }],

@@ -125,7 +125,7 @@ async function openTerms(
   const settings = await readSettings(
     // What was in force then counts as if it were said now; a run without a configuration goes on without one.
     { config: findConfig(given, options), isolation: terms.isolation },
-    { workspace, host: options.config === undefined ? given : host },
+    { workspace, host: options.config === undefined ? { ...host, directory: given.directory } : host },
   );
   const lock = {
     tools: given.locked === true ? 'require' : 'use',

@@ -242,6 +242,76 @@ test('what a configuration imports by a path is protected, too, and what it name
   expect(stdout).toContain('+ created own/made.mjs\n\ncompleted');
 });
 
+test('what is printed while it is imported does not get between the lines of --json', async () => {
+  const files = {
+    'holdfast.config.mjs': `console.log('CONFIG');\n${toConfig({ plugins: ['./loud.mjs'] })}`,
+    'loud.mjs': `console.log('PLUGIN');\n${toPlugin(`{
+      name: 'loud', version: '1.0.0', description: 'Loud.', holdfast: '*', setup() { process.stdout.write('SETUP\\n'); return {}; },
+    }`)}`,
+    'script.json': toScript(),
+  };
+  await using folder = await createFolder(files);
+  for (const argv of [['run', 'x', '--model', 'script:script.json'], ['list'], ['config']]) {
+    const { exitCode, stdout, stderr } = await runMain([...argv, '--json'], { folder: folder.path });
+    expect({ argv, exitCode }).toEqual({ argv, exitCode: 0 });
+    expect(stderr).toBe(argv[0] === 'config' ? 'CONFIG\n' : 'CONFIG\nPLUGIN\nSETUP\n');
+    expect(stdout).toMatch(/^[[{]/);
+    expect(stdout).not.toMatch(/CONFIG\n|PLUGIN|SETUP/);
+  }
+});
+
+test.each(['config', 'plugin'])('a %s that ends the process does not make a success of it', async (what) => {
+  const exits = 'process.exit(0);\n';
+  const config = toConfig({ plugins: ['./quits.mjs'] });
+  await using folder = await createFolder({
+    'holdfast.config.mjs': what === 'config' ? exits + config : config,
+    'quits.mjs': exits,
+    'script.json': toScript(),
+  });
+  const { exitCode, stdout, stderr } = await runMain(['run', 'x', '--model', 'script:script.json'], {
+    folder: folder.path,
+  });
+  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+  expect(stderr).toContain('ended this process; nothing was run (plugin.process.exited)');
+});
+
+test('plugins that are CommonJS, with what they require', async () => {
+  const files = {
+    'node_modules/old-plugin/package.json': JSON.stringify({
+      name: 'old-plugin',
+      version: '1.0.0',
+      main: './main.cjs',
+    }),
+    'node_modules/old-plugin/main.cjs': `const { word } = require('./word.cjs');
+exports.load = () => word;
+exports.old = {
+  type: 'plugin', name: 'old', version: '1.0.0', description: 'Old.', holdfast: '*', configSchema: undefined,
+  commands: [{ name: 'old-word', description: 'Prints a word.', run(_, { print }) { print(word + '\\n'); return 0; } }],
+};`,
+    'node_modules/old-plugin/word.cjs': "exports.word = 'found';",
+    'holdfast.config.mjs': toConfig({ plugins: ['old-plugin'] }),
+  };
+  await using folder = await createFolder(files);
+  const { exitCode, stdout, stderr } = await runMain(['old-word'], { folder: folder.path });
+  expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: 'found\n', stderr: '' });
+});
+
+test('a tool file and a plugin with one name are refused, until the host says whose it is', async () => {
+  const files = {
+    'plugins/push.mjs': toTool('push', 'return 1;'),
+    'script.json': toScript([['push', { branch: 'dev' }]]),
+  };
+  const run = async (config: object) => {
+    await using folder = await createProject({ plugins: ['./git.mjs'], ...config }, files);
+    return await runScript(folder);
+  };
+  const refused = await run({});
+  expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
+  expect(refused.stderr).toMatch(/`folder`.+`git`.+`push`.+\(registry\.name\.conflict\)/);
+  expect((await run({ winners: { push: 'git' } })).stdout).toMatch(/ok {8}push/);
+  expect((await run({ winners: { push: 'folder' } })).stdout).toMatch(/invalid {3}push/);
+});
+
 test('tool files of a plugin run where tools of the folder do, and one that is refused costs itself', async () => {
   const source = toPlugin(`{
     name: 'filed', version: '1.0.0', description: 'Has files.', holdfast: '*',

@@ -8,7 +8,7 @@ import {
 } from '@holdfast/registry';
 import { readConfig } from '@holdfast/registry/node';
 import type { Host } from './host.ts';
-import { recordImports } from './record-imports.ts';
+import { importForeign } from './import-foreign.ts';
 import { findToolsFolder, type ToolsFolder } from './toolset.ts';
 
 /** A file to read in place of the one that is found; false: none is read. */
@@ -40,7 +40,7 @@ export interface Settings {
 export interface SettingsPlace {
   /** Absolute. Absent: no workspace has a say. */
   readonly workspace?: string;
-  readonly host: Pick<Host, 'directory'>;
+  readonly host: Pick<Host, 'directory' | 'stdout' | 'stderr' | 'guardExit'>;
 }
 
 /**
@@ -50,16 +50,17 @@ export interface SettingsPlace {
  */
 export async function readSettings(
   { config, ...given }: GivenSettings,
-  { workspace, host: { directory } }: SettingsPlace,
+  { workspace, host }: SettingsPlace,
 ): Promise<Settings> {
-  const { answer, imported } = await recordImports(() => readConfig({ directory, file: config, workspace }));
+  const { directory } = host;
+  const { answer, imported } = await importForeign(host, () => readConfig({ directory, file: config, workspace }));
   const { layers } = answer;
   const typed = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
   const commandLine: ConfigLayer = { layer: 'command line', config: typed };
-  const host = layers.find(({ layer }) => layer === 'host');
+  const own = layers.find(({ layer }) => layer === 'host');
   return {
     effective: mergeConfig([...layers, commandLine]),
-    file: host?.file ?? null,
+    file: own?.file ?? null,
     found: layers.length > 0,
     imported,
     directory,

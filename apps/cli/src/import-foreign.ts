@@ -1,9 +1,10 @@
 import { registerHooks } from 'node:module';
 import { sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Host } from './host.ts';
 
 /** What came of some work, and the code that it made this process load. */
-export interface RecordedImports<Answer> {
+export interface ForeignImports<Answer> {
   readonly answer: Answer;
   /**
    * Absolute paths of modules that were loaded for the first time; of those of packages the `node_modules` that they are in. What a run
@@ -12,8 +13,17 @@ export interface RecordedImports<Answer> {
   readonly imported: readonly string[];
 }
 
-/** Does some work, and finds out what it imports. */
-export async function recordImports<Answer>(work: () => Promise<Answer>): Promise<RecordedImports<Answer>> {
+const ended =
+  'error: the configuration, or a plugin or pack that it names, ended this process; nothing was run (plugin.process.exited)\n';
+
+/**
+ * Does some work that imports the code of others, and finds out what that is. What it prints goes to stderr, because stdout may be for a
+ * program; when it ends the process, the program fails.
+ */
+export async function importForeign<Answer>(
+  { stdout, stderr, guardExit }: Pick<Host, 'stdout' | 'stderr' | 'guardExit'>,
+  work: () => Promise<Answer>,
+): Promise<ForeignImports<Answer>> {
   const paths = new Set<string>();
   const hooks = registerHooks({
     load(url, context, next) {
@@ -21,9 +31,14 @@ export async function recordImports<Answer>(work: () => Promise<Answer>): Promis
       return next(url, context);
     },
   });
+  const { write } = stdout;
+  stdout.write = stderr.write.bind(stderr);
+  const letExit = guardExit(ended);
   try {
     return { answer: await work(), imported: [...paths] };
   } finally {
+    letExit();
+    stdout.write = write;
     hooks.deregister();
   }
 }
