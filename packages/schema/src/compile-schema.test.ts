@@ -255,6 +255,20 @@ test.each([
     );
 });
 
+test.each([
+  ['a record', v.object({ in: v.record(v.string(), v.any()) })],
+  ['an open object', v.object({ in: v.looseObject({ a: v.optional(v.number()) }) })],
+  ['an object with a rest', v.object({ in: v.objectWithRest({}, v.any()) })],
+] as const)('%s says so when it would drop a key', (_what, schema) => {
+  const { validate } = compileSchema<unknown>(schema);
+  for (const key of ['__proto__', 'prototype', 'constructor']) {
+    const validation = validate({ in: JSON.parse(`{"b":1,"${key}":2}`) });
+    expect(validation).toEqual({ ok: false, issues: [{ path: `in.${key}`, message: 'Unknown key.' }] });
+  }
+  expect(validate({ in: { toString: 1, b: 1 } })).toEqual({ ok: true, value: { in: { toString: 1, b: 1 } } });
+  expect(validate({ in: { b: { constructor: 1 } } })).toMatchObject({ ok: true });
+});
+
 test('issues read as one line', () => {
   expect(
     describeIssues([

@@ -14,6 +14,9 @@ import type { CompiledSchema, SchemaIssue } from './compiled.ts';
 import { compileJsonSchema } from './json.ts';
 import { createUndeclaredCheck } from './undeclared.ts';
 
+// What valibot leaves out of records and open objects.
+const droppedByValibot: ReadonlySet<string> = new Set(['__proto__', 'prototype', 'constructor']);
+
 const compiled = new WeakMap<object, CompiledSchema>();
 const compiledForHosts = new WeakMap<object, CompiledSchema>();
 
@@ -63,8 +66,8 @@ function compile(schema: Schema, unspoken: Compiling['unspoken']): CompiledSchem
     );
   }
   const raw = readJsonSchema(schema, unspoken);
-  const findUndeclared = createUndeclaredCheck(raw);
-  const { validate } = schema['~standard'];
+  const { validate, vendor } = schema['~standard'];
+  const findUndeclared = createUndeclaredCheck(raw, vendor === 'valibot' ? { dropped: droppedByValibot } : {});
   const namesInherited = mentionsInherited(raw);
   return {
     jsonSchema: deepFreeze(closeObjects(raw)),

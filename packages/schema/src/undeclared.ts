@@ -34,10 +34,12 @@ interface Shape {
  * Makes a function that lists keys which no branch of a JSON Schema declares. An object schema is closed unless it says
  * `additionalProperties` (or `unevaluatedProperties`) other than false; under `allOf`, `anyOf`, `oneOf` and `$ref` a key is
  * declared if any branch declares it. Also lists required keys that are only inherited, which many validators accept, and on demand
- * lists with equal items where any branch says `uniqueItems`.
+ * lists with equal items where any branch says `uniqueItems`. `dropped` are keys that the validator leaves out wherever any key may
+ * stand, without a word: they are refused there.
  */
 export function createUndeclaredCheck(
   root: Node,
+  { dropped = new Set() }: { readonly dropped?: ReadonlySet<string> } = {},
 ): (value: unknown, options?: { readonly uniqueItems?: boolean }) => readonly SchemaIssue[] {
   const start = placeOf([root]);
   let comparesItems = false;
@@ -70,7 +72,8 @@ export function createUndeclaredCheck(
         const matched = shape.patterns.filter(({ pattern }) => pattern.test(key)).map(({ node }) => node);
         if (matched.length > 0) place = placeOf([...(place?.nodes ?? []), ...matched]);
       }
-      if (place === undefined && !shape.open) issues.push({ path: join(path, key), message: 'Unknown key.' });
+      if (place === undefined && (!shape.open || dropped.has(key)))
+        issues.push({ path: join(path, key), message: 'Unknown key.' });
       const inner = value[key];
       if (typeof inner === 'object') walk(inner, place ?? shape.rest, join(path, key), issues);
     }
