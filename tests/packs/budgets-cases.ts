@@ -33,7 +33,7 @@ const edit = (newText: string, replaceAll = false): PolicyCall => ({
   input: { path: 'x.txt', oldText: replaceAll ? 'x' : 'x x', newText, replaceAll },
 });
 
-const world: Pick<PresetCases, 'tools' | 'resources' | 'different'> = {
+const world: Pick<PresetCases, 'tools' | 'resources'> = {
   tools: [...['pay', 'ask_model', 'look_up', 'note', 'append_log'].map((name) => spender(name)), ...fileTools()],
   resources: () => ({ filesystem: memoryFilesystem({ 'x.txt': 'x x, x, x' }) }),
 };
@@ -223,8 +223,6 @@ export const cases: PackCases = {
           call: pay({ amount }),
           answer: 'deny' as const,
           reason: 'must be a number of at least 0',
-          // Less is another amount, and no amount at all has its own case.
-          different: ['space', 'wrapped', 'case', 'unicode', 'path'] as const,
         })),
       ],
     },

@@ -16,6 +16,7 @@ import {
 } from '@holdfast/core';
 import { createSession, explainCall, memoryStore, replay, type Session, type SessionStore } from '@holdfast/session';
 import { createRedactor } from '@holdfast/session/redact';
+import fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import {
@@ -518,5 +519,39 @@ describe('in a run', () => {
       expect(resumed.outcomes).toMatchObject([{ kind: 'in-doubt' }]);
       expect(purseOf(again)).toEqual({ 'doubt s/1.1/p': 2 });
     },
+  );
+});
+
+test('whatever `reserve` answers or throws, the call ends once, and its tool begins only with what can be kept', async () => {
+  const revoked = Proxy.revocable({}, {});
+  revoked.revoke();
+  const hostile = [revoked.proxy, Object.defineProperty({}, 'then', { get: broke, enumerable: true }), [revoked.proxy]];
+  // By number: the property looks at what it makes.
+  const answers = fc.oneof(
+    fc.anything().map((value) => () => value),
+    fc.anything().map((item) => () => upsert('k', item)),
+    fc.nat(hostile.length - 1).map((at) => () => hostile[at]),
+  );
+  await fc.assert(
+    fc.asyncProperty(answers, fc.boolean(), async (answer, throws) => {
+      const { session, ends, records } = testSession();
+      let begun = 0;
+      const policy = definePolicy<unknown>({
+        name: 'odd',
+        stateKind: 'keyed',
+        check: () => allow,
+        reserve() {
+          if (throws) throw answer();
+          return answer() as undefined;
+        },
+      });
+      const { kind } = await executeToolCall(spending, { tools: [pay(() => ++begun)], session, policies: [policy] });
+      expect(['ok', 'denied']).toContain(kind);
+      expect(begun).toBe(kind === 'ok' ? 1 : 0);
+      expect(records.filter(({ type }) => type === 'tool-call-start')).toHaveLength(begun);
+      expect(ends()).toHaveLength(1);
+      if (throws) expect(kind).toBe('denied');
+    }),
+    { numRuns: 300 },
   );
 });
