@@ -46,7 +46,7 @@ export async function openSession(
     throw isHoldfastError(thrown) && thrown.code === 'replay.slice_missing'
       ? withHint(
           thrown,
-          'Another program made this session, with code that is not part of this one: go on with it there.',
+          'Another program made this session, with code that is not part of this one: go on with it there. Or a plugin that it had is not there.',
         )
       : thrown;
   }

@@ -39,6 +39,9 @@ test('a run is gone on with by the plugins, guards and lists that it was begun w
   expect(stdout).toMatch(
     /ok {8}push .+ asked: approved by person[\s\S]+denied {4}delete_file .+ deny: config-host-deny-tools/,
   );
+  expect((await type(folder, ['show'])).stdout).toMatch(
+    /^Session .+\nconfig {3}holdfast\.config\.mjs\nplugins {2}git 1\.2\.0\nguards {3}git-safety 1\.2\.0 \(strict\)\ndenied {3}delete_file\n/,
+  );
   const { stdout: log } = await type(folder, ['show', '--json']);
   expect(await checkLines('show', log)).toContain('run-options');
   expect(log).toContain('"pushed":["dev"]');

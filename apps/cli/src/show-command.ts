@@ -6,6 +6,7 @@ import { describeTerminal, type Host } from './host.ts';
 import { toJsonText } from './json-text.ts';
 import { formatSessionTitle, isDamaged, warnOfDamage } from './log-damage.ts';
 import { findLog } from './session-logs.ts';
+import { describeConfig } from './show-config.ts';
 import { describeLog } from './show-log.ts';
 import { shortenPath } from './workspace.ts';
 
@@ -27,7 +28,8 @@ export async function showSession({ id, workspace, json }: ShowOptions, host: Ho
     const terminal = describeTerminal(host.stdout, host.environment);
     const style = { colors: createColors(terminal.color), columns: terminal.columns };
     host.stdout.write(`${formatSessionTitle(log.id, shortenPath(log.path, host.directory), style)}\n`);
-    for (const line of describeLog(reading, style)) host.stdout.write(`${line}\n`);
+    const lines = [...describeConfig(reading.records, style), ...describeLog(reading, style)];
+    for (const line of lines) host.stdout.write(`${line}\n`);
   }
   return isDamaged(reading) ? 1 : 0;
 }
