@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { HoldfastError } from '@holdfast/core';
 import type { LockState } from './compare-lock.ts';
 import { type DefinitionChange, describeDefinitionChanges, findDefinitionChanges } from './definition-changes.ts';
+import { type FileToImport, findImportProblem } from './import-problem.ts';
 import { readLock, writeLock } from './lock-file.ts';
 import type { LockedDefinitions, LockedPlugins } from './locked-definitions.ts';
 import type { PluginDefinitions } from './plugin-definitions.ts';
@@ -25,6 +26,12 @@ export interface DefinitionLock {
   readonly found: boolean;
   /** `new`, `same` or `changed`; see `findDefinitionProblem`. */
   compare(current: PluginDefinitions): ComparedPlugin;
+  /**
+   * Why a file must not even be imported: it is none that is locked for its package (`plugin.lock.new`, `plugin.lock.changed`,
+   * `pack.lock.new`, `pack.lock.changed`). `undefined`: its code may run, and what it declares is then compared; so it is, too, where the
+   * lock says nothing of plugins and packs.
+   */
+  findImportProblem(file: FileToImport): HoldfastError | undefined;
 }
 
 /** Plugins and packs beside a lock, read at one moment. */
@@ -63,6 +70,7 @@ export function readDefinitionLock(lock: string): DefinitionLock {
     found: found !== undefined,
     compare: (current) =>
       comparePlugin(current.id, { locked: found?.get(current.id), now: current, incomplete: false }),
+    findImportProblem: (file) => (found === undefined ? undefined : findImportProblem(file, found)),
   };
 }
 

@@ -22,6 +22,7 @@ export type { DefinitionChange } from './definition-changes.ts';
 export { type Diagnostic, formatDiagnostic } from './diagnostic.ts';
 export { findPython, type PythonState } from './find-python.ts';
 export { followImports } from './follow-imports.ts';
+export type { FileToImport } from './import-problem.ts';
 export { defaultIsolation, describeIsolation, type TierState } from './isolation-tiers.ts';
 export { type LoadedPlugin, type LoadPluginOptions, loadPlugin } from './load-plugin.ts';
 export { type LoadedTools, type LoadToolsOptions, loadTools } from './load-tools.ts';

@@ -138,6 +138,16 @@ test.each<{ makes: unknown; says: string }>([
   { makes: callBudget({ maxCalls: 1 }), says: 'no list' },
   { makes: [undefined], says: 'no policy' },
   { makes: [{ id: 'guard' }], says: 'no policy' },
+  // E19 of the cases of hostile policies: its state would be found under the key of something else.
+  ...['host/guard', 'policy:guard', '', 'Guard', 'x'.repeat(65)].map((id) => ({
+    makes: [{ ...callBudget({ maxCalls: 1 }), id }],
+    says: 'no policy',
+  })),
+  { makes: [{ ...callBudget({ maxCalls: 1 }), tools: undefined }], says: 'no policy' },
+  { makes: [{ ...callBudget({ maxCalls: 1 }), tools: [1] }], says: 'no policy' },
+  { makes: [{ ...callBudget({ maxCalls: 1 }), onResult: {} }], says: 'no policy' },
+  { makes: [{ ...callBudget({ maxCalls: 1 }), reserve: 1 }], says: 'no policy' },
+  { makes: [{ ...callBudget({ maxCalls: 1 }), name: 7 }], says: 'no policy' },
   { makes: [callBudget({ maxCalls: 1 }), callBudget({ maxCalls: 2 })], says: 'two policies of the id `call-budget`' },
   { makes: ['a', 'b'].map((end) => callBudget({ maxCalls: 1, id: `${'x'.repeat(63)}${end}` })), says: 'two policies' },
 ])('pack.invalid: a pack that $says', ({ makes, says }) => {

@@ -76,8 +76,21 @@ function withId(policy: Policy, id: string): Policy {
   });
 }
 
+const policyId = /^[a-z0-9][a-z0-9-]{0,63}$/;
+
+/** Of the shape of what `definePolicy` makes: an author may have changed it, or have written it without types. */
 function isPolicy(value: unknown): value is Policy {
-  return isPlainObject(value) && typeof value['id'] === 'string' && typeof value['check'] === 'function';
+  if (!isPlainObject(value)) return false;
+  const { name, id, tools, check, onResult, reserve } = value;
+  return (
+    typeof name === 'string' &&
+    typeof id === 'string' &&
+    policyId.test(id) &&
+    Array.isArray(tools) &&
+    tools.every((tool) => typeof tool === 'string') &&
+    typeof check === 'function' &&
+    [onResult, reserve].every((part) => part === undefined || typeof part === 'function')
+  );
 }
 
 function invalid({ name, version }: Pack, problem: string): HoldfastError {

@@ -108,6 +108,18 @@ test.each<[string, Plugin, string]>([
   ['a tool with a reserved name', wrong({ tools: [{ ...toolNamed('push'), name: '__proto__' }] }), '`__proto__`'],
   ['a tool with odd effects', wrong({ tools: [{ ...toolNamed('push'), effects: 'some' }] }), '`effects`'],
   ['a tool whose `execute` is none', wrong({ tools: [{ ...toolNamed('push'), execute: 'rm' }] }), '`defineTool`'],
+  ...[
+    5,
+    'file',
+    {},
+    { kind: 'disk', source: 'a' },
+    { kind: 'file', source: 7 },
+    { kind: 'mcp', source: 'a', digest: 5n },
+  ].map((origin, index): [string, Plugin, string] => [
+    `a tool from nowhere (${index})`,
+    wrong({ tools: [{ ...toolNamed('push'), origin }] }),
+    'has an `origin` that is none',
+  ]),
   [
     'a tool that takes no object',
     wrong({ tools: [defineTool({ name: 'push', description: 'Push.', inputSchema: jsonSchema({ type: 'string' }) })] }),
@@ -136,6 +148,22 @@ test.each<[string, Plugin, string]>([
   ['a policy with a slash', wrong({ policies: [{ ...denying('a'), id: 'host/a' }] }), '`definePolicy`'],
   ['a policy whose `tools` are none', wrong({ policies: [{ ...denying('a'), tools: [1] }] }), '`definePolicy`'],
   ['a policy whose `reserve` is none', wrong({ policies: [{ ...denying('a'), reserve: {} }] }), '`definePolicy`'],
+  ...[
+    5,
+    {},
+    { kind: 'some' },
+    { kind: 'value', initial: new Map() },
+    { kind: 'value', initial: { at: new Date(0) } },
+  ].map((state, index): [string, Plugin, string] => [
+    `a policy with a state that cannot be kept (${index})`,
+    wrong({ policies: [{ ...denying('a'), state }] }),
+    'has a state that cannot be kept, `a`',
+  ]),
+  [
+    'a policy whose state has a schema that is none',
+    wrong({ policies: [{ ...denying('a'), state: { kind: 'value', initial: 1, schema: {} } }] }),
+    'left out',
+  ],
   ['two policies of one id', wrong({ policies: [denying('a'), denying('a')] }), '`bad-a`'],
   [
     'two policies of one long id',
@@ -160,6 +188,16 @@ test.each<[string, Plugin, string]>([
     '`taskExamples`',
   ],
   ['something for a slice', wrong({ slices: [{ id: 'a' }] }), '`defineSlice`'],
+  ['a slice of no kind', wrong({ slices: [{ ...sliceNamed('a'), kind: 'some' }] }), '`defineSlice`'],
+  ['a slice that is kept nowhere', wrong({ slices: [{ ...sliceNamed('a'), retention: 'some' }] }), '`defineSlice`'],
+  ['a slice with a bad id', wrong({ slices: [{ ...sliceNamed('a'), id: 'A b' }] }), '`A b`'],
+  ['a slice that is no JSON', wrong({ slices: [{ ...sliceNamed('a'), initial: new Map() }] }), 'not JSON'],
+  [
+    'a slice whose reducers are none',
+    wrong({ slices: [{ ...sliceNamed('a'), reducers: new Map([['done', 1]]) }] }),
+    '`defineSlice`',
+  ],
+  ['a slice whose schema is none', wrong({ slices: [{ ...sliceNamed('a'), schema: {} }] }), 'left out'],
   ['a slice for grants', wrong({ slices: [sliceNamed('holdfast/grants')] }), "Holdfast's own"],
   [
     "a slice for a policy's state",
@@ -173,7 +211,13 @@ test.each<[string, Plugin, string]>([
     '`description`',
   ],
   ['a model that cannot be made', wrong({ models: [{ name: 'large', description: 'x' }] }), '`create`'],
-  ['something for a resource', wrong({ resources: [{ type: 'resource', name: 'x', create: 1 }] }), '`defineResource`'],
+  ['something for a resource', wrong({ resources: [{ type: 'resource', create: 1 }] }), '`undefined`'],
+  ['nothing for a resource', wrong({ resources: [undefined] }), '`defineResource`'],
+  [
+    'a resource that lives for ever',
+    wrong({ resources: [{ type: 'resource', name: 'x', lifetime: 'ever', create: () => 1 }] }),
+    '`lifetime`',
+  ],
   ['a command that is an option', wrong({ commands: [{ ...commandNamed('x'), name: '--help' }] }), 'needs a name'],
   ['a command that does nothing', wrong({ commands: [{ name: 'x', description: 'x' }] }), '`run`'],
   ['a folder that is none', wrong({ toolFolders: ['./tools'] }), 'is no URL'],

@@ -22,6 +22,8 @@ export interface ImportOptions {
   readonly from: string;
   /** Where shown paths begin. */
   readonly directory: string;
+  /** Asked before any of its code runs. Throwing keeps it from being run. */
+  readonly beforeImport?: ((source: PackageSource) => void | Promise<void>) | undefined;
 }
 
 /**
@@ -49,9 +51,10 @@ async function importEntry<Thing>(name: ImportName, importing: Importing<Thing>)
     name.type === 'package'
       ? await findInPackage(name.name, importing)
       : { file: resolve(importing.from, name.path), shown: name.path };
-  const digest = await digestOf(file, shown);
+  const known = { ...source, file: showFile(file, importing.directory), digest: await digestOf(file, shown) };
+  await importing.beforeImport?.(known);
   const thing = pickExport(await importFile(file, shown), { shown, exportName: name.exportName, ...importing });
-  return { thing, source: { ...source, file: showFile(file, importing.directory), digest } };
+  return { thing, source: known };
 }
 
 /** Absolute paths at which an import of `name` would find something, whether it is there now or not: its file, or the folder of its package. */
@@ -82,7 +85,7 @@ async function findInPackage(name: string, { from }: ImportOptions): Promise<Fou
     const problem = findVersionProblem(
       `The package \`${name}\`${version === undefined ? '' : ` ${version}`}`,
       // What a workspace of pnpm writes while it is not published.
-      coreRange.replace(/^workspace:[~^]?(?=$)/, '*').replace(/^workspace:/, ''),
+      coreRange.replace(/^(?:workspace:[~^]?|catalog:.*)$/, '*').replace(/^workspace:/, ''),
     );
     if (problem !== undefined) throw failure(problem.code, problem.message);
   }
@@ -106,11 +109,22 @@ const maxEntryBytes = 67_108_864;
 
 type Exports = Readonly<Record<string, unknown>>;
 
+// Longer than a program takes that only makes plugins, on the slowest machine.
+const maxImportMs = 30_000;
+
 async function importFile(file: string, shown: string): Promise<Exports> {
+  // A module that waits for ever, at its top level, would otherwise keep everything else waiting, or end the process without a word.
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    late.reject(new Error(`its code was not through after ${maxImportMs / 1_000} s`));
+  }, maxImportMs);
   try {
-    return toExports((await import(/* @vite-ignore */ pathToFileURL(file).href)) as Exports);
+    const imported: unknown = await Promise.race([import(/* @vite-ignore */ pathToFileURL(file).href), late.promise]);
+    return toExports(imported as Exports);
   } catch (cause) {
     throw failure('plugin.package.failed', `\`${shown}\` cannot be imported: ${describeThrown(cause)}`, cause);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

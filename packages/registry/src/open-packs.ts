@@ -81,14 +81,18 @@ function listOffered({ registry, sources }: Omit<OpenedPlugins, 'used'>): Readon
 async function havePack(
   { value: { pack: named }, origin }: EffectiveValue<PackEntry>,
   { offered, leftOut }: HostPacks,
-  { directory }: OpenRegistryOptions,
+  { directory, prepareImport }: OpenRegistryOptions,
 ): Promise<KnownPack> {
   const entry = showEntry(named);
   if (typeof named !== 'string')
     return { entry, pack: named, source: origin.file === undefined ? {} : { file: origin.file } };
   const name = readEntryName(named);
   if (name !== undefined && name.type !== 'offered') {
-    const { thing, source } = await importPack(name, { from: folderOf(origin, directory), directory });
+    const { thing, source } = await importPack(name, {
+      from: folderOf(origin, directory),
+      directory,
+      beforeImport: (known) => prepareImport?.({ kind: 'pack', entry, source: known }),
+    });
     return { entry, pack: thing, source };
   }
   const found = offered.get(named);

@@ -1,9 +1,9 @@
-import { describeThrown, digestJson, HoldfastError, isHoldfastError, type Plugin } from '@holdfast/core';
+import { definePlugin, describeThrown, digestJson, HoldfastError, isHoldfastError, type Plugin } from '@holdfast/core';
 import type { PluginEntry } from './config.ts';
 import { type EffectiveValue, showEntry } from './effective-config.ts';
 import { readEntryName } from './entry-name.ts';
 import { findVersionProblem } from './holdfast-version.ts';
-import { importPlugin } from './import-entry.ts';
+import { type ImportOptions, importPlugin } from './import-entry.ts';
 import type { OpenRegistryOptions, RegistryDiagnostic, UsedPlugin } from './open-registry.ts';
 import { folderOf } from './origin-folder.ts';
 import type { PackageSource, Registry } from './registry.ts';
@@ -65,27 +65,34 @@ interface HadPlugin {
 
 async function havePlugin(
   { value: { plugin: named, config }, origin }: EffectiveValue<PluginEntry>,
-  { directory, preparePlugin }: OpenRegistryOptions,
+  { directory, preparePlugin, prepareImport }: OpenRegistryOptions,
 ): Promise<HadPlugin> {
   const { plugin, source } =
     typeof named === 'string'
-      ? await importNamed(named, { from: folderOf(origin, directory), directory })
+      ? await importNamed(named, {
+          from: folderOf(origin, directory),
+          directory,
+          beforeImport: (source) => prepareImport?.({ kind: 'plugin', entry: named, source }),
+        })
       : { plugin: named, source: origin.file === undefined ? {} : { file: origin.file } };
+  const { name, version, description, holdfast } = plugin;
+  // What was not made by `definePlugin` may have any: it would cost everything.
+  definePlugin({ name, version, description, holdfast });
   // What does not work with this Holdfast is left out by the registry, and nothing of it is run before.
-  const isFit = findVersionProblem(plugin.name, plugin.holdfast) === undefined;
+  const isFit = findVersionProblem(name, holdfast) === undefined;
   const prepared = isFit ? await preparePlugin?.(plugin, { source, config }) : undefined;
   return { plugin, prepared: prepared ?? plugin, source };
 }
 
 async function importNamed(
   text: string,
-  places: { readonly from: string; readonly directory: string },
+  options: ImportOptions,
 ): Promise<{ readonly plugin: Plugin; readonly source: PackageSource }> {
   const name = readEntryName(text);
   if (name === undefined || name.type === 'offered') {
     throw new HoldfastError('plugin.package.missing', `\`${text}\` is neither the name of a package nor a path.`);
   }
-  const { thing, source } = await importPlugin(name, places);
+  const { thing, source } = await importPlugin(name, options);
   return { plugin: thing, source };
 }
 

@@ -10,7 +10,7 @@ import {
   type Pack,
   type Plugin,
 } from '@holdfast/core';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { HoldfastConfig, WorkspaceConfig } from './config.ts';
 import { mergeConfig } from './merge-config.ts';
 import { type OpenedRegistry, type OpenRegistryOptions, openRegistry } from './open-registry.ts';
@@ -158,6 +158,7 @@ test.each<readonly [string, Readonly<Record<string, string>>]>([
     packageFiles('git', 'export default plugin("git"); export const other = plugin("other");'),
   ],
   ['a peer dependency that holds', packageFiles('git', entry, { peerDependencies: { '@holdfast/core': '>=0.0.0' } })],
+  ['a peer of a catalog', packageFiles('git', entry, { peerDependencies: { '@holdfast/core': 'catalog:' } })],
   ['a peer of a pnpm workspace', packageFiles('git', entry, { peerDependencies: { '@holdfast/core': 'workspace:^' } })],
   [
     'odd fields of a manifest',
@@ -429,6 +430,81 @@ test('what preparing throws costs a plugin itself, and of a pack everything', as
   };
   await expect(open(folder.path, { config, preparePack })).rejects.toBe(changed);
   expect(seen).toEqual([['guard', { file: 'holdfast.config.ts' }]]);
+});
+
+test('what must not be imported does not run: it costs a plugin itself, and of a pack everything', async () => {
+  const canary = (name: string) =>
+    `globalThis.holdfastRan = [...(globalThis.holdfastRan ?? []), ${JSON.stringify(name)}];`;
+  await using folder = await createFolder({
+    ...packageFiles('git', `${canary('git')} export default plugin("git");`),
+    ...packageFiles('guard', `${canary('guard')} export default pack("guard");`),
+    'own.mjs': `${makers}${canary('own')} export default plugin("own");`,
+  });
+  const asked: unknown[] = [];
+  const changed = new HoldfastError('plugin.lock.changed', 'It has changed.');
+  const prepareImport: OpenRegistryOptions['prepareImport'] = async (given) => {
+    asked.push([given.kind, given.entry, given.source]);
+    await Promise.resolve();
+    if (given.entry !== './own.mjs') throw changed;
+  };
+  const opened = await open(folder.path, {
+    config: { plugins: ['git', './own.mjs', makePlugin('value')] },
+    prepareImport,
+  });
+  expect(opened.diagnostics).toEqual([{ code: 'plugin.lock.changed', message: 'It has changed.', plugin: 'git' }]);
+  expect(toolsOf(opened)).toEqual(['own_tool', 'value_tool']);
+  await expect(open(folder.path, { config: { packs: ['guard'] }, prepareImport })).rejects.toBe(changed);
+  expect(globalThis).toHaveProperty('holdfastRan', ['own']);
+  const digest = expect.stringMatching(/^[0-9a-f]{64}$/) as string;
+  expect(asked).toEqual([
+    ['plugin', 'git', { package: 'git', version: '3.2.1', file: 'node_modules/git/entry.js', digest }],
+    // What was handed over as a value has run already.
+    ['plugin', './own.mjs', opened.used.plugins[0]?.source],
+    ['pack', 'guard', { package: 'guard', version: '3.2.1', file: 'node_modules/guard/entry.js', digest }],
+  ]);
+});
+
+test('plugin.invalid: what only looks like a plugin costs itself alone', async () => {
+  await using folder = await createFolder();
+  // As somebody hands it over who writes without types.
+  const odd = { ...makePlugin('odd'), name: 'Odd Name' } as Plugin;
+  const opened = await open(folder.path, { config: { plugins: [odd, makePlugin('sound')] } });
+  expect(opened.diagnostics).toEqual([
+    { code: 'plugin.invalid', message: expect.stringContaining('`Odd Name`') as string, plugin: 'Odd Name@1.0.0' },
+  ]);
+  expect(toolsOf(opened)).toEqual(['sound_tool']);
+});
+
+test.each([
+  ['waits for ever', 'await new Promise(() => undefined); export default plugin("git");'],
+  ['is never there', 'export function then() {} export default plugin("git");'],
+])('plugin.package.failed: code that %s costs itself alone', async (_, code) => {
+  await using folder = await createFolder({
+    ...packageFiles('git', code),
+    ...packageFiles('guard', code),
+  });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    for (const config of [{ plugins: ['git', makePlugin('sound')] }, { packs: ['guard'] }]) {
+      const opening = open(folder.path, { config });
+      const settled = Promise.allSettled([opening]);
+      await vi.waitUntil(() => vi.getTimerCount() > 0);
+      await vi.advanceTimersByTimeAsync(30_000);
+      const [result] = await settled;
+      if (result.status === 'rejected') {
+        expect(config).toHaveProperty('packs');
+        expect(result.reason).toMatchObject({ code: 'plugin.package.failed' });
+      } else {
+        expect(result.value.diagnostics).toMatchObject([
+          { code: 'plugin.package.failed', message: expect.stringContaining('not through after 30 s') as string },
+        ]);
+        expect(toolsOf(result.value)).toEqual(['sound_tool']);
+      }
+    }
+    expect(vi.getTimerCount()).toBe(0);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test('plugin.config.invalid: options that do not fit are the mistake of the host', async () => {

@@ -16,6 +16,16 @@ export interface OpenRegistryOptions {
   /** Used before those that the configuration names. */
   readonly builtIn?: readonly { readonly plugin: Plugin; readonly options?: UsePluginOptions }[];
   /**
+   * Asked before the code of a package or path is run, with the digest of the file that is going to be imported: so that what is not as it
+   * is locked does not run at all. Throwing leaves a plugin out, and is thrown for a pack.
+   */
+  prepareImport?(given: {
+    readonly kind: 'plugin' | 'pack';
+    /** As the configuration names it. */
+    readonly entry: string;
+    readonly source: PackageSource;
+  }): void | Promise<void>;
+  /**
    * Asked for each plugin of the configuration that works with this Holdfast, before it is used. It may answer another one, with its tool
    * folders loaded, say, which has taken `config` already. Throwing leaves the plugin out, but for `plugin.config.invalid`, which is the
    * host's mistake.

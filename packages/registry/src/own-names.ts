@@ -11,6 +11,7 @@ import {
   type Tool,
   type ToolContext,
 } from '@holdfast/core';
+import { learnFromOthers } from './learn-from-others.ts';
 
 /** What tools that belong together are called where they are in force, and what they call each other. */
 export interface OwnNames {
@@ -99,7 +100,7 @@ export function renamePolicy(
       : {
           onResult(call: PreparedCall, result: PolicyResult, context: PolicyContext) {
             if (concerns(call)) return policy.onResult?.(see(call), result, context);
-            return learnFromOthers(() => policy.onResult?.(see(call), result, context));
+            return learnFromOthers(policy, () => policy.onResult?.(see(call), result, context));
           },
         }),
     ...(policy.reserve === undefined
@@ -109,20 +110,6 @@ export function renamePolicy(
             concerns(call) ? policy.reserve?.(see(call), context) : undefined,
         }),
   });
-}
-
-/** What a policy makes of a call that is not its business. */
-function learnFromOthers(learn: () => unknown): unknown {
-  try {
-    const answer = learn();
-    if (typeof answer !== 'object' || answer === null || !('then' in answer)) return answer;
-    // It would fail the call. Nobody waits for it: what it comes to must not end the process.
-    void Promise.allSettled([Promise.resolve(answer)]);
-    return undefined;
-  } catch {
-    // How a policy refuses a call after all. Its own calls it still refuses so.
-    return undefined;
-  }
 }
 
 /** What a policy mentions, as others call it. A tool that is not in force is there, and needs no guard. */
@@ -155,13 +142,15 @@ function viewOf({ inForce, tools }: OwnNames): (call: PreparedCall) => PreparedC
   };
 }
 
-/** `section` and everything under it where tools are called otherwise. Task examples with a tool that is not in force are left out. */
+/**
+ * `section` and everything under it where tools are called otherwise, with policies that fail no call of others. Task examples with a tool
+ * that is not in force are left out.
+ */
 export function renameSection(section: Section, names: OwnNames): Section {
-  if (names.same) return section;
   return Object.freeze({
     ...section,
     tools: Object.freeze(renameAll(section.tools, names)),
-    policies: Object.freeze(section.policies.map((policy) => renamePolicy(policy, names))),
+    policies: Object.freeze(section.policies.map((policy) => renamePolicy(policy, names, { ownOnly: true }))),
     taskExamples: Object.freeze(
       section.taskExamples.flatMap((example) => {
         const steps = example.steps.map((step) => ({

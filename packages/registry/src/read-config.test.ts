@@ -66,6 +66,8 @@ test.each([
   ['config.failed', 'import "not-there";', 'not-there'],
   ['config.failed', 'await Promise.reject(null);', 'a thrown null'],
   ['config.invalid', 'export const config = {};', 'export default defineConfig'],
+  ['config.invalid', 'export const then = (give) => give(undefined);', 'export default defineConfig'],
+  ['config.failed', 'export const then = (give, fail) => fail(new Error("no luck"));', 'no luck'],
   ['config.invalid', 'export default undefined;', '`holdfast.config.mjs` is not right'],
   ['config.invalid', 'export default { pluginz: [] };', '`pluginz`: is no key here: did you mean `plugins`?'],
   ['config.invalid', 'export default Promise.resolve({});', 'must be an object, and is Promise'],

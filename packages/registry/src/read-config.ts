@@ -74,9 +74,9 @@ async function exists(path: string): Promise<boolean> {
 
 /** In an object, so that a promise stays one, which is no configuration. */
 async function importConfig(path: string, file: string): Promise<{ readonly exported: unknown }> {
-  let module: Readonly<Record<string, unknown>>;
+  let module: unknown;
   try {
-    module = (await import(/* @vite-ignore */ pathToFileURL(path).href)) as Readonly<Record<string, unknown>>;
+    module = await import(/* @vite-ignore */ pathToFileURL(path).href);
   } catch (cause) {
     // `defineConfig` does not know in which file it is.
     if (isHoldfastError(cause) && cause.code === 'config.invalid') {
@@ -85,7 +85,8 @@ async function importConfig(path: string, file: string): Promise<{ readonly expo
     }
     throw new HoldfastError('config.failed', `\`${file}\` cannot be loaded: ${describeThrown(cause)}`, { cause });
   }
-  if (Object.hasOwn(module, 'default')) return { exported: module['default'] };
+  // What exports a `then` may have given anything in place of itself.
+  if (typeof module === 'object' && module !== null && 'default' in module) return { exported: module.default };
   throw new HoldfastError(
     'config.invalid',
     `\`${file}\` exports no configuration: write \`export default defineConfig({ … })\`.`,

@@ -1,4 +1,7 @@
 import {
+  copyJson,
+  defineResource,
+  defineSlice,
   defineTool,
   isPack,
   isPlainObject,
@@ -9,7 +12,9 @@ import {
   type PluginContributions,
   type PluginModel,
   type Policy,
+  type PolicyStateDefinition,
   type ResourceDefinition,
+  type Schema,
   type Section,
   type Slice,
   type TaskExample,
@@ -83,10 +88,22 @@ function readTool(value: unknown, origin: ToolOrigin | undefined): Tool | string
     return 'is none: make it with `defineTool`';
   const functions = ['execute', 'probe', 'renderResult', 'locks'].every((key) => isFunctionOrAbsent(tool[key]));
   if (!functions || !Array.isArray(tool['examples'])) return 'is none: make it with `defineTool`';
+  const ownOrigin = readOrigin(tool['origin'] ?? undefined);
+  if (typeof ownOrigin === 'string') return ownOrigin;
   // Of the shape that `defineTool` takes, which checks the rest and copies what is not frozen.
-  const made = defineTool({ ...tool, origin: tool['origin'] ?? origin } as unknown as ToolDefinition<unknown, unknown>);
+  const made = defineTool({ ...tool, origin: ownOrigin ?? origin } as unknown as ToolDefinition<unknown, unknown>);
   checkSchemas(made);
   return made;
+}
+
+/** It is shown, compared and bound to approvals, of all tools together. */
+function readOrigin(value: unknown): ToolOrigin | string | undefined {
+  if (value === undefined) return undefined;
+  const { kind, source, digest } = isPlainObject(value) ? value : {};
+  const made = kind === 'file' || kind === 'plugin' || kind === 'mcp';
+  if (!made || typeof source !== 'string' || !(digest === undefined || typeof digest === 'string'))
+    return 'has an `origin` that is none: a `kind`, a `source` and perhaps a `digest`';
+  return Object.freeze({ kind, source, ...(digest === undefined ? {} : { digest }) });
 }
 
 /** What would keep every call and prompt from beginning that has the tool among others. */
@@ -106,17 +123,36 @@ function describesObject(schema: JsonObject): boolean {
 function readPolicy(value: unknown): Policy | string {
   const policy = pick(value);
   if (typeof policy === 'string') return 'is none: make it with `definePolicy`';
-  const { id, name, tools, state } = policy;
+  const { id, name, tools } = policy;
   const made =
     typeof name === 'string' &&
     typeof id === 'string' &&
     policyId.test(id) &&
     Array.isArray(tools) &&
     tools.every((tool) => typeof tool === 'string') &&
-    (state === undefined || isPlainObject(state)) &&
     typeof policy['check'] === 'function' &&
     ['onResult', 'reserve'].every((key) => isFunctionOrAbsent(policy[key]));
-  return made ? (Object.freeze(policy) as unknown as Policy) : 'is none: make it with `definePolicy`';
+  if (!made) return 'is none: make it with `definePolicy`';
+  const state = readState(policy['state']);
+  if (typeof state === 'string') return `has a state that cannot be kept, \`${id}\`: ${state}`;
+  return Object.freeze({ ...policy, tools: Object.freeze([...tools]), state }) as unknown as Policy;
+}
+
+const stateKinds: readonly unknown[] = ['value', 'list', 'keyed'];
+
+/** The states of all policies are read for every call, whoever's it is. */
+function readState(value: unknown): PolicyStateDefinition | string | undefined {
+  if (value === undefined) return undefined;
+  const { kind, initial, schema } = isPlainObject(value) ? value : {};
+  if (!stateKinds.includes(kind)) return 'it is neither a value, nor a list, nor keyed';
+  const copied = copyJson(initial ?? null);
+  if (!copied.ok) return `its first value is not JSON: ${copied.problem}`;
+  // What cannot be compiled throws.
+  if (schema !== undefined) compileSchema(schema as Schema);
+  return Object.freeze({
+    ...value,
+    initial: initial === undefined ? undefined : copied.value,
+  }) as PolicyStateDefinition;
 }
 
 function readPack(value: unknown): Pack | string {
@@ -152,17 +188,29 @@ function readTaskExample(value: unknown): TaskExample | string {
 const ownSlices: readonly string[] = ['holdfast/', 'policy:'];
 
 function readSlice(value: unknown): Slice | string {
-  const made = isPlainObject(value) && typeof value['id'] === 'string' && value['reducers'] instanceof Map;
+  if (!isPlainObject(value) || !(value['reducers'] instanceof Map)) return 'is none: make it with `defineSlice`';
+  const { kind, retention, reducers } = value;
+  const initial = copyJson(value['initial'] ?? null);
+  const made =
+    stateKinds.includes(kind) &&
+    (retention === 'state' || retention === 'log') &&
+    [...reducers.values()].every((reducer) => typeof reducer === 'function');
   if (!made) return 'is none: make it with `defineSlice`';
-  const id = String(value['id']);
+  if (!initial.ok) return `has a first value that is not JSON: ${initial.problem}`;
+  const { id, schema } = value as unknown as Slice;
+  // Checks the id. What a tool reads and dispatches to is the slice itself.
+  defineSlice({ id, kind: 'value', initial: initial.value, reducers: {} });
+  if (schema !== undefined) compileSchema(schema);
   return ownSlices.some((start) => id.startsWith(start))
-    ? `has the id \`${id.slice(0, 200)}\`, which is Holdfast's own`
+    ? `has the id \`${id}\`, which is Holdfast's own`
     : (value as unknown as Slice);
 }
 
 function readResource(value: unknown): ResourceDefinition | string {
-  const made = isResourceDefinition(value) && typeof value.name === 'string' && typeof value.create === 'function';
-  return made ? value : 'is none: make it with `defineResource`';
+  if (!isResourceDefinition(value)) return 'is none: make it with `defineResource`';
+  // Checks it. What a tool asks for is the definition itself.
+  defineResource(value);
+  return value;
 }
 
 function readModel(value: unknown): PluginModel | string {
