@@ -1,0 +1,72 @@
+// Six packs in force at once: what each of them is against is denied, with its reason, and everything else goes on.
+import assert from 'node:assert/strict';
+import { defineTool, jsonSchema, type Tool } from '@holdfast/core';
+import { executeToolCall } from '@holdfast/executor';
+import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
+import { approvals } from '@holdfast/pack-approvals';
+import { budgets } from '@holdfast/pack-budgets';
+import { filesystemGuard } from '@holdfast/pack-filesystem';
+import { networkEgress } from '@holdfast/pack-network';
+import { releaseOrder } from '@holdfast/pack-release';
+import { shellGuard } from '@holdfast/pack-shell';
+import { createRegistry } from '@holdfast/registry';
+import { createSession } from '@holdfast/session';
+
+// They only say that they were called: what is shown here is who may call them.
+const actions = ['run_command', 'fetch_url', 'test', 'deploy', 'send_mail'].map(
+  (name): Tool =>
+    defineTool({
+      name,
+      description: `Stands in for ${name}.`,
+      inputSchema: jsonSchema({ type: 'object', additionalProperties: true }),
+      effects: 'state',
+      execute: () => 'done',
+    }),
+);
+
+const registry = createRegistry()
+  .use(filesystemGuard)
+  .use(shellGuard)
+  .use(networkEgress, { config: { hosts: ['*.example.org'] } })
+  .use(releaseOrder)
+  .use(approvals, { config: { always: ['send_mail'] } })
+  .use(budgets, { config: { maxCalls: 5 } });
+
+const options = {
+  tools: [...fileTools(), ...actions],
+  session: createSession(),
+  policies: registry.policies,
+  resources: { filesystem: memoryFilesystem({ '.env': 'TOKEN=1', 'notes.txt': 'Buy tea.' }) },
+  // Nobody is there to be asked: who would be asked for is denied.
+  unattended: true,
+};
+
+/** Makes a call, and says which packs were against it. */
+async function call(name: string, input: object): Promise<string> {
+  const against: string[] = [];
+  const outcome = await executeToolCall(
+    { name, arguments: input },
+    {
+      ...options,
+      onEvent(event) {
+        if (event.type !== 'tool-call-end') return;
+        for (const { policy, type } of event.decisions) if (type !== 'allow') against.push(policy);
+      },
+    },
+  );
+  console.log(name, JSON.stringify(input), outcome.kind, 'message' in outcome ? outcome.message : '');
+  return against.length === 0 ? outcome.kind : against.join(', ');
+}
+
+assert.match(await call('read_file', { path: './.ENV' }), /^host\/filesystem-guard-secret-files$/);
+assert.equal(await call('read_file', { path: 'notes.txt' }), 'ok');
+assert.match(await call('run_command', { command: 'git log; s"u"do reboot' }), /^host\/shell-guard-/);
+assert.equal(await call('run_command', { command: 'git log --oneline | head -3' }), 'ok');
+assert.match(await call('fetch_url', { url: 'http://0x7f000001/admin' }), /^host\/network-egress-/);
+assert.equal(await call('fetch_url', { url: 'https://api.example.org/teas' }), 'ok');
+assert.match(await call('deploy', {}), /^host\/release-order-/);
+assert.equal(await call('test', {}), 'ok');
+assert.equal(await call('deploy', {}), 'ok');
+assert.match(await call('send_mail', { to: 'Ada' }), /host\/approvals-/);
+assert.match(await call('read_file', { path: 'notes.txt' }), /^host\/budgets-/);
+console.log('six packs, and each was against what it is there for');
