@@ -1,55 +1,82 @@
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { runIn } from './stranger.ts';
 
-// The page that a newcomer follows with packages from a registry, to the letter: its files are saved, its commands are typed.
-const page = await readFile(new URL('../../apps/docs/guide/your-own-pack.md', import.meta.url), 'utf8');
+// What a newcomer follows with packages from a registry, to the letter: files are saved, commands are typed.
+const guide = await readFile(new URL('../../apps/docs/guide/your-own-pack.md', import.meta.url), 'utf8');
+const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
+const texts = [
+  { name: 'the page about an own pack', text: guide, commands: 21, files: 5 },
+  {
+    name: 'the README, about plugins and packs',
+    text: readme.slice(readme.indexOf('## Plugins and packs'), readme.indexOf('## Packages')),
+    commands: 7,
+    files: 1,
+  },
+];
 
 type Step =
-  | { readonly type: 'file'; readonly path: string; readonly text: string }
-  | { readonly type: 'command'; readonly command: string; readonly status: number; readonly shown: readonly string[] };
+  | { readonly type: 'file'; readonly title: string; readonly path: string; readonly text: string }
+  | {
+      readonly type: 'command';
+      readonly title: string;
+      readonly command: string;
+      readonly status: number;
+      readonly shown: readonly string[];
+    };
 
-let folder: string;
-let place: string;
+describe.each(texts)('$name', ({ text, ...atLeast }) => {
+  let folder: string;
+  let place: string;
 
-beforeAll(async () => {
-  folder = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-guide-')));
-  place = folder;
+  beforeAll(async () => {
+    folder = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-guide-')));
+    place = folder;
+  });
+
+  afterAll(() => rm(folder, { recursive: true }));
+
+  const steps = readSteps(text);
+
+  test('it has steps', () => {
+    expect(steps.filter(({ type }) => type === 'command').length).toBeGreaterThanOrEqual(atLeast.commands);
+    expect(steps.filter(({ type }) => type === 'file').length).toBeGreaterThanOrEqual(atLeast.files);
+  });
+
+  // One after the other: each begins where the one before it ended.
+  test.each(steps)('$title', async (step) => {
+    const { place: end, ...came } = await take(step, place);
+    place = end;
+    expect(came).toMatchObject({ status: step.type === 'command' ? step.status : 0, missing: [] });
+  });
 });
 
-afterAll(() => rm(folder, { recursive: true }));
+interface Taken {
+  /** The folder in which the next step is taken. */
+  readonly place: string;
+  readonly status: number | null;
+  readonly output: string;
+  /** Lines that should have been printed. */
+  readonly missing: readonly string[];
+}
 
-const steps = readSteps(page);
-
-test('the page has steps', () => {
-  expect(steps.filter(({ type }) => type === 'command').length).toBeGreaterThan(20);
-  expect(steps.filter(({ type }) => type === 'file').length).toBeGreaterThan(4);
-});
-
-// One after the other: each begins where the one before it ended.
-for (const step of steps) {
+async function take(step: Step, place: string): Promise<Taken> {
   if (step.type === 'file') {
-    test(`saved: ${step.path}`, async () => {
-      await mkdir(dirname(join(place, step.path)), { recursive: true });
-      await writeFile(join(place, step.path), step.text);
-    });
-  } else {
-    test(step.command, async () => {
-      const command = step.command
-        .replace('http://127.0.0.1:4873', inject('registry'))
-        .replace('127.0.0.1:4873', new URL(inject('registry')).host);
-      const end = join(folder, '.place');
-      const { status, output } = await runIn(place, 'bash', [
-        '-c',
-        `${command}\nstatus=$?\npwd > '${end}'\nexit $status`,
-      ]);
-      place = (await readFile(end, 'utf8')).trim();
-      const missing = step.shown.filter((line) => !squeeze(output).includes(squeeze(line)));
-      expect({ status, output, missing }).toMatchObject({ status: step.status, missing: [] });
-    });
+    await mkdir(dirname(join(place, step.path)), { recursive: true });
+    await writeFile(join(place, step.path), step.text);
+    return { place, status: 0, output: '', missing: [] };
   }
+  const command = step.command
+    .replace('http://127.0.0.1:4873', inject('registry'))
+    .replace('127.0.0.1:4873', new URL(inject('registry')).host);
+  // One stream, so that the place comes last.
+  const script = `exec 2>&1\n${command}\nstatus=$?\nprintf '\\nPLACE %s' "$PWD"\nexit $status`;
+  const { status, output: all } = await runIn(place, 'bash', ['-c', script]);
+  const [output = '', end = place] = all.split('\nPLACE ');
+  const missing = step.shown.filter((line) => !squeeze(output).includes(squeeze(line)));
+  return { place: end, status, output, missing };
 }
 
 /** What a reader saves and types; a `text` fence behind commands shows lines of what the last of them prints. */
@@ -58,7 +85,7 @@ function readSteps(text: string): readonly Step[] {
   return [...fences].flatMap(([, language = '', named, fence = '', shown = '']): readonly Step[] => {
     if (language !== 'sh') {
       const path = named ?? /^\/\/ (\S+)\n/.exec(fence)?.[1];
-      return path === undefined ? [] : [{ type: 'file', path, text: fence }];
+      return path === undefined ? [] : [{ type: 'file', title: `saved: ${path}`, path, text: fence }];
     }
     const lines = fence.trim().split('\n');
     return lines.flatMap((line, index): readonly Step[] => {
@@ -66,7 +93,7 @@ function readSteps(text: string): readonly Step[] {
       // The registry of the tests takes its place.
       if (command === 'npm run registry') return [];
       const expected = index === lines.length - 1 ? shown.split('\n').filter((one) => one !== '') : [];
-      return [{ type: 'command', command, status: Number(status), shown: expected }];
+      return [{ type: 'command', title: command, command, status: Number(status), shown: expected }];
     });
   });
 }
