@@ -6,7 +6,8 @@ import { readTerms, toTermsRecord } from './run-terms.ts';
 const name = fc.stringMatching(/^[a-z][a-z0-9-]{0,8}$/);
 const version = fc.constantFrom('1.0.0', '1.1.0', '2.0.0');
 const options = fc.option(fc.constantFrom('a1', 'b2'), { nil: undefined });
-const plugin = fc.record({ name, version, prefix: fc.option(name, { nil: undefined }), options });
+const source = { package: options, digest: options };
+const plugin = fc.record({ name, version, prefix: fc.option(name, { nil: undefined }), options, ...source });
 const pack = fc.record({
   id: name,
   name,
@@ -14,6 +15,7 @@ const pack = fc.record({
   preset: fc.constantFrom('recommended', 'strict'),
   observe: fc.option(fc.boolean(), { nil: undefined }),
   options,
+  ...source,
 });
 const record: fc.Arbitrary<ConfigRecord> = fc.record({
   file: fc.option(fc.constant('holdfast.config.ts'), { nil: null }),
@@ -21,6 +23,7 @@ const record: fc.Arbitrary<ConfigRecord> = fc.record({
   packs: fc.uniqueArray(pack, { selector: ({ id }) => id, maxLength: 4 }),
   allowTools: fc.option(fc.uniqueArray(name, { maxLength: 4 }), { nil: undefined }),
   denyTools: fc.uniqueArray(name, { maxLength: 4 }),
+  winners: fc.dictionary(name, name, { maxKeys: 2 }),
   locked: fc.boolean(),
 });
 
@@ -81,6 +84,9 @@ test('anything that is missing, used otherwise or let through is a change', () =
     (before, at) => ({ ...before, denyTools: before.denyTools.toSpliced(at % before.denyTools.length, 1) }),
     (before) => ({ ...before, allowTools: [...(before.allowTools ?? []), 'zz-another'] }),
     (before) => ({ ...before, allowTools: undefined }),
+    (before) => ({ ...before, winners: { ...before.winners, zz: 'another' } }),
+    (before) => ({ ...before, packs: before.packs.map((one) => ({ ...one, digest: `${one.digest}+` })) }),
+    (before) => ({ ...before, plugins: before.plugins.map((one) => ({ ...one, package: `${one.package}+` })) }),
     (before) => ({ ...before, plugins: before.plugins.map((one) => ({ ...one, options: `${one.options}+` })) }),
     (before) => ({ ...before, plugins: before.plugins.map((one) => ({ ...one, prefix: `${one.prefix}z` })) }),
     (before) => ({ ...before, packs: before.packs.map((one) => ({ ...one, preset: 'other' })) }),

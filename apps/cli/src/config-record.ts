@@ -1,4 +1,5 @@
 import { digestJson, HoldfastError, type JsonObject } from '@holdfast/core';
+import type { PackageSource } from '@holdfast/registry';
 import * as v from 'valibot';
 import type { Equipment } from './equipment.ts';
 
@@ -11,11 +12,20 @@ export interface ConfigRecord {
   /** Absent: all tools. */
   readonly allowTools?: readonly string[] | undefined;
   readonly denyTools: readonly string[];
+  /** Who keeps a name that several plugins have. */
+  readonly winners: Readonly<Record<string, string>>;
   /** Whether plugins and packs have to be locked: they were when the run began. */
   readonly locked: boolean;
 }
 
-export interface RecordedPlugin {
+/** Where it was imported from. */
+interface RecordedSource {
+  readonly package?: string | undefined;
+  /** SHA-256 of the file. */
+  readonly digest?: string | undefined;
+}
+
+export interface RecordedPlugin extends RecordedSource {
   readonly name: string;
   readonly version: string;
   readonly prefix?: string | undefined;
@@ -23,7 +33,7 @@ export interface RecordedPlugin {
   readonly options?: string | undefined;
 }
 
-export interface RecordedPack {
+export interface RecordedPack extends RecordedSource {
   readonly id: string;
   readonly name: string;
   readonly version: string;
@@ -33,11 +43,11 @@ export interface RecordedPack {
   readonly options?: string | undefined;
 }
 
-const digest = v.optional(v.string());
+const text = v.optional(v.string());
 export const configRecord: v.GenericSchema<unknown, ConfigRecord> = v.object({
   file: v.nullable(v.string()),
   plugins: v.array(
-    v.object({ name: v.string(), version: v.string(), prefix: v.optional(v.string()), options: digest }),
+    v.object({ name: v.string(), version: v.string(), prefix: text, options: text, package: text, digest: text }),
   ),
   packs: v.array(
     v.object({
@@ -46,11 +56,14 @@ export const configRecord: v.GenericSchema<unknown, ConfigRecord> = v.object({
       version: v.string(),
       preset: v.string(),
       observe: v.optional(v.boolean()),
-      options: digest,
+      options: text,
+      package: text,
+      digest: text,
     }),
   ),
   allowTools: v.optional(v.array(v.string())),
   denyTools: v.array(v.string()),
+  winners: v.record(v.string(), v.string()),
   locked: v.boolean(),
 });
 
@@ -58,29 +71,36 @@ export const configRecord: v.GenericSchema<unknown, ConfigRecord> = v.object({
 export async function toConfigRecord({ settings, used, keeper }: Equipment): Promise<ConfigRecord | undefined> {
   const { effective, file, found } = settings;
   if (!found) return undefined;
-  const { allowTools, denyTools } = effective;
+  const { allowTools, denyTools, winners } = effective;
   return {
     file,
-    plugins: used.plugins.map(({ name, version, prefix, configDigest }) => ({
+    plugins: used.plugins.map(({ name, version, prefix, configDigest, source }) => ({
       name,
       version,
       ...(prefix === undefined ? {} : { prefix }),
       ...(configDigest === undefined ? {} : { options: configDigest }),
+      ...toSource(source),
     })),
     packs: await Promise.all(
-      used.packs.map(async ({ id, name, version, preset, observe, config }) => ({
+      used.packs.map(async ({ id, name, version, preset, observe, config, source }) => ({
         id,
         name,
         version,
         preset,
         ...(observe === undefined ? {} : { observe }),
         ...(await toOptions(config)),
+        ...toSource(source),
       })),
     ),
     ...(allowTools === undefined ? {} : { allowTools: [...allowTools.value] }),
     denyTools: denyTools.map(({ value }) => value),
+    winners: Object.fromEntries([...winners].map(([name, { value }]) => [name, value])),
     locked: keeper.isKept,
   };
+}
+
+function toSource({ package: name, digest }: PackageSource): RecordedSource {
+  return { ...(name === undefined ? {} : { package: name }), ...(digest === undefined ? {} : { digest }) };
 }
 
 async function toOptions(config: JsonObject | undefined): Promise<{ readonly options?: string }> {
@@ -93,7 +113,7 @@ async function toOptions(config: JsonObject | undefined): Promise<{ readonly opt
  * @throws HoldfastError `run.config.changed`.
  */
 export function checkSameConfig(before: ConfigRecord, now: ConfigRecord | undefined): void {
-  const changes = findChanges(before, now ?? { file: null, plugins: [], packs: [], denyTools: [], locked: false });
+  const changes = findChanges(before, now ?? nothing);
   if (changes.length === 0) return;
   throw new HoldfastError(
     'run.config.changed',
@@ -107,6 +127,8 @@ export function checkSameConfig(before: ConfigRecord, now: ConfigRecord | undefi
   );
 }
 
+const nothing: ConfigRecord = { file: null, plugins: [], packs: [], denyTools: [], winners: {}, locked: false };
+
 function findChanges(before: ConfigRecord, now: ConfigRecord): readonly string[] {
   const [plugins, packs] = [
     new Map(now.plugins.map((plugin) => [plugin.name, plugin])),
@@ -119,9 +141,18 @@ function findChanges(before: ConfigRecord, now: ConfigRecord): readonly string[]
   return [
     ...before.plugins.flatMap((plugin) => describe(`the plugin \`${plugin.name}\``, plugin, plugins.get(plugin.name))),
     ...before.packs.flatMap((pack) => describe(`the pack \`${pack.id}\``, pack, packs.get(pack.id))),
+    ...describeWinners(new Map(Object.entries(before.winners)), new Map(Object.entries(now.winners))),
     ...(freed.length === 0 ? [] : [`no longer denied: ${freed.map((name) => `\`${name}\``).join(', ')}`]),
     ...(before.allowTools === undefined || added.length === 0 ? [] : [`newly allowed: ${added.join(', ')}`]),
   ];
+}
+
+/** Whichever changes: another plugin's tool may be met by a name then. */
+function describeWinners(before: ReadonlyMap<string, string>, now: ReadonlyMap<string, string>): readonly string[] {
+  return [...new Set([...before.keys(), ...now.keys()])].flatMap((name) => {
+    const [was = 'nobody', is = 'nobody'] = [before.get(name), now.get(name)];
+    return was === is ? [] : [`\`winners\` gives \`${name}\` to \`${is}\` in place of \`${was}\``];
+  });
 }
 
 function describe(what: string, before: RecordedPlugin | RecordedPack, now: object | undefined): readonly string[] {
@@ -132,6 +163,7 @@ function describe(what: string, before: RecordedPlugin | RecordedPack, now: obje
     const [was, is] = [recorded.get(field), fields.get(field)];
     if (was === is) return [];
     if (field === 'options') return ['has other options'];
+    if (field === 'digest') return ['has another file'];
     return [`has the ${field} \`${String(is ?? 'none')}\` in place of \`${String(was ?? 'none')}\``];
   });
   return changed.length === 0 ? [] : [`${what} ${changed.join(' and ')}`];

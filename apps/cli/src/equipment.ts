@@ -1,10 +1,17 @@
 import { realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import type { Policy, Section, Slice } from '@holdfast/core';
-import { formatDiagnostic } from '@holdfast/loader';
-import { configPolicies, type Registry, type RegistryProblem, type UnknownToolName } from '@holdfast/registry';
+import { HoldfastError, type Policy, type Section, type Slice } from '@holdfast/core';
+import { compareDefinitions, formatDiagnostic } from '@holdfast/loader';
+import {
+  configPolicies,
+  findNearestName,
+  type Registry,
+  type RegistryProblem,
+  type UnknownToolName,
+} from '@holdfast/registry';
 import { type OpenedRegistry, openRegistry, type RegistryDiagnostic } from '@holdfast/registry/node';
 import { filesPlugin, folderPlugin } from './builtin-plugins.ts';
+import { usageError } from './failure.ts';
 import type { Host } from './host.ts';
 import { importForeign } from './import-foreign.ts';
 import { createPluginKeeper, type PluginKeeper } from './plugin-keeper.ts';
@@ -36,7 +43,10 @@ export interface Equipment {
 }
 
 export interface EquipmentOptions {
-  /** What a lock is for: nothing, to be kept to where it says anything of them, or to say it. Default for both `use`. */
+  /**
+   * What a lock is for: nothing, to be kept to where it says anything of them, or to say it. Default for both: `require` where the settings
+   * ask for a lock, else `use`.
+   */
   readonly lock?: { readonly tools?: LockUse; readonly plugins?: LockUse };
   /** Default: as the settings say. */
   readonly subfolders?: boolean;
@@ -58,10 +68,11 @@ export async function openEquipment(
   // What was not asked for is as the loader has it, so that its own default counts.
   const isolation = effective.isolation.origin.layer === 'default' ? {} : { isolation: effective.isolation.value };
   const hasPlugins = effective.plugins.length + effective.packs.length > 0;
-  const lockPath = await findLockPath(folder, settings);
+  const byDefault = effective.locked.value ? 'require' : 'use';
+  const { tools: forTools = byDefault, plugins: forPlugins = byDefault } = lock;
+  const lockPath = await findPluginLock(folder, settings);
   // Where there is no folder, a lock can still be about plugins.
   const isAboutPlugins = folder.path === undefined && hasPlugins && (await isFile(lockPath));
-  const { tools: forTools = 'use', plugins: forPlugins = 'use' } = lock;
   const toolset = await openToolset(folder, {
     subfolders,
     lock: forTools === 'require' && isAboutPlugins ? 'use' : forTools,
@@ -114,25 +125,63 @@ function listLeftOut({ plugins }: Registry): readonly RegistryDiagnostic[] {
   );
 }
 
-/** The lock beside the tools folder, else beside the configuration. */
-export async function findLockPath(folder: ToolsFolder, { file, directory }: Settings): Promise<string> {
-  const place =
-    folder.path === undefined ? dirname(resolve(directory, file ?? lockName)) : dirname(await realpath(folder.path));
-  return join(place, lockName);
+/**
+ * The lock that is about plugins and packs: the one beside the configuration, unless only one beside the tools folder says anything of
+ * them.
+ *
+ * @throws HoldfastError `plugin.lock.ambiguous`, and as `compareDefinitions` for a lock.
+ */
+export async function findPluginLock({ path }: ToolsFolder, { file, directory }: Settings): Promise<string> {
+  const own = join(await realpath(dirname(resolve(directory, file ?? lockName))), lockName);
+  const beside = path === undefined ? own : join(dirname(await realpath(path)), lockName);
+  if (beside === own || !saysOfPlugins(beside)) return own;
+  if (!saysOfPlugins(own)) return beside;
+  throw new HoldfastError(
+    'plugin.lock.ambiguous',
+    `Two locks are about plugins and packs, \`${own}\` beside the configuration and \`${beside}\` beside the tools folder, and nothing says which one counts: take \`plugins\` out of one of them.`,
+    { data: { locks: [own, beside] } },
+  );
+}
+
+function saysOfPlugins(lock: string): boolean {
+  return compareDefinitions([], { lock }).found;
 }
 
 /** Says on stderr what was left out, and why. */
 export function reportProblems({ toolset, leftOut, oddities, unknownNames }: Equipment, host: Host): void {
   for (const diagnostic of toolset.diagnostics)
     host.stderr.write(`${formatDiagnostic(diagnostic, { folder: toolset.folder.name })}\n`);
-  for (const { message, code } of [...leftOut, ...oddities])
-    host.stderr.write(`warning: ${toPrintable(message)} (${code})\n`);
+  for (const { message, code } of leftOut) host.stderr.write(`left out: ${toPrintable(message)} (${code})\n`);
+  for (const { message, code } of oddities) host.stderr.write(`warning: ${toPrintable(message)} (${code})\n`);
   for (const { key, name, origin } of unknownNames) {
     const place = origin.file ?? origin.layer;
     host.stderr.write(
       `warning: \`${key}\` of ${toPrintable(place)} names \`${toPrintable(name)}\`, which is no tool here\n`,
     );
   }
+}
+
+/**
+ * Makes sure that a host's lists of tools mean what they say: a misspelt name would deny nothing. What a workspace lists may be there
+ * elsewhere, and where a plugin was left out, its names are not known.
+ *
+ * @throws HoldfastError `usage.tool_unknown`.
+ */
+export function checkListedNames({ leftOut, unknownNames, registry: { tools } }: Equipment): void {
+  const misspelt = unknownNames.find(({ origin }) => origin.layer !== 'workspace');
+  if (misspelt === undefined || leftOut.length > 0) return;
+  const { key, name, origin } = misspelt;
+  const names = tools.map((tool) => tool.name);
+  throw usageError(
+    'usage.tool_unknown',
+    `\`${key}\` of ${origin.file ?? origin.layer} names \`${name}\`, which is no tool of this run.${describeNearest(name, names)} There are: ${names.join(', ')}.`,
+  );
+}
+
+/** A sentence for a name that somebody may have meant; empty when there is none. */
+export function describeNearest(name: string, names: readonly string[]): string {
+  const nearest = findNearestName(name, names);
+  return nearest === undefined ? '' : ` Did you mean \`${nearest}\`?`;
 }
 
 /** Slices of plugins, and of their sections. */

@@ -1,12 +1,13 @@
 import { join } from 'node:path';
-import type { Explanation } from '@holdfast/registry';
+import type { Explanation, Registry } from '@holdfast/registry';
 import { builtInPlugins } from './builtin-plugins.ts';
 import type { LineStyle } from './call-line.ts';
 import { describeStyle } from './conduct-run.ts';
+import { describeNearest } from './equipment.ts';
 import { type ExitCode, usageError } from './failure.ts';
 import type { Host } from './host.ts';
 import { toJsonText } from './json-text.ts';
-import { describeProvenance, type ViewPlace, viewEquipment } from './registry-view.ts';
+import { describeProvenance, listEverything, type ViewPlace, viewEquipment } from './registry-view.ts';
 import { toPrintable, wrapBlock } from './terminal-text.ts';
 
 export interface ExplainOptions extends ViewPlace {
@@ -25,7 +26,7 @@ export async function explainName({ name, json, ...place }: ExplainOptions, host
     if (found.length === 0) {
       throw usageError(
         'usage.name_unknown',
-        `Nothing that a run would have is called \`${name.slice(0, 200)}\`: \`holdfast list --tree\` shows all there is.`,
+        `Nothing that a run would have is called \`${name.slice(0, 200)}\`.${describeNearest(name, listNames(registry))} \`holdfast list --tree\` shows all there is.`,
       );
     }
     const style = { ...describeStyle(host), folder: folder.name };
@@ -33,6 +34,10 @@ export async function explainName({ name, json, ...place }: ExplainOptions, host
     host.stdout.write(`${text}\n`);
     return 0;
   });
+}
+
+function listNames(registry: Registry): readonly string[] {
+  return listEverything(registry).flatMap(({ name, qualifiedName }) => [name, qualifiedName]);
 }
 
 function format(

@@ -1,6 +1,9 @@
 import { registerHooks } from 'node:module';
 import { sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { HoldfastError } from '@holdfast/core';
+import { createColors } from './colors.ts';
+import { formatFailure } from './failure.ts';
 import type { Host } from './host.ts';
 
 /** What came of some work, and the code that it made this process load. */
@@ -13,8 +16,10 @@ export interface ForeignImports<Answer> {
   readonly imported: readonly string[];
 }
 
-const ended =
-  'error: the configuration, or a plugin or pack that it names, ended this process; nothing was run (plugin.process.exited)\n';
+const ended = new HoldfastError(
+  'plugin.process.exited',
+  'The configuration, or a plugin or pack that it names, ended this process; nothing was run.',
+);
 
 /**
  * Does some work that imports the code of others, and finds out what that is. What it prints goes to stderr, because stdout may be for a
@@ -33,7 +38,7 @@ export async function importForeign<Answer>(
   });
   const { write } = stdout;
   stdout.write = stderr.write.bind(stderr);
-  const letExit = guardExit(ended);
+  const letExit = guardExit(formatFailure(ended, { colors: createColors(false), debug: false }));
   try {
     return { answer: await work(), imported: [...paths] };
   } finally {

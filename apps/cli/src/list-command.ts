@@ -24,7 +24,7 @@ export async function listTools({ tree, json, ...place }: ListOptions, host: Hos
     const print = (lines: readonly string[]): void => void host.stdout.write(`${lines.join('\n')}\n`);
     const style = describeStyle(host);
     if (tree) {
-      const shown = toTree(equipment.registry);
+      const shown = toTree(equipment);
       print(json ? [toJsonText(shown, 2)] : formatTree(shown, style));
       return 0;
     }

@@ -1,5 +1,6 @@
-import type { Explanation, RegisteredKind, RegisteredPlugin, Registry } from '@holdfast/registry';
+import type { Explanation, RegisteredKind, RegisteredPlugin } from '@holdfast/registry';
 import type { LineStyle } from './call-line.ts';
+import type { Equipment } from './equipment.ts';
 import { describeProvenance, listEverything } from './registry-view.ts';
 import { toPrintable, wrapBlock } from './terminal-text.ts';
 
@@ -17,8 +18,8 @@ export interface Branch {
   readonly contributes: readonly Explanation[];
 }
 
-/** Everything by who brought it along: the plugins in the order of use, then the packs in force. */
-export function toTree(registry: Registry): readonly Branch[] {
+/** Everything by who brought it along: the plugins in the order of use, the packs in force, and what could not be used at all. */
+export function toTree({ registry, leftOut }: Pick<Equipment, 'registry' | 'leftOut'>): readonly Branch[] {
   const everything = listEverything(registry);
   const plugins = registry.plugins.map((plugin): Branch => {
     // A pack in force is its own owner; who offers it has it in its tree, too.
@@ -54,7 +55,24 @@ export function toTree(registry: Registry): readonly Branch[] {
       contributes: everything.filter(({ kind, name }) => kind === 'policy' && ids.has(name)),
     };
   });
-  return [...plugins, ...packs];
+  const known = new Set<unknown>(registry.plugins.flatMap(({ problem }) => problem?.message ?? []));
+  const others = leftOut
+    .filter(({ message }) => !known.has(message))
+    .map(({ plugin, message }): Branch => {
+      const note = `left out: ${message}`;
+      const provenance = { plugin, version: '' };
+      return {
+        type: 'plugin',
+        name: plugin,
+        version: '',
+        description: '',
+        inForce: false,
+        note,
+        provenance,
+        contributes: [],
+      };
+    });
+  return [...plugins, ...packs, ...others];
 }
 
 function describePlugin({ prefix, problem }: RegisteredPlugin): string | undefined {
@@ -77,7 +95,7 @@ export function formatTree(branches: readonly Branch[], { colors, columns }: Lin
   const width = Math.min(columns, 140) - 1;
   return branches.flatMap(({ type, name, version, inForce, note, description, provenance, contributes }, index) => {
     const place = describeProvenance(provenance);
-    const head = `${type === 'pack' ? 'guard ' : ''}${name} ${version}${place === '' ? '' : `  ${place}`}${note === undefined ? '' : `  (${note})`}`;
+    const head = `${type === 'pack' ? 'guard ' : ''}${[name, version].filter((part) => part !== '').join(' ')}${place === '' ? '' : `  ${place}`}${note === undefined ? '' : `  (${note})`}`;
     const paint = inForce ? colors.bold : colors.red;
     const lines = kinds.flatMap(([kind, title]) => {
       const names = contributes.filter((one) => one.kind === kind).map(describeOne);
@@ -86,7 +104,7 @@ export function formatTree(branches: readonly Branch[], { colors, columns }: Lin
     return [
       ...(index === 0 ? [] : ['']),
       ...wrapBlock(toPrintable(head), width).map((line) => paint(line)),
-      ...wrapBlock(`  ${toPrintable(description)}`, width),
+      ...(description === '' ? [] : wrapBlock(`  ${toPrintable(description)}`, width)),
       ...lines,
     ];
   });

@@ -8,7 +8,6 @@ import {
   type LockComparison,
 } from '@holdfast/loader';
 import { createColors } from './colors.ts';
-import { findLockPath } from './equipment.ts';
 import { type ExitCode, usageError } from './failure.ts';
 import { describeTerminal, type Host } from './host.ts';
 import { toJsonText } from './json-text.ts';
@@ -68,10 +67,13 @@ export async function lockFolder(options: LockOptions, host: Host): Promise<Exit
       (diagnostics.some(({ severity }) => severity === 'error') || (plugins?.problems.length ?? 0) > 0));
   const found = comparison?.found ?? plugins?.comparison.found ?? false;
   const ok = !isRefused && (!check || (found && states.every((state) => state === 'same')));
-  const path = shortenPath(await findLockPath(folder, settings), host.directory);
+  const place = comparison?.lock ?? plugins?.comparison.lock ?? '';
+  const path = shortenPath(place, host.directory);
+  const pluginPath = plugins === undefined ? null : shortenPath(plugins.comparison.lock, host.directory);
   if (json) {
     const described = {
       lock: path,
+      pluginLock: pluginPath,
       found,
       tools: describeTools(compared.tools, shown),
       plugins: compared.plugins,
@@ -94,9 +96,10 @@ export async function lockFolder(options: LockOptions, host: Host): Promise<Exit
           ...chosen.plugins.flatMap((plugin) => formatPluginChanges(plugin, colors)),
         ];
   const state = check ? (found ? '' : 'there is no ') : 'wrote ';
-  const end = [`${state}${toPrintable(path)}`, ...countSubjects(subjects, { check, named: accept.length > 0 })].join(
-    ', ',
-  );
+  const end = [
+    `${state}${toPrintable(path)}`,
+    ...countSubjects(subjects, { check, named: accept.length > 0, elsewhere: pluginPath === path ? null : pluginPath }),
+  ].join(', ');
   host.stdout.write(`${[...lines, (ok ? colors.green : colors.red)(end)].join('\n')}\n`);
   return ok ? 0 : 1;
 }
@@ -133,12 +136,15 @@ function chooseSubjects(accept: readonly string[], { tools, plugins }: Subjects)
 
 function countSubjects(
   { tools, plugins }: Subjects,
-  { check, named }: { readonly check: boolean; readonly named: boolean },
+  { check, named, elsewhere }: { readonly check: boolean; readonly named: boolean; readonly elsewhere: string | null },
 ): readonly string[] {
   const same = check ? 'as locked' : 'as before';
+  const place = elsewhere === null ? '' : ` in ${toPrintable(elsewhere)}`;
   return [
     ...(tools.length === 0 && plugins.length > 0 ? [] : [countStates(tools, same, named ? 'named tool' : 'tool')]),
-    ...(plugins.length === 0 ? [] : [countStates(plugins, same, named ? 'named plugin or pack' : 'plugin or pack')]),
+    ...(plugins.length === 0
+      ? []
+      : [countStates(plugins, same, named ? 'named plugin or pack' : 'plugin or pack') + place]),
   ];
 }
 

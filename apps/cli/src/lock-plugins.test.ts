@@ -68,7 +68,7 @@ test('a plugin that differs is shown, and left out of a run until it is accepted
     /^changed {2}plugin:git {2}its file, tool:status dangerous, tool:status description\n/,
   );
   const run = await runScript(folder, ...later);
-  expect(run.stderr).toMatch(/^warning: The plugin `git` is not as it is locked .+ \(plugin\.lock\.changed\)\n$/);
+  expect(run.stderr).toMatch(/^left out: The plugin `git` is not as it is locked .+ \(plugin\.lock\.changed\)\n$/);
   expect(run.stdout).toMatch(/^script:\S+ · 7 file tools [^·]+ · guards: guard [\s\S]+unknown.+ status/);
 
   const shown = await type(folder, ['lock', '--check', '--accept', 'plugin:git', ...later]);
@@ -144,12 +144,73 @@ test('--locked lets no plugin through that no lock is about, and a lock of tools
   // Until the lock says something of plugins, they are used as they are.
   expect((await runScript(folder)).stdout).toMatch(/ok {8}status/);
   const { stdout, stderr } = await runScript(folder, '--locked');
-  expect(stderr).toMatch(/^warning: The plugin `git` is not locked.+ \(plugin\.lock\.new\)\n$/);
+  expect(stderr).toMatch(/^left out: The plugin `git` is not locked.+ \(plugin\.lock\.new\)\n$/);
   expect(stdout).toMatch(/unknown.+ status/);
   expect(await type(folder, ['lock', '--no-config', '--check'])).toMatchObject({ exitCode: 0 });
   await type(folder, ['lock']);
   expect(JSON.parse(await readLock(folder)).tools).toEqual(JSON.parse(text).tools);
   expect((await runScript(folder, '--locked')).stdout).toMatch(/ok {8}status/);
+});
+
+test('with `locked` nothing of a plugin is used anywhere that no lock is about', async () => {
+  await using folder = await createProject({ ...whole, packs: [], locked: true }, files);
+  for (const argv of [['git-log'], ['list'], ['explain', 'push'], ['run', 'x']]) {
+    const { exitCode, stderr } = await type(folder, argv);
+    expect({ argv, exitCode }).toEqual({ argv, exitCode: 2 });
+    expect(stderr).toContain('(usage.lock_missing)');
+  }
+  expect((await type(folder, ['doctor'])).stdout).toMatch(/problem: .+no lock|problem: .+not locked/);
+  expect(await type(folder, ['lock'])).toMatchObject({ exitCode: 0, stderr: '' });
+  expect(await type(folder, ['git-log', 'x'])).toMatchObject({ exitCode: 1, stdout: 'x\n' });
+  expect((await type(folder, ['list'])).stdout).toContain('push');
+  // A lock that says nothing of plugins is none for them.
+  await folder.write('holdfast.lock', '{"tools":{},"version":1}');
+  const { stdout, stderr } = await type(folder, ['list']);
+  expect(stdout).not.toContain('push');
+  expect(stderr).toMatch(/^left out: The plugin `git` is not locked/);
+});
+
+test('the lock beside the configuration counts for plugins, whatever tools folder is named', async () => {
+  const elsewhere = { 'other/plugins/act.mjs': toTool('act', 'return 1;') };
+  await using folder = await createProject(whole, { ...files, ...elsewhere });
+  await type(folder, ['lock']);
+  const differs = { 'guard2.mjs': toPack('guard', '() => core.allow', { version: '2.0.0' }) };
+  const later = await change(folder, { ...whole, packs: ['./guard2.mjs'] }, differs);
+  const named = ['--tools', 'other/plugins'];
+  expect((await runScript(folder, ...named)).stdout).toMatch(/ok {8}status/);
+  expect(await runScript(folder, ...later, ...named)).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('(pack.lock.changed)'),
+  });
+  const both = await type(folder, ['lock', ...named]);
+  expect(both.stdout).toContain(
+    'wrote other/holdfast.lock, 1 tool: 0 as before, 1 new, 2 plugins and packs: 2 as before in holdfast.lock',
+  );
+  expect(await readFile(join(folder.path, 'other/holdfast.lock'), 'utf8')).not.toContain('"plugins"');
+  await folder.write('other/holdfast.lock', await readLock(folder));
+  expect(await runScript(folder, ...named)).toMatchObject({
+    exitCode: 2,
+    stdout: '',
+    stderr: expect.stringContaining('(plugin.lock.ambiguous)'),
+  });
+});
+
+test('a lock beside the tools folder counts where that beside the configuration says nothing of plugins', async () => {
+  const elsewhere = { 'ci/my.config.mjs': toConfig({ packs: ['../guard.mjs'], tools: '../plugins' }) };
+  await using folder = await createProject(whole, {
+    ...files,
+    ...elsewhere,
+    'plugins/act.mjs': toTool('act', 'return 1;'),
+  });
+  await type(folder, ['lock']);
+  const differs = { 'guard2.mjs': toPack('guard', '() => core.allow', { version: '2.0.0' }) };
+  for (const [path, text] of Object.entries(differs)) await folder.write(path, text);
+  await folder.write('ci/later.config.mjs', toConfig({ packs: ['../guard2.mjs'], tools: '../plugins' }));
+  expect(await runScript(folder, '--config', 'ci/my.config.mjs')).toMatchObject({ exitCode: 0, stderr: '' });
+  expect(await runScript(folder, '--config', 'ci/later.config.mjs')).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('(pack.lock.changed)'),
+  });
 });
 
 test('a lock that goes missing while a run waits does not let it go on with anything else', async () => {

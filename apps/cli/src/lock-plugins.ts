@@ -6,7 +6,7 @@ import {
   type DefinitionComparison,
 } from '@holdfast/loader';
 import type { Colors } from './colors.ts';
-import { findLockPath, openEquipment } from './equipment.ts';
+import { findPluginLock, openEquipment } from './equipment.ts';
 import type { Host } from './host.ts';
 import { paintState } from './lock-view.ts';
 import type { Settings } from './settings.ts';
@@ -31,11 +31,11 @@ export async function comparePlugins(
   host: Host,
 ): Promise<PluginLock | undefined> {
   if (settings.file === null) return undefined;
-  const lock = await findLockPath(folder, settings);
+  const lock = await findPluginLock(folder, settings);
   const { keeper, leftOut, close } = await openEquipment(
     settings,
     { ...folder, path: undefined },
-    { lock: { plugins: 'ignore' } },
+    { lock: { tools: 'ignore', plugins: 'ignore' } },
     host,
   );
   await close();

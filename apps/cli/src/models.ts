@@ -40,9 +40,9 @@ export async function openModel(name: string, surroundings: ModelSurroundings): 
   );
 }
 
-async function createModel(name: string, { create }: PluginModel): Promise<Model> {
+async function createModel(name: string, model: PluginModel): Promise<Model> {
   try {
-    return await create();
+    return await model.create();
   } catch (cause) {
     throw new HoldfastError('plugin.model.failed', `The model \`${name}\` cannot be had: ${describeThrown(cause)}`, {
       data: { model: name },

@@ -14,7 +14,11 @@ test('a word that is no command of the program runs the command of a plugin, wit
 });
 
 test.each([
-  { word: 'git-fail', exitCode: 1, says: 'No server.' },
+  {
+    word: 'git-fail',
+    exitCode: 1,
+    says: 'error: The command `git-fail` of a plugin has failed: No server. (plugin.command.failed)',
+  },
   { word: 'git-odd', exitCode: 1, says: 'answered `300`. (plugin.command.failed)' },
   { word: 'git-lgo', exitCode: 2, says: "unknown command 'git-lgo'" },
   { word: 'constructor', exitCode: 2, says: "unknown command 'constructor'" },
@@ -77,5 +81,5 @@ test('why a command is not there is told where its plugin was left out', async (
   await using folder = await createProject({ plugins: ['./bad.mjs'] }, { 'bad.mjs': "throw new Error('No luck.');" });
   const { exitCode, stderr } = await type(folder, ['git-log']);
   expect(exitCode).toBe(2);
-  expect(stderr).toMatch(/^warning: .*No luck\.[\s\S]+unknown command 'git-log'/);
+  expect(stderr).toMatch(/^left out: .*No luck\.[\s\S]+unknown command 'git-log'/);
 });

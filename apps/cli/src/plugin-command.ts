@@ -1,4 +1,4 @@
-import { HoldfastError, type PluginCommand } from '@holdfast/core';
+import { describeThrown, HoldfastError, type PluginCommand } from '@holdfast/core';
 import { openEquipment, reportProblems } from './equipment.ts';
 import { interruptionCodes, reportFailure } from './failure.ts';
 import type { Host, Interruption } from './host.ts';
@@ -49,14 +49,13 @@ async function runCommand(command: PluginCommand, { name, words }: ForeignComman
     });
     if (interruption !== undefined) return interruptionCodes[interruption];
     if (typeof exitCode === 'number' && Number.isInteger(exitCode) && exitCode >= 0 && exitCode <= 125) return exitCode;
-    throw new HoldfastError(
-      'plugin.command.failed',
-      `The command \`${name}\` of a plugin has to answer its exit code, a whole number from 0 to 125, and answered \`${String(exitCode).slice(0, 100)}\`.`,
-      { data: { command: name } },
+    throw new TypeError(
+      `it has to answer its exit code, a whole number from 0 to 125, and answered \`${String(exitCode).slice(0, 100)}\`.`,
     );
-  } catch (thrown) {
+  } catch (cause) {
     // Whatever its code is: it is the command's, and not about what this program was asked for.
-    reportFailure(thrown, host);
+    const message = `The command \`${name}\` of a plugin has failed: ${describeThrown(cause)}`;
+    reportFailure(new HoldfastError('plugin.command.failed', message, { data: { command: name }, cause }), host);
     return interruption === undefined ? 1 : interruptionCodes[interruption];
   } finally {
     stopListening();

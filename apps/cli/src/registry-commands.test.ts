@@ -131,6 +131,24 @@ test.each(['nothing', '__proto__', 'constructor', '', 'x'.repeat(10_000), '\u001
   },
 );
 
+test('a name that is mistyped is answered with the nearest one', async () => {
+  await using folder = await create();
+  expect((await type(folder, ['explain', 'vcs_psuh'])).stderr).toContain('Did you mean `vcs_push`?');
+});
+
+test('the tree and its JSON have the plugins that are left out, with why', async () => {
+  const old = toPlugin(`{ name: 'old', version: '1.0.0', description: 'Old.', holdfast: '^99.0.0' }`);
+  const config = { plugins: ['./old.mjs', './gone.mjs', './git.mjs'] };
+  await using folder = await createProject(config, { 'old.mjs': old });
+  const { exitCode, stdout, stderr } = await type(folder, ['list', '--tree']);
+  expect(exitCode).toBe(0);
+  expect(stderr.match(/^left out: /gm)).toHaveLength(2);
+  expect(stdout).toMatch(/^old 1\.0\.0 {2}old\.mjs {2}\(left out: .+\^99/m);
+  expect(stdout).toMatch(/^\.\/gone\.mjs {2}\(left out: .+not there/m);
+  const json = JSON.parse((await type(folder, ['list', '--tree', '--json'])).stdout);
+  expect(findIssues(await readSchema('list-tree'), json)).toEqual([]);
+});
+
 test('a name that was given to another plugin is explained, and so is who has it', async () => {
   const own = toPlugin(`{
     name: 'own', version: '1.0.0', description: 'Pushes.', holdfast: '*',

@@ -1,6 +1,7 @@
 import { HoldfastError } from '@holdfast/core';
-import type { Isolation } from '@holdfast/loader';
+import { defaultIsolation, type Isolation } from '@holdfast/loader';
 import type { OpenRun, Session } from '@holdfast/session';
+import { isolationTiers } from './command-tree.ts';
 import { conductRun, describeStyle } from './conduct-run.ts';
 import { checkSameConfig, toConfigRecord } from './config-record.ts';
 import { type Equipment, listSlices, openEquipment, reportProblems } from './equipment.ts';
@@ -12,7 +13,7 @@ import { setUpRun } from './run-setup.ts';
 import { type ApprovalMode, type RunTerms, readTerms } from './run-terms.ts';
 import { readUse, remainingTerms } from './run-use.ts';
 import { findLog } from './session-logs.ts';
-import { type ConfigFlag, type RunLimits, readSettings } from './settings.ts';
+import { type ConfigFlag, type RunLimits, readSettings, type Settings } from './settings.ts';
 import { findToolsFolder } from './toolset.ts';
 import { openWorkspace } from './workspace.ts';
 
@@ -122,14 +123,16 @@ async function openTerms(
     tools === undefined
       ? await findToolsFolder(given.tools, given.directory)
       : await findToolsFolder(tools, host.directory);
-  const settings = await readSettings(
-    // What was in force then counts as if it were said now; a run without a configuration goes on without one.
-    { config: findConfig(given, options), isolation: terms.isolation },
+  const read = await readSettings(
+    // A run without a configuration goes on without one.
+    { config: findConfig(given, options) },
     { workspace, host: options.config === undefined ? { ...host, directory: given.directory } : host },
   );
+  const settings = withIsolation(read, terms.isolation ?? defaultIsolation, options.isolation !== undefined);
+  const { locked } = settings.effective;
   const lock = {
-    tools: given.locked === true ? 'require' : 'use',
-    plugins: given.config?.locked === true ? 'require' : 'use',
+    tools: given.locked === true || locked.value ? 'require' : 'use',
+    plugins: given.config?.locked === true || locked.value ? 'require' : 'use',
   } as const;
   const equipment = await openEquipment(settings, folder, { lock, subfolders: given.subfolders === true }, host);
   try {
@@ -141,7 +144,22 @@ async function openTerms(
     await equipment.close();
     throw thrown;
   }
-  return { equipment, terms, modelDirectory: model === undefined ? given.directory : host.directory };
+  const isolation = settings.effective.isolation.value;
+  const isSaid = terms.isolation !== undefined || isolation !== defaultIsolation;
+  return {
+    equipment,
+    terms: isSaid ? { ...terms, isolation } : terms,
+    modelDirectory: model === undefined ? given.directory : host.directory,
+  };
+}
+
+/** Tools run where they ran, unless a workspace has become stricter about it and nobody says otherwise now. */
+function withIsolation(settings: Settings, value: Isolation, isTyped: boolean): Settings {
+  const { effective } = settings;
+  const { isolation } = effective;
+  const isStricter = isolationTiers.indexOf(isolation.value) > isolationTiers.indexOf(value);
+  if (!isTyped && isolation.origin.layer === 'workspace' && isStricter) return settings;
+  return { ...settings, effective: { ...effective, isolation: { value, origin: { layer: 'command line' } } } };
 }
 
 function findConfig({ config }: RunTerms, options: ResumeOptions): ConfigFlag {

@@ -139,6 +139,16 @@ const changes: readonly Change[] = [
     says: 'the plugin `git` is not there',
   },
   {
+    title: 'another file of the same version',
+    change: other(`${git}// Changed.\n`, { ...whole, plugins: second }),
+    says: 'the plugin `git` has another file',
+  },
+  {
+    title: 'another winner',
+    change: (folder) => configure(folder, { ...whole, winners: { push: 'hg' } }),
+    says: '`winners` gives `push` to `hg` in place of `nobody`',
+  },
+  {
     title: 'one denied less',
     change: (folder) => configure(folder, { ...whole, denyTools: [] }),
     says: 'no longer denied: `delete_file`',
@@ -229,6 +239,32 @@ test('--config names the file of a project that has moved it', async () => {
     stderr: expect.stringContaining('(run.config.changed)'),
   });
 });
+
+const where = toTool('where', 'return { pid: process.pid };').replace('dangerous: false', 'dangerous: true');
+
+test.each([
+  { title: 'the host is laxer now', config: { isolation: 'in-process' }, policy: undefined, isHere: false },
+  { title: 'it ran here', begun: ['--isolation', 'in-process'], config: {}, policy: undefined, isHere: true },
+  {
+    title: 'a workspace is stricter now',
+    begun: ['--isolation', 'in-process'],
+    policy: { isolation: 'sandbox' },
+    isHere: false,
+  },
+  { title: 'a person says so now', now: ['--isolation', 'in-process'], policy: { isolation: 'worker' }, isHere: true },
+])(
+  'tools of a run that goes on run where they ran: $title',
+  async ({ begun = [], now = [], config = {}, policy, isHere }) => {
+    const tools = { 'plugins/where.mjs': where, 'script.json': toScript([['where']]) };
+    await using folder = await createProject({ limits: { maxCalls: 9 } }, tools);
+    const id = await suspend(folder, ...begun);
+    const named = await configure(folder, { limits: { maxCalls: 9 }, ...config });
+    if (policy !== undefined) await folder.write('holdfast.policy.json', JSON.stringify(policy));
+    expect(await type(folder, ['resume', id, '--yes', ...named, ...now])).toMatchObject({ exitCode: 0, stderr: '' });
+    const { stdout } = await type(folder, ['show', '--json']);
+    expect(stdout.includes(`"pid":${process.pid}}`)).toBe(isHere);
+  },
+);
 
 test('a run without a configuration goes on without one that came later', async () => {
   const tool = toTool('act', 'return 1;').replace('dangerous: false', 'dangerous: true');

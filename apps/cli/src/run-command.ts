@@ -58,8 +58,7 @@ export async function runRequest(options: RunOptions, host: Host): Promise<ExitC
     { workspace, host },
   );
   const folder = await findFolder(settings);
-  const use = settings.effective.locked.value ? 'require' : 'use';
-  const equipment = await openEquipment(settings, folder, { lock: { tools: use, plugins: use } }, host);
+  const equipment = await openEquipment(settings, folder, {}, host);
   try {
     const terms = await toTerms(options, equipment);
     const setup = await setUpRun(equipment, terms, { workspace, modelDirectory: host.directory }, host);

@@ -48,10 +48,18 @@ test('the model of a plugin answers by `<plugin>/<model>`, and another is unknow
   });
 });
 
+test('it is said where a model stands that there is none of', async () => {
+  await using folder = await createProject({ model: 'gpt-5' });
+  const { exitCode, stderr } = await type(folder, ['run', 'x']);
+  expect(exitCode).toBe(2);
+  expect(stderr).toMatch(/\(usage\.model_unknown\)\n {2}hint: It is the `model` of holdfast\.config\.mjs\.\n$/);
+  expect((await type(folder, ['run', 'x', '--model', 'gpt-6'])).stderr).not.toContain('hint');
+});
+
 test('a model that cannot be had ends the run before it begins', async () => {
   const source = toPlugin(`{
     name: 'sad', version: '1.0.0', description: 'Has no model.', holdfast: '*',
-    models: [{ name: 'none', description: 'Throws.', create: () => { throw new Error('No weights.'); } }],
+    models: [{ name: 'none', description: 'Throws.', create() { throw new Error('No ' + this.name); } }],
   }`);
   await using folder = await createFolder({
     'sad.mjs': source,
@@ -59,21 +67,41 @@ test('a model that cannot be had ends the run before it begins', async () => {
   });
   const { exitCode, stderr } = await type(folder, ['run', 'x', '--model', 'sad/none']);
   expect(exitCode).toBe(2);
-  expect(stderr).toContain('The model `sad/none` cannot be had: No weights. (plugin.model.failed)');
+  expect(stderr).toContain('The model `sad/none` cannot be had: No none (plugin.model.failed)');
   expect(await listSessions(folder)).toEqual([]);
 });
 
-test('lists of tools and limits are in force, and a name that no tool has is told', async () => {
-  const config = { plugins: ['./git.mjs'], denyTools: ['write_file', 'wirte_file'], limits: { maxCalls: 2 } };
+test('lists of tools and limits are in force', async () => {
+  const config = { plugins: ['./git.mjs'], denyTools: ['write_file'], limits: { maxCalls: 2 } };
   const script = toScript([['write_file', { path: 'a', content: '' }], ['status'], ['status'], ['status']]);
   await using folder = await createProject(config, { 'script.json': script });
   const { exitCode, stdout, stderr } = await runScript(folder);
-  expect(exitCode).toBe(1);
-  expect(stderr).toBe('warning: `denyTools` of holdfast.config.mjs names `wirte_file`, which is no tool here\n');
+  expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: '' });
   expect(stdout).toMatch(/denied {4}write_file .+ deny: config-host-deny-tools/);
   expect(stdout).toContain('used 2 of 2 calls');
   // The command line has the host's rights.
   expect((await runScript(folder, '--max-calls', '9')).stdout).toContain('used 3 of 9 calls');
+});
+
+test('nothing runs when a list of the host names no tool; what a workspace lists is only told', async () => {
+  const run = async (config: object, policy: object = {}) => {
+    const files = { 'script.json': toScript([['list_files']]), 'bad.mjs': "throw new Error('no');" };
+    await using folder = await createProject(config, { ...files, 'holdfast.policy.json': JSON.stringify(policy) });
+    return { ...(await runScript(folder)), sessions: (await listSessions(folder)).length };
+  };
+  for (const list of ['denyTools', 'allowTools']) {
+    const { exitCode, stdout, stderr, sessions } = await run({ [list]: ['read_file', 'delete_fil'] });
+    expect({ exitCode, stdout, sessions }).toEqual({ exitCode: 2, stdout: '', sessions: 0 });
+    expect(stderr).toContain(`\`${list}\` of holdfast.config.mjs names \`delete_fil\`, which is no tool of this run.`);
+    expect(stderr).toContain('Did you mean `delete_file`?');
+  }
+  // The names of a plugin that is left out are not known.
+  const unsure = await run({ plugins: ['./bad.mjs'], denyTools: ['push'] });
+  expect(unsure).toMatchObject({ exitCode: 0, sessions: 1 });
+  expect(unsure.stderr).toContain('warning: `denyTools` of holdfast.config.mjs names `push`, which is no tool here');
+  const told = await run({}, { denyTools: ['push'] });
+  expect(told).toMatchObject({ exitCode: 0, sessions: 1 });
+  expect(told.stderr).toBe('warning: `denyTools` of holdfast.policy.json names `push`, which is no tool here\n');
 });
 
 test('a workspace makes it tighter and never looser', async () => {
@@ -118,7 +146,7 @@ test.each(Object.entries(failing))('a plugin that %s is left out, and the run go
   const { exitCode, stdout, stderr } = await runScript(folder);
   expect(exitCode).toBe(0);
   expect(stdout).toMatch(/ · plugins: git 1\.2\.0 · in [\s\S]+ok {8}status/);
-  expect(stderr).toMatch(/^warning: .+ \((?:plugin|section|template)\.[a-z._]+\)\n$/);
+  expect(stderr).toMatch(/^left out: .+ \((?:plugin|section|template)\.[a-z._]+\)\n$/);
 });
 
 const unguarded: Readonly<Record<string, { readonly config: object; readonly pack?: string; readonly code: string }>> =
@@ -272,7 +300,7 @@ test.each(['config', 'plugin'])('a %s that ends the process does not make a succ
     folder: folder.path,
   });
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
-  expect(stderr).toContain('ended this process; nothing was run (plugin.process.exited)');
+  expect(stderr).toContain('ended this process; nothing was run. (plugin.process.exited)');
 });
 
 test('plugins that are CommonJS, with what they require', async () => {

@@ -1,13 +1,22 @@
-import type { Model, Policy, Prompt, Slice, Tool } from '@holdfast/core';
+import {
+  HoldfastError,
+  isHoldfastError,
+  type Model,
+  type Policy,
+  type Prompt,
+  type Slice,
+  type Tool,
+} from '@holdfast/core';
 import { hostFilesystem } from '@holdfast/filesystem/node';
 import type { RegisteredPack } from '@holdfast/registry';
 import { formatCount } from './call-line.ts';
-import { type Equipment, reportProblems } from './equipment.ts';
+import { checkListedNames, type Equipment, reportProblems } from './equipment.ts';
 import { usageError } from './failure.ts';
 import type { Host } from './host.ts';
-import { openModel } from './models.ts';
+import { type ModelSurroundings, openModel } from './models.ts';
 import { createRunPrompt } from './run-prompt.ts';
 import type { RunTerms } from './run-terms.ts';
+import { findModelName } from './settings.ts';
 import { toPrintable } from './terminal-text.ts';
 import { findProtectedPaths, shortenPath } from './workspace.ts';
 
@@ -52,7 +61,8 @@ export async function setUpRun(
   const { tools, slices, models } = registry;
   checkNames('--allow', terms.allow, tools);
   checkNames('--order', terms.order.flat(), tools);
-  const model = await openModel(terms.model, { ...host, directory: modelDirectory, models });
+  checkListedNames(equipment);
+  const model = await openNamedModel(terms.model, equipment, { ...host, directory: modelDirectory, models });
   const prompt = createRunPrompt(registry);
   const place = shortenPath(workspace, host.directory);
   return {
@@ -65,6 +75,20 @@ export async function setUpRun(
     resources: { filesystem: hostFilesystem(workspace, { protectedPaths }) },
     description: toPrintable(`${model.id} · ${describeTools(equipment)} · in ${place}`),
   };
+}
+
+/** Says where the name stands, when it stands in a file and is wrong. */
+async function openNamedModel(name: string, { settings }: Equipment, surroundings: ModelSurroundings): Promise<Model> {
+  try {
+    return await openModel(name, surroundings);
+  } catch (thrown) {
+    const { file } = settings.effective.model.origin;
+    if (!isHoldfastError(thrown) || file === undefined || findModelName(settings) !== name) throw thrown;
+    throw new HoldfastError(thrown.code, thrown.message, {
+      data: { model: name, hint: `It is the \`model\` of ${file}.` },
+      cause: thrown,
+    });
+  }
 }
 
 function describeTools({ toolset, used, registry: { packsInForce } }: Equipment): string {

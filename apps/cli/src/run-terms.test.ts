@@ -17,6 +17,7 @@ const terms: RunTerms = {
     packs: [{ id: 'guard', name: 'guard', version: '1.0.0', preset: 'strict', observe: true }],
     allowTools: ['push'],
     denyTools: [],
+    winners: { push: 'git' },
     locked: false,
   },
   maxCalls: 5,
@@ -51,6 +52,7 @@ test.each([
   { config: { ...terms.config, allowTools: 'push' } },
   { config: { ...terms.config, denyTools: undefined } },
   { config: { ...terms.config, locked: null } },
+  { config: { ...terms.config, winners: { push: 1 } } },
 ])('a record that says %j is none', (change) => {
   expect(readTerms([record(0, { ...toTermsRecord(terms), ...change })], 1)).toBe(undefined);
 });

@@ -24,6 +24,7 @@ export {
 export { foldName } from './fold-name.ts';
 export { findVersionProblem, holdfastVersion } from './holdfast-version.ts';
 export { mergeConfig } from './merge-config.ts';
+export { findNearestName } from './nearest-name.ts';
 export type {
   Explanation,
   LooseTools,
