@@ -7,7 +7,12 @@ import { readPackages } from './packed-package.ts';
 import { startRegistry } from './registry.ts';
 import { toSettings } from './stranger.ts';
 
-const port = Number(process.env['PORT'] ?? 4873);
+const wanted = process.env['PORT'] ?? '4873';
+const port = Number(wanted);
+if (!/^\d{1,5}$/.test(wanted) || port > 65_535) {
+  console.error(`PORT is \`${wanted}\`, and must be a number up to 65535. Without it, 4873 is taken.`);
+  process.exit(2);
+}
 const folder = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-registry-')));
 try {
   console.log('Packing the packages ...');
@@ -22,7 +27,9 @@ try {
   await registry.stop();
 } catch (thrown) {
   if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'EADDRINUSE')) throw thrown;
-  console.error(`Something listens on port ${port} already: end it, or choose another one with PORT=4874.`);
+  console.error(
+    `Something listens on port ${port} already: end it, or choose another one with PORT=${port === 65_535 ? 4873 : port + 1}.`,
+  );
   process.exitCode = 1;
 } finally {
   await rm(folder, { recursive: true, force: true });
