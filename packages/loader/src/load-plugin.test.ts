@@ -48,6 +48,8 @@ test("the tools of a plugin's folders are among its tools, with where they came 
   await using loaded = await load(plugin({ tools: [makeTool('tag')], toolFolders: [urlOf(project)] }));
   expect(namesOf(loaded)).toEqual(['tag', 'pull', 'push']);
   expect(loaded.plugin.toolFolders).toBeUndefined();
+  // What could be written there would be run.
+  expect(loaded.folders).toEqual([join(project.root, folder)]);
   expect(loaded.diagnostics).toEqual([]);
   const digest = createHash('sha256')
     .update(await readFile(join(project.root, folder, 'push.mjs')))

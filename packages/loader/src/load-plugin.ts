@@ -19,6 +19,8 @@ export interface LoadedPlugin {
    */
   readonly plugin: Plugin;
   readonly definitions: PluginDefinitions;
+  /** Absolute paths of its folders. What a run could write there, the next one would run. */
+  readonly folders: readonly string[];
   /** Of the tool files; `file` begins with the name of the folder. A file that is refused costs its tool alone. */
   readonly diagnostics: readonly Diagnostic[];
   /** Ends the processes in which the tools of the folders run. */
@@ -45,8 +47,8 @@ export async function loadPlugin(
     await Promise.all(loaded.map((folder) => folder.close()));
   };
   try {
-    for (const url of given.toolFolders ?? []) {
-      const path = toFolderPath(name, url);
+    const folders = (given.toolFolders ?? []).map((url) => toFolderPath(name, url));
+    for (const path of folders) {
       const folder = await loadTools(path, options);
       loaded.push(folder);
       tools.push(...folder.tools.map((tool) => toPluginTool(tool, { plugin: name, folder: basename(path) })));
@@ -61,7 +63,7 @@ export async function loadPlugin(
       ...contributions,
       tools: [...(given.tools ?? []), ...tools],
     });
-    return { plugin: settled, definitions: definitionsOf(settled, source), diagnostics, close };
+    return { plugin: settled, definitions: definitionsOf(settled, source), folders, diagnostics, close };
   } catch (thrown) {
     await close();
     throw thrown;
