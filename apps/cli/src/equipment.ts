@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { HoldfastError, type Policy, type Section, type Slice } from '@holdfast/core';
-import { compareDefinitions, formatDiagnostic } from '@holdfast/loader';
+import { formatDiagnostic, readDefinitionLock } from '@holdfast/loader';
 import {
   configPolicies,
   findNearestName,
@@ -93,6 +93,7 @@ export async function openEquipment(
       openRegistry(effective, {
         directory,
         builtIn: [{ plugin: filesPlugin(toolset.fileTools) }, { plugin: folderPlugin(toolset.folderTools) }],
+        prepareImport: keeper.prepareImport,
         preparePlugin: keeper.preparePlugin,
         preparePack: keeper.preparePack,
       }),
@@ -144,7 +145,7 @@ export async function findPluginLock({ path }: ToolsFolder, { file, directory }:
 }
 
 function saysOfPlugins(lock: string): boolean {
-  return compareDefinitions([], { lock }).found;
+  return readDefinitionLock(lock).found;
 }
 
 /** Says on stderr what was left out, and why. */

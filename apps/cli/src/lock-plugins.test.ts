@@ -13,7 +13,7 @@ import {
   toScript,
   type,
 } from './test-plugins.ts';
-import { toTool } from './test-program.ts';
+import { runMain, toTool } from './test-program.ts';
 import { findIssues, readSchema } from './test-schemas.ts';
 
 const whole = { plugins: ['./git.mjs'], packs: ['./guard.mjs'] };
@@ -68,7 +68,9 @@ test('a plugin that differs is shown, and left out of a run until it is accepted
     /^changed {2}plugin:git {2}its file, tool:status dangerous, tool:status description\n/,
   );
   const run = await runScript(folder, ...later);
-  expect(run.stderr).toMatch(/^left out: The plugin `git` is not as it is locked .+ \(plugin\.lock\.changed\)\n$/);
+  expect(run.stderr).toMatch(
+    /^left out: The plugin `\.\/git2\.mjs` is no file that is locked.+ \(plugin\.lock\.changed\)\n$/,
+  );
   expect(run.stdout).toMatch(/^script:\S+ · 7 file tools [^·]+ · guards: guard [\s\S]+unknown.+ status/);
 
   const shown = await type(folder, ['lock', '--check', '--accept', 'plugin:git', ...later]);
@@ -97,10 +99,48 @@ test('nothing runs when a pack is not as it is locked, or is not locked', async 
   expect(await runScript(folder, '--config', 'more.config.mjs')).toMatchObject({
     exitCode: 2,
     stdout: '',
-    stderr: expect.stringContaining('(pack.lock.new)'),
+    stderr: expect.stringContaining('(pack.lock.changed)'),
   });
   expect(await listSessions(folder)).toEqual([]);
 });
+
+test('no line of a plugin or pack runs that is not as it is locked', async () => {
+  await using folder = await createProject(whole, files);
+  await type(folder, ['lock']);
+  await folder.write('git.mjs', `console.error('THE PLUGIN RAN');\n${git}`);
+  const changedPlugin = await runMain(['run', 'x', '--model', 'script:script.json'], { folder: folder.path });
+  expect(changedPlugin.exitCode).toBe(0);
+  expect(changedPlugin.stderr).toMatch(/^left out: .+nothing of it was run.+\(plugin\.lock\.changed\)\n$/);
+  await folder.write('guard.mjs', `console.error('THE PACK RAN');\n${files['guard.mjs']}`);
+  const changedPack = await runMain(['run', 'x', '--model', 'script:script.json'], { folder: folder.path });
+  expect(changedPack).toMatchObject({
+    exitCode: 2,
+    stdout: '',
+    stderr: expect.stringContaining('(pack.lock.changed)'),
+  });
+  expect(changedPack.stderr).not.toContain('RAN');
+});
+
+test.each(['plugin', 'pack'])(
+  'with `locked` no %s is used that a configuration has imported itself and nobody locked',
+  async (kind) => {
+    const [file, list] = kind === 'plugin' ? ['git.mjs', 'plugins'] : ['guard.mjs', 'packs'];
+    const config = `import thing from './${file}';\nexport default { locked: true, ${list}: [thing] };\n`;
+    const lock = '{"tools":{},"version":1}';
+    await using folder = await createFolder({
+      ...files,
+      'git.mjs': git,
+      'holdfast.config.mjs': config,
+      'holdfast.lock': lock,
+    });
+    const { exitCode, stdout, stderr } = await runScript(folder);
+    expect(exitCode).toBe(kind === 'plugin' ? 0 : 2);
+    expect(stdout).not.toMatch(/ok {8}status/);
+    expect(stderr).toContain(`(${kind}.lock.new)`);
+    await type(folder, ['lock']);
+    expect(await runScript(folder)).toMatchObject({ exitCode: 0, stderr: '' });
+  },
+);
 
 test('what is gone leaves the lock; what could not be loaded stays as it is locked', async () => {
   const own = toPlugin(`{ name: 'own', version: '1.0.0', description: 'Own.', holdfast: '*' }`);
@@ -144,7 +184,7 @@ test('--locked lets no plugin through that no lock is about, and a lock of tools
   // Until the lock says something of plugins, they are used as they are.
   expect((await runScript(folder)).stdout).toMatch(/ok {8}status/);
   const { stdout, stderr } = await runScript(folder, '--locked');
-  expect(stderr).toMatch(/^left out: The plugin `git` is not locked.+ \(plugin\.lock\.new\)\n$/);
+  expect(stderr).toMatch(/^left out: The plugin `\.\/git\.mjs` is not locked.+ \(plugin\.lock\.new\)\n$/);
   expect(stdout).toMatch(/unknown.+ status/);
   expect(await type(folder, ['lock', '--no-config', '--check'])).toMatchObject({ exitCode: 0 });
   await type(folder, ['lock']);
@@ -167,7 +207,7 @@ test('with `locked` nothing of a plugin is used anywhere that no lock is about',
   await folder.write('holdfast.lock', '{"tools":{},"version":1}');
   const { stdout, stderr } = await type(folder, ['list']);
   expect(stdout).not.toContain('push');
-  expect(stderr).toMatch(/^left out: The plugin `git` is not locked/);
+  expect(stderr).toMatch(/^left out: The plugin `\.\/git\.mjs` is not locked/);
 });
 
 test('the lock beside the configuration counts for plugins, whatever tools folder is named', async () => {

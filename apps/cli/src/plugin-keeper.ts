@@ -7,13 +7,14 @@ import {
   type Plugin,
 } from '@holdfast/core';
 import {
-  compareDefinitions,
   type Diagnostic,
   definitionsOf,
+  type FileToImport,
   findDefinitionProblem,
   type LoadPluginOptions,
   loadPlugin,
   type PluginDefinitions,
+  readDefinitionLock,
 } from '@holdfast/loader';
 import { createPrompt } from '@holdfast/prompt';
 import type { PackageSource } from '@holdfast/registry';
@@ -34,6 +35,8 @@ export interface PluginKeeper {
   readonly definitions: readonly PluginDefinitions[];
   /** Whether they are kept to a lock. */
   readonly isKept: boolean;
+  /** Asked before a file is imported. @throws HoldfastError where it is not as it is locked. */
+  prepareImport(file: FileToImport): void;
   /** @throws HoldfastError of what costs the plugin. */
   preparePlugin(
     plugin: Plugin,
@@ -48,22 +51,24 @@ export interface PluginKeeper {
 export function createPluginKeeper({ lock, required, load, report }: PluginKeeperOptions): PluginKeeper {
   const definitions: PluginDefinitions[] = [];
   const closers: (() => Promise<void>)[] = [];
-  let isKept = false;
+  const locked = lock === undefined ? undefined : readDefinitionLock(lock);
   const check = (current: PluginDefinitions): void => {
     definitions.push(current);
-    if (lock === undefined) return;
-    const { found, plugins } = compareDefinitions([current], { lock });
-    isKept ||= found;
-    if (!found && !required) return;
-    if (!found) throw notLocked(current, lock);
-    const compared = plugins.find(({ id }) => id === current.id);
-    const problem = compared === undefined ? undefined : findDefinitionProblem(compared);
+    if (locked === undefined) return;
+    // What a configuration has imported itself has not been asked for before.
+    if (!locked.found && required) throw notLocked(current.kind, current.name);
+    if (!locked.found) return;
+    const problem = findDefinitionProblem(locked.compare(current));
     if (problem !== undefined) throw problem;
   };
   return {
     definitions,
-    get isKept() {
-      return isKept;
+    isKept: locked?.found === true,
+    prepareImport(file) {
+      if (locked === undefined) return;
+      if (!locked.found && required) throw notLocked(file.kind, file.entry);
+      const problem = locked.findImportProblem(file);
+      if (problem !== undefined) throw problem;
     },
     async preparePlugin(plugin, { config, source }) {
       const loaded = await loadPlugin(plugin, { ...load, source, ...(config === undefined ? {} : { config }) });
@@ -101,10 +106,10 @@ function checkSections({ name, sections = [] }: Plugin): void {
   }
 }
 
-function notLocked({ kind, name, id }: PluginDefinitions, lock: string): HoldfastError {
+function notLocked(kind: FileToImport['kind'], name: string): HoldfastError {
   return new HoldfastError(
     kind === 'pack' ? 'pack.lock.new' : 'plugin.lock.new',
     `The ${kind} \`${name}\` is not locked, and only what is locked may be used: look at it, and lock it with \`holdfast lock\`.`,
-    { data: { id, lock } },
+    { data: { [kind]: name } },
   );
 }
