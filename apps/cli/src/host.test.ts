@@ -15,7 +15,11 @@ test.each([
   { stream: pipe, environment: { FORCE_COLOR: '1' }, seen: { color: true, live: false } },
   { stream: pipe, environment: { FORCE_COLOR: '0' }, seen: { color: false, live: false } },
   { stream: pipe, environment: { FORCE_COLOR: '1', NO_COLOR: '1' }, seen: { color: false } },
-  { stream: Object.assign(new PassThrough(), { isTTY: true, columns: 0 }), environment: {}, seen: { columns: 80 } },
+  {
+    stream: Object.assign(new PassThrough(), { isTTY: true, columns: 0 }),
+    environment: {},
+    seen: { live: false, columns: 80 },
+  },
 ])('$environment shows $seen', ({ stream, environment, seen }) => {
   expect(describeTerminal(stream, environment)).toMatchObject(seen);
 });

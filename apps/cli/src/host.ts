@@ -55,8 +55,8 @@ export function describeTerminal(stream: OutputStream, environment: Host['enviro
   const isDumb = environment['TERM'] === 'dumb';
   return {
     color: wantsColor(environment) ?? (isTerminal && !isDumb),
-    live: isTerminal && !isDumb,
-    // A terminal of unknown size reports 0 columns.
+    // Lines of a terminal of unknown size, which reports 0 columns, cannot be rewritten: nobody knows where they break.
+    live: isTerminal && !isDumb && stream.columns !== 0,
     columns: isTerminal ? stream.columns || 80 : Number.POSITIVE_INFINITY,
   };
 }
