@@ -109,7 +109,7 @@ export async function openEquipment(
       leftOut: [...diagnostics, ...listLeftOut(registry)],
       oddities: registry.problems.filter((problem) => registry.plugins.every((plugin) => plugin.problem !== problem)),
       unknownNames: lists.unknown,
-      imported: [...paths, ...settings.imported, ...imported],
+      imported: [...paths, ...settings.imported, ...imported, ...keeper.folders],
       keeper,
       close,
     };

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import {
   describeThrown,
   HoldfastError,
@@ -33,6 +34,8 @@ export interface PluginKeeperOptions {
 export interface PluginKeeper {
   /** What everything that was looked at declares, in the order of use. */
   readonly definitions: readonly PluginDefinitions[];
+  /** Absolute paths of the folders of tool files of everything that was looked at. */
+  readonly folders: readonly string[];
   /** Whether they are kept to a lock. */
   readonly isKept: boolean;
   /** Asked before a file is imported. @throws HoldfastError where it is not as it is locked. */
@@ -50,6 +53,7 @@ export interface PluginKeeper {
 
 export function createPluginKeeper({ lock, required, load, report }: PluginKeeperOptions): PluginKeeper {
   const definitions: PluginDefinitions[] = [];
+  const folders: string[] = [];
   const closers: (() => Promise<void>)[] = [];
   const locked = lock === undefined ? undefined : readDefinitionLock(lock);
   const check = (current: PluginDefinitions): void => {
@@ -63,6 +67,7 @@ export function createPluginKeeper({ lock, required, load, report }: PluginKeepe
   };
   return {
     definitions,
+    folders,
     isKept: locked?.found === true,
     prepareImport(file) {
       if (locked === undefined) return;
@@ -71,8 +76,11 @@ export function createPluginKeeper({ lock, required, load, report }: PluginKeepe
       if (problem !== undefined) throw problem;
     },
     async preparePlugin(plugin, { config, source }) {
+      // Those of a plugin that is left out below, too: the next run may use it.
+      folders.push(...listFolders(plugin));
       const loaded = await loadPlugin(plugin, { ...load, source, ...(config === undefined ? {} : { config }) });
       closers.push(loaded.close);
+      folders.push(...loaded.folders);
       // First of all: what is left out is not locked either.
       checkSections(loaded.plugin);
       check(loaded.definitions);
@@ -86,6 +94,17 @@ export function createPluginKeeper({ lock, required, load, report }: PluginKeepe
       await Promise.all(closers.map((close) => close()));
     },
   };
+}
+
+function listFolders({ toolFolders = [] }: Plugin): readonly string[] {
+  return toolFolders.flatMap((url) => {
+    try {
+      return [fileURLToPath(url)];
+    } catch {
+      // No folder of this machine: loading the plugin says so.
+      return [];
+    }
+  });
 }
 
 // They are told when all of the prompt is there, because they may be about other plugins.

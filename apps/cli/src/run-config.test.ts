@@ -362,6 +362,32 @@ test('tool files of a plugin run where tools of the folder do, and one that is r
   expect((await type(folder, ['show', '--json'])).stdout).toContain(`"pid":${process.pid}}`);
 });
 
+test('folders of tool files of plugins cannot be written, also those of a plugin that is left out', async () => {
+  const toFiled = (name: string, more: string): string =>
+    toPlugin(`{ name: '${name}', version: '1.0.0', description: 'Has files.', holdfast: '*', ${more} }`);
+  const paths = ['one/new.mjs', 'two/new.mjs', 'three/new.mjs'];
+  const files = {
+    'a.mjs': toFiled('first', "toolFolders: [new URL('./one/', import.meta.url)],"),
+    'b.mjs': toFiled('second', "setup: () => ({ toolFolders: [new URL('./two/', import.meta.url)] }),"),
+    'c.mjs': toFiled(
+      'third',
+      "toolFolders: [new URL('./three/', import.meta.url)], setup() { throw new Error('no'); },",
+    ),
+    'one/act.mjs': toTool('act', 'return 1;'),
+    'two/play.mjs': toTool('play', 'return 1;'),
+    'script.json': toScript(paths.map((path) => ['write_file', { path, content: '' }])),
+  };
+  await using folder = await createProject({ plugins: ['./a.mjs', './b.mjs', './c.mjs'] }, files);
+  const { exitCode, stdout } = await runScript(folder);
+  expect(exitCode).toBe(0);
+  for (const path of paths) expect(stdout).toContain(`\`${path}\` is protected`);
+  // The workspace must not be such a folder either.
+  expect(await runScript(folder, '--workspace', 'one')).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('(usage.tools_around_workspace)'),
+  });
+});
+
 test('a section of a plugin can be opened where only some tools are allowed', async () => {
   const source = `import { markdownSection } from '${import.meta.resolve('@holdfast/prompt')}';
 ${toPlugin(`{
