@@ -72,6 +72,19 @@ test('packs in force: their preset, and who offered them', () => {
   expect(shown(offered, 'git/budget')).toEqual([`pack budget: ${says}`]);
 });
 
+test('a pack that several plugins offer is explained alike, whatever the order of use', () => {
+  const plugins = ['hg', 'git', 'svn'].map((name) => pluginNamed(name, { packs: [budget] }));
+  const one = plugins.reduce((registry, plugin) => registry.use(plugin), createRegistry().use(budget));
+  const other = plugins
+    .toReversed()
+    .reduce((registry, plugin) => registry.use(plugin), createRegistry())
+    .use(budget);
+  expect(JSON.stringify(one)).toBe(JSON.stringify(other));
+  expect(shown(one, 'budget')).toEqual([
+    'pack budget: preset `recommended`; offered by the plugins `git` 1.0.0, `hg` 1.0.0, `svn` 1.0.0',
+  ]);
+});
+
 test('a package whose version is not that of its plugin', () => {
   const versioned = createRegistry().use(git, { source: { ...source, version: '1.0.1' } });
   expect(versioned.explain('git')[0]?.provenance).toEqual({

@@ -158,14 +158,18 @@ function explainPack(
   { id, pack, preset, observe, policies, provenance }: RegisteredPack,
   used: readonly Used[],
 ): readonly Explanation[] {
-  const offeredBy = used.find((one) => one.type === 'plugin' && one.contributions.packs.includes(pack));
-  const offering = offeredBy?.type === 'plugin' ? offeredBy.registered : undefined;
+  const offering = used
+    .flatMap((one) => (one.type === 'plugin' && one.contributions.packs.includes(pack) ? [one.registered] : []))
+    .toSorted((a, b) => compareTexts([a.name], [b.name]));
+  const names = offering.map(({ name, version }) => `\`${name}\` ${version}`).join(', ');
   const notes = [
     `preset \`${preset}\``,
     observe ? 'only tried out' : '',
-    offering === undefined ? '' : `offered by the plugin \`${offering.name}\` ${offering.version}`,
+    names === '' ? '' : `offered by the plugin${offering.length === 1 ? '' : 's'} ${names}`,
   ];
-  const qualifiedName = offering === undefined ? pack.name : `${offering.name}/${pack.name}`;
+  const [owner, another] = offering;
+  // What several offer is the host's own choice.
+  const qualifiedName = owner === undefined || another !== undefined ? pack.name : `${owner.name}/${pack.name}`;
   return [
     toExplanation('pack', { name: id, qualifiedName, inForce: true, provenance, note: join(notes) }),
     ...policies.map((policy) =>
