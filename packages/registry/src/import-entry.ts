@@ -2,9 +2,12 @@ import { createHash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { describeThrown, HoldfastError, isPack, isPlugin, type Pack, type Plugin } from '@holdfast/core';
+import { HoldfastError, isPack, isPlugin, type Pack, type Plugin } from '@holdfast/core';
 import type { EntryName } from './entry-name.ts';
+import { describeFailedImport } from './failed-import.ts';
 import { findVersionProblem } from './holdfast-version.ts';
+import { findInstalledPlugins } from './installed-plugins.ts';
+import { findNearestName } from './nearest-name.ts';
 import { findEntryFile, findPackage, readManifest } from './package-manifest.ts';
 import type { PackageSource } from './registry.ts';
 import { showFile } from './shown-file.ts';
@@ -53,7 +56,11 @@ async function importEntry<Thing>(name: ImportName, importing: Importing<Thing>)
       : { file: resolve(importing.from, name.path), shown: name.path };
   const known = { ...source, file: showFile(file, importing.directory), digest: await digestOf(file, shown) };
   await importing.beforeImport?.(known);
-  const thing = pickExport(await importFile(file, shown), { shown, exportName: name.exportName, ...importing });
+  const thing = pickExport(await importFile(file, { shown, directory: importing.directory }), {
+    shown,
+    exportName: name.exportName,
+    ...importing,
+  });
   return { thing, source: known };
 }
 
@@ -65,19 +72,21 @@ export async function placesOf(name: ImportName, { from }: Pick<ImportOptions, '
   return behind === folder ? [folder] : [folder, behind];
 }
 
+interface Named extends Pick<ImportOptions, 'directory'> {
+  readonly shown: string;
+}
+
 interface FoundFile extends Pick<PackageSource, 'package' | 'version'> {
   readonly file: string;
   /** As the configuration names it. */
   readonly shown: string;
 }
 
-async function findInPackage(name: string, { from }: ImportOptions): Promise<FoundFile> {
-  const missing = (): HoldfastError =>
-    failure('plugin.package.missing', `The package \`${name}\` is not installed: \`npm install ${name}\` does it.`);
-  const folder = findPackage(name, from);
-  if (folder === undefined) throw missing();
+async function findInPackage(name: string, importing: Importing<unknown>): Promise<FoundFile> {
+  const folder = findPackage(name, importing.from);
+  if (folder === undefined) throw await missingPackage(name, importing);
   const reading = await readManifest(folder);
-  if (reading.type === 'missing') throw missing();
+  if (reading.type === 'missing') throw await missingPackage(name, importing);
   if (reading.type === 'refused')
     throw failure('plugin.package.invalid', `The \`package.json\` of \`${name}\` cannot be used: ${reading.why}.`);
   const { version, coreRange } = reading.manifest;
@@ -97,6 +106,19 @@ async function findInPackage(name: string, { from }: ImportOptions): Promise<Fou
   return { file, shown: name, package: name, ...(version === undefined ? {} : { version }) };
 }
 
+/** A name that is nearly another one is more likely misspelt than not installed, and what it names may be anybody's. */
+async function missingPackage(name: string, { from, kind }: Importing<unknown>): Promise<HoldfastError> {
+  const installed = (await findInstalledPlugins(from)).filter((one) => one.kind === kind).map((one) => one.name);
+  const nearest = findNearestName(name, installed);
+  const shown = installed.slice(0, 10).map((one) => `\`${one}\``);
+  const others = shown.length === 0 ? '' : ` Here are the ${kind}s ${shown.join(', ')}.`;
+  const hint =
+    nearest === undefined
+      ? `if that is its name, \`npm install ${name}\` installs it.${others}`
+      : `did you mean \`${nearest}\`? If not, \`npm install ${name}\` installs it.`;
+  return failure('plugin.package.missing', `The package \`${name}\` is not installed: ${hint}`);
+}
+
 async function digestOf(file: string, shown: string): Promise<string> {
   const reading = await readSmallFile(file, { maxBytes: maxEntryBytes });
   if (reading.type === 'read') return createHash('sha256').update(reading.bytes).digest('hex');
@@ -112,7 +134,7 @@ type Exports = Readonly<Record<string, unknown>>;
 // Longer than a program takes that only makes plugins, on the slowest machine.
 const maxImportMs = 30_000;
 
-async function importFile(file: string, shown: string): Promise<Exports> {
+async function importFile(file: string, { shown, directory }: Named): Promise<Exports> {
   // A module that waits for ever, at its top level, would otherwise keep everything else waiting, or end the process without a word.
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
@@ -122,7 +144,11 @@ async function importFile(file: string, shown: string): Promise<Exports> {
     const imported: unknown = await Promise.race([import(/* @vite-ignore */ pathToFileURL(file).href), late.promise]);
     return toExports(imported as Exports);
   } catch (cause) {
-    throw failure('plugin.package.failed', `\`${shown}\` cannot be imported: ${describeThrown(cause)}`, cause);
+    throw failure(
+      'plugin.package.failed',
+      `\`${shown}\` cannot be imported${describeFailedImport(cause, directory)}`,
+      cause,
+    );
   } finally {
     clearTimeout(timer);
   }

@@ -99,7 +99,7 @@ async function havePack(
   if (found !== undefined) return found;
   throw new HoldfastError(
     'config.pack.unknown',
-    `No plugin in force offers the pack \`${named}\`, and nothing is run without it: ${listNames(offered.keys())}.${leftOut}`,
+    `No plugin in force offers the pack \`${named}\`, and nothing is run without it: ${listNames(offered.keys(), 'none offers any')}.${leftOut}`,
     { data: { pack: named } },
   );
 }
@@ -117,7 +117,7 @@ function findForWorkspace(
     (new Set(byName.map(({ pack }) => pack)).size === 1 ? only : undefined);
   if (found !== undefined) return found;
   const several = byName.length > 1 ? ', or it is clear which one is meant' : '';
-  const names = listNames(new Set([...own.map(({ pack }) => pack.name), ...offered.keys()]));
+  const names = listNames(new Set([...own.map(({ pack }) => pack.name), ...offered.keys()]), 'it has none');
   throw new HoldfastError(
     'config.policy.invalid',
     `\`${origin.file ?? 'The workspace'}\` asks for the pack \`${name.slice(0, 200)}\`, and nothing is run until the host has it${several}: ${names}.${leftOut}`,
@@ -125,9 +125,9 @@ function findForWorkspace(
   );
 }
 
-function listNames(names: Iterable<string>): string {
+function listNames(names: Iterable<string>, none: string): string {
   const list = [...names].map((name) => `\`${name}\``).join(', ');
-  return list === '' ? 'there is none' : `there is ${list}`;
+  return list === '' ? none : `there is ${list}`;
 }
 
 /** The same in every run, because what a policy knows is kept under it. */

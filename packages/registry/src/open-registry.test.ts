@@ -196,6 +196,20 @@ test('a package that pnpm has linked, and one of a folder further up, are found'
 
 const failing: readonly (readonly [string, Readonly<Record<string, string>>, string, string, string])[] = [
   ['plugin.package.missing', {}, 'git', '`npm install git`', 'git'],
+  [
+    'plugin.package.missing',
+    packageFiles('@acme/holdfast-git', 'export default plugin("git");', { holdfast: 'plugin' }),
+    '@acme/holdfast-gti',
+    'did you mean `@acme/holdfast-git`? If not, `npm install @acme/holdfast-gti` installs it.',
+    'a misspelt name',
+  ],
+  [
+    'plugin.package.missing',
+    packageFiles('@acme/holdfast-git', 'export default plugin("git");', { holdfast: 'plugin' }),
+    'g',
+    '`npm install g` installs it. Here are the plugins `@acme/holdfast-git`.',
+    "a plugin's own name",
+  ],
   ['plugin.package.missing', {}, './git.mjs', '`./git.mjs`', 'a path'],
   ['plugin.package.missing', { 'node_modules/git/x': '' }, 'git', 'not installed', 'an empty folder'],
   ['plugin.package.missing', {}, 'fs', 'not installed', 'a part of Node.js'],
@@ -315,7 +329,7 @@ test('config.pack.unknown: the pack of a plugin that is left out', async () => {
     await expect(open(folder.path, { config: { ...config, plugins: [given] } })).rejects.toMatchObject({
       code: 'config.pack.unknown',
       message: expect.stringMatching(
-        /`git\/git-safety`.*there is none\. The (?:plugin `git` 1\.0\.0|package `@acme\/gone`) /,
+        /`git\/git-safety`.*none offers any\. The (?:plugin `git` 1\.0\.0|package `@acme\/gone`) /,
       ) as string,
     });
   const fit = makePlugin('git', { packs: [makePack('git-safety')] });

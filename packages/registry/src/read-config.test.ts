@@ -52,13 +52,16 @@ test('a configuration is looked for in the current directory alone: not above it
   expect(globalThis).not.toHaveProperty('holdfastRanForeign');
 });
 
-test.each(['gone.ts', '', 'holdfast.config.ts/inner.ts'])('config.missing: `--config %s`', async (file) => {
-  await using folder = await createFolder({ 'holdfast.config.ts': 'export default {};' });
-  await expect(readConfig({ directory: folder.path, file })).rejects.toMatchObject({
-    code: 'config.missing',
-    message: expect.stringContaining(`\`${file}\``) as string,
-  });
-});
+test.each(['gone.ts', '', '.', 'package.json', 'holdfast.config.ts/inner.ts'])(
+  'config.missing: `--config %s`',
+  async (file) => {
+    await using folder = await createFolder({ 'holdfast.config.ts': 'export default {};', 'package.json': '{}' });
+    await expect(readConfig({ directory: folder.path, file })).rejects.toMatchObject({
+      code: 'config.missing',
+      message: expect.stringContaining(`\`${file}\``) as string,
+    });
+  },
+);
 
 test.each([
   ['config.failed', 'throw new Error("no luck");', 'no luck'],

@@ -1,9 +1,10 @@
 import { lstat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { describeThrown, HoldfastError, isHoldfastError } from '@holdfast/core';
+import { HoldfastError, isHoldfastError } from '@holdfast/core';
 import type { ConfigLayer } from './config.ts';
 import { takeConfig } from './define-config.ts';
+import { describeFailedImport } from './failed-import.ts';
 import { showFile } from './shown-file.ts';
 import { readWorkspaceConfig } from './workspace-config.ts';
 
@@ -40,15 +41,19 @@ async function readHostConfig(directory: string, named: string | undefined): Pro
   const path = await findConfig(directory, named);
   if (path === undefined) return undefined;
   const file = showFile(path, directory);
-  const { exported } = await importConfig(path, file);
+  const { exported } = await importConfig(path, { file, directory });
   return { layer: 'host', file, config: takeConfig(exported, `\`${file}\``) };
 }
 
 async function findConfig(directory: string, named: string | undefined): Promise<string | undefined> {
   if (named !== undefined) {
     const path = resolve(directory, named);
-    if (named !== '' && (await exists(path))) return path;
-    throw new HoldfastError('config.missing', `There is no configuration \`${named}\`.`, { data: { file: named } });
+    const isModule = /\.[cm]?[jt]s$/.test(path);
+    if (isModule && (await exists(path))) return path;
+    const why = isModule ? '' : ': a configuration is a module, such as `holdfast.config.ts`';
+    throw new HoldfastError('config.missing', `There is no configuration \`${named}\`${why}.`, {
+      data: { file: named },
+    });
   }
   const found: string[] = [];
   for (const name of configNames) if (await exists(join(directory, name))) found.push(name);
@@ -73,7 +78,10 @@ async function exists(path: string): Promise<boolean> {
 }
 
 /** In an object, so that a promise stays one, which is no configuration. */
-async function importConfig(path: string, file: string): Promise<{ readonly exported: unknown }> {
+async function importConfig(
+  path: string,
+  { file, directory }: { readonly file: string; readonly directory: string },
+): Promise<{ readonly exported: unknown }> {
   let module: unknown;
   try {
     module = await import(/* @vite-ignore */ pathToFileURL(path).href);
@@ -83,7 +91,9 @@ async function importConfig(path: string, file: string): Promise<{ readonly expo
       const message = cause.message.replace('The configuration', () => `\`${file}\``);
       throw new HoldfastError('config.invalid', message, { data: cause.data, cause });
     }
-    throw new HoldfastError('config.failed', `\`${file}\` cannot be loaded: ${describeThrown(cause)}`, { cause });
+    throw new HoldfastError('config.failed', `\`${file}\` cannot be loaded${describeFailedImport(cause, directory)}`, {
+      cause,
+    });
   }
   // What exports a `then` may have given anything in place of itself.
   if (typeof module === 'object' && module !== null && 'default' in module) return { exported: module.default };

@@ -1,0 +1,33 @@
+import { isAbsolute } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { types } from 'node:util';
+import { describeThrown } from '@holdfast/core';
+import { showFile } from './shown-file.ts';
+
+/**
+ * What an import threw, behind "cannot be imported": ", at `git.ts:3`: no luck". The place is left out where it is not known: Node.js
+ * tells none of a syntax error in JavaScript.
+ */
+export function describeFailedImport(thrown: unknown, directory: string): string {
+  const place = findPlace(thrown, directory);
+  return `${place === undefined ? '' : `, at \`${place}\``}: ${describeThrown(thrown)}`;
+}
+
+const frame = /^(?: {4}at (?:.* \()?)?(?<path>file:\/\/\/[^()]+?|(?:[A-Za-z]:)?[/\\][^()]*?):(?<line>\d+)(?::\d+)?\)?$/;
+
+/** The topmost place in a file of one's own; else in a package. */
+function findPlace(thrown: unknown, directory: string): string | undefined {
+  try {
+    const { stack } = types.isNativeError(thrown) ? thrown : {};
+    const lines = typeof stack === 'string' ? stack.slice(0, 20_000).split('\n') : [];
+    const places = lines.flatMap((text) => {
+      const { path, line } = (text.length < 1_000 ? frame.exec(text)?.groups : undefined) ?? {};
+      if (path === undefined) return [];
+      return [`${showFile(path.startsWith('file:') ? fileURLToPath(path) : path, directory)}:${line}`];
+    });
+    return places.find((place) => !isAbsolute(place) && !/(?:^|\/)node_modules\//.test(place)) ?? places[0];
+  } catch {
+    // A stack that cannot be read, or whose paths are none, tells no place. What was thrown is told all the same.
+    return undefined;
+  }
+}
