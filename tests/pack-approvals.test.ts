@@ -170,6 +170,24 @@ test('a yes to a call that failed is not remembered, nor one to another tool of 
   expect(asked).toHaveLength(2);
 });
 
+test('a tool whose code has changed has not been used before', async () => {
+  const { pay } = createWorld();
+  const policies = packPolicies(approvals, { config: { rememberIdentical: false } });
+  const session = createSession();
+  const asked: string[] = [];
+  const approve: Approve = (pending) => {
+    asked.push(pending.asks[0]?.reason ?? '');
+    return { type: 'approve' };
+  };
+  const withDigest = (digest: string) => ({ ...pay, origin: { kind: 'file', source: 'pay.mjs', digest } }) as const;
+  const counts: number[] = [];
+  for (const tool of [pay, pay, withDigest('aa'), withDigest('aa'), withDigest('bb'), withDigest('aa')]) {
+    await executeToolCall({ name: 'pay', arguments: ada }, { tools: [tool], policies, session, approve });
+    counts.push(asked.length);
+  }
+  expect(counts).toEqual([1, 1, 2, 2, 3, 3]);
+});
+
 test('what is remembered is gone with the call that is undone, and with a reset', async () => {
   const { pay, policies } = createWorld();
   const around = defineTool({

@@ -93,7 +93,8 @@ test('the host says what is secret and what is not', async () => {
   const call = createWorld(withoutSecrets(memoryFilesystem(files), { secrets: ['src'], notSecret: ['.env'] }), []);
   expect(await call('read_file', { path: '.env' })).toMatchObject({ kind: 'ok' });
   expect(await call('read_file', { path: 'src/a.ts' })).toMatchObject({ kind: 'failed', code: 'path.protected' });
-  for (const options of [{ secrets: ['a/../b'] }, { notSecret: [''] }, { secrets: '.env' as unknown as string[] }]) {
+  const misspelt: object = { secret: ['.env'] };
+  for (const options of [{ secrets: ['a/../b'] }, { notSecret: [''] }, { secrets: '.env' as never }, misspelt]) {
     expect(() => withoutSecrets(memoryFilesystem({}), options)).toThrow(
       expect.objectContaining({ code: 'options.invalid' }),
     );

@@ -189,6 +189,24 @@ test('what is refused and a person approves goes on, and nothing beside it', asy
   expect(await call('write_file', { path: '.git/x', content: '' }, place())).toMatchObject({ kind: 'ok' });
 });
 
+test('a yes to reading a secret is none to writing it', async () => {
+  const place = () => ({
+    filesystem: memoryFilesystem(files),
+    policies: [
+      some(
+        every(...packPolicies(filesystemGuard, { config: { readers: { copy_file: 'from' } } })),
+        requireApproval({ tools: ['copy_file'] }),
+      ),
+    ],
+    approving: true,
+  });
+  expect(await call('copy_file', { from: '.env', to: 'src/b.ts' }, place())).toMatchObject({ kind: 'ok' });
+  expect(await call('copy_file', { from: '.env', to: '.env' }, place())).toMatchObject({
+    kind: 'failed',
+    code: 'policy.secret_files',
+  });
+});
+
 test('without a filesystem nothing is known of a path', async () => {
   const outcome = await call('read_file', { path: 'src/a.ts' }, { filesystem: null });
   expect(outcome).toMatchObject({ kind: 'denied', message: expect.stringContaining('no filesystem is bound') });

@@ -74,7 +74,7 @@ const configSchema = v.object({
  *
  * A call that went on although the policy asked has been approved: by a person, a grant of the session or the host.
  *
- * State: keyed; `used/<tool>` for each tool of `firstUse` that has succeeded, `same/<SHA-256>` for each call that was approved and has
+ * State: keyed; `used/<tool>`, with the digest of a tool that has one, for each tool of `firstUse` that has succeeded, `same/<SHA-256>` for each call that was approved and has
  * succeeded, under `rememberIdentical`.
  */
 export const approvals: Pack<ApprovalsOptions> = definePack<ApprovalsOptions, ApprovalsOptions>({
@@ -106,7 +106,7 @@ function askPerson(options: ApprovalsOptions): Policy<KeyedState<true>> {
     const name = `\`${tool.name}\``;
     return [
       ...(chooses(always, tool) ? [`${name} always needs a yes.`] : []),
-      ...(chooses(firstUse, tool) && !state.has(`used/${tool.name}`)
+      ...(chooses(firstUse, tool) && !state.has(usedKey(tool))
         ? [`${name} has not been used in this session before.`]
         : []),
       ...(byTool.get(tool.name) ?? []).flatMap((condition) => {
@@ -140,12 +140,17 @@ function askPerson(options: ApprovalsOptions): Policy<KeyedState<true>> {
       const { tool } = call;
       const digest = asked.get(call);
       const learned = [
-        ...(chooses(firstUse, tool) ? [`used/${tool.name}`] : []),
+        ...(chooses(firstUse, tool) ? [usedKey(tool)] : []),
         ...(digest === undefined ? [] : [`same/${digest}`]),
       ];
       return learned.filter((key) => !state.has(key)).map((key) => upsert(key, true));
     },
   });
+}
+
+/** Of the very tool: another one under its name, or its code changed, has not been used. */
+function usedKey({ name, origin }: Tool): string {
+  return origin === undefined ? `used/${name}` : `used/${name} ${origin.digest ?? `${origin.kind} ${origin.source}`}`;
 }
 
 /** `undefined` for arguments that are no JSON: such calls are never the same. */

@@ -43,6 +43,20 @@ test.each<{ input: unknown; operator: Operator; holds: boolean; argument?: strin
   { input: { a: { b: 5 } }, operator: { above: 4 }, holds: true, argument: 'a.b' },
   { input: { a: [{ b: 1 }, { b: 5 }] }, operator: { above: 4 }, holds: true, argument: 'a.b' },
   { input: { a: { b: 5 } }, operator: { missing: true }, holds: true, argument: 'a.constructor' },
+  { input: { a: [{ b: 1 }, {}] }, operator: { missing: true }, holds: true, argument: 'a.b' },
+  { input: { a: [{ b: 1 }, { b: 2 }] }, operator: { missing: true }, holds: false, argument: 'a.b' },
+  { input: { 'a.b': 'prod' }, operator: { equals: 'prod' }, holds: true, argument: 'a.b' },
+  { input: { a: { c: 1 }, 'a.b': 'prod' }, operator: { equals: 'prod' }, holds: true, argument: 'a.b' },
+  { input: { a: { 'b.c': [{ d: 9 }] } }, operator: { above: 5 }, holds: true, argument: 'a.b.c.d' },
+  { input: { a: ['x', 'prod'] }, operator: { equals: 'prod' }, holds: true, argument: 'a.1' },
+  { input: { a: ['prod', 'x'] }, operator: { equals: 'prod' }, holds: false, argument: 'a.1' },
+  { input: { a: ['x'] }, operator: { missing: true }, holds: true, argument: 'a.1' },
+  { input: { a: '05.0' }, operator: { equals: 5 }, holds: true },
+  { input: { a: '\uff15' }, operator: { in: [4, 5] }, holds: true },
+  { input: { a: '' }, operator: { equals: 0 }, holds: false },
+  { input: { a: '5x' }, operator: { equals: 5 }, holds: false },
+  { input: { a: 'infra\\main' }, operator: { matches: 'infra/*' }, holds: true },
+  { input: { a: 'C:\\x' }, operator: { equals: 'c:\\x' }, holds: true },
 ])('$operator of $input holds: $holds', ({ input, operator, holds, argument = 'a' }) => {
   expect(describeHeld({ argument, ...operator }, input) !== undefined).toBe(holds);
 });
@@ -55,6 +69,15 @@ test.each<{ operator: Operator; says: string }>([
   { operator: { matches: '5*' }, says: '`a` matches `5*`' },
 ])('$operator says `$says`', ({ operator, says }) => {
   expect(describeHeld({ argument: 'a', ...operator }, { a: 5 }) ?? '').toBe(says);
+});
+
+test('a long path takes no longer than there is to look at', () => {
+  let input: unknown = 1;
+  for (let level = 0; level < 30; level += 1)
+    input = { a: [input, 1, { a: 1, 'a.a': [1] }], 'a.a': [{ a: 1 }], 'a.a.a': 1 };
+  const startedAtMs = performance.now();
+  expect(describeHeld({ argument: 'a.'.repeat(99).concat('a'), above: 5 }, input)).toContain('is no number');
+  expect(performance.now() - startedAtMs).toBeLessThan(1_000);
 });
 
 test('whatever the arguments are, it answers, and the same for any order of keys', () => {

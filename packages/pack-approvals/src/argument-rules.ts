@@ -5,7 +5,10 @@ export type Scalar = string | number | boolean | null;
 
 /** One condition on an argument; exactly one of the operators is there. */
 export interface ArgumentCondition {
-  /** By its key; of an inner one by its keys, with dots between them: `order.total`. In a list every item is looked at. */
+  /**
+   * By its key; of an inner one by its keys, with dots between them: `order.total`. In a list every item is looked at, or the one of a
+   * number: `lines.0.price`.
+   */
   readonly argument: string;
   /** Compared as text: in any letter case, without spaces around it, a path without detours. */
   readonly equals?: Scalar | undefined;
@@ -28,10 +31,10 @@ export const operators = ['equals', 'in', 'above', 'below', 'matches', 'missing'
  */
 export function describeHeld(condition: ArgumentCondition, input: unknown): string | undefined {
   const { argument, above, below, matches } = condition;
-  const found = collect(input, argument.split('.'));
+  const found = [...collect(input, argument.split('.'))];
   const shown = `\`${argument}\``;
   if (condition.missing === true) {
-    return found.every((value) => value === undefined || value === null) ? `${shown} is missing` : undefined;
+    return found.some((value) => value === undefined || value === null) ? `${shown} is missing` : undefined;
   }
   if (above !== undefined)
     return describeNumber(found, { shown, limit: `above ${above}`, holds: (value) => value > above });
@@ -49,13 +52,27 @@ export function describeHeld(condition: ArgumentCondition, input: unknown): stri
   return equal === undefined ? odd : `${shown} is ${show(equal)}`;
 }
 
-/** All that is at a path; what is in lists is looked at item by item. `undefined` stands for nothing. */
-function collect(value: unknown, path: readonly string[]): readonly unknown[] {
-  const [key, ...rest] = path;
-  if (Array.isArray(value)) return value.length === 0 ? [undefined] : value.flatMap((item) => collect(item, path));
-  if (key === undefined) return [value];
-  return isPlainObject(value) && Object.hasOwn(value, key) ? collect(value[key], rest) : [undefined];
+/**
+ * All that is at a path; what is in lists is looked at item by item, unless the path says which. A key may itself have dots: then all
+ * ways to read the path count. `undefined` stands for nothing.
+ */
+function collect(value: unknown, path: readonly string[]): ReadonlySet<unknown> {
+  const [key] = path;
+  if (Array.isArray(value)) {
+    const isIndex = key !== undefined && /^\d+$/u.test(key);
+    if (isIndex) return Object.hasOwn(value, key) ? collect(value[Number(key)], path.slice(1)) : nothing;
+    return value.length === 0 ? nothing : new Set(value.flatMap((item) => [...collect(item, path)]));
+  }
+  if (key === undefined) return new Set([value]);
+  if (!isPlainObject(value)) return nothing;
+  const found = path.flatMap((_name, index) => {
+    const name = path.slice(0, index + 1).join('.');
+    return Object.hasOwn(value, name) ? [...collect(value[name], path.slice(index + 1))] : [];
+  });
+  return found.length === 0 ? nothing : new Set(found);
 }
+
+const nothing: ReadonlySet<undefined> = new Set([undefined]);
 
 interface NumberCondition {
   readonly shown: string;
@@ -88,19 +105,24 @@ function isOdd(value: unknown): boolean {
 
 function isEqual(wanted: Scalar, value: unknown): boolean {
   if (wanted === null) return value === null;
-  return isText(value) && spellings(value).includes(fold(String(wanted)));
+  if (!isText(value)) return false;
+  const texts = spellings(value);
+  // `5`, `5.0` and `05`.
+  if (typeof wanted === 'number' && texts.some((text) => text !== '' && Number(text) === wanted)) return true;
+  return texts.includes(fold(String(wanted)));
 }
 
 /** The ways in which a text, or a number, may be meant: as it is, and as a path without detours. */
 function spellings(value: string | number | boolean): readonly string[] {
-  const text = fold(String(value));
-  if (!text.includes('/')) return [text];
+  const whole = fold(String(value));
+  const text = whole.replaceAll('\\', '/');
+  if (!text.includes('/')) return [whole];
   const names: string[] = [];
   for (const name of text.split('/')) {
     if (name === '..') names.pop();
     else if (name !== '' && name !== '.') names.push(name);
   }
-  return [text, names.join('/'), `/${names.join('/')}`];
+  return [whole, text, names.join('/'), `/${names.join('/')}`];
 }
 
 /** Brings together what a reader takes for the same text, but for letters of other alphabets that look alike. */

@@ -38,6 +38,9 @@ test('its version is that of the package, its presets are printable', () => {
 test.each([
   ...['.env', '.env.local', 'prod.env', '.envrc', 'a/b.key', 'id_rsa', 'id_ed25519_work', '.ssh/known_hosts'],
   ...['.npmrc', '.netrc', '.git/config', 'vendor/.git/config', 'home/.aws/credentials', '.kube/config', 'x.tfstate'],
+  ...['.git/config.worktree', '.git/modules/a/config', '.git/modules/a/modules/b/config', 'x/.git/modules/a/config'],
+  ...['terraform.tfvars', 'prod.auto.tfvars.json', 'AuthKey_1.p8', '.config/git/credentials', '.bash_history'],
+  ...['app-firebase-adminsdk-x1.json', 'service_account.json', 'local.settings.json', 'dev.kubeconfig'],
   ...['service-account-1.json', 'secrets.yml', '.env.example/.env', '.config/gcloud/a.json', '.env.local.bak'],
 ])('%s is secret', async (path) => {
   expect(await check('read_file', { path })).toBe('deny,allow');
@@ -47,7 +50,8 @@ test.each([
 
 test.each([
   ...['.env.example', 'a/.env.local.sample', 'id_rsa.pub', 'secrets.ts', 'environment.ts', 'src/keys.ts', '.gitignore'],
-  ...['package.json', 'config.json', 'docs/env.md', '.git/HEAD'],
+  ...['package.json', 'config.json', 'docs/env.md', '.git/HEAD', '.git/modules/a/HEAD', 'terraform.tfvars.example'],
+  ...['config/settings.json', 'src/history.ts', '.aws/config', 'tsconfig.json', 'main.tf', 'service.json'],
 ])('%s is none', async (path) => {
   expect(await check('read_file', { path })).toBe('allow,allow');
 });

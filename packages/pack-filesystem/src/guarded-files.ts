@@ -39,8 +39,13 @@ export type FileUse = 'read' | 'written' | 'searched';
 
 /** What a person let a call do although it was refused. Only for as long as the call lives, so it is no state. */
 interface Overruled {
-  readonly keys: readonly string[];
+  readonly uses: readonly Used[];
   readonly searching: boolean;
+}
+
+interface Used {
+  readonly key: string;
+  readonly use: FileUse;
 }
 
 /**
@@ -56,7 +61,7 @@ export function guardedFiles(options: GuardedFilesOptions): Policy<undefined> {
 
   async function check({ call, filesystem }: { readonly call: PreparedCall; readonly filesystem: FilesystemReader }) {
     const { tool, input } = call;
-    const found: { key: string; use: FileUse }[] = [];
+    const found: Used[] = [];
     const named = [
       ['read', readers],
       ['written', writers],
@@ -74,7 +79,7 @@ export function guardedFiles(options: GuardedFilesOptions): Policy<undefined> {
     if (searched !== undefined) found.push({ key: searched, use: 'searched' });
     const [first] = found;
     if (first === undefined) return allow;
-    overruled.set(call, { keys: found.map(({ key }) => key), searching: searched !== undefined });
+    overruled.set(call, { uses: found, searching: searched !== undefined });
     return deny(refuse(show(first.key), first.use));
   }
 
@@ -96,17 +101,17 @@ export function guardedFiles(options: GuardedFilesOptions): Policy<undefined> {
       const letThrough = overruled.get(call);
       const shown = letThrough?.searching !== true && searchers.has(call.tool.name) ? filesShown(value) : [];
       for (const { key, use } of listUses(touched.get('filesystem'), shown)) {
-        if ((readable && use !== 'written') || !isGuarded(key) || letThrough?.keys.includes(key) === true) continue;
+        if ((readable && use !== 'written') || !isGuarded(key)) continue;
+        // A yes to reading a file is none to writing it. Who may search it, or write it, may read it.
+        if (letThrough?.uses.some((allowed) => allowed.key === key && (allowed.use === use || use === 'read')))
+          continue;
         throw fail(`\`${call.tool.name}\`: ${refuse(show(key), use)}`, { tool: call.tool.name, path: key });
       }
     },
   });
 }
 
-function listUses(
-  touched: Touched | undefined,
-  shown: readonly string[],
-): readonly { readonly key: string; readonly use: FileUse }[] {
+function listUses(touched: Touched | undefined, shown: readonly string[]): readonly Used[] {
   return [
     ...(touched?.reads ?? []).map(({ key }) => ({ key, use: 'read' as const })),
     ...(touched?.writes ?? []).map(({ key }) => ({ key, use: 'written' as const })),

@@ -26,18 +26,24 @@ const knownSecrets: readonly string[] = [
   // Environments: dotenv, direnv, Wrangler.
   ...['.env', '.env.*', '*.env', '.envrc', '.dev.vars'],
   // Keys, certificates and vaults.
-  ...['*.pem', '*.key', '*.p12', '*.pfx', '*.jks', '*.keystore', '*.ppk', '*.kdbx', 'id_{rsa,dsa,ecdsa,ed25519}*'],
-  ...['.ssh', '.gnupg', '.vault-token', '.password-store'],
-  // Git and curl.
-  ...['.git-credentials', '**/.git/config', '.netrc', '_netrc'],
+  ...['*.pem', '*.key', '*.p8', '*.p12', '*.pfx', '*.jks', '*.keystore', '*.ppk', '*.kdbx', '*.ovpn'],
+  ...['id_{rsa,dsa,ecdsa,ed25519}*', '.ssh', '.gnupg', '.vault-token', '.vault_pass*', '.password-store'],
+  // Git, its submodules, and curl.
+  ...['.git-credentials', '**/.git/config', '**/.git/config.worktree', '.git/modules/**/config'],
+  ...['**/.git/modules/*/config', '**/.config/git/credentials', '.netrc', '_netrc'],
   // Package registries: npm, PyPI, Cargo, RubyGems, Maven.
   ...['.npmrc', '.pypirc', '**/.cargo/credentials*', '**/.gem/credentials', '**/.m2/settings.xml'],
   // Clouds and clusters: AWS, Google, Azure, Kubernetes, Docker, Terraform, S3.
-  ...['**/.aws/credentials', '**/.config/gcloud', '.azure', '**/.kube/config', 'kubeconfig'],
-  ...['**/.docker/config.json', '.dockercfg', '.terraformrc', 'terraform.rc', '*.tfstate', '*.tfstate.*'],
-  ...['.s3cfg', '.boto', 'credentials.json', 'service-account*.json', 'client_secret*.json', '**/.config/gh/hosts.yml'],
+  ...['**/.aws/credentials', '**/.aws/sso', '**/.config/gcloud', 'application_default_credentials.json'],
+  ...['.azure', 'local.settings.json', '**/.kube/config', 'kubeconfig', '*.kubeconfig', '**/.docker/config.json'],
+  ...['.dockercfg', '.terraformrc', 'terraform.rc', 'credentials.tfrc.json', '*.tfstate', '*.tfstate.*', '*.tfvars'],
+  ...['*.tfvars.json', '.s3cfg', '.boto', 'rclone.conf', 'credentials.json', '.credentials.json'],
+  ...['{service-account,service_account}*.json', '*firebase-adminsdk*.json', 'client_secret*.json'],
+  ...['**/.config/gh/hosts.yml'],
   // Databases and web servers.
-  ...['.pgpass', '.my.cnf', '.htpasswd', 'secrets.{json,yml,yaml,toml}'],
+  ...['.pgpass', '.my.cnf', '.mylogin.cnf', '.htpasswd', 'secrets.{json,yml,yaml,toml}'],
+  // What was typed, passwords among it.
+  ...['.{bash,zsh,psql,mysql,python}_history', '.node_repl_history'],
 ];
 
 /** What looks like one of these and is there to be read. */

@@ -20,8 +20,15 @@ export function withoutSecrets(
   filesystem: StagedResource<Filesystem, FilesystemReader>,
   options: SecretPatterns = {},
 ): StagedResource<Filesystem, FilesystemReader> {
-  for (const option of ['secrets', 'notSecret'] as const) {
-    const patterns: unknown = options[option] ?? [];
+  const known: readonly string[] = ['secrets', 'notSecret'] satisfies (keyof SecretPatterns)[];
+  for (const [option, given] of Object.entries(options)) {
+    if (!known.includes(option)) {
+      throw new HoldfastError(
+        'options.invalid',
+        `\`${option}\` is no option: there are \`secrets\` and \`notSecret\`.`,
+      );
+    }
+    const patterns: unknown = given ?? [];
     if (Array.isArray(patterns) && patterns.every((pattern) => typeof pattern === 'string' && isFilePattern(pattern)))
       continue;
     throw new HoldfastError(
