@@ -12,6 +12,8 @@ import {
   upsert,
 } from '@holdfast/core';
 import { executeToolCall, runAgent } from '@holdfast/executor';
+import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
+import { readBeforeWrite } from '@holdfast/policy';
 import { createPrompt, markdownSection } from '@holdfast/prompt';
 import { createRegistry, type Registry } from '@holdfast/registry';
 import { createSession, type Session } from '@holdfast/session';
@@ -114,42 +116,40 @@ test('a policy of a plugin learns from others what it could keep of its own, and
   expect(Math.min(kept, refused)).toBeGreaterThan(100);
 });
 
-test('so does one of a section', async () => {
-  const watched = watching('value', new Map(), false);
-  const throwing: Policy = {
-    ...watched.policy,
-    id: 'throwing',
-    onResult: () => {
-      throw new Error('not mine');
+test('one of a section is in force as in any prompt: it may refuse what others have done', async () => {
+  const files = fileTools();
+  const careless = defineTool({
+    name: 'overwrite',
+    description: 'Writes without reading.',
+    effects: 'state',
+    async execute(_input, { filesystem }) {
+      await filesystem?.write('a.txt', 'new');
+      return 'written';
     },
-  };
-  const section = markdownSection({
-    title: 'Mine',
-    template: 'Text.',
-    tools: [toolNamed('mine')],
-    policies: [watched.policy, throwing],
   });
-  const registry = createRegistry()
-    .use(definePlugin({ name: 'watch', version: '1.0.0', description: 'x', holdfast: '>=0.0.0', sections: [section] }))
-    .use(
-      definePlugin({
-        name: 'other',
-        version: '1.0.0',
-        description: 'x',
-        holdfast: '>=0.0.0',
-        tools: [toolNamed('theirs')],
-      }),
-    );
-  const sections = [
-    ...registry.sections,
-    markdownSection({ title: 'Other', template: 'Text.', tools: registry.looseTools[0]?.tools ?? [] }),
-  ];
-  const prompt = createPrompt({ ns: 'tests', key: 'states', sections }).bind({});
-  const calls = ['theirs', 'mine'].map((name) => ({ name, arguments: {} }));
-  const model = scriptedModel([{ calls }, { text: 'Done.' }]);
-  const run = runAgent({ model, prompt, session: createSession(), input: 'Go.', policies: registry.policies });
-  const ended: string[] = [];
-  for await (const event of run) if (event.type === 'tool-call-end') ended.push(`${event.name} ${event.outcome.kind}`);
-  // Its own call it may fail.
-  expect(ended).toEqual(['theirs ok', 'mine failed']);
+  const section = markdownSection({ title: 'Files', template: 'Text.', tools: files, policies: [readBeforeWrite()] });
+  const plugin = (name: string, more: object) =>
+    definePlugin({ name, version: '1.0.0', description: 'x', holdfast: '>=0.0.0', ...more });
+  for (const prefix of [undefined, 'my']) {
+    const registry = createRegistry()
+      .use(plugin('files', { sections: [section] }), prefix === undefined ? {} : { prefix })
+      .use(plugin('other', { tools: [careless] }));
+    const loose = registry.looseTools.flatMap(({ tools }) => tools);
+    const other = markdownSection({ title: 'Other', template: 'Text.', tools: loose });
+    const prompt = createPrompt({ ns: 'tests', key: 'states', sections: [...registry.sections, other] }).bind({});
+    const model = scriptedModel([{ calls: [{ name: 'overwrite', arguments: {} }] }, { text: 'Done.' }]);
+    const resources = { filesystem: memoryFilesystem({ 'a.txt': 'old' }) };
+    const run = runAgent({
+      model,
+      prompt,
+      session: createSession(),
+      input: 'Go.',
+      resources,
+      policies: registry.policies,
+    });
+    const ended: string[] = [];
+    for await (const event of run)
+      if (event.type === 'tool-call-end') ended.push(`${event.name} ${event.outcome.code}`);
+    expect(ended).toEqual(['overwrite policy.read_before_write']);
+  }
 });

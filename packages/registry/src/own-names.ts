@@ -143,14 +143,15 @@ function viewOf({ inForce, tools }: OwnNames): (call: PreparedCall) => PreparedC
 }
 
 /**
- * `section` and everything under it where tools are called otherwise, with policies that fail no call of others. Task examples with a tool
- * that is not in force are left out.
+ * `section` and everything under it where tools are called otherwise. Its policies are in force as in any prompt: what they throw about a
+ * success, whoever's it is, refuses it. Task examples with a tool that is not in force are left out.
  */
 export function renameSection(section: Section, names: OwnNames): Section {
+  if (names.same) return section;
   return Object.freeze({
     ...section,
     tools: Object.freeze(renameAll(section.tools, names)),
-    policies: Object.freeze(section.policies.map((policy) => renamePolicy(policy, names, { ownOnly: true }))),
+    policies: Object.freeze(section.policies.map((policy) => renamePolicy(policy, names))),
     taskExamples: Object.freeze(
       section.taskExamples.flatMap((example) => {
         const steps = example.steps.map((step) => ({
