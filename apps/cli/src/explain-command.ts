@@ -7,7 +7,7 @@ import { describeNearest } from './equipment.ts';
 import { type ExitCode, usageError } from './failure.ts';
 import type { Host } from './host.ts';
 import { toJsonText } from './json-text.ts';
-import { describeProvenance, listEverything, type ViewPlace, viewEquipment } from './registry-view.ts';
+import { describeProvenance, explain, listEverything, type ViewPlace, viewEquipment } from './registry-view.ts';
 import { toPrintable, wrapBlock } from './terminal-text.ts';
 
 export interface ExplainOptions extends ViewPlace {
@@ -22,7 +22,7 @@ export interface ExplainOptions extends ViewPlace {
  */
 export async function explainName({ name, json, ...place }: ExplainOptions, host: Host): Promise<ExitCode> {
   return await viewEquipment(place, host, ({ registry, toolset: { folder } }) => {
-    const found = registry.explain(name);
+    const found = explain(registry, name);
     if (found.length === 0) {
       throw usageError(
         'usage.name_unknown',

@@ -69,6 +69,7 @@ test('list --tree tells everything by who brought it along', async () => {
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
   const [files, own, plugin, pack, guarding] = stdout.trimEnd().split('\n\n');
   expect(files).toMatch(/^files \d\S+\n {2}Tools for the files of the workspace\.\n {2}tools {5}.*read_file/);
+  expect(files).toContain('\n  policies  files/read-before-write');
   expect(own).toMatch(/^folder \d\S+\n.+\n {2}tools {5}act\n {2}sections {2}tools$/);
   expect(plugin).toBe(`git 1.2.0  @acme/holdfast-git 3.1.0  (prefix vcs)
   Version control, for $5.
@@ -111,6 +112,7 @@ test.each([
   { name: 'read_file', says: ['read_file  tool, in force', 'from      files'] },
   { name: 'guard-guard', says: ['guard-guard  policy, in force', 'from      guard 1.0.0', 'guard.mjs'] },
   { name: 'act', says: ['act  tool, in force', 'from      folder', 'file      plugins/act.mjs', 'SHA-256   '] },
+  { name: 'files/read-before-write', says: ['files/read-before-write  policy, in force', 'from      files'] },
   { name: 'git/echo', says: ['git/echo  model, in force'] },
 ])('explain $name', async ({ name, says }) => {
   await using folder = await create();
@@ -211,7 +213,7 @@ test('plugins tells what is installed and what of it is in force, and imports no
   expect(stderr).toContain('No luck.');
   expect(stderr).toContain('npm install gone-plugin');
   expect(stdout).toMatch(/^@acme\/holdfast-git +3\.1\.0 +plugin +in force +git, git-safety +Git\.$/m);
-  expect(stdout).toMatch(/^broken-plugin +3\.1\.0 +plugin +left out +.*No luck/m);
+  expect(stdout).toMatch(/^broken-plugin +3\.1\.0 +plugin +left out +.*broken-plugin/m);
   expect(stdout).toMatch(/^other-pack +3\.1\.0 +pack +not named$/m);
   expect(stdout).toMatch(/^\.\/guard\.mjs +1\.0\.0 +pack +in force +guard +Guards\.$/m);
   expect(stdout).toMatch(/^gone-plugin +plugin +left out/m);

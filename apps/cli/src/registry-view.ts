@@ -1,4 +1,5 @@
 import type { Explanation, Provenance, Registry } from '@holdfast/registry';
+import { filesGuard } from './builtin-plugins.ts';
 import { type Equipment, openEquipment, reportProblems } from './equipment.ts';
 import type { Host } from './host.ts';
 import { type ConfigFlag, findFolder, readSettings } from './settings.ts';
@@ -38,7 +39,13 @@ export async function viewEquipment<Answer>(
 export function listEverything(registry: Registry): readonly Explanation[] {
   // Its `contributions` are explanations: the registry's own tests hold it to that.
   const { contributions } = registry.toJSON() as { readonly contributions: readonly Explanation[] };
-  return contributions;
+  return [...contributions, filesGuard];
+}
+
+/** Whatever has a name. */
+export function explain(registry: Registry, name: string): readonly Explanation[] {
+  const isGuard = [filesGuard.name, filesGuard.qualifiedName, 'read-before-write'].includes(name);
+  return isGuard ? [...registry.explain(name), filesGuard] : registry.explain(name);
 }
 
 /** The package that something came from, with its version where that is another, else the file; empty where neither is known. */

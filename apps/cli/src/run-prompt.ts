@@ -1,7 +1,8 @@
-import type { Policy, Prompt } from '@holdfast/core';
-import { sequentialDependency } from '@holdfast/policy';
+import type { Policy, Prompt, Section } from '@holdfast/core';
+import { readBeforeWrite, sequentialDependency } from '@holdfast/policy';
 import { createPrompt, markdownSection } from '@holdfast/prompt';
 import type { Registry } from '@holdfast/registry';
+import { filesSection } from './builtin-plugins.ts';
 
 const guidance = `Do what the user asks with the tools below. Then answer: what you found, and what you changed.
 
@@ -26,7 +27,7 @@ export function createRunPrompt({ sections, looseTools }: Pick<Registry, 'sectio
     key: 'run',
     sections: [
       markdownSection({ title: 'Guidance', key: keep('guidance'), template: guidance }),
-      ...sections,
+      ...sections.map(withGuard),
       ...looseTools.map(({ plugin, description, tools }) => {
         // A description is no template.
         const template = description.replaceAll('$', '$$$$');
@@ -34,6 +35,11 @@ export function createRunPrompt({ sections, looseTools }: Pick<Registry, 'sectio
       }),
     ],
   });
+}
+
+/** A plugin's own policies fail no calls of other plugins' tools; that a file is read before it is changed has to hold for all. */
+function withGuard(section: Section): Section {
+  return section.key === filesSection ? { ...section, policies: [...section.policies, readBeforeWrite()] } : section;
 }
 
 /** The policy that keeps tools in the orders that the user gave, each a list of names from first to last. */
