@@ -70,9 +70,9 @@ export async function openEquipment(
   const hasPlugins = effective.plugins.length + effective.packs.length > 0;
   const byDefault = effective.locked.value ? 'require' : 'use';
   const { tools: forTools = byDefault, plugins: forPlugins = byDefault } = lock;
-  const lockPath = await findPluginLock(folder, settings);
+  const lockPath = hasPlugins ? await findPluginLock(folder, settings) : undefined;
   // Where there is no folder, a lock can still be about plugins.
-  const isAboutPlugins = folder.path === undefined && hasPlugins && (await isFile(lockPath));
+  const isAboutPlugins = folder.path === undefined && lockPath !== undefined && (await isFile(lockPath));
   const toolset = await openToolset(folder, {
     subfolders,
     lock: forTools === 'require' && isAboutPlugins ? 'use' : forTools,

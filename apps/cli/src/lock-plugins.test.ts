@@ -104,6 +104,17 @@ test('nothing runs when a pack is not as it is locked, or is not locked', async 
   expect(await listSessions(folder)).toEqual([]);
 });
 
+test('a lock that is none is no matter where there is nothing that it could be about', async () => {
+  await using folder = await createFolder({ 'holdfast.lock': 'none', 'script.json': toScript([['list_files']]) });
+  expect(await runScript(folder)).toMatchObject({ exitCode: 0, stderr: '' });
+  await folder.write('holdfast.config.mjs', toConfig({ plugins: ['./git.mjs'] }));
+  expect(await runScript(folder)).toMatchObject({
+    exitCode: 1,
+    stdout: '',
+    stderr: expect.stringContaining('(tools.lock.invalid)'),
+  });
+});
+
 test('no line of a plugin or pack runs that is not as it is locked', async () => {
   await using folder = await createProject(whole, files);
   await type(folder, ['lock']);
