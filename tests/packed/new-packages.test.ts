@@ -32,9 +32,9 @@ test.each([
   expect(await npm('install', '--no-audit', '--no-fund')).toMatchObject(succeeded);
   expect(await npm('test')).toEqual({ status: 0, output: expect.stringMatching(/pass [1-9]\d*[\s\S]*fail 0/) });
   if (kind === 'pack') expect(await npm('run', 'check')).toMatchObject(succeeded);
-  expect(await npm('publish', '--access', 'public')).toMatchObject(succeeded);
+  expect(await npm('publish')).toMatchObject(succeeded);
   // A version that is there is there for good.
-  expect(await npm('publish', '--access', 'public')).not.toMatchObject(succeeded);
+  expect(await npm('publish')).not.toMatchObject(succeeded);
 });
 
 const config = `import { defineConfig } from '@holdfast/registry';

@@ -32,6 +32,8 @@ export function toPackageFiles(
     type: 'module',
     // By this \`holdfast plugins\` finds it; nothing loads it by itself.
     holdfast: kind,
+    // npm takes a package with a scope for a private one otherwise.
+    ...(packageName.startsWith('@') ? { publishConfig: { access: 'public' } } : {}),
     sideEffects: false,
     engines: { node: '>=22.18' },
     files: ['dist'],
