@@ -157,9 +157,13 @@ test.each<readonly [string, string | Uint8Array, string]>([
 
 test('config.policy.invalid: what is no regular file is not passed over, and not waited for', async () => {
   await using folder = await createFolder({ 'folder/holdfast.policy.json/x': '', 'link/x': '', 'fifo/x': '' });
+  await folder.write({ 'policy.json': '{}', 'far/x': '', 'lost/x': '' });
   await folder.link('link/holdfast.policy.json', '/dev/null');
+  await folder.link('far/holdfast.policy.json', '../policy.json');
+  await folder.link('lost/holdfast.policy.json', '../gone.json');
   execFileSync('mkfifo', [join(folder.path, 'fifo/holdfast.policy.json')]);
-  for (const name of ['folder', 'link', 'fifo']) {
+  // A path that no system opens: nobody knows what is there.
+  for (const name of ['folder', 'link', 'far', 'lost', 'fifo', 'x'.repeat(5_000)]) {
     const workspace = join(folder.path, name);
     await expect(readConfig({ directory: folder.path, workspace })).rejects.toMatchObject({
       code: 'config.policy.invalid',
