@@ -55,6 +55,9 @@ test('a tool from elsewhere may describe itself at length and in any script', ()
 
 test.each([
   ['tool.effects.invalid', { effects: 'some' as 'none' }],
+  // A tool that must not run twice would be run again by `retry`.
+  ['tool.repeat.invalid', { repeat: 'Never' as 'never', retry: { attempts: 2 } }],
+  ['tool.repeat.invalid', { repeat: null as unknown as 'never' }],
   ['tool.timeout.invalid', { timeoutMs: 0 }],
   ['tool.timeout.invalid', { timeoutMs: Number.POSITIVE_INFINITY }],
   ['tool.example.invalid', { examples: [{ description: ' ', input: {}, output: {} }] }],

@@ -202,7 +202,7 @@ export interface ExecutableTool<Input = unknown, Output = unknown> extends Tool<
  * Declares a tool. Effects that are not declared are taken to be `external`, and never to be repeated.
  *
  * @throws HoldfastError `tool.name.invalid`, `tool.name.reserved`, `tool.description.invalid`, `tool.timeout.invalid`,
- * `tool.effects.invalid`, `tool.example.invalid`, `tool.retry.invalid`, `tool.retry.not_repeatable`.
+ * `tool.effects.invalid`, `tool.repeat.invalid`, `tool.example.invalid`, `tool.retry.invalid`, `tool.retry.not_repeatable`.
  */
 export function defineTool<Input = Record<string, never>, Output = Json, RawInput = unknown>(
   definition: ToolDefinition<Input, Output, RawInput> & Pick<ExecutableTool<Input, Output>, 'execute'>,
@@ -218,6 +218,12 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
     throw new HoldfastError(
       'tool.effects.invalid',
       `\`effects\` of \`${name}\` must be none, state or external, got \`${String(effects)}\`.`,
+    );
+  }
+  if (!['safe', 'keyed', 'never'].includes(repeat)) {
+    throw new HoldfastError(
+      'tool.repeat.invalid',
+      `\`repeat\` of \`${name}\` must be safe, keyed or never, got \`${String(repeat)}\`.`,
     );
   }
   if (timeoutMs !== undefined && !(timeoutMs > 0 && Number.isFinite(timeoutMs))) {
