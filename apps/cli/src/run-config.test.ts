@@ -362,6 +362,31 @@ test('tool files of a plugin run where tools of the folder do, and one that is r
   expect((await type(folder, ['show', '--json'])).stdout).toContain(`"pid":${process.pid}}`);
 });
 
+test.each([
+  { title: 'none is there', files: {}, argv: [], isRefused: true },
+  {
+    title: 'another one is named',
+    files: { 'own/act.mjs': toTool('act', 'return 1;') },
+    argv: ['--tools', 'own'],
+    isRefused: true,
+  },
+  {
+    title: 'the configuration names another one',
+    files: { 'own/act.mjs': toTool('act', 'return 1;'), 'holdfast.config.mjs': toConfig({ tools: './own' }) },
+    argv: [],
+    isRefused: false,
+  },
+])('a tools folder that a later run would take cannot be made: $title', async ({ files, argv, isRefused }) => {
+  const script = toScript(
+    ['plugins', 'plugins/new.mjs'].map((path) => ['write_file', { path: `${path}/a.mjs`, content: '' }]),
+  );
+  await using folder = await createFolder({ ...files, 'script.json': script });
+  const { exitCode, stdout } = await runScript(folder, ...argv);
+  expect(exitCode).toBe(0);
+  expect(stdout.includes('`plugins/a.mjs` is protected')).toBe(isRefused);
+  expect(stdout.includes('+ created plugins/a.mjs')).toBe(!isRefused);
+});
+
 test('folders of tool files of plugins cannot be written, also those of a plugin that is left out', async () => {
   const toFiled = (name: string, more: string): string =>
     toPlugin(`{ name: '${name}', version: '1.0.0', description: 'Has files.', holdfast: '*', ${more} }`);

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import {
   HoldfastError,
   isHoldfastError,
@@ -16,8 +17,9 @@ import type { Host } from './host.ts';
 import { type ModelSurroundings, openModel } from './models.ts';
 import { createRunPrompt } from './run-prompt.ts';
 import type { RunTerms } from './run-terms.ts';
-import { findModelName } from './settings.ts';
+import { findModelName, type Settings } from './settings.ts';
 import { toPrintable } from './terminal-text.ts';
+import { defaultFolder } from './toolset.ts';
 import { findProtectedPaths, shortenPath } from './workspace.ts';
 
 /** What a run works with. */
@@ -55,7 +57,12 @@ export async function setUpRun(
   host: Host,
 ): Promise<RunSetup> {
   const { registry, toolset, policies, imported } = equipment;
-  const protectedPaths = await findProtectedPaths(workspace, { toolsFolder: toolset.folder.path, imported });
+  const { settings } = equipment;
+  const protectedPaths = await findProtectedPaths(workspace, {
+    toolsFolder: toolset.folder.path,
+    imported,
+    later: listLater(settings),
+  });
   // First of all: a tool that is missed below may have been refused.
   reportProblems(equipment, host);
   const { tools, slices, models } = registry;
@@ -75,6 +82,12 @@ export async function setUpRun(
     resources: { filesystem: hostFilesystem(workspace, { protectedPaths }) },
     description: toPrintable(`${model.id} · ${describeTools(equipment)} · in ${place}`),
   };
+}
+
+/** The default tools folder, whether it is there or not: the next run takes it, unless the configuration names another. */
+function listLater({ effective: { tools }, directory }: Settings): readonly string[] {
+  const isNamed = tools !== undefined && tools.origin.layer === 'host';
+  return isNamed ? [] : [resolve(directory, defaultFolder)];
 }
 
 /** Says where the name stands, when it stands in a file and is wrong. */

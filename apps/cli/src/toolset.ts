@@ -40,7 +40,7 @@ export interface Toolset {
 export const lockName = 'holdfast.lock';
 /** Of files that the loader looks at. */
 export const toolFileEndings = '.js, .mjs, .ts, .mts, .py or .tool.json';
-const defaultFolder = './plugins';
+export const defaultFolder: string = './plugins';
 
 /**
  * The folder that was named, which must exist, or the default one, which need not; null: none.

@@ -39,6 +39,8 @@ export interface ForeignCode {
   readonly toolsFolder: string | undefined;
   /** Absolute paths of files and folders that this program imports. */
   readonly imported: readonly string[];
+  /** Those of which the same is true of a later run, if they are there then. Default: none. */
+  readonly later?: readonly string[];
 }
 
 /**
@@ -50,7 +52,7 @@ export interface ForeignCode {
  */
 export async function findProtectedPaths(
   workspace: string,
-  { toolsFolder, imported }: ForeignCode,
+  { toolsFolder, imported, later = [] }: ForeignCode,
 ): Promise<readonly string[]> {
   const found = [policyFile];
   for (const path of toolsFolder === undefined ? imported : [toolsFolder, ...imported]) {
@@ -62,10 +64,17 @@ export async function findProtectedPaths(
         `The workspace must not be ${what} or lie in it, because a run could then write its own tools.`,
       );
     }
-    const isOutside = place === '..' || place.startsWith(`..${sep}`) || resolve(place) === place;
-    if (!isOutside) found.push(place.split(sep).join('/'));
+    if (isBelow(place)) found.push(place.split(sep).join('/'));
+  }
+  for (const path of later) {
+    const place = relative(workspace, await findRealPath(path));
+    if (place !== '' && isBelow(place)) found.push(place.split(sep).join('/'));
   }
   return [...new Set(found)];
+}
+
+function isBelow(place: string): boolean {
+  return place !== '..' && !place.startsWith(`..${sep}`) && resolve(place) !== place;
 }
 
 /** Its real path, or that of the nearest folder that is there with what is left: what is not there yet can be made. */
