@@ -20,6 +20,7 @@ const guide: DefaultTheme.SidebarItem[] = [
       { text: 'Disclosure', link: '/disclosure' },
       { text: 'Guardrails', link: '/guardrails' },
       { text: 'Planning', link: '/planning' },
+      { text: 'Plans', link: '/plans' },
       { text: 'Overrides', link: '/overrides' },
       { text: 'Policies', link: '/policies' },
       { text: 'Policy packs', link: '/packs' },

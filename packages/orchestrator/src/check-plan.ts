@@ -1,0 +1,191 @@
+import { deepFreeze, digestJson, HoldfastError, type Json, type Tool } from '@holdfast/core';
+import { checkGraph, type PlanGraph } from './check-graph.ts';
+import { type CheckedInputs, checkInputs } from './check-inputs.ts';
+import { checkLocks } from './check-locks.ts';
+import { checkHole } from './check-references.ts';
+import type { InputTree, NodeId, Plan, PlanViolation } from './plan.ts';
+import { type DraftNode, type DraftPlan, type Reports, readDraft } from './read-draft.ts';
+import { createToolTable, type ToolFacts } from './tool-facts.ts';
+import { createReport, type Place, show, showList } from './violations.ts';
+import { toPlan } from './write-plan.ts';
+
+/** What a plan may not exceed. Whole numbers, except `maxTimeoutSeconds`. */
+export interface PlanLimits {
+  /** Default 10,000. */
+  readonly maxNodes?: number;
+  /** Nodes in the longest chain in which each waits for the next. Default 1,000. */
+  readonly maxDepth?: number;
+  /** Default 10. */
+  readonly maxRetry?: number;
+  /** Default 3,600. */
+  readonly maxTimeoutSeconds?: number;
+}
+
+export interface CheckPlanOptions {
+  /** All that the plan may use. */
+  readonly tools: readonly Tool[];
+  /**
+   * What does a tool's work, by the name of the tool, as the loader knows it from the tool's file (`metadata.function`). A node that
+   * names a function must name this one. Default: a tool has none but its own name.
+   */
+  readonly functions?: ReadonlyMap<string, string>;
+  readonly limits?: PlanLimits;
+}
+
+/** A plan in which everything fits. Frozen: what its source becomes later does not matter. */
+export interface CheckedPlan {
+  /** What was read, in its normal form: JSON that is the same plan when it is read again. Functions are filled in where known. */
+  readonly plan: Plan;
+  /** SHA-256 of the canonical text of `plan`, in hexadecimal. */
+  readonly digest: string;
+  /** The inputs of each node of `plan`, in the same order, with their references found. */
+  readonly inputs: readonly InputTree[];
+}
+
+/** What came of checking. Lists are in the order of the plan. */
+export type PlanCheck =
+  | { readonly type: 'valid'; readonly checked: CheckedPlan; readonly warnings: readonly PlanViolation[] }
+  /** The plan is one that says why there is none. */
+  | { readonly type: 'declined'; readonly error: string }
+  | {
+      readonly type: 'invalid';
+      readonly violations: readonly PlanViolation[];
+      readonly warnings: readonly PlanViolation[];
+    };
+
+/**
+ * Reads a plan, from JSON text or a value, in the present form or an older one, and checks it as a whole. Reports everything that is
+ * wrong at once, at most 1,000 things. Nothing of any tool runs but its schemas and its `locks`.
+ *
+ * @throws HoldfastError `options.invalid`, `tool.name.duplicate`, and what `compileSchema` throws for a schema of a tool: mistakes of
+ * the host, not of the plan.
+ */
+export async function checkPlan(source: unknown, options: CheckPlanOptions): Promise<PlanCheck> {
+  const limits = readLimits(options.limits ?? {});
+  const toolNamed = createToolTable(options.tools, options.functions ?? new Map());
+  const reports: Reports = { violations: createReport(), warnings: createReport() };
+  const reading = readDraft(source, reports);
+  if (reading.type === 'declined') return Object.freeze({ type: 'declined', error: reading.error });
+  const inputs = reading.type === 'plan' ? checkDraft(reading.plan, { limits, toolNamed, options, reports }) : [];
+  const [violations, warnings] = [reports.violations.list(), reports.warnings.list()];
+  const plan =
+    violations.length > 0 || reading.type !== 'plan'
+      ? undefined
+      : toPlan(reading.plan, (name) => toolNamed(name)?.functionName);
+  if (plan === undefined) return Object.freeze({ type: 'invalid', violations, warnings });
+  // A plan is JSON; its type has names where JSON's has none.
+  const digest = await digestJson(plan as unknown as Json);
+  return deepFreeze({ type: 'valid', checked: { plan, digest, inputs }, warnings });
+}
+
+interface Checking {
+  readonly limits: Required<PlanLimits>;
+  readonly toolNamed: (name: string) => ToolFacts | undefined;
+  readonly options: CheckPlanOptions;
+  readonly reports: Reports;
+}
+
+function checkDraft(draft: DraftPlan, checking: Checking): readonly InputTree[] {
+  const { limits, reports } = checking;
+  const { nodes } = draft;
+  if (nodes.length > limits.maxNodes) {
+    const message = `The plan has ${nodes.length} nodes; ${limits.maxNodes} is the limit. They were not looked at.`;
+    reports.violations.add('plan.nodes.limit', { path: 'nodes' }, message);
+    return [];
+  }
+  const graph = checkGraph(draft, limits.maxDepth, reports);
+  const used = nodes.map((node) => checkTool(node, checking));
+  for (const [position, node] of nodes.entries()) checkNumbers(node, used[position], checking);
+  const checked = nodes.map((node, position) => checkNodeInputs(node, { used, position, graph, reports }));
+  const candidates = checked.map((inputs, position) => {
+    const facts = used[position];
+    return inputs === undefined || facts === undefined ? undefined : { inputs, facts };
+  });
+  checkLocks(nodes, candidates, { graph, reports });
+  return checked.flatMap((inputs) => (inputs === undefined ? [] : [inputs.tree]));
+}
+
+function checkTool(node: DraftNode, { toolNamed, options, reports: { violations } }: Checking): ToolFacts | undefined {
+  const { tool, functionName, path, id, index } = node;
+  if (tool === undefined) return undefined;
+  const facts = toolNamed(tool);
+  if (facts === undefined) {
+    const names = options.tools.map(({ name }) => name);
+    const known = names.length === 0 ? 'There are no tools' : `The tools are ${showList(names)}`;
+    const message = `There is no tool ${show(tool)}. ${known}.`;
+    violations.add('plan.tool.unknown', { path: `${path}.tool`, node: id, index }, message);
+    return undefined;
+  }
+  if (facts.tool.execute === undefined) {
+    const message = `The tool ${show(tool)} is only declared: it cannot be called.`;
+    violations.add('plan.tool.not_executable', { path: `${path}.tool`, node: id, index }, message);
+  }
+  const expected = facts.functionName ?? facts.tool.name;
+  if (functionName !== undefined && functionName !== expected) {
+    const message = `The function of the tool ${show(tool)} is \`${expected}\`, not ${show(functionName)}.`;
+    violations.add('plan.function.unknown', { path: `${path}.function`, node: id, index }, message);
+  }
+  return facts;
+}
+
+function checkNumbers(
+  { retry, timeout, path, id, index }: DraftNode,
+  facts: ToolFacts | undefined,
+  { limits: { maxRetry, maxTimeoutSeconds }, reports: { violations, warnings } }: Checking,
+): void {
+  const retryPlace: Place = { path: `${path}.retry`, node: id, index };
+  if (!Number.isInteger(retry) || retry < 0 || retry > maxRetry) {
+    const message = `\`retry\` must be a whole number from 0 to ${maxRetry}, got ${retry}.`;
+    violations.add('plan.retry.limit', retryPlace, message);
+  } else if (retry > 0 && facts?.tool.repeat === 'never') {
+    const message = `\`${facts.tool.name}\` must not be called twice for the same work: it is not tried again, whatever \`retry\` says.`;
+    warnings.add('plan.retry.ignored', retryPlace, message);
+  }
+  if (!(timeout > 0 && timeout <= maxTimeoutSeconds)) {
+    const message = `\`timeout\` must be more than 0 and at most ${maxTimeoutSeconds} seconds, got ${timeout}.`;
+    violations.add('plan.timeout.limit', { path: `${path}.timeout`, node: id, index }, message);
+  }
+}
+
+interface InputsChecking {
+  readonly used: readonly (ToolFacts | undefined)[];
+  readonly position: number;
+  readonly graph: PlanGraph;
+  readonly reports: Reports;
+}
+
+function checkNodeInputs(
+  { inputs, id, index }: DraftNode,
+  { used, position, graph: { byId }, reports: { violations } }: InputsChecking,
+): CheckedInputs | undefined {
+  const facts = used[position];
+  if (inputs === undefined || facts === undefined) return undefined;
+  const toolOf = (from: NodeId): ToolFacts | undefined => used[byId.get(from) ?? -1];
+  return checkInputs(inputs.tree, facts, {
+    place: { path: inputs.path, node: id, index },
+    report: violations,
+    checkHole: (hole) => checkHole(hole, toolOf, violations),
+  });
+}
+
+const standardLimits: Required<PlanLimits> = Object.freeze({
+  maxNodes: 10_000,
+  maxDepth: 1_000,
+  maxRetry: 10,
+  maxTimeoutSeconds: 3_600,
+});
+
+function readLimits(given: PlanLimits): Required<PlanLimits> {
+  const limits = { ...standardLimits, ...given };
+  for (const [name, value] of Object.entries(limits)) {
+    const least = name === 'maxRetry' ? 0 : 1;
+    const good = Object.hasOwn(standardLimits, name) && Number.isFinite(value) && value >= least;
+    if (!good || (name !== 'maxTimeoutSeconds' && !Number.isInteger(value))) {
+      throw new HoldfastError(
+        'options.invalid',
+        `\`limits.${name}\` is no limit of a plan, or not a number that can be one.`,
+      );
+    }
+  }
+  return limits;
+}

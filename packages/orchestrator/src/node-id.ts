@@ -1,0 +1,16 @@
+import { findToolNameProblem } from '@holdfast/core';
+import type { NodeId } from './plan.ts';
+
+const namePattern = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
+
+/** Whether `value` can name a node. A text of digits cannot: it would be hard to tell from the number. */
+export function isNodeId(value: unknown): value is NodeId {
+  if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0;
+  if (typeof value !== 'string' || !namePattern.test(value)) return false;
+  // Words that mean something to JavaScript: whoever makes an object with a key for each node must never meet them.
+  return findToolNameProblem(value.toLowerCase())?.code !== 'tool.name.reserved';
+}
+
+/** What `isNodeId` asks for, for messages. */
+export const nodeIdRule =
+  'a whole number from 0 on, or a letter followed by up to 63 letters, digits, `_` and `-` that is no reserved word';

@@ -1,0 +1,106 @@
+/** A path into a value, parsed: keys, and places in lists. */
+export type ValuePath = readonly (string | number)[];
+
+/** What came of parsing: the path and where it ends in the text, or what is wrong. */
+export type PathReading =
+  | { readonly ok: true; readonly path: ValuePath; readonly end: number }
+  | { readonly ok: false; readonly problem: string };
+
+const maxSegments = 64;
+/** The last place that a list can have. */
+const maxIndex = 4_294_967_294;
+const plainKey = /[^\s.[\]{}|"'\\]+/y;
+const wholeNumber = /^(?:0|[1-9]\d*)$/;
+const bareKey = /^[^\s.[\]{}|"'\\]+$/;
+
+/**
+ * Reads `.a.b[0]["a key"]` from `start` on, as far as it goes: to the end of the text, or to the first character with which no step
+ * begins. Linear in what it reads.
+ */
+export function readPath(text: string, start: number): PathReading {
+  const path: (string | number)[] = [];
+  let at = start;
+  while (text[at] === '.' || text[at] === '[') {
+    const step = text[at] === '.' ? readKey(text, at + 1) : readBracket(text, at + 1);
+    if (typeof step === 'string') return { ok: false, problem: step };
+    if (step.segment === '__proto__') return { ok: false, problem: 'no result has the key `__proto__`' };
+    path.push(step.segment);
+    if (path.length > maxSegments) return { ok: false, problem: `a path has at most ${maxSegments} steps` };
+    at = step.end;
+  }
+  return { ok: true, path, end: at };
+}
+
+/** Reads all of `text` as a path that begins without a dot: `a.b[0]`. */
+export function parsePath(text: string): PathReading {
+  if (text === '') return { ok: true, path: [], end: 0 };
+  const dotted = text.startsWith('[') ? text : `.${text}`;
+  const reading = readPath(dotted, 0);
+  if (!reading.ok || reading.end === dotted.length) return reading;
+  return { ok: false, problem: 'a path is made of keys and places, as in `a.b[0]["a key"]`' };
+}
+
+interface Step {
+  readonly segment: string | number;
+  readonly end: number;
+}
+
+function readKey(text: string, start: number): Step | string {
+  plainKey.lastIndex = start;
+  const key = plainKey.exec(text)?.[0];
+  if (key === undefined) return 'a key is missing after a dot';
+  const place = wholeNumber.test(key) ? Number(key) : maxIndex + 1;
+  return { segment: place <= maxIndex ? place : key, end: start + key.length };
+}
+
+function readBracket(text: string, start: number): Step | string {
+  if (text[start] === '"') {
+    const quoted = readQuoted(text, start);
+    if (quoted === undefined || text[quoted.end] !== ']') return 'a quoted key must be a JSON text and end with `"]`';
+    return { segment: quoted.value, end: quoted.end + 1 };
+  }
+  plainKey.lastIndex = start;
+  const digits = plainKey.exec(text)?.[0] ?? '';
+  if (!wholeNumber.test(digits) || text[start + digits.length] !== ']') {
+    return 'between `[` and `]` stands a place in a list, or a key in double quotes';
+  }
+  if (Number(digits) > maxIndex) return 'no list is that long';
+  return { segment: Number(digits), end: start + digits.length + 1 };
+}
+
+/** The JSON text that begins with the quote at `start`, and where it ends; `undefined`: it does not, or is none. */
+export function readQuoted(text: string, start: number): { readonly value: string; readonly end: number } | undefined {
+  let at = start + 1;
+  while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
+  if (at >= text.length) return undefined;
+  try {
+    const value: unknown = JSON.parse(text.slice(start, at + 1));
+    return typeof value === 'string' ? { value, end: at + 1 } : undefined;
+  } catch {
+    // What is no JSON text is told by whoever asked.
+    return undefined;
+  }
+}
+
+/** The path as `parsePath` reads it; always the same text for the same path. */
+export function formatPath(path: ValuePath): string {
+  let text = '';
+  for (const segment of path) {
+    if (typeof segment === 'number') text += `[${segment}]`;
+    else if (!isBare(segment)) text += `[${JSON.stringify(segment)}]`;
+    else text += text === '' ? segment : `.${segment}`;
+  }
+  return text;
+}
+
+/** `path` and one more key, for a message: long keys are cut. */
+export function joinKey(path: string, key: string): string {
+  const short = key.length <= 64 ? key : `${key.slice(0, 63)}…`;
+  if (!isBare(short)) return `${path}[${JSON.stringify(short)}]`;
+  return path === '' ? short : `${path}.${short}`;
+}
+
+/** Whether the key can stand after a dot and is read as itself there. */
+function isBare(key: string): boolean {
+  return bareKey.test(key) && !(wholeNumber.test(key) && Number(key) <= maxIndex);
+}
