@@ -55,6 +55,13 @@ test('the docstring right above, without its stars', () => {
   expect(second?.documentation).toBe('');
 });
 
+test('what another package declares', () => {
+  const exports = read({ index: "export type { Section } from '@holdfast/core';" });
+  expect(exports).toMatchObject([
+    { name: 'Section', isType: true, signature: expect.stringMatching(/^interface Section/) },
+  ]);
+});
+
 test('what another file declares, and a class exported as a type is one', () => {
   const exports = read({
     inner: 'export class A {}\nexport const b: 1 = 1;\nexport const hidden: 1 = 1;',

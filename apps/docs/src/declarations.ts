@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Comment, parseSync, type Statement } from 'oxc-parser';
 import { isolatedDeclarationSync } from 'oxc-transform';
+import { repository } from './libraries.ts';
 
 /** Something that a module exports. */
 export interface Declaration {
@@ -14,7 +15,7 @@ export interface Declaration {
 }
 
 /**
- * What the module at `path` exports, also through other files of its package. A declaration file can be made of each source file
+ * What the module at `path` exports, also through other files of its package and other packages. A declaration file can be made of each source file
  * alone (`isolatedDeclarations`), so neither a build nor a compiler is needed.
  *
  * @throws Error when an exported name cannot be found, or no declarations can be made of a file.
@@ -37,7 +38,7 @@ export function readExports(path: string): readonly Declaration[] {
     const name = exportName.name;
     if (moduleRequest === null || name === null) continue;
     const from = moduleRequest.value;
-    const declarations = others.get(from) ?? readExports(join(dirname(path), from));
+    const declarations = others.get(from) ?? readExports(toPath(from, path));
     others.set(from, declarations);
     const other = declarations.find((one) => one.name === name);
     if (other === undefined) throw new Error(`\`${from}\` does not export \`${name}\`.`);
@@ -45,6 +46,14 @@ export function readExports(path: string): readonly Declaration[] {
     found.set(name, { ...other, isType: other.isType || isType });
   }
   return [...found.values()];
+}
+
+/** Of a file beside, or of another package of this repository. */
+function toPath(specifier: string, path: string): string {
+  const folder = /^@holdfast\/([\w-]+)$/.exec(specifier)?.[1];
+  return folder === undefined
+    ? join(dirname(path), specifier)
+    : join(repository, 'packages', folder, 'src', 'index.ts');
 }
 
 interface Source {
