@@ -38,6 +38,10 @@ export function findSpecialRange(address: string, ranges: readonly string[]): st
 
 /** Names that are not for the network of everybody. */
 export function isLocalName(name: string): boolean {
-  // Sources: RFC 6761, RFC 6762, RFC 8375, ICANN's reservation of `.internal`; the last three are in common use.
-  return !name.includes('.') || /\.(?:localhost|local|internal|home\.arpa|localdomain|lan|intranet|corp)$/.test(name);
+  // Sources: RFC 6761, RFC 6762 and its appendix G, RFC 8375, ICANN's reservation of `.internal`; `svc` is that of Kubernetes, `consul`
+  // that of Consul.
+  return (
+    !name.includes('.') ||
+    /\.(?:localhost|local|internal|home\.arpa|localdomain|lan|intranet|corp|home|private|svc|consul)$/.test(name)
+  );
 }

@@ -38,9 +38,11 @@ export interface GuardedFetchOptions {
  */
 export function guardedFetch(
   config: NetworkEgressOptions,
-  { fetch: fetchOnce = globalThis.fetch, lookup, maxRedirects = 5, isApproved = false }: GuardedFetchOptions = {},
+  options: GuardedFetchOptions = {},
 ): (url: string | URL, init?: RequestInit) => Promise<Response> {
   const rules = readRules(config);
+  checkOptions(options, ['fetch', 'lookup', 'maxRedirects', 'isApproved']);
+  const { fetch: fetchOnce = globalThis.fetch, lookup, maxRedirects = 5, isApproved = false } = options;
   if (!Number.isInteger(maxRedirects) || maxRedirects < 0 || maxRedirects > 20) {
     throw new HoldfastError('options.invalid', '`maxRedirects` must be an integer from 0 to 20.');
   }
@@ -73,6 +75,14 @@ export function guardedFetch(
       request = redirect(request, target, { status: response.status, location });
     }
   };
+}
+
+/** So that a misspelt one is not passed over. @throws HoldfastError `options.invalid`. */
+export function checkOptions(options: object, known: readonly string[]): void {
+  const unknown = Object.keys(options).find((key) => !known.includes(key));
+  if (unknown === undefined) return;
+  const list = known.map((key) => `\`${key}\``).join(', ');
+  throw new HoldfastError('options.invalid', `\`${unknown}\` is no option: there are ${list}.`);
 }
 
 /** @throws HoldfastError `pack.config.invalid`. */

@@ -147,6 +147,9 @@ test.each([
   'router.local',
   'nas.home.arpa',
   'wiki.corp',
+  'kubernetes.default.svc',
+  'printer.home',
+  'db.service.consul',
 ])('is not public: %s', async (host) => {
   expect(await decide(open, { url: `http://${host}/` })).toMatchObject({ type: 'deny' });
   expect(await decide({ ...open, unlisted: 'ask' }, { url: `http://${host}:8080/` })).toMatchObject({ type: 'deny' });

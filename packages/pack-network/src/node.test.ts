@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startServer, type TestServer } from './fixtures.ts';
 import { guardedFetch, type NetworkEgressOptions } from './index.ts';
@@ -65,7 +67,39 @@ test('names are looked up as this machine does, and redirects are followed by `g
 
 test('options are checked when it is made, and what a server does wrong is thrown', async () => {
   expect(() => pinnedFetch({ ports: [0] })).toThrow(expect.objectContaining({ code: 'pack.config.invalid' }));
+  const misspelt: object = { lookUp: here };
+  for (const make of [() => pinnedFetch(config, misspelt), () => guardedFetch(config, misspelt)]) {
+    expect(make).toThrow(
+      expect.objectContaining({ code: 'options.invalid', message: expect.stringContaining('lookUp') }),
+    );
+  }
   const closed = await startServer();
   await closed[Symbol.asyncDispose]();
   await expect(pinnedFetch(config)(`http://127.0.0.1:${closed.port}/`, {})).rejects.toThrow('ECONNREFUSED');
+});
+
+test.each([
+  'HTTP/1.1 700 Odd\r\ncontent-length: 0\r\n\r\n',
+  'HTTP/1.1 099 Odd\r\ncontent-length: 2\r\n\r\nab',
+  'HTTP/1.1 200 a\u0001b\r\ncontent-length: 0\r\n\r\n',
+  'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n',
+])('what a server answers ends no process and keeps nobody waiting: %j', async (answer) => {
+  const odd = createServer((socket) => {
+    socket.on('error', () => {}); // The other side ends the connection.
+    socket.once('data', () => socket.end(answer));
+  });
+  odd.listen(0, '127.0.0.1');
+  await once(odd, 'listening');
+  try {
+    const address = odd.address();
+    const port = typeof address === 'object' ? address?.port : undefined;
+    await expect(pinnedFetch(config)(`http://127.0.0.1:${port}/`, {})).rejects.toThrow(
+      expect.objectContaining({
+        code: 'network.answer_invalid',
+        message: expect.stringContaining(`127.0.0.1:${port}`),
+      }),
+    );
+  } finally {
+    odd.close();
+  }
 });

@@ -1,3 +1,4 @@
+import { findToolNameProblem } from '@holdfast/core';
 import * as v from 'valibot';
 import { isAddressRange } from './addresses.ts';
 
@@ -50,7 +51,10 @@ const host = v.pipe(
 export const configSchema: v.GenericSchema<NetworkEgressOptions> = v.strictObject({
   tools: v.optional(
     v.record(
-      v.pipe(v.string(), v.regex(/^[a-zA-Z][a-zA-Z0-9_-]{0,63}$/)),
+      v.pipe(
+        v.string(),
+        v.check((name) => findToolNameProblem(name) === undefined, 'must be the name of a tool'),
+      ),
       v.union([
         key,
         v.strictObject({

@@ -55,8 +55,8 @@ const optionNames: ReadonlyMap<string, readonly (readonly string[])[]> = new Map
 );
 
 /**
- * For rules that refuse, by the folded name of a command and its arguments: every spelling of the program and of its options counts, and an argument that may belong to an option may
- * be a sub-command as well.
+ * For rules that refuse, by the folded name of a command and its arguments: every spelling of the program and of its options counts, and
+ * an argument that may belong to an option may be a sub-command as well.
  */
 export function matchRule(rule: CommandRule, called: string, found: readonly ShellWord[]): RuleMatch {
   const program = rule.folded;
@@ -67,7 +67,10 @@ export function matchRule(rule: CommandRule, called: string, found: readonly She
   const given = isPart ? [part, ...found] : found;
   const options = rule.words.filter(isOption);
   const places = rule.words.filter((word) => !isOption(word));
-  const matches = [matchPlaces(places, given), ...options.map((option) => matchOption(program, option, given))];
+  const matches = [
+    matchPlaces(places, given),
+    ...options.map((option) => (isInRefspec(rule, option, given) ? 'yes' : matchOption(program, option, given))),
+  ];
   if (matches.includes('no')) return 'no';
   return matches.includes('maybe') ? 'maybe' : 'yes';
 }
@@ -133,6 +136,21 @@ function matchOption(program: string, option: string, given: readonly ShellWord[
   return open.some((word) => !word.known && (word.splits || word.text === '' || word.text.startsWith('-')))
     ? 'maybe'
     : 'no';
+}
+
+// `git push origin +main` and `git push origin :main`.
+const inRefspecs: ReadonlyMap<string, RegExp> = new Map([
+  ['--force', /^\+/],
+  ['-f', /^\+/],
+  ['--delete', /^\+?:./],
+  ['-d', /^\+?:./],
+]);
+
+function isInRefspec({ folded, words }: CommandRule, option: string, given: readonly ShellWord[]): boolean {
+  const pattern = inRefspecs.get(option);
+  return (
+    folded === 'git' && words[0] === 'push' && pattern !== undefined && given.some(({ text }) => pattern.test(text))
+  );
 }
 
 function isSameOption(name: string, text: string): boolean {

@@ -14,7 +14,7 @@ export function judgeCommands(options: ShellGuardOptions): (facts: ScriptFacts) 
   const asked = (options.ask ?? []).map(readCommandRule);
   const denied = (options.deny ?? []).map(readCommandRule);
 
-  const judge = (command: FoundCommand): Finding | undefined => {
+  const judge = (command: FoundCommand, functions: ScriptFacts['functions']): Finding | undefined => {
     const shown = show(command);
     const isRefused = findMatch(denied, command);
     if (isRefused?.match === 'yes') return refuse('deny', `${shown} must not run: \`${isRefused.rule.text}\`.`);
@@ -26,13 +26,18 @@ export function judgeCommands(options: ShellGuardOptions): (facts: ScriptFacts) 
       );
     }
     if (isAsked !== undefined) return refuse('ask', `${shown} needs approval: \`${isAsked.rule.text}\`.`);
-    if (command.isTransparent || allowed.some((rule) => isAllowedBy(rule, command.words))) return undefined;
+    if (command.isTransparent || allowed.some((rule) => isAllowedBy(rule, command.words))) {
+      // What it does is judged as well, but not how often: `:(){ :|:& };:`.
+      return functions.has(command.words[0]?.text ?? '')
+        ? refuse(unclear, `${shown} is a function of the script, and not the command of that name.`)
+        : undefined;
+    }
     if (command.opaque !== undefined) return refuse(unclear, `${shown}: ${command.opaque}.`);
     return unknown === 'allow' ? undefined : refuse(unknown, `${shown} is not among the commands that may run.`);
   };
-  return ({ commands, unclear: problems }) => [
+  return ({ commands, functions, unclear: problems }) => [
     ...problems.map((problem) => refuse(unclear, `It is not known what would run: ${problem}.`)),
-    ...commands.flatMap((command) => judge(command) ?? []),
+    ...commands.flatMap((command) => judge(command, functions) ?? []),
   ];
 }
 

@@ -1,4 +1,4 @@
-import type { Schema } from '@holdfast/core';
+import { findToolNameProblem, type Schema } from '@holdfast/core';
 import * as v from 'valibot';
 import { commandRulePattern } from './command-rule.ts';
 
@@ -43,7 +43,10 @@ const answer = v.optional(v.picklist(['allow', 'ask', 'deny']));
 export const configSchema: Schema<ShellGuardOptions, ShellGuardOptions> = v.strictObject({
   tools: v.optional(
     v.record(
-      v.pipe(v.string(), v.regex(/^[a-zA-Z][a-zA-Z0-9_-]{0,63}$/)),
+      v.pipe(
+        v.string(),
+        v.check((tool) => findToolNameProblem(tool) === undefined, 'must be the name of a tool'),
+      ),
       v.union([name, v.strictObject({ program: name, words: name })]),
     ),
   ),

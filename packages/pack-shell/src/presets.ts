@@ -1,6 +1,23 @@
 import type { PackPreset } from '@holdfast/core';
 import type { ShellGuardOptions } from './options.ts';
 
+const readingGit = [
+  'blame',
+  'cat-file',
+  'describe',
+  'diff',
+  'grep',
+  'log',
+  'ls-files',
+  'ls-tree',
+  'merge-base',
+  'rev-list',
+  'rev-parse',
+  'shortlog',
+  'show',
+  'status',
+];
+
 // They read and print, whatever their arguments; what they do beyond that is among `writing`.
 const reading = [
   ...'[ : b2sum base32 base64 basename cat cd cksum cmp column comm cut date df diff dirname dirs du echo egrep expand'.split(
@@ -13,20 +30,25 @@ const reading = [
     ' ',
   ),
   ...'test tr tree true tsort type uname uniq uptime wc whereis which whoami'.split(' '),
-  'git blame',
-  'git cat-file',
-  'git describe',
-  'git diff',
-  'git grep',
-  'git log',
-  'git ls-files',
-  'git ls-tree',
-  'git merge-base',
-  'git rev-list',
-  'git rev-parse',
-  'git shortlog',
-  'git show',
-  'git status',
+  ...readingGit.flatMap((part) => [`git ${part}`, `git --no-pager ${part}`]),
+  'git branch --list',
+  'git branch --show-current',
+  'git config --get',
+  'git remote -v',
+  'git remote get-url',
+  'git stash list',
+  'git tag --list',
+  'git tag -l',
+  'git worktree list',
+  'cargo --version',
+  'go version',
+  'node --version',
+  'node -v',
+  'npm --version',
+  'npm -v',
+  'python --version',
+  'python3 --version',
+  'rustc --version',
 ];
 
 // Options and arguments that make a reading command write or run something else.
@@ -46,6 +68,10 @@ const writing = [
   'git --output',
   'git --textconv',
   'git grep -O',
+  // Behind `git remote -v`.
+  ...['add', 'prune', 'remove', 'rename', 'rm', 'set-branches', 'set-head', 'set-url', 'show', 'update'].map(
+    (part) => `git remote ${part}`,
+  ),
   'rg --hostname-bin',
   'rg --pre',
   'sort --compress-program',
@@ -69,6 +95,7 @@ const dangerous = [
   'git push --force',
   'git push --force-with-lease',
   'git push --mirror',
+  'git push --prune',
   'git reflog delete',
   'git reflog expire',
   'git reset --hard',

@@ -9,7 +9,14 @@ import {
   type SyntaxNode,
 } from 'unbash';
 import { foldProgram } from './command-rule.ts';
-import { findOpaque, type InputTexts, isDownloader, isInterpreter, unwrapBuiltin } from './shell-builtins.ts';
+import {
+  findOpaque,
+  type InputTexts,
+  isDownloader,
+  isInterpreter,
+  runsItsInput,
+  unwrapBuiltin,
+} from './shell-builtins.ts';
 import { knownWord, type ShellWord, toShellWord } from './shell-word.ts';
 import { findUnclear } from './unclear-syntax.ts';
 import { type Inner, unwrap } from './wrappers.ts';
@@ -22,6 +29,8 @@ export interface ScriptFacts {
   readonly downloads: readonly string[];
   /** Why it is not known what runs. */
   readonly unclear: readonly string[];
+  /** Names that it makes commands of its own. */
+  readonly functions: ReadonlySet<string>;
 }
 
 /** A simple command, wherever it stands and whatever runs it. */
@@ -83,6 +92,7 @@ class ScriptReader implements ScriptFacts {
   readonly redirections: FoundRedirection[] = [];
   readonly downloads: string[] = [];
   readonly unclear: string[] = [];
+  readonly functions: Set<string> = new Set();
 
   readText(text: string, place: Place): void {
     if (text.length > maxLength) this.unclear.push(`it is longer than ${maxLength} characters`);
@@ -99,7 +109,8 @@ class ScriptReader implements ScriptFacts {
       return;
     }
     const program = foldProgram(name.text);
-    if (isInterpreter(program) && (fetches || place.isDownloaded)) this.downloads.push(name.text);
+    const isRun = fetches || (place.isDownloaded && runsItsInput(program, given));
+    if (isRun && isInterpreter(program)) this.downloads.push(name.text);
     const wrapped = unwrap(program, given) ?? unwrapBuiltin(program, given, texts);
     if (!this.#addCommand(words, wrapped?.isTransparent === true)) return;
     for (const inner of wrapped?.inner ?? []) this.#readInner(inner, place, { texts, fetches });
@@ -165,6 +176,9 @@ class ScriptReader implements ScriptFacts {
         return;
       case 'Redirect':
         this.#addRedirection(node);
+        break;
+      case 'Function':
+        this.functions.add(toShellWord(node.name).text);
         break;
       default:
     }

@@ -39,6 +39,29 @@ export function isDownloader(program: string): boolean {
   return downloaders.has(program);
 }
 
+/**
+ * Whether an interpreter runs what it reads, or a word that is not known: all but one whose program is told by its first words, as in
+ * `python3 -m json.tool` and `node count.js`, so that what it reads is data.
+ */
+export function runsItsInput(program: string, given: readonly ShellWord[]): boolean {
+  if (given.some(({ known }) => !known)) return true;
+  const texts = given.map(({ text }) => text);
+  const [first = '-', second] = texts;
+  const language = program.replace(/[\d.]+$/, '') || program;
+  const option = programOptions.get(language);
+  if (option?.test(first) === true) return second === undefined;
+  const isFile = !first.startsWith('-') && !isInput({ text: first, known: true, splits: false });
+  return option === undefined || !isFile;
+}
+
+// Of languages of which the program is an option's value, or the first file.
+const programOptions: ReadonlyMap<string, RegExp> = new Map([
+  ...['python', 'pypy'].map((name) => [name, /^-[cm]$/] as const),
+  ...['node', 'nodejs'].map((name) => [name, /^(?:-e|-p|-pe|--eval|--print)$/] as const),
+  ...['perl', 'ruby'].map((name) => [name, /^-[alnp0]*e$/] as const),
+  ['php', /^-r$/],
+]);
+
 /** Why it cannot be said what a command runs that is not looked through. */
 export function findOpaque(program: string, given: readonly ShellWord[]): string | undefined {
   const setsGit = program === 'git' && given.some(({ text }) => /^(?:-c|--config-env|--exec-path)(?:$|=)/.test(text));
@@ -87,7 +110,9 @@ function unwrapDeclaration(name: string, given: readonly ShellWord[]): Wrapped |
     const variable = /^([A-Za-z_]\w*)(?:\+?=|$)/.exec(text)?.[1];
     const isWhole = known || (!splits && text.includes('='));
     if (variable === undefined || !isWhole) return onlyUnclear(`what \`${name}\` declares is not known`);
-    if (!isHarmlessVariable(variable)) return onlyUnclear(`\`${variable}\` may change what a command does`);
+    const value = known ? /^\w+=(.*)$/s.exec(text)?.[1] : undefined;
+    // Without a value it stays what it was.
+    if (!isHarmlessVariable(variable, value)) return onlyUnclear(`\`${variable}\` may change what a command does`);
   }
   return { inner: [], isTransparent: true };
 }

@@ -1,4 +1,5 @@
-import type { ParameterExpansionPart, SyntaxNode, TestCommand } from 'unbash';
+import type { Assignment, ParameterExpansionPart, SyntaxNode, TestCommand } from 'unbash';
+import { toShellWord } from './shell-word.ts';
 import { isHarmlessVariable } from './variables.ts';
 
 // Subscripts and arithmetic evaluate what a variable holds, commands in it, too. Digits hold nothing.
@@ -50,7 +51,7 @@ export function findUnclear(node: SyntaxNode): string | undefined {
       return 'a list as the value of a variable';
     case 'Assignment':
       if (node.index !== undefined) return 'a list as the value of a variable';
-      return findUnclearVariable(node.name);
+      return findUnclearVariable(node.name, readValue(node));
     case 'For':
     case 'Select':
       return findUnclearVariable(node.name.value);
@@ -59,8 +60,14 @@ export function findUnclear(node: SyntaxNode): string | undefined {
   }
 }
 
-function findUnclearVariable(name: string): string | undefined {
-  return isHarmlessVariable(name) ? undefined : `\`${name}\`, which may change what a command does`;
+/** `undefined`: not known. */
+function readValue({ append, value }: Assignment): string | undefined {
+  const word = append === true || value.type !== 'Word' ? undefined : toShellWord(value);
+  return word?.known === true ? word.text : undefined;
+}
+
+function findUnclearVariable(name: string, value?: string): string | undefined {
+  return isHarmlessVariable(name, value) ? undefined : `\`${name}\`, which may change what a command does`;
 }
 
 function findUnclearParameter({ text, parameter, prefix, index, operation }: ParameterExpansionPart) {

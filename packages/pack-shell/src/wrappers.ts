@@ -106,7 +106,9 @@ function readWrapped(name: string, given: readonly ShellWord[], options: Wrapper
     const [variable = '', ...value] = word.text.split('=');
     if (value.length === 0) break;
     if (word.splits) return [unclear(`which command \`${name}\` runs is not known`)];
-    if (!isHarmlessVariable(variable)) inner.push(unclear(`\`${variable}\` may change what a command does`));
+    if (!isHarmlessVariable(variable, word.known ? value.join('=') : undefined)) {
+      inner.push(unclear(`\`${variable}\` may change what a command does`));
+    }
     start += 1;
   }
   if (given.slice(start, start + operands).some(({ splits }) => splits)) {
