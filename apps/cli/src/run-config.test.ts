@@ -387,6 +387,19 @@ test.each([
   expect(stdout.includes('+ created plugins/a.mjs')).toBe(!isRefused);
 });
 
+test('a package that a configuration names and that is not installed cannot be made', async () => {
+  const path = 'node_modules/gone-plugin/package.json';
+  const script = toScript([
+    ['write_file', { path, content: '{}' }],
+    ['write_file', { path: `ci/${path}`, content: '{}' }],
+  ]);
+  const files = { 'script.json': script, 'ci/my.mjs': toConfig({ plugins: ['gone-plugin'] }) };
+  await using folder = await createFolder(files);
+  const { exitCode, stdout } = await runScript(folder, '--config', 'ci/my.mjs');
+  expect(exitCode).toBe(0);
+  for (const written of [path, `ci/${path}`]) expect(stdout).toContain(`\`${written}\` is protected`);
+});
+
 test('folders of tool files of plugins cannot be written, also those of a plugin that is left out', async () => {
   const toFiled = (name: string, more: string): string =>
     toPlugin(`{ name: '${name}', version: '1.0.0', description: 'Has files.', holdfast: '*', ${more} }`);

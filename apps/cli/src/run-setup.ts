@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import {
   HoldfastError,
   isHoldfastError,
@@ -84,10 +84,17 @@ export async function setUpRun(
   };
 }
 
-/** The default tools folder, whether it is there or not: the next run takes it, unless the configuration names another. */
-function listLater({ effective: { tools }, directory }: Settings): readonly string[] {
+/**
+ * What the next run would take, whether it is there or not: packages of plugins and of models, and the default tools folder, unless the
+ * configuration names another.
+ */
+function listLater({ effective: { tools }, file, directory }: Settings): readonly string[] {
   const isNamed = tools !== undefined && tools.origin.layer === 'host';
-  return isNamed ? [] : [resolve(directory, defaultFolder)];
+  const places = [directory, ...(file === null ? [] : [dirname(resolve(directory, file))])];
+  return [
+    ...(isNamed ? [] : [resolve(directory, defaultFolder)]),
+    ...places.map((place) => resolve(place, 'node_modules')),
+  ];
 }
 
 /** Says where the name stands, when it stands in a file and is wrong. */
