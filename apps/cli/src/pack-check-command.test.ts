@@ -167,6 +167,19 @@ test.each<{
 }>([
   { title: 'nothing', files: {}, code: 'usage.pack_missing' },
   {
+    title: 'a package whose entry is not there',
+    files: { 'package.json': '{ "main": "dist/index.js" }' },
+    code: 'usage.pack_missing',
+    says: 'says is the entry, `dist/index.js`',
+  },
+  {
+    title: 'a file that is no module',
+    files: good,
+    argv: ['package.json'],
+    code: 'usage.pack_missing',
+    says: '`package.json` is no module',
+  },
+  {
     title: 'no such place',
     files: good,
     argv: ['gone'],

@@ -1,6 +1,6 @@
 import { readFile, realpath } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describeThrown, HoldfastError, isPack, isPlainObject, type JsonObject, type Pack } from '@holdfast/core';
 import type { PackCases } from '@holdfast/testing';
 import { usageError } from './failure.ts';
@@ -34,7 +34,7 @@ const endings = ['.ts', '.mts', '.js', '.mjs'];
  */
 export async function openPack({ place, exportName, directory }: PackPlace): Promise<OpenedPack> {
   const path = resolve(directory, place);
-  const found = (await isFile(path)) ? { file: path, folder: dirname(path) } : await findEntry(place, directory);
+  const found = (await isFile(path)) ? toModule(path, place) : await findEntry(place, directory);
   const manifest = await readManifest(join(found.folder, 'package.json'));
   const packs = new Map(
     Object.entries(await importModule(found.file, place)).flatMap(([name, value]) =>
@@ -44,11 +44,21 @@ export async function openPack({ place, exportName, directory }: PackPlace): Pro
   return { pack: pickPack(packs, place, exportName), ...found, manifest };
 }
 
+interface FoundPack {
+  readonly file: string;
+  readonly folder: string;
+}
+
+function toModule(path: string, place: string): FoundPack {
+  if (/\.[cm]?[jt]s$/.test(path)) return { file: path, folder: dirname(path) };
+  throw usageError(
+    'usage.pack_missing',
+    `\`${place}\` is no module: name the folder of a pack, or a file such as src/index.ts.`,
+  );
+}
+
 /** A folder is tried from its sources, so that nothing has to be built; an installed package as it was published. */
-async function findEntry(
-  place: string,
-  directory: string,
-): Promise<{ readonly file: string; readonly folder: string }> {
+async function findEntry(place: string, directory: string): Promise<FoundPack> {
   const path = resolve(directory, place);
   const manifestPath = (await isFolder(path)) ? join(path, 'package.json') : findInstalled(place, directory);
   if (manifestPath === undefined) {
@@ -65,10 +75,11 @@ async function findEntry(
     : ['src', '.'].flatMap((part) => endings.map((ending) => join(folder, part, `index${ending}`)));
   for (const file of sources) if (await isFile(file)) return { file, folder };
   const entry = (await isFile(manifestPath)) ? await readEntry(manifestPath) : undefined;
-  if (entry !== undefined) return { file: entry, folder };
+  if (entry !== undefined && (await isFile(fileURLToPath(entry)))) return { file: entry, folder };
+  const named = entry === undefined ? '' : `, \`${relative(folder, fileURLToPath(entry))}\``;
   throw usageError(
     'usage.pack_missing',
-    `There is no pack in \`${place}\`: neither \`src/index.ts\` nor what a package.json says is the entry.`,
+    `There is no pack in \`${place}\`: neither \`src/index.ts\` nor what a package.json says is the entry${named}.`,
   );
 }
 
