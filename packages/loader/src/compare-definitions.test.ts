@@ -321,7 +321,7 @@ test.each<{ now: readonly PluginDefinitions[]; code: string; says: string }>([
   {
     now: [{ ...describe(), id: 'plugin:hg', name: 'hg' }],
     code: 'plugin.lock.new',
-    says: '`holdfast lock --check --accept plugin:hg`',
+    says: '`holdfast lock --check --accept plugin:hg`; without `--check`',
   },
   {
     now: [{ ...pack, id: 'pack:other', name: 'other' }],

@@ -157,7 +157,7 @@ function comparePlugin(
  * (`plugin.lock.changed`, `pack.lock.changed`). `undefined`: it may be. To be thrown, or told, by a host that goes by its lock.
  */
 export function findDefinitionProblem({ id, kind, name, state, changes }: ComparedPlugin): HoldfastError | undefined {
-  const look = `look at it with \`holdfast lock --check --accept ${id}\``;
+  const look = `look at it with \`holdfast lock --check --accept ${id}\`; without \`--check\` it is locked as it is now`;
   switch (state) {
     case 'same':
     case 'gone':

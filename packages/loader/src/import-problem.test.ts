@@ -29,7 +29,7 @@ test.each<readonly [string, FileToImport]>([
 test.each<readonly [code: string, says: string, file: FileToImport]>([
   [
     'plugin.lock.changed',
-    '`@acme/git` is not as it is locked (its file, packageVersion 1.0.0 -> 1.1.0), and nothing of it was run: look at it with `holdfast lock --check --accept plugin:git`',
+    '`@acme/git` is not as it is locked (its file, packageVersion 1.0.0 -> 1.1.0), and nothing of it was run. `holdfast lock --check --accept plugin:git` runs it, and shows',
     plugin('@acme/git', { ...source, version: '1.1.0', digest: digest('c') }),
   ],
   ['plugin.lock.changed', '(its file)', plugin('@acme/git', { ...source, digest: digest('c') })],

@@ -29,7 +29,7 @@ export function findImportProblem(
   const refuse = (code: string, problem: string, accept = ''): HoldfastError =>
     new HoldfastError(
       code,
-      `The ${kind} \`${makeVisible(entry).slice(0, 200)}\` ${problem}, and nothing of it was run: look at it with \`holdfast lock --check${accept}\`.`,
+      `The ${kind} \`${makeVisible(entry).slice(0, 200)}\` ${problem}, and nothing of it was run. \`holdfast lock --check${accept}\` runs it, and shows what it declares; without \`--check\` it is locked as it is now.`,
       { data: { [kind]: makeVisible(entry) } },
     );
   if (first === undefined) return refuse(kind === 'pack' ? 'pack.lock.new' : 'plugin.lock.new', 'is not in the lock');
