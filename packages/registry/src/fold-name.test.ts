@@ -10,7 +10,6 @@ test.each([
   ['go', 'g0'],
   ['modern', 'modem'],
   ['view', 'vievv'],
-  ['clear', 'dear'],
   ['push', 'ｐush'],
   ['a_b', '_a__b_'],
 ])('%s and %s are mixed up', (a, b) => {
@@ -23,6 +22,7 @@ test.each([
   ['tag1', 'tag2'],
   ['commit', 'comment'],
   ['cart', 'card'],
+  ['clock', 'dock'],
 ])('%s and %s are not', (a, b) => {
   expect(foldName(a)).not.toBe(foldName(b));
 });
