@@ -155,6 +155,18 @@ test.each([
   expect(await decide({ ...open, unlisted: 'ask' }, { url: `http://${host}:8080/` })).toMatchObject({ type: 'deny' });
 });
 
+test('without names, the usual tools are judged, behind a prefix where they have a URL', async () => {
+  const url = 'http://127.0.0.1/';
+  const type = async (input: Json, name: string) => (await decide({ ...open, tools: undefined }, input, name)).type;
+  for (const name of ['fetch', 'read_url', 'dev_fetch', 'dev-web_fetch', 'mcp__host__browser_navigate']) {
+    expect({ name, type: await type({ url }, name) }).toEqual({ name, type: 'deny' });
+  }
+  expect(await type({ remote: 'origin' }, 'fetch')).toBe('deny');
+  expect(await type({ remote: 'origin' }, 'git_fetch')).toBe('allow');
+  expect(await type({ url }, 'prefetch')).toBe('allow');
+  expect((await decide({ ...open, tools: { get: 'to' } }, { url })).type).toBe('allow');
+});
+
 test('what is not public is reached where the host says so, exactly', async () => {
   const options = { ...open, hosts: ['*', 'localhost'], privateAddresses: ['127.0.0.1/32', 'fd00::/16'] };
   const answer = async (host: string) => (await decide(options, { url: `http://${host}/` })).type;

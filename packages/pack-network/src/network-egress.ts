@@ -15,19 +15,11 @@ import manifest from '../package.json' with { type: 'json' };
 import { configSchema, type NetworkEgressOptions, type RequestArguments } from './options.ts';
 import { createUrlRules, hostOf, readUrl, type UrlProblem, type UrlRules } from './url-rules.ts';
 
-const defaultTools: NetworkEgressOptions['tools'] = Object.fromEntries(
-  [
-    'fetch',
-    'fetch_url',
-    'web_fetch',
-    'http_request',
-    'http_get',
-    'open_url',
-    'browse',
-    'download',
-    'download_file',
-  ].map((name) => [name, { url: 'url', method: 'method' }]),
-);
+const usualTools: readonly string[] = [
+  ...['fetch', 'fetch_url', 'fetch_page', 'web_fetch', 'http_request', 'http_get', 'open_url', 'read_url', 'visit_url'],
+  ...['browse', 'browser_navigate', 'download', 'download_file'],
+];
+const usualPlaces: RequestArguments = { url: 'url', method: 'method' };
 
 /**
  * Which URLs tools may reach. URLs are compared as the WHATWG URL standard reads them, so that no spelling of a host or an address
@@ -53,22 +45,17 @@ export const networkEgress: Pack<NetworkEgressOptions> = definePack<NetworkEgres
   },
   policies(config) {
     const rules = createUrlRules(config);
-    const tools = new Map(
-      Object.entries(config.tools ?? defaultTools).map(([name, found]): [string, RequestArguments] => [
-        name,
-        typeof found === 'string' ? { url: found } : found,
-      ]),
-    );
+    const placesOf = config.tools === undefined ? usualArguments : namedArguments(config.tools);
     return [
       definePolicy({
         name: 'requests',
         tools: Object.keys(config.tools ?? {}),
         check(call) {
-          const places = tools.get(call.tool.name);
+          const places = placesOf(call);
           return places === undefined ? allow : decide(call, places, rules);
         },
         onResult(call, { value }) {
-          const places = tools.get(call.tool.name);
+          const places = placesOf(call);
           if (places?.finalUrl !== undefined)
             checkFinalUrls(call, value, { ...places, finalUrl: places.finalUrl }, rules);
           return undefined;
@@ -77,6 +64,25 @@ export const networkEgress: Pack<NetworkEgressOptions> = definePack<NetworkEgres
     ];
   },
 });
+
+function namedArguments(
+  tools: NonNullable<NetworkEgressOptions['tools']>,
+): (call: PreparedCall) => RequestArguments | undefined {
+  const places = new Map(
+    Object.entries(tools).map(([name, found]): [string, RequestArguments] => [
+      name,
+      typeof found === 'string' ? { url: found } : found,
+    ]),
+  );
+  return ({ tool }) => places.get(tool.name);
+}
+
+/** Also of `web_fetch_url`, as a plugin's `fetch_url` is called under a prefix; but then only where there is a URL. */
+function usualArguments({ tool: { name }, input }: PreparedCall): RequestArguments | undefined {
+  if (usualTools.includes(name)) return usualPlaces;
+  const isPrefixed = usualTools.some((usual) => name.endsWith(`_${usual}`) || name.endsWith(`-${usual}`));
+  return isPrefixed && readKey(input, usualPlaces.url) !== undefined ? usualPlaces : undefined;
+}
 
 function decide({ tool, input }: PreparedCall, places: RequestArguments, rules: UrlRules): Decision {
   const urls = textsOf(readKey(input, places.url));

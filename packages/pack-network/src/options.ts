@@ -20,8 +20,9 @@ export interface RequestArguments {
 /** Options of `networkEgress`. */
 export interface NetworkEgressOptions {
   /**
-   * By tool; a text is the argument with the URL. Default: `url` and `method` of `fetch`, `fetch_url`, `web_fetch`, `http_request`,
-   * `http_get`, `open_url`, `browse`, `download` and `download_file`, as far as the host has them.
+   * By tool; a text is the argument with the URL. Default: `url` and `method` of `fetch`, `fetch_url`, `fetch_page`, `web_fetch`,
+   * `http_request`, `http_get`, `open_url`, `read_url`, `visit_url`, `browse`, `browser_navigate`, `download` and `download_file`, as far
+   * as the host has them, also behind a prefix: `dev_fetch`.
    */
   readonly tools?: Readonly<Record<string, string | RequestArguments>> | undefined;
   /** `example.org`, `*.example.org` for all names below it, `*` for all hosts; names as they are looked up, `xn--…`. Default: none. */

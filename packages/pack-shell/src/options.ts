@@ -12,8 +12,9 @@ export type CommandArgument =
 /** Options of `shellGuard`. */
 export interface ShellGuardOptions {
   /**
-   * By tool. Default: `command` of `bash`, `shell`, `terminal`, `run_command`, `run_shell_command`, `execute_command` and
-   * `run_in_terminal`, as far as the host has them.
+   * By tool. Default: `command` of `bash`, `sh`, `shell`, `terminal`, `run_bash`, `run_shell`, `run_command`, `run_shell_command`,
+   * `run_in_terminal`, `run_terminal_cmd`, `execute_bash`, `execute_command`, `shell_command` and `shell_exec`, as far as the host has
+   * them, also behind a prefix: `dev_bash`.
    */
   readonly tools?: Readonly<Record<string, CommandArgument>> | undefined;
   /** Commands that run: `ls`, `git status`; the words as a command begins. Default: none. */

@@ -319,6 +319,19 @@ test('what no list has runs when the host says so, and what it names does not', 
   expect(await decide({}, 'ls')).toMatchObject({ type: 'ask' });
 });
 
+test('without names, the usual tools are judged, behind a prefix where they have a command', async () => {
+  const { tools: _none, ...options } = recommended;
+  const answer = async (name: string, input: Json) =>
+    (await decideCall(options, input, defineTool({ name, description: 'Runs.' }))).type;
+  for (const name of ['bash', 'run_terminal_cmd', 'dev_bash', 'dev-run_shell_command', 'mcp__host__execute_command']) {
+    expect({ name, type: await answer(name, { command: 'rm -r a' }) }).toEqual({ name, type: 'deny' });
+  }
+  expect(await answer('bash', { id: 1 })).toBe('deny');
+  expect(await answer('kill_bash', { id: 1 })).toBe('allow');
+  expect(await answer('rebash', { command: 'rm -r a' })).toBe('allow');
+  expect((await decideCall({ ...options, tools: { run: 'line' } }, { command: 'rm -r a' })).type).toBe('allow');
+});
+
 test('reasons are one line each, name the command, and are not endless', async () => {
   expect(await decide(recommended, 'rm -rf "`ls`"; sudo "a\nb"')).toEqual({
     type: 'deny',

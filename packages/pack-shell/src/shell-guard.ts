@@ -16,11 +16,20 @@ import { type CommandArgument, configSchema, type ShellGuardOptions } from './op
 import { recommended, strict } from './presets.ts';
 import { readScript, readWords, type ScriptFacts } from './script-facts.ts';
 
-const defaultTools: Readonly<Record<string, CommandArgument>> = Object.fromEntries(
-  ['bash', 'shell', 'terminal', 'run_command', 'run_shell_command', 'execute_command', 'run_in_terminal'].map(
-    (tool) => [tool, 'command'],
-  ),
-);
+const usualTools: readonly string[] = [
+  ...[
+    'bash',
+    'sh',
+    'shell',
+    'terminal',
+    'run_bash',
+    'run_shell',
+    'run_command',
+    'run_shell_command',
+    'run_in_terminal',
+  ],
+  ...['run_terminal_cmd', 'execute_bash', 'execute_command', 'shell_command', 'shell_exec'],
+];
 
 /**
  * Which commands a shell tool may run, decided on the parse tree of what it is given, as `bash` and `sh` read it. Three policies:
@@ -34,7 +43,8 @@ export const shellGuard: Pack<ShellGuardOptions> = definePack<ShellGuardOptions,
   configSchema,
   presets: { recommended, strict },
   policies(config) {
-    const tools = new Map(Object.entries(config.tools ?? defaultTools));
+    const argumentOf =
+      config.tools === undefined ? usualArgument : namedArgument(new Map(Object.entries(config.tools)));
     const mentioned = Object.keys(config.tools ?? {});
     // The three policies are asked about one call one after the other.
     const known = new WeakMap<PreparedCall, ScriptFacts | string>();
@@ -43,7 +53,7 @@ export const shellGuard: Pack<ShellGuardOptions> = definePack<ShellGuardOptions,
         name: policyName,
         tools: mentioned,
         check(call) {
-          const argument = tools.get(call.tool.name);
+          const argument = argumentOf(call);
           if (argument === undefined) return allow;
           const facts = known.get(call) ?? readCall(call, argument);
           known.set(call, facts);
@@ -57,6 +67,19 @@ export const shellGuard: Pack<ShellGuardOptions> = definePack<ShellGuardOptions,
     ];
   },
 });
+
+function namedArgument(
+  tools: ReadonlyMap<string, CommandArgument>,
+): (call: PreparedCall) => CommandArgument | undefined {
+  return ({ tool }) => tools.get(tool.name);
+}
+
+/** Also of `dev_bash`, as a plugin's `bash` is called under a prefix; but then only where there is a command. */
+function usualArgument({ tool: { name }, input }: PreparedCall): 'command' | undefined {
+  if (usualTools.includes(name)) return 'command';
+  const isPrefixed = usualTools.some((usual) => name.endsWith(`_${usual}`) || name.endsWith(`-${usual}`));
+  return isPrefixed && isPlainObject(input) && Object.hasOwn(input, 'command') ? 'command' : undefined;
+}
 
 function readCall({ tool, input }: PreparedCall, argument: CommandArgument): ScriptFacts | string {
   const read = (key: string): unknown => (isPlainObject(input) && Object.hasOwn(input, key) ? input[key] : undefined);
