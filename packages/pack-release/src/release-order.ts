@@ -23,7 +23,7 @@ export interface ReleaseOrderOptions {
   readonly order?: Readonly<Record<string, readonly string[]>> | undefined;
   /**
    * Tools that put something out. Default: those that do not only read and have `deploy`, `publish`, `release`, `rollout`, `ship` or
-   * `promote` as a word in their name.
+   * `promote` as a word in their name (or create a `deployment`), but for those that begin with a word for looking: `get_release`.
    */
   readonly releases?: readonly string[] | undefined;
   /** Whether a check counts only until a file is changed. Default false. */
