@@ -112,7 +112,7 @@ export function checkInputs(
     });
     const result: InputTree = part.type === 'list' ? { type: 'list', items: inner.map((item) => item.tree) } : part;
     if (!inner.some(({ open, schema: changed }) => open === true || changed !== undefined)) return { tree: result };
-    if (node === undefined || !facts.modern || Array.isArray(node['items'])) return { tree: result, open: true };
+    if (node === undefined || Array.isArray(node['items'])) return { tree: result, open: true };
     const prefixItems = inner.map(({ open, schema: changed }, index): Json => {
       const found = itemOf(node, index);
       return open === true ? {} : (changed ?? (found === undefined || found === false ? {} : found));

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@holdfast/core';
+import { defineTool, type JsonObject, type StandardSchema } from '@holdfast/core';
 import { expect, test } from 'vitest';
 import { brief, check, planOf, testTool, testTools, violationsOf } from './fixtures.ts';
 
@@ -229,6 +229,16 @@ const nodes: readonly { readonly what: string; readonly node: unknown; readonly 
     found: ['plan.input.unknown .inputs.k'],
   },
   {
+    what: 'too few inputs, of which one is missing',
+    node: { id: 0, tool: 'counted', inputs: {} },
+    found: ['plan.input.missing .inputs.a'],
+  },
+  {
+    what: 'too many inputs, of which one is unknown',
+    node: { id: 0, tool: 'counted', inputs: { a: 'x', d: 1 } },
+    found: ['plan.input.unknown .inputs.d'],
+  },
+  {
     what: 'several at once',
     node: { id: 0, tool: 'q', inputs: { n: 0, k: 1 } },
     found: ['plan.input.unknown .inputs.k', 'plan.input.missing .inputs.q', 'plan.input.type .inputs.n'],
@@ -321,6 +331,16 @@ const graphs: readonly BadPlan[] = [
     what: 'a key of a list',
     plan: pair({ tool: 'typed' }, { tool: 'a', inputs: { x: { $from: 0, path: 'items.t' } } }),
     found: ['plan.ref.path nodes[1].inputs.x'],
+  },
+  {
+    what: 'a path that no object has that may be there',
+    plan: pair({ tool: 'typed' }, { tool: 'a', inputs: { x: { $from: 0, path: 'nullable.b' } } }),
+    found: ['plan.ref.path nodes[1].inputs.x'],
+  },
+  {
+    what: 'too many inputs beside a reference',
+    plan: pair({ tool: 'typed' }, { tool: 'counted', inputs: { a: { $from: 0, path: 'text' }, b: 'x' } }),
+    found: ['plan.input.type nodes[1].inputs'],
   },
   {
     what: 'a place behind the end of a list',
@@ -526,6 +546,13 @@ test.each([
     ],
   },
   {
+    what: 'a path into what may be one thing or another',
+    nodes: [
+      { id: 0, tool: 'typed' },
+      { id: 1, tool: 'q', inputs: { q: { $from: 0, path: 'nullable.a' }, n: { $from: 0, path: 'mixed[0]' } } },
+    ],
+  },
+  {
     what: 'a value that may be of the right type',
     nodes: [
       { id: 0, tool: 'typed' },
@@ -650,4 +677,58 @@ test('more than a thousand violations are counted, not listed', async () => {
     path: '',
     message: '501 more are not listed.',
   });
+});
+
+test('a schema of another library is asked itself where it can be, and by its JSON Schema where something is referred to', async () => {
+  const schema: StandardSchema<{ word: string; n: number }> & {
+    readonly '~standard': { readonly jsonSchema: object };
+  } = {
+    '~standard': {
+      version: 1,
+      vendor: 'own',
+      validate: (value) => {
+        const { word } = value as { readonly word?: unknown };
+        // JSON Schema has no word for this.
+        if (word === 'level') return { issues: [{ message: 'No palindromes.', path: ['word'] }] };
+        return typeof word === 'string'
+          ? { value: value as { word: string; n: number } }
+          : { issues: [{ message: 'No.' }] };
+      },
+      jsonSchema: {
+        input: () => ({
+          type: 'object',
+          properties: { word: { type: 'string' }, n: { type: 'number' } },
+          required: ['word'],
+        }),
+      },
+    },
+  };
+  const tools = [
+    ...testTools,
+    defineTool({ name: 'own', description: 'Own.', inputSchema: schema, execute: () => null }),
+  ];
+  const plan = (inputs: JsonObject) => planOf({ id: 0, tool: 'typed' }, { id: 1, tool: 'own', inputs });
+  expect(await violationsOf(plan({ word: 'level' }), { tools })).toEqual(['plan.input.type nodes[1].inputs.word']);
+  expect(await violationsOf(plan({}), { tools })).toEqual(['plan.input.missing nodes[1].inputs.word']);
+  expect(await violationsOf(plan({ word: 1, n: { $from: 0, path: 'text' } }), { tools })).toEqual([
+    'plan.ref.type nodes[1].inputs.n',
+    'plan.input.type nodes[1].inputs.word',
+  ]);
+  expect(await violationsOf(plan({ word: '{{STEPS.0.text}}', n: 1 }), { tools })).toEqual([]);
+});
+
+test('where the rest of a schema cannot be told from what is open, it is left to the call', async () => {
+  const input: JsonObject = {
+    type: 'object',
+    properties: {
+      one: { type: 'object', properties: { inner: { type: 'string' } } },
+      two: { $ref: '#/properties/one/properties/inner' },
+    },
+  };
+  const choice: JsonObject = { type: 'object', anyOf: [{ properties: { one: {}, two: { type: 'string' } } }] };
+  const tools = [...testTools, testTool('knotted', { input }), testTool('choice', { input: choice })];
+  const knotted = (tool: string) =>
+    planOf({ id: 0, tool: 'a' }, { id: 1, tool, inputs: { one: { $from: 0 }, two: 1 } });
+  expect(await violationsOf(knotted('knotted'), { tools })).toEqual([]);
+  expect(await violationsOf(knotted('choice'), { tools })).toEqual([]);
 });

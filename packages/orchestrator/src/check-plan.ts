@@ -26,7 +26,7 @@ export interface CheckPlanOptions {
   readonly tools: readonly Tool[];
   /**
    * What does a tool's work, by the name of the tool, as the loader knows it from the tool's file (`metadata.function`). A node that
-   * names a function must name this one. Default: a tool has none but its own name.
+   * names a function must name this one. Default: the function of a tool is called like the tool.
    */
   readonly functions?: ReadonlyMap<string, string>;
   readonly limits?: PlanLimits;
@@ -34,7 +34,7 @@ export interface CheckPlanOptions {
 
 /** A plan in which everything fits. Frozen: what its source becomes later does not matter. */
 export interface CheckedPlan {
-  /** What was read, in its normal form: JSON that is the same plan when it is read again. Functions are filled in where known. */
+  /** What was read, in its normal form: JSON that is the same plan when it is read again. Its functions are filled in. */
   readonly plan: Plan;
   /** SHA-256 of the canonical text of `plan`, in hexadecimal. */
   readonly digest: string;
@@ -120,9 +120,8 @@ function checkTool(node: DraftNode, { toolNamed, options, reports: { violations 
     const message = `The tool ${show(tool)} is only declared: it cannot be called.`;
     violations.add('plan.tool.not_executable', { path: `${path}.tool`, node: id, index }, message);
   }
-  const expected = facts.functionName ?? facts.tool.name;
-  if (functionName !== undefined && functionName !== expected) {
-    const message = `The function of the tool ${show(tool)} is \`${expected}\`, not ${show(functionName)}.`;
+  if (functionName !== undefined && functionName !== facts.functionName) {
+    const message = `The function of the tool ${show(tool)} is ${show(facts.functionName)}, not ${show(functionName)}.`;
     violations.add('plan.function.unknown', { path: `${path}.function`, node: id, index }, message);
   }
   return facts;

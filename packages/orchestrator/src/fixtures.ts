@@ -44,6 +44,15 @@ export const testTools: readonly Tool[] = [
     },
   }),
   testTool('p'),
+  testTool('counted', {
+    input: {
+      type: 'object',
+      properties: { a: { type: 'string' }, b: { type: 'string' }, c: {} },
+      required: ['a'],
+      minProperties: 1,
+      maxProperties: 1,
+    },
+  }),
   testTool('llm_caller', {
     input: { type: 'object', properties: { prompt: { type: 'string' } }, required: ['prompt'] },
   }),
@@ -73,6 +82,8 @@ export const testTools: readonly Tool[] = [
         items: { type: 'array', items: { type: 'object', properties: { t: { type: 'string' } } }, maxItems: 5 },
         open: { type: 'object', additionalProperties: true },
         maybe: { type: ['string', 'null'] },
+        nullable: { type: ['object', 'null'], properties: { a: { type: 'string' } } },
+        mixed: { type: ['object', 'array'], properties: { a: {} }, items: { type: 'string' } },
       },
     },
   }),

@@ -24,6 +24,7 @@ const present = {
     {
       id: 1,
       tool: 'b',
+      function: 'b',
       inputs: { x: { $from: 0, path: 'a.b[0]' }, y: 'See {{STEPS.0.a["b c"] | default: "none"}}.' },
       depends_on: [0],
       retry: 2,
@@ -45,7 +46,10 @@ test('what is written in the normal form is read as it is', async () => {
 test.each([
   { what: 'as text', plan: JSON.stringify(present, null, 2) },
   { what: 'without a version and a status', plan: { nodes: present.nodes, final_output_node: 1 } },
-  { what: 'without a function', plan: { ...present, nodes: [{ ...first, function: undefined }, second].map(drop) } },
+  {
+    what: 'without a function',
+    plan: { ...present, nodes: present.nodes.map((node) => drop({ ...node, function: undefined })) },
+  },
   { what: 'with defaults left out', plan: { ...present, nodes: [{ id: 0, tool: 'a', inputs: { x: 1 } }, second] } },
   {
     what: 'with the dependency left to the reference',

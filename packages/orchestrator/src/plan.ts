@@ -23,7 +23,7 @@ export interface Plan {
 export interface PlanNode {
   readonly id: NodeId;
   readonly tool: string;
-  /** What does the tool's work, as its file names it; absent where nobody said. */
+  /** What does the tool's work, as its file names it. Absent only in what `readPlan` reads. */
   readonly function?: string;
   /** Literal JSON with references in it: `{ "$from": id, "path": …, "default": … }`, or in texts `{{STEPS.id.path}}`. */
   readonly inputs: JsonObject;

@@ -109,7 +109,7 @@ export function locate(place: SchemaPlace, path: ValuePath): Located {
       return { type: 'missing', problem: `what stands before \`${String(segment).slice(0, 64)}\` is of type ${what}` };
     }
     const node = asPlainSchema(current);
-    if (node === undefined || types === undefined || types.size > 1) {
+    if (node === undefined || types === undefined || (types.has('array') && types.has('object'))) {
       return { type: 'found', place: { node: undefined, root: place.root } };
     }
     const inner = types.has('array') ? itemOf(node, Number(segment)) : memberOf(node, String(segment));

@@ -4,12 +4,10 @@ import { type CompiledSchema, compileSchema } from '@holdfast/schema';
 /** What a check needs to know of a tool, made ready once. */
 export interface ToolFacts {
   readonly tool: Tool;
-  /** Of nodes that use the tool. `undefined`: its own name, or nothing at all. */
-  readonly functionName: string | undefined;
+  /** What does its work, by name. */
+  readonly functionName: string;
   readonly input: CompiledSchema;
   readonly output: CompiledSchema | undefined;
-  /** Lists are described by `prefixItems`. */
-  readonly modern: boolean;
   /**
    * The input schema with parts of it left open, compiled once for each way of leaving some open; `undefined`: this cannot be done, and
    * what it would find is found when the call is made.
@@ -18,7 +16,6 @@ export interface ToolFacts {
 }
 
 const noArguments = jsonSchema({ type: 'object', properties: {}, additionalProperties: false });
-const modernDraft = 'https://json-schema.org/draft/2020-12/schema';
 
 /** @throws HoldfastError `tool.name.duplicate`, and what `compileSchema` throws. */
 export function createToolTable(
@@ -38,13 +35,13 @@ export function createToolTable(
     if (known !== undefined) return known;
     const tool = byName.get(name);
     if (tool === undefined) return undefined;
-    const facts = createFacts(tool, functions.get(name));
+    const facts = createFacts(tool, functions.get(name) ?? name);
     table.set(name, facts);
     return facts;
   };
 }
 
-function createFacts(tool: Tool, functionName: string | undefined): ToolFacts {
+function createFacts(tool: Tool, functionName: string): ToolFacts {
   const schema = tool.inputSchema ?? noArguments;
   const draft = 'schema' in schema ? schema.schema['$schema'] : undefined;
   const relaxed = new Map<string, CompiledSchema | undefined>();
@@ -53,7 +50,6 @@ function createFacts(tool: Tool, functionName: string | undefined): ToolFacts {
     functionName,
     input: compileSchema(schema),
     output: tool.outputSchema === undefined ? undefined : compileSchema(tool.outputSchema),
-    modern: draft === undefined || draft === modernDraft,
     relax(open) {
       const key = JSON.stringify(open);
       if (!relaxed.has(key)) relaxed.set(key, compileRelaxed(draft === undefined ? open : { ...open, $schema: draft }));
