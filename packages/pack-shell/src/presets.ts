@@ -68,6 +68,10 @@ const writing = [
   'git --output',
   'git --textconv',
   'git grep -O',
+  // They take back what makes these commands read.
+  'git branch --no-list',
+  'git branch --no-show-current',
+  'git config --no-get',
   // Behind `git remote -v`.
   ...['add', 'prune', 'remove', 'rename', 'rm', 'set-branches', 'set-head', 'set-url', 'show', 'update'].map(
     (part) => `git remote ${part}`,
