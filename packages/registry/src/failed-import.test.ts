@@ -27,6 +27,16 @@ test.each<readonly [string, Readonly<Record<string, string>>, string]>([
     ', at `a.ts:3`: Expression expected',
   ],
   ['TypeScript that is not only types', { 'a.ts': '\nenum A { b }' }, ', at `a.ts:2`: TypeScript enum'],
+  [
+    'a module in a package of CommonJS',
+    { 'package.json': '{ "type": "commonjs" }', 'a.ts': 'import "node:fs";' },
+    ', at `a.ts:1`: Cannot use import statement outside a module. It is taken for CommonJS: let its name end in `.mts`',
+  ],
+  [
+    'an export in a package of CommonJS',
+    { 'package.json': '{ "type": "commonjs" }', 'a.ts': 'export default {};' },
+    ", at `a.ts:1`: Unexpected token 'export'. It is taken for CommonJS: let its name end in `.mts`",
+  ],
   ['a throw', { 'a.ts': '\nthrow new Error("no luck");' }, ', at `a.ts:2`: no luck'],
   ['a throw further down', { 'a.ts': 'import "./b/c.mjs";', 'b/c.mjs': '\n\nnothing();' }, ', at `b/c.mjs:3`: nothing'],
   [

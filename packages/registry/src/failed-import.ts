@@ -10,8 +10,15 @@ import { showFile } from './shown-file.ts';
  */
 export function describeFailedImport(thrown: unknown, directory: string): string {
   const place = findPlace(thrown, directory);
-  return `${place === undefined ? '' : `, at \`${place}\``}: ${describeThrown(thrown)}`;
+  const what = describeThrown(thrown);
+  const hint = commonJsProblem.test(what)
+    ? '. It is taken for CommonJS: let its name end in `.mts` or `.mjs`, or set `"type": "module"` in the package.json'
+    : '';
+  return `${place === undefined ? '' : `, at \`${place}\``}: ${what}${hint}`;
 }
+
+// What Node.js says of a module that it takes for none.
+const commonJsProblem = /^(?:Cannot use import statement outside a module|Unexpected token 'export')$/;
 
 const frame = /^(?: {4}at (?:.* \()?)?(?<path>file:\/\/\/[^()]+?|(?:[A-Za-z]:)?[/\\][^()]*?):(?<line>\d+)(?::\d+)?\)?$/;
 

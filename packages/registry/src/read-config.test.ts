@@ -43,7 +43,6 @@ test('a configuration is looked for in the current directory alone: not above it
   const hostile = 'globalThis.holdfastRanForeign = true; export default {};';
   await using folder = await createFolder({
     'holdfast.config.mjs': hostile,
-    'here/holdfast.config.json': '{}',
     'here/w/holdfast.config.mjs': hostile,
     'here/w/holdfast.config.ts': hostile,
   });
@@ -100,6 +99,16 @@ test('config.invalid: two configurations side by side', async () => {
     code: 'config.invalid',
     message: expect.stringContaining('`holdfast.config.ts` and `holdfast.config.js`') as string,
   });
+});
+
+test.each(['json', 'cjs', 'yaml'])('config.invalid: `holdfast.config.%s` is not passed over', async (extension) => {
+  await using folder = await createFolder({ [`holdfast.config.${extension}`]: '{}' });
+  const directory = folder.path;
+  await expect(readConfig({ directory })).rejects.toMatchObject({
+    code: 'config.invalid',
+    message: expect.stringContaining(`\`holdfast.config.${extension}\` is not read`) as string,
+  });
+  expect(await readConfig({ directory, file: false })).toEqual({ layers: [] });
 });
 
 test('a folder or a dead link of the name is not passed over', async () => {

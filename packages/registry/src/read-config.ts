@@ -35,7 +35,11 @@ export async function readConfig({ directory, file, workspace }: ReadConfigOptio
   return { layers: [host, policy].filter((layer) => layer !== undefined) };
 }
 
-const configNames = ['ts', 'mts', 'js', 'mjs'].map((extension) => `holdfast.config.${extension}`);
+const toNames = (extensions: readonly string[]): readonly string[] =>
+  extensions.map((extension) => `holdfast.config.${extension}`);
+const configNames = toNames(['ts', 'mts', 'js', 'mjs']);
+// Passed over, what they deny would be allowed.
+const otherNames = toNames(['json', 'jsonc', 'cjs', 'cts', 'yaml', 'yml']);
 
 async function readHostConfig(directory: string, named: string | undefined): Promise<ConfigLayer | undefined> {
   const path = await findConfig(directory, named);
@@ -64,7 +68,12 @@ async function findConfig(directory: string, named: string | undefined): Promise
       `There are ${found.map((name) => `\`${name}\``).join(' and ')}: keep one of them, or name it with \`--config\`.`,
     );
   }
-  return first === undefined ? undefined : join(directory, first);
+  if (first !== undefined) return join(directory, first);
+  for (const name of otherNames) {
+    if (!(await exists(join(directory, name)))) continue;
+    throw new HoldfastError('config.invalid', `\`${name}\` is not read: write it as a module, \`holdfast.config.ts\`.`);
+  }
+  return undefined;
 }
 
 async function exists(path: string): Promise<boolean> {
