@@ -3,6 +3,7 @@ import {
   append,
   clear,
   definePlugin,
+  definePolicy,
   defineTool,
   jsonSchema,
   type Policy,
@@ -11,12 +12,12 @@ import {
   type SliceKind,
   upsert,
 } from '@holdfast/core';
-import { executeToolCall, runAgent } from '@holdfast/executor';
+import { executeToolCall, resumeToolCall, runAgent } from '@holdfast/executor';
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
 import { readBeforeWrite } from '@holdfast/policy';
 import { createPrompt, markdownSection } from '@holdfast/prompt';
 import { createRegistry, type Registry } from '@holdfast/registry';
-import { createSession, type Session } from '@holdfast/session';
+import { createSession, replay, type Session } from '@holdfast/session';
 import { scriptedModel } from '@holdfast/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -152,4 +153,64 @@ test('one of a section is in force as in any prompt: it may refuse what others h
       if (event.type === 'tool-call-end') ended.push(`${event.name} ${event.outcome.code}`);
     expect(ended).toEqual(['overwrite policy.read_before_write']);
   }
+});
+
+test('a tool with a prefix whose process ended under it is asked, reserved for and concluded as itself', async () => {
+  const asked: unknown[] = [];
+  const pay = defineTool({
+    name: 'pay',
+    description: 'Pays.',
+    effects: 'external',
+    inputSchema: jsonSchema<{ readonly amount: number }>({
+      type: 'object',
+      properties: { amount: { type: 'number' } },
+    }),
+    // Its process ends meanwhile.
+    execute: () => new Promise<number>(() => undefined),
+    probe({ amount }, { idempotencyKey }) {
+      asked.push(['probe', amount, idempotencyKey !== '']);
+      return { type: 'done', value: amount };
+    },
+  });
+  const money = definePolicy<string>({
+    name: 'money',
+    stateKind: 'keyed',
+    tools: ['pay'],
+    check: () => allow,
+    reserve({ tool }, { callKey }) {
+      asked.push(['reserve', tool.name]);
+      return upsert(callKey, 'reserved');
+    },
+    onResult: ({ tool }) => upsert('spent', tool.name),
+  });
+  const bank = {
+    name: 'bank',
+    version: '1.0.0',
+    description: 'x',
+    holdfast: '>=0.0.0',
+    tools: [pay],
+    policies: [money],
+  };
+  const open = () => createRegistry().use(definePlugin(bank), { prefix: 'my', source: { digest: 'a'.repeat(64) } });
+  const session = createSession();
+  const begun = Promise.withResolvers<void>();
+  session.subscribe(({ type }) => {
+    if (type === 'tool-call-start') begun.resolve();
+  });
+  const first = open();
+  const call = { id: 'c1', name: 'my_pay', arguments: { amount: 5 } };
+  void executeToolCall(call, { tools: first.tools, policies: first.policies, session });
+  await begun.promise;
+
+  const again = replay([...session.records()]);
+  const { tools, policies } = open();
+  expect(await resumeToolCall('c1', { tools, policies, session: again })).toMatchObject({ kind: 'ok', value: 5 });
+  expect(asked).toEqual([
+    ['reserve', 'pay'],
+    ['probe', 5, true],
+  ]);
+  const [policy] = policies;
+  expect(policy?.id).toBe('bank-money');
+  // What was reserved is gone, as the call has come to its end.
+  expect(again.export().slices).toMatchObject([{ id: 'policy:host/bank-money', state: [['spent', 'pay']] }]);
 });
