@@ -93,7 +93,7 @@ export const testTools: readonly Tool[] = [
   defineTool({ name: 'declared', description: 'Nobody does it.' }),
 ];
 
-export const testFunctions: ReadonlyMap<string, string> = new Map([['a', 'run_a']]);
+const testFunctions: ReadonlyMap<string, string> = new Map([['a', 'run_a']]);
 
 export function check(source: unknown, options: Partial<CheckPlanOptions> = {}): Promise<PlanCheck> {
   return checkPlan(source, { tools: testTools, functions: testFunctions, ...options });

@@ -108,7 +108,7 @@ function readReference({ $from: from, path = '', default: fallback, ...others }:
   if (typeof path !== 'string') return `\`path\` of a reference must be a text such as \`a.b[0]\`, got ${show(path)}.`;
   const reading = parsePath(path);
   if (!reading.ok) return `\`path\` ${show(path)} cannot be followed: ${reading.problem}.`;
-  if (fallback === undefined) return { from: from === 0 ? 0 : from, path: reading.path };
+  if (fallback === undefined) return { from, path: reading.path };
   if (holdsReference(fallback)) return 'The `default` of a reference holds no references.';
-  return { from: from === 0 ? 0 : from, path: reading.path, default: fallback };
+  return { from, path: reading.path, default: fallback };
 }

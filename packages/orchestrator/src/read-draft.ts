@@ -145,7 +145,7 @@ function readFinal(plan: ReadonlyMap<string, Json>, report: Report): NodeId | un
     report.add('plan.final.missing', place, '`final_output_node` says whose result is that of the plan.');
     return undefined;
   }
-  if (isNodeId(final)) return withoutSign(final);
+  if (isNodeId(final)) return final;
   report.add('plan.final.type', place, `\`final_output_node\` must be the id of a node, got ${show(final)}.`);
   return undefined;
 }
@@ -163,7 +163,7 @@ function readNode(json: Json, index: number, { key, reports }: NodeReading): Dra
     return undefined;
   }
   const { id } = json as JsonObject;
-  const known = isNodeId(id) ? withoutSign(id) : undefined;
+  const known = isNodeId(id) ? id : undefined;
   const place: Place = { path, index, node: known };
   const node = renameKeys(json as JsonObject, { aliases: nodeAliases, keys: nodeKeys, place, report: violations });
   if (id === undefined) violations.add('plan.node.id.missing', at(place, 'id'), `A node has an \`id\`: ${nodeIdRule}.`);
@@ -187,11 +187,6 @@ function readNode(json: Json, index: number, { key, reports }: NodeReading): Dra
 
 function at(place: Place, key: string): Place {
   return { ...place, path: `${place.path}.${key}` };
-}
-
-// JSON has a zero with a sign, which is the same node.
-function withoutSign(id: NodeId): NodeId {
-  return id === 0 ? 0 : id;
 }
 
 function readTool(node: ReadonlyMap<string, Json>, place: Place, report: Report): string | undefined {
@@ -237,7 +232,7 @@ function readDependencies(
   }
   return (list as readonly Json[]).flatMap((id, index) => {
     const path = `${listPlace.path}[${index}]`;
-    if (isNodeId(id)) return [{ id: withoutSign(id), path }];
+    if (isNodeId(id)) return [{ id: id, path }];
     report.add('plan.deps.type', { ...place, path }, `\`depends_on\` holds ids of nodes; ${show(id)} cannot be one.`);
     return [];
   });

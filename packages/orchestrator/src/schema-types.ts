@@ -34,7 +34,7 @@ const combining: readonly string[] = [
 ];
 
 /** The schema that `place` refers to, when it is nothing but a reference. */
-export function follow({ node, root }: SchemaPlace): SchemaPlace {
+function follow({ node, root }: SchemaPlace): SchemaPlace {
   let current = node;
   for (let hops = 0; hops < maxHops; hops += 1) {
     if (!isPlainObject(current)) break;
