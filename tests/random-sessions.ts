@@ -49,7 +49,7 @@ export interface RandomSession {
   readonly later: boolean;
 }
 
-export const simpleTools = ['look', 'note', 'send', 'lose'] as const;
+const simpleTools = ['look', 'note', 'send', 'lose'] as const;
 
 const leaf: fc.Arbitrary<RandomCall> = fc.record({
   tool: fc.constantFrom(...simpleTools),
@@ -168,7 +168,7 @@ function makeTools(policies: readonly Policy[]): readonly Tool[] {
   return tools;
 }
 
-export function argumentsOf({ key, fails, calls }: RandomCall): JsonObject {
+function argumentsOf({ key, fails, calls }: RandomCall): JsonObject {
   return JSON.parse(JSON.stringify({ key, fails, calls }));
 }
 

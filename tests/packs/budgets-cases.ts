@@ -4,7 +4,7 @@ import type { PackCases, PolicyCall, PolicyStep, PresetCases } from '@holdfast/t
 import * as v from 'valibot';
 
 /** A tool that answers with what its argument `answers` holds, and fails where it is told to. */
-export function spender(name: string, more: Partial<Pick<Tool, 'effects' | 'repeat'>> = {}): Tool {
+function spender(name: string, more: Partial<Pick<Tool, 'effects' | 'repeat'>> = {}): Tool {
   return defineTool({
     name,
     description: 'Stands in for a tool that takes something.',
