@@ -139,12 +139,16 @@ function unwrapShell(name: string, given: readonly ShellWord[], texts: InputText
     return onlyUnclear(`what \`${name}\` runs is not known`);
   }
   const [script] = given.slice(start);
+  const takesInput = options.some((text) => /^-[^-]*s/.test(text));
   if (options.some((text) => /^-[^-]*c/.test(text))) {
     if (script === undefined) return { inner: [], isTransparent: false };
     if (!script.known) return onlyUnclear(`what \`${name} -c\` runs is not known`);
-    return { inner: [{ type: 'script', text: script.text }], isTransparent: true };
+    const inner: Inner = { type: 'script', text: script.text };
+    // `dash` runs what it reads after that, too.
+    const also: Inner = { type: 'unclear', problem: `what \`${name} -s\` reads is not known` };
+    return { inner: takesInput ? [inner, also] : [inner], isTransparent: true };
   }
-  const readsInput = script === undefined || options.some((text) => /^-[^-]*s/.test(text)) || isInput(script);
+  const readsInput = script === undefined || takesInput || isInput(script);
   if (!readsInput) return unwrapFile(name, given.slice(start));
   if (texts.length === 0) return onlyUnclear(`what \`${name}\` reads is not known`);
   const inner = texts.map(

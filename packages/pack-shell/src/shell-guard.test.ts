@@ -134,6 +134,8 @@ test.each([
   'cat a | bash -s',
   'sh',
   'sh < a',
+  'cat a | sh -sc ls',
+  'sh -c -s ls < a',
   'echo rm -r a | sh 3<<E\nls\nE',
   'sh -c "$x"',
   'sh -c "ls $x"',
