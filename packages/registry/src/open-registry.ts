@@ -87,7 +87,8 @@ export interface OpenedRegistry {
 
 /**
  * Imports the plugins and packs that a configuration names, and nothing else, and puts them in force. A plugin that cannot be had costs
- * itself; a pack that cannot throws, because nothing is to run without a guard that was asked for.
+ * itself; a pack that cannot throws, because nothing is to run without a guard that was asked for. What this process has imported before
+ * is as it was then, whatever its file has become.
  *
  * @throws HoldfastError of a pack `plugin.package.*`, `plugin.export.*`, `plugin.version.*`, `config.pack.unknown`,
  * `config.policy.invalid` and what `preparePack` throws; of both what `Registry.use` throws.
