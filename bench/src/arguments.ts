@@ -5,6 +5,7 @@ export const names: readonly string[] = [
   'loader',
   'render',
   'policies',
+  'orchestrator',
   'import',
   'size',
   'install',

@@ -1,0 +1,78 @@
+import { defineTool, digestJson, type JsonObject, jsonSchema } from '@holdfast/core';
+import { checkPlan } from '@holdfast/orchestrator';
+import { compare, type Extent, everything, limitRounds, type Subject } from '../compare.ts';
+import type { Report } from '../report.ts';
+
+const sizes = [100, 1_000, 10_000];
+/** Nodes that wait for nothing in common, side by side. */
+const width = 20;
+
+const schema = jsonSchema({
+  type: 'object',
+  properties: { text: { type: 'string' }, count: { type: 'integer', minimum: 0 } },
+  required: ['text'],
+});
+const tools = [
+  defineTool({
+    name: 'work',
+    description: 'Works.',
+    effects: 'none',
+    inputSchema: schema,
+    outputSchema: schema,
+    execute: () => ({ text: 'done' }),
+  }),
+];
+
+/** What checking a plan costs a node, at three sizes of plans: the same each time, if it is linear. */
+export async function measureOrchestrator(extent: Extent = everything): Promise<readonly Report[]> {
+  const subjects = sizes.filter((size) => size <= extent.largest).flatMap((size) => [floor(size), checking(size)]);
+  return [
+    {
+      name: 'orchestrator: checking a plan, a node',
+      notes: [
+        `Layers of ${width} nodes that each wait for two of the layer before, and refer to one of them in a text and to one by value.`,
+        'floor: the text of the plan parsed, and the digest of what it holds; what no check can do without.',
+      ],
+      rows: await compare(subjects, limitRounds({ rounds: 15, warmUpRounds: 5 }, extent)),
+    },
+  ];
+}
+
+function floor(size: number): Subject {
+  const text = writePlan(size);
+  return {
+    name: `floor, ${size} nodes`,
+    operations: size,
+    prepare: () => async () => {
+      const digest = await digestJson(JSON.parse(text));
+      if (digest.length !== 64) throw new Error('the digest is none');
+    },
+  };
+}
+
+function checking(size: number): Subject {
+  const text = writePlan(size);
+  return {
+    name: `checkPlan, ${size} nodes`,
+    operations: size,
+    against: [
+      { name: `floor, ${size} nodes` },
+      ...(size === sizes[0] ? [] : [{ name: `checkPlan, ${sizes[0]} nodes` }]),
+    ],
+    prepare: () => async () => {
+      const { type } = await checkPlan(text, { tools });
+      if (type !== 'valid') throw new Error(`the plan is ${type}`);
+    },
+  };
+}
+
+function writePlan(size: number): string {
+  const nodes = Array.from({ length: size }, (_, id): JsonObject => {
+    if (id < width) return { id, tool: 'work', inputs: { text: `Node ${id}`, count: id } };
+    const above = id - width;
+    const beside = above - (above % width) + ((above + 1) % width);
+    const inputs = { text: `After {{STEPS.${above}.text}}`, count: { $from: beside, path: 'count', default: 0 } };
+    return { id, tool: 'work', inputs, depends_on: [above], retry: 1, on_fail: 'continue' };
+  });
+  return JSON.stringify({ status: 'success', nodes, final_output_node: size - 1 });
+}
