@@ -12,6 +12,8 @@ import { isFolder } from './workspace.ts';
 export interface ConfigState {
   /** `null`: there is none, or it cannot be read. */
   readonly file: string | null;
+  /** Whether a run begins with it, or without any where there is none. */
+  readonly usable: boolean;
   /** Names and versions of the plugins in force. */
   readonly plugins: readonly string[];
   /** Ids and presets of the packs in force. */
@@ -31,7 +33,7 @@ export async function examineConfig(
   { config, tools, subfolders, workspace }: ViewPlace & { readonly workspace: string },
   host: Host,
 ): Promise<ExaminedConfig> {
-  const none: ConfigState = { file: null, plugins: [], packs: [] };
+  const none: ConfigState = { file: null, usable: true, plugins: [], packs: [] };
   let examined: ExaminedConfig = { state: none, tools, subfolders: subfolders === true, problems: [] };
   try {
     const place = (await isFolder(workspace)) ? { workspace } : {};
@@ -56,17 +58,19 @@ export async function examineConfig(
       ...examined,
       state: {
         file: settings.file,
+        usable: true,
         plugins: used.plugins.map(({ name, version }) => `${name} ${version}`),
         packs: registry.packsInForce.map(describePack),
       },
       problems: leftOut.map(({ message }) => message),
     };
   } catch (thrown) {
-    return { ...examined, problems: [describeThrown(thrown)] };
+    return { ...examined, state: { ...examined.state, usable: false }, problems: [describeThrown(thrown)] };
   }
 }
 
-export function describeConfig({ file, plugins, packs }: ConfigState): readonly (readonly [string, string])[] {
+export function describeConfig({ file, usable, plugins, packs }: ConfigState): readonly (readonly [string, string])[] {
+  if (!usable) return [['config', `${toPrintable(file ?? 'what there is')} cannot be used, and no run begins with it`]];
   if (file === null) return [['config', 'no holdfast.config.ts here; a run does without plugins and packs']];
   const counts = `${formatCount(plugins.length, 'plugin')} and ${formatCount(packs.length, 'pack')} in force`;
   return [

@@ -257,4 +257,9 @@ test('doctor tells what is in force of a configuration, and what of it keeps a r
   const told = await type(broken, ['doctor']);
   expect(told.exitCode).toBe(1);
   expect(told.stdout).toMatch(/problem: .*npm install gone-pack/);
+  expect(told.stdout).toMatch(/^config +holdfast\.config\.mjs cannot be used, and no run begins with it$/m);
+  await using misspelt = await create({ pakcs: [] });
+  expect((await type(misspelt, ['doctor'])).stdout).toMatch(
+    /^config +what there is cannot be used, and no run begins/m,
+  );
 });
