@@ -62,15 +62,15 @@ export function checkInputs(
     const known =
       node !== undefined && (node['type'] === 'object' || node['properties'] !== undefined) ? node : undefined;
     const inner: { readonly key: string; readonly surveyed: Surveyed; readonly schema: Json | undefined }[] = [];
+    const names = Object.keys(known?.['properties'] ?? {});
+    const others = names.length === 0 ? '' : `; there are ${showList(names)}`;
     let unknown = false;
     for (const [key, member] of members) {
       const found = known === undefined ? undefined : memberOf(known, key);
       const memberPath = joinKey(path, key);
       if (found === false && known !== undefined) {
         unknown = true;
-        const names = Object.keys(known['properties'] ?? {});
-        const message = `There is no input ${show(key)}${names.length === 0 ? '' : `; there are ${showList(names)}`}.`;
-        report.add('plan.input.unknown', { ...place, path: memberPath }, message);
+        report.add('plan.input.unknown', { ...place, path: memberPath }, `There is no input ${show(key)}${others}.`);
       }
       const memberSchema = found === false ? undefined : found;
       const surveyed = survey(member, { node: memberSchema, root }, memberPath);
@@ -86,7 +86,9 @@ export function checkInputs(
         ? { type: 'object', members: inner.map(({ key, surveyed }) => [key, surveyed.tree]) }
         : part;
     if (!isChanged && !unknown && missing.length === 0) return { tree: result };
-    if (known === undefined) return { tree: result, open: true };
+    // A pattern would be held against what stands in for a value, too.
+    if (known === undefined || (isChanged && Object.hasOwn(known, 'patternProperties')))
+      return { tree: result, open: true };
     const required = Array.isArray(known['required']) ? (known['required'] as readonly Json[]) : [];
     const changes = inner.flatMap(({ key, surveyed: { open, schema: changed } }): (readonly [string, Json])[] =>
       open === true ? [[key, {}]] : changed === undefined ? [] : [[key, changed]],

@@ -546,6 +546,13 @@ test.each([
     ],
   },
   {
+    what: 'references under keys that a pattern describes',
+    nodes: [
+      { id: 0, tool: 'typed' },
+      { id: 1, tool: 'shape', inputs: { patterns: { n: { $from: 0, path: 'count' }, n1: 1 } } },
+    ],
+  },
+  {
     what: 'a path into what may be one thing or another',
     nodes: [
       { id: 0, tool: 'typed' },

@@ -68,6 +68,7 @@ export const testTools: readonly Tool[] = [
         sizes: { type: 'array', items: { type: 'integer' }, minItems: 2, uniqueItems: true },
         either: { anyOf: [{ type: 'string' }, { type: 'boolean' }] },
         map: { type: 'object', additionalProperties: { type: 'number' } },
+        patterns: { type: 'object', patternProperties: { '^n': { type: 'number' } } },
         shared: { $ref: '#/$defs/shared' },
       },
       $defs: { shared: { type: 'object', properties: { on: { type: 'boolean' } }, required: ['on'] } },
