@@ -1,16 +1,7 @@
-import type {
-  Pack,
-  PluginCommand,
-  PluginModel,
-  Policy,
-  ResourceDefinition,
-  Section,
-  Slice,
-  Tool,
-} from '@holdfast/core';
+import type { Tool } from '@holdfast/core';
 import { foldName } from './fold-name.ts';
 import { renamePolicy } from './own-names.ts';
-import type { LooseTools, RegisteredPack, RegisteredPlugin, RegistryProblem } from './registry.ts';
+import type { RegisteredPack, Registry, RegistryProblem } from './registry.ts';
 import type { TakenPack } from './take-pack.ts';
 import type { TakenPlugin } from './take-plugin.ts';
 import type { Winners } from './winners.ts';
@@ -21,19 +12,7 @@ export type Used = TakenPlugin | TakenPack;
 type InForce = Extract<TakenPlugin, { readonly type: 'plugin' }>;
 
 /** What a registry shows. */
-export interface RegistryView {
-  readonly plugins: readonly RegisteredPlugin[];
-  readonly problems: readonly RegistryProblem[];
-  readonly tools: readonly Tool[];
-  readonly looseTools: readonly LooseTools[];
-  readonly policies: readonly Policy[];
-  readonly sections: readonly Section[];
-  readonly slices: readonly Slice[];
-  readonly models: ReadonlyMap<string, PluginModel>;
-  readonly resources: ReadonlyMap<string, ResourceDefinition>;
-  readonly commands: ReadonlyMap<string, PluginCommand>;
-  readonly packs: ReadonlyMap<string, Pack>;
-  readonly packsInForce: readonly RegisteredPack[];
+export interface RegistryView extends Omit<Registry, 'use' | 'resolve' | 'explain' | 'toJSON'> {
   readonly byQualifiedName: ReadonlyMap<string, Tool>;
 }
 
