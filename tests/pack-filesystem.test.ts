@@ -155,6 +155,22 @@ test('a search by a tool of the host is seen once it is named', async () => {
   expect(await call('grep_files', { pattern: 'tulip' }, { filesystem, options })).toMatchObject({ kind: 'denied' });
 });
 
+test('a search behind a prefix is a search', async () => {
+  const tools = fileTools().map((tool) => ({ ...tool, name: `dev_${tool.name}` }));
+  const search = async (input: object) =>
+    executeToolCall(
+      { name: 'dev_grep_files', arguments: { pattern: 'tulip', ...input } },
+      {
+        tools,
+        session: createSession(),
+        policies: packPolicies(filesystemGuard),
+        resources: { filesystem: memoryFilesystem(files) },
+      },
+    );
+  expect(await search({})).toMatchObject({ kind: 'denied', message: expect.stringContaining('must not be searched') });
+  expect(await search({ path: 'src' })).toMatchObject({ kind: 'ok', value: { matches: [] } });
+});
+
 test('a file that appears while it is searched for fails the search', async () => {
   const grep = defineTool({
     name: 'grep_files',

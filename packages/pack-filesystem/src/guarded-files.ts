@@ -57,6 +57,9 @@ export function guardedFiles(options: GuardedFilesOptions): Policy<undefined> {
   const readers = new Map(readable ? [] : Object.entries(uses.reads));
   const writers = new Map(Object.entries(uses.writes));
   const searchers = new Map(readable ? [] : Object.entries(uses.searches));
+  // Also of `dev_grep_files`, as it is called under a prefix: what a search looks into is not noticed afterwards.
+  const searchOf = (name: string): SearchArguments | undefined =>
+    searchers.get(name) ?? (/[_-]grep_files$/u.test(name) ? searchers.get('grep_files') : undefined);
   const overruled = new WeakMap<PreparedCall, Overruled>();
 
   async function check({ call, filesystem }: { readonly call: PreparedCall; readonly filesystem: FilesystemReader }) {
@@ -74,7 +77,7 @@ export function guardedFiles(options: GuardedFilesOptions): Policy<undefined> {
       const keys = await Promise.all(paths.map((path) => filesystem.resolve(path)));
       for (const key of keys) if (isGuarded(key)) found.push({ key, use });
     }
-    const search = searchers.get(tool.name);
+    const search = searchOf(tool.name);
     const searched = search && (await findSearched(input, search, { filesystem, isGuarded }));
     if (searched !== undefined) found.push({ key: searched, use: 'searched' });
     const [first] = found;
@@ -88,7 +91,7 @@ export function guardedFiles(options: GuardedFilesOptions): Policy<undefined> {
     tools,
     check(call, { filesystem }) {
       const { name } = call.tool;
-      if (!readers.has(name) && !writers.has(name) && !searchers.has(name)) return allow;
+      if (!readers.has(name) && !writers.has(name) && searchOf(name) === undefined) return allow;
       if (filesystem === undefined) return deny(`\`${name}\` has no files: no filesystem is bound.`);
       overruled.delete(call);
       return check({ call, filesystem }).catch((error: unknown) => {
@@ -99,7 +102,7 @@ export function guardedFiles(options: GuardedFilesOptions): Policy<undefined> {
     },
     onResult(call, { touched, value }) {
       const letThrough = overruled.get(call);
-      const shown = letThrough?.searching !== true && searchers.has(call.tool.name) ? filesShown(value) : [];
+      const shown = letThrough?.searching !== true && searchOf(call.tool.name) !== undefined ? filesShown(value) : [];
       for (const { key, use } of listUses(touched.get('filesystem'), shown)) {
         if ((readable && use !== 'written') || !isGuarded(key)) continue;
         // A yes to reading a file is none to writing it. Who may search it, or write it, may read it.
