@@ -76,7 +76,8 @@ export function checkInputs(
       const surveyed = survey(member, { node: memberSchema, root }, memberPath);
       inner.push({ key, surveyed, schema: memberSchema });
     }
-    const missing = known === undefined ? [] : findMissing(known, new Set(members.map(([key]) => key)));
+    const present = new Set<Json>(members.map(([key]) => key));
+    const missing = known === undefined ? [] : findMissing(known, present);
     for (const key of missing) {
       report.add('plan.input.missing', { ...place, path: joinKey(path, key) }, `The input ${show(key)} is required.`);
     }
@@ -85,11 +86,14 @@ export function checkInputs(
       part.type === 'object'
         ? { type: 'object', members: inner.map(({ key, surveyed }) => [key, surveyed.tree]) }
         : part;
-    if (!isChanged && !unknown && missing.length === 0) return { tree: result };
+    const required = Array.isArray(known?.['required']) ? (known['required'] as readonly Json[]) : [];
+    // What is not there is missing, which has been said, or has a default, which is not filled in everywhere.
+    const kept = required.filter((key) => present.has(key));
+    if (!isChanged && !unknown && kept.length === required.length) return { tree: result };
     // A pattern would be held against what stands in for a value, too.
-    if (known === undefined || (isChanged && Object.hasOwn(known, 'patternProperties')))
+    if (known === undefined || (isChanged && Object.hasOwn(known, 'patternProperties'))) {
       return { tree: result, open: true };
-    const required = Array.isArray(known['required']) ? (known['required'] as readonly Json[]) : [];
+    }
     const changes = inner.flatMap(({ key, surveyed: { open, schema: changed } }): (readonly [string, Json])[] =>
       open === true ? [[key, {}]] : changed === undefined ? [] : [[key, changed]],
     );
@@ -100,7 +104,7 @@ export function checkInputs(
       schema: {
         ...keep(known, ['type', 'additionalProperties', 'patternProperties', ...counts]),
         properties: { ...(known['properties'] as JsonObject | undefined), ...Object.fromEntries(changes) },
-        required: required.filter((key) => !missing.some((name) => name === key)),
+        required: kept,
         ...(unknown ? { additionalProperties: true } : {}),
       },
     };
@@ -160,7 +164,7 @@ function itemsOf(part: InputTree): readonly InputTree[] {
 }
 
 /** Required, not there, and without a default. */
-function findMissing({ required, properties }: JsonObject, present: ReadonlySet<string>): readonly string[] {
+function findMissing({ required, properties }: JsonObject, present: ReadonlySet<Json>): readonly string[] {
   if (!Array.isArray(required)) return [];
   return (required as readonly Json[]).filter((key): key is string => {
     if (typeof key !== 'string' || present.has(key)) return false;
