@@ -2,6 +2,8 @@ import type { Json, JsonObject } from '@holdfast/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { planOf, testTool, testTools, violationsOf } from './fixtures.ts';
+import { typeOf } from './schema-types.ts';
+import { formatPath } from './value-path.ts';
 
 const input: JsonObject = {
   type: 'object',
@@ -45,7 +47,13 @@ const input: JsonObject = {
     },
   },
 };
-const tools = [...testTools, testTool('rich', { input })];
+const types = ['null', 'boolean', 'number', 'string', 'array', 'object'];
+const tools = [
+  ...testTools,
+  testTool('rich', { input }),
+  testTool('gives', { output: input }),
+  ...types.map((type) => testTool(`takes_${type}`, { input: { type: 'object', properties: { x: { type } } } })),
+];
 
 const word = fc.stringMatching(/^[a-z]{1,4}$/);
 const { link } = fc.letrec<{ readonly link: unknown }>((tie) => ({
@@ -120,7 +128,7 @@ test.each([
   },
   {
     what: 'a missing input',
-    spoil: ({ text: _, ...inputs }: JsonObject) => inputs,
+    spoil: (inputs: JsonObject) => Object.fromEntries(Object.entries(inputs).filter(([key]) => key !== 'text')),
     found: 'plan.input.missing nodes[1].inputs.text',
   },
   {
@@ -134,5 +142,30 @@ test.each([
       // Put in after the holes were made, so that none takes its place.
       expect(await check(spoil(punch(inputs, places)))).toContain(found);
     }),
+  );
+});
+
+/** Every place in a value, by its path. */
+function placesIn(value: Json, path: readonly (string | number)[] = []): readonly (readonly [typeof path, Json])[] {
+  const inner: readonly (readonly [string | number, Json])[] = Array.isArray(value)
+    ? [...(value as readonly Json[]).entries()]
+    : typeof value === 'object' && value !== null
+      ? Object.entries(value)
+      : [];
+  return [[path, value], ...inner.flatMap(([step, item]) => placesIn(item, [...path, step]))];
+}
+
+test('what a result could hold is not refused where a value of its type is asked for', async () => {
+  await fc.assert(
+    fc.asyncProperty(good, fc.nat(), async (value, number) => {
+      const places = placesIn(value);
+      const [path, found] = places[number % places.length] ?? [[], value];
+      const nodes = [
+        { id: 0, tool: 'gives' },
+        { id: 1, tool: `takes_${typeOf(found)}`, inputs: { x: { $from: 0, path: formatPath(path) } } },
+      ];
+      expect(await violationsOf(planOf(...nodes), { tools })).toEqual([]);
+    }),
+    { numRuns: 1_000 },
   );
 });
