@@ -4,9 +4,17 @@ import { offlineModel } from '@holdfast/adapter-offline';
 import { append, defineSlice, defineTool, jsonSchema, type Model, toolOk } from '@holdfast/core';
 import { executeToolCall, runAgent } from '@holdfast/executor';
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
+import { checkPlan } from '@holdfast/orchestrator';
+import { approvals } from '@holdfast/pack-approvals';
+import { budgets } from '@holdfast/pack-budgets';
+import { filesystemGuard } from '@holdfast/pack-filesystem';
+import { networkEgress } from '@holdfast/pack-network';
+import { releaseOrder } from '@holdfast/pack-release';
+import { shellGuard } from '@holdfast/pack-shell';
 import { planningSection, planSlice } from '@holdfast/planning';
 import { callBudget } from '@holdfast/policy';
 import { createPrompt, markdownSection } from '@holdfast/prompt';
+import { createRegistry } from '@holdfast/registry';
 import { compileSchema } from '@holdfast/schema';
 import { createSession } from '@holdfast/session';
 import { scriptedModel } from '@holdfast/testing';
@@ -89,6 +97,21 @@ export async function runEverything(): Promise<object> {
     { name: 'note', arguments: '{"text":1,"other":2}' },
     { tools: [note], session: createSession({ slices: [notes] }) },
   );
+  const guards = [approvals, budgets, filesystemGuard, networkEgress, releaseOrder, shellGuard];
+  const { policies } = guards.reduce((registry, pack) => registry.use(pack), createRegistry());
+  const secret = await executeToolCall(
+    { name: 'read_file', arguments: { path: '.env' } },
+    {
+      tools: fileTools(),
+      session: createSession(),
+      policies,
+      resources: { filesystem: memoryFilesystem({ '.env': 'x' }) },
+    },
+  );
+  const checked = await checkPlan(
+    { status: 'success', nodes: [{ id: 0, tool: 'note', inputs: { text: 'x' } }], final_output_node: 0 },
+    { tools: [note] },
+  );
   const plain = compileSchema(jsonSchema({ type: 'object', properties: { a: { type: 'integer' } } }));
   const ask = (other: Model) =>
     runAgent({ model: other, prompt, session: createSession({ slices: [notes] }), input: 'Hello' }).result;
@@ -99,6 +122,8 @@ export async function runEverything(): Promise<object> {
     notes: session.read(notes).toArray(),
     plan: session.read(planSlice)?.status,
     refused: refused.kind,
+    secret: secret.kind,
+    checked: checked.type,
     plain: [plain.validate({ a: 1 }).ok, plain.validate({ a: 'x' }).ok],
     offline: (await ask(offlineModel())).status,
     sdk: (await ask(sdkModel)).text,
