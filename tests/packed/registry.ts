@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { promisify } from 'node:util';
@@ -35,7 +35,7 @@ export async function startRegistry(
   for (const { manifest, tarball } of packages) add({ manifest, tarball });
   const upstream = await findUpstream();
 
-  const server = createServer(async (request, response) => {
+  const answerTo = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = decodeURIComponent(request.url ?? '/').slice(1);
     // Ports come back, and so must not what npm remembers of the last run.
     const headers = { 'cache-control': 'no-store' };
@@ -53,6 +53,10 @@ export async function startRegistry(
     // What is ours and not there must not come from anywhere else.
     else if (path.startsWith('@holdfast/')) response.writeHead(404, headers).end();
     else response.writeHead(302, { ...headers, location: new URL(request.url?.slice(1) ?? '', upstream).href }).end();
+  };
+  const server = createServer((request, response) => {
+    // What npm sends that is no package is told to npm; the registry goes on.
+    answerTo(request, response).catch((thrown: unknown) => response.writeHead(400).end(String(thrown)));
   });
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');

@@ -78,8 +78,15 @@ export const site: UserConfig<DefaultTheme.Config> = {
   srcDir: '.cache/site',
   outDir: 'dist',
   cacheDir: '.cache/vitepress',
-  // Braces in a text are braces.
-  markdown: { attrs: { disable: true } },
+  // Braces in a text are braces, and in code two of them are, too.
+  markdown: {
+    attrs: { disable: true },
+    config(markdown) {
+      const renderCode = markdown.renderer.rules.code_inline;
+      markdown.renderer.rules.code_inline = (...line) =>
+        (renderCode?.(...line) ?? '').replace(/^<code(?! v-pre)/, '<code v-pre');
+    },
+  },
   themeConfig: {
     nav: [
       { text: 'Guide', link: '/five-minutes' },
