@@ -56,8 +56,7 @@ export async function checkPack(
   // One after another: timers are counted in the whole process.
   for (const check of packTester(pack, cases, manifest === undefined ? {} : { manifest }))
     checks.push(await runCheck(check));
-  // Policies that are not made cannot be measured, and the checks have said so.
-  const rules = await measurePack(pack, cases).catch(() => []);
+  const rules = await measurePack(pack, cases);
   const { name, version, description } = pack;
   const path = file.startsWith('file:') ? fileURLToPath(file) : file;
   const shown = { file: shortenPath(path, host.directory), cases: shortenPath(casesFile, host.directory) };

@@ -1,5 +1,6 @@
 import {
   describeThrown,
+  isHoldfastError,
   isOperation,
   type Json,
   type Operation,
@@ -97,8 +98,9 @@ export function openScopeOf(scope: CallScope): CallScope {
   try {
     scope.state.begin().discard();
     return scope;
-  } catch {
+  } catch (thrown) {
     // That is how a transaction says that it has ended.
+    if (!isHoldfastError(thrown) || thrown.code !== 'context.closed') throw thrown;
     return openScopeOf(scope.parent.scope);
   }
 }

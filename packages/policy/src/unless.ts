@@ -29,6 +29,7 @@ export function unless<State>(exempt: (call: PreparedCall) => boolean, policy: P
       try {
         return policy.reserve?.(call, context);
       } catch {
+        // As with `onResult`.
         return undefined;
       }
     },
