@@ -38,6 +38,15 @@ export type { ApprovalAnswer, Outcome, OutcomeKind, PendingApproval, RunStatus }
 export type { OutputFormat, ParsedOutput } from './output-format.ts';
 export { definePack, isPack, type Pack, type PackDefinition, type PackPreset } from './pack.ts';
 export { modelJsonLimits, type ParsedJson, parseJson } from './parse-json.ts';
+export type {
+  Planner,
+  PlannerAnswer,
+  PlannerAttempt,
+  PlannerProblem,
+  PlannerRequest,
+  PlannerTool,
+  TraceEntry,
+} from './planner.ts';
 export {
   definePlugin,
   isPlugin,

@@ -5,6 +5,7 @@ import type { Filesystem } from './filesystem.ts';
 import { deepFreeze, type Json } from './json.ts';
 import type { Model } from './model.ts';
 import type { Outcome } from './outcome.ts';
+import type { TraceEntry } from './planner.ts';
 import type { Prompt, RenderedPrompt } from './prompt.ts';
 import type { ResourceDefinition } from './resource-definition.ts';
 import { findRetryProblem, type ToolRetry, toRetry } from './retry.ts';
@@ -96,6 +97,11 @@ export interface ToolContext {
   readonly prompt: Prompt | undefined;
   readonly renderedPrompt: RenderedPrompt | undefined;
   readonly model: Model | undefined;
+  /**
+   * What became of the nodes that this one needs, directly or through others, in plan order; `undefined` for a call that is no node of
+   * a plan.
+   */
+  readonly trace: readonly TraceEntry[] | undefined;
   /** Tells observers how far the call is. Prolongs nothing. @throws HoldfastError `context.closed`. */
   progress(message: string): void;
   /** Tells observers that the call is alive. Prolongs nothing. @throws HoldfastError `context.closed`. */

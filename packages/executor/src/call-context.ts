@@ -12,6 +12,7 @@ import {
   type Slice,
   type ToolContext,
   type ToolSession,
+  type TraceEntry,
 } from '@holdfast/core';
 import type { CallResources } from './call-resources.ts';
 import type { NestedCalls } from './call-scope.ts';
@@ -74,6 +75,10 @@ class CallContext implements ToolContext {
 
   get renderedPrompt(): RenderedPrompt | undefined {
     return this.#call.scope.renderedPrompt;
+  }
+
+  get trace(): readonly TraceEntry[] | undefined {
+    return this.#call.scope.manner?.trace?.();
   }
 
   get model(): Model | undefined {

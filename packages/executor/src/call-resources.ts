@@ -18,6 +18,15 @@ import type { Reservations } from './reservations.ts';
 /** Why a call is told to stop. */
 export type StopReason = 'timeout' | EndOfLife;
 
+/** What the world knows a direct call by. */
+export function directCallKey(sessionId: string, callId: string): string {
+  return `${sessionId}/${escapeId(callId)}`;
+}
+
+function escapeId(callId: string): string {
+  return callId.replaceAll('%', '%25').replaceAll('/', '%2F');
+}
+
 /** The runtime's side of a tool's context: what it has staged, and how to stop and close it. */
 export class CallResources {
   readonly call: PreparedCall;
@@ -101,8 +110,8 @@ export class CallResources {
     // The id of a nested call continues that of its parent; any other may hold what it likes.
     if (parent !== undefined && scope.state === parent.transaction)
       return parent.key + call.id.slice(parent.call.id.length);
-    const id = call.id.replaceAll('%', '%25').replaceAll('/', '%2F');
-    return run === undefined ? `${session.id}/${id}` : `${session.id}/${run.startSeq}.${turn}/${id}`;
+    if (run === undefined) return directCallKey(session.id, call.id);
+    return `${session.id}/${run.startSeq}.${turn}/${escapeId(call.id)}`;
   }
 
   /** The resources' parts in the call's transaction, as far as the tool has asked for any. */

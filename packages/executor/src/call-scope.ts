@@ -17,6 +17,7 @@ import {
 import { maskRecord, type Session, type SessionTransaction } from '@holdfast/session';
 import type { Approve } from './approval.ts';
 import { type BudgetAccount, toAccount } from './budget.ts';
+import type { CallManner } from './call-manner.ts';
 import type { CallResources } from './call-resources.ts';
 import { parentCallOf, toSession } from './child-session.ts';
 import { bindHostPolicies, checkPolicies, observersOf } from './host-policies.ts';
@@ -86,6 +87,8 @@ export interface CallScope {
   readonly nest: (parent: CallResources) => NestedCalls;
   /** The call that these ones are nested in. */
   readonly parent: CallResources | undefined;
+  /** How its one call is made; what is nested in that call is made plainly. */
+  readonly manner: CallManner | undefined;
   /** Absent for direct calls. */
   readonly run: RunPosition | undefined;
   readonly hostPolicies: readonly PolicyBinding[];
@@ -149,6 +152,7 @@ export function createCallScope(options: CallOptions, toolNames?: ReadonlySet<st
     state: session,
     nest: nestCalls,
     parent,
+    manner: undefined,
     run: undefined,
     hostPolicies: policies,
     policiesFor: () => policies,

@@ -239,7 +239,8 @@ export function finish(event: ToolCallEndEvent, scope: CallScope): Outcome | Pro
   return synced === undefined ? tell(event, scope) : synced.then(() => tell(event, scope));
 }
 
-function tell(event: ToolCallEndEvent, { emit }: CallScope): Outcome {
+function tell(event: ToolCallEndEvent, { emit, manner }: CallScope): Outcome {
+  manner?.onEnd?.(event);
   if (emit === undefined) return event.outcome;
   // Listeners get one of their own: what they do to it changes neither the log nor what the caller gets.
   for (const list of [event.decisions, event.events, event.writes, event.changes]) Object.freeze(list);

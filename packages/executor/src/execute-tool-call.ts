@@ -17,17 +17,20 @@ import { recoverResources } from './recover-resources.ts';
 export function executeToolCall(call: ToolCall, options: CallOptions): Promise<Outcome | Suspended> {
   try {
     const scope = createCallScope(options);
-    const identified = identifyCall(call, () => nextCallId(scope.session));
-    const release = scope.parent === undefined ? claimId(identified.id, scope.session) : undefined;
-    const waiting = scope.parent?.counts ?? recoverResources(scope);
-    const conducting =
-      waiting === undefined
-        ? conductCall(identified, scope, { onEnd: release })
-        : conductAfter(waiting, { call: identified, scope, release });
+    const conducting = executeIn(scope, call);
     return scope.lifetime.endless ? conducting : conducting.finally(() => scope.lifetime.dispose());
   } catch (thrown) {
     return Promise.reject(thrown);
   }
+}
+
+/** As `executeToolCall`. Throws what is wrong before the call begins. */
+export function executeIn(scope: CallScope, call: ToolCall): Promise<Outcome | Suspended> {
+  const identified = identifyCall(call, () => nextCallId(scope.session));
+  const release = scope.parent === undefined ? claimId(identified.id, scope.session) : undefined;
+  const waiting = scope.parent?.counts ?? recoverResources(scope);
+  if (waiting === undefined) return conductCall(identified, scope, { onEnd: release });
+  return conductAfter(waiting, { call: identified, scope, release });
 }
 
 interface Waiting {

@@ -1,11 +1,14 @@
 export { type AnswerOptions, answerApproval, pendingApprovals, resolveCall } from './answer-approval.ts';
 export type { Approve, HostAnswer } from './approval.ts';
 export { createBudget } from './budget.ts';
+export type { CallManner } from './call-manner.ts';
 export type { CallOptions } from './call-scope.ts';
 export type { Suspended } from './conduct-call.ts';
 export type { RunResult } from './converse.ts';
 export { executeToolCall } from './execute-tool-call.ts';
 export { type Grant, listGrants, withdrawGrant } from './grants.ts';
+export type { EndOfLife } from './lifetime.ts';
+export { type Caller, openCaller } from './open-caller.ts';
 export type { RecoveryFailure } from './recover-resources.ts';
 export { type ResumeRunOptions, resumeRun } from './resume-run.ts';
 export { type RecoveredSession, recoverSession, resumeToolCall } from './resume-tool-call.ts';

@@ -65,6 +65,7 @@ function nestedScope(parent: CallResources, resources: Opened['resources']): Cal
   return {
     ...scope,
     parent,
+    manner: undefined,
     state: transaction,
     resources,
     surroundings: { session, filesystem: readOnlyFilesystem(resources), deadline: lifetime.deadline },

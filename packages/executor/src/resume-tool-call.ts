@@ -17,16 +17,21 @@ import { type RecoveryFailure, recoverResources } from './recover-resources.ts';
 export async function resumeToolCall(callId: string, options: CallOptions): Promise<Outcome | Suspended> {
   const scope = createCallScope(options);
   try {
-    findCall(scope.session, callId);
-    const release = claimCall(scope.session, callId);
-    try {
-      await recoverResources(scope);
-      return await goOn(findCall(scope.session, callId), scope);
-    } finally {
-      release();
-    }
+    return await resumeIn(scope, callId);
   } finally {
     scope.lifetime.dispose();
+  }
+}
+
+/** As `resumeToolCall`. */
+export async function resumeIn(scope: CallScope, callId: string): Promise<Outcome | Suspended> {
+  findCall(scope.session, callId);
+  const release = claimCall(scope.session, callId);
+  try {
+    await recoverResources(scope);
+    return await goOn(findCall(scope.session, callId), scope);
+  } finally {
+    release();
   }
 }
 

@@ -69,6 +69,7 @@ function contextOf(session: SessionTransaction): ToolContext {
     prompt: undefined,
     renderedPrompt: undefined,
     model: undefined,
+    trace: undefined,
     progress: () => undefined,
     beat: () => undefined,
   };

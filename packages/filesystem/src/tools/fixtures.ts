@@ -53,6 +53,7 @@ export async function callTool(
     prompt: undefined,
     renderedPrompt: undefined,
     model: undefined,
+    trace: undefined,
     progress: () => undefined,
     beat: () => undefined,
   };

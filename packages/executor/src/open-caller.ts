@@ -1,0 +1,50 @@
+import type { Outcome, ToolCall } from '@holdfast/core';
+import type { Session } from '@holdfast/session';
+import type { CallManner } from './call-manner.ts';
+import { directCallKey } from './call-resources.ts';
+import { type CallOptions, createCallScope } from './call-scope.ts';
+import type { Suspended } from './conduct-call.ts';
+import { executeIn } from './execute-tool-call.ts';
+import type { EndOfLife } from './lifetime.ts';
+import { resumeIn } from './resume-tool-call.ts';
+
+/** Makes direct calls that share what a runner is given: tools, policies, resources, one deadline, one signal. */
+export interface Caller {
+  readonly session: Session;
+  /** Above all child sessions. */
+  readonly rootSession: Session;
+  /** What the world knows a call of this caller by. No other call has the same; that of a call around it, and `/`, come first. */
+  keyOf(callId: string): string;
+  /** As `executeToolCall`. Calls may overlap. */
+  execute(call: ToolCall & { readonly id: string }, manner?: CallManner): Promise<Outcome | Suspended>;
+  /** As `resumeToolCall`. */
+  resume(callId: string, manner?: CallManner): Promise<Outcome | Suspended>;
+  /** Why the time of all of it is over. */
+  readonly ended: EndOfLife | undefined;
+  /** Calls `listener` once at the end, at once if that has been; the answer takes it back. */
+  onEnd(listener: (end: EndOfLife) => void): () => void;
+  /** Lets go of timers and listeners. */
+  dispose(): void;
+}
+
+/**
+ * Prepares what many direct calls share, once.
+ *
+ * @throws HoldfastError as `executeToolCall`, for a wrong configuration.
+ */
+export function openCaller(options: CallOptions): Caller {
+  const scope = createCallScope(options);
+  const { session, rootSession, lifetime } = scope;
+  return {
+    session,
+    rootSession,
+    keyOf: (callId) => directCallKey(session.id, callId),
+    execute: async (call, manner) => executeIn(manner === undefined ? scope : { ...scope, manner }, call),
+    resume: (callId, manner) => resumeIn(manner === undefined ? scope : { ...scope, manner }, callId),
+    get ended() {
+      return lifetime.ended;
+    },
+    onEnd: lifetime.onEnd,
+    dispose: lifetime.dispose,
+  };
+}
