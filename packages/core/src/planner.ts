@@ -38,7 +38,14 @@ export interface PlannerRequest {
 
 /** A plan as text, in which its JSON is looked for, or as a value. Untrusted: it is checked as a whole. */
 export type PlannerAnswer =
-  | { readonly text: string; readonly usage?: ModelUsage | undefined }
+  | {
+      readonly text: string;
+      readonly usage?: ModelUsage | undefined;
+      /** The message was cut by a limit on its length: whatever stands in it, it is not all. */
+      readonly cut?: boolean | undefined;
+      /** What is worth knowing about the answer beside its text. */
+      readonly warnings?: readonly PlannerProblem[] | undefined;
+    }
   | { readonly plan: Json };
 
 /** Writes plans. It never runs anything; whatever it throws means that it could not be asked. */

@@ -3,6 +3,7 @@ import { checkGraph, type PlanGraph } from './check-graph.ts';
 import { type CheckedInputs, checkInputs } from './check-inputs.ts';
 import { checkLocks } from './check-locks.ts';
 import { checkHole } from './check-references.ts';
+import { markChecked } from './checked-plans.ts';
 import type { InputTree, NodeId, Plan, PlanViolation } from './plan.ts';
 import { type DraftNode, type DraftPlan, type Reports, readDraft } from './read-draft.ts';
 import { createToolTable, type ToolFacts } from './tool-facts.ts';
@@ -75,7 +76,9 @@ export async function checkPlan(source: unknown, options: CheckPlanOptions): Pro
   if (plan === undefined) return Object.freeze({ type: 'invalid', violations, warnings });
   // A plan is JSON; its type has names where JSON's has none.
   const digest = await digestJson(plan as unknown as Json);
-  return deepFreeze({ type: 'valid', checked: { plan, digest, inputs }, warnings });
+  const valid = deepFreeze({ type: 'valid' as const, checked: { plan, digest, inputs }, warnings });
+  markChecked(valid.checked, options);
+  return valid;
 }
 
 interface Checking {

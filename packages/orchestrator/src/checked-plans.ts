@@ -1,0 +1,13 @@
+import type { CheckedPlan, CheckPlanOptions } from './check-plan.ts';
+
+const checkedPlans = new WeakMap<CheckedPlan, CheckPlanOptions>();
+
+/** Notes that `plan`, this very object, came of a check with `options`. */
+export function markChecked(plan: CheckedPlan, options: CheckPlanOptions): void {
+  checkedPlans.set(plan, options);
+}
+
+/** With what `plan` was checked; `undefined`: it only looks like a plan that was. */
+export function checkedWith(plan: CheckedPlan): CheckPlanOptions | undefined {
+  return checkedPlans.get(plan);
+}
