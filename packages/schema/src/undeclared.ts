@@ -134,9 +134,11 @@ function readShape(nodes: readonly Node[], root: Node): Shape {
       if (isPlainObject(value)) rest.push(value);
     }
     if (branch['uniqueItems'] === true) unique = true;
-    if (Array.isArray(branch['prefixItems'])) prefix.push(...branch['prefixItems'].filter(isPlainObject));
-    if (Array.isArray(branch['items'])) prefix.push(...branch['items'].filter(isPlainObject));
-    else if (isPlainObject(branch['items'])) items.push(branch['items']);
+    for (const list of [branch['prefixItems'], branch['items']]) {
+      // One by one: there may be more than a call takes arguments.
+      if (Array.isArray(list)) for (const node of list) if (isPlainObject(node)) prefix.push(node);
+    }
+    if (isPlainObject(branch['items'])) items.push(branch['items']);
     if (Array.isArray(required)) {
       inherited.push(...required.filter((key): key is string => typeof key === 'string' && key in Object.prototype));
     }
