@@ -2,7 +2,6 @@ import {
   type Budget,
   type ChildSession,
   type Clock,
-  describeThrown,
   HoldfastError,
   type Model,
   type Outcome,
@@ -14,14 +13,14 @@ import {
   systemClock,
   type Tool,
 } from '@holdfast/core';
-import { maskRecord, type Session, type SessionTransaction } from '@holdfast/session';
+import type { Session, SessionTransaction } from '@holdfast/session';
 import type { Approve } from './approval.ts';
 import { type BudgetAccount, toAccount } from './budget.ts';
 import type { CallManner } from './call-manner.ts';
 import type { CallResources } from './call-resources.ts';
 import { parentCallOf, toSession } from './child-session.ts';
 import { bindHostPolicies, checkPolicies, observersOf } from './host-policies.ts';
-import { isThenable, waitForAnswer } from './invoke.ts';
+import { isolateListener } from './isolate-listener.ts';
 import { type Lifetime, startLifetime } from './lifetime.ts';
 import { nestCalls } from './nested-call.ts';
 import { nestedResources } from './nested-resources.ts';
@@ -145,7 +144,7 @@ export function createCallScope(options: CallOptions, toolNames?: ReadonlySet<st
   const granted =
     grants === undefined ? (outer?.grants ?? noGrants) : new Set([...(outer?.grants ?? noGrants), ...grants]);
   const lifetime = startLifetime({ clock, signal, timeoutMs, budgets: ownBudgets, outer: parent?.lifetime });
-  const ownEmit = onEvent === undefined ? undefined : isolate(onEvent, session);
+  const ownEmit = onEvent === undefined ? undefined : isolateListener(onEvent, session);
   return {
     toolset,
     session,
@@ -208,28 +207,6 @@ function readerOf(session: Session): SessionReader {
 }
 
 type Listener = (event: RunEvent) => void;
-
-/** A listener that cannot break what it listens to. */
-function isolate(listener: Listener, session: Session): Listener {
-  const note = (event: RunEvent, thrown: unknown): void => {
-    try {
-      session.record({ type: 'subscriber-error', event: event.type, message: describeThrown(thrown) });
-    } catch {
-      // What was told of has happened, so its call must not fail; the next record meets the same log and says so.
-    }
-  };
-  return (event) => {
-    try {
-      const answer: unknown = listener(maskRecord(event, session.redactor));
-      if (!isThenable(answer)) return;
-      void waitForAnswer({ type: 'unstoppable', value: answer }).then((settled) => {
-        if (settled.type === 'threw') note(event, settled.thrown);
-      });
-    } catch (thrown) {
-      note(event, thrown);
-    }
-  };
-}
 
 /** Tells those who listen to the parent, too. */
 function passUp(parent: CallResources, sessionId: string, own: Listener | undefined): Listener | undefined {

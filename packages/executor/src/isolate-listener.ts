@@ -1,0 +1,31 @@
+import { describeThrown } from '@holdfast/core';
+import { maskRecord, type Session } from '@holdfast/session';
+import { isThenable, waitForAnswer } from './invoke.ts';
+
+/**
+ * A listener that cannot break what it listens to: what it throws, or its promise rejects with, is recorded. It sees events with
+ * masks where the session has a redactor.
+ */
+export function isolateListener<Event extends { readonly type: string }>(
+  listener: (event: Event) => void,
+  session: Session,
+): (event: Event) => void {
+  const note = (event: Event, thrown: unknown): void => {
+    try {
+      session.record({ type: 'subscriber-error', event: event.type, message: describeThrown(thrown) });
+    } catch {
+      // What was told of has happened, so its call must not fail; the next record meets the same log and says so.
+    }
+  };
+  return (event) => {
+    try {
+      const answer: unknown = listener(maskRecord(event, session.redactor));
+      if (!isThenable(answer)) return;
+      void waitForAnswer({ type: 'unstoppable', value: answer }).then((settled) => {
+        if (settled.type === 'threw') note(event, settled.thrown);
+      });
+    } catch (thrown) {
+      note(event, thrown);
+    }
+  };
+}
