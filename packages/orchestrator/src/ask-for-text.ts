@@ -1,0 +1,102 @@
+import {
+  type Deadline,
+  describeThrown,
+  type FinishReason,
+  type Message,
+  type Model,
+  type ModelEvent,
+  type ModelUsage,
+} from '@holdfast/core';
+
+export interface AskForTextOptions {
+  readonly messages: readonly Message[];
+  readonly signal?: AbortSignal | undefined;
+  readonly deadline?: Deadline | undefined;
+  /** A longer answer is a failure, and is not read to its end. Default 1,000,000. */
+  readonly maxCharacters?: number;
+}
+
+/** What came of asking a model for one text without offering it a tool. */
+export type AskedText =
+  | {
+      readonly type: 'text';
+      readonly text: string;
+      readonly reason: FinishReason;
+      /** How many tools it called all the same. */
+      readonly calls: number;
+      readonly usage: ModelUsage | undefined;
+    }
+  /** `text` is what had come until then. */
+  | { readonly type: 'failed'; readonly message: string; readonly cause: unknown; readonly text: string };
+
+/**
+ * Reads one message of `model`. Whatever the model does is an answer; only the reason of an aborted `signal` is thrown, at once, also
+ * where the model does not heed it.
+ */
+export async function askForText(
+  model: Model,
+  { messages, signal: outer, deadline, maxCharacters = 1_000_000 }: AskForTextOptions,
+): Promise<AskedText> {
+  outer?.throwIfAborted();
+  const own = new AbortController();
+  const stop = (): void => own.abort(outer?.reason);
+  outer?.addEventListener('abort', stop, { once: true });
+  const over = new Promise<undefined>((resolve) => {
+    own.signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  });
+  let iterator: AsyncIterator<ModelEvent> | undefined;
+  let text = '';
+  let calls = 0;
+  const failed = (message: string, cause?: unknown): AskedText => ({ type: 'failed', message, cause, text });
+  try {
+    iterator = model.stream({ messages, tools: [], signal: own.signal, deadline })[Symbol.asyncIterator]();
+    for (;;) {
+      const step = await Promise.race([iterator.next(), over]);
+      outer?.throwIfAborted();
+      if (step === undefined || step.done === true) return failed('The model ended its message without `finish`.');
+      const event = step.value;
+      switch (event.type) {
+        case 'text-delta':
+          if (typeof event.text !== 'string') return failed('The model sent a `text-delta` whose `text` is no string.');
+          text += event.text;
+          if (text.length > maxCharacters) return failed(`The model sent more than ${maxCharacters} characters.`);
+          break;
+        case 'tool-call':
+          calls += 1;
+          break;
+        case 'finish':
+          return { type: 'text', text, reason: event.reason, calls, usage: readUsage(event.usage) };
+        default:
+          return failed(
+            `The model sent an event of unknown type \`${String((event satisfies never as ModelEvent).type)}\`.`,
+          );
+      }
+    }
+  } catch (thrown) {
+    outer?.throwIfAborted();
+    return failed(describeThrown(thrown), thrown);
+  } finally {
+    outer?.removeEventListener('abort', stop);
+    // What the model still does is for nobody: it is told so, and its clean-up is not waited for.
+    own.abort();
+    void closeStream(iterator);
+  }
+}
+
+async function closeStream(iterator: AsyncIterator<ModelEvent> | undefined): Promise<void> {
+  try {
+    await iterator?.return?.();
+  } catch {
+    // The answer is there or its failure known; how the clean-up went changes neither.
+  }
+}
+
+function readUsage(usage: ModelUsage | undefined): ModelUsage | undefined {
+  if (usage === undefined || usage === null) return undefined;
+  const { inputTokens, outputTokens } = usage;
+  return { inputTokens: toCount(inputTokens), outputTokens: toCount(outputTokens) };
+}
+
+function toCount(tokens: unknown): number {
+  return typeof tokens === 'number' && Number.isSafeInteger(tokens) && tokens >= 0 ? tokens : 0;
+}

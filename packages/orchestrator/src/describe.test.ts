@@ -1,0 +1,134 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { describePlan, planTable } from './describe-plan.ts';
+import { describeTrace, traceSummary, traceTable } from './describe-trace.ts';
+import { missingNodes } from './report-facts.ts';
+import { formatCount, formatDuration, formatTime, toLine } from './report-text.ts';
+import { begun, hostileTexts, partialTrace, randomTrace, traceFull, traceOf } from './test-traces.ts';
+
+test('a plan is a table of its nodes, without the columns that say nothing', () => {
+  expect(describePlan(partialTrace.plan)).toBe(
+    [
+      'node    tool          needs  on fail   timeout  purpose',
+      '0       search_news          continue  60 s     Latest news on AMD',
+      '1       search_news          continue  60 s     Latest news on Intel',
+      '2       summarise     0, 1   halt      60 s     Compare the two',
+      'report  write_report  2      halt      60 s     What the reader gets',
+      '',
+      '4 nodes; the result is that of report.',
+      '',
+    ].join('\n'),
+  );
+});
+
+test('a trace is what was asked for, a table of the nodes, what came of it, and what is missing', () => {
+  expect(describeTrace(partialTrace)).toBe(
+    [
+      'Run 12 of session session-1, begun 2026-05-17 09:30:00.000 UTC',
+      'Request: Compare the AI chip strategies of AMD and Intel',
+      `Plan: ${'ab'.repeat(32)}`,
+      '',
+      'node    tool          kind    attempts  took    why',
+      '0       search_news   ok      1         820 ms',
+      '1       search_news   failed  3         4.1 s   The server answered 503. (tool.failed)',
+      '2       summarise     ok      1         1.2 s',
+      'report  write_report  ok      1         900 ms  approved by ada@example.com',
+      '',
+      'partial: 3 of 4 nodes succeeded, in 21.4 s.',
+      'Output:',
+      '  {',
+      '    "path": "report.md",',
+      '    "bytes": 1204',
+      '  }',
+      'Missing:',
+      '  1 (search_news) failed',
+      '',
+    ].join('\n'),
+  );
+});
+
+test('a run that waits or goes on says so, and names the questions', () => {
+  const trace = traceOf([{ id: 0, kind: 'suspended' }], {
+    status: 'suspended',
+    pending: [
+      {
+        callId: 'plan_12_0',
+        name: 'a',
+        input: {},
+        dangerous: true,
+        asks: [{ policy: 'holdfast/dangerous', type: 'ask', reason: 'It deletes files.' }],
+        digest: '',
+        toolDigest: '',
+        expiresAtMs: begun,
+      },
+    ],
+  });
+  expect(traceSummary(trace)).toEqual([
+    'suspended: 0 of 1 node succeeded, in 0 ms.',
+    'It waits for 1 answer of a person, and goes on when it is resumed.',
+    'Missing:',
+    '  0 (a) suspended',
+    'Question: call `plan_12_0` of `a`, until 2026-05-17 09:30:00.000 UTC',
+    '  ask by holdfast/dangerous: It deletes files.',
+  ]);
+  const running = traceOf([{ id: 0, kind: 'running' }], { status: 'running', endedAtMs: undefined });
+  expect(traceSummary(running).slice(0, 2)).toEqual([
+    'running: 0 of 1 node succeeded.',
+    'By its log it has not ended: it still runs, or its process has ended and it can be resumed.',
+  ]);
+});
+
+test('what was skipped names the nodes because of which it was; of many only the first', () => {
+  const because = Array.from({ length: 20 }, (_, id) => id);
+  const node = { id: 0, kind: 'skipped', code: 'plan.dependency', message: 'Not needed.', because } as const;
+  expect(traceTable(traceOf([node])).rows[0]?.at(-1)).toBe(
+    'Not needed. (plan.dependency) because of 0, 1, 2, 3, 4, 5, 6, 7 and 12 more',
+  );
+});
+
+test('long outputs and long lists are cut, and what is left out is told', () => {
+  const nodes = Array.from({ length: 30 }, (_, id) => ({ id, kind: 'failed', message: 'x'.repeat(400) }) as const);
+  const trace = traceOf([...nodes, { id: 'last', value: 'y'.repeat(5_000) }]);
+  const lines = traceSummary(trace);
+  expect(lines).toContain('  (1,000 more characters)');
+  expect(lines).toContain('  and 10 more nodes');
+  expect(traceTable(trace).rows[0]?.at(-1)).toBe(`${'x'.repeat(300)}… (test.failed)`);
+  expect(missingNodes(trace)).toHaveLength(30);
+});
+
+test.each(hostileTexts)('%j is printable, and every cell is one line', (text) => {
+  const trace = traceFull(text);
+  const cells = [...traceTable(trace).rows, ...planTable(trace.plan).rows].flat();
+  for (const line of [...cells, ...traceSummary(trace)]) expect(line).not.toMatch(/[\p{Cc}\p{Cs}\u202E\u2066]/u);
+  expect(describeTrace(trace)).not.toMatch(/(?!\n)[\p{Cc}\p{Cs}\u202E\u2066]/u);
+});
+
+test('any trace is told with every node once, and alike each time', () => {
+  fc.assert(
+    fc.property(randomTrace(), (trace) => {
+      const ids = trace.nodes.map(({ node }) => toLine(String(node), 80));
+      expect(traceTable(trace).rows.map(([id]) => id)).toEqual(ids);
+      expect(planTable(trace.plan).rows.map(([id]) => id)).toEqual(ids);
+      expect(describeTrace(structuredClone(trace))).toBe(describeTrace(trace));
+      expect(describePlan(structuredClone(trace.plan))).toBe(describePlan(trace.plan));
+    }),
+  );
+});
+
+test.each([
+  [0, '0 ms'],
+  [999, '999 ms'],
+  [1000, '1.0 s'],
+  [59_949, '59.9 s'],
+  [61_000, '1 m 01 s'],
+  [3_600_000, '1 h 00 m'],
+  [7_260_000, '2 h 01 m'],
+])('%d ms are %s', (durationMs, text) => {
+  expect(formatDuration(durationMs)).toBe(text);
+});
+
+test('times that no calendar has, and large counts', () => {
+  expect(formatTime(1e300)).toBe('at 1e+300 ms');
+  expect(formatCount(1, 'node')).toBe('1 node');
+  expect(formatCount(1_234_567, 'node')).toBe('1,234,567 nodes');
+});

@@ -1,0 +1,79 @@
+import { purposeOf } from './describe-plan.ts';
+import type { NodeId, Plan, PlanNode } from './plan.ts';
+import { type Tone, toneOf, tones } from './report-facts.ts';
+import { formatDuration, toLine } from './report-text.ts';
+import type { NodeTrace, PlanTrace } from './trace.ts';
+
+/**
+ * The plan as a Mermaid flowchart. With a trace its nodes are coloured by how they ended, and labelled with that and how long it took.
+ *
+ * Names, ids and purposes reach the chart as text only, whatever they hold; each is cut at 80 characters. Mermaid itself draws no more
+ * than 500 edges unless its `maxEdges` says otherwise.
+ */
+export function planToMermaid(plan: Plan, trace?: PlanTrace): string {
+  // The chart's own ids, so that no id of a plan can be a word of Mermaid's.
+  const places = new Map<NodeId, number>(plan.nodes.map(({ id }, index) => [id, index]));
+  const traces = new Map<NodeId, NodeTrace>(trace?.nodes.map((node) => [node.node, node]));
+  const nodes = plan.nodes.map((node, index) => {
+    const label = labelOf(node, traces.get(node.id));
+    return node.id === plan.final_output_node ? `  n${index}[["${label}"]]` : `  n${index}["${label}"]`;
+  });
+  const edges = plan.nodes.flatMap(({ depends_on: needs }, index) =>
+    needs.flatMap((id) => {
+      const place = places.get(id);
+      return place === undefined ? [] : [`  n${place} --> n${index}`];
+    }),
+  );
+  return ['flowchart TD', ...nodes, ...edges, ...listClasses(plan, traces), ''].join('\n');
+}
+
+function labelOf({ id, tool, metadata }: PlanNode, trace: NodeTrace | undefined): string {
+  const purpose = purposeOf(metadata);
+  const lines = [`${escapeLabel(String(id))} ${escapeLabel(tool)}`];
+  if (purpose !== undefined && purpose !== '') lines.push(escapeLabel(purpose));
+  if (trace !== undefined) lines.push(escapeLabel(stateOf(trace)));
+  return lines.join('<br/>');
+}
+
+function stateOf({ kind, durationMs }: NodeTrace): string {
+  return durationMs === undefined ? kind : `${kind} ${formatDuration(durationMs)}`;
+}
+
+const maxLabel = 80;
+
+/**
+ * Text inside the quotes of a label. Letters, digits and spaces stay, and `_ - .` inside a word; all else is written as the number of
+ * its character: quotes and brackets end nothing, `<` begins no element, and what Markdown would obey (`1. `, `- `, `#`) is text.
+ */
+function escapeLabel(text: string): string {
+  return toLine(text.slice(0, 2 * maxLabel).replace(/\s+/g, ' '), maxLabel).replace(
+    special,
+    (character) => `#${character.codePointAt(0) ?? 0};`,
+  );
+}
+
+const special = /(?![\p{L}\p{M}\p{N} ,]|(?<=[A-Za-z0-9])[-._](?=[A-Za-z0-9]))./gsu;
+
+function listClasses(plan: Plan, traces: ReadonlyMap<NodeId, NodeTrace>): readonly string[] {
+  const members = new Map<Tone, string[]>();
+  for (const [index, { id }] of plan.nodes.entries()) {
+    const trace = traces.get(id);
+    if (trace === undefined) continue;
+    const tone = toneOf(trace.kind);
+    const names = members.get(tone) ?? [];
+    members.set(tone, names);
+    names.push(`n${index}`);
+  }
+  return tones.flatMap((tone) => {
+    const names = members.get(tone);
+    return names === undefined ? [] : [`  classDef ${tone} ${colors[tone]}`, `  class ${names.join(',')} ${tone}`];
+  });
+}
+
+const colors: Readonly<Record<Tone, string>> = {
+  ok: 'fill:#d9f2df,stroke:#1a7f37,color:#0b3d1b',
+  bad: 'fill:#ffdfdc,stroke:#b42318,color:#5c0f09',
+  doubt: 'fill:#ffe9c7,stroke:#9a6700,color:#4d3300',
+  skipped: 'fill:#ebebeb,stroke:#6e7781,color:#33383d',
+  open: 'fill:#dcebff,stroke:#0969da,color:#062f63',
+};
