@@ -171,7 +171,7 @@ async function settle(session: Session, world: World): Promise<readonly Outcome[
     if (outcome.kind === 'suspended') throw new Error(`\`${callId}\` still waits.`);
     ended.push(outcome);
   }
-  expect(session.openWork()).toEqual({ runs: [], calls: [] });
+  expect(session.openWork()).toEqual({ runs: [], plans: [], calls: [] });
   return ended;
 }
 

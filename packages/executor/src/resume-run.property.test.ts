@@ -203,7 +203,7 @@ test('however the answers are split over processes, and in whatever order, the e
       }
       expect(parts.summary(result)).toEqual(atOnce.summary(expected));
       parts.reopen();
-      expect(parts.session.openWork()).toEqual({ runs: [], calls: [] });
+      expect(parts.session.openWork()).toEqual({ runs: [], plans: [], calls: [] });
       const seen = parts.effects.map((effect) => effect.split(' ').at(-1));
       expect(new Set(seen).size).toBe(seen.length);
     }),

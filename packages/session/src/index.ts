@@ -8,7 +8,8 @@ export {
   type OpenedLog,
   type SessionStore,
 } from './log.ts';
-export type { CallPlace, OpenApproval, OpenCall, OpenRun, OpenStart, OpenWork } from './open-work.ts';
+export type { CallPlace, OpenApproval, OpenCall, OpenStart } from './open-call.ts';
+export type { OpenPlan, OpenRun, OpenWork } from './open-work.ts';
 export { maskRecord } from './redact-record.ts';
 export { type ReplayOptions, replay } from './replay.ts';
 export type { Reservation } from './reservation.ts';

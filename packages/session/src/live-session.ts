@@ -18,7 +18,8 @@ import {
   type SessionStore,
   toLogRecord,
 } from './log.ts';
-import { type CallPlace, type OpenCall, type OpenWork, OpenWorkLedger } from './open-work.ts';
+import type { CallPlace, OpenCall } from './open-call.ts';
+import { type OpenWork, OpenWorkLedger } from './open-work.ts';
 import { RecordListeners } from './record-listeners.ts';
 import { checkContent, maskExport, maskRecord, withoutContent } from './redact-record.ts';
 import type { Session, SessionOptions, SessionSnapshot } from './session.ts';

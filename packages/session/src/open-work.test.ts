@@ -137,6 +137,65 @@ test('a run that ends for good takes its calls with it, and no other', () => {
   expect(ledger.read()).toMatchObject({ runs: [], calls: [{ callId: 'b' }] });
 });
 
+const plan = (type: string, more: { readonly [field: string]: Json } = {}): LogEntry => ({ type, plan: 3, ...more });
+const begun = plan('plan-start', { digest: 'd', document: { nodes: [] } });
+const direct: { readonly [field: string]: Json } = {};
+
+test.each<{ what: string; entries: readonly LogEntry[]; plans: unknown; calls?: readonly string[] }>([
+  { what: 'has begun', entries: [begun], plans: [{ run: 3, seq: 0, suspended: false, digest: 'd' }] },
+  {
+    what: 'waits',
+    entries: [begun, pendingOf('plan_3_a', 'd1', direct), plan('plan-end', { status: 'suspended' })],
+    plans: [{ run: 3, seq: 0, suspended: true, digest: 'd' }],
+    calls: ['plan_3_a'],
+  },
+  {
+    what: 'goes on',
+    entries: [begun, plan('plan-end', { status: 'suspended' }), plan('plan-resume')],
+    plans: [{ run: 3, seq: 0, suspended: false, digest: 'd' }],
+  },
+  {
+    what: 'has ended, with its calls and no others',
+    entries: [
+      begun,
+      { ...begun, plan: 33 },
+      startOf('plan_3_a', 'never', direct),
+      pendingOf('plan_3_b', 'd1', direct),
+      pendingOf('plan_33_a', 'd2', direct),
+      startOf('plan_3', 'never', direct),
+      startOf('plan_3_c', 'never'),
+      plan('plan-end', { status: 'failed' }),
+    ],
+    plans: [{ run: 33, seq: 1, suspended: false, digest: 'd' }],
+    calls: ['plan_33_a', 'plan_3', 'plan_3_c'],
+  },
+  {
+    what: 'is none of this log',
+    entries: [
+      plan('plan-end', { status: 'failed' }),
+      plan('plan-resume'),
+      { type: 'plan-start', plan: 'x', digest: 'd' },
+      { type: 'child-record', callId: 'a', sessionId: 'c', childSeq: 0, entry: begun },
+    ],
+    plans: [],
+  },
+])('a plan that $what', ({ entries, plans, calls = [] }) => {
+  const open = ledgerOf(...entries).read();
+  expect(open.plans).toEqual(plans);
+  expect(open.calls.map(({ callId }) => callId)).toEqual(calls);
+  const json = JSON.parse(JSON.stringify(ledgerOf(...entries).toJson())) as Json;
+  expect(OpenWorkLedger.fromJson(json).read()).toEqual(open);
+});
+
+test('a snapshot of a time without plans is read, and one without plans looks as then', () => {
+  const before: Json = { runs: [{ run: 1, seq: 0, suspended: true }], calls: [] };
+  const ledger = OpenWorkLedger.fromJson(before);
+  expect(ledger.read()).toEqual({ ...before, plans: [] });
+  expect(JSON.stringify(ledger.toJson())).toBe(JSON.stringify(before));
+  ledger.note(begun, 5, 50);
+  expect(ledger.read().plans).toMatchObject([{ run: 3, seq: 5 }]);
+});
+
 test('what a person says of an effect is kept with the call', () => {
   const resolution = { type: 'done', value: 1 };
   const ledger = ledgerOf(startOf('a', 'never'), { type: 'call-resolution', callId: 'a', ...place, resolution });
@@ -219,13 +278,18 @@ test.each([5, [5], [{ callId: 'a' }], { callId: 'a', changes: [] }])(
   },
 );
 
-test.each([null, 5, {}, { runs: [], calls: {} }, { runs: [1], calls: [] }, { runs: [], calls: [{ callId: 'a' }] }])(
-  'a snapshot that does not say what is open is refused: %j',
-  (open) => {
-    const snapshot = { type: 'snapshot', seq: 0, atMs: 0, sessionId: 's', slices: [], open } as LogRecord;
-    expect(() => replay([snapshot])).toThrow(expect.objectContaining({ code: 'replay.record_invalid' }));
-  },
-);
+test.each([
+  null,
+  5,
+  {},
+  { runs: [], calls: {} },
+  { runs: [1], calls: [] },
+  { runs: [], calls: [{ callId: 'a' }] },
+  { runs: [], plans: [5], calls: [] },
+])('a snapshot that does not say what is open is refused: %j', (open) => {
+  const snapshot = { type: 'snapshot', seq: 0, atMs: 0, sessionId: 's', slices: [], open } as LogRecord;
+  expect(() => replay([snapshot])).toThrow(expect.objectContaining({ code: 'replay.record_invalid' }));
+});
 
 test('replay has the same, says what has lost its process, and so does what was written down of it', () => {
   const store = memoryStore();

@@ -8,53 +8,8 @@ import {
   type Repeat,
 } from '@holdfast/core';
 import type { LogEntry } from './log.ts';
-import { changesReserved, isReserved, type Reservation, toReserved } from './reservation.ts';
-
-/** By what a session tells its calls apart: a direct one by its id alone. */
-export interface CallPlace {
-  readonly callId: string;
-  readonly run?: number | undefined;
-  readonly turn?: number | undefined;
-}
-
-/** A question about a call, with its answer once there is one. */
-export interface OpenApproval {
-  readonly pending: PendingApproval;
-  readonly askedAtMs: number;
-  readonly answer?: ApprovalAnswer;
-  readonly answeredAtMs?: number;
-  readonly answeredBy?: string;
-  /** The grant that came with the answer has been made. */
-  readonly granted?: boolean;
-}
-
-/** The start record of a call that touches the world. */
-export interface OpenStart {
-  readonly atMs: number;
-  readonly input: Json;
-  /** `never` also when a call nested in it that may not be repeated was begun. */
-  readonly repeat: Repeat;
-  /** The log was opened again since: the process that began the call has ended. */
-  readonly interrupted: boolean;
-  /** Of the call, and of those nested in it that may have taken effect. Absent where there are none. */
-  readonly reserved?: readonly Reservation[];
-}
-
-/** A call that has not ended: it waits for a person, it is under way, or its process ended under it. */
-export interface OpenCall {
-  readonly callId: string;
-  readonly name: string;
-  /** Both absent for a direct call. */
-  readonly run?: number;
-  readonly turn?: number;
-  /** Of a direct call; those of a run's call are in the model's message. */
-  readonly rawArguments?: Json;
-  /** In the order in which they were asked. */
-  readonly approvals: readonly OpenApproval[];
-  readonly start?: OpenStart;
-  /** What a person has said about its effect. */
-  readonly resolution?: EffectCheck;
-}
+import type { CallPlace, OpenApproval, OpenCall, OpenStart } from './open-call.ts';
+import { changesReserved, isReserved, toReserved } from './reservation.ts';
 
 /** A run that has not ended, or waits for a person. */
 export interface OpenRun {
@@ -65,20 +20,39 @@ export interface OpenRun {
   readonly suspended: boolean;
 }
 
+/** A plan that has not ended, or waits for a person. Its calls are direct ones, whose ids begin with `plan_<run>_`. */
+export interface OpenPlan {
+  /** By this the records of its run name it. */
+  readonly run: number;
+  /** Number of its `plan-start` record. */
+  readonly seq: number;
+  readonly suspended: boolean;
+  /** Of the plan, as its `plan-start` record has it. */
+  readonly digest: string;
+}
+
 /** What a log leaves open. */
 export interface OpenWork {
   readonly runs: readonly OpenRun[];
+  readonly plans: readonly OpenPlan[];
   readonly calls: readonly OpenCall[];
 }
 
+/** Without plans there is no word of them, as in logs of earlier versions. */
+type Written = Omit<OpenWork, 'plans'> & Partial<Pick<OpenWork, 'plans'>>;
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 type Call = Omit<Writable<OpenCall>, 'approvals'> & { approvals: OpenApproval[] };
 
-const nothingOpen: OpenWork = Object.freeze({ runs: Object.freeze([]), calls: Object.freeze([]) });
+const nothingOpen: OpenWork = Object.freeze({
+  runs: Object.freeze([]),
+  plans: Object.freeze([]),
+  calls: Object.freeze([]),
+});
 
 /** Keeps account of what is open from record to record; takes as long as a look at the record's type for most of them. */
 export class OpenWorkLedger {
   readonly #runs = new Map<number, OpenRun>();
+  readonly #plans = new Map<number, OpenPlan>();
   readonly #calls = new Map<string, Call>();
 
   /** @throws Error for what `toJson` has not made. */
@@ -88,9 +62,13 @@ export class OpenWorkLedger {
     if (!isPlainObject(json) || !isObjects(json['runs']) || !isObjects(json['calls'])) {
       throw new Error('it does not say what is open');
     }
+    // Those of earlier versions have no plans.
+    if (json['plans'] !== undefined && !isObjects(json['plans']))
+      throw new Error('it does not say which plans are open');
     // A part of the verified chain since it was written.
-    const { runs, calls } = deepFreeze(structuredClone(json)) as unknown as OpenWork;
+    const { runs, plans = [], calls } = deepFreeze(structuredClone(json)) as unknown as Written;
     for (const run of runs) ledger.#runs.set(run.run, run);
+    for (const plan of plans) ledger.#plans.set(plan.run, plan);
     for (const call of calls) {
       if (!isObjects(call.approvals)) throw new Error('it does not say what was asked about an open call');
       if (!isReserved(call.start?.reserved)) throw new Error('it does not say what was reserved for an open call');
@@ -100,13 +78,19 @@ export class OpenWorkLedger {
   }
 
   toJson(): Json {
+    const { runs, plans, calls } = this.read();
+    const written: Written = { runs, ...(plans.length === 0 ? {} : { plans }), calls };
     // Made of records; what is undefined in it JSON leaves out.
-    return this.read() as unknown as Json;
+    return written as unknown as Json;
   }
 
   read(): OpenWork {
-    if (this.#calls.size === 0 && this.#runs.size === 0) return nothingOpen;
-    return Object.freeze({ runs: [...this.#runs.values()], calls: [...this.#calls.values()].map(handOut) });
+    if (this.#calls.size === 0 && this.#runs.size === 0 && this.#plans.size === 0) return nothingOpen;
+    return Object.freeze({
+      runs: [...this.#runs.values()],
+      plans: [...this.#plans.values()],
+      calls: [...this.#calls.values()].map(handOut),
+    });
   }
 
   find(place: CallPlace): OpenCall | undefined {
@@ -159,6 +143,11 @@ export class OpenWorkLedger {
       case 'run-end':
         this.#noteRun(entry, seq);
         return;
+      case 'plan-start':
+      case 'plan-resume':
+      case 'plan-end':
+        this.#notePlan(entry, seq);
+        return;
       default:
     }
   }
@@ -174,6 +163,24 @@ export class OpenWorkLedger {
     }
     this.#runs.delete(run);
     for (const [key, call] of this.#calls) if (call.run === run) this.#calls.delete(key);
+  }
+
+  #notePlan({ type, plan, status, digest }: LogEntry, seq: number): void {
+    if (typeof plan !== 'number') return;
+    if (type === 'plan-start')
+      this.#plans.set(plan, Object.freeze({ run: plan, seq, suspended: false, digest: String(digest) }));
+    const open = this.#plans.get(plan);
+    if (open === undefined) return;
+    if (type !== 'plan-end' || status === 'suspended') {
+      this.#plans.set(plan, Object.freeze({ ...open, suspended: type === 'plan-end' }));
+      return;
+    }
+    this.#plans.delete(plan);
+    // Nobody goes on with what it has left.
+    const ids = `plan_${plan}_`;
+    for (const [key, { run, callId }] of this.#calls) {
+      if (run === undefined && callId.startsWith(ids)) this.#calls.delete(key);
+    }
   }
 
   #noteStart(entry: LogEntry, atMs: number): void {

@@ -224,6 +224,70 @@ describe('without content', () => {
       },
     ],
     [
+      {
+        type: 'plan-start',
+        plan: 3,
+        document: {
+          version: 1,
+          status: 'success',
+          nodes: [
+            {
+              id: 'news',
+              tool: 'search_news',
+              function: 'runSearch',
+              inputs: { query: x, [x]: 1 },
+              depends_on: [0],
+              retry: 1,
+              timeout: 60,
+              on_fail: 'halt',
+              metadata: { purpose: x },
+            },
+          ],
+          final_output_node: 'news',
+        },
+        digest: 'd',
+        request: x,
+        atMs: 4,
+      },
+      {
+        type: 'plan-start',
+        plan: 3,
+        document: {
+          version: 1,
+          status: 'success',
+          nodes: [
+            {
+              id: 'news',
+              tool: 'search_news',
+              function: 'runSearch',
+              inputs: {},
+              depends_on: [0],
+              retry: 1,
+              timeout: 60,
+              on_fail: 'halt',
+              metadata: {},
+            },
+          ],
+          final_output_node: 'news',
+        },
+        digest: '',
+        request: '',
+        atMs: 4,
+      },
+    ],
+    [
+      { type: 'plan-node', plan: 3, node: 1, kind: 'skipped', code: 'plan.halted', message: x, because: [0], atMs: 5 },
+      { type: 'plan-node', plan: 3, node: 1, kind: 'skipped', code: 'plan.halted', message: '', because: [0], atMs: 5 },
+    ],
+    [
+      { type: 'plan-resume', plan: 3, atMs: 6, more: x },
+      { type: 'plan-resume', plan: 3, atMs: 6 },
+    ],
+    [
+      { type: 'plan-end', plan: 3, status: 'failed', atMs: 7, more: x },
+      { type: 'plan-end', plan: 3, status: 'failed', atMs: 7 },
+    ],
+    [
       { type: 'resource-discard-failed', callId: 'c', message: x },
       { type: 'resource-discard-failed', callId: 'c', message: '' },
     ],

@@ -1,8 +1,8 @@
 /**
  * What is Holdfast's own in a record, and so neither secret nor content: `true` for a field that stays as it is, whatever it holds.
  * `name`, a tool's; `code`, of an error; `digest`, of arguments too; `state`, of a slice; `record`, another record: see `redact-record.ts`. `text` and `json` are
- * content of which an empty text or null remains where none is kept, as who reads a record counts on the field. What is not named is
- * content, too.
+ * content of which an empty text or null remains where none is kept, as who reads a record counts on the field, and so is `object`, of
+ * which an empty one does. What is not named is content, too.
  */
 export type Own =
   | true
@@ -11,6 +11,7 @@ export type Own =
   | 'digest'
   | 'text'
   | 'json'
+  | 'object'
   | 'state'
   | 'record'
   | OwnFields
@@ -45,8 +46,21 @@ const changes = {
 const slice = { id: true, kind: true, retention: true, events: true, state: 'state' } as const;
 const slices = [slice] as const;
 const forkedFrom = { sessionId: true, seq: true } as const;
+const node = {
+  id: true,
+  tool: 'name',
+  function: true,
+  inputs: 'object',
+  depends_on: true,
+  retry: true,
+  timeout: true,
+  on_fail: true,
+  metadata: 'object',
+} as const;
+const document = { version: true, status: true, nodes: [node], final_output_node: true } as const;
 const open = {
   runs: true,
+  plans: [{ run: true, seq: true, suspended: true, digest: 'digest' }],
   calls: [
     {
       ...call,
@@ -91,6 +105,10 @@ export const ownFields: ReadonlyMap<string, OwnFields> = new Map<string, OwnFiel
     },
   ],
   ['run-end', { run: true, status: true, text: 'text', turns: true, usage, error, unfinished: 'text', atMs: true }],
+  ['plan-start', { plan: true, document, digest: 'digest', request: 'text', atMs: true }],
+  ['plan-resume', { plan: true, atMs: true }],
+  ['plan-node', { plan: true, node: true, kind: true, code: 'code', message: 'text', because: true, atMs: true }],
+  ['plan-end', { plan: true, status: true, atMs: true }],
   ['tool-call-start', { ...call, input: 'json', repeat: true, reserved: changed, atMs: true, inputDigest: true }],
   ['tool-call-progress', { ...call, ...failed }],
   ['tool-call-beat', { ...call, atMs: true }],

@@ -61,6 +61,39 @@ describe('what is masked of a record', () => {
     });
   });
 
+  test('is of a plan what it gives to its tools and says to people', () => {
+    const node = { id: secret, tool: 'reset_password', function: 'resetPassword', depends_on: [secret], retry: 4711 };
+    const content = { inputs: { user: `is ${secret}`, password: 'other' }, metadata: { purpose: secret } };
+    const document = { version: 1, status: 'success', nodes: [{ ...node, ...content }], final_output_node: secret };
+    const start = { type: 'plan-start', plan: 4711, document, digest: secret, request: `Tell ${secret}`, atMs: 4711 };
+    const redactor = learned(secret, '4711', 'other');
+    expect(maskRecord(start, redactor)).toEqual({
+      ...start,
+      document: {
+        ...document,
+        nodes: [
+          {
+            ...node,
+            inputs: { user: `is ${mask}`, password: redactor.redact('other') },
+            metadata: { purpose: mask },
+          },
+        ],
+      },
+      request: `Tell ${mask}`,
+    });
+    const unknown = { ...start, document: { ...document, nodes: [{ ...node, inputs: { password: 'not learned' } }] } };
+    expect(JSON.stringify(maskRecord(unknown, learned()))).not.toContain('not learned');
+    const ended = {
+      type: 'plan-node',
+      plan: 4711,
+      node: secret,
+      kind: 'skipped',
+      code: 'plan.halted',
+      because: [secret],
+    };
+    expect(maskRecord({ ...ended, message: `No ${secret}` }, redactor)).toEqual({ ...ended, message: `No ${mask}` });
+  });
+
   test('is nothing when nothing is secret, and the record is the same', () => {
     const entry = { type: 'model-message', text: 'hi', calls: [], usage: { inputTokens: 4711, outputTokens: 4711 } };
     expect(maskRecord(entry, learned(secret, '4711'))).toBe(entry);

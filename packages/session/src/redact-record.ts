@@ -123,6 +123,7 @@ function keepOwn(json: Json, own: Own, redactor: Redactor | undefined): Json | u
   if (own === 'code') return typeof json === 'string' && errorCode.test(json) ? json : undefined;
   if (own === 'text') return '';
   if (own === 'json') return null;
+  if (own === 'object') return {};
   if (own === 'state') return undefined;
   if (own === 'record') return isEntry(json) ? withoutContent(json, redactor) : undefined;
   if (isList(own)) return Array.isArray(json) ? json.map((item) => keepOwn(item, own[0], redactor) ?? null) : undefined;
@@ -171,7 +172,7 @@ function visitFields(object: { readonly [field: string]: Json }, own: OwnFields,
 
 function visitOwn(json: Json, own: Own, visit: Visit): Json {
   if (own === true || own === 'name' || own === 'digest') return json;
-  if (own === 'code' || own === 'text' || own === 'json') return visit(json);
+  if (own === 'code' || own === 'text' || own === 'json' || own === 'object') return visit(json);
   if (own === 'state') return visitState(json, visit);
   if (own === 'record') return isEntry(json) ? visitRecord(json, visit) : visit(json);
   if (!isList(own))

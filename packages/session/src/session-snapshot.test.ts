@@ -105,12 +105,14 @@ test('what is open is open again', () => {
   const { store, ask, records } = askingStore();
   const session = createSession({ store });
   session.record({ type: 'run-start', run: 1 });
+  session.record({ type: 'plan-start', plan: 2, digest: 'd', document: { nodes: [] } });
   session.record({ type: 'tool-call-start', callId: 'a', run: 1, turn: 0, name: 'send', input: {}, repeat: 'never' });
   ask();
   session.record({ type: 'note' });
   session.record({ type: 'tool-call-start', callId: 'b', run: 1, turn: 0, name: 'send', input: {}, repeat: 'safe' });
   const all = replay(records()).openWork();
   expect(all.calls.map(({ callId }) => callId)).toEqual(['a', 'b']);
+  expect(all.plans).toEqual([{ run: 2, seq: 2, suspended: false, digest: 'd' }]);
   expect(replay(records().slice(-2)).openWork()).toEqual(all);
 });
 

@@ -1,6 +1,7 @@
 import type { Clock, Redactor, SessionEvent, SessionReader, Slice } from '@holdfast/core';
 import type { LogEntry, LogRecord, SessionStore } from './log.ts';
-import type { CallPlace, OpenCall, OpenWork } from './open-work.ts';
+import type { CallPlace, OpenCall } from './open-call.ts';
+import type { OpenWork } from './open-work.ts';
 import type { SessionExport } from './session-export.ts';
 import type { SessionTransaction } from './session-transaction.ts';
 import type { SliceState } from './slice-state.ts';
