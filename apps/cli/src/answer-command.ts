@@ -3,7 +3,7 @@ import { answerApproval, pendingApprovals } from '@holdfast/executor';
 import type { Session } from '@holdfast/session';
 import { formatCount } from './call-line.ts';
 import { toCommand } from './command-words.ts';
-import { describeStyle } from './conduct-run.ts';
+import { describeStyle } from './conduct-work.ts';
 import { type ExitCode, usageError } from './failure.ts';
 import { findOpenCall } from './find-open-call.ts';
 import type { Host } from './host.ts';

@@ -9,7 +9,7 @@ import type { RunView } from './run-view.ts';
 
 export interface ApproverOptions {
   readonly host: Host;
-  readonly view: RunView;
+  readonly view: Pick<RunView, 'show' | 'pauseFor'>;
   readonly taken: TakenStreams;
   /** What becomes of a question for which nobody is there. */
   readonly whenNobody: 'deny' | 'wait';

@@ -203,7 +203,8 @@ export function formatCount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-function paintState(state: string, colors: Colors): (text: string) => string {
+/** The colour of a state, wherever one stands. */
+export function paintState(state: string, colors: Colors): (text: string) => string {
   switch (state) {
     case 'ok':
     case 'completed':
@@ -218,6 +219,7 @@ function paintState(state: string, colors: Colors): (text: string) => string {
     case 'late':
     case 'unended':
     case 'suspended':
+    case 'skipped':
       return colors.yellow;
     default:
       return colors.red;

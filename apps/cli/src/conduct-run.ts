@@ -1,12 +1,11 @@
 import type { Budget } from '@holdfast/core';
-import { createBudget, type RunResult, resumeRun, runAgent } from '@holdfast/executor';
+import { type RunResult, resumeRun, runAgent } from '@holdfast/executor';
 import type { Session } from '@holdfast/session';
-import { type Approver, createApprover } from './approver.ts';
+import type { Approver } from './approver.ts';
 import type { LineStyle } from './call-line.ts';
-import { createColors } from './colors.ts';
-import { toCommand } from './command-words.ts';
-import { type ExitCode, interruptionCodes } from './failure.ts';
-import { describeTerminal, type Host, type Interruption } from './host.ts';
+import { conductWork, createWorkBudget, describeStyle } from './conduct-work.ts';
+import type { ExitCode } from './failure.ts';
+import { describeTerminal, type Host } from './host.ts';
 import { describeNextSteps } from './next-steps.ts';
 import { createOrderPolicies } from './run-prompt.ts';
 import type { RunSetup } from './run-setup.ts';
@@ -33,54 +32,32 @@ export interface RunConduct {
 export async function conductRun(conduct: RunConduct, host: Host): Promise<ExitCode> {
   const { setup, terms, session, work, json, stdinTaken } = conduct;
   const style = describeStyle(host);
-  const controller = new AbortController();
-  let interruption: Interruption | undefined;
-  const interrupt = (cause: Interruption): void => {
-    interruption ??= cause;
-    controller.abort();
-  };
-  const stopListening = host.onInterrupt(interrupt);
   const view = openView(json, style, host);
-  const approver = createApprover(terms.approval, {
-    host,
-    view,
-    taken: { stdin: stdinTaken, stdout: json },
-    whenNobody: work.type === 'start' ? 'deny' : 'wait',
-    onInterrupt: () => interrupt('ctrl-c'),
-  });
-  controller.signal.addEventListener('abort', () => approver.close());
   const { maxRounds, timeoutMs } = terms;
-  const budget = createRunBudget(terms, host);
+  const { workspace } = setup;
+  const budget = createWorkBudget(terms, host);
   const summary = createRunSummary(setup.tools, { maxRounds, timeoutMs, budget });
-  const resume = toCommand({ words: ['resume', session.id], workspace: setup.workspace }, host);
-  const guard = host.guardExit(
-    `error: a tool ended this process in the middle of the run; \`${resume}\` goes on with it (tool.process.exited)\n`,
-  );
-  try {
-    const result = await goOn({ conduct, host, view, approver, summary, budget, signal: controller.signal });
-    view.close();
-    if (!json) {
-      const place = { session: session.id, workspace: setup.workspace };
-      const lines = [
-        ...summary.describe(style, approver.absence),
-        ...describeNextSteps(result, place, { style, host }),
-      ];
-      for (const line of lines) host.stdout.write(`${line}\n`);
+  const whenNobody = work.type === 'start' ? 'deny' : 'wait';
+  const place = { sessionId: session.id, workspace, terms, view, json, stdinTaken, whenNobody, what: 'run' } as const;
+  return await conductWork(place, host, async ({ approver, signal, toExitCode }) => {
+    try {
+      const result = await goOn({ conduct, host, view, approver, summary, budget, signal });
+      view.close();
+      if (!json) {
+        const lines = [
+          ...summary.describe(style, approver.absence),
+          ...describeNextSteps(result, { session: session.id, workspace }, { style, host }),
+        ];
+        for (const line of lines) host.stdout.write(`${line}\n`);
+      }
+      return toExitCode(result.status === 'completed' ? 'done' : result.status === 'suspended' ? 'suspended' : 'other');
+    } catch (thrown) {
+      // The calls that were recorded stand, whatever came after them.
+      view.close();
+      if (!json) for (const line of summary.describeBroken(style)) host.stdout.write(`${line}\n`);
+      throw thrown;
     }
-    if (result.status === 'completed') return 0;
-    if (interruption !== undefined) return interruptionCodes[interruption];
-    return result.status === 'suspended' ? 3 : 1;
-  } catch (thrown) {
-    // The calls that were recorded stand, whatever came after them.
-    view.close();
-    if (!json) for (const line of summary.describeBroken(style)) host.stdout.write(`${line}\n`);
-    throw thrown;
-  } finally {
-    guard();
-    approver.close();
-    view.close();
-    stopListening();
-  }
+  });
 }
 
 interface Going {
@@ -133,21 +110,6 @@ async function goOn({ conduct, host, view, approver, summary, budget, signal }: 
     result = await resumeRun(toOptions()).result;
   }
   return result;
-}
-
-function createRunBudget({ maxCalls, maxTokens }: RunTerms, { clock }: Host): Budget | undefined {
-  if (maxCalls === undefined && maxTokens === undefined) return undefined;
-  const limits = {
-    ...(maxCalls === undefined ? {} : { maxCalls }),
-    ...(maxTokens === undefined ? {} : { maxTokens }),
-  };
-  return createBudget(limits, { clock });
-}
-
-/** How lines on stdout are laid out. */
-export function describeStyle({ stdout, environment }: Host): LineStyle {
-  const { color, columns } = describeTerminal(stdout, environment);
-  return { colors: createColors(color), columns };
 }
 
 function openView(json: boolean, style: LineStyle, host: Host): RunView {

@@ -1,6 +1,6 @@
 import type { Json } from '@holdfast/core';
 import { type ConfigOrigin, listConfigValues, type PassedOver } from '@holdfast/registry';
-import { describeStyle } from './conduct-run.ts';
+import { describeStyle } from './conduct-work.ts';
 import type { ExitCode } from './failure.ts';
 import type { Host } from './host.ts';
 import { toJsonText } from './json-text.ts';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Explanation, Registry } from '@holdfast/registry';
 import { builtInPlugins } from './builtin-plugins.ts';
 import type { LineStyle } from './call-line.ts';
-import { describeStyle } from './conduct-run.ts';
+import { describeStyle } from './conduct-work.ts';
 import { describeNearest } from './equipment.ts';
 import { type ExitCode, usageError } from './failure.ts';
 import type { Host } from './host.ts';

@@ -1,6 +1,6 @@
 import { type Grant, listGrants, withdrawGrant } from '@holdfast/executor';
 import { readLog } from '@holdfast/session/jsonl';
-import { describeStyle } from './conduct-run.ts';
+import { describeStyle } from './conduct-work.ts';
 import { type ExitCode, usageError } from './failure.ts';
 import type { Host } from './host.ts';
 import { toJsonText } from './json-text.ts';

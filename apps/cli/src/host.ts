@@ -6,6 +6,7 @@ import type { SessionStore } from '@holdfast/session';
 export type OutputStream = Writable & {
   readonly isTTY?: boolean;
   readonly columns?: number;
+  readonly rows?: number;
 };
 
 /** A stream to read from, and whether a person sits at it. */

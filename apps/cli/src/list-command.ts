@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Tool } from '@holdfast/core';
 import type { Provenance } from '@holdfast/registry';
 import { builtInPlugins } from './builtin-plugins.ts';
-import { describeStyle } from './conduct-run.ts';
+import { describeStyle } from './conduct-work.ts';
 import type { Equipment } from './equipment.ts';
 import type { ExitCode } from './failure.ts';
 import type { Host } from './host.ts';

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { describeThrown } from '@holdfast/core';
 import { type ConformanceCheck, measurePack, type PackCases, type PackRule, packTester } from '@holdfast/testing';
 import { formatCount } from './call-line.ts';
-import { describeStyle } from './conduct-run.ts';
+import { describeStyle } from './conduct-work.ts';
 import type { ExitCode } from './failure.ts';
 import type { Host } from './host.ts';
 import { toJsonText } from './json-text.ts';

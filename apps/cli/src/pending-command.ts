@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { describeStyle } from './conduct-run.ts';
+import { describeStyle } from './conduct-work.ts';
 import { describeWaiting } from './describe-waiting.ts';
 import type { ExitCode } from './failure.ts';
 import type { Host } from './host.ts';

@@ -1,5 +1,5 @@
 import { findInstalledPlugins, type InstalledPlugin } from '@holdfast/registry/node';
-import { describeStyle } from './conduct-run.ts';
+import { describeStyle } from './conduct-work.ts';
 import type { Equipment } from './equipment.ts';
 import type { ExitCode } from './failure.ts';
 import type { Host } from './host.ts';

@@ -4,7 +4,7 @@ import { HoldfastError, isPlainObject, type JsonObject, type Pack, type Policy, 
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
 import { packPolicies } from '@holdfast/policy';
 import { type ComparedCall, comparePolicies } from '@holdfast/testing';
-import { describeStyle } from './conduct-run.ts';
+import { describeStyle } from './conduct-work.ts';
 import { type ExitCode, usageError } from './failure.ts';
 import type { Host } from './host.ts';
 import { toJsonText } from './json-text.ts';

@@ -1,6 +1,6 @@
 import { listObserved, type ObservedPolicy } from '@holdfast/testing';
 import { formatCount } from './call-line.ts';
-import { describeStyle } from './conduct-run.ts';
+import { describeStyle } from './conduct-work.ts';
 import type { ExitCode } from './failure.ts';
 import type { Host } from './host.ts';
 import { toJsonText } from './json-text.ts';

@@ -2,7 +2,7 @@ import { type EffectCheck, isPlainObject, type Json } from '@holdfast/core';
 import { resolveCall } from '@holdfast/executor';
 import type { Session } from '@holdfast/session';
 import { toCommand } from './command-words.ts';
-import { describeStyle } from './conduct-run.ts';
+import { describeStyle } from './conduct-work.ts';
 import { type ExitCode, usageError } from './failure.ts';
 import { findOpenCall } from './find-open-call.ts';
 import type { Host } from './host.ts';

@@ -1,7 +1,8 @@
 import type { Isolation } from '@holdfast/loader';
 import { createSession, type Session } from '@holdfast/session';
 import { toCommand } from './command-words.ts';
-import { conductRun, describeStyle } from './conduct-run.ts';
+import { conductRun } from './conduct-run.ts';
+import { describeStyle } from './conduct-work.ts';
 import { toConfigRecord } from './config-record.ts';
 import { type Equipment, openEquipment } from './equipment.ts';
 import type { ExitCode } from './failure.ts';

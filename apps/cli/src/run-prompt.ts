@@ -38,7 +38,7 @@ export function createRunPrompt({ sections, looseTools }: Pick<Registry, 'sectio
 }
 
 /** A plugin's own policies fail no calls of other plugins' tools; that a file is read before it is changed has to hold for all. */
-function withGuard(section: Section): Section {
+export function withGuard(section: Section): Section {
   return section.key === filesSection ? { ...section, policies: [...section.policies, readBeforeWrite()] } : section;
 }
 

@@ -22,12 +22,10 @@ import { toPrintable } from './terminal-text.ts';
 import { defaultFolder } from './toolset.ts';
 import { findProtectedPaths, shortenPath } from './workspace.ts';
 
-/** What a run works with. */
-export interface RunSetup {
+/** What calls work with, whoever makes them. */
+export interface CallSetup {
   /** Its real path. */
   readonly workspace: string;
-  readonly model: Model;
-  readonly prompt: Prompt;
   readonly tools: readonly Tool[];
   /** Of the host: packs, guards of plugins, lists of tools. */
   readonly policies: readonly Policy[];
@@ -35,8 +33,14 @@ export interface RunSetup {
   readonly slices: readonly Slice[];
   /** By name. Those of plugins are made when they are asked for. */
   readonly resources: Readonly<Record<string, unknown>>;
-  /** Model, tools and place, on one line. */
+  /** Tools and place, on one line. */
   readonly description: string;
+}
+
+/** What a run works with. Its description begins with the model. */
+export interface RunSetup extends CallSetup {
+  readonly model: Model;
+  readonly prompt: Prompt;
 }
 
 export interface RunPlaces {
@@ -56,8 +60,24 @@ export async function setUpRun(
   { workspace, modelDirectory }: RunPlaces,
   host: Host,
 ): Promise<RunSetup> {
-  const { registry, toolset, policies, imported } = equipment;
-  const { settings } = equipment;
+  const setup = await setUpCalls(equipment, terms, workspace, host);
+  const model = await openNamedModel(terms.model, equipment, { ...host, directory: modelDirectory });
+  const prompt = createRunPrompt(equipment.registry);
+  return { ...setup, model, prompt, description: `${toPrintable(model.id)} · ${setup.description}` };
+}
+
+/**
+ * Makes sure that calls can be made with what there is, and reports what is left out of that.
+ *
+ * @throws HoldfastError `usage.tool_unknown`, `usage.tools_around_workspace`.
+ */
+export async function setUpCalls(
+  equipment: Equipment,
+  terms: Pick<RunTerms, 'allow' | 'order'>,
+  workspace: string,
+  host: Host,
+): Promise<CallSetup> {
+  const { registry, toolset, policies, imported, settings } = equipment;
   const protectedPaths = await findProtectedPaths(workspace, {
     toolsFolder: toolset.folder.path,
     imported,
@@ -65,22 +85,18 @@ export async function setUpRun(
   });
   // First of all: a tool that is missed below may have been refused.
   reportProblems(equipment, host);
-  const { tools, slices, models } = registry;
+  const { tools, slices } = registry;
   checkNames('--allow', terms.allow, tools);
   checkNames('--order', terms.order.flat(), tools);
   checkListedNames(equipment);
-  const model = await openNamedModel(terms.model, equipment, { ...host, directory: modelDirectory, models });
-  const prompt = createRunPrompt(registry);
   const place = shortenPath(workspace, host.directory);
   return {
     workspace,
-    model,
-    prompt,
     tools,
     policies,
     slices,
     resources: { filesystem: hostFilesystem(workspace, { protectedPaths }) },
-    description: toPrintable(`${model.id} · ${describeTools(equipment)} · in ${place}`),
+    description: toPrintable(`${describeTools(equipment)} · in ${place}`),
   };
 }
 
@@ -97,10 +113,14 @@ function listLater({ effective: { tools }, file, directory }: Settings): readonl
   ];
 }
 
-/** Says where the name stands, when it stands in a file and is wrong. */
-async function openNamedModel(name: string, { settings }: Equipment, surroundings: ModelSurroundings): Promise<Model> {
+/** Says where the name stands, when it stands in a file and is wrong. @throws HoldfastError as `openModel`. */
+export async function openNamedModel(
+  name: string,
+  { settings, registry: { models } }: Equipment,
+  surroundings: Omit<ModelSurroundings, 'models'>,
+): Promise<Model> {
   try {
-    return await openModel(name, surroundings);
+    return await openModel(name, { ...surroundings, models });
   } catch (thrown) {
     const { file } = settings.effective.model.origin;
     if (!isHoldfastError(thrown) || file === undefined || findModelName(settings) !== name) throw thrown;

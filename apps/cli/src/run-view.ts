@@ -33,7 +33,8 @@ export function createJsonView(write: (text: string) => void, { stacks }: { read
   };
 }
 
-function withoutStack(event: RunEvent): RunEvent {
+/** What a tool threw, without where. */
+export function withoutStack(event: RunEvent): RunEvent {
   if (event.type === 'child-event') return { ...event, event: withoutStack(event.event) };
   if (!('error' in event) || event.error?.stack === undefined) return event;
   const { stack: _stack, ...error } = event.error;
