@@ -1,4 +1,4 @@
-import { readExpansion, retryDelayMs, type ToolRetry } from '@holdfast/core';
+import { readExpansion, retryDelayMs, toRetry } from '@holdfast/core';
 import type { CallScope } from './call-scope.ts';
 import type { Enterable } from './conduct-call.ts';
 import { withEarlierDoubt } from './earlier-doubt.ts';
@@ -12,21 +12,42 @@ export type LastAttempt =
   | { readonly type: 'answered'; readonly invoked: Invoked; readonly entered: Enterable }
   | { readonly type: 'ended'; readonly ending: Ending };
 
+/** How often a tool is run in one call, as long as it fails. */
+export interface Attempts {
+  /** At most, the first included. */
+  readonly count: number;
+  /** After the attempt of that number. */
+  delayMs(attempt: number): number;
+  /** Also where the time of an attempt was over, and the tool has stopped. */
+  readonly afterTimeout: boolean;
+}
+
+/** `undefined`: once. What the caller asks for comes before what the tool declares. */
+export function attemptsOf({ tool, scope: { manner } }: Enterable): Attempts | undefined {
+  const { retry, repeat } = tool;
+  const count = manner?.attempts ?? retry?.attempts ?? 1;
+  if (count === 1 || repeat === 'never') return undefined;
+  const backOff = retry ?? defaultBackOff;
+  return {
+    count,
+    delayMs: (attempt) => manner?.delaysMs?.[attempt - 1] ?? retryDelayMs(backOff, attempt),
+    afterTimeout: manner?.attempts !== undefined && repeat === 'safe',
+  };
+}
+
+const defaultBackOff = toRetry({ attempts: 2 });
+
 /**
- * Runs the tool of a call again as long as it fails, as often as `retry` allows and the time of the call lasts. Every attempt has a
+ * Runs the tool of a call again as long as it fails, as often as `attempts` say and the time of the call lasts. Every attempt has a
  * transaction and a context of its own, begun on the state as it is then; of those before the last one nothing is left.
  */
-export async function attemptAgain(
-  answer: Invoked,
-  first: Enterable,
-  retry: Required<ToolRetry>,
-): Promise<LastAttempt> {
+export async function attemptAgain(answer: Invoked, first: Enterable, attempts: Attempts): Promise<LastAttempt> {
   const { trail, scope } = first;
   let invoked = answer;
   let entered = first;
-  for (let attempt = 1; attempt < retry.attempts; attempt += 1) {
-    const failed = findFailure(invoked, entered);
-    const delayMs = retryDelayMs(retry, attempt);
+  for (let attempt = 1; attempt < attempts.count; attempt += 1) {
+    const failed = findFailure(invoked, entered, attempts);
+    const delayMs = attempts.delayMs(attempt);
     if (failed === undefined || timeLeftMs(entered) <= delayMs) break;
     const rolledBack = await rollBack(failed, entered);
     if (rolledBack !== failed) return { type: 'ended', ending: rolledBack };
@@ -57,22 +78,29 @@ export async function attemptAgain(
   return { type: 'answered', invoked, entered };
 }
 
-/** How the call would end as it is, where that is a failure of the tool's own that may be followed by another attempt. */
-function findFailure(invoked: Invoked, { compiled, trail, scope, resources }: Enterable): Ending | undefined {
+/** How the call would end as it is, where that may be followed by another attempt. */
+function findFailure(
+  invoked: Invoked,
+  { compiled, trail, scope, resources }: Enterable,
+  { afterTimeout }: Attempts,
+): Ending | undefined {
   // What a nested call did to the world stays, and the next attempt would do it once more.
-  if (!saysFailed(invoked) || resources.reachedOutside) return undefined;
+  if (resources.reachedOutside) return undefined;
+  // One that has not stopped would go on beside the next.
+  const outOfTime = invoked.type === 'stopped' && invoked.by === 'attempt' && !invoked.abandoned;
+  if (outOfTime ? !afterTimeout : !saysFailed(invoked)) return undefined;
   // Sections have to be opened for it.
   if (invoked.type === 'threw' && readExpansion(invoked.thrown) !== undefined) return undefined;
   if (invoked.type === 'returned') learnReturned(scope.session.redactor, compiled, invoked.value);
   const ending = withEarlierDoubt(withDoubt(readAnswer(invoked, compiled), compiled.tool), trail, true);
-  return ending.kind === 'failed' ? ending : undefined;
+  return ending.kind === (outOfTime ? 'timed-out' : 'failed') ? ending : undefined;
 }
 
 /** For further attempts, the pauses before them included. */
 function timeLeftMs({ resources, trail, scope }: Enterable): number {
-  const { timeLeftMs = Number.POSITIVE_INFINITY } = resources;
+  const leftMs = resources.time?.leftMs ?? Number.POSITIVE_INFINITY;
   if (scope.lifetime.ended !== undefined) return 0;
-  return Math.min(timeLeftMs + idleMs({ trail, scope }), scope.lifetime.deadline.remainingMs());
+  return Math.min(leftMs + idleMs({ trail, scope }), scope.lifetime.deadline.remainingMs());
 }
 
 /** What a call that began early has waited for its turn with its first attempt done: no part of the tool's time. */
@@ -83,7 +111,7 @@ function idleMs({ trail, scope }: Pick<Enterable, 'trail' | 'scope'>): number {
 /** Drops what an attempt did and ends what it left going. Answers with `failed`, or with what came of not being able to. */
 async function rollBack(failed: Ending, { resources, transaction, trail, scope }: Enterable): Promise<Ending> {
   const idle = idleMs({ trail, scope });
-  resources.credit(idle);
+  resources.time?.credit(idle);
   if (trail.finishedAtMs !== undefined) {
     trail.waitedMs = idle;
     trail.finishedAtMs = undefined;

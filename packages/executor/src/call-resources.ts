@@ -9,14 +9,12 @@ import {
 } from '@holdfast/core';
 import type { SessionTransaction } from '@holdfast/session';
 import type { CallScope } from './call-scope.ts';
+import { CallTime, type StopReason, toAbortReason, toEndOfLife } from './call-time.ts';
 import { DeclaredResources } from './declared-resources.ts';
 import type { EndOfLife, Lifetime } from './lifetime.ts';
 import { NestedLifetime } from './nested-lifetime.ts';
 import { NestedTouched } from './own-touched.ts';
 import type { Reservations } from './reservations.ts';
-
-/** Why a call is told to stop. */
-export type StopReason = 'timeout' | EndOfLife;
 
 /** What the world knows a direct call by. */
 export function directCallKey(sessionId: string, callId: string): string {
@@ -35,7 +33,8 @@ export class CallResources {
   readonly turn: number | undefined;
   /** Of the call, and of calls that it has made: what counts should it be no success. */
   reservations: Reservations | undefined;
-  #startedAtMs: number;
+  /** `undefined` where only the end of the run limits it. */
+  time: CallTime | undefined;
   #calls = 0;
   #children = 0;
   #reachedOutside = false;
@@ -59,34 +58,28 @@ export class CallResources {
     this.transaction = transaction;
     this.turn = scope.run?.turn;
     this.reservations = undefined;
-    this.#startedAtMs = call.tool.timeoutMs === undefined ? 0 : scope.clock.now();
+    this.time = CallTime.of(call, scope);
   }
 
   /** For the next attempt at the same call: with nothing of this one but its names and what remains of its time. */
   again(transaction: SessionTransaction): CallResources {
     const next = new CallResources(this.call, this.scope, transaction);
-    next.#startedAtMs = this.#startedAtMs;
+    next.time = this.time?.again();
     next.#calls = this.#calls;
     next.#children = this.#children;
     next.reservations = this.reservations;
     return next;
   }
 
-  /** Time of the tool's own limit that remains. */
-  get timeLeftMs(): number | undefined {
-    const { timeoutMs } = this.call.tool;
-    return timeoutMs === undefined ? undefined : Math.max(0, this.#startedAtMs + timeoutMs - this.scope.clock.now());
-  }
-
-  /** Gives the tool back time in which it did nothing. */
-  credit(idleMs: number): void {
-    this.#startedAtMs += idleMs;
-  }
-
   /** Of the next nested call and of the next child session, counted over all attempts: no two have the same name. */
   nextCallNumber(): number {
     this.#calls += 1;
     return this.#calls;
+  }
+
+  /** Whether it has made calls or runs of its own. */
+  get hasCalled(): boolean {
+    return this.#calls > 0 || this.#children > 0;
   }
 
   nextChildNumber(): number {
@@ -136,7 +129,8 @@ export class CallResources {
 
   /** The time of what is nested in the call. */
   get lifetime(): Lifetime {
-    this.#lifetime ??= new NestedLifetime(this, this.#deadlineAtMs());
+    const { atMs } = this.scope.lifetime.deadline;
+    this.#lifetime ??= new NestedLifetime(this, Math.min(atMs, this.time?.endsAtMs ?? atMs));
     return this.#lifetime;
   }
 
@@ -257,12 +251,6 @@ export class CallResources {
     for (const listener of listeners ?? []) listener(end);
   }
 
-  #deadlineAtMs(): number {
-    const { timeoutMs } = this.call.tool;
-    const { atMs } = this.scope.lifetime.deadline;
-    return timeoutMs === undefined ? atMs : Math.min(atMs, this.#startedAtMs + timeoutMs);
-  }
-
   // All or none: a second try would begin again what the first one has begun.
   #openViews(): ReadonlyMap<string, unknown> {
     try {
@@ -289,11 +277,3 @@ export class CallResources {
 }
 
 const nothingStaged: ReadonlyMap<string, ResourceTransaction> = new Map();
-
-function toEndOfLife(reason: StopReason): EndOfLife {
-  return reason === 'timeout' ? 'deadline' : reason;
-}
-
-function toAbortReason(reason: StopReason): DOMException {
-  return new DOMException(`The call was stopped: ${reason}.`, reason === 'aborted' ? 'AbortError' : 'TimeoutError');
-}

@@ -16,7 +16,7 @@ import {
 import type { Session, SessionTransaction } from '@holdfast/session';
 import type { Approve } from './approval.ts';
 import { type BudgetAccount, toAccount } from './budget.ts';
-import type { CallManner } from './call-manner.ts';
+import type { CheckedManner } from './call-manner.ts';
 import type { CallResources } from './call-resources.ts';
 import { parentCallOf, toSession } from './child-session.ts';
 import { bindHostPolicies, checkPolicies, observersOf } from './host-policies.ts';
@@ -87,7 +87,7 @@ export interface CallScope {
   /** The call that these ones are nested in. */
   readonly parent: CallResources | undefined;
   /** How its one call is made; what is nested in that call is made plainly. */
-  readonly manner: CallManner | undefined;
+  readonly manner: CheckedManner | undefined;
   /** Absent for direct calls. */
   readonly run: RunPosition | undefined;
   readonly hostPolicies: readonly PolicyBinding[];

@@ -1,6 +1,6 @@
-import { describeThrown, readExpansion, type ToolCallEndEvent, type ToolRetry } from '@holdfast/core';
+import { describeThrown, readExpansion, type ToolCallEndEvent } from '@holdfast/core';
 import type { SessionTransaction } from '@holdfast/session';
-import { attemptAgain } from './attempts.ts';
+import { type Attempts, attemptAgain, attemptsOf } from './attempts.ts';
 import type { CallScope } from './call-scope.ts';
 import type { Enterable } from './conduct-call.ts';
 import { failure, thrownCode } from './ending.ts';
@@ -12,20 +12,18 @@ import { discardResources, type Entered, refuse, settle } from './settle.ts';
 import { toEndEvent, toLogEntry } from './trail.ts';
 
 /**
- * Ends a call by what its tool did, or opens the sections that it needs, after further attempts where the tool failed and declares
- * `retry`. Answers with the end event, which is in the log.
+ * Ends a call by what its tool did, or opens the sections that it needs, after further attempts where the tool failed and may be run
+ * again. Answers with the end event, which is in the log.
  */
 export function conclude(invoked: Invoked, entered: Enterable): ToolCallEndEvent | Promise<ToolCallEndEvent> {
-  const { retry } = entered.tool;
-  return retry === undefined ? concludeAttempt(invoked, entered) : concludeLast(invoked, entered, retry);
+  const { tool, scope } = entered;
+  const plain = tool.retry === undefined && scope.manner === undefined;
+  const attempts = plain ? undefined : attemptsOf(entered);
+  return attempts === undefined ? concludeAttempt(invoked, entered) : concludeLast(invoked, entered, attempts);
 }
 
-async function concludeLast(
-  invoked: Invoked,
-  entered: Enterable,
-  retry: Required<ToolRetry>,
-): Promise<ToolCallEndEvent> {
-  const last = await attemptAgain(invoked, entered, retry);
+async function concludeLast(invoked: Invoked, entered: Enterable, attempts: Attempts): Promise<ToolCallEndEvent> {
+  const last = await attemptAgain(invoked, entered, attempts);
   if (last.type === 'ended') return recordEnd(entered.trail, last.ending, entered.scope);
   return await concludeAttempt(last.invoked, last.entered);
 }

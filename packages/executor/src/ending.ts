@@ -8,7 +8,6 @@ import {
   type PolicyDecision,
   type Problem,
   type ThrownError,
-  type Tool,
 } from '@holdfast/core';
 import { describeIssues } from '@holdfast/schema';
 import type { Invoked } from './invoke.ts';
@@ -72,19 +71,16 @@ export function readAnswer(invoked: Invoked, compiled: CompiledTool): Ending {
         { thrown: invoked.thrown },
       );
     case 'stopped': {
-      const { by, abandoned } = invoked;
+      const { by, limitMs, abandoned } = invoked;
       if (by === 'aborted')
         return failure(
           'cancelled',
           { code: 'call.aborted', message: `\`${tool.name}\` was cancelled.` },
           { abandoned },
         );
-      const limit = limits[by](tool);
-      return failure(
-        'timed-out',
-        { code: `call.${by}`, message: `\`${tool.name}\` did not finish within ${limit}.` },
-        { abandoned },
-      );
+      const limit = by === 'deadline' || by === 'budget' ? limits[by] : `its limit of ${limitMs} ms`;
+      const code = by === 'attempt' ? 'call.timeout' : `call.${by}`;
+      return failure('timed-out', { code, message: `\`${tool.name}\` did not finish within ${limit}.` }, { abandoned });
     }
     case 'returned':
       try {
@@ -100,11 +96,7 @@ export function readAnswer(invoked: Invoked, compiled: CompiledTool): Ending {
   }
 }
 
-const limits = {
-  timeout: ({ timeoutMs }: Tool) => `its limit of ${timeoutMs} ms`,
-  deadline: () => "the run's deadline",
-  budget: () => 'the time of the budget',
-};
+const limits = { deadline: "the run's deadline", budget: 'the time of the budget' };
 
 function readReturned(returned: unknown, compiled: CompiledTool): Ending {
   const { tool } = compiled;

@@ -1,6 +1,7 @@
 import type { ExecutableTool } from '@holdfast/core';
 import { createContext } from './call-context.ts';
-import type { CallResources, StopReason } from './call-resources.ts';
+import type { CallResources } from './call-resources.ts';
+import type { StopReason } from './call-time.ts';
 import { recordLate } from './late-result.ts';
 
 /** What a tool itself came to. */
@@ -14,6 +15,8 @@ export type Invoked =
   | {
       readonly type: 'stopped';
       readonly by: StopReason;
+      /** The limit that was reached, in milliseconds; `undefined` where somebody else ended its time. */
+      readonly limitMs: number | undefined;
       /** It was told to stop and has not: whatever it still does or answers is dropped. */
       readonly abandoned: boolean;
     };
@@ -32,7 +35,7 @@ export function invoke(tool: ExecutableTool, resources: CallResources): Invoked 
   try {
     const value: unknown = tool.execute(resources.call.input, createContext(resources));
     if (!isThenable(value)) return { type: 'returned', value };
-    const endless = tool.timeoutMs === undefined && resources.scope.lifetime.endless;
+    const endless = resources.time === undefined && resources.scope.lifetime.endless;
     return endless ? { type: 'unstoppable', value } : waitFor(value, resources);
   } catch (thrown) {
     return { type: 'threw', thrown };
@@ -50,7 +53,7 @@ export async function waitForAnswer({ value }: Unstoppable): Promise<Answer> {
 
 function waitFor(value: PromiseLike<unknown>, resources: CallResources): Promise<Invoked> {
   const { clock, lifetime } = resources.scope;
-  const { timeLeftMs } = resources;
+  const limit = resources.time?.limit;
   return new Promise((resolve) => {
     let settled = false;
     let stopping = false;
@@ -63,14 +66,14 @@ function waitFor(value: PromiseLike<unknown>, resources: CallResources): Promise
       stopListening?.();
       resolve(invoked);
     };
-    const stop = (by: StopReason): void => {
+    const stop = (by: StopReason, limitMs?: number): void => {
       if (settled || stopping) return;
       stopping = true;
       resources.stop(by);
-      // A tool that heeds its signal settles within a few microtasks.
-      void afterMicrotasks(20).then(() => {
+      // A tool that heeds its signal settles within a few microtasks; one that waits for calls of its own, when these have.
+      void afterMicrotasks(resources.hasCalled ? 400 : 20).then(() => {
         abandoned = !settled;
-        finish({ type: 'stopped', by, abandoned });
+        finish({ type: 'stopped', by, limitMs, abandoned });
       });
     };
     const settle = (answer: Answer): void => {
@@ -79,8 +82,11 @@ function waitFor(value: PromiseLike<unknown>, resources: CallResources): Promise
       else if (abandoned) recordLate(answer, resources);
     };
     void waitForAnswer({ type: 'unstoppable', value }).then(settle);
-    if (timeLeftMs !== undefined) stopTimer = clock.after(timeLeftMs, () => stop('timeout'));
-    stopListening = lifetime.onEnd(stop);
+    if (limit !== undefined) {
+      const { by, limitMs, leftMs } = limit;
+      stopTimer = clock.after(leftMs, () => stop(by, limitMs));
+    }
+    stopListening = lifetime.onEnd((end) => stop(end));
   });
 }
 

@@ -1,8 +1,8 @@
 import type { Outcome, ToolCall } from '@holdfast/core';
 import type { Session } from '@holdfast/session';
-import type { CallManner } from './call-manner.ts';
+import { type CallManner, checkManner } from './call-manner.ts';
 import { directCallKey } from './call-resources.ts';
-import { type CallOptions, createCallScope } from './call-scope.ts';
+import { type CallOptions, type CallScope, createCallScope } from './call-scope.ts';
 import type { Suspended } from './conduct-call.ts';
 import { executeIn } from './execute-tool-call.ts';
 import type { EndOfLife } from './lifetime.ts';
@@ -35,12 +35,14 @@ export interface Caller {
 export function openCaller(options: CallOptions): Caller {
   const scope = createCallScope(options);
   const { session, rootSession, lifetime } = scope;
+  const inManner = (manner: CallManner | undefined): CallScope =>
+    manner === undefined ? scope : { ...scope, manner: checkManner(manner) };
   return {
     session,
     rootSession,
     keyOf: (callId) => directCallKey(session.id, callId),
-    execute: async (call, manner) => executeIn(manner === undefined ? scope : { ...scope, manner }, call),
-    resume: (callId, manner) => resumeIn(manner === undefined ? scope : { ...scope, manner }, callId),
+    execute: async (call, manner) => executeIn(inManner(manner), call),
+    resume: async (callId, manner) => resumeIn(inManner(manner), callId),
     get ended() {
       return lifetime.ended;
     },

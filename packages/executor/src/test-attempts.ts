@@ -20,7 +20,7 @@ export const broke = (): never => {
 export function flaky(
   attempts: readonly ((context: ToolContext) => unknown)[],
   extra: Partial<Pick<Tool, 'name' | 'effects' | 'repeat' | 'timeoutMs' | 'dangerous' | 'locks'>> & {
-    readonly retry?: ToolRetry;
+    readonly retry?: ToolRetry | undefined;
   } = {},
 ): Tool & { readonly contexts: readonly ToolContext[] } {
   const contexts: ToolContext[] = [];
