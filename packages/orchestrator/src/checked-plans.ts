@@ -4,7 +4,8 @@ const checkedPlans = new WeakMap<CheckedPlan, CheckPlanOptions>();
 
 /** Notes that `plan`, this very object, came of a check with `options`. */
 export function markChecked(plan: CheckedPlan, options: CheckPlanOptions): void {
-  checkedPlans.set(plan, options);
+  // The host's list may change; what was checked does not.
+  checkedPlans.set(plan, { ...options, tools: [...options.tools] });
 }
 
 /** With what `plan` was checked; `undefined`: it only looks like a plan that was. */

@@ -1,7 +1,9 @@
 export { type CheckedPlan, type CheckPlanOptions, checkPlan, type PlanCheck, type PlanLimits } from './check-plan.ts';
+export { type CompiledPlan, type CompileEvent, type CompilePlanOptions, compilePlan } from './compile-plan.ts';
 export { describePlan, planTable, type TextTable } from './describe-plan.ts';
 export { describeTrace, traceSummary, traceTable } from './describe-trace.ts';
 export { planToMermaid } from './mermaid.ts';
+export { planFrom } from './plan-from.ts';
 export type { InputTree, NodeId, OnFail, Plan, PlanNode, PlanViolation, Reference } from './plan.ts';
 export { planSchema } from './plan-schema.ts';
 export { type PlanReading, readPlan } from './read-plan.ts';

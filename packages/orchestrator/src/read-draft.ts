@@ -40,7 +40,7 @@ export interface Reports {
 }
 
 // Ten thousand nodes of a thousand characters each, and some room. Deeper nesting no model writes and no tool takes.
-const jsonLimits: Required<JsonLimits> = { maxDepth: 64, maxKeys: 2_000_000, maxLength: 33_554_432 };
+export const jsonLimits: Required<JsonLimits> = { maxDepth: 64, maxKeys: 2_000_000, maxLength: 33_554_432 };
 
 /** Under which names older plans have what is called otherwise now. */
 const planAliases: ReadonlyMap<string, string> = new Map([['steps', 'nodes']]);
