@@ -3,8 +3,9 @@ export { type CompiledPlan, type CompileEvent, type CompilePlanOptions, compileP
 export { describePlan, planTable, type TextTable } from './describe-plan.ts';
 export { describeTrace, traceSummary, traceTable } from './describe-trace.ts';
 export { planToMermaid } from './mermaid.ts';
-export { planFrom } from './plan-from.ts';
+export { modelPlanner } from './model-planner.ts';
 export type { InputTree, NodeId, OnFail, Plan, PlanNode, PlanViolation, Reference } from './plan.ts';
+export { planFrom } from './plan-from.ts';
 export { planSchema } from './plan-schema.ts';
 export { type PlanReading, readPlan } from './read-plan.ts';
 export { missingNodes } from './report-facts.ts';

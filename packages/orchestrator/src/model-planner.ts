@@ -1,0 +1,29 @@
+import { HoldfastError, type Model, type Planner, type PlannerProblem } from '@holdfast/core';
+import { askForText } from './ask-for-text.ts';
+import { toPlannerMessages } from './planner-prompt.ts';
+
+/**
+ * A planner that has a model write the plan. The model is offered no tools to call, and no output schema: plans are open where their
+ * inputs are, which providers that hold a model to a schema do not take.
+ */
+export function modelPlanner(model: Model): Planner {
+  const { id } = model;
+  return {
+    id,
+    async plan({ signal, ...request }) {
+      const asked = await askForText(model, { messages: toPlannerMessages(request), signal });
+      if (asked.type === 'failed') throw asked.cause ?? new Error(asked.message);
+      const { text, reason, calls, usage } = asked;
+      if (reason === 'content-filter') {
+        const message = `The provider of \`${id}\` withheld the answer: its content filter stopped it.`;
+        throw new HoldfastError('planner.failed', message, { data: { planner: id, reason } });
+      }
+      return { text, usage, cut: reason === 'length', warnings: calls === 0 ? [] : [callsIgnored(calls)] };
+    },
+  };
+}
+
+function callsIgnored(calls: number): PlannerProblem {
+  const message = `The model called tools while it was to write a plan (${calls}). Nothing was called.`;
+  return { code: 'planner.calls_ignored', path: '', message };
+}
