@@ -10,3 +10,4 @@ export { planSchema } from './plan-schema.ts';
 export { type PlanReading, readPlan } from './read-plan.ts';
 export { missingNodes } from './report-facts.ts';
 export type { NodeKind, NodeTrace, PlanStatus, PlanTrace } from './trace.ts';
+export { traceToHtml } from './trace-html.ts';

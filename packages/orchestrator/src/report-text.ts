@@ -78,8 +78,8 @@ export function formatTime(atMs: number): string {
 }
 
 /** `1 node`, `10,000 nodes`. */
-export function formatCount(count: number, noun: string): string {
-  return `${formatNumber(count)} ${noun}${count === 1 ? '' : 's'}`;
+export function formatCount(count: number, noun: string, plural: string = `${noun}s`): string {
+  return `${formatNumber(count)} ${count === 1 ? noun : plural}`;
 }
 
 function formatNumber(count: number): string {

@@ -52,7 +52,7 @@ function planOf(nodes: readonly TestNode[], final: NodeId): Plan {
   };
 }
 
-function toTrace({ id, needs = [], inputs, onFail: _, at, ...rest }: TestNode): NodeTrace {
+function toTrace({ id, needs = [], inputs, onFail: _onFail, at, ...rest }: TestNode): NodeTrace {
   const kind = rest.kind ?? 'ok';
   const ran = at !== undefined;
   return {

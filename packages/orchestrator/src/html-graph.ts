@@ -1,0 +1,63 @@
+import { type Layout, layOut, nodeHeight, nodeWidth, type Point } from './html-layout.ts';
+import { type Html, html, nothing } from './html-text.ts';
+import type { NodeId } from './plan.ts';
+import { nameOf, toneOf } from './report-facts.ts';
+import { formatCount, formatDuration, listIds, toLine } from './report-text.ts';
+import type { NodeTrace, PlanTrace } from './trace.ts';
+
+/** More than this is a list in place of a drawing. */
+export const maxDrawnNodes = 500;
+const maxDrawnEdges = 3_000;
+
+/** The plan as a drawing whose nodes lead to their rows in the table; of a large plan a list. */
+export function graphOf(trace: PlanTrace): Html {
+  const { nodes } = trace;
+  const places = new Map<NodeId, number>(nodes.map(({ node }, index) => [node, index]));
+  const needs = nodes.map(({ dependsOn }) => dependsOn.flatMap((id) => places.get(id) ?? []));
+  const edges = needs.reduce((sum, ids) => sum + ids.length, 0);
+  if (nodes.length === 0) return html`<p class="note">The plan has no nodes.</p>`;
+  if (nodes.length > maxDrawnNodes || edges > maxDrawnEdges) return listOf(trace, edges);
+  return drawingOf(trace, layOut(needs));
+}
+
+function listOf({ nodes }: PlanTrace, edges: number): Html {
+  return html`<p class="note">${formatCount(nodes.length, 'node')} and ${formatCount(edges, 'dependency', 'dependencies')}: too many for a drawing (at most ${formatCount(maxDrawnNodes, 'node')} and ${formatCount(maxDrawnEdges, 'dependency', 'dependencies')}). They are listed in its place.</p>
+<ol class="scroll">${nodes.map(
+    (node, index) =>
+      html`<li><a href="#node-${index}"><bdi>${nameOf(node)}</bdi></a> ${node.kind}${node.dependsOn.length === 0 ? nothing : html`, needs <bdi>${listIds(node.dependsOn)}</bdi>`}</li>
+`,
+  )}</ol>`;
+}
+
+function drawingOf({ nodes, plan }: PlanTrace, { nodes: places, edges, width, height }: Layout): Html {
+  return html`<p class="note">Each node stands below what it needs, and leads to its row in the table. The thick border is the node whose result is the plan's.</p>
+<div class="scroll" role="region" aria-labelledby="graph-title" tabindex="0">
+<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" aria-labelledby="graph-title">
+<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto"><path class="head" d="M0 0L8 4L0 8z"/></marker></defs>
+<g aria-hidden="true">${edges.map(
+    (edge) => html`<path class="edge" marker-end="url(#head)" d="${pathOf(edge)}"/>
+`,
+  )}</g>
+${nodes.map((node, index) => boxOf(node, index, places[index] ?? { x: 0, y: 0 }, node.node === plan.final_output_node))}</svg>
+</div>`;
+}
+
+/** Straight down where it can be, else curves that leave and arrive from above. */
+function pathOf(edge: readonly Point[]): string {
+  const steps = edge.map(({ x, y }, index) => {
+    const before = edge[index - 1];
+    if (before === undefined) return `M${x} ${y}`;
+    if (before.x === x) return `V${y}`;
+    const bow = Math.max(12, Math.round((y - before.y) / 2));
+    return `C${before.x} ${before.y + bow} ${x} ${y - bow} ${x} ${y}`;
+  });
+  return steps.join('');
+}
+
+function boxOf(node: NodeTrace, index: number, { x, y }: Point, isFinal: boolean): Html {
+  const { kind, durationMs, purpose } = node;
+  const state = durationMs === undefined ? kind : `${kind}, ${formatDuration(durationMs)}`;
+  const inset = isFinal ? 2 : 1;
+  return html`<a href="#node-${index}" class="${toneOf(kind)}"><svg x="${x}" y="${y}" width="${nodeWidth}" height="${nodeHeight}"><title>${nameOf(node)}: ${state}${purpose === undefined ? '' : `. ${toLine(purpose, 300)}`}</title><rect class="${isFinal ? 'box final' : 'box'}" x="${inset}" y="${inset}" width="${nodeWidth - 2 * inset}" height="${nodeHeight - 2 * inset}" rx="6"/><text class="name" x="10" y="19">${toLine(String(node.node), 12)} ${toLine(node.tool, 40)}</text><text class="small" x="10" y="36">${state}</text></svg></a>
+`;
+}

@@ -1,0 +1,197 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { style, styleHash } from './html-style.ts';
+import { listElements, readPage, skeletonOf, type TestElement, textOf } from './test-html.ts';
+import { begun, hostileTexts, partialTrace, randomTrace, type TestNode, traceFull, traceOf } from './test-traces.ts';
+import { traceToHtml } from './trace-html.ts';
+
+const pageOf = (...parameters: Parameters<typeof traceToHtml>): readonly TestElement[] =>
+  listElements(readPage(traceToHtml(...parameters)));
+
+function named(elements: readonly TestElement[], name: string): readonly TestElement[] {
+  return elements.filter((element) => element.name === name);
+}
+
+function rowsOf(elements: readonly TestElement[]): readonly TestElement[] {
+  return named(elements, 'tr').filter(({ attributes }) => attributes.has('id'));
+}
+
+test('the style sheet is the one that the page allows itself', async () => {
+  const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(style));
+  expect(styleHash).toBe(`sha256-${btoa(String.fromCharCode(...new Uint8Array(bytes)))}`);
+  const [sheet] = named(pageOf(partialTrace), 'style');
+  expect(sheet === undefined ? '' : textOf(sheet)).toBe(style);
+  expect(style).not.toMatch(/[<>&]|url\(|@import|expression/u);
+});
+
+test('nothing is run or fetched, and nothing leads away from the page', () => {
+  const elements = pageOf(partialTrace);
+  const policies = named(elements, 'meta').map(({ attributes }) => attributes.get('content'));
+  expect(policies).toContain(`default-src 'none'; style-src '${styleHash}'; base-uri 'none'; form-action 'none'`);
+  const names = new Set(elements.map(({ name }) => name));
+  for (const name of ['script', 'link', 'img', 'iframe', 'object', 'form', 'base']) expect(names).not.toContain(name);
+  const targets = elements.flatMap(({ attributes }) => attributes.get('href') ?? []);
+  const ids = new Set(elements.flatMap(({ attributes }) => attributes.get('id') ?? []));
+  for (const target of targets) expect(ids).toContain(target.replace(/^#/u, ''));
+  expect(targets.every((target) => target.startsWith('#'))).toBe(true);
+});
+
+test('it shows what was asked for, what came of it, and what is missing', () => {
+  const page = readPage(traceToHtml(partialTrace));
+  const text = textOf(page);
+  for (const shown of [
+    'Plan run 12: partial',
+    'Compare the AI chip strategies of AMD and Intel',
+    'partial: 3 of 4 nodes succeeded',
+    'ab'.repeat(32),
+    '2026-05-17 09:30:00.000 UTC',
+    '21.4 s',
+    '"path": "report.md"',
+    '1 (search_news)',
+    'The server answered 503. (tool.failed)',
+    '[step 1 failed: The server answered 503.]',
+    'allow by host/call-budget',
+    'approved by ada@example.com',
+    'ask by holdfast/dangerous: It writes a file.',
+    '2026-05-17 09:30:02.200 UTC: The server answered 503. (tool.failed)',
+    'on_fail continue, no retry, timeout 60 s',
+  ]) {
+    expect(text).toContain(shown);
+  }
+});
+
+test('a node that was not called shows its inputs as they were planned', () => {
+  const text = textOf(readPage(traceToHtml(traceOf([{ id: 0, kind: 'skipped', input: undefined, inputs: { x: 1 } }]))));
+  expect(text).toContain('Inputs as planned{\n  "x": 1\n}');
+  expect(text).toContain('No node was called.');
+});
+
+test('the timeline marks attempts that failed, waiting before the start, and waiting for a person', () => {
+  const elements = pageOf(partialTrace);
+  const bars = named(elements, 'rect').filter(({ attributes }) => attributes.get('class') === 'bar');
+  expect(bars).toHaveLength(4);
+  const titles = named(elements, 'title').map(textOf);
+  expect(titles).toContain('1 (search_news): failed, from 0 ms to 4.1 s, 2 attempts failed before the last one');
+  expect(titles).toContain('2 (summarise): ok, from 4.9 s to 6.1 s, waited 800 ms before its start');
+  expect(titles).toContain('report (write_report): ok, from 6.1 s to 21.4 s, waited 14.4 s for a person');
+  const classes = elements.map(({ attributes }) => attributes.get('class'));
+  expect(classes.filter((name) => name === 'retry')).toHaveLength(2);
+  expect(classes.filter((name) => name === 'wait')).toHaveLength(1);
+  expect(classes.filter((name) => name === 'person')).toHaveLength(1);
+  const ticks = elements.filter(({ attributes }) => attributes.get('class') === 'small').map(textOf);
+  expect(ticks).toEqual(expect.arrayContaining(['0', '5 s', '10 s', '15 s', '20 s']));
+});
+
+test.each([
+  { to: 1, ticks: ['0', '1 ms'] },
+  { to: 40, ticks: ['0', '5 ms', '10 ms', '15 ms', '20 ms', '25 ms', '30 ms', '35 ms', '40 ms'] },
+  { to: 7_200_000, ticks: ['0', '15 m 00 s', '30 m 00 s'] },
+  { to: 3e9, ticks: ['0', '120 h 00 m'] },
+])('the axis of $to ms has the ticks $ticks', ({ to, ticks }) => {
+  const elements = pageOf(traceOf([{ id: 0, at: [0, to] }]));
+  const labels = elements.filter(({ name, attributes }) => name === 'text' && attributes.get('y') === '16').map(textOf);
+  expect(labels.length).toBeLessThanOrEqual(10);
+  for (const tick of ticks) expect(labels).toContain(tick);
+});
+
+/** Numbers, our own words and our own paths: what an attribute may be made of. */
+const harmless = /^(?:[\w #./:;,='()+-]*|sha256-[\w+/=]+)$/u;
+
+test.each(hostileTexts)('%j is text and nothing else', (text) => {
+  const hostile = readPage(traceToHtml(traceFull(text)));
+  expect(skeletonOf(hostile)).toBe(skeletonOf(readPage(traceToHtml(traceFull('plain')))));
+  for (const { attributes } of listElements(hostile)) {
+    for (const [key, value] of attributes) {
+      expect(key).not.toMatch(/^on|style/u);
+      expect(value).toMatch(harmless);
+    }
+  }
+  expect(textOf(hostile)).not.toMatch(/(?!\n)[\p{Cc}\p{Cs}\u2028\u2029\u202E\u2066]/u);
+});
+
+test('of any trace it is a page with every node once, inside its drawings, and the same page each time', () => {
+  fc.assert(
+    fc.property(randomTrace(), (trace) => {
+      const page = traceToHtml(trace);
+      const elements = listElements(readPage(page));
+      expect(rowsOf(elements).map(({ attributes }) => attributes.get('id'))).toEqual(
+        trace.nodes.map((_, index) => `node-${index}`),
+      );
+      expect(findOutside(elements)).toEqual([]);
+      expect(traceToHtml(structuredClone(trace))).toBe(page);
+    }),
+  );
+});
+
+/** Boxes and bars that lie outside their drawing, or nowhere. */
+function findOutside(elements: readonly TestElement[]): readonly string[] {
+  return named(elements, 'svg').flatMap((svg) => {
+    const number = (element: TestElement, key: string): number => Number(element.attributes.get(key) ?? '0');
+    const inside = listElements(svg).slice(1);
+    return inside.flatMap((element) => {
+      const isOutside = ['x', 'x1', 'x2'].some((key) => {
+        const right = number(element, key) + (key === 'x' ? number(element, 'width') : 0);
+        return !(number(element, key) >= 0 && right <= number(svg, 'width'));
+      });
+      return isOutside && element.name !== 'text' ? [skeletonOf(element)] : [];
+    });
+  });
+}
+
+const manyNodes = (count: number): readonly TestNode[] =>
+  Array.from({ length: count }, (_, id) => ({ id, needs: id === 0 ? [] : [Math.floor(id / 3)], at: [id, id + 10] }));
+
+test('up to 500 nodes are drawn; more are a list, which says so', () => {
+  const drawn = pageOf(traceOf(manyNodes(500)));
+  const boxes = drawn.filter(({ attributes }) => attributes.get('class')?.startsWith('box') === true);
+  expect(boxes).toHaveLength(500);
+  const listed = readPage(traceToHtml(traceOf(manyNodes(501))));
+  expect(textOf(listed)).toContain('501 nodes and 500 dependencies: too many for a drawing');
+  expect(textOf(listed)).toContain('These are the 500 nodes that took longest; 1 more node left out of this page.');
+});
+
+test('10,000 nodes are a page of a size in proportion', () => {
+  const small = traceToHtml(traceOf(manyNodes(1_000))).length;
+  const trace = traceOf(manyNodes(10_000));
+  const page = traceToHtml(trace);
+  expect(rowsOf(listElements(readPage(page)))).toHaveLength(10_000);
+  expect(page.length).toBeLessThan(10.5 * small);
+});
+
+test('large values and long lists are cut in the page, which tells how much is left out; the trace is as it was', () => {
+  const trace = traceOf([
+    {
+      id: 0,
+      at: [0, 1],
+      value: 'x'.repeat(12_345),
+      decisions: Array.from({ length: 60 }, (_, index) => ({ policy: `host/p${index}`, type: 'allow' })),
+    },
+  ]);
+  const before = structuredClone(trace);
+  const text = textOf(readPage(traceToHtml(trace)));
+  expect(text).toContain('2,345 more characters left out of this page.');
+  expect(text).toContain('10 more left out of this page.');
+  expect(trace).toEqual(before);
+});
+
+test('questions that wait are shown, with whose they are and until when', () => {
+  const trace = traceOf([{ id: 0, kind: 'suspended', at: [0, 5] }], {
+    status: 'suspended',
+    pending: [
+      {
+        callId: 'plan_12_0',
+        name: 'a',
+        input: {},
+        dangerous: true,
+        asks: [{ policy: 'holdfast/dangerous', type: 'ask', reason: 'It deletes files.' }],
+        digest: '',
+        toolDigest: '',
+        expiresAtMs: begun,
+      },
+    ],
+  });
+  const text = textOf(readPage(traceToHtml(trace)));
+  expect(text).toContain('Call plan_12_0 of a, until 2026-05-17 09:30:00.000 UTC');
+  expect(text).toContain('ask by holdfast/dangerous: It deletes files.');
+  expect(text).toContain('It waits for 1 answer of a person');
+});

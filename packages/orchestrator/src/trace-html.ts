@@ -1,0 +1,103 @@
+import { graphOf } from './html-graph.ts';
+import { fact, listOf, markOf, nodesOf } from './html-nodes.ts';
+import { style, styleHash } from './html-style.ts';
+import { Html, html, nothing, valueBlock } from './html-text.ts';
+import { timelineOf } from './html-timeline.ts';
+import { describeDecision, describeOpenEnd, describeStatus, durationOf, missingNodes, nameOf } from './report-facts.ts';
+import { formatCount, formatDuration, formatTime, toLine } from './report-text.ts';
+import type { PlanTrace } from './trace.ts';
+
+const maxMissing = 100;
+const maxQuestions = 100;
+
+/**
+ * The trace as one HTML page that needs nothing else: no network, no script; its own Content-Security-Policy allows only its own style
+ * sheet. It shows the request, the status, the output, what is missing, the questions that wait, the graph as a drawing, a timeline,
+ * and a table of the nodes with inputs, decisions, approval and result.
+ *
+ * Limits of the page, of which it tells where one takes effect; the trace has it all: 10,000 characters of a value; 2,000 of a message
+ * or purpose; 50 decisions and 50 failed attempts of a node; a drawing of at most 500 nodes and 3,000 dependencies, above which
+ * there is a list; the 500 longest bars in the timeline. Its size grows with the trace's and no faster.
+ */
+export function traceToHtml(trace: PlanTrace): string {
+  const { run, status } = trace;
+  const policy = `default-src 'none'; style-src '${styleHash}'; base-uri 'none'; form-action 'none'`;
+  return html`<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${new Html(policy)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<title>Plan run ${run}: ${status}</title>
+<style>${new Html(style)}</style>
+</head>
+<body>
+<a class="skip" href="#nodes">To the table of nodes</a>
+<header>
+<h1>Plan run ${run}: ${status}</h1>
+${headOf(trace)}<nav aria-label="Parts of this page"><ul><li><a href="#result">Result</a></li><li><a href="#graph">Graph</a></li><li><a href="#timeline">Timeline</a></li><li><a href="#nodes">Nodes</a></li></ul></nav>
+</header>
+<main>
+<section id="result" aria-labelledby="result-title"><h2 id="result-title">Result</h2>
+${resultOf(trace)}</section>
+<section id="graph" aria-labelledby="graph-title"><h2 id="graph-title">Graph</h2>
+${graphOf(trace)}
+</section>
+<section id="timeline" aria-labelledby="timeline-title"><h2 id="timeline-title">Timeline</h2>
+${timelineOf(trace)}
+</section>
+<section id="nodes" aria-labelledby="nodes-title"><h2 id="nodes-title">Nodes</h2>
+${nodesOf(trace)}
+</section>
+</main>
+</body>
+</html>
+`.text;
+}
+
+function headOf(trace: PlanTrace): Html {
+  const { request, sessionId, digest, startedAtMs, endedAtMs } = trace;
+  const durationMs = durationOf(trace);
+  const open = describeOpenEnd(trace);
+  return html`<dl>${fact('Request', request === undefined ? undefined : html`<bdi>${toLine(request, 10_000)}</bdi>`)}${fact(
+    'Status',
+    html`${describeStatus(trace)}${open === '' ? '' : `. ${open}`}`,
+  )}${fact('Began', html`${formatTime(startedAtMs)}`)}${fact('Ended', endedAtMs === undefined ? undefined : html`${formatTime(endedAtMs)}`)}${fact(
+    'Took',
+    durationMs === undefined ? undefined : html`${formatDuration(durationMs)}`,
+  )}${fact('Session', html`<code><bdi>${toLine(sessionId, 200)}</bdi></code>`)}${fact('Plan', html`<code>${toLine(digest, 100)}</code>`)}</dl>
+`;
+}
+
+function resultOf(trace: PlanTrace): Html {
+  const { output } = trace;
+  return html`${output === undefined ? html`<p>There is no result of the final node.</p>` : valueBlock(output)}
+${missingOf(trace)}${questionsOf(trace)}`;
+}
+
+function missingOf(trace: PlanTrace): Html {
+  const missing = missingNodes(trace);
+  if (missing.length === 0) return nothing;
+  const places = new Map(trace.nodes.map((node, index) => [node, index]));
+  const left = missing.length - maxMissing;
+  return html`<h3>Missing</h3>
+<ul>${missing.slice(0, maxMissing).map(
+    (node) => html`<li><a href="#node-${places.get(node) ?? 0}"><bdi>${nameOf(node)}</bdi></a> ${markOf(node)}</li>
+`,
+  )}${left <= 0 ? nothing : html`<li class="cut">and ${formatCount(left, 'more node')}, which the table has.</li>`}</ul>
+`;
+}
+
+function questionsOf({ pending }: PlanTrace): Html {
+  if (pending.length === 0) return nothing;
+  const left = pending.length - maxQuestions;
+  return html`<h3>Questions that wait for a person</h3>
+<ul>${pending.slice(0, maxQuestions).map(
+    ({ callId, name, asks, expiresAtMs }) =>
+      html`<li>Call <code><bdi>${toLine(callId, 200)}</bdi></code> of <code><bdi>${toLine(name, 80)}</bdi></code>, until ${formatTime(expiresAtMs)}${listOf(asks.map((decision) => describeDecision(decision)))}</li>
+`,
+  )}${left <= 0 ? nothing : html`<li class="cut">and ${formatCount(left, 'more', 'more')}.</li>`}</ul>
+`;
+}
