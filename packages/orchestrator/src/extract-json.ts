@@ -49,7 +49,7 @@ interface Found {
 
 // What a text can hold that matters outside of objects: an object, an object in a JSON text, a reasoning tag.
 const mark = /[{"<]/g;
-const quotedObject = /"\s*\{\s*\\/y;
+const quotedObject = /"(?:\s|\\[nrt])*\{\s*\\/y;
 const tag = /<(\/?)(think|thinking|thought|reasoning|reflection|scratchpad)>/iy;
 const closingTag = /<\/(?:think|thinking|thought|reasoning|reflection|scratchpad)>/gi;
 const onlyFences = /^[\s`]*$/;

@@ -183,8 +183,8 @@ class LenientReader {
         if (!this.#readEscape(start)) return false;
       } else if (rawEscapes.has(next)) this.#swap(rawEscapes.get(next) ?? '', 'line breaks and tabs in texts');
       else if (next < ' ') return this.#fail('a text has a control character in it', start);
-      // Where curly quotes are inside of curly quotes, or straight ones, nobody knows which of them ends the text.
-      else if (opening === '“') return this.#fail('a text in curly quotes has quotes in it', start);
+      // Where there are more quotes inside of curly ones, nobody knows which of them ends the text.
+      else if (opening === '“' && next !== "'") return this.#fail('a text in curly quotes has quotes in it', start);
       else if (next === '"') this.#swap('\\"', 'texts in other quotes');
       else this.#step(1);
     }
