@@ -2,6 +2,7 @@ export { type CheckedPlan, type CheckPlanOptions, checkPlan, type PlanCheck, typ
 export { type CompiledPlan, type CompileEvent, type CompilePlanOptions, compilePlan } from './compile-plan.ts';
 export { describePlan, planTable, type TextTable } from './describe-plan.ts';
 export { describeTrace, traceSummary, traceTable } from './describe-trace.ts';
+export { createLockTable, type LockAnswer, type LockTable, type LockWait } from './lock-table.ts';
 export { planToMermaid } from './mermaid.ts';
 export { modelPlanner } from './model-planner.ts';
 export type { InputTree, NodeId, OnFail, Plan, PlanNode, PlanViolation, Reference } from './plan.ts';

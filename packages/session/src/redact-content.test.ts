@@ -226,6 +226,7 @@ describe('without content', () => {
     [
       {
         type: 'plan-start',
+        sessionId: 's',
         plan: 3,
         document: {
           version: 1,
@@ -251,6 +252,7 @@ describe('without content', () => {
       },
       {
         type: 'plan-start',
+        sessionId: 's',
         plan: 3,
         document: {
           version: 1,

@@ -105,7 +105,7 @@ export const ownFields: ReadonlyMap<string, OwnFields> = new Map<string, OwnFiel
     },
   ],
   ['run-end', { run: true, status: true, text: 'text', turns: true, usage, error, unfinished: 'text', atMs: true }],
-  ['plan-start', { plan: true, document, digest: 'digest', request: 'text', atMs: true }],
+  ['plan-start', { sessionId: true, plan: true, document, digest: 'digest', request: 'text', atMs: true }],
   ['plan-resume', { plan: true, atMs: true }],
   ['plan-node', { plan: true, node: true, kind: true, code: 'code', message: 'text', because: true, atMs: true }],
   ['plan-end', { plan: true, status: true, atMs: true }],
