@@ -19,6 +19,8 @@ export interface Layout {
 export const nodeWidth = 176;
 export const nodeHeight = 46;
 const gapX = 20;
+/** Between edges that pass by beside each other. */
+const passGap = 4;
 const gapY = 44;
 /** What an edge that passes by takes of a row. */
 const passWidth = 12;
@@ -181,7 +183,9 @@ function spread(row: readonly Item[], wantedOf: (item: Item) => number): void {
   const wanted = row.map(wantedOf);
   const distances = row.map((item, index) => {
     const before = row[index - 1];
-    return before === undefined ? 0 : (before.width + item.width) / 2 + gapX;
+    if (before === undefined) return 0;
+    const isPass = before.node === undefined && item.node === undefined;
+    return (before.width + item.width) / 2 + (isPass ? passGap : gapX);
   });
   const fromLeft: number[] = [];
   for (const [index, place] of wanted.entries()) {

@@ -11,23 +11,23 @@ const maxListed = 50;
 /** A row for each node with all that is known of it. */
 export function nodesOf({ nodes, plan, startedAtMs }: PlanTrace): Html {
   const planned = new Map<NodeId, PlanNode>(plan.nodes.map((node) => [node.id, node]));
-  return html`<table>
+  return html`<div class="table"><table>
 <thead><tr><th scope="col">Node</th><th scope="col">Tool</th><th scope="col">Ended</th><th scope="col">Attempts</th><th scope="col">Started</th><th scope="col">Took</th><th scope="col">Why, and what it did</th></tr></thead>
 <tbody>
 ${nodes.map((node, index) => rowOf(node, index, planned.get(node.node), startedAtMs))}</tbody>
-</table>`;
+</table></div>`;
 }
 
 function rowOf(node: NodeTrace, index: number, planned: PlanNode | undefined, runAtMs: number): Html {
-  const { kind, purpose, startedAtMs, durationMs, attempts } = node;
+  const { purpose, startedAtMs, durationMs, attempts } = node;
   const started = startedAtMs === undefined ? '' : `+${formatDuration(Math.max(0, startedAtMs - runAtMs))}`;
   const took = durationMs === undefined ? '' : formatDuration(durationMs);
   const why = whyOf(node);
-  return html`<tr id="node-${index}"><th scope="row"><bdi>${toLine(String(node.node), 80)}</bdi></th><td><code><bdi>${toLine(node.tool, 80)}</bdi></code>${
+  return html`<tr id="node-${index}"><th scope="row"><bdi>${toLine(String(node.node), 80)}</bdi></th><td class="tool"><code><bdi>${toLine(node.tool, 80)}</bdi></code>${
     purpose === undefined ? nothing : html`<br><bdi>${toLine(purpose, maxText)}</bdi>`
   }</td><td>${markOf(node)}</td><td class="number">${attempts === 0 ? '' : attempts}</td><td class="number">${started}</td><td class="number">${took}</td><td class="more">${
     why === '' ? nothing : html`<bdi>${why}</bdi>`
-  }<details><summary>Details of ${kind} <bdi>${toLine(String(node.node), 80)}</bdi></summary>
+  }<details><summary>Details<span class="told"> of <bdi>${toLine(String(node.node), 80)}</bdi></span></summary>
 <dl>${factsOf(node, planned)}</dl></details></td></tr>
 `;
 }

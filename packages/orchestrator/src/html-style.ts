@@ -15,8 +15,9 @@ nav ul{display:flex;flex-wrap:wrap;gap:0 1.25rem;list-style:none;padding:0;margi
 dl{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:.15rem 1rem;margin:.5rem 0}
 dt{color:var(--dim)}dd{margin:0;min-width:0;overflow-wrap:anywhere}dd ul{margin:0;padding-left:1.1rem}
 pre{margin:.25rem 0;padding:.5rem .75rem;background:var(--block);border:1px solid var(--line);border-radius:4px;max-height:30rem;overflow:auto;
-white-space:pre-wrap;overflow-wrap:anywhere;font:13px/1.45 ui-monospace,monospace;unicode-bidi:plaintext}
-code{font:13px ui-monospace,monospace}bdi{overflow-wrap:anywhere}
+white-space:pre-wrap;overflow-wrap:anywhere;font:.87em/1.45 ui-monospace,monospace;unicode-bidi:plaintext}
+code{font:.87em ui-monospace,monospace}bdi{overflow-wrap:anywhere}
+.told{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 .cut,.note{color:var(--dim);margin:.25rem 0}
 .scroll{overflow:auto;border:1px solid var(--line);border-radius:6px;max-height:85vh}
 svg{display:block}svg svg{display:inline}
@@ -24,7 +25,7 @@ svg text{fill:var(--text);font:13px system-ui,sans-serif}svg .small{font-size:12
 .edge{fill:none;stroke:var(--dim);stroke-width:1.3}.head{fill:var(--dim)}
 .box{stroke-width:1.5}.final{stroke-width:3.5}
 .axis{stroke:var(--line);stroke-width:1}.wait{stroke:var(--dim);stroke-width:2;stroke-dasharray:2 3}
-.retry{stroke:var(--bad);stroke-width:2.5}.person{stroke-width:1;stroke-dasharray:3 2}
+.retry{stroke:var(--text);stroke-width:2}.person{stroke-width:1;stroke-dasharray:3 2}
 .ok .box,.ok .person{fill:var(--ok-fill);stroke:var(--ok)}.ok .bar{fill:var(--ok)}
 .bad .box,.bad .person{fill:var(--bad-fill);stroke:var(--bad)}.bad .bar{fill:var(--bad)}
 .doubt .box,.doubt .person{fill:var(--doubt-fill);stroke:var(--doubt)}.doubt .bar{fill:var(--doubt)}
@@ -38,13 +39,15 @@ svg a:hover .box,svg a:focus .box{stroke-width:3.5}svg a:hover text{text-decorat
 table{border-collapse:collapse;width:100%}
 th,td{text-align:left;vertical-align:top;padding:.35rem .6rem;border-bottom:1px solid var(--line);overflow-wrap:anywhere}
 thead th{position:sticky;top:0;background:var(--page);border-bottom-width:2px;white-space:nowrap}
-td.number{white-space:nowrap;font-variant-numeric:tabular-nums}td.more{width:50%}
+td.number{white-space:nowrap;font-variant-numeric:tabular-nums}td.tool{min-width:9rem}td.more{width:50%;min-width:16rem}details{position:relative}
+@media (max-width:60rem){.table{overflow-x:auto}}
 tr:target{outline:3px solid var(--open);outline-offset:-3px}
 summary{cursor:pointer;color:var(--link)}
 @media print{body{max-width:none;padding:0;font-size:11px}nav,.skip{display:none}.scroll{max-height:none;border:0;overflow:visible}
 .scroll svg{max-width:100%;height:auto}pre{max-height:none}thead th{position:static}tr,svg{break-inside:avoid}
+.table{overflow:visible}td.tool,td.more{min-width:0}th,td{padding:.25rem .35rem}thead th{white-space:normal}
 details::details-content{content-visibility:visible;block-size:auto}summary{color:var(--dim)}}
 `;
 
 /** SHA-256 of the style sheet, as the page's Content-Security-Policy names it. */
-export const styleHash = 'sha256-2Xzg7zZVTaHlGbDp3jonu2AEmltm4mY9UOqdUiAnCN4=';
+export const styleHash = 'sha256-KmFTTw1A/eLTFdUhQKQ3wL7yJeWdW5tepxc6xhwOQ/I=';
