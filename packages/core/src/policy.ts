@@ -77,6 +77,11 @@ interface PolicyDefinitionBase<State> {
   readonly id?: string;
   /** Tool names that the policy mentions; an unknown one is an error where the policy meets its tools. */
   readonly tools?: readonly string[];
+  /**
+   * Whether what it denies may be allowed as time passes, as with a limit on the calls in a minute. Asked ahead about a plan, it denies
+   * nothing for sure. Default false.
+   */
+  readonly timed?: boolean;
   readonly check: PolicyCheck<State>;
   /** Called after every success of every tool. */
   readonly onResult?: PolicyUpdate<State>;
@@ -87,6 +92,8 @@ export interface Policy<State = unknown> {
   readonly name: string;
   readonly id: string;
   readonly tools: readonly string[];
+  /** Its denials end as time passes. */
+  readonly timed?: true;
   /** `undefined`: the policy keeps no state. */
   readonly state: PolicyStateDefinition | undefined;
   // Methods, so that a Policy<number> is a Policy; each only ever gets the state that it made itself.
@@ -139,7 +146,18 @@ export function definePolicy<State>(
     readonly reserve?: PolicyReserve<State>;
   },
 ): Policy<State> {
-  const { name, id = name, tools = [], check, onResult, reserve, stateKind, initialState, stateSchema } = definition;
+  const {
+    name,
+    id = name,
+    tools = [],
+    timed,
+    check,
+    onResult,
+    reserve,
+    stateKind,
+    initialState,
+    stateSchema,
+  } = definition;
   if (!isPolicyName(name) || !isPolicyName(id)) {
     throw new HoldfastError(
       'policy.invalid',
@@ -160,6 +178,7 @@ export function definePolicy<State>(
     name,
     id,
     tools: Object.freeze([...tools]),
+    ...(timed === true ? { timed } : {}),
     state: stateful
       ? Object.freeze({
           kind: stateKind ?? 'value',

@@ -7,6 +7,7 @@ import {
   describeThrown,
   type PolicyDecision,
   type PreparedCall,
+  type Tool,
 } from '@holdfast/core';
 import type { CallScope } from './call-scope.ts';
 import { digestTool, knownToolDigest } from './digest.ts';
@@ -66,10 +67,15 @@ const gate: Keyed = {
   allowed: Object.freeze({ policy: 'holdfast/dangerous', type: 'allow' }),
 };
 
+/** What the dangerous gate says of a dangerous tool. */
+export function askForDangerous({ name }: Tool): Ask {
+  return { type: 'ask', reason: `\`${name}\` is marked as dangerous.` };
+}
+
 function conclude(decisions: PolicyDecision[], asking: Asking): Verdict | Promise<Verdict> {
   const { tool } = asking.call;
   if (tool.dangerous) {
-    decisions.push(waive(gate, { type: 'ask', reason: `\`${tool.name}\` is marked as dangerous.` }, asking));
+    decisions.push(waive(gate, askForDangerous(tool), asking));
   }
   const verdict: Verdict = { type: strictest(decisions), decisions };
   return verdict.type === 'ask' ? grantVerdict(verdict, asking) : verdict;
@@ -131,7 +137,8 @@ async function waitForAnswer(
   return decision;
 }
 
-function readDecision(answer: unknown): Decision {
+/** What an answer counts as. */
+export function readDecision(answer: unknown): Decision {
   try {
     if (typeof answer === 'object' && answer !== null && 'type' in answer) {
       const { type } = answer;
@@ -184,10 +191,10 @@ function strictest(decisions: readonly PolicyDecision[]): Decision['type'] {
   return type;
 }
 
-type Then = (this: unknown, resolve: (value: unknown) => void, reject: (reason: unknown) => void) => unknown;
+export type Then = (this: unknown, resolve: (value: unknown) => void, reject: (reason: unknown) => void) => unknown;
 
 /** Its `then`, read once. */
-function thenOf(answer: unknown): Then | undefined {
+export function thenOf(answer: unknown): Then | undefined {
   if (typeof answer !== 'object' || answer === null || !('then' in answer)) return undefined;
   const { then } = answer;
   return typeof then === 'function' ? (then as Then) : undefined;

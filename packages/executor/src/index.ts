@@ -7,6 +7,8 @@ export type { Suspended } from './conduct-call.ts';
 export type { RunResult } from './converse.ts';
 export { EventStream } from './event-stream.ts';
 export { executeToolCall } from './execute-tool-call.ts';
+export { type ForeseenCall, type ForeseeOptions, foreseeCalls } from './foresee.ts';
+export type { ExpectedCall } from './foresee-watch.ts';
 export { type Grant, listGrants, withdrawGrant } from './grants.ts';
 export { isolateListener } from './isolate-listener.ts';
 export type { EndOfLife } from './lifetime.ts';

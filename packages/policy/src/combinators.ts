@@ -53,6 +53,7 @@ function combine(
     name,
     id: [name, ...parts.map(({ id }) => id)].join('-').slice(0, 64),
     tools: [...new Set(parts.flatMap(({ tools }) => tools))],
+    timed: parts.some(({ timed }) => timed === true),
   };
   const check = async (
     call: PreparedCall,

@@ -73,6 +73,7 @@ export function rateLimit({
     name: 'rate-limit',
     ...(id === undefined ? {} : { id }),
     tools: [...(names ?? [])],
+    timed: true,
     stateKind: 'list',
     check(call, { state }) {
       const waitMs = holdsFor(call) ? waitAt(clock.now(), state) : 0;

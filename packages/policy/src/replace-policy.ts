@@ -1,6 +1,6 @@
 import type { Policy } from '@holdfast/core';
 
-/** `policy` with other functions: its name, its id unless another is given, the tools that it mentions and its state stay. */
+/** `policy` with other functions: its name, its id unless another is given, the tools that it mentions, whether it is timed, and its state stay. */
 export function replacePolicy<State>(
   policy: Policy<State>,
   {
@@ -10,11 +10,12 @@ export function replacePolicy<State>(
     id = policy.id,
   }: Required<Pick<Policy<State>, 'check' | 'onResult' | 'reserve'>> & { readonly id?: string },
 ): Policy<State> {
-  const { name, tools, state } = policy;
+  const { name, tools, timed, state } = policy;
   return Object.freeze({
     name,
     id,
     tools,
+    ...(timed === true ? { timed } : {}),
     state,
     check,
     ...(policy.onResult === undefined ? {} : { onResult }),

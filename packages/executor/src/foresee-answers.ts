@@ -1,0 +1,128 @@
+import type { Slice, Tool } from '@holdfast/core';
+import type { Session } from '@holdfast/session';
+import { type Answer, isCertainDenial, type PolicyQuestions } from './foresee-questions.ts';
+import { findStates } from './foresee-states.ts';
+import { succeed } from './foresee-success.ts';
+import type { ExpectedCall } from './foresee-watch.ts';
+
+/** What a policy says of one call, once the calls before it in the list have succeeded. */
+export interface ForeseenAnswer {
+  readonly answer: Answer;
+  /** The call is denied whatever becomes of the calls before it. */
+  readonly isCertain: boolean;
+}
+
+/** The answers of one policy, one for each call. `session` may be used up. */
+export async function foreseeAnswers(
+  calls: readonly ExpectedCall[],
+  questions: PolicyQuestions,
+  session: Session,
+): Promise<readonly ForeseenAnswer[]> {
+  const { policy, slice } = questions.bound;
+  if (slice !== undefined) return answerByState(calls, { questions, session, slice });
+  // A policy that wants to know what comes of calls, and keeps it somewhere else, may answer otherwise by then.
+  const isSteady = policy.timed !== true && policy.onResult === undefined;
+  const answers: ForeseenAnswer[] = [];
+  for (const call of calls) {
+    const asked = questions.ask(call, undefined);
+    const answer = asked instanceof Promise ? await asked : asked;
+    answers.push({ answer, isCertain: isSteady && isCertainDenial(answer) });
+  }
+  return answers;
+}
+
+interface Stateful {
+  readonly questions: PolicyQuestions;
+  readonly session: Session;
+  readonly slice: Slice;
+}
+
+async function answerByState(calls: readonly ExpectedCall[], stateful: Stateful): Promise<readonly ForeseenAnswer[]> {
+  const { answers, isConstant, byCall } = await walk(calls, stateful);
+  const isCandidate = (answer: Answer | undefined): boolean =>
+    stateful.questions.bound.policy.timed !== true &&
+    answer !== undefined &&
+    isCertainDenial(answer) &&
+    // What throws here may only be at a loss with what is not there yet.
+    !answer.threw;
+  const candidates = [...calls.keys()].filter((call) => isCandidate(answers[call]));
+  const certain = isConstant
+    ? new Set(candidates)
+    : await deniedInAll(calls, candidates, { ...stateful, byCall, isCandidate });
+  return answers.map((answer, call) => ({ answer, isCertain: certain.has(call) }));
+}
+
+interface Walked {
+  readonly answers: readonly Answer[];
+  /** No success changes the state. */
+  readonly isConstant: boolean;
+  /** Tools of which the success of one call does not tell what that of another does. */
+  readonly byCall: ReadonlySet<Tool>;
+}
+
+/** Asks about each call after the ones before it have succeeded. */
+async function walk(calls: readonly ExpectedCall[], { questions, session, slice }: Stateful): Promise<Walked> {
+  const transaction = session.begin();
+  const answers: Answer[] = [];
+  const byCall = new Set<Tool>();
+  let isConstant = true;
+  for (const call of calls) {
+    const asked = questions.ask(call, transaction.read(slice));
+    answers.push(asked instanceof Promise ? await asked : asked);
+    const succeeding = succeed(call, { questions, slice, transaction });
+    const { type, own } = succeeding instanceof Promise ? await succeeding : succeeding;
+    if (own) byCall.add(call.tool);
+    if (type !== 'same') isConstant = false;
+  }
+  transaction.discard();
+  return { answers, isConstant, byCall };
+}
+
+interface Denied extends Stateful {
+  readonly byCall: ReadonlySet<Tool>;
+  isCandidate(answer: Answer): boolean;
+}
+
+/** Those of `candidates` that the policy denies in every state that it can be in before them. */
+async function deniedInAll(
+  calls: readonly ExpectedCall[],
+  candidates: readonly number[],
+  { questions, session, slice, byCall, isCandidate }: Denied,
+): Promise<ReadonlySet<number>> {
+  const certain = new Set<number>();
+  /** By state, for tools of which the policy asked nothing more than which one it is. */
+  const byTool = new Map<unknown, Map<Tool, boolean>>();
+  const isDenied = async (call: ExpectedCall, state: unknown): Promise<boolean> => {
+    const known = byTool.get(state)?.get(call.tool);
+    if (known !== undefined) return known;
+    const asked = questions.ask(call, state);
+    const answer = asked instanceof Promise ? await asked : asked;
+    const denied = isCandidate(answer);
+    if (!answer.own) {
+      const tools = byTool.get(state) ?? new Map<Tool, boolean>();
+      byTool.set(state, tools.set(call.tool, denied));
+    }
+    return denied;
+  };
+  const start = session.begin();
+  const now: unknown = start.read(slice);
+  const left: number[] = [];
+  for (const at of candidates) {
+    const call = calls[at];
+    if (call !== undefined && (await isDenied(call, now))) left.push(at);
+  }
+  const possible = left.length === 0 ? undefined : await findStates(calls, { questions, slice, start, byCall });
+  for (const at of left) {
+    const call = calls[at];
+    const states = possible?.before(at);
+    if (call === undefined || states === undefined) continue;
+    let denied = true;
+    for (const state of states) {
+      denied = await isDenied(call, state);
+      if (!denied) break;
+    }
+    if (denied) certain.add(at);
+  }
+  start.discard();
+  return certain;
+}

@@ -1,0 +1,29 @@
+import type { ExpectedCall } from './foresee-watch.ts';
+
+/** As many calls as an integer has bits are followed in one pass. */
+const bits = 32;
+const maxPasses = 32;
+
+/**
+ * For each call, whether none of `members` can end before it begins: each of them is the call itself, or waits for it. Of more than
+ * 1,024 members some are taken to come first.
+ */
+export function findFirst(calls: readonly ExpectedCall[], members: readonly number[]): (call: number) => boolean {
+  if (members.length > bits * maxPasses) return () => false;
+  let first: Uint8Array | undefined;
+  for (let start = 0; start < members.length; start += bits) {
+    const batch = members.slice(start, start + bits);
+    const whole = batch.length === bits ? -1 : (1 << batch.length) - 1;
+    const reached = new Int32Array(calls.length);
+    for (const [bit, member] of batch.entries()) reached[member] = 1 << bit;
+    // Whoever waits comes later, and has been counted.
+    for (let call = calls.length - 1; call >= 0; call -= 1) {
+      const mask = reached[call] ?? 0;
+      if (mask !== 0) for (const before of calls[call]?.after ?? []) reached[before] = (reached[before] ?? 0) | mask;
+    }
+    const kept = first;
+    first = Uint8Array.from(reached, (mask, call) => (mask === whole && kept?.[call] !== 0 ? 1 : 0));
+    if (!first.includes(1)) return () => false;
+  }
+  return (call) => first?.[call] === 1;
+}

@@ -1,0 +1,146 @@
+import { type Json, type KeyedState, type ListState, type Slice, type Tool, toCanonicalJson } from '@holdfast/core';
+import type { SessionTransaction } from '@holdfast/session';
+import { findFirst } from './foresee-descendants.ts';
+import type { PolicyQuestions } from './foresee-questions.ts';
+import { succeed } from './foresee-success.ts';
+import type { ExpectedCall } from './foresee-watch.ts';
+
+const maxStates = 256;
+const maxSuccesses = 20_000;
+/** Bits of a mask. */
+const maxKinds = 30;
+
+/** Calls whose successes do the same to the state of a policy. */
+interface Kind {
+  readonly example: ExpectedCall;
+  readonly members: readonly number[];
+}
+
+interface State {
+  readonly value: unknown;
+  readonly transaction: SessionTransaction;
+  /** Successes that it takes to come here, at least. */
+  readonly depth: number;
+  /** By kind, where its success leads; `undefined`: that is not known. Empty: nothing succeeds any more. */
+  readonly next: (State | undefined)[];
+}
+
+/** The states that a policy can be in before a call is made, whichever of the calls before it succeed, and in whatever order. */
+export interface PossibleStates {
+  /** `undefined`: they are too many, or not known. */
+  before(call: number): readonly unknown[] | undefined;
+}
+
+/**
+ * Follows the successes of `calls`, kind by kind, from the state in `start` on. In which order they come, and which of them, is left open, so
+ * there may be states in what is found that no run comes to, and none is missing. `undefined`: there are too many.
+ */
+export async function findStates(
+  calls: readonly ExpectedCall[],
+  { questions, slice, start, byCall }: Following,
+): Promise<PossibleStates | undefined> {
+  const kinds = toKinds(calls, byCall);
+  const first: State = { value: start.read(slice), transaction: start, depth: 0, next: [] };
+  const known = new Map<string, State>([[toText(slice, first.value), first]]);
+  const states = [first];
+  let successes = 0;
+  // The list grows while it is walked.
+  for (const state of states) {
+    // All but the one that is asked about have succeeded.
+    if (state.depth >= calls.length - 1) break;
+    successes += kinds.length;
+    if (states.length > maxStates || successes > maxSuccesses) return undefined;
+    for (const { example, members } of kinds) {
+      const transaction = state.transaction.begin();
+      const succeeding = succeed(example, { questions, slice, transaction });
+      const { type, own } = succeeding instanceof Promise ? await succeeding : succeeding;
+      if (type === 'unknown' || (own && members.length > 1)) {
+        state.next.push(undefined);
+        continue;
+      }
+      const value: unknown = type === 'same' ? state.value : transaction.read(slice);
+      const text = type === 'same' ? undefined : toText(slice, value);
+      let next = text === undefined ? state : known.get(text);
+      if (text !== undefined && next === undefined) {
+        next = { value, transaction, depth: state.depth + 1, next: [] };
+        known.set(text, next);
+        states.push(next);
+      }
+      state.next.push(next);
+    }
+  }
+  return restrict(states, kinds, calls);
+}
+
+export interface Following {
+  readonly questions: PolicyQuestions;
+  /** Holds the policy's state. */
+  readonly slice: Slice;
+  readonly start: SessionTransaction;
+  /** Tools of which the success of one call does not tell what that of another does. */
+  readonly byCall: ReadonlySet<Tool>;
+}
+
+function toKinds(calls: readonly ExpectedCall[], byCall: ReadonlySet<Tool>): readonly Kind[] {
+  const single: Kind[] = [];
+  const byTool = new Map<Tool, { readonly example: ExpectedCall; readonly members: number[] }>();
+  for (const [at, call] of calls.entries()) {
+    const same = byTool.get(call.tool);
+    if (byCall.has(call.tool)) single.push({ example: call, members: [at] });
+    else if (same === undefined) byTool.set(call.tool, { example: call, members: [at] });
+    else same.members.push(at);
+  }
+  return [...single, ...byTool.values()];
+}
+
+/** Leaves out, for each call, what can only happen after it. */
+function restrict(
+  states: readonly State[],
+  kinds: readonly Kind[],
+  calls: readonly ExpectedCall[],
+): PossibleStates | undefined {
+  const moving = [...kinds.keys()].filter((kind) =>
+    states.some((state) => state.next.length > 0 && state.next[kind] !== state),
+  );
+  if (moving.length > maxKinds) return undefined;
+  const isFirst = moving.map((kind) => findFirst(calls, kinds[kind]?.members ?? []));
+  const byMask = new Map<number, readonly unknown[] | undefined>();
+  return {
+    before(call) {
+      let mask = 0;
+      for (const [bit, isBefore] of isFirst.entries()) if (!isBefore(call)) mask |= 1 << bit;
+      if (!byMask.has(mask)) {
+        const allowed = moving.filter((_, bit) => (mask & (1 << bit)) !== 0);
+        byMask.set(mask, reach(states, allowed));
+      }
+      return byMask.get(mask);
+    },
+  };
+}
+
+function reach([first]: readonly State[], kinds: readonly number[]): readonly unknown[] | undefined {
+  const reached = new Set(first === undefined ? [] : [first]);
+  // The set grows while it is walked.
+  for (const state of reached) {
+    if (state.next.length === 0) continue;
+    for (const kind of kinds) {
+      const next = state.next[kind];
+      if (next === undefined) return undefined;
+      reached.add(next);
+    }
+  }
+  return [...reached].map(({ value }) => value);
+}
+
+/** Equal for equal states. */
+function toText({ kind }: Slice, state: unknown): string {
+  // As the session holds it for a slice of that kind.
+  switch (kind) {
+    case 'value':
+      return toCanonicalJson(state as Json);
+    case 'list':
+      return toCanonicalJson((state as ListState<Json>).toArray());
+    case 'keyed':
+      return toCanonicalJson((state as KeyedState<Json>).toObject());
+  }
+}

@@ -1,0 +1,125 @@
+import type { Deadline, FilesystemReader, Json, PolicyResult, PreparedCall, Tool } from '@holdfast/core';
+import type { PolicySurroundings } from './policy-state.ts';
+import { watchSurroundings } from './watched-surroundings.ts';
+
+/** A call that nobody has made yet. */
+export interface ExpectedCall {
+  readonly tool: Tool;
+  /** As the tool's schema makes it. Absent: not known yet. */
+  readonly input?: unknown;
+  /** Places, in the list of calls, of those that end before this one begins. They come before it. */
+  readonly after: readonly number[];
+}
+
+/** What a policy looked at, beside its state and the tool of the call. */
+export interface Looks {
+  /** At what another call of the tool has otherwise. */
+  readonly own: boolean;
+  /** At what is not known before the call is made. */
+  readonly unknown: boolean;
+  /** At what may change without any of the calls: session, files, time. */
+  readonly around: boolean;
+}
+
+/** What a policy is handed instead of the real thing, and what it has looked at so far. */
+export interface Watched {
+  readonly call: PreparedCall;
+  readonly result: PolicyResult;
+  readonly surroundings: PolicySurroundings;
+  looks(): Looks;
+}
+
+const nothingTouched: PolicyResult['touched'] = new Map();
+
+/** Made anew for every question, so that what a policy looks at too late is not taken for the next answer's. */
+export function watch({ tool, input }: ExpectedCall, around: PolicySurroundings): Watched {
+  let own = false;
+  let unknown = false;
+  let timed = false;
+  const notKnown = (): void => {
+    own = true;
+    unknown = true;
+  };
+  const { surroundings, looked } = watchSurroundings({
+    ...around,
+    deadline: watchDeadline(around.deadline, () => {
+      timed = true;
+    }),
+  });
+  const stand = input === undefined ? unknownObject(notKnown) : undefined;
+  return {
+    call: Object.freeze({
+      // It has the number of the run in it, which there is not yet.
+      get id(): string {
+        notKnown();
+        return '';
+      },
+      tool,
+      get input(): Json {
+        if (stand !== undefined) return stand;
+        own = true;
+        // Frozen by whoever asks; what a schema makes of arguments need not be JSON, as in a call.
+        return input as Json;
+      },
+    }),
+    result: Object.freeze({
+      get value(): Json {
+        notKnown();
+        return null;
+      },
+      get message(): string {
+        notKnown();
+        return '';
+      },
+      get touched(): PolicyResult['touched'] {
+        notKnown();
+        return nothingTouched;
+      },
+    }),
+    surroundings,
+    looks: () => ({ own, unknown, around: timed || looked() }),
+  };
+}
+
+/** An object of which nothing can be learned unnoticed. Taking it out of a call is no look: policies do that and never use it. */
+function unknownObject(onLook: () => void): Json {
+  // A proxy asks its handler for a trap, whatever is done to it.
+  const handler: ProxyHandler<object> = new Proxy(
+    {},
+    {
+      get: () => {
+        onLook();
+        return undefined;
+      },
+    },
+  );
+  return new Proxy({}, handler) as Json;
+}
+
+function watchDeadline(deadline: Deadline, onLook: () => void): Deadline {
+  return Object.freeze({
+    get atMs(): number {
+      onLook();
+      return deadline.atMs;
+    },
+    remainingMs: () => {
+      onLook();
+      return deadline.remainingMs();
+    },
+  });
+}
+
+const unknown = (): never => {
+  throw new Error('Which files there will be is not known yet.');
+};
+const unknownLater = async (): Promise<never> => unknown();
+
+/** Stands where a filesystem may be bound or not: whoever looks at it learns nothing. */
+export const unknownFilesystem: FilesystemReader = Object.freeze({
+  resolve: unknownLater,
+  stat: unknownLater,
+  read: unknownLater,
+  readText: unknownLater,
+  list: unknownLater,
+  walk: unknown,
+});

@@ -1,0 +1,122 @@
+import type { Tool } from '@holdfast/core';
+import { createSession, type Session } from '@holdfast/session';
+import { askForDangerous } from './authorise.ts';
+import { type CallOptions, type CallScope, createCallScope } from './call-scope.ts';
+import { digestTool } from './digest.ts';
+import { type ForeseenAnswer, foreseeAnswers } from './foresee-answers.ts';
+import { PolicyQuestions } from './foresee-questions.ts';
+import { type ExpectedCall, unknownFilesystem } from './foresee-watch.ts';
+import { grantOf } from './grants.ts';
+import { freezeInput } from './parse-arguments.ts';
+import type { PolicySurroundings } from './policy-state.ts';
+
+export interface ForeseeOptions
+  extends Pick<CallOptions, 'tools' | 'policies' | 'grants' | 'clock'>,
+    Partial<Pick<CallOptions, 'session'>> {
+  /** What the host will bind. Absent: that is not known, and a policy that looks at files knows nothing. */
+  readonly resources?: CallOptions['resources'];
+  /** How long each policy may take for all that it is asked here, in milliseconds; what it has not answered is not known. Default 5,000. */
+  readonly policyTimeoutMs?: number;
+}
+
+/** What is known of a call before it is made. */
+export interface ForeseenCall {
+  /** By which policies it is denied, whatever becomes of the calls before it; in the order of the policies, with the reasons. */
+  readonly denials: readonly { readonly policy: string; readonly reason: string }[];
+  /**
+   * Why a person will be asked, if the calls before it in the list succeed and it comes to it: the policies' reasons, in order, then
+   * that of the dangerous gate. Empty: nobody is, as far as is known.
+   */
+  readonly asks: readonly string[];
+}
+
+/**
+ * Asks the policies and the dangerous gate about calls that may be made later, in the order of `calls`. Nothing runs, and nothing is
+ * recorded, staged or changed: policies are told of successes that have not been, in a fork of the session that nobody sees.
+ *
+ * A denial is reported when no way in which the calls may go lifts it. A policy without state denies so when it has looked at
+ * nothing but the call; where the input is not known, not at that either. Also by throwing. A policy with state has to deny in every
+ * state that successes of the calls lead to that can come before; where there are too many, or where a success cannot be told without
+ * its result, nothing is reported. Policies that are `timed` deny nothing for sure, nor does one that takes too long.
+ *
+ * @throws HoldfastError as `executeToolCall`, for a wrong configuration.
+ */
+export async function foreseeCalls(
+  calls: readonly ExpectedCall[],
+  { resources, session, ...options }: ForeseeOptions,
+): Promise<readonly ForeseenCall[]> {
+  const scope = createCallScope({
+    ...options,
+    ...(resources === undefined ? {} : { resources }),
+    session: session ?? createSession(options.clock === undefined ? {} : { clock: options.clock }),
+  });
+  try {
+    for (const { input } of calls) freezeInput(input);
+    return await foresee(calls, scope, resources !== undefined || scope.parent !== undefined);
+  } finally {
+    scope.lifetime.dispose();
+  }
+}
+
+async function foresee(
+  calls: readonly ExpectedCall[],
+  scope: CallScope,
+  knowsResources: boolean,
+): Promise<readonly ForeseenCall[]> {
+  if (calls.length === 0) return [];
+  // Also what is read leaves a trace in a session: a slice that it has not met before.
+  const fork = scope.session.fork();
+  const surroundings: PolicySurroundings = {
+    ...scope.surroundings,
+    session: Object.freeze({ read: fork.read.bind(fork) }),
+    ...(knowsResources ? {} : { filesystem: unknownFilesystem }),
+  };
+  const answers = await Promise.all(
+    scope.hostPolicies.map(async (bound) => {
+      const questions = new PolicyQuestions(bound, surroundings, scope);
+      try {
+        return await foreseeAnswers(calls, questions, fork);
+      } finally {
+        questions.close();
+      }
+    }),
+  );
+  const grants = new Map<Tool, boolean>();
+  const isGranted = async (tool: Tool): Promise<boolean> => {
+    const known = grants.get(tool);
+    if (known !== undefined) return known;
+    const granted = scope.grants.has(tool.name) || (await isGrantedFor(scope, tool, fork));
+    grants.set(tool, granted);
+    return granted;
+  };
+  const foreseen: ForeseenCall[] = [];
+  for (const [at, { tool }] of calls.entries()) {
+    const denials: { readonly policy: string; readonly reason: string }[] = [];
+    const ofCall: ForeseenAnswer[] = [];
+    for (const [index, bound] of scope.hostPolicies.entries()) {
+      const own = answers[index]?.[at];
+      if (own === undefined) continue;
+      ofCall.push(own);
+      const { decision } = own.answer;
+      if (own.isCertain && decision?.type === 'deny') denials.push({ policy: bound.key, reason: decision.reason });
+    }
+    const asks = listAsks(ofCall, tool);
+    foreseen.push({ denials, asks: asks.length > 0 && (await isGranted(tool)) ? [] : asks });
+  }
+  return foreseen;
+}
+
+function listAsks(answers: readonly ForeseenAnswer[], tool: Tool): readonly string[] {
+  const gate = tool.dangerous ? [askForDangerous(tool).reason] : [];
+  const decisions = answers.map(({ answer: { decision, unknown } }) => (unknown ? undefined : decision));
+  // A call that is denied asks nobody. Whether it is dangerous, a person may know all the same.
+  if (decisions.some((decision) => decision?.type === 'deny')) return gate;
+  return [...decisions.flatMap((decision) => (decision?.type === 'ask' ? [decision.reason] : [])), ...gate];
+}
+
+/** Whether a person has granted the tool as it is now. */
+async function isGrantedFor({ rootSession, session, toolset }: CallScope, tool: Tool, fork: Session): Promise<boolean> {
+  const granted = grantOf(rootSession === session ? fork : rootSession.fork(), tool.name);
+  const compiled = toolset.byName.get(tool.name);
+  return granted !== undefined && compiled !== undefined && granted === (await digestTool(compiled));
+}
