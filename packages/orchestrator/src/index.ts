@@ -8,6 +8,7 @@ export { modelPlanner } from './model-planner.ts';
 export type { InputTree, NodeId, OnFail, Plan, PlanNode, PlanViolation, Reference } from './plan.ts';
 export { planFrom } from './plan-from.ts';
 export { planSchema } from './plan-schema.ts';
+export type { RateLimit } from './rate-limits.ts';
 export { type PlanReading, readPlan } from './read-plan.ts';
 export { missingNodes } from './report-facts.ts';
 export type { NodeKind, NodeTrace, PlanStatus, PlanTrace } from './trace.ts';
