@@ -6,6 +6,7 @@ import { type CallOptions, type CallScope, createCallScope } from './call-scope.
 import type { Suspended } from './conduct-call.ts';
 import { executeIn } from './execute-tool-call.ts';
 import type { EndOfLife } from './lifetime.ts';
+import { recoverResources } from './recover-resources.ts';
 import { resumeIn } from './resume-tool-call.ts';
 
 /** Makes direct calls that share what a runner is given: tools, policies, resources, one deadline, one signal. */
@@ -19,6 +20,8 @@ export interface Caller {
   execute(call: ToolCall & { readonly id: string }, manner?: CallManner): Promise<Outcome | Suspended>;
   /** As `resumeToolCall`. */
   resume(callId: string, manner?: CallManner): Promise<Outcome | Suspended>;
+  /** What the first call would wait for: changes of a process that ended are completed or put back. Calls wait for it themselves. */
+  readonly ready: Promise<unknown> | undefined;
   /** Why the time of all of it is over. */
   readonly ended: EndOfLife | undefined;
   /** Calls `listener` once at the end, at once if that has been; the answer takes it back. */
@@ -43,6 +46,9 @@ export function openCaller(options: CallOptions): Caller {
     keyOf: (callId) => directCallKey(session.id, callId),
     execute: async (call, manner) => executeIn(inManner(manner), call),
     resume: async (callId, manner) => resumeIn(inManner(manner), callId),
+    get ready() {
+      return scope.parent?.counts ?? recoverResources(scope);
+    },
     get ended() {
       return lifetime.ended;
     },

@@ -1,4 +1,5 @@
 export { type CheckedPlan, type CheckPlanOptions, checkPlan, type PlanCheck, type PlanLimits } from './check-plan.ts';
+export type { NodeAsk } from './check-policies.ts';
 export { type CompiledPlan, type CompileEvent, type CompilePlanOptions, compilePlan } from './compile-plan.ts';
 export { describePlan, planTable, type TextTable } from './describe-plan.ts';
 export { describeTrace, traceSummary, traceTable } from './describe-trace.ts';
@@ -6,10 +7,16 @@ export { createLockTable, type LockAnswer, type LockTable, type LockWait } from 
 export { planToMermaid } from './mermaid.ts';
 export { modelPlanner } from './model-planner.ts';
 export type { InputTree, NodeId, OnFail, Plan, PlanNode, PlanViolation, Reference } from './plan.ts';
+export type { NodeWait, PlanEvent } from './plan-event.ts';
 export { planFrom } from './plan-from.ts';
+export type { RunPlanOptions } from './plan-options.ts';
+export type { PlanRun } from './plan-run.ts';
 export { planSchema } from './plan-schema.ts';
 export type { RateLimit } from './rate-limits.ts';
 export { type PlanReading, readPlan } from './read-plan.ts';
+export { readTrace } from './read-trace.ts';
 export { missingNodes } from './report-facts.ts';
+export { type ResumePlanOptions, resumePlan } from './resume-plan.ts';
+export { runPlan } from './run-plan.ts';
 export type { NodeKind, NodeTrace, PlanStatus, PlanTrace } from './trace.ts';
 export { traceToHtml } from './trace-html.ts';

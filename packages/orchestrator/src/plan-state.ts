@@ -1,0 +1,31 @@
+import type { Clock, Tool } from '@holdfast/core';
+import type { Caller } from '@holdfast/executor';
+import type { CheckedPlan } from './check-plan.ts';
+import type { NodeFacts } from './node-facts.ts';
+import type { PlanNode } from './plan.ts';
+import type { PlanEvent } from './plan-event.ts';
+import type { NodePositions } from './plan-graph.ts';
+import type { SettledNode } from './resolve-inputs.ts';
+
+/** A run of a plan and what is known of its nodes, which go by their places in it. */
+export interface PlanState {
+  readonly run: number;
+  readonly checked: CheckedPlan;
+  readonly nodes: readonly PlanNode[];
+  /** With masks, as the log has them. */
+  readonly shown: readonly PlanNode[];
+  readonly positions: NodePositions;
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly caller: Caller;
+  readonly clock: Clock;
+  /** From 0 to below 1. */
+  readonly random: () => number;
+  /** With masks, as the log has them. */
+  readonly facts: (NodeFacts | undefined)[];
+  /** As others refer to it: without masks, as far as this process knows. */
+  readonly settled: (SettledNode | undefined)[];
+  /** Places of nodes whose inputs are masked in the log, or whose results are: nothing else is known of them here. */
+  readonly masked: ReadonlySet<number>;
+  /** Absent when nobody listens. */
+  readonly emit: ((event: PlanEvent) => void) | undefined;
+}

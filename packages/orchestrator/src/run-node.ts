@@ -1,0 +1,133 @@
+import {
+  deepFreeze,
+  hasMask,
+  type JsonObject,
+  retryDelayMs,
+  type Tool,
+  type TraceEntry,
+  toRetry,
+} from '@holdfast/core';
+import type { CallManner } from '@holdfast/executor';
+import { compileSchema } from '@holdfast/schema';
+import { toTraceEntry } from './build-trace.ts';
+import { consequenceOf, hasEnded, type NodeClosing } from './node-facts.ts';
+import type { NodeId, PlanNode } from './plan.ts';
+import type { PlanState } from './plan-state.ts';
+import { resolveInputs } from './resolve-inputs.ts';
+
+/** A node whose call can be made. */
+export interface PreparedNode {
+  readonly type: 'prepared';
+  readonly tool: Tool;
+  readonly input: JsonObject;
+  /** Names of what it works on; `undefined`: that cannot be told, and it runs alone. */
+  readonly locks: readonly string[] | undefined;
+}
+
+/** A node that ends without a call. */
+export type NodeEnd = { readonly type: 'ended' } & Pick<NodeClosing, 'kind' | 'code' | 'message' | 'because'>;
+
+/** What a node comes to whose dependencies have all settled. */
+export function prepareNode(state: PlanState, position: number): PreparedNode | NodeEnd {
+  const { nodes, checked, positions, settled, tools } = state;
+  const node = nodes[position] as PlanNode;
+  const skipped = findSkip(state, position);
+  if (skipped !== undefined) return skipped;
+  const tree = checked.inputs[position] ?? { type: 'value', value: {} };
+  const resolved = resolveInputs(tree, (id) => settled[positions.byId.get(id) ?? -1]);
+  switch (resolved.type) {
+    case 'invalid': {
+      const { code, message, because } = resolved;
+      return { type: 'ended', kind: 'invalid', code, message, because: inPlanOrder(state, because) };
+    }
+    case 'unavailable': {
+      const { message, because } = resolved;
+      return {
+        type: 'ended',
+        kind: 'skipped',
+        code: 'plan.inputs.unavailable',
+        message,
+        because: inPlanOrder(state, because),
+      };
+    }
+    case 'resolved': {
+      const tool = tools.get(node.tool) as Tool;
+      if (state.masked.size > 0 && isMasked(state, position) && hasMask(resolved.value)) return redacted(node);
+      return { type: 'prepared', tool, input: resolved.value, locks: readLocks(tool, resolved.value) };
+    }
+    default:
+      return resolved satisfies never;
+  }
+}
+
+function findSkip({ nodes, positions, facts }: PlanState, position: number): NodeEnd | undefined {
+  let because: NodeId[] | undefined;
+  for (const parent of positions.parents[position] ?? []) {
+    const known = facts[parent];
+    const node = nodes[parent];
+    if (node === undefined || !hasEnded(known) || consequenceOf(known, node.on_fail) !== 'skip-dependents') continue;
+    because ??= [];
+    because.push(node.id);
+  }
+  if (because === undefined) return undefined;
+  const message = `It needs ${because.map((id) => `\`${id}\``).join(', ')}, and what needs ${because.length === 1 ? 'that' : 'one of them'} is skipped.`;
+  return { type: 'ended', kind: 'skipped', code: 'plan.dependency.failed', message, because };
+}
+
+function inPlanOrder({ positions: { byId } }: PlanState, ids: readonly NodeId[]): readonly NodeId[] {
+  return ids.length < 2 ? ids : [...ids].sort((left, right) => (byId.get(left) ?? 0) - (byId.get(right) ?? 0));
+}
+
+function isMasked({ masked, positions }: PlanState, position: number): boolean {
+  return masked.has(position) || positions.parents[position]?.some((parent) => masked.has(parent)) === true;
+}
+
+function redacted({ tool }: PlanNode): NodeEnd {
+  const message = `\`${tool}\` was not called: its inputs held a secret, which the log does not have. Run the plan anew, or go on with it in the process that has it.`;
+  return { type: 'ended', kind: 'invalid', code: 'plan.inputs.redacted', message, because: [] };
+}
+
+const noLocks: readonly string[] = Object.freeze([]);
+
+function readLocks(tool: Tool, input: JsonObject): readonly string[] | undefined {
+  if (tool.locks === undefined || tool.inputSchema === undefined) return tool.locks?.({}) ?? noLocks;
+  const validation = compileSchema(tool.inputSchema).validate(input);
+  // It is not going to run.
+  if (!validation.ok) return noLocks;
+  try {
+    const locks: unknown = tool.locks(validation.value);
+    if (Array.isArray(locks) && locks.every((lock) => typeof lock === 'string')) return [...new Set<string>(locks)];
+  } catch {
+    // A tool whose locks cannot be told runs alone, which is all there is to it.
+  }
+  return undefined;
+}
+
+/** How the call of a node is made. */
+export function toManner(state: PlanState, position: number, tool: Tool, onEnd: CallManner['onEnd'] & {}): CallManner {
+  const { retry, timeout } = state.nodes[position] as PlanNode;
+  const manner = {
+    attemptTimeoutMs: timeout * 1_000,
+    trace: () => traceOf(state, position),
+    onEnd,
+  };
+  if (retry === 0 || tool.repeat === 'never') return manner;
+  const backOff = tool.retry === undefined ? toRetry({ attempts: 2 }) : toRetry(tool.retry);
+  // Many that fail together must not come back together.
+  const delayMs = (attempt: number): number => retryDelayMs(backOff, attempt) * (0.5 + state.random() / 2);
+  return { ...manner, attempts: retry + 1, delayMs };
+}
+
+/** Of everything that the node needs, directly or through others, in plan order. */
+function traceOf({ positions: { parents }, nodes, facts }: PlanState, position: number): readonly TraceEntry[] {
+  const found = new Set<number>(parents[position]);
+  // Grows while it is walked through.
+  for (const ancestor of found) for (const parent of parents[ancestor] ?? []) found.add(parent);
+  const entries: TraceEntry[] = [];
+  for (const ancestor of [...found].sort((left, right) => left - right)) {
+    const node = nodes[ancestor];
+    const known = facts[ancestor];
+    if (node !== undefined && hasEnded(known)) entries.push(deepFreeze(toTraceEntry(node, known)));
+  }
+  return Object.freeze(entries);
+}
