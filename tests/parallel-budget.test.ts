@@ -28,22 +28,26 @@ function working(effects: Tool['effects']): Tool & { readonly entered: { count: 
 }
 
 test.each([
-  { effects: 'none', over: 'failed' },
-  { effects: 'state', over: 'failed' },
-  { effects: 'external', over: 'in-doubt' },
-] as const)('of three calls at once that have effects $effects one fits a budget of one', async ({ effects, over }) => {
-  const tool = working(effects);
-  const outcomes = await callThrice(tool, [callBudget({ maxCalls: 1 })]);
-  expect(tool.entered.count).toBe(3);
-  expect(outcomes.map(({ kind }) => kind).sort()).toEqual([over, over, 'ok'].sort());
-  for (const outcome of outcomes) {
-    if (outcome.kind === 'ok') continue;
-    expect(outcome).toMatchObject({
-      code: 'policy.call_budget',
-      text: expect.stringContaining('All 1 calls of this session are used.'),
-    });
-  }
-});
+  { effects: 'none', over: 'denied', code: 'policy.denied' },
+  { effects: 'state', over: 'denied', code: 'policy.denied' },
+  // It has happened, so that it is too late to decide again.
+  { effects: 'external', over: 'in-doubt', code: 'policy.call_budget' },
+] as const)(
+  'of three calls at once that have effects $effects one fits a budget of one',
+  async ({ effects, over, code }) => {
+    const tool = working(effects);
+    const outcomes = await callThrice(tool, [callBudget({ maxCalls: 1 })]);
+    expect(tool.entered.count).toBe(3);
+    expect(outcomes.map(({ kind }) => kind).sort()).toEqual([over, over, 'ok'].sort());
+    for (const outcome of outcomes) {
+      if (outcome.kind === 'ok') continue;
+      expect(outcome).toMatchObject({
+        code,
+        text: expect.stringContaining('All 1 calls of this session are used.'),
+      });
+    }
+  },
+);
 
 test('a call that a person let through beyond the budget succeeds', async () => {
   const session = createSession();

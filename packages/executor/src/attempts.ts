@@ -2,10 +2,10 @@ import { readExpansion, retryDelayMs, toRetry } from '@holdfast/core';
 import type { CallScope } from './call-scope.ts';
 import type { Enterable } from './conduct-call.ts';
 import { withEarlierDoubt } from './earlier-doubt.ts';
-import { type Ending, readAnswer, saysFailed } from './ending.ts';
+import { type Ending, readAnswer, saysFailed, withDoubt } from './ending.ts';
 import { type Invoked, invoke, waitForAnswer } from './invoke.ts';
 import { learnReturned } from './secrets.ts';
-import { discardResources, withDoubt } from './settle.ts';
+import { discardResources } from './settle.ts';
 
 /** What the last attempt of a call came to: an answer that is to be concluded, or how the call ends. */
 export type LastAttempt =

@@ -10,6 +10,7 @@ import {
 import type { SessionTransaction } from '@holdfast/session';
 import type { CallScope } from './call-scope.ts';
 import { CallTime, type StopReason, toAbortReason, toEndOfLife } from './call-time.ts';
+import type { NestedDecision } from './decide-again.ts';
 import { DeclaredResources } from './declared-resources.ts';
 import type { EndOfLife, Lifetime } from './lifetime.ts';
 import { NestedLifetime } from './nested-lifetime.ts';
@@ -35,6 +36,8 @@ export class CallResources {
   reservations: Reservations | undefined;
   /** `undefined` where only the end of the run limits it. */
   time: CallTime | undefined;
+  /** Of calls that it has made, and that count with it. */
+  nestedDecisions: NestedDecision[] | undefined;
   #calls = 0;
   #children = 0;
   #reachedOutside = false;
@@ -58,6 +61,7 @@ export class CallResources {
     this.transaction = transaction;
     this.turn = scope.run?.turn;
     this.reservations = undefined;
+    this.nestedDecisions = undefined;
     this.time = CallTime.of(call, scope);
   }
 

@@ -24,6 +24,7 @@ import { isolateListener } from './isolate-listener.ts';
 import { type Lifetime, startLifetime } from './lifetime.ts';
 import { nestCalls } from './nested-call.ts';
 import { nestedResources } from './nested-resources.ts';
+import { movesOf, type PolicyMoves } from './policy-moves.ts';
 import { type PolicyBinding, type PolicySurroundings, readOnlyFilesystem, toBinding } from './policy-state.ts';
 import { type Toolset, toToolset } from './toolset.ts';
 
@@ -93,6 +94,8 @@ export interface CallScope {
   readonly hostPolicies: readonly PolicyBinding[];
   /** In force for a call: the host's, then those of the prompt. */
   readonly policiesFor: (toolName: string) => readonly PolicyBinding[];
+  /** Of the session. */
+  readonly moves: PolicyMoves;
   /** Policies that want to see successes. */
   readonly observers: readonly PolicyBinding[];
   readonly resources: ReadonlyMap<string, unknown>;
@@ -155,6 +158,7 @@ export function createCallScope(options: CallOptions, toolNames?: ReadonlySet<st
     run: undefined,
     hostPolicies: policies,
     policiesFor: () => policies,
+    moves: movesOf(session),
     observers: observersOf(policies),
     resources: bound,
     surroundings: { session: readerOf(session), filesystem: readOnlyFilesystem(bound), deadline: lifetime.deadline },

@@ -6,6 +6,7 @@ import type { Enterable } from './conduct-call.ts';
 import { failure, thrownCode } from './ending.ts';
 import type { Invoked } from './invoke.ts';
 import { isNested } from './is-nested.ts';
+import { noteMove } from './policy-moves.ts';
 import { recordEnd } from './record-end.ts';
 import { endReserved, reservedBy, stageReserved } from './reservations.ts';
 import { discardResources, type Entered, refuse, settle } from './settle.ts';
@@ -58,6 +59,7 @@ async function expand(keys: readonly string[], entered: Entered): Promise<ToolCa
     const { events, changes } = opening;
     const event = toEndEvent(trail, ending, scope, { events, changes, touched: new Map(), mark: undefined });
     opening.commit(toLogEntry(event));
+    if (event.changes !== undefined) noteMove(scope);
     if (reservations !== undefined) endReserved(reservations, scope);
     return event;
   } catch (thrown) {

@@ -8,6 +8,7 @@ import {
   type PolicyDecision,
   type Problem,
   type ThrownError,
+  type Tool,
 } from '@holdfast/core';
 import { describeIssues } from '@holdfast/schema';
 import type { Invoked } from './invoke.ts';
@@ -171,6 +172,22 @@ export function afterAttempts(ending: Ending, attempts: number): Ending {
 export function gaveNoWord({ kind, code }: Ending): boolean {
   if (kind === 'timed-out' || kind === 'cancelled' || kind === 'invalid') return true;
   return code?.startsWith('tool.process.') === true && code !== 'tool.process.not_started';
+}
+
+/**
+ * A tool that touches the world and gave no word, or whose success could not be committed, may have taken effect:
+ * unless it may be repeated, that is what the model and the caller are told.
+ */
+export function withDoubt(ending: Ending, tool: Tool, succeeded = false): Ending {
+  if (tool.effects !== 'external' || tool.repeat === 'safe') return ending;
+  if (!succeeded && !gaveNoWord(ending)) return ending;
+  // What to do comes first: a long reason is cut at its end.
+  const message = `It is not known whether \`${tool.name}\` took effect. Find out before calling it again. ${ending.message}`;
+  return {
+    ...ending,
+    ...failure('in-doubt', { code: ending.code ?? 'call.in_doubt', message }),
+    ...(ending.error ? { error: ending.error } : {}),
+  };
 }
 
 /** The code that a HoldfastError carries, or `fallback` for anything else that was thrown. */

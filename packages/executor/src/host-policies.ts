@@ -57,5 +57,10 @@ function observes({ policy: { onResult, reserve } }: PolicyBinding): boolean {
 
 /** Whether every answer of `policies` follows from the call alone, as far as the runtime can know. */
 export function areStateless(policies: readonly PolicyBinding[]): boolean {
-  return policies.every(({ policy }) => policy.state === undefined && policy.onResult === undefined);
+  return !policies.some(keepsState);
+}
+
+/** In the session, or in itself. */
+export function keepsState({ policy }: PolicyBinding): boolean {
+  return policy.state !== undefined || policy.onResult !== undefined;
 }

@@ -34,6 +34,7 @@ const permitted: Permitted = { type: 'permitted' };
 export function permit(call: PreparedCall, trail: Trail, scope: CallScope): Permitted | Promise<Permitted> {
   const over = endOfLife(call, scope);
   if (over !== undefined) return over;
+  trail.decidedAt = scope.moves.count;
   const verdict = authorise(call, scope);
   if (verdict instanceof Promise || verdict.type !== 'allow' || scope.resuming === true)
     return permitWithApproval(verdict, call, trail, scope);
@@ -49,8 +50,9 @@ async function permitWithApproval(
   scope: CallScope,
 ): Promise<Permitted> {
   const approved = new Set<string>();
+  trail.approved = approved;
   let earlier: EarlierAnswers | undefined;
-  for (let verdict = await first; ; verdict = await authorise(call, scope, approved)) {
+  for (let verdict = await first; ; verdict = await askAgain()) {
     trail.decisions = verdict.decisions;
     const over = endOfLife(call, scope);
     if (over !== undefined) return over;
@@ -105,6 +107,11 @@ async function permitWithApproval(
     if (answer.grant === true) grantTool(scope.rootSession, pending);
     for (const { policy } of pending.asks) approved.add(policy);
   }
+
+  function askAgain(): Verdict | Promise<Verdict> {
+    trail.decidedAt = scope.moves.count;
+    return authorise(call, scope, approved);
+  }
 }
 
 // The call around it is under way and cannot be stored and gone on with.
@@ -136,12 +143,16 @@ const ends = {
   budget: { kind: 'timed-out', code: 'call.budget', what: 'The time of the budget was used up' },
 } as const;
 
-/** What a call ends as that has not begun when it has to stop. */
-export function endOfLife({ tool }: PreparedCall, { lifetime }: CallScope): Ended | undefined {
+/** What a call ends as that has not begun, or does not count yet, when it has to stop. */
+export function endOfLife(
+  { tool }: PreparedCall,
+  { lifetime }: CallScope,
+  before: 'began' | 'counted' = 'began',
+): Ended | undefined {
   const { ended } = lifetime;
   if (ended === undefined) return undefined;
   const { kind, code, what } = ends[ended];
-  return { type: 'ended', ending: failure(kind, { code, message: `${what} before \`${tool.name}\` began.` }) };
+  return { type: 'ended', ending: failure(kind, { code, message: `${what} before \`${tool.name}\` ${before}.` }) };
 }
 
 function refusedApproval({ code, why }: Refusal, { decisions }: Verdict, { tool }: PreparedCall): Ended {

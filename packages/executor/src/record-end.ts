@@ -1,6 +1,7 @@
 import { describeThrown, type ToolCallEndEvent, type Touched } from '@holdfast/core';
 import type { CallScope } from './call-scope.ts';
 import { type Ending, failure } from './ending.ts';
+import { noteMove } from './policy-moves.ts';
 import { openScopeOf, passUp, type Reservations, reservedBy, stageReserved } from './reservations.ts';
 import { type Trail, toEndEvent, toLogEntry } from './trail.ts';
 import { leave } from './under-way.ts';
@@ -29,6 +30,7 @@ export function recordEnd(
   const { events, changes } = transaction;
   const event = toEndEvent(trail, ending, scope, { events, changes, touched: nothingTouched, mark: undefined });
   transaction.commit(toLogEntry(event));
+  noteMove(open);
   passUp(reserved, open);
   return event;
 }

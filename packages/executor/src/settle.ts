@@ -1,26 +1,17 @@
-import {
-  describeThrown,
-  HoldfastError,
-  type PreparedCall,
-  type Tool,
-  type ToolCallEndEvent,
-  type Touched,
-} from '@holdfast/core';
+import { describeThrown, type PreparedCall, type Tool, type ToolCallEndEvent, type Touched } from '@holdfast/core';
 import type { SessionTransaction } from '@holdfast/session';
 import type { CallResources } from './call-resources.ts';
 import type { CallScope } from './call-scope.ts';
+import { commit, nothingPrepared, type PreparedResources, uncommitted } from './commit.ts';
 import { withEarlierDoubt } from './earlier-doubt.ts';
-import { type Ending, failure, gaveNoWord, readAnswer, thrownCode } from './ending.ts';
-import { type Invoked, isThenable, waitForAnswer } from './invoke.ts';
+import { type Ending, failure, readAnswer, thrownCode, withDoubt } from './ending.ts';
+import type { Invoked } from './invoke.ts';
 import { isNested } from './is-nested.ts';
-import { copyTouched } from './own-touched.ts';
-import { toOperations } from './policy-state.ts';
 import { recordEnd } from './record-end.ts';
 import { markChanges } from './recover-resources.ts';
-import { endReserved } from './reservations.ts';
 import { learnReturned } from './secrets.ts';
 import type { CompiledTool } from './toolset.ts';
-import { type Trail, toEndEvent, toLogEntry } from './trail.ts';
+import { type Trail, toEndEvent } from './trail.ts';
 
 /** A call whose tool has been run. */
 export interface Entered {
@@ -45,6 +36,10 @@ export function settle(invoked: Invoked, entered: Entered): ToolCallEndEvent | P
   if (entered.resources.holdsResources) return settleStaged(answer, entered);
   if (answer.kind !== 'ok') return drop(withDoubt(answer, entered.compiled.tool), entered);
   const committed = commit(answer, entered, nothingPrepared);
+  return committed instanceof Promise ? committed.then((late) => orDrop(late, entered)) : orDrop(committed, entered);
+}
+
+function orDrop(committed: ToolCallEndEvent | Ending, entered: Entered): ToolCallEndEvent {
   return 'type' in committed ? committed : drop(committed, entered);
 }
 
@@ -61,7 +56,8 @@ async function endStaged(answer: Ending, entered: Entered): Promise<ToolCallEndE
   let ending = withDoubt(answer, compiled.tool);
   if (answer.kind === 'ok') {
     const prepared = await prepareResources(entered);
-    const committed = 'kind' in prepared ? prepared : commit(answer, entered, prepared);
+    const committing = 'kind' in prepared ? prepared : commit(answer, entered, prepared);
+    const committed = committing instanceof Promise ? await committing : committing;
     if ('type' in committed) {
       if ('touched' in prepared) noteNested(prepared.touched, entered.scope);
       return await applyResources(committed, entered);
@@ -108,58 +104,10 @@ function exceededWrites({ name, effects }: Tool, touched: ReadonlyMap<string, To
   return undefined;
 }
 
-/** Everybody gets the same one. */
-class NothingTouched extends Map<string, Touched> {
-  override set(): this {
-    throw new TypeError('What a call touched is for reading only.');
-  }
-}
-
-/** What the resources of a call are ready to apply. */
-interface PreparedResources {
-  readonly touched: ReadonlyMap<string, Touched>;
-  /** By which `recover` is asked for it. */
-  readonly mark: string | undefined;
-}
-
-const nothingPrepared: PreparedResources = { touched: new NothingTouched(), mark: undefined };
-
-function lateAnswer(key: string, value: PromiseLike<unknown>): HoldfastError {
-  // Its rejection, which nobody will hear, must not end the process.
-  void waitForAnswer({ type: 'unstoppable', value });
-  return new HoldfastError(
-    'policy.result.async',
-    `\`onResult\` of the policy \`${key}\` answered with a promise; it has to answer at once.`,
-  );
-}
-
 /** Drops what the session has staged and writes down how the call ended. */
 function drop(ending: Ending, { scope, trail, transaction, resources }: Entered): ToolCallEndEvent {
   transaction.discard();
   return recordEnd(trail, withEarlierDoubt(ending, trail, true), scope, resources.reservations);
-}
-
-/** Stages the policies' states and writes the commit record; or says why that could not be. */
-function commit(
-  ending: Ending,
-  { scope, trail, call, compiled, transaction, resources }: Entered,
-  { touched, mark }: PreparedResources,
-): ToolCallEndEvent | Ending {
-  try {
-    if (resources.brokenBy !== undefined) throw resources.brokenBy.thrown;
-    updatePolicies(ending, resources.ownTouched(touched), { scope, call, transaction });
-    const event = toEndEvent(trail, ending, scope, {
-      events: transaction.events,
-      changes: transaction.changes,
-      touched,
-      mark,
-    });
-    transaction.commit(toLogEntry(event));
-    if (resources.reservations !== undefined) endReserved(resources.reservations, scope);
-    return event;
-  } catch (thrown) {
-    return uncommitted(thrown, compiled.tool);
-  }
 }
 
 // The policies of a child session are not those of the call around it, which have been told nothing.
@@ -183,27 +131,6 @@ async function prepareResources({ compiled, resources, scope }: Entered): Promis
     return { touched, mark };
   } catch (thrown) {
     return uncommitted(thrown, compiled.tool);
-  }
-}
-
-function uncommitted(thrown: unknown, tool: Tool): Ending {
-  const problem = { code: thrownCode(thrown, 'commit.failed'), message: describeThrown(thrown) };
-  return withDoubt(failure('failed', problem, { thrown }), tool, true);
-}
-
-function updatePolicies(
-  { value, message }: Ending,
-  touched: ReadonlyMap<string, Touched>,
-  { scope, call, transaction }: Pick<Entered, 'scope' | 'call' | 'transaction'>,
-): void {
-  if (scope.observers.length === 0) return;
-  for (const bound of scope.observers) {
-    // Each policy has its own: none can change what the next one sees.
-    const result = { value, message, touched: touched.size === 0 ? touched : copyTouched(touched) };
-    const answer: unknown = bound.policy.onResult?.(call, result, bound.context(transaction, scope.surroundings));
-    if (answer === undefined) continue;
-    if (isThenable(answer)) throw lateAnswer(bound.key, answer);
-    if (bound.slice !== undefined) transaction.apply(bound.slice, toOperations(bound.policy, answer));
   }
 }
 
@@ -279,20 +206,4 @@ export async function discardResources(ending: Ending, resources: CallResources)
     { thrown: failed.thrown, value, ...(abandoned === undefined ? {} : { abandoned }) },
   );
   return error === undefined ? extended : { ...extended, error };
-}
-
-/**
- * A tool that touches the world and gave no word, or whose success could not be committed, may have taken effect:
- * unless it may be repeated, that is what the model and the caller are told.
- */
-export function withDoubt(ending: Ending, tool: Tool, succeeded = false): Ending {
-  if (tool.effects !== 'external' || tool.repeat === 'safe') return ending;
-  if (!succeeded && !gaveNoWord(ending)) return ending;
-  // What to do comes first: a long reason is cut at its end.
-  const message = `It is not known whether \`${tool.name}\` took effect. Find out before calling it again. ${ending.message}`;
-  return {
-    ...ending,
-    ...failure('in-doubt', { code: ending.code ?? 'call.in_doubt', message }),
-    ...(ending.error ? { error: ending.error } : {}),
-  };
 }

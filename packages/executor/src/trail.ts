@@ -22,6 +22,10 @@ export interface Trail {
   input: JsonObject | undefined;
   decisions: readonly PolicyDecision[];
   approval: NonNullable<ToolCallEndEvent['approval']> | undefined;
+  /** The count of its session's moves that the decision was taken on; `undefined` where that stays as it is. */
+  decidedAt: number | undefined;
+  /** Keys of policies whose ask a person has answered with yes. */
+  approved: ReadonlySet<string> | undefined;
   /** Its tool was begun before the process ended, and may have taken effect then. */
   begunBefore: boolean;
   /** Time that a person took to answer, or that a call waited for its turn between two attempts; no part of its duration. */
@@ -53,6 +57,8 @@ export function startTrail(call: IdentifiedCall, { clock, emit, parent, session,
     input: undefined,
     decisions: none,
     approval: undefined,
+    decidedAt: undefined,
+    approved: undefined,
     begunBefore: false,
     waitedMs: 0,
     finishedAtMs: undefined,

@@ -86,8 +86,8 @@ const configSchema = v.pipe(
  * take more than is left. A success counts with what its result says that it took; what calls in doubt may have taken is held; what
  * failed counts nothing.
  *
- * Of calls that ran at the same time, one that would go over the budget of calls or bytes fails before it is committed, with
- * `policy.budget`, unless its tool touches the world. A budget of 0 lets nothing through.
+ * Of calls that ran at the same time, one that would go over the budget of calls or bytes is denied, or fails, before it is
+ * committed, unless its tool touches the world. A budget of 0 lets nothing through.
  */
 export const budgets: Pack<BudgetsOptions> = definePack<BudgetsOptions, BudgetsOptions>({
   name: 'budgets',

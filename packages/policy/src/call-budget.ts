@@ -11,8 +11,8 @@ export interface CallBudgetOptions {
 /**
  * Stops a session after `maxCalls` successful calls.
  *
- * The check refuses a call before it runs. Of calls that ran at the same time, those that would go over the budget fail before
- * they are committed: `onResult` throws `policy.call_budget`. A call that went on although the check refused it (`some` asked a
+ * The check refuses a call before it runs. Of calls that ran at the same time, those that would go over the budget are denied
+ * before they are committed; one that has touched the world is in doubt: `onResult` throws `policy.call_budget`. A call that went on although the check refused it (`some` asked a
  * person, say) is counted and left alone.
  *
  * State: `number`, the successful calls so far.

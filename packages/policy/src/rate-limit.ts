@@ -31,8 +31,8 @@ export interface RateLimitOptions {
  * Denies a call while the `maxCalls` last successes lie less than `perMs` back, and says when to try again. Calls that do not
  * succeed do not count.
  *
- * Of calls that ran at the same time, those that would go over the limit fail before they are committed: `onResult` throws
- * `policy.rate_limit`. A call that went on although the check refused it (`some` asked a person, say) is counted and left alone.
+ * Of calls that ran at the same time, those that would go over the limit are denied before they are committed; one that has touched
+ * the world is in doubt: `onResult` throws `policy.rate_limit`. A call that went on although the check refused it (`some` asked a person, say) is counted and left alone.
  *
  * State: list, the times of successes in milliseconds since 1970; at most `2 * maxCalls` of them.
  *
