@@ -13,6 +13,7 @@ import {
 } from '@holdfast/core';
 import { askPlanner } from './ask-planner.ts';
 import { type CheckedPlan, type CheckPlanOptions, checkPlan, type PlanCheck } from './check-plan.ts';
+import type { NodeAsk } from './check-policies.ts';
 import { markChecked } from './checked-plans.ts';
 import { extractPlan } from './extract-json.ts';
 import type { PlanViolation } from './plan.ts';
@@ -26,7 +27,7 @@ export interface CompilePlanOptions extends CheckPlanOptions {
   /** Plans that are looked at, all in all: 1 to 10, default 3. Answers that are no JSON count apart, and two of them are forgiven. */
   readonly maxRounds?: number;
   readonly signal?: AbortSignal;
-  /** For the waits after a planner that could not be asked. */
+  /** For policies, and for the waits after a planner that could not be asked. */
   readonly clock?: Clock;
   /** Sees what is going on, also the texts of the planner, which no error holds. What it throws ends the compilation. */
   readonly onEvent?: (event: CompileEvent) => void;
@@ -55,6 +56,8 @@ export interface CompiledPlan extends CheckedPlan {
   readonly planner: string;
   /** What is worth knowing: what had to be repaired to read the plan, then what `checkPlan` warns of. */
   readonly warnings: readonly PlanViolation[];
+  /** As `checkPlan` answers: what will be asked for when the plan runs. */
+  readonly asks: readonly NodeAsk[];
   /** Plans that were looked at, this one included. */
   readonly rounds: number;
   /** Of all answers together; `undefined` where the planner does not tell any. */
@@ -75,7 +78,8 @@ const maxAttemptProblems = 50;
  * brace; `planner.failed`, with the cause; `planner.aborted`; `options.invalid`; and what `checkPlan` throws.
  */
 export async function compilePlan(options: CompilePlanOptions): Promise<CompiledPlan> {
-  const { request, planner, maxRounds = 3, signal, clock = systemClock, onEvent, ...checking } = options;
+  const { request, planner, maxRounds = 3, signal, onEvent, ...checking } = options;
+  const { clock = systemClock } = checking;
   if (typeof request !== 'string' || request.trim() === '')
     throw new HoldfastError('plan.request.empty', '`request` is empty: say what is to be done.');
   if (!(Number.isInteger(maxRounds) && maxRounds >= 1 && maxRounds <= 10))
@@ -105,8 +109,9 @@ export async function compilePlan(options: CompilePlanOptions): Promise<Compiled
     const { violations, warnings } = reading;
     onEvent?.({ type: 'planner-answered', round, text, usage: used, violations, warnings });
     if (reading.type === 'valid') {
-      const { checked } = reading;
-      const compiled = Object.freeze({ ...checked, request, planner: planner.id, warnings, rounds: round, usage });
+      const { checked, asks } = reading;
+      const told = { request, planner: planner.id, warnings, asks, rounds: round, usage };
+      const compiled = Object.freeze({ ...checked, ...told });
       markChecked(compiled, checking);
       return compiled;
     }
@@ -118,11 +123,12 @@ export async function compilePlan(options: CompilePlanOptions): Promise<Compiled
       const message = `The planner \`${planner.id}\` answered without any JSON.`;
       throw new HoldfastError('planner.no_json', message, { data: { planner: planner.id } });
     }
-    const again = known.has(reading.written);
+    const answered = reading.written.trim();
+    const again = known.has(answered);
     const isMalformed = reading.type === 'malformed';
     if (again || (isMalformed ? syntaxRepairs === maxSyntaxRepairs : round === maxRounds))
       throw invalid(violations, { planner, again, rounds: round, usage });
-    known.add(reading.written);
+    known.add(answered);
     if (isMalformed) syntaxRepairs += 1;
     else round += 1;
     attempts.push(toAttempt(reading.written, violations));
@@ -137,7 +143,7 @@ interface Noted {
 /** What an answer is. `written`: the plan as it was written, else the whole answer. */
 type Reading = Noted &
   (
-    | { readonly type: 'valid'; readonly checked: CheckedPlan }
+    | { readonly type: 'valid'; readonly checked: CheckedPlan; readonly asks: readonly NodeAsk[] }
     | { readonly type: 'declined'; readonly reason: string }
     | { readonly type: 'none' }
     | { readonly type: 'malformed' | 'invalid'; readonly written: string }
@@ -168,7 +174,7 @@ async function readAnswer(answer: PlannerAnswer, checking: CheckPlanOptions): Pr
 function toReading(check: PlanCheck, written: string, before: readonly PlannerProblem[]): Reading {
   if (check.type === 'declined') return { type: 'declined', reason: check.error, violations: [], warnings: before };
   const warnings = Object.freeze([...before, ...check.warnings]);
-  if (check.type === 'valid') return { type: 'valid', checked: check.checked, violations: [], warnings };
+  if (check.type === 'valid') return { ...check, violations: [], warnings };
   return { type: 'invalid', written, violations: check.violations, warnings };
 }
 

@@ -80,7 +80,6 @@ test('EXT-7 and what else can be read in one way only is repaired, and told', ()
     [`${fence}json\n${twice(`\n ${good}`)}\n${fence}`, 'it was JSON in a JSON text'],
     [`{"plan": ${good}}`, 'it was the member `plan` of an object'],
     [`{"plan": ${twice(good)},}`, 'it had trailing commas (1)|it was the member `plan` of an object'],
-    [twice(twice(good)), 'it was JSON in a JSON text|it was JSON in a JSON text'],
     [`<think>${good}\n${fence}`, 'a reasoning block before it was never closed'],
   ];
   for (const [text, repair] of repaired) {

@@ -12,7 +12,10 @@ export function modelPlanner(model: Model): Planner {
     id,
     async plan({ signal, ...request }) {
       const asked = await askForText(model, { messages: toPlannerMessages(request), signal });
-      if (asked.type === 'failed') throw asked.cause ?? new Error(asked.message);
+      if (asked.type === 'failed') {
+        if (asked.cause instanceof Error) throw asked.cause;
+        throw new Error(asked.message, { cause: asked.cause });
+      }
       const { text, reason, calls, usage } = asked;
       if (reason === 'content-filter') {
         const message = `The provider of \`${id}\` withheld the answer: its content filter stopped it.`;

@@ -1,0 +1,469 @@
+import {
+  allow,
+  definePolicy,
+  defineTool,
+  deny,
+  type HoldfastError,
+  isHoldfastError,
+  type Json,
+  jsonSchema,
+  type Model,
+  type ModelRequest,
+  type Planner,
+  type PlannerAnswer,
+  type PlannerRequest,
+  type Tool,
+} from '@holdfast/core';
+import {
+  type CompileEvent,
+  type CompilePlanOptions,
+  checkPlan,
+  compilePlan,
+  modelPlanner,
+  type PlanViolation,
+  planFrom,
+} from '@holdfast/orchestrator';
+import { manualClock, type ScriptStep, scriptedModel } from '@holdfast/testing';
+import { describe, expect, test } from 'vitest';
+
+const find = defineTool({
+  name: 'find_news',
+  description: 'Find news.',
+  effects: 'none',
+  inputSchema: jsonSchema({
+    type: 'object',
+    properties: { about: { type: 'string' }, top: { type: 'integer', maximum: 20 } },
+    required: ['about'],
+  }),
+  outputSchema: jsonSchema({ type: 'object', properties: { titles: { type: 'array', items: { type: 'string' } } } }),
+  execute: () => ({ titles: [] }),
+});
+const write = defineTool({
+  name: 'write_page',
+  description: 'Write a page.',
+  inputSchema: jsonSchema({
+    type: 'object',
+    properties: { lines: { type: 'array', items: { type: 'string' } } },
+    required: ['lines'],
+  }),
+  dangerous: true,
+  execute: () => 'written',
+});
+const tools: readonly Tool[] = [write, find];
+const request = 'Write a page with the news about tulips.';
+
+const good = JSON.stringify({
+  nodes: [
+    { id: 'news', tool: 'find_news', inputs: { about: 'tulips' } },
+    { id: 'page', tool: 'write_page', inputs: { lines: { $from: 'news', path: 'titles' } } },
+  ],
+  final_output_node: 'page',
+});
+/** One thing is wrong with it, another one for each `top`. */
+const bad = (top: number): string => good.replace('"tulips"', `"tulips","top":${top}`);
+const broken = (text: string = good): string => text.replace('],', '] ');
+
+const texts = (...answers: readonly string[]): readonly ScriptStep[] => answers.map((text) => ({ text }));
+
+interface Compiling {
+  /** Of the one error that it ended with; `undefined`: it did not. */
+  readonly error: HoldfastError | undefined;
+  readonly plan: Json;
+  readonly rounds: number | undefined;
+  readonly events: readonly CompileEvent[];
+  readonly requests: readonly ModelRequest[];
+}
+
+async function compile(script: readonly ScriptStep[], options: Partial<CompilePlanOptions> = {}): Promise<Compiling> {
+  const model = scriptedModel(script);
+  const events: CompileEvent[] = [];
+  const base = {
+    request,
+    tools,
+    planner: modelPlanner(model),
+    onEvent: (event: CompileEvent) => void events.push(event),
+  };
+  const ended = await compilePlan({ ...base, ...options }).then(
+    ({ plan, rounds }) => ({ error: undefined, plan: plan as unknown as Json, rounds }),
+    (error: unknown) => ({ error: toOurs(error), plan: null, rounds: undefined }),
+  );
+  return { ...ended, events, requests: model.requests };
+}
+
+function toOurs(error: unknown): HoldfastError {
+  if (isHoldfastError(error)) return error;
+  throw error;
+}
+
+async function normalForm(json: string): Promise<Json> {
+  const found = await checkPlan(json, { tools });
+  return found.type === 'valid' ? (found.checked.plan as unknown as Json) : null;
+}
+
+const asked = ({ events }: Compiling): readonly number[] =>
+  events.flatMap((event) => (event.type === 'planner-asked' ? [event.round] : []));
+const violationsIn = ({ error }: Compiling): readonly string[] => {
+  const { violations = [] } = (error?.data ?? {}) as unknown as { readonly violations?: readonly PlanViolation[] };
+  return violations.map(({ code, path }) => `${code} ${path}`.trim());
+};
+const tooMany = 'plan.input.type nodes[0].inputs.top';
+
+describe('rounds', () => {
+  test('EXT-1: a good plan takes one', async () => {
+    const compiling = await compile(texts(good));
+    expect(compiling).toMatchObject({ error: undefined, rounds: 1, plan: await normalForm(good) });
+    expect(asked(compiling)).toEqual([1]);
+  });
+
+  test('a model needs two rounds of repair', async () => {
+    const worse = bad(50).replace('find_news', 'find_new').replace('"final_output_node":"page"', '"last":1');
+    const compiling = await compile(texts(worse, `Sorry. ${bad(21)}`, `Here: ${good}`));
+    expect(compiling).toMatchObject({ error: undefined, rounds: 3, plan: await normalForm(good) });
+    expect(asked(compiling)).toEqual([1, 2, 3]);
+    const told = compiling.requests.map(({ messages }) => messages.map(({ role, text }) => ({ role, text })));
+    // Nothing that a model was told before is told otherwise later.
+    expect(told[1]?.slice(0, 2)).toEqual(told[0]);
+    expect(told[2]?.slice(0, 4)).toEqual(told[1]);
+    expect(told[1]?.slice(2)).toEqual([
+      { role: 'assistant', text: worse },
+      {
+        role: 'user',
+        text: expect.stringMatching(/1\. `last`: .*\(plan\.key\.unknown\)\n2\. `nodes\[0\]\.tool`: (?:.|\n)*\n3\. /),
+      },
+    ]);
+    expect(told[2]?.slice(4)).toEqual([
+      { role: 'assistant', text: bad(21) },
+      { role: 'user', text: expect.stringMatching(/1\. `nodes\[0\]\.inputs\.top`: .*\(plan\.input\.type\)\n\n/) },
+    ]);
+    const answered = compiling.events.filter((event) => event.type === 'planner-answered');
+    expect(answered.map(({ violations }) => violations.length)).toEqual([expect.any(Number), 1, 0]);
+    expect(answered.map(({ text }) => text)).toEqual([worse, `Sorry. ${bad(21)}`, `Here: ${good}`]);
+  });
+
+  test('EXT-9: an answer that is no JSON does not use one up', async () => {
+    const compiling = await compile(texts(broken(), bad(30), broken(bad(31)), bad(32), good));
+    expect(compiling).toMatchObject({ error: undefined, rounds: 3, plan: await normalForm(good) });
+    expect(asked(compiling)).toEqual([1, 1, 2, 2, 3]);
+  });
+
+  test('the third answer that is no JSON is the last', async () => {
+    const compiling = await compile(
+      texts(broken(), `${broken()} `.replace('tulips', 'roses'), good.slice(0, -9), good),
+    );
+    expect(compiling.error?.code).toBe('plan.invalid');
+    expect(violationsIn(compiling)).toEqual(['plan.json.invalid']);
+    expect(asked(compiling)).toEqual([1, 1, 1]);
+  });
+
+  test('EXT-11: three plans that are wrong are the end, with what is wrong with the last one, and none of its text', async () => {
+    const compiling = await compile(texts(bad(30), bad(31), `My secret thoughts. ${bad(32)}`, good));
+    expect(compiling.error).toMatchObject({
+      code: 'plan.invalid',
+      message: expect.stringMatching(
+        /^The planner `scripted:model` gave no plan that can be run in 3 rounds\. `nodes\[0\]\.inputs\.top`: /,
+      ),
+      data: { planner: 'scripted:model', rounds: 3 },
+    });
+    expect(violationsIn(compiling)).toEqual([tooMany]);
+    expect(JSON.stringify([compiling.error?.data, compiling.error?.message])).not.toMatch(/secret|tulips/);
+    expect(compiling.events.at(-1)).toMatchObject({
+      type: 'planner-answered',
+      text: expect.stringContaining('secret'),
+    });
+    expect(asked(compiling)).toEqual([1, 2, 3]);
+  });
+
+  test.each([1, 5])('%i rounds when that many are allowed', async (maxRounds) => {
+    const compiling = await compile(texts(...[30, 31, 32, 33, 34, 35].map(bad)), { maxRounds });
+    expect(compiling.error?.code).toBe('plan.invalid');
+    expect(asked(compiling)).toHaveLength(maxRounds);
+  });
+
+  test.each([0, 11, 1.5, Number.NaN])('%d is no number of rounds', async (maxRounds) => {
+    expect((await compile(texts(good), { maxRounds })).error?.code).toBe('options.invalid');
+  });
+
+  test.each([
+    ['plan', [bad(30), bad(31), `Once more: ${bad(30)}`], [1, 2, 3], tooMany],
+    ['broken plan', [broken(), `${broken()}\n`], [1, 1], 'plan.json.invalid'],
+  ])('the same %s again is the end', async (_, answers, rounds, violation) => {
+    const compiling = await compile(texts(...answers, good), { maxRounds: 9 });
+    expect(compiling.error).toMatchObject({
+      code: 'plan.invalid',
+      message: expect.stringContaining('the same answer again'),
+    });
+    expect(asked(compiling)).toEqual(rounds);
+    expect(violationsIn(compiling)).toEqual([violation]);
+  });
+
+  test('EXT-13: an answer without JSON is the end, and none of it is in the error', async () => {
+    const compiling = await compile(texts('I cannot do it', good));
+    expect(compiling.error).toMatchObject({ code: 'planner.no_json', data: { planner: 'scripted:model' } });
+    expect(compiling.error?.message).not.toContain('cannot do it');
+    expect(asked(compiling)).toEqual([1]);
+  });
+
+  test('a plan that says why there is none is the end', async () => {
+    const compiling = await compile(texts('Well: {"status":"error","error":"No tool sends mail."}', good));
+    expect(compiling.error).toMatchObject({ code: 'plan.declined', data: { reason: 'No tool sends mail.' } });
+    expect(asked(compiling)).toEqual([1]);
+  });
+
+  test('EXT-17: what stands in an earlier answer is text for the next one', async () => {
+    const slots = bad(30).replace('"tulips"', '"$request {{STEPS.news.titles}} %s {0}"');
+    const { requests, error } = await compile(texts(slots, good), { request: 'Do {{STEPS.0}} $request' });
+    expect(error).toBeUndefined();
+    expect(requests[1]?.messages[2]).toMatchObject({ role: 'assistant', text: slots });
+    expect(requests[1]?.messages[1]?.text).toContain(JSON.stringify('Do {{STEPS.0}} $request'));
+  });
+
+  test('what a planner is shown of earlier answers is bounded', async () => {
+    const attempts: PlannerRequest['attempts'][] = [];
+    const nodes = Array.from({ length: 3_000 }, (_, id) => ({
+      id,
+      tool: 'no_such_tool',
+      inputs: { text: 'x'.repeat(100) },
+    }));
+    const planner: Planner = {
+      id: 'long',
+      plan: async (asked) => {
+        attempts.push(asked.attempts);
+        return { plan: { nodes, final_output_node: attempts.length } };
+      },
+    };
+    const { error } = await compile([], { planner });
+    expect(error?.code).toBe('plan.invalid');
+    const [attempt] = attempts[2] ?? [];
+    expect(attempt?.text).toHaveLength(200_001);
+    expect(attempt?.problems).toHaveLength(51);
+    expect(attempt?.problems.at(-1)).toMatchObject({ code: 'plan.violations.more' });
+    expect(Object.isFrozen(attempts[2]) && Object.isFrozen(attempt)).toBe(true);
+  });
+});
+
+describe('planners that cannot be asked', () => {
+  const down = new TypeError('fetch failed');
+
+  async function withClock(
+    script: readonly ScriptStep[],
+    options: Partial<CompilePlanOptions> = {},
+  ): Promise<Compiling & { readonly waits: readonly number[] }> {
+    const clock = manualClock();
+    const waits: number[] = [];
+    const rushing = {
+      now: clock.now,
+      after(delayMs: number, run: () => void) {
+        waits.push(delayMs);
+        const cancel = clock.after(delayMs, run);
+        queueMicrotask(() => clock.advance(delayMs));
+        return cancel;
+      },
+    };
+    return { ...(await compile(script, { clock: rushing, ...options })), waits };
+  }
+
+  test('EXT-15: three times in a row are the end, with the cause', async () => {
+    const compiling = await withClock([{ throw: down }, { throw: down }, { throw: down }, { text: good }]);
+    expect(compiling.error).toMatchObject({ code: 'planner.failed', cause: down, data: { planner: 'scripted:model' } });
+    expect(compiling.error?.message).toContain('fetch failed');
+    expect(compiling.waits).toEqual([1_000, 2_000]);
+    expect(compiling.events.map(({ type }) => type)).toEqual(['planner-asked', ...Array(3).fill('planner-failed')]);
+  });
+
+  test('no round is used up, and an answer begins the count anew', async () => {
+    const script = [
+      { throw: down },
+      { throw: down },
+      { text: bad(30) },
+      { throw: down },
+      { throw: down },
+      { text: bad(31) },
+    ];
+    const compiling = await withClock([...script, { throw: null }, { text: good }]);
+    expect(compiling).toMatchObject({ error: undefined, rounds: 3 });
+    expect(asked(compiling)).toEqual([1, 2, 3]);
+    expect(compiling.waits).toEqual([1_000, 2_000, 1_000, 2_000, 1_000]);
+  });
+
+  test.each([
+    ['no finish', [{ type: 'text-delta', text: good }]],
+    ['a text that is none', [{ type: 'text-delta', text: 5 }]],
+    ['an unknown event', [{ type: 'thinking' }]],
+  ])('a stream with %s is one that failed', async (_, stream) => {
+    const model = {
+      id: 'odd',
+      async *stream() {
+        yield* stream;
+      },
+    } as unknown as Model;
+    const { error, waits } = await withClock([], { planner: modelPlanner(model) });
+    expect([error?.code, waits]).toEqual(['planner.failed', [1_000, 2_000]]);
+  });
+
+  test.each([undefined, null, 'text', {}, { text: 5 }, { plan: undefined }])('%j is no answer', async (answer) => {
+    const planner: Planner = { id: 'odd', plan: async () => answer as unknown as PlannerAnswer };
+    const { error, waits } = await withClock([], { planner });
+    expect(error).toMatchObject({ code: 'planner.failed', message: expect.stringContaining('neither') });
+    expect(waits).toEqual([]);
+  });
+
+  test('one that throws before it has a promise is one that throws', async () => {
+    const planner: Planner = {
+      id: 'odd',
+      plan() {
+        throw down;
+      },
+    };
+    expect((await withClock([], { planner })).error).toMatchObject({ code: 'planner.failed', cause: down });
+  });
+
+  test('what a content filter stopped is not asked for again', async () => {
+    const { error, requests, waits } = await withClock([{ text: good, finish: 'content-filter' }, { text: good }]);
+    expect(error).toMatchObject({ code: 'planner.failed', data: { reason: 'content-filter' } });
+    expect([requests.length, waits]).toEqual([1, []]);
+  });
+});
+
+describe('what a model does besides', () => {
+  test('a message that was cut is no plan, even with one in it', async () => {
+    const compiling = await compile([{ text: good, finish: 'length' }, { text: '', finish: 'length' }, { text: good }]);
+    expect(compiling).toMatchObject({ error: undefined, rounds: 1 });
+    expect(asked(compiling)).toEqual([1, 1, 1]);
+    expect(compiling.requests[1]?.messages.at(-1)?.text).toContain('cut off');
+    // Providers refuse a message without text.
+    expect(compiling.requests[2]?.messages.every(({ text }) => text !== '')).toBe(true);
+  });
+
+  test('calls of tools are not made, and told', async () => {
+    const calls = [{ name: 'find_news', arguments: {} }];
+    const model = scriptedModel([{ text: good, calls }]);
+    const { warnings } = await compilePlan({ request, tools, planner: modelPlanner(model) });
+    expect(warnings.map(({ code }) => code)).toEqual(['planner.calls_ignored']);
+    expect(model.requests[0]).toMatchObject({ tools: [], output: undefined });
+  });
+
+  test('EXT-7: what was repaired stands before what is worth knowing of the plan', async () => {
+    const text = good
+      .replace('"final', '"version":1,"final')
+      .replace('}]', ',"retry":1},{"id":9,"tool":"find_news","inputs":{"about":"x",}}]');
+    const model = scriptedModel([{ text }]);
+    const { warnings, rounds } = await compilePlan({ request, tools, planner: modelPlanner(model) });
+    expect(warnings.map(({ code }) => code)).toEqual(['plan.json.repaired', 'plan.retry.ignored', 'plan.node.unused']);
+    expect(rounds).toBe(1);
+  });
+
+  test('tokens are summed', async () => {
+    const usage = { inputTokens: 10, outputTokens: 3 };
+    const script = [{ text: broken(), usage }, { text: bad(30) }, { text: good, usage }];
+    const model = scriptedModel(script);
+    expect((await compilePlan({ request, tools, planner: modelPlanner(model) })).usage).toEqual({
+      inputTokens: 20,
+      outputTokens: 6,
+    });
+    const failing = await compile([{ text: bad(30), usage }], { maxRounds: 1 });
+    expect(failing.error?.data).toMatchObject({ usage });
+    expect((await compilePlan({ request, tools, planner: planFrom(good) })).usage).toBeUndefined();
+  });
+});
+
+describe('before and after', () => {
+  test.each(['', ' \n', 5, undefined])('SUB-1: %j is no request', async (empty) => {
+    const { error, requests } = await compile(texts(good), { request: empty as string });
+    expect([error?.code, requests.length]).toEqual(['plan.request.empty', 0]);
+  });
+
+  test("the host's mistakes are thrown before anybody is asked", async () => {
+    for (const options of [{ tools: [find, find] }, { limits: { maxNodes: 0 } }]) {
+      const { error, requests } = await compile(texts(good), options);
+      expect(['tool.name.duplicate', 'options.invalid']).toContain(error?.code);
+      expect(requests).toHaveLength(0);
+    }
+  });
+
+  test('nobody waits for a planner when nobody waits for the plan', async () => {
+    const reason = new Error('enough');
+    const stop = new AbortController();
+    const hanging: Planner = {
+      id: 'slow',
+      plan: ({ signal }) => {
+        expect(signal).toBe(stop.signal);
+        queueMicrotask(() => stop.abort(reason));
+        return new Promise(() => undefined);
+      },
+    };
+    expect((await compile([], { planner: hanging, signal: stop.signal })).error).toMatchObject({
+      code: 'planner.aborted',
+      cause: reason,
+    });
+    const late = await compile(texts(good), { signal: stop.signal });
+    expect([late.error?.code, late.requests.length]).toEqual(['planner.aborted', 0]);
+  });
+
+  test('the wait after a failure ends with the signal, and leaves no timer', async () => {
+    const clock = manualClock();
+    const stop = new AbortController();
+    const onEvent = ({ type }: CompileEvent) => {
+      if (type === 'planner-failed') setImmediate(() => stop.abort());
+    };
+    const { error } = await compile([{ throw: new Error('down') }], { clock, signal: stop.signal, onEvent });
+    expect([error?.code, clock.pending]).toEqual(['planner.aborted', 0]);
+  });
+
+  test('what policies surely deny is wrong with the plan', async () => {
+    const readOnly = definePolicy({
+      name: 'read-only',
+      check: ({ tool }) => (tool.effects === 'none' ? allow : deny('No.')),
+    });
+    const reading = good.replace(/,\{"id":"page".*\]/, ']').replace('"page"', '"news"');
+    const compiling = await compile(texts(good, reading), { policies: [readOnly] });
+    expect(compiling).toMatchObject({ error: undefined, rounds: 2, plan: await normalForm(reading) });
+    expect(compiling.requests[1]?.messages.at(-1)?.text).toContain('(plan.policy.denied)');
+  });
+
+  test('the plan is frozen, with its request and what it will ask for', async () => {
+    const compiled = await compilePlan({ request, tools, planner: planFrom(good) });
+    const check = await checkPlan(good, { tools });
+    expect(compiled).toMatchObject({
+      request,
+      planner: 'plan',
+      rounds: 1,
+      warnings: [],
+      asks: [{ node: 'page', tool: 'write_page', dangerous: true }],
+      ...(check.type === 'valid' ? { digest: check.checked.digest, inputs: check.checked.inputs } : {}),
+    });
+    expect(
+      Object.isFrozen(compiled) && Object.isFrozen(compiled.warnings) && Object.isFrozen(compiled.plan.nodes),
+    ).toBe(true);
+  });
+
+  test('what a listener throws ends the compilation', async () => {
+    const broke = new Error('broke');
+    const onEvent = () => {
+      throw broke;
+    };
+    await expect(compilePlan({ request, tools, planner: planFrom(good), onEvent })).rejects.toBe(broke);
+  });
+});
+
+describe('planFrom', () => {
+  test.each([
+    ['a value', JSON.parse(good) as Json],
+    ['text', good],
+    ['text with something around it', `# A plan\n\n${good}\n`],
+  ])('%s is compiled as any other plan is', async (_, source) => {
+    expect((await compilePlan({ request, tools, planner: planFrom(source) })).plan).toEqual(await normalForm(good));
+  });
+
+  test.each([
+    ['a wrong plan', JSON.parse(bad(30)) as unknown, [tooMany]],
+    ['the text of one', bad(30), [tooMany]],
+    ['a broken text', broken(), ['plan.json.invalid']],
+    ['a value that is no JSON', { nodes: [() => 1] }, ['plan.json.invalid']],
+    ['no object', 5, ['plan.not_object']],
+  ])('%s is refused, once', async (_, source, violations) => {
+    const compiling = await compile([], { planner: planFrom(source) });
+    expect(compiling.error?.code).toBe('plan.invalid');
+    expect(violationsIn(compiling)).toEqual(violations);
+    expect(asked(compiling).length).toBeLessThanOrEqual(2);
+  });
+});
