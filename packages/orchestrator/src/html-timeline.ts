@@ -9,7 +9,7 @@ const labelWidth = 220;
 const axisWidth = 760;
 const rowHeight = 24;
 const headHeight = 28;
-const width = labelWidth + axisWidth + 20;
+const width = labelWidth + axisWidth + 70;
 
 /** Milliseconds since the run began, as the timeline shows them. */
 interface Bar {

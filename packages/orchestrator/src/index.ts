@@ -18,5 +18,6 @@ export { readTrace } from './read-trace.ts';
 export { missingNodes } from './report-facts.ts';
 export { type ResumePlanOptions, resumePlan } from './resume-plan.ts';
 export { runPlan } from './run-plan.ts';
+export { type Synthesis, type SynthesiseOptions, synthesise } from './synthesise.ts';
 export type { NodeKind, NodeTrace, PlanStatus, PlanTrace } from './trace.ts';
 export { traceToHtml } from './trace-html.ts';

@@ -1,0 +1,69 @@
+import {
+  describeDecision,
+  describeOpenEnd,
+  describeStatus,
+  durationOf,
+  missingNodes,
+  nameOf,
+  whyOf,
+} from './report-facts.ts';
+import { cut, formatCount, formatDuration, toBlock, toLine, toPrintableBlock } from './report-text.ts';
+import type { NodeTrace, PlanTrace } from './trace.ts';
+
+const maxOutput = 20_000;
+const maxMissing = 50;
+
+/** The report that is made without a model: what was asked for, what came of it, its result, and what is missing. */
+export function writeReport(trace: PlanTrace): string {
+  const { request } = trace;
+  return [
+    ...(request === undefined ? [] : [`Request: ${toLine(request, 2_000)}`]),
+    ...statusLines(trace),
+    '',
+    ...resultLines(trace),
+    ...questionLines(trace),
+    '',
+  ].join('\n');
+}
+
+/** The status and what is missing, as printable lines; of many nodes the first fifty. */
+export function statusLines(trace: PlanTrace): readonly string[] {
+  const durationMs = durationOf(trace);
+  const open = describeOpenEnd(trace);
+  const missing = missingNodes(trace);
+  const more = missing.length - maxMissing;
+  return [
+    `Status: ${describeStatus(trace)}${durationMs === undefined ? '' : `, in ${formatDuration(durationMs)}`}.`,
+    ...(open === '' ? [] : [open]),
+    ...(missing.length === 0 ? [] : ['Missing:', ...missing.slice(0, maxMissing).map(missingLine)]),
+    ...(more <= 0 ? [] : [`- and ${formatCount(more, 'more node')}`]),
+  ];
+}
+
+function missingLine(node: NodeTrace): string {
+  const { kind, purpose, attempts } = node;
+  const why = whyOf(node);
+  return [
+    `- ${nameOf(node)} ${kind}`,
+    attempts > 1 ? ` after ${formatCount(attempts, 'attempt')}` : '',
+    why === '' ? '' : `: ${why}`,
+    purpose === undefined || purpose === '' ? '' : `; it was to: ${toLine(purpose, 200)}`,
+  ].join('');
+}
+
+function resultLines({ output, plan }: PlanTrace): readonly string[] {
+  const name = toLine(String(plan.final_output_node), 80);
+  if (output === undefined) return [`There is no result: it would be that of node ${name}.`];
+  const { text, leftOut } = cut(toBlock(output), maxOutput);
+  const more = leftOut === 0 ? [] : [`(${formatCount(leftOut, 'more character')})`];
+  return [`Result, of node ${name}:`, toPrintableBlock(text), ...more];
+}
+
+function questionLines({ pending }: PlanTrace): readonly string[] {
+  return pending
+    .slice(0, maxMissing)
+    .flatMap(({ callId, name, asks }) => [
+      `Question: may call \`${toLine(callId, 200)}\` of \`${toLine(name, 80)}\` run?`,
+      ...asks.map((decision) => `  ${describeDecision(decision)}`),
+    ]);
+}
