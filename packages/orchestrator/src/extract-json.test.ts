@@ -42,7 +42,7 @@ test.each([
   ['reasoning with half a plan in it', `<thinking>{"nodes":[{"</thinking>\n${good}`],
   ['reasoning in capitals', `<REASONING>{"</REASONING>${good}`],
   ['reasoning twice', `<think>${other}</think> hm <think>${other}</think>${good}`],
-  ['reasoning whose beginning is in the prompt', `${other} no, {"nodes":[ better: </think>${good}`],
+  ['reasoning whose beginning is in the prompt', `${other} no, {"nodes":[]} better: </think>${good}`],
   ['reasoning after it that does not end', `${good}<think>was that ${other}`],
   ['a bad plan before it', `{"nodes":5}\n${good}`],
   ['a plan as an older one has it', good.replace('"nodes"', '"steps"')],
@@ -134,6 +134,7 @@ test.each([
   ['a plan in a node of half a plan', `{"nodes":[{"id":0,"tool":"s","inputs":{"plan":${good}}}]`],
   ['a plan in a node of a broken plan', `{"nodes":[{"id":0,"tool":"s" "inputs":{"plan":${good}}}]}`],
   ['a plan in a node of a broken plan in other quotes', `{'nodes':[{'id':0, 'text':'} ' 'plan':${good}}]}`],
+  ['a plan behind a tag in half a plan', `{"nodes":[{"id":0,"tool":"s","inputs":{"</think>":${good}`],
   ['nothing but a plan in reasoning', `<think>{x}</think>{"nodes"`],
   ['a plan within reasoning that does not end', `<think>perhaps ${good} or rather`],
   ['two plans within reasoning that does not end', `<think>${good} or ${other}`],
@@ -200,9 +201,7 @@ test.each([
     // The last look may go over the limit once, and to the end of the text.
     expect(steps).toBeLessThanOrEqual(17 * text.length + 10_000);
   }
-  expect(found(`${good}${unit.repeat(count)}`)).toBe(
-    unit === '</think>' || unit === '{"a":</think>' ? undefined : good,
-  );
+  expect(found(`${good}${unit.repeat(count)}`)).toBe(unit === '</think>' ? undefined : good);
 });
 
 test('10 MB of braces are read once, and cost no more than their number', () => {

@@ -122,7 +122,8 @@ class Search {
     if (reading.type === 'other') return start + 1;
     if (reading.type === 'broken') {
       this.#broken ??= reading.end === undefined ? `it is cut off, or ${reading.problem}` : reading.problem;
-      return reading.end ?? this.#leaveReasoning(start) ?? this.#text.length;
+      // What comes after the beginning of an object that never ends may be a part of it.
+      return reading.end ?? this.#text.length;
     }
     const { json, keys, end } = reading;
     this.#take({ json, end, warnings: toWarnings(reading.repairs) }, keys);
@@ -188,7 +189,10 @@ class Search {
     const found = tag.exec(this.#text);
     if (found === null) return start + 1;
     const end = start + found[0].length;
-    if (found[1] === '/') return this.#leaveReasoning(start) ?? end;
+    if (found[1] === '/') {
+      this.#forget();
+      return end;
+    }
     if (this.#openReasoning !== undefined) return end;
     closingTag.lastIndex = end;
     const closed = closingTag.exec(this.#text);
@@ -198,19 +202,14 @@ class Search {
     return end;
   }
 
-  /** Forgets all that stands before the next closing tag, which was thought; `undefined`: there is none. */
-  #leaveReasoning(start: number): number | undefined {
-    closingTag.lastIndex = start;
-    const closed = closingTag.exec(this.#text);
-    this.#budget.left -= (closed === null ? this.#text.length : closingTag.lastIndex) - start;
-    if (closed === null) return undefined;
+  /** All that was found was thought. */
+  #forget(): void {
     this.#plans = [];
     this.#draft = undefined;
     this.#object = undefined;
     this.#broken = undefined;
     this.#hasBrace = false;
     this.#openReasoning = undefined;
-    return closingTag.lastIndex;
   }
 }
 
