@@ -1,4 +1,4 @@
-import type { Outcome, ToolCall } from '@holdfast/core';
+import { HoldfastError, type Outcome, type ToolCall } from '@holdfast/core';
 import type { Session } from '@holdfast/session';
 import { type CallManner, checkManner } from './call-manner.ts';
 import { directCallKey } from './call-resources.ts';
@@ -16,9 +16,12 @@ export interface Caller {
   readonly rootSession: Session;
   /** What the world knows a call of this caller by. No other call has the same; that of a call around it, and `/`, come first. */
   keyOf(callId: string): string;
-  /** As `executeToolCall`. Calls may overlap. */
+  /**
+   * As `executeToolCall`. Calls may overlap: policies decide about one that changes nothing outside again when it ends, if others have
+   * ended in between. Rejects with HoldfastError `options.invalid` for a manner that cannot be, `context.closed` after `dispose`.
+   */
   execute(call: ToolCall & { readonly id: string }, manner?: CallManner): Promise<Outcome | Suspended>;
-  /** As `resumeToolCall`. */
+  /** As `resumeToolCall`, and `execute`. Once the time is over a call that waits ends by that. */
   resume(callId: string, manner?: CallManner): Promise<Outcome | Suspended>;
   /** What the first call would wait for: changes of a process that ended are completed or put back. Calls wait for it themselves. */
   readonly ready: Promise<unknown> | undefined;
@@ -26,7 +29,7 @@ export interface Caller {
   readonly ended: EndOfLife | undefined;
   /** Calls `listener` once at the end, at once if that has been; the answer takes it back. */
   onEnd(listener: (end: EndOfLife) => void): () => void;
-  /** Lets go of timers and listeners. */
+  /** Lets go of timers and listeners. What is under way goes on without an end to its time; no other call can be made. */
   dispose(): void;
 }
 
@@ -38,8 +41,17 @@ export interface Caller {
 export function openCaller(options: CallOptions): Caller {
   const scope = createCallScope(options);
   const { session, rootSession, lifetime } = scope;
-  const inManner = (manner: CallManner | undefined): CallScope =>
-    manner === undefined ? scope : { ...scope, manner: checkManner(manner) };
+  let disposed = false;
+  const inManner = (manner: CallManner | undefined): CallScope => {
+    // Nothing would end it any more.
+    if (disposed) {
+      throw new HoldfastError(
+        'context.closed',
+        'The caller was disposed of, so it makes no more calls; open another one.',
+      );
+    }
+    return manner === undefined ? scope : { ...scope, manner: checkManner(manner) };
+  };
   return {
     session,
     rootSession,
@@ -53,6 +65,9 @@ export function openCaller(options: CallOptions): Caller {
       return lifetime.ended;
     },
     onEnd: lifetime.onEnd,
-    dispose: lifetime.dispose,
+    dispose() {
+      disposed = true;
+      lifetime.dispose();
+    },
   };
 }

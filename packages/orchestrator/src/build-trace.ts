@@ -134,11 +134,12 @@ export function toTraceEntry(node: PlanNode, facts: ToolCallEndEvent | NodeClosi
   return Object.freeze({ node: id, tool, kind, code, message, value: kind === 'ok' ? value : null });
 }
 
-/** Why a run that has come to its end did, as far as that is not in its nodes. */
-export type Stopped = 'halted' | 'aborted' | undefined;
-
-/** `facts`: of all nodes, in plan order, which have ended or wait for a person. */
-export function statusOf(plan: Plan, facts: readonly (NodeFacts | undefined)[], stopped: Stopped): PlanStatus {
+/** `facts`: of all nodes, in plan order, when nothing is under way any more. */
+export function statusOf(
+  plan: Plan,
+  facts: readonly (NodeFacts | undefined)[],
+  stopped: 'halted' | 'aborted' | undefined,
+): PlanStatus {
   if (facts.some((known) => !hasEnded(known))) return 'suspended';
   const failed = new Set<NodeId>();
   for (const [position, { id }] of plan.nodes.entries()) {

@@ -1,41 +1,23 @@
-import type { Outcome, Tool, ToolCallEndEvent } from '@holdfast/core';
-import type { EndOfLife, Suspended } from '@holdfast/executor';
-import { maskRecord } from '@holdfast/session';
-import { type Stopped, traceNode } from './build-trace.ts';
+import type { Outcome, Tool } from '@holdfast/core';
+import type { CallManner, EndOfLife, Suspended } from '@holdfast/executor';
 import type { LockAnswer } from './lock-table.ts';
-import { consequenceOf, hasEnded, type NodeClosing, toCallId, toLogEntry } from './node-facts.ts';
-import type { NodeId, PlanNode } from './plan.ts';
-import type { PlanState } from './plan-state.ts';
+import { hasEnded } from './node-facts.ts';
+import { cutOff, halted, lockedOut, type NodeEnd, PlanLedger } from './plan-ledger.ts';
+import type { ConductOptions, PlanState, Stop } from './plan-state.ts';
 import { RateQueue } from './rate-queue.ts';
-import type { SettledNode } from './resolve-inputs.ts';
-import { type NodeEnd, type PreparedNode, prepareNode, toManner } from './run-node.ts';
+import { type PreparedNode, prepareNode, toManner } from './run-node.ts';
 import { blockedError, Schedule } from './schedule.ts';
-import type { SharedLimits } from './shared-limits.ts';
 
-export interface ConductOptions {
-  readonly maxConcurrency: number;
-  readonly lockTimeoutMs: number | undefined;
-  readonly limits: SharedLimits;
-  /** Has the calls under way stop. */
-  readonly cancel: () => void;
-  /** Places of nodes whose calls were begun, or wait for a person, since before. */
-  readonly open: ReadonlySet<number>;
-  /** The node that had to halt the run before. */
-  readonly haltedBy: number | undefined;
-}
-
-/** How the nodes of a run ended. */
-export interface Conducted {
-  readonly stopped: Stopped;
-}
-
-/** Runs the nodes of a plan that have not ended, until all have, or what is left waits for people. Rejects when nothing is under way any more. */
-export function conductPlan(state: PlanState, options: ConductOptions): Promise<Conducted> {
+/**
+ * Runs the nodes of a plan that have not ended, until all have, or what is left waits for people. Rejects when nothing is under way any
+ * more.
+ */
+export function conductPlan(state: PlanState, options: ConductOptions): Promise<Stop | undefined> {
   return new Promise((resolve, reject) => new Conductor(state, options, { resolve, reject }).begin());
 }
 
 interface Settler {
-  readonly resolve: (conducted: Conducted) => void;
+  readonly resolve: (stop: Stop | undefined) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -49,6 +31,7 @@ class Conductor {
   readonly #state: PlanState;
   readonly #options: ConductOptions;
   readonly #settler: Settler;
+  readonly #ledger: PlanLedger;
   readonly #schedule: Schedule;
   readonly #rates: RateQueue;
   readonly #waiting = new Map<number, Waiting>();
@@ -58,9 +41,7 @@ class Conductor {
   /** Of them, one beside which nothing else may run. */
   #alone = false;
   #waitingForLocks = 0;
-  #stopped: Stopped;
-  #endedBy: EndOfLife | undefined;
-  #haltedBy: number | undefined;
+  #stop: Stop | undefined;
   #broken: { readonly thrown: unknown } | undefined;
   #over = false;
   #pumping = false;
@@ -70,6 +51,7 @@ class Conductor {
     this.#state = state;
     this.#options = options;
     this.#settler = settler;
+    this.#ledger = new PlanLedger(state);
     this.#open = new Set(options.open);
     this.#schedule = new Schedule(state.positions.parents);
     this.#rates = new RateQueue(options.limits.rates, state.clock, (position) => {
@@ -81,9 +63,9 @@ class Conductor {
   begin(): void {
     for (const [position, known] of this.#state.facts.entries()) if (hasEnded(known)) this.#schedule.settle(position);
     const { haltedBy } = this.#options;
-    if (haltedBy !== undefined) this.#stop('halted', { haltedBy });
-    // Called at once where that has been.
-    this.#stopListening = this.#state.caller.onEnd((endedBy) => this.#stop('aborted', { endedBy }));
+    if (haltedBy !== undefined) this.#halt(haltedBy);
+    // Told at once where that has been.
+    this.#stopListening = this.#state.caller.onEnd((by) => this.#abort(by));
     this.#pump();
   }
 
@@ -105,17 +87,20 @@ class Conductor {
 
   #mayStart(): boolean {
     if (this.#running >= this.#options.maxConcurrency || this.#alone) return false;
+    if (this.#stop !== undefined || this.#broken !== undefined) return false;
     // To be asked each time: tools that keep the thread busy keep timers from firing, too.
-    if (this.#state.caller.ended !== undefined && this.#stopped === undefined) {
-      this.#stop('aborted', { endedBy: this.#state.caller.ended });
-    }
-    return this.#stopped === undefined && this.#broken === undefined;
+    const { ended } = this.#state.caller;
+    if (ended !== undefined) this.#abort(ended);
+    return ended === undefined;
   }
 
-  /** False: nothing may start before this one. A node takes its place, its locks and its slot of the rate at one instant, or none of them. */
+  /**
+   * Answers false when nothing may start before this one. A node takes its place, its locks and its slot of the rate at one instant,
+   * and holds none of them while it waits for another.
+   */
   #start(position: number): boolean {
     const known = this.#waiting.get(position);
-    const prepared = known?.prepared ?? prepareNode(this.#state, position);
+    const prepared = known?.prepared ?? prepareNode(this.#state, position, this.#open.has(position));
     if (prepared.type === 'ended') {
       this.#close(position, prepared);
       return true;
@@ -125,61 +110,59 @@ class Conductor {
       this.#schedule.putBack(position);
       return false;
     }
+    const waiting = known ?? { prepared, lockedOutMs: 0 };
     const delayMs = this.#rates.delayMs(tool.name);
     if (delayMs > 0) {
-      this.#waitForRate(position, known ?? { prepared, lockedOutMs: 0 }, delayMs);
+      this.#waitForRate(position, waiting, delayMs);
       return true;
     }
-    if (locks !== undefined && locks.length > 0) {
-      const waiting = known ?? { prepared, lockedOutMs: 0 };
-      const asked = this.#acquire(position, locks, waiting);
-      if (asked !== undefined) {
-        void this.#waitForLocks(position, waiting, locks, asked);
-        this.#rates.wakeNext(tool.name);
-        return true;
-      }
+    const asked = locks === undefined || locks.length === 0 ? undefined : this.#acquire(position, locks, waiting);
+    if (asked === undefined) this.#call(position, prepared);
+    else {
+      void this.#waitForLocks(position, waiting, asked);
+      this.#rates.wakeNext(tool.name);
     }
-    this.#call(position, prepared);
     return true;
   }
 
-  #acquire(position: number, names: readonly string[], { lockedOutMs }: Waiting): Promise<LockAnswer> | undefined {
-    const { lockTimeoutMs, limits } = this.#options;
-    const { caller, clock } = this.#state;
-    const timeoutMs = lockTimeoutMs === undefined ? undefined : Math.max(0, lockTimeoutMs - lockedOutMs);
-    return limits.locks.acquire(names, this.#ownerOf(position), { onEnd: caller.onEnd, timeoutMs, clock });
+  #call(position: number, { tool, input, locks }: PreparedNode): void {
+    const { caller } = this.#state;
+    this.#alone = locks === undefined;
+    this.#waiting.delete(position);
+    const isOpen = this.#open.delete(position);
+    this.#rates.take(tool.name);
+    this.#ledger.noteStart(position);
+    this.#begin(position, tool, locks, (id, manner) =>
+      isOpen ? caller.resume(id, manner) : caller.execute({ id, name: tool.name, arguments: input }, manner),
+    );
+    this.#rates.wakeNext(tool.name);
   }
 
-  #call(position: number, prepared: PreparedNode): void {
-    const { caller, run, nodes, emit, clock } = this.#state;
-    const { id } = nodes[position] as PlanNode;
-    const callId = toCallId(run, id);
-    const { tool, input, locks } = prepared;
-    this.#waiting.delete(position);
-    this.#rates.take(tool.name);
-    this.#rates.wakeNext(tool.name);
-    this.#alone = locks === undefined;
+  #begin(
+    position: number,
+    tool: Tool,
+    locks: readonly string[] | undefined,
+    call: (callId: string, manner: CallManner) => Promise<Outcome | Suspended>,
+  ): void {
     this.#running += 1;
-    emit?.({ type: 'node-start', node: id, callId, atMs: clock.now() });
-    const manner = toManner(this.#state, position, tool, (event) => this.#noteEnd(position, event));
-    const calling = this.#open.delete(position)
-      ? caller.resume(callId, manner)
-      : caller.execute({ id: callId, name: tool.name, arguments: input }, manner);
-    calling.then(
+    const manner = toManner(this.#state, position, tool, (event) => this.#ledger.noteCall(position, event));
+    call(this.#ledger.callIdOf(position), manner).then(
       (outcome) => this.#called(position, outcome, locks),
       (thrown) => this.#failed(thrown, position, locks),
     );
   }
 
-  #noteEnd(position: number, event: ToolCallEndEvent): void {
-    this.#state.facts[position] = maskRecord(event, this.#state.caller.session.redactor);
-  }
-
   #called(position: number, outcome: Outcome | Suspended, locks: readonly string[] | undefined): void {
     this.#leave(position, locks);
     try {
-      if (outcome.kind === 'suspended') this.#suspend(position, outcome);
-      else this.#settle(position, outcome);
+      if (outcome.kind === 'suspended') {
+        this.#ledger.noteSuspended(position, outcome);
+        this.#open.add(position);
+        if (this.#stop !== undefined) this.#closeOpen();
+      } else {
+        this.#ledger.settle(position, outcome);
+        this.#settled(position);
+      }
     } catch (thrown) {
       this.#break(thrown);
     }
@@ -195,86 +178,49 @@ class Conductor {
   #leave(position: number, locks: readonly string[] | undefined): void {
     this.#running -= 1;
     this.#alone = false;
-    if (locks !== undefined && locks.length > 0) this.#options.limits.locks.release(this.#ownerOf(position), locks);
-  }
-
-  #suspend(position: number, { pending }: Suspended): void {
-    const { facts, shown, caller, emit, clock } = this.#state;
-    const [question] = pending;
-    if (question === undefined) return;
-    const { pending: masked } = maskRecord({ type: 'approval-request', pending: question }, caller.session.redactor);
-    const suspended = { type: 'suspended', pending: masked, answered: false } as const;
-    facts[position] = suspended;
-    if (emit !== undefined) {
-      const node = traceNode(shown[position] as PlanNode, suspended);
-      emit({ type: 'node-end', node, atMs: clock.now() });
-    }
-    this.#open.add(position);
-    if (this.#stopped !== undefined) this.#closeOpen();
+    if (locks !== undefined && locks.length > 0)
+      this.#options.limits.locks.release(this.#ledger.keyOf(position), locks);
   }
 
   #close(position: number, end: NodeEnd): void {
-    const { run, nodes, caller, facts, clock } = this.#state;
-    const { kind, code, message, because } = end;
-    const { id } = nodes[position] as PlanNode;
     this.#waiting.delete(position);
-    const closing: NodeClosing = {
-      type: 'plan-node',
-      plan: run,
-      node: id,
-      kind,
-      code,
-      message,
-      because,
-      atMs: clock.now(),
-    };
-    caller.session.record(toLogEntry(closing));
-    facts[position] = maskRecord(closing, caller.session.redactor);
-    this.#settle(position, { kind, message, value: null });
+    this.#ledger.close(position, end);
+    this.#settled(position);
   }
 
-  #settle(position: number, outcome: SettledNode): void {
-    const { nodes, shown, facts, settled, emit, clock } = this.#state;
-    const known = facts[position];
-    settled[position] = outcome;
+  #settled(position: number): void {
     this.#schedule.settle(position);
-    emit?.({ type: 'node-end', node: traceNode(shown[position] as PlanNode, known), atMs: clock.now() });
-    if (!hasEnded(known) || outcome.kind === 'ok') return;
-    if (consequenceOf(known, (nodes[position] as PlanNode).on_fail) === 'halt')
-      this.#stop('halted', { haltedBy: position });
+    if (this.#ledger.consequenceOf(position) === 'halt') this.#halt(position);
   }
 
   #waitForRate(position: number, waiting: Waiting, delayMs: number): void {
-    const { nodes, emit, clock } = this.#state;
-    const { id, tool } = nodes[position] as PlanNode;
-    const atMs = clock.now();
-    emit?.({ type: 'node-wait', node: id, wait: { type: 'rate', untilMs: atMs + delayMs }, atMs });
+    this.#ledger.noteWait(position, { type: 'rate', untilMs: this.#state.clock.now() + delayMs });
     this.#waiting.set(position, waiting);
-    this.#rates.add(position, tool, delayMs);
+    this.#rates.add(position, waiting.prepared.tool.name, delayMs);
   }
 
-  async #waitForLocks(
-    position: number,
-    waiting: Waiting,
-    names: readonly string[],
-    asked: Promise<LockAnswer>,
-  ): Promise<void> {
-    const { nodes, emit, clock } = this.#state;
+  #acquire(position: number, names: readonly string[], { lockedOutMs }: Waiting): Promise<LockAnswer> | undefined {
+    const { lockTimeoutMs, limits } = this.#options;
+    const { caller, clock } = this.#state;
+    const timeoutMs = lockTimeoutMs === undefined ? undefined : Math.max(0, lockTimeoutMs - lockedOutMs);
+    return limits.locks.acquire(names, this.#ledger.keyOf(position), { onEnd: caller.onEnd, timeoutMs, clock });
+  }
+
+  async #waitForLocks(position: number, waiting: Waiting, asked: Promise<LockAnswer>): Promise<void> {
+    const { clock } = this.#state;
+    const { prepared } = waiting;
+    const names = prepared.locks ?? [];
     const sinceMs = clock.now();
-    emit?.({
-      type: 'node-wait',
-      node: (nodes[position] as PlanNode).id,
-      wait: { type: 'locks', names },
-      atMs: sinceMs,
-    });
+    this.#ledger.noteWait(position, { type: 'locks', names });
     this.#waiting.set(position, waiting);
     this.#waitingForLocks += 1;
     const answer = await asked;
     this.#waitingForLocks -= 1;
     waiting.lockedOutMs += clock.now() - sinceMs;
     try {
-      if (answer === 'granted') this.#goOnWithLocks(position, waiting.prepared, names);
-      else if (answer === 'timed-out' && this.#stopped === undefined) this.#close(position, lockedOut(waiting, names));
+      if (answer === 'granted') this.#goOnWithLocks(position, prepared, names);
+      else if (answer === 'timed-out' && this.#stop === undefined)
+        this.#close(position, lockedOut(names, waiting.lockedOutMs));
     } catch (thrown) {
       this.#break(thrown);
     }
@@ -282,29 +228,34 @@ class Conductor {
   }
 
   #goOnWithLocks(position: number, prepared: PreparedNode, names: readonly string[]): void {
-    if (this.#mayStart() && this.#rates.delayMs(prepared.tool.name) === 0) {
-      this.#call(position, prepared);
-      return;
+    if (this.#mayStart() && this.#rates.delayMs(prepared.tool.name) === 0) this.#call(position, prepared);
+    else {
+      // Others can go on with them meanwhile.
+      this.#options.limits.locks.release(this.#ledger.keyOf(position), names);
+      this.#schedule.putBack(position);
     }
-    this.#options.limits.locks.release(this.#ownerOf(position), names);
-    if (this.#stopped === undefined) this.#schedule.putBack(position);
   }
 
-  #ownerOf(position: number): string {
-    const { caller, run, nodes } = this.#state;
-    return caller.keyOf(toCallId(run, (nodes[position] as PlanNode).id));
-  }
-
-  /** Nothing new starts from now on. */
-  #stop(why: Stopped, { haltedBy, endedBy }: { readonly haltedBy?: number; readonly endedBy?: EndOfLife }): void {
-    if (this.#stopped !== undefined || this.#broken !== undefined || this.#over) return;
-    this.#stopped = why;
-    this.#haltedBy = haltedBy;
-    this.#endedBy = endedBy;
-    this.#rates.clear();
-    if (why === 'halted') this.#options.cancel();
+  /** The node at `by` has failed: nothing new starts, and what is under way is cancelled. */
+  #halt(by: number): void {
+    if (!this.#stopBy({ type: 'halted', by })) return;
+    this.#options.cancel();
     this.#closeOpen();
     this.#pump();
+  }
+
+  /** The time of all calls is over. */
+  #abort(by: EndOfLife): void {
+    if (!this.#stopBy({ type: 'aborted', by })) return;
+    this.#closeOpen();
+    this.#pump();
+  }
+
+  #stopBy(stop: Stop): boolean {
+    if (this.#stop !== undefined || this.#broken !== undefined || this.#over) return false;
+    this.#stop = stop;
+    this.#rates.clear();
+    return true;
   }
 
   /** The log cannot be written, say: what is under way is waited for, and nothing else can be told. */
@@ -315,27 +266,20 @@ class Conductor {
     this.#options.cancel();
   }
 
-  /** Ends the calls that wait for people, or were begun by a process that has ended: the time of the run is over, and so is theirs. */
+  /** Ends the calls that wait for people, or were begun by a process that has ended: their time is over, too. */
   #closeOpen(): void {
-    const { caller, run, nodes, tools } = this.#state;
+    const { caller, tools } = this.#state;
     for (const position of this.#open) {
       this.#open.delete(position);
-      const { id, tool } = nodes[position] as PlanNode;
-      const manner = toManner(this.#state, position, tools.get(tool) as Tool, (event) =>
-        this.#noteEnd(position, event),
-      );
-      this.#running += 1;
-      caller.resume(toCallId(run, id), manner).then(
-        (outcome) => this.#called(position, outcome, undefined),
-        (thrown) => this.#failed(thrown, position, undefined),
-      );
+      const tool = tools.get(this.#ledger.nodeAt(position).tool) as Tool;
+      this.#begin(position, tool, undefined, caller.resume);
     }
   }
 
   #endIfDone(): void {
     if (this.#over || this.#running > 0 || this.#waitingForLocks > 0) return;
     try {
-      if (this.#broken === undefined && this.#stopped !== undefined) this.#closeRest();
+      if (this.#broken === undefined && this.#stop !== undefined) this.#closeRest(this.#stop);
     } catch (thrown) {
       this.#break(thrown);
     }
@@ -343,43 +287,17 @@ class Conductor {
     this.#over = true;
     this.#stopListening();
     const { resolve, reject } = this.#settler;
-    const { nodes, facts } = this.#state;
     if (this.#broken !== undefined) reject(this.#broken.thrown);
-    else if (this.#schedule.blocked)
-      reject(blockedError(nodes.filter((_, at) => !hasEnded(facts[at])).map(({ id }) => id)));
-    else resolve({ stopped: this.#stopped });
+    else if (this.#schedule.blocked) {
+      const { nodes } = this.#state;
+      reject(blockedError(nodes.filter((_, at) => !this.#schedule.isSettled(at)).map(({ id }) => id)));
+    } else resolve(this.#stop);
   }
 
-  #closeRest(): void {
-    const { nodes } = this.#state;
-    const end = toRest(nodes[this.#haltedBy ?? -1]?.id, this.#endedBy);
-    for (const position of nodes.keys()) if (!this.#schedule.isSettled(position)) this.#close(position, end);
+  #closeRest(stop: Stop): void {
+    const end = stop.type === 'halted' ? halted(this.#ledger.nodeAt(stop.by).id) : cutOff(stop.by);
+    for (const position of this.#state.nodes.keys()) {
+      if (!this.#schedule.isSettled(position)) this.#close(position, end);
+    }
   }
-}
-
-function lockedOut({ lockedOutMs }: Waiting, names: readonly string[]): NodeEnd {
-  const locks = names.map((name) => `\`${name}\``).join(', ');
-  const message = `Others held what it works on (${locks}) for ${lockedOutMs} ms, which is as long as a node may wait. Nothing was run.`;
-  return { type: 'ended', kind: 'timed-out', code: 'lock.timeout', message, because: [] };
-}
-
-const ends = {
-  aborted: 'The run was cancelled',
-  deadline: 'The deadline of the run passed',
-  budget: 'The time of the budget was used up',
-} as const;
-
-/** What nodes end as that had not begun when the run had to stop. */
-function toRest(haltedBy: NodeId | undefined, endedBy: EndOfLife = 'aborted'): NodeEnd {
-  if (haltedBy === undefined) {
-    return {
-      type: 'ended',
-      kind: 'cancelled',
-      code: 'plan.aborted',
-      message: `${ends[endedBy]} before this node began.`,
-      because: [],
-    };
-  }
-  const message = `The run was halted, as \`${haltedBy}\` did not succeed.`;
-  return { type: 'ended', kind: 'skipped', code: 'plan.halted', message, because: [haltedBy] };
 }

@@ -75,7 +75,7 @@ export async function performPlan({ checked, options, stream, begin }: Performin
       const nodes = state.shown.map((node, position) => traceNode(node, facts[position]));
       emit({ type, sessionId, run, digest, nodes, atMs: clock.now() });
     }
-    const { stopped } = await conductPlan(state, {
+    const stop = await conductPlan(state, {
       maxConcurrency,
       lockTimeoutMs: options.lockTimeoutMs,
       limits,
@@ -83,7 +83,7 @@ export async function performPlan({ checked, options, stream, begin }: Performin
       open: known.open,
       haltedBy: known.haltedBy,
     });
-    const status = statusOf(checked.plan, facts, stopped);
+    const status = statusOf(checked.plan, facts, stop?.type);
     const endedAtMs = clock.now();
     session.record({ type: 'plan-end', plan: run, status, atMs: endedAtMs });
     if (status === 'suspended') keepPlan(session, run, { checked, settled: state.settled });

@@ -1,11 +1,12 @@
 import type { Clock, Tool } from '@holdfast/core';
-import type { Caller } from '@holdfast/executor';
+import type { Caller, EndOfLife } from '@holdfast/executor';
 import type { CheckedPlan } from './check-plan.ts';
 import type { NodeFacts } from './node-facts.ts';
 import type { PlanNode } from './plan.ts';
 import type { PlanEvent } from './plan-event.ts';
 import type { NodePositions } from './plan-graph.ts';
 import type { SettledNode } from './resolve-inputs.ts';
+import type { SharedLimits } from './shared-limits.ts';
 
 /** A run of a plan and what is known of its nodes, which go by their places in it. */
 export interface PlanState {
@@ -29,3 +30,20 @@ export interface PlanState {
   /** Absent when nobody listens. */
   readonly emit: ((event: PlanEvent) => void) | undefined;
 }
+
+export interface ConductOptions {
+  readonly maxConcurrency: number;
+  readonly lockTimeoutMs: number | undefined;
+  readonly limits: SharedLimits;
+  /** Has the calls under way stop. */
+  readonly cancel: () => void;
+  /** Places of nodes whose calls were begun, or wait for a person, since before. */
+  readonly open: ReadonlySet<number>;
+  /** The node that had to halt the run before. */
+  readonly haltedBy: number | undefined;
+}
+
+/** Why a run came to its end before all nodes had ended. */
+export type Stop =
+  | { readonly type: 'halted'; readonly by: number }
+  | { readonly type: 'aborted'; readonly by: EndOfLife };

@@ -33,16 +33,15 @@ export function resumePlan(options: ResumePlanOptions): PlanRun {
   if (options.plan !== undefined) checkOrigin(options.plan);
   checkRunOptions(options);
   return startPlanRun(async (stream) => {
-    const { run: named, plan, ...rest } = options;
     const session = options.session as Session;
-    const open = findOpen(session, named);
+    const open = findOpen(session, options.run);
     const release = claimPlan(session, open.run);
     try {
       const log = readPlanLog(session.records(open.seq), open.run);
       if (log === undefined) throw notOpen(session, open.run);
       const found = await findPlan(log, session, options);
       const begin = (clock: Clock): BegunPlan => goOn(log, { ...found, session, clock });
-      return await performPlan({ checked: found.checked, options: rest, stream, begin });
+      return await performPlan({ checked: found.checked, options, stream, begin });
     } finally {
       release();
     }

@@ -10,8 +10,9 @@ import {
 import type { CallManner } from '@holdfast/executor';
 import { compileSchema } from '@holdfast/schema';
 import { toTraceEntry } from './build-trace.ts';
-import { consequenceOf, hasEnded, type NodeClosing } from './node-facts.ts';
+import { consequenceOf, hasEnded } from './node-facts.ts';
 import type { NodeId, PlanNode } from './plan.ts';
+import type { NodeEnd } from './plan-ledger.ts';
 import type { PlanState } from './plan-state.ts';
 import { resolveInputs } from './resolve-inputs.ts';
 
@@ -24,11 +25,8 @@ export interface PreparedNode {
   readonly locks: readonly string[] | undefined;
 }
 
-/** A node that ends without a call. */
-export type NodeEnd = { readonly type: 'ended' } & Pick<NodeClosing, 'kind' | 'code' | 'message' | 'because'>;
-
-/** What a node comes to whose dependencies have all settled. */
-export function prepareNode(state: PlanState, position: number): PreparedNode | NodeEnd {
+/** What a node comes to whose dependencies have all settled. `isOpen`: its call has been made before, and is gone on with. */
+export function prepareNode(state: PlanState, position: number, isOpen: boolean): PreparedNode | NodeEnd {
   const { nodes, checked, positions, settled, tools } = state;
   const node = nodes[position] as PlanNode;
   const skipped = findSkip(state, position);
@@ -52,7 +50,8 @@ export function prepareNode(state: PlanState, position: number): PreparedNode | 
     }
     case 'resolved': {
       const tool = tools.get(node.tool) as Tool;
-      if (state.masked.size > 0 && isMasked(state, position) && hasMask(resolved.value)) return redacted(node);
+      if (!isOpen && state.masked.size > 0 && isMasked(state, position) && hasMask(resolved.value))
+        return redacted(node);
       return { type: 'prepared', tool, input: resolved.value, locks: readLocks(tool, resolved.value) };
     }
     default:
@@ -90,12 +89,12 @@ function redacted({ tool }: PlanNode): NodeEnd {
 const noLocks: readonly string[] = Object.freeze([]);
 
 function readLocks(tool: Tool, input: JsonObject): readonly string[] | undefined {
-  if (tool.locks === undefined || tool.inputSchema === undefined) return tool.locks?.({}) ?? noLocks;
-  const validation = compileSchema(tool.inputSchema).validate(input);
-  // It is not going to run.
-  if (!validation.ok) return noLocks;
+  if (tool.locks === undefined) return noLocks;
   try {
-    const locks: unknown = tool.locks(validation.value);
+    const validation = tool.inputSchema && compileSchema(tool.inputSchema).validate(input);
+    // It is not going to run.
+    if (validation?.ok === false) return noLocks;
+    const locks: unknown = tool.locks(validation?.value ?? input);
     if (Array.isArray(locks) && locks.every((lock) => typeof lock === 'string')) return [...new Set<string>(locks)];
   } catch {
     // A tool whose locks cannot be told runs alone, which is all there is to it.
