@@ -1,4 +1,11 @@
-import { type Budget, type BudgetLimits, type Clock, HoldfastError, systemClock } from '@holdfast/core';
+import {
+  type Budget,
+  type BudgetLimits,
+  type Clock,
+  HoldfastError,
+  type ModelUsage,
+  systemClock,
+} from '@holdfast/core';
 
 /**
  * Makes a budget. Every run and direct call that it is given to spends from it, and so does what is nested in them. What needs
@@ -36,6 +43,17 @@ export interface BudgetAccount extends Budget {
   readonly exhausted: boolean;
   /** No call remains. */
   readonly outOfCalls: boolean;
+}
+
+/** Whether nothing remains of what a model request needs. */
+export function isExhausted(budgets: readonly BudgetAccount[]): boolean {
+  return budgets.some(({ exhausted }) => exhausted);
+}
+
+/** Spends what a message took. Whether that was more than there was. */
+export function spendTokens(usage: ModelUsage | undefined, budgets: readonly BudgetAccount[]): boolean {
+  if (usage !== undefined) for (const budget of budgets) budget.addTokens(usage.inputTokens + usage.outputTokens);
+  return budgets.some(({ overspent }) => overspent);
 }
 
 /** @throws HoldfastError `options.invalid` for anything but what `createBudget` made. */

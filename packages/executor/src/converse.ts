@@ -11,6 +11,7 @@ import type {
 } from '@holdfast/core';
 import type { LogEntry } from '@holdfast/session';
 import { type Asked, askModel } from './ask-model.ts';
+import { isExhausted, spendTokens } from './budget.ts';
 import { bindPrompt, type CallScope, type RunPosition } from './call-scope.ts';
 import { type Ending, failure } from './ending.ts';
 import { countLast, giveFeedback, isGuided } from './feedback.ts';
@@ -79,7 +80,8 @@ export async function converse(conversing: Conversing): Promise<RunResult> {
     if (justEnded > 0 && isGuided(page.rendered)) countLast({ scope, prompt, rendered: page.rendered }, justEnded);
     return finish(scope, status, progress, rest);
   };
-  const whyOver = (): EndOfLife | undefined => scope.lifetime.ended ?? (isExhausted(scope) ? 'budget' : undefined);
+  const whyOver = (): EndOfLife | undefined =>
+    scope.lifetime.ended ?? (isExhausted(scope.budgets) ? 'budget' : undefined);
   const tell = (text: string): void => {
     if (text !== '') messages.push({ role: 'user', text });
   };
@@ -173,7 +175,7 @@ export async function converse(conversing: Conversing): Promise<RunResult> {
     if (asked.type === 'failed') return end('model-error', { error: asked.error });
     const calls = identify(asked.calls, turn);
     takeMessage(asked, calls, { scope, messages, progress, position });
-    const overspent = spend(asked.usage, scope);
+    const overspent = spendTokens(asked.usage, scope.budgets);
     if (calls.length === 0 && overspent) return end('budget');
     const refusal = overspent ? outOfTokens : asked.reason === 'length' ? truncated : undefined;
     const result = calls.length === 0 ? await takeAnswer() : await takeTurn(calls, { refusal, overspent });
@@ -206,16 +208,6 @@ interface Progress {
 type Rest = Partial<Pick<RunResult, 'pending' | 'error' | 'output' | 'unfinished'>>;
 
 const nothingPending: readonly PendingApproval[] = Object.freeze([]);
-
-function isExhausted({ budgets }: CallScope): boolean {
-  return budgets.some(({ exhausted }) => exhausted);
-}
-
-/** Whether a message took more tokens than there were. */
-function spend(usage: ModelUsage | undefined, { budgets }: CallScope): boolean {
-  if (usage !== undefined) for (const budget of budgets) budget.addTokens(usage.inputTokens + usage.outputTokens);
-  return budgets.some(({ overspent }) => overspent);
-}
 
 function outOfTokens({ name }: IdentifiedCall): Ending {
   const message = `\`${name}\` was not run: the message that asked for it used up the tokens of the budget.`;

@@ -1,5 +1,6 @@
-import { HoldfastError, type Outcome, type ToolCall } from '@holdfast/core';
+import { HoldfastError, type ModelUsage, type Outcome, type ToolCall } from '@holdfast/core';
 import type { Session } from '@holdfast/session';
+import { isExhausted, spendTokens } from './budget.ts';
 import { type CallManner, checkManner } from './call-manner.ts';
 import { directCallKey } from './call-resources.ts';
 import { type CallOptions, type CallScope, createCallScope } from './call-scope.ts';
@@ -29,6 +30,10 @@ export interface Caller {
   readonly ended: EndOfLife | undefined;
   /** Calls `listener` once at the end, at once if that has been; the answer takes it back. */
   onEnd(listener: (end: EndOfLife) => void): () => void;
+  /** Nothing remains in one of the budgets of what a model request needs. */
+  readonly exhausted: boolean;
+  /** Spends from every budget what a model that is asked beside the calls has taken. Whether that was more than there was. */
+  spend(usage: ModelUsage): boolean;
   /** Lets go of timers and listeners. What is under way goes on without an end to its time; no other call can be made. */
   dispose(): void;
 }
@@ -65,6 +70,10 @@ export function openCaller(options: CallOptions): Caller {
       return lifetime.ended;
     },
     onEnd: lifetime.onEnd,
+    get exhausted() {
+      return isExhausted(scope.budgets);
+    },
+    spend: (usage) => spendTokens(usage, scope.budgets),
     dispose() {
       disposed = true;
       lifetime.dispose();
