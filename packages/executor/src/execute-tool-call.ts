@@ -27,7 +27,7 @@ export function executeToolCall(call: ToolCall, options: CallOptions): Promise<O
 /** As `executeToolCall`. Throws what is wrong before the call begins. */
 export function executeIn(scope: CallScope, call: ToolCall): Promise<Outcome | Suspended> {
   const identified = identifyCall(call, () => nextCallId(scope.session));
-  const release = scope.parent === undefined ? claimId(identified.id, scope.session) : undefined;
+  const release = claimId(identified.id, scope.session);
   const waiting = scope.parent?.counts ?? recoverResources(scope);
   if (waiting === undefined) return conductCall(identified, scope, { onEnd: release });
   return conductAfter(waiting, { call: identified, scope, release });
@@ -36,7 +36,7 @@ export function executeIn(scope: CallScope, call: ToolCall): Promise<Outcome | S
 interface Waiting {
   readonly call: IdentifiedCall;
   readonly scope: CallScope;
-  readonly release: (() => void) | undefined;
+  readonly release: () => void;
 }
 
 async function conductAfter(
@@ -46,7 +46,7 @@ async function conductAfter(
   try {
     await waiting;
   } catch (thrown) {
-    release?.();
+    release();
     throw thrown;
   }
   return conductCall(call, scope, { onEnd: release });
