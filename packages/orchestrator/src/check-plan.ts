@@ -1,7 +1,9 @@
 import { deepFreeze, digestJson, HoldfastError, type Json, type Tool } from '@holdfast/core';
+import type { ForeseeOptions } from '@holdfast/executor';
 import { checkGraph, type PlanGraph } from './check-graph.ts';
 import { type CheckedInputs, checkInputs } from './check-inputs.ts';
 import { checkLocks } from './check-locks.ts';
+import { type CheckedNodes, checkPolicies, checkPolicyOptions, type NodeAsk } from './check-policies.ts';
 import { checkHole } from './check-references.ts';
 import { markChecked } from './checked-plans.ts';
 import type { InputTree, NodeId, Plan, PlanViolation } from './plan.ts';
@@ -22,7 +24,11 @@ export interface PlanLimits {
   readonly maxTimeoutSeconds?: number;
 }
 
-export interface CheckPlanOptions {
+/**
+ * What a plan is checked against. `policies` are asked about every node, as they will be when it runs with the same `session`
+ * (default: a fresh one), `resources` and `grants`.
+ */
+export interface CheckPlanOptions extends ForeseeOptions {
   /** All that the plan may use. */
   readonly tools: readonly Tool[];
   /**
@@ -45,7 +51,13 @@ export interface CheckedPlan {
 
 /** What came of checking. Lists are in the order of the plan. */
 export type PlanCheck =
-  | { readonly type: 'valid'; readonly checked: CheckedPlan; readonly warnings: readonly PlanViolation[] }
+  | {
+      readonly type: 'valid';
+      readonly checked: CheckedPlan;
+      readonly warnings: readonly PlanViolation[];
+      /** Nodes for which a person will be asked, as far as is known: as if everything before them in the plan had succeeded. */
+      readonly asks: readonly NodeAsk[];
+    }
   /** The plan is one that says why there is none. */
   | { readonly type: 'declined'; readonly error: string }
   | {
@@ -56,18 +68,25 @@ export type PlanCheck =
 
 /**
  * Reads a plan, from JSON text or a value, in the present form or an older one, and checks it as a whole. Reports everything that is
- * wrong at once, at most 1,000 things. Nothing of any tool runs but its schemas and its `locks`.
+ * wrong at once, at most 1,000 things. Nothing of any tool runs but its schemas and its `locks`. Policies are asked when all else is
+ * right; `session` is read, and left as it is.
  *
- * @throws HoldfastError `options.invalid`, `tool.name.duplicate`, and what `compileSchema` throws for a schema of a tool: mistakes of
- * the host, not of the plan.
+ * @throws HoldfastError `options.invalid`, `tool.name.duplicate`, `policy.key.duplicate`, `policy.tool.unknown`, and what `compileSchema`
+ * throws for a schema of a tool: mistakes of the host, not of the plan.
  */
 export async function checkPlan(source: unknown, options: CheckPlanOptions): Promise<PlanCheck> {
   const limits = readLimits(options.limits ?? {});
-  const toolNamed = createToolTable(options.tools, options.functions ?? new Map());
+  // While policies are asked, the host's list may change.
+  const tools = [...options.tools];
+  const toolNamed = createToolTable(tools, options.functions ?? new Map());
   const reports: Reports = { violations: createReport(), warnings: createReport() };
   const reading = readDraft(source, reports);
+  await checkPolicyOptions(options);
   if (reading.type === 'declined') return Object.freeze({ type: 'declined', error: reading.error });
-  const inputs = reading.type === 'plan' ? checkDraft(reading.plan, { limits, toolNamed, options, reports }) : [];
+  const nodes = reading.type === 'plan' ? checkDraft(reading.plan, { limits, toolNamed, options, reports }) : undefined;
+  // No policy is shown what is no call.
+  const asked = nodes === undefined || reports.violations.list().length > 0 ? undefined : nodes;
+  const asks = asked === undefined ? [] : await checkPolicies(asked, options, reports.violations);
   const [violations, warnings] = [reports.violations.list(), reports.warnings.list()];
   const plan =
     violations.length > 0 || reading.type !== 'plan'
@@ -76,8 +95,9 @@ export async function checkPlan(source: unknown, options: CheckPlanOptions): Pro
   if (plan === undefined) return Object.freeze({ type: 'invalid', violations, warnings });
   // A plan is JSON; its type has names where JSON's has none.
   const digest = await digestJson(plan as unknown as Json);
-  const valid = deepFreeze({ type: 'valid' as const, checked: { plan, digest, inputs }, warnings });
-  markChecked(valid.checked, options);
+  const inputs = nodes?.inputs.flatMap((checked) => (checked === undefined ? [] : [checked.tree])) ?? [];
+  const valid = deepFreeze({ type: 'valid' as const, checked: { plan, digest, inputs }, warnings, asks });
+  markChecked(valid.checked, { ...options, tools });
   return valid;
 }
 
@@ -88,24 +108,24 @@ interface Checking {
   readonly reports: Reports;
 }
 
-function checkDraft(draft: DraftPlan, checking: Checking): readonly InputTree[] {
+function checkDraft(draft: DraftPlan, checking: Checking): CheckedNodes | undefined {
   const { limits, reports } = checking;
   const { nodes } = draft;
   if (nodes.length > limits.maxNodes) {
     const message = `The plan has ${nodes.length} nodes; ${limits.maxNodes} is the limit. They were not looked at.`;
     reports.violations.add('plan.nodes.limit', { path: 'nodes' }, message);
-    return [];
+    return undefined;
   }
   const graph = checkGraph(draft, limits.maxDepth, reports);
   const used = nodes.map((node) => checkTool(node, checking));
   for (const [position, node] of nodes.entries()) checkNumbers(node, used[position], checking);
-  const checked = nodes.map((node, position) => checkNodeInputs(node, { used, position, graph, reports }));
-  const candidates = checked.map((inputs, position) => {
+  const inputs = nodes.map((node, position) => checkNodeInputs(node, { used, position, graph, reports }));
+  const candidates = inputs.map((checked, position) => {
     const facts = used[position];
-    return inputs === undefined || facts === undefined ? undefined : { inputs, facts };
+    return checked === undefined || facts === undefined ? undefined : { inputs: checked, facts };
   });
   checkLocks(nodes, candidates, { graph, reports });
-  return checked.flatMap((inputs) => (inputs === undefined ? [] : [inputs.tree]));
+  return { nodes, graph, used, inputs };
 }
 
 function checkTool(node: DraftNode, { toolNamed, options, reports: { violations } }: Checking): ToolFacts | undefined {
