@@ -39,7 +39,7 @@ svg a:hover .box,svg a:focus .box{stroke-width:3.5}svg a:hover text{text-decorat
 table{border-collapse:collapse;width:100%}
 th,td{text-align:left;vertical-align:top;padding:.35rem .6rem;border-bottom:1px solid var(--line);overflow-wrap:anywhere}
 thead th{position:sticky;top:0;background:var(--page);border-bottom-width:2px;white-space:nowrap}
-td.number{white-space:nowrap;font-variant-numeric:tabular-nums}tbody th{min-width:4.5rem}td.tool{min-width:9rem}td.more{width:50%;min-width:16rem}details{position:relative}
+td.number{white-space:nowrap;font-variant-numeric:tabular-nums}tbody th bdi{display:inline-block;width:max-content;max-width:13ch}td.tool{min-width:9rem}td.more{width:50%;min-width:16rem}details{position:relative}
 @media (max-width:60rem){.table{overflow-x:auto}}
 tr:target{outline:3px solid var(--open);outline-offset:-3px}
 summary{cursor:pointer;color:var(--link)}
@@ -50,4 +50,4 @@ details::details-content{content-visibility:visible;block-size:auto}summary{colo
 `;
 
 /** SHA-256 of the style sheet, as the page's Content-Security-Policy names it. */
-export const styleHash = 'sha256-bEfkTBv+tj7sPTuHaMPvRb7ZqPQ639+dhzteEiZTCYo=';
+export const styleHash = 'sha256-MUQaYcqwXV1mK5Fe9zN59R84RQ3RUG9Q9bwmSSBzCGw=';

@@ -54,10 +54,11 @@ function barsOf({ nodes, startedAtMs, endedAtMs }: PlanTrace): readonly Bar[] {
   const known = nodes.flatMap((node) => [since(node.startedAtMs) ?? 0, since(node.endedAtMs) ?? 0]);
   const lastMs = known.reduce<number>((last, ms) => Math.max(last, ms), since(endedAtMs) ?? 0);
   return nodes.flatMap((node, index) => {
-    const fromMs = since(node.startedAtMs);
+    const readyMs = node.dependsOn.reduce<number>((latest, id) => Math.max(latest, ended.get(id) ?? 0), 0);
+    // A call that waits for a person has asked as soon as it could.
+    const fromMs = since(node.startedAtMs) ?? (node.kind === 'suspended' ? readyMs : undefined);
     if (fromMs === undefined) return [];
     const toMs = Math.max(fromMs, since(node.endedAtMs) ?? lastMs);
-    const readyMs = node.dependsOn.reduce<number>((latest, id) => Math.max(latest, ended.get(id) ?? 0), 0);
     const retriesMs = node.retries.flatMap(({ atMs }) => since(atMs) ?? []).filter((ms) => ms >= fromMs && ms <= toMs);
     return [
       { node, index, readyMs: Math.min(readyMs, fromMs), fromMs, workMs: workOf(node, fromMs, toMs), toMs, retriesMs },

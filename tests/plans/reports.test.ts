@@ -1,0 +1,119 @@
+import { defineTool, type JsonObject, jsonSchema, type Tool, toolError } from '@holdfast/core';
+import { answerApproval } from '@holdfast/executor';
+import {
+  checkPlan,
+  describePlan,
+  describeTrace,
+  type PlanTrace,
+  planToMermaid,
+  readTrace,
+  resumePlan,
+  runPlan,
+  synthesise,
+  traceToHtml,
+} from '@holdfast/orchestrator';
+import { createSession, type Session } from '@holdfast/session';
+import { manualClock, scriptedModel } from '@holdfast/testing';
+import { expect, test } from 'vitest';
+
+const open: JsonObject = { type: 'object', properties: { text: {} } };
+
+const attack = '"]; <script>alert(1)</script>\n{{STEPS.a}} \u202Eend';
+
+const tools: readonly Tool[] = [
+  defineTool({ name: 'attack', description: 'Returns what is hostile.', effects: 'none', execute: () => attack }),
+  defineTool({
+    name: 'echo',
+    description: 'Gives back its text.',
+    effects: 'none',
+    inputSchema: jsonSchema(open),
+    execute: (input) => (input as JsonObject)['text'] ?? null,
+  }),
+  defineTool({
+    name: 'fail',
+    description: 'Fails.',
+    effects: 'none',
+    execute: () => toolError('The server answered 503.', { code: 'server.down' }),
+  }),
+  defineTool({
+    name: 'remove',
+    description: 'Removes what there is.',
+    effects: 'external',
+    dangerous: true,
+    execute: () => 'removed',
+  }),
+];
+
+const nodes: readonly JsonObject[] = [
+  { id: 'a', tool: 'attack', inputs: {}, metadata: { purpose: attack } },
+  { id: 'b', tool: 'fail', inputs: {}, on_fail: 'continue' },
+  { id: 'c', tool: 'echo', inputs: { text: 'got {{STEPS.a}} and {{STEPS.b}}' } },
+];
+
+async function checked(...all: readonly JsonObject[]): Promise<Parameters<typeof runPlan>[0]> {
+  const found = await checkPlan({ nodes: all, final_output_node: all.at(-1)?.['id'] ?? 0 }, { tools });
+  if (found.type !== 'valid') throw new Error(JSON.stringify(found));
+  return found.checked;
+}
+
+/** Reports of all forms, which have to be the same of what a run answers and of what its log says. */
+async function reportsOf(trace: PlanTrace, session: Session): Promise<readonly string[]> {
+  const make = async (from: PlanTrace): Promise<readonly string[]> => [
+    describePlan(from.plan),
+    describeTrace(from),
+    planToMermaid(from.plan, from),
+    traceToHtml(from),
+    (await synthesise(from)).text,
+  ];
+  const reports = await make(trace);
+  expect(await make(readTrace(session.records()))).toEqual(reports);
+  return reports;
+}
+
+test('a run is told alike from its answer and from its log, and what tools returned stays text', async () => {
+  const session = createSession({ clock: manualClock() });
+  const trace = await runPlan(await checked(...nodes), { tools, session, clock: manualClock() });
+  const [plan = '', text = '', chart = '', page = '', report = ''] = await reportsOf(trace, session);
+  expect(plan).toContain('c     echo    a, b   halt');
+  expect(text).toMatch(/^b +fail +failed +1 +0 ms +The server answered 503\. \(server\.down\)$/mu);
+  expect(text).toContain('partial: 2 of 3 nodes succeeded');
+  expect(chart).toContain('n2[["c echo<br/>ok 0 ms"]]');
+  expect(page).not.toContain('<script');
+  expect(page).toContain('&#60;script&#62;alert(1)&#60;/script&#62;');
+  expect(report).toContain('- b (fail) failed: The server answered 503. (server.down)');
+  for (const told of [text, chart, page, report]) expect(told).not.toContain('\u202E');
+});
+
+test('a run that waits for a person says so, and after the answer tells of it', async () => {
+  const session = createSession({ clock: manualClock() });
+  const options = { tools, session, clock: manualClock() };
+  const waiting = await runPlan(
+    await checked({ id: 'a', tool: 'echo', inputs: { text: 1 } }, { id: 'gone', tool: 'remove', depends_on: ['a'] }),
+    options,
+  );
+  const [, text = '', , page = '', report = ''] = await reportsOf(waiting, session);
+  expect(waiting.status).toBe('suspended');
+  expect(text).toContain('It waits for 1 answer of a person, and goes on when it is resumed.');
+  expect(text).toContain('of `remove`, until ');
+  expect(page).toContain('Questions that wait for a person');
+  expect(report).toContain('Status: suspended: 1 of 2 nodes succeeded');
+  const [pending] = waiting.pending;
+  if (pending === undefined) throw new Error('Nothing waits.');
+  await answerApproval(session, pending.callId, { type: 'approve' }, { by: 'ada', clock: manualClock() });
+  const after = await resumePlan(options);
+  const [, ended = ''] = await reportsOf(after, session);
+  expect(ended).toMatch(/^gone +remove +ok +1 +0 ms +approved by ada$/mu);
+  expect(ended).toContain('succeeded: 2 of 2 nodes succeeded');
+});
+
+test('a model that synthesises is told of results as data', async () => {
+  const session = createSession({ clock: manualClock() });
+  const trace = await runPlan(await checked(...nodes), { tools, session, clock: manualClock() });
+  const model = scriptedModel([{ text: 'All went well.' }]);
+  const { text, missing } = await synthesise(trace, { model });
+  expect(missing).toEqual(['b']);
+  expect(text.split('\n')[0]).toMatch(/^Status: partial: 2 of 3 nodes succeeded/u);
+  expect(text).toMatch(/\n- b \(fail\) failed.*\n\nAll went well\.\n$/u);
+  const told = model.requests[0]?.messages.at(-1)?.text ?? '';
+  expect(JSON.parse(told)).toMatchObject({ nodes: [{ result: attack }, { kind: 'failed' }, { kind: 'ok' }] });
+});
