@@ -112,6 +112,26 @@ test('a plan is found as it was written, whatever stands around it', () => {
   );
 });
 
+test('a plan that was thought is never taken for the answer', () => {
+  const drafts = fc.array(
+    fc.oneof(
+      prose,
+      written,
+      written.map((json) => json.slice(0, -9)),
+    ),
+    { maxLength: 4 },
+  );
+  fc.assert(
+    fc.property(fc.boolean(), fc.array(drafts, { minLength: 1, maxLength: 2 }), plan, (opened, thoughts, json) => {
+      const answer = JSON.stringify({ ...json, _final: true });
+      const reasoning = thoughts.map((parts) => `${opened ? '<think>' : ''}${parts.join(' ')}</think>`).join('\n');
+      const extraction = extractPlan(`${reasoning}\n${answer}`);
+      if (extraction.type === 'found') expect(extraction.json).toBe(answer);
+    }),
+    { numRuns: 500 },
+  );
+});
+
 test('a plan that is cut off anywhere is never found, nor is a plan in it', () => {
   fc.assert(
     fc.property(prose, plan, plan, fc.nat(), (before, outer, inner, number) => {

@@ -134,6 +134,7 @@ test.each([
   ['a plan in a node of half a plan', `{"nodes":[{"id":0,"tool":"s","inputs":{"plan":${good}}}]`],
   ['a plan in a node of a broken plan', `{"nodes":[{"id":0,"tool":"s" "inputs":{"plan":${good}}}]}`],
   ['a plan in a node of a broken plan in other quotes', `{'nodes':[{'id':0, 'text':'} ' 'plan':${good}}]}`],
+  ['a plan, and half a plan, that were thought', `${other} no, {"nodes":[ better: </think>${good}`],
   ['a plan behind a tag in half a plan', `{"nodes":[{"id":0,"tool":"s","inputs":{"</think>":${good}`],
   ['nothing but a plan in reasoning', `<think>{x}</think>{"nodes"`],
   ['a plan within reasoning that does not end', `<think>perhaps ${good} or rather`],
@@ -201,7 +202,14 @@ test.each([
     // The last look may go over the limit once, and to the end of the text.
     expect(steps).toBeLessThanOrEqual(17 * text.length + 10_000);
   }
-  expect(found(`${good}${unit.repeat(count)}`)).toBe(unit === '</think>' ? undefined : good);
+  expect(found(`${good}${unit.repeat(count)}`)).toBe(
+    unit === '</think>' || unit === '{"a":</think>' ? undefined : good,
+  );
+});
+
+test('a hundred objects that could be plans are tried', () => {
+  expect(found('{"nodes":1} '.repeat(99) + good)).toBe(good);
+  expect(found('{"nodes":1} '.repeat(100) + good)).toBe('{"nodes":1}');
 });
 
 test('10 MB of braces are read once, and cost no more than their number', () => {

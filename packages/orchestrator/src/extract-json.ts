@@ -76,14 +76,13 @@ class Search {
 
   scan(): void {
     let at = 0;
-    while (at < this.#text.length && this.#candidates < maxCandidates) {
+    while (at < this.#text.length) {
       mark.lastIndex = at;
       const found = mark.exec(this.#text);
       this.#budget.left -= (found === null ? this.#text.length : mark.lastIndex) - at;
       if (found === null) return;
       if (this.#budget.left < 0) {
-        this.#hasBrace = true;
-        this.#broken ??= 'it takes too long to read';
+        this.#stop('it takes too long to read', at);
         return;
       }
       const { 0: sign, index } = found;
@@ -121,9 +120,10 @@ class Search {
     const reading = readLenientObject(this.#text, start, this.#budget);
     if (reading.type === 'other') return start + 1;
     if (reading.type === 'broken') {
-      this.#broken ??= reading.end === undefined ? `it is cut off, or ${reading.problem}` : reading.problem;
       // What comes after the beginning of an object that never ends may be a part of it.
-      return reading.end ?? this.#text.length;
+      if (reading.end === undefined) return this.#stop(`it is cut off, or ${reading.problem}`, start);
+      this.#broken ??= reading.problem;
+      return reading.end;
     }
     const { json, keys, end } = reading;
     this.#take({ json, end, warnings: toWarnings(reading.repairs) }, keys);
@@ -141,6 +141,7 @@ class Search {
 
   #add(found: Found): void {
     this.#candidates += 1;
+    if (this.#candidates > maxCandidates) return;
     if (readPlan(found.json).type === 'invalid') this.#draft ??= found;
     else this.#plans.push(found);
   }
@@ -200,6 +201,15 @@ class Search {
     if (closed !== null) return closingTag.lastIndex;
     this.#openReasoning = start;
     return end;
+  }
+
+  /** Looks at nothing behind `start`. Where a reasoning block ends there, what was found before may have been thought. */
+  #stop(problem: string, start: number): number {
+    closingTag.lastIndex = start;
+    if (closingTag.test(this.#text)) this.#forget();
+    this.#hasBrace = true;
+    this.#broken ??= problem;
+    return this.#text.length;
   }
 
   /** All that was found was thought. */
