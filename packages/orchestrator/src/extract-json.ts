@@ -104,13 +104,13 @@ class Search {
   }
 
   best(): Found | undefined {
-    const [first, second] = this.#plans;
+    const [first] = this.#plans;
     if (this.#openReasoning === undefined)
       return first ?? this.#draft ?? (this.#broken === undefined ? this.#object : undefined);
     if (first === undefined) return undefined;
     if (first.end <= this.#openReasoning) return first;
     // The closing tag may have been forgotten. Only a plan that is the last word is no thought.
-    if (second !== undefined || !onlyFences.test(this.#text.slice(first.end))) return undefined;
+    if (!onlyFences.test(this.#text.slice(first.end))) return undefined;
     return { ...first, warnings: [...first.warnings, repaired('a reasoning block before it was never closed')] };
   }
 
