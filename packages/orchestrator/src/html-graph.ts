@@ -8,6 +8,8 @@ import type { NodeTrace, PlanTrace } from './trace.ts';
 /** More than this is a list in place of a drawing. */
 export const maxDrawnNodes = 500;
 const maxDrawnEdges = 3_000;
+/** Characters that a box has room for; what is wider all the same is clipped. */
+const maxLabel = 22;
 
 /** The plan as a drawing whose nodes lead to their rows in the table; of a large plan a list. */
 export function graphOf(trace: PlanTrace): Html {
@@ -58,6 +60,6 @@ function boxOf(node: NodeTrace, index: number, { x, y }: Point, isFinal: boolean
   const { kind, durationMs, purpose } = node;
   const state = durationMs === undefined ? kind : `${kind}, ${formatDuration(durationMs)}`;
   const inset = isFinal ? 2 : 1;
-  return html`<a href="#node-${index}" class="${toneOf(kind)}"><svg x="${x}" y="${y}" width="${nodeWidth}" height="${nodeHeight}"><title>${nameOf(node)}: ${state}${purpose === undefined ? '' : `. ${toLine(purpose, 300)}`}</title><rect class="${isFinal ? 'box final' : 'box'}" x="${inset}" y="${inset}" width="${nodeWidth - 2 * inset}" height="${nodeHeight - 2 * inset}" rx="6"/><text class="name" x="10" y="19">${toLine(String(node.node), 12)} ${toLine(node.tool, 40)}</text><text class="small" x="10" y="36">${state}</text></svg></a>
+  return html`<a href="#node-${index}" class="${toneOf(kind)}"><svg x="${x}" y="${y}" width="${nodeWidth}" height="${nodeHeight}"><title>${nameOf(node)}: ${state}${purpose === undefined ? '' : `. ${toLine(purpose, 300)}`}</title><rect class="${isFinal ? 'box final' : 'box'}" x="${inset}" y="${inset}" width="${nodeWidth - 2 * inset}" height="${nodeHeight - 2 * inset}" rx="6"/><text class="name" x="10" y="19">${toLine(`${node.node} ${node.tool}`, maxLabel)}</text><text class="small" x="10" y="36">${state}</text></svg></a>
 `;
 }

@@ -16,7 +16,7 @@ export interface Layout {
   readonly height: number;
 }
 
-export const nodeWidth = 176;
+export const nodeWidth = 192;
 export const nodeHeight = 46;
 const gapX = 20;
 /** Between edges that pass by beside each other. */
@@ -25,8 +25,8 @@ const gapY = 44;
 /** What an edge that passes by takes of a row. */
 const passWidth = 12;
 const margin = 16;
-/** A layer of more nodes than this takes several rows, so that a wide graph can still be looked at. */
-const maxRow = 12;
+/** A layer of more nodes than this takes several rows, so that wide graphs can still be looked at. */
+const maxRow = 8;
 /** An edge over more layers than this is one curve; so is every long one once there are this many bends. */
 const maxSpan = 40;
 const maxBends = 3_000;
@@ -150,10 +150,12 @@ function meanOf(items: readonly Item[], numberOf: (item: Item) => number): numbe
 
 function toRows(layer: readonly Item[]): readonly (readonly Item[])[] {
   const rows: Item[][] = [[]];
+  const count = layer.reduce((sum, { node }) => (node === undefined ? sum : sum + 1), 0);
+  const perRow = Math.ceil(count / Math.ceil(count / maxRow));
   let nodes = 0;
   for (const item of layer) {
     if (item.node !== undefined) {
-      if (nodes === maxRow) {
+      if (nodes === perRow) {
         rows.push([]);
         nodes = 0;
       }

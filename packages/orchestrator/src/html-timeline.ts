@@ -2,10 +2,12 @@ import { maxDrawnNodes } from './html-graph.ts';
 import { type Html, html, nothing } from './html-text.ts';
 import type { NodeId } from './plan.ts';
 import { nameOf, toneOf } from './report-facts.ts';
-import { formatCount, formatDuration } from './report-text.ts';
+import { formatCount, formatDuration, toLine } from './report-text.ts';
 import type { NodeTrace, PlanTrace } from './trace.ts';
 
 const labelWidth = 220;
+/** Characters that a label has room for. */
+const maxLabel = 28;
 const axisWidth = 760;
 const rowHeight = 24;
 const headHeight = 28;
@@ -128,7 +130,7 @@ function rowOf({ node, index, readyMs, fromMs, workMs, toMs, retriesMs }: Bar, y
     personMs > 0 ? `waited ${formatDuration(personMs)} for a person` : '',
     retriesMs.length > 0 ? `${formatCount(retriesMs.length, 'attempt')} failed before the last one` : '',
   ].filter((text) => text !== '');
-  return html`<a href="#node-${index}" class="${toneOf(node.kind)}"><title>${told.join(', ')}</title><svg x="0" y="${y}" width="${labelWidth - 8}" height="${rowHeight}"><text x="6" y="16">${nameOf(node)}</text></svg>${
+  return html`<a href="#node-${index}" class="${toneOf(node.kind)}"><title>${told.join(', ')}</title><svg x="0" y="${y}" width="${labelWidth - 8}" height="${rowHeight}"><text x="6" y="16">${toLine(nameOf(node), maxLabel)}</text></svg>${
     waitMs > 0
       ? html`<line class="wait" x1="${at(readyMs)}" y1="${middle}" x2="${at(fromMs)}" y2="${middle}"/>`
       : nothing
