@@ -245,7 +245,8 @@ function scoreOf(relevance: number, clause: Clause, profile: Profile, filling: F
   return relevance + filled * 0.5 + filling.quality * 0.05 - missing - unused * 0.7 + used * 0.7;
 }
 
-function isNamed(item: Item, { nameStems, descriptionStems }: Profile): boolean {
+/** Whether a value only says which tool is meant. */
+export function isNamed(item: Item, { nameStems, descriptionStems }: Profile): boolean {
   return (
     item.type === 'value' &&
     splitName(String(item.value.value)).some(

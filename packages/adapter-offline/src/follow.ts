@@ -171,7 +171,8 @@ function resultsOf({ entries, earlier }: Progress): readonly Chapter[] {
   return found.length > 0 ? found : earlier;
 }
 
-function asksToShow({ items, refersBack }: Clause): boolean {
+/** "… and show them to me" is what an answer does anyway. */
+export function asksToShow({ items, refersBack }: Clause): boolean {
   const words = items.flatMap((item) => (item.type === 'word' ? [item] : []));
   const isShowing = words.some(({ stem }) => /^(?:show|tell|print|display|list|giv|report|present)$/u.test(stem));
   const isPlain = ({ lower, stem }: Word): boolean =>
@@ -186,7 +187,7 @@ function needsContent({ profile, filling }: Choice): boolean {
 }
 
 /** The clause without what the first choice has taken: in "write a list of all tasks to a.md" the list is to be found first. */
-function sourceClause(clause: Clause, { filling }: Choice, toolbox: Toolbox): Clause {
+export function sourceClause(clause: Clause, { filling }: Choice, toolbox: Toolbox): Clause {
   const rest = clause.items.filter((item, index) => {
     const leads = item.type === 'word' && isPreposition(item.lower) && filling.used.has(index + 1);
     return !filling.used.has(index) && !leads && index !== clause.verb?.index;

@@ -1,1 +1,2 @@
 export { offlineModel } from './offline-model.ts';
+export { offlinePlanner } from './offline-planner.ts';

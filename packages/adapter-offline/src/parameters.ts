@@ -17,6 +17,8 @@ export interface Parameter {
   /** Stems of the words of the last name. */
   readonly nameStems: readonly string[];
   readonly descriptionStems: readonly string[];
+  /** Of one value: of a list, that of its items. */
+  readonly schema: JsonObject;
 }
 
 /** Reads the parameters of a tool. Whatever is no JSON Schema that it understands gives parameters of type `other`, or none. */
@@ -53,30 +55,48 @@ function parametersOf(
   isRequired: boolean,
 ): readonly Parameter[] {
   const schema = resolve(root, declared);
-  const type = typeOf(schema);
-  if (type === 'object' && path.length === 1) {
+  if (typeOf(schema) === 'object' && path.length === 1) {
     const inner = propertiesOf(root, schema, path, isRequired);
     if (inner.length > 0) return inner;
   }
+  return [parameterOf(root, declared, path, isRequired)];
+}
+
+/** The arguments that are objects with known members, each as a whole. */
+export function readObjects(inputSchema: JsonObject): readonly Parameter[] {
+  const required: unknown = Object.hasOwn(inputSchema, 'required') ? inputSchema['required'] : [];
+  return Object.entries(objectAt(inputSchema, 'properties') ?? {})
+    .slice(0, maxProperties)
+    .flatMap(([name, value]) => {
+      if (name === '__proto__' || !isPlainObject(value)) return [];
+      const schema = resolve(inputSchema, value as JsonObject);
+      if (typeOf(schema) !== 'object' || objectAt(schema, 'properties') === undefined) return [];
+      const isRequired = Array.isArray(required) && required.includes(name);
+      return [parameterOf(inputSchema, value as JsonObject, [name], isRequired)];
+    });
+}
+
+function parameterOf(root: JsonObject, declared: JsonObject, path: readonly string[], isRequired: boolean): Parameter {
+  const schema = resolve(root, declared);
+  const type = typeOf(schema);
   const items = objectAt(schema, 'items');
   const isList = type === 'array';
   const element = isList ? resolve(root, items ?? {}) : schema;
   const name = path.at(-1) ?? '';
   const description = textAt(declared, 'description') ?? textAt(schema, 'description') ?? '';
-  return [
-    {
-      path,
-      type: isList ? simpleType(items === undefined ? 'string' : typeOf(element)) : simpleType(type),
-      isList,
-      isRequired: isRequired && !Object.hasOwn(schema, 'default'),
-      choices: choicesOf(element),
-      format: textAt(element, 'format'),
-      pattern: patternOf(element),
-      description,
-      nameStems: splitName(name).map(stemOf),
-      descriptionStems: wordsOf(description.slice(0, 400)).map((word) => word.stem),
-    },
-  ];
+  return {
+    path,
+    type: isList ? simpleType(items === undefined ? 'string' : typeOf(element)) : simpleType(type),
+    isList,
+    isRequired: isRequired && !Object.hasOwn(schema, 'default'),
+    choices: choicesOf(element),
+    format: textAt(element, 'format'),
+    pattern: patternOf(element),
+    description,
+    nameStems: splitName(name).map(stemOf),
+    descriptionStems: wordsOf(description.slice(0, 400)).map((word) => word.stem),
+    schema: element,
+  };
 }
 
 /** Follows one local reference and takes the first branch that is not null. */

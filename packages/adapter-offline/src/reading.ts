@@ -135,7 +135,9 @@ const alsoThings: ReadonlySet<string> = new Set(
     .map(stemOf),
 );
 const openers: ReadonlySet<string> = new Set(
-  'the a an this that these those my our your all every each it them to into in as with me'.split(' '),
+  'the a an this that these those my our your its their both all every everything each it them to into in as with me'.split(
+    ' ',
+  ),
 );
 
 function startsClause(items: readonly Item[], at: number, actions: ActionWords): boolean {

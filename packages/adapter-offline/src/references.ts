@@ -30,7 +30,8 @@ export function referTo(parameter: Parameter, role: Role, clause: Clause, known:
   return suits(parameter, value) ? value : undefined;
 }
 
-const titles: ReadonlySet<string> = new Set(['title', 'subject', 'headline', 'caption', 'heading'].map(stemOf));
+/** Names of arguments that are headings. */
+export const titles: ReadonlySet<string> = new Set(['title', 'subject', 'headline', 'caption', 'heading'].map(stemOf));
 
 /** The text that a clause wants stored: what was found so far, else the words that it gives itself. */
 export function contentFor(
@@ -46,7 +47,7 @@ export function contentFor(
 }
 
 /** "Write hello world to a.txt": words behind the verb without an article are the text itself; "a poem" would be a task. */
-function ownWords({ items, verb, source }: Clause, used: ReadonlySet<number>): string | undefined {
+export function ownWords({ items, verb, source }: Clause, used: ReadonlySet<number>): string | undefined {
   const from = (verb?.index ?? -1) + 1;
   let to = from;
   for (let item = items[to]; item?.type === 'word' && !isPreposition(item.lower) && !used.has(to); item = items[to])
