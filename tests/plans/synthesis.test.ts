@@ -167,6 +167,10 @@ describe('with a model', () => {
     },
   };
 
+  async function* eventsOf(events: readonly unknown[]): AsyncGenerator<unknown> {
+    for (const event of events) yield await Promise.resolve(event);
+  }
+
   test.each<{ readonly name: string; readonly step: ScriptStep; readonly why: string }>([
     {
       name: 'fails',
@@ -199,6 +203,39 @@ describe('with a model', () => {
       by: 'rules',
       note: 'This report was made by rules: the model could not be asked (The model sent more than 200000 characters.).',
     });
+  });
+
+  test.each<{ readonly name: string; readonly stream: unknown; readonly said: string }>([
+    {
+      name: 'throws at once',
+      stream: () => {
+        throw new Error('no key');
+      },
+      said: 'no key',
+    },
+    {
+      name: 'is an async function',
+      stream: () => Promise.reject(new Error('late')),
+      said: '`stream` of the model answered',
+    },
+    { name: 'answers with nothing', stream: () => undefined, said: '`stream` of the model answered' },
+    { name: 'never finishes', stream: () => eventsOf([{ type: 'text-delta', text: 'a' }]), said: 'without `finish`' },
+    {
+      name: 'sends a text that is none',
+      stream: () => eventsOf([{ type: 'text-delta', text: 1 }]),
+      said: 'is no string',
+    },
+    {
+      name: 'sends what nobody knows',
+      stream: () => eventsOf([{ type: 'thought' }]),
+      said: 'of unknown type `thought`',
+    },
+    { name: 'sends nothing as an event', stream: () => eventsOf([undefined]), said: 'undefined' },
+  ])('a model that breaks its contract leaves the report to the rules: one that $name', async ({ stream, said }) => {
+    const model = { id: 'broken:model', stream } as unknown as Model;
+    const { by, note } = await synthesise(partial, { model });
+    expect(by).toBe('rules');
+    expect(note).toContain(said);
   });
 
   test('an answer that is not used has its tokens counted, too', async () => {

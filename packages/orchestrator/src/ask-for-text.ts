@@ -49,7 +49,13 @@ export async function askForText(
   let calls = 0;
   const failed = (message: string, cause?: unknown): AskedText => ({ type: 'failed', message, cause, text });
   try {
-    iterator = model.stream({ messages, tools: [], signal: own.signal, deadline })[Symbol.asyncIterator]();
+    const stream: unknown = model.stream({ messages, tools: [], signal: own.signal, deadline });
+    if (!isStream(stream)) {
+      // The rejection of an async function, which nobody will hear, must not end the process.
+      void Promise.allSettled([stream]);
+      return failed('`stream` of the model answered with what is no async iterable.');
+    }
+    iterator = stream[Symbol.asyncIterator]();
     for (;;) {
       const step = await Promise.race([iterator.next(), over]);
       outer?.throwIfAborted();
@@ -81,6 +87,10 @@ export async function askForText(
     own.abort();
     void closeStream(iterator);
   }
+}
+
+function isStream(value: unknown): value is AsyncIterable<ModelEvent> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 }
 
 async function closeStream(iterator: AsyncIterator<ModelEvent> | undefined): Promise<void> {
