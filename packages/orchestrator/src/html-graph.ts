@@ -33,7 +33,7 @@ function listOf({ nodes }: PlanTrace, edges: number): Html {
 
 function drawingOf({ nodes, plan }: PlanTrace, { nodes: places, edges, width, height }: Layout): Html {
   return html`<p class="note">Each node stands below what it needs, and leads to its row in the table. The thick border is the node whose result is the plan's.</p>
-<div class="scroll" role="region" aria-labelledby="graph-title" tabindex="0">
+<div class="scroll" role="group" aria-labelledby="graph-title" tabindex="0">
 <svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" aria-labelledby="graph-title">
 <defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto"><path class="head" d="M0 0L8 4L0 8z"/></marker></defs>
 <g aria-hidden="true">${edges.map(

@@ -40,7 +40,7 @@ export function timelineOf(trace: PlanTrace): Html {
       : html`<p class="note">These are the ${formatCount(bars.length, 'node')} that took longest; ${formatCount(left, 'more node')} left out of this page.</p>
 `;
   return html`${note}<p class="note">A full bar is work, a pale one with a broken border waited for a person. A dotted line before a bar is the time between the end of what the node needs and its own start. A stroke through a bar is an attempt that failed and was followed by another.</p>
-<div class="scroll" role="region" aria-labelledby="timeline-title" tabindex="0">
+<div class="scroll" role="group" aria-labelledby="timeline-title" tabindex="0">
 <svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" aria-labelledby="timeline-title">
 ${ticksOf(totalMs).map((tickMs) => tickOf(tickMs, totalMs, height))}${bars.map((bar, row) => rowOf(bar, headHeight + row * rowHeight, totalMs))}</svg>
 </div>`;
