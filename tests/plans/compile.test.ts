@@ -1,18 +1,12 @@
 import {
   allow,
   definePolicy,
-  defineTool,
   deny,
-  type HoldfastError,
-  isHoldfastError,
   type Json,
-  jsonSchema,
   type Model,
-  type ModelRequest,
   type Planner,
   type PlannerAnswer,
   type PlannerRequest,
-  type Tool,
 } from '@holdfast/core';
 import {
   type CompileEvent,
@@ -20,93 +14,28 @@ import {
   checkPlan,
   compilePlan,
   modelPlanner,
-  type PlanViolation,
   planFrom,
+  runPlan,
 } from '@holdfast/orchestrator';
+import { createSession } from '@holdfast/session';
 import { manualClock, type ScriptStep, scriptedModel } from '@holdfast/testing';
 import { describe, expect, test } from 'vitest';
-
-const find = defineTool({
-  name: 'find_news',
-  description: 'Find news.',
-  effects: 'none',
-  inputSchema: jsonSchema({
-    type: 'object',
-    properties: { about: { type: 'string' }, top: { type: 'integer', maximum: 20 } },
-    required: ['about'],
-  }),
-  outputSchema: jsonSchema({ type: 'object', properties: { titles: { type: 'array', items: { type: 'string' } } } }),
-  execute: () => ({ titles: [] }),
-});
-const write = defineTool({
-  name: 'write_page',
-  description: 'Write a page.',
-  inputSchema: jsonSchema({
-    type: 'object',
-    properties: { lines: { type: 'array', items: { type: 'string' } } },
-    required: ['lines'],
-  }),
-  dangerous: true,
-  execute: () => 'written',
-});
-const tools: readonly Tool[] = [write, find];
-const request = 'Write a page with the news about tulips.';
-
-const good = JSON.stringify({
-  nodes: [
-    { id: 'news', tool: 'find_news', inputs: { about: 'tulips' } },
-    { id: 'page', tool: 'write_page', inputs: { lines: { $from: 'news', path: 'titles' } } },
-  ],
-  final_output_node: 'page',
-});
-/** One thing is wrong with it, another one for each `top`. */
-const bad = (top: number): string => good.replace('"tulips"', `"tulips","top":${top}`);
-const broken = (text: string = good): string => text.replace('],', '] ');
-
-const texts = (...answers: readonly string[]): readonly ScriptStep[] => answers.map((text) => ({ text }));
-
-interface Compiling {
-  /** Of the one error that it ended with; `undefined`: it did not. */
-  readonly error: HoldfastError | undefined;
-  readonly plan: Json;
-  readonly rounds: number | undefined;
-  readonly events: readonly CompileEvent[];
-  readonly requests: readonly ModelRequest[];
-}
-
-async function compile(script: readonly ScriptStep[], options: Partial<CompilePlanOptions> = {}): Promise<Compiling> {
-  const model = scriptedModel(script);
-  const events: CompileEvent[] = [];
-  const base = {
-    request,
-    tools,
-    planner: modelPlanner(model),
-    onEvent: (event: CompileEvent) => void events.push(event),
-  };
-  const ended = await compilePlan({ ...base, ...options }).then(
-    ({ plan, rounds }) => ({ error: undefined, plan: plan as unknown as Json, rounds }),
-    (error: unknown) => ({ error: toOurs(error), plan: null, rounds: undefined }),
-  );
-  return { ...ended, events, requests: model.requests };
-}
-
-function toOurs(error: unknown): HoldfastError {
-  if (isHoldfastError(error)) return error;
-  throw error;
-}
-
-async function normalForm(json: string): Promise<Json> {
-  const found = await checkPlan(json, { tools });
-  return found.type === 'valid' ? (found.checked.plan as unknown as Json) : null;
-}
-
-const asked = ({ events }: Compiling): readonly number[] =>
-  events.flatMap((event) => (event.type === 'planner-asked' ? [event.round] : []));
-const violationsIn = ({ error }: Compiling): readonly string[] => {
-  const { violations = [] } = (error?.data ?? {}) as unknown as { readonly violations?: readonly PlanViolation[] };
-  return violations.map(({ code, path }) => `${code} ${path}`.trim());
-};
-const tooMany = 'plan.input.type nodes[0].inputs.top';
+import {
+  asked,
+  bad,
+  broken,
+  type Compiling,
+  compile,
+  find,
+  good,
+  normalForm,
+  request,
+  rushingClock,
+  texts,
+  tools,
+  tooMany,
+  violationsIn,
+} from './test-compile.ts';
 
 describe('rounds', () => {
   test('EXT-1: a good plan takes one', async () => {
@@ -248,18 +177,8 @@ describe('planners that cannot be asked', () => {
     script: readonly ScriptStep[],
     options: Partial<CompilePlanOptions> = {},
   ): Promise<Compiling & { readonly waits: readonly number[] }> {
-    const clock = manualClock();
-    const waits: number[] = [];
-    const rushing = {
-      now: clock.now,
-      after(delayMs: number, run: () => void) {
-        waits.push(delayMs);
-        const cancel = clock.after(delayMs, run);
-        queueMicrotask(() => clock.advance(delayMs));
-        return cancel;
-      },
-    };
-    return { ...(await compile(script, { clock: rushing, ...options })), waits };
+    const { clock, waits } = rushingClock();
+    return { ...(await compile(script, { clock, ...options })), waits };
   }
 
   test('EXT-15: three times in a row are the end, with the cause', async () => {
@@ -434,6 +353,15 @@ describe('before and after', () => {
     expect(
       Object.isFrozen(compiled) && Object.isFrozen(compiled.warnings) && Object.isFrozen(compiled.plan.nodes),
     ).toBe(true);
+  });
+
+  test('the plan can be run as it is, and no copy of it', async () => {
+    const compiled = await compilePlan({ request, tools, planner: planFrom(good) });
+    const trace = await runPlan(compiled, { tools, session: createSession(), approve: () => ({ type: 'approve' }) });
+    expect(trace).toMatchObject({ status: 'succeeded', digest: compiled.digest });
+    expect(() => runPlan({ ...compiled }, { tools, session: createSession() })).toThrow(
+      expect.objectContaining({ code: 'plan.unchecked' }),
+    );
   });
 
   test('what a listener throws ends the compilation', async () => {
