@@ -192,9 +192,11 @@ describe('with a model', () => {
     },
   ])('one that $name leaves the report to the rules', async ({ step, why }) => {
     const { text, by, note, status, missing } = await synthesise(partial, { model: scriptedModel([step]) });
-    const note2 = `This report was made by rules: ${why}.`;
-    expect({ by, note, status, missing }).toEqual({ by: 'rules', note: note2, status: 'partial', missing: [1, 2] });
-    expect(text).toBe(`${(await synthesise(partial)).text}\n${note2}\n`);
+    const told = `This report was made by rules: ${why}.`;
+    expect({ by, note, status, missing }).toEqual({ by: 'rules', note: told, status: 'partial', missing: [1, 2] });
+    expect(text).toBe(
+      ['Request: Compare the two', ...head, told, '', 'Result, of node report:', 'AMD ships.', ''].join('\n'),
+    );
   });
 
   test('one that never stops is stopped', async () => {
@@ -316,7 +318,10 @@ describe('what the model is told', () => {
   const value = fc.jsonValue({ stringUnit: 'binary' }).map((json) => json as Json);
   const node = fc.record({
     tool: fc.constantFrom('small', 'search', '__proto__', 'constructor'),
-    kind: fc.constantFrom('ok', 'failed', 'skipped', 'in-doubt'),
+    kind: fc.constantFrom(
+      ...(['ok', 'failed', 'invalid', 'denied', 'unknown-tool', 'truncated', 'timed-out', 'cancelled'] as const),
+      ...(['in-doubt', 'skipped', 'suspended', 'running', 'waiting'] as const),
+    ),
     message: text,
     purpose: fc.option(text, { nil: undefined }),
     value: fc.oneof(value, text),
@@ -335,6 +340,10 @@ describe('what the model is told', () => {
         expect(by).toBe('model');
         expect(missing).toEqual(trace.nodes.filter(({ kind }) => kind !== 'ok').map(({ node: id }) => id));
         await synthesise(structuredClone(trace), options);
+        const byRules = await synthesise(trace);
+        expect(await synthesise(structuredClone(trace))).toEqual(byRules);
+        const listed = byRules.text.split('\n').filter((line) => /^- \d+ \(/.test(line));
+        expect(listed.slice(0, missing.length)).toHaveLength(missing.length);
         const [first, second] = model.requests.map(toldText);
         expect(first).toBe(second);
         expect(first?.length).toBeLessThanOrEqual(10_000);

@@ -13,15 +13,16 @@ import type { NodeTrace, PlanTrace } from './trace.ts';
 const maxOutput = 20_000;
 const maxMissing = 50;
 
-/** The report that is made without a model: what was asked for, what came of it, its result, and what is missing. */
-export function writeReport(trace: PlanTrace): string {
+/** The report that is made without a model. The result comes last, so that nothing of ours stands below what a tool has written. */
+export function writeReport(trace: PlanTrace, note?: string): string {
   const { request } = trace;
   return [
     ...(request === undefined ? [] : [`Request: ${toLine(request, 2_000)}`]),
     ...statusLines(trace),
+    ...questionLines(trace),
+    ...(note === undefined ? [] : [note]),
     '',
     ...resultLines(trace),
-    ...questionLines(trace),
     '',
   ].join('\n');
 }

@@ -23,7 +23,7 @@ export interface Synthesis {
   /** Nodes of which there is no result, in plan order. */
   readonly missing: readonly NodeId[];
   readonly by: 'model' | 'rules';
-  /** Why the report was made by rules although there is a model; it is the last line of `text`, too. */
+  /** Why the report was made by rules although there is a model; `text` has it, too. */
   readonly note?: string;
   /** Of the model's answer, used or not. */
   readonly usage?: ModelUsage;
@@ -52,7 +52,7 @@ export async function synthesise(
   const problem = findProblem(asked);
   if (problem !== undefined) {
     const note = `This report was made by rules: ${problem}.`;
-    return { ...facts, text: `${writeReport(trace)}\n${note}\n`, by: 'rules', note, ...usage };
+    return { ...facts, text: writeReport(trace, note), by: 'rules', note, ...usage };
   }
   const said = `${asked.text.trim().toWellFormed()}\n`;
   const text = trace.status === 'succeeded' ? said : [...statusLines(trace), '', said].join('\n');

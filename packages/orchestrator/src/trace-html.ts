@@ -58,13 +58,13 @@ ${nodesOf(trace)}
 }
 
 function headOf(trace: PlanTrace): Html {
-  const { request, sessionId, digest, startedAtMs, endedAtMs } = trace;
+  const { request, status, sessionId, digest, startedAtMs, endedAtMs } = trace;
   const durationMs = durationOf(trace);
   const open = describeOpenEnd(trace);
   return html`<dl>${fact('Request', request === undefined ? undefined : html`<bdi>${toLine(request, 10_000)}</bdi>`)}${fact(
     'Status',
     html`${describeStatus(trace)}${open === '' ? '' : `. ${open}`}`,
-  )}${fact('Began', html`${formatTime(startedAtMs)}`)}${fact('Ended', endedAtMs === undefined ? undefined : html`${formatTime(endedAtMs)}`)}${fact(
+  )}${fact('Began', html`${formatTime(startedAtMs)}`)}${fact(status === 'suspended' ? 'Suspended' : 'Ended', endedAtMs === undefined ? undefined : html`${formatTime(endedAtMs)}`)}${fact(
     'Took',
     durationMs === undefined ? undefined : html`${formatDuration(durationMs)}`,
   )}${fact('Session', html`<code><bdi>${toLine(sessionId, 200)}</bdi></code>`)}${fact('Plan', html`<code>${toLine(digest, 100)}</code>`)}</dl>
