@@ -78,7 +78,7 @@ class CallContext implements ToolContext {
   }
 
   get trace(): readonly TraceEntry[] | undefined {
-    return this.#call.scope.manner?.trace?.();
+    return this.#call.scope.manner?.trace?.(this.callId);
   }
 
   get model(): Model | undefined {

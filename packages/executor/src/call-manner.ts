@@ -1,6 +1,6 @@
 import { HoldfastError, type ToolCallEndEvent, type TraceEntry } from '@holdfast/core';
 
-/** How one call is made, beyond what its tool declares. */
+/** How calls are made, beyond what their tools declare. What is the same for many calls is looked at once when it is one object. */
 export interface CallManner {
   /**
    * Longest that one attempt may take, in milliseconds. The tool's own `timeoutMs` holds for all of them. Default: only that.
@@ -16,8 +16,8 @@ export interface CallManner {
    * Default: as the tool declares, else doubling from 1,000 to 60,000.
    */
   readonly delayMs?: (attempt: number) => number;
-  /** What the tool sees as `context.trace`. */
-  readonly trace?: () => readonly TraceEntry[];
+  /** What the tool of the call sees as `context.trace`. */
+  readonly trace?: (callId: string) => readonly TraceEntry[];
   /** Gets the one end event of the call, once the log has it. */
   readonly onEnd?: (event: ToolCallEndEvent) => void;
 }

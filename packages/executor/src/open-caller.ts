@@ -46,6 +46,7 @@ export interface Caller {
 export function openCaller(options: CallOptions): Caller {
   const scope = createCallScope(options);
   const { session, rootSession, lifetime } = scope;
+  const scopes = new WeakMap<CallManner, CallScope>();
   let disposed = false;
   const inManner = (manner: CallManner | undefined): CallScope => {
     // Nothing would end it any more.
@@ -55,13 +56,24 @@ export function openCaller(options: CallOptions): Caller {
         'The caller was disposed of, so it makes no more calls; open another one.',
       );
     }
-    return manner === undefined ? scope : { ...scope, manner: checkManner(manner) };
+    if (manner === undefined) return scope;
+    // One manner may be that of many calls.
+    const known = scopes.get(manner) ?? { ...scope, manner: checkManner(manner) };
+    scopes.set(manner, known);
+    return known;
   };
   return {
     session,
     rootSession,
     keyOf: (callId) => directCallKey(session.id, callId),
-    execute: async (call, manner) => executeIn(inManner(manner), call),
+    execute(call, manner) {
+      // Not `async`, which costs every call a promise more.
+      try {
+        return executeIn(inManner(manner), call);
+      } catch (thrown) {
+        return Promise.reject(thrown);
+      }
+    },
     resume: async (callId, manner) => resumeIn(inManner(manner), callId),
     get ready() {
       return scope.parent?.counts ?? recoverResources(scope);

@@ -142,10 +142,10 @@ export function statusOf(
 ): PlanStatus {
   if (facts.some((known) => !hasEnded(known))) return 'suspended';
   const failed = new Set<NodeId>();
-  for (const [position, { id }] of plan.nodes.entries()) {
+  plan.nodes.forEach(({ id }, position) => {
     const known = facts[position];
     if (known?.type !== 'tool-call-end' || known.outcome.kind !== 'ok') failed.add(id);
-  }
+  });
   // The end came when nothing was left to stop.
   if (failed.size === 0) return 'succeeded';
   if (stopped === 'aborted') return 'aborted';

@@ -1,11 +1,11 @@
-import type { Outcome, Tool } from '@holdfast/core';
-import type { CallManner, EndOfLife, Suspended } from '@holdfast/executor';
+import type { Outcome } from '@holdfast/core';
+import type { EndOfLife, Suspended } from '@holdfast/executor';
 import type { LockAnswer } from './lock-table.ts';
 import { hasEnded } from './node-facts.ts';
 import { cutOff, halted, lockedOut, type NodeEnd, PlanLedger } from './plan-ledger.ts';
 import type { ConductOptions, PlanState, Stop } from './plan-state.ts';
 import { RateQueue } from './rate-queue.ts';
-import { type PreparedNode, prepareNode, toManner } from './run-node.ts';
+import { NodeManners, type PreparedNode, prepareNode } from './run-node.ts';
 import { blockedError, Schedule } from './schedule.ts';
 
 /**
@@ -13,12 +13,7 @@ import { blockedError, Schedule } from './schedule.ts';
  * more.
  */
 export function conductPlan(state: PlanState, options: ConductOptions): Promise<Stop | undefined> {
-  return new Promise((resolve, reject) => new Conductor(state, options, { resolve, reject }).begin());
-}
-
-interface Settler {
-  readonly resolve: (stop: Stop | undefined) => void;
-  readonly reject: (error: unknown) => void;
+  return new Conductor(state, options).conduct();
 }
 
 /** A node that could start and has waited, and for how long it has waited for locks. */
@@ -30,8 +25,9 @@ interface Waiting {
 class Conductor {
   readonly #state: PlanState;
   readonly #options: ConductOptions;
-  readonly #settler: Settler;
+  readonly #end: PromiseWithResolvers<Stop | undefined> = Promise.withResolvers();
   readonly #ledger: PlanLedger;
+  readonly #manners: NodeManners;
   readonly #schedule: Schedule;
   readonly #rates: RateQueue;
   readonly #waiting = new Map<number, Waiting>();
@@ -47,11 +43,11 @@ class Conductor {
   #pumping = false;
   #stopListening: () => void = () => undefined;
 
-  constructor(state: PlanState, options: ConductOptions, settler: Settler) {
+  constructor(state: PlanState, options: ConductOptions) {
     this.#state = state;
     this.#options = options;
-    this.#settler = settler;
     this.#ledger = new PlanLedger(state);
+    this.#manners = new NodeManners(state, (position, event) => this.#ledger.noteCall(position, event));
     this.#open = new Set(options.open);
     this.#schedule = new Schedule(state.positions.parents);
     this.#rates = new RateQueue(options.limits.rates, state.clock, (position) => {
@@ -60,13 +56,15 @@ class Conductor {
     });
   }
 
-  begin(): void {
-    for (const [position, known] of this.#state.facts.entries()) if (hasEnded(known)) this.#schedule.settle(position);
+  conduct(): Promise<Stop | undefined> {
+    const { facts, nodes } = this.#state;
+    for (let at = 0; at < nodes.length; at += 1) if (hasEnded(facts[at])) this.#schedule.settle(at);
     const { haltedBy } = this.#options;
     if (haltedBy !== undefined) this.#halt(haltedBy);
     // Told at once where that has been.
     this.#stopListening = this.#state.caller.onEnd((by) => this.#abort(by));
     this.#pump();
+    return this.#end.promise;
   }
 
   /** Starts what can start, and ends the run when nothing goes on any more. */
@@ -127,26 +125,26 @@ class Conductor {
 
   #call(position: number, { tool, input, locks }: PreparedNode): void {
     const { caller } = this.#state;
+    this.#running += 1;
     this.#alone = locks === undefined;
     this.#waiting.delete(position);
     const isOpen = this.#open.delete(position);
     this.#rates.take(tool.name);
     this.#ledger.noteStart(position);
-    this.#begin(position, tool, locks, (id, manner) =>
-      isOpen ? caller.resume(id, manner) : caller.execute({ id, name: tool.name, arguments: input }, manner),
+    const callId = this.#ledger.callIdOf(position);
+    const manner = this.#manners.mannerOf(position, callId);
+    this.#await(
+      isOpen
+        ? caller.resume(callId, manner)
+        : caller.execute({ id: callId, name: tool.name, arguments: input }, manner),
+      position,
+      locks,
     );
     this.#rates.wakeNext(tool.name);
   }
 
-  #begin(
-    position: number,
-    tool: Tool,
-    locks: readonly string[] | undefined,
-    call: (callId: string, manner: CallManner) => Promise<Outcome | Suspended>,
-  ): void {
-    this.#running += 1;
-    const manner = toManner(this.#state, position, tool, (event) => this.#ledger.noteCall(position, event));
-    call(this.#ledger.callIdOf(position), manner).then(
+  #await(calling: Promise<Outcome | Suspended>, position: number, locks: readonly string[] | undefined): void {
+    calling.then(
       (outcome) => this.#called(position, outcome, locks),
       (thrown) => this.#failed(thrown, position, locks),
     );
@@ -268,11 +266,12 @@ class Conductor {
 
   /** Ends the calls that wait for people, or were begun by a process that has ended: their time is over, too. */
   #closeOpen(): void {
-    const { caller, tools } = this.#state;
+    const { caller } = this.#state;
     for (const position of this.#open) {
       this.#open.delete(position);
-      const tool = tools.get(this.#ledger.nodeAt(position).tool) as Tool;
-      this.#begin(position, tool, undefined, caller.resume);
+      this.#running += 1;
+      const callId = this.#ledger.callIdOf(position);
+      this.#await(caller.resume(callId, this.#manners.mannerOf(position, callId)), position, undefined);
     }
   }
 
@@ -286,7 +285,7 @@ class Conductor {
     if (this.#broken === undefined && this.#rates.size > 0) return;
     this.#over = true;
     this.#stopListening();
-    const { resolve, reject } = this.#settler;
+    const { resolve, reject } = this.#end;
     if (this.#broken !== undefined) reject(this.#broken.thrown);
     else if (this.#schedule.blocked) {
       const { nodes } = this.#state;

@@ -18,6 +18,16 @@ export { readTrace } from './read-trace.ts';
 export { missingNodes } from './report-facts.ts';
 export { type ResumePlanOptions, resumePlan } from './resume-plan.ts';
 export { runPlan } from './run-plan.ts';
+export type { SubRunOptions, SubRunReport } from './sub-run.ts';
+export {
+  type FanOutReport,
+  type FanOutRun,
+  type FanOutToolInput,
+  type FanOutToolOptions,
+  fanOutTool,
+} from './sub-run-fan-out.ts';
+export { childRecords, childSessions } from './sub-run-records.ts';
+export { type PlanToolInput, type PlanToolOptions, planTool } from './sub-run-tool.ts';
 export { type Synthesis, type SynthesiseOptions, synthesise } from './synthesise.ts';
 export type { NodeKind, NodeTrace, PlanStatus, PlanTrace } from './trace.ts';
 export { traceToHtml } from './trace-html.ts';

@@ -4,6 +4,7 @@ import {
   type JsonObject,
   retryDelayMs,
   type Tool,
+  type ToolCallEndEvent,
   type TraceEntry,
   toRetry,
 } from '@holdfast/core';
@@ -102,19 +103,42 @@ function readLocks(tool: Tool, input: JsonObject): readonly string[] | undefined
   return undefined;
 }
 
-/** How the call of a node is made. */
-export function toManner(state: PlanState, position: number, tool: Tool, onEnd: CallManner['onEnd'] & {}): CallManner {
-  const { retry, timeout } = state.nodes[position] as PlanNode;
-  const manner = {
-    attemptTimeoutMs: timeout * 1_000,
-    trace: () => traceOf(state, position),
-    onEnd,
-  };
-  if (retry === 0 || tool.repeat === 'never') return manner;
-  const backOff = tool.retry === undefined ? toRetry({ attempts: 2 }) : toRetry(tool.retry);
-  // Many that fail together must not come back together.
-  const delayMs = (attempt: number): number => retryDelayMs(backOff, attempt) * (0.5 + state.random() / 2);
-  return { ...manner, attempts: retry + 1, delayMs };
+/** How the calls of the nodes of one run are made. */
+export class NodeManners {
+  readonly #state: PlanState;
+  readonly #onEnd: (event: ToolCallEndEvent) => void;
+  /** Of nodes that are not tried again, by their time: the same object is looked at once. */
+  readonly #plain = new Map<number, CallManner>();
+  /** Places of nodes, by their calls. */
+  readonly #positions = new Map<string, number>();
+  readonly #trace: (callId: string) => readonly TraceEntry[];
+
+  constructor(state: PlanState, onEnd: (position: number, event: ToolCallEndEvent) => void) {
+    this.#state = state;
+    this.#trace = (callId) => traceOf(state, this.#positions.get(callId) ?? -1);
+    this.#onEnd = (event) => {
+      const position = this.#positions.get(event.callId);
+      if (position === undefined) return;
+      this.#positions.delete(event.callId);
+      onEnd(position, event);
+    };
+  }
+
+  mannerOf(position: number, callId: string): CallManner {
+    this.#positions.set(callId, position);
+    const { retry, timeout, tool } = this.#state.nodes[position] as PlanNode;
+    const { repeat = 'never', retry: own } = this.#state.tools.get(tool) ?? {};
+    let plain = this.#plain.get(timeout);
+    if (plain === undefined) {
+      plain = { attemptTimeoutMs: timeout * 1_000, trace: this.#trace, onEnd: this.#onEnd };
+      this.#plain.set(timeout, plain);
+    }
+    if (retry === 0 || repeat === 'never') return plain;
+    const backOff = toRetry(own ?? { attempts: 2 });
+    // Many that fail together must not come back together.
+    const delayMs = (attempt: number): number => retryDelayMs(backOff, attempt) * (0.5 + this.#state.random() / 2);
+    return { ...plain, attempts: retry + 1, delayMs };
+  }
 }
 
 /** Of everything that the node needs, directly or through others, in plan order. */

@@ -34,7 +34,8 @@ export class Schedule {
     }
     this.#edges = new Int32Array(this.#at(count));
     const next = this.#starts.slice();
-    for (const [position, waitedFor] of parents.entries()) {
+    for (let position = 0; position < count; position += 1) {
+      const waitedFor = parents[position] ?? [];
       for (const parent of waitedFor) {
         const index = next[parent] ?? 0;
         this.#edges[index] = position;
