@@ -376,4 +376,30 @@ describe('policies and their host', () => {
     session.record({ type: 'later' });
     expect([...session.records()].slice(before.records.length).map(({ type }) => type)).toEqual(['later']);
   });
+
+  test('ten thousand nodes: a policy is asked about each a few times, and told of each a few times', async () => {
+    const asked = { checks: 0, results: 0 };
+    const counted = (policy: Policy): Policy => ({
+      ...policy,
+      check: (call, context) => {
+        asked.checks += 1;
+        return policy.check(call, context);
+      },
+      onResult: (call, result, context) => {
+        asked.results += 1;
+        return policy.onResult?.(call, result, context);
+      },
+    });
+    const policies = [counted(callBudget({ maxCalls: 5_000 })), counted(testFirst())];
+    const size = 10_000;
+    const nodes = Array.from({ length: size }, (_, id) => {
+      const before = id < 20 ? [] : [id - 20, id - 20 + (id % 20 === 19 ? -19 : 1)];
+      return step(id, id < size - 20 ? 'deploy' : 'test', ...before);
+    });
+    // Which of the last ones come after which of the first is looked at, too.
+    const { denied } = await foretell(nodes, policies);
+    expect(denied.length).toBeGreaterThan(900);
+    expect(asked.checks).toBeLessThan(2 * 3 * size);
+    expect(asked.results).toBeLessThan(2 * 2 * size);
+  });
 });

@@ -1,4 +1,4 @@
-import { allow, type Decision, deny, describeThrown, type PolicyContext } from '@holdfast/core';
+import { allow, type Decision, deny, describeThrown } from '@holdfast/core';
 import { readDecision, type Then, thenOf } from './authorise.ts';
 import type { CallScope } from './call-scope.ts';
 import { type ExpectedCall, type Looks, type Watched, watch } from './foresee-watch.ts';
@@ -34,7 +34,7 @@ export class PolicyQuestions {
     if (this.#isOver) return unanswered;
     const watched = watch(call, this.surroundings);
     try {
-      const answer: unknown = this.bound.policy.check(watched.call, toContext(state, watched));
+      const answer: unknown = this.bound.policy.check(watched.call, watched.context(state));
       const then = answer === allow ? undefined : thenOf(answer);
       if (then !== undefined) return this.#wait(answer, then, watched);
       return { decision: readDecision(answer), threw: false, ...watched.looks() };
@@ -74,11 +74,6 @@ export class PolicyQuestions {
   close(): void {
     this.#release();
   }
-}
-
-export function toContext(state: unknown, { surroundings }: Watched): PolicyContext {
-  const { session, filesystem, deadline } = surroundings;
-  return Object.freeze({ state, session, filesystem, deadline });
 }
 
 /** Whether the policy denies, and by nothing that may be otherwise when the call is made. */

@@ -1,6 +1,6 @@
 import type { Slice } from '@holdfast/core';
 import type { SessionTransaction } from '@holdfast/session';
-import { type Answer, isCertainDenial, type PolicyQuestions, toContext } from './foresee-questions.ts';
+import { type Answer, isCertainDenial, type PolicyQuestions } from './foresee-questions.ts';
 import { type ExpectedCall, watch } from './foresee-watch.ts';
 import { isThenable, waitForAnswer } from './invoke.ts';
 import { toOperations } from './policy-state.ts';
@@ -21,7 +21,7 @@ export function succeed(call: ExpectedCall, { questions, slice, transaction }: S
   const watched = watch(call, questions.surroundings);
   let threw = false;
   try {
-    const answer: unknown = policy.onResult(watched.call, watched.result, toContext(before, watched));
+    const answer: unknown = policy.onResult(watched.call, watched.result(), watched.context(before));
     // A promise fails the call it is about; its rejection, which nobody will hear, must not end the process.
     if (isThenable(answer)) void waitForAnswer({ type: 'unstoppable', value: answer });
     else if (answer !== undefined) transaction.apply(slice, toOperations(policy, answer));

@@ -1,4 +1,4 @@
-import type { Deadline, FilesystemReader, Json, PolicyResult, PreparedCall, Tool } from '@holdfast/core';
+import type { Deadline, FilesystemReader, Json, PolicyContext, PolicyResult, PreparedCall, Tool } from '@holdfast/core';
 import type { PolicySurroundings } from './policy-state.ts';
 import { watchSurroundings } from './watched-surroundings.ts';
 
@@ -24,8 +24,9 @@ export interface Looks {
 /** What a policy is handed instead of the real thing, and what it has looked at so far. */
 export interface Watched {
   readonly call: PreparedCall;
-  readonly result: PolicyResult;
-  readonly surroundings: PolicySurroundings;
+  /** Of its success. */
+  result(): PolicyResult;
+  context(state: unknown): PolicyContext;
   looks(): Looks;
 }
 
@@ -40,12 +41,17 @@ export function watch({ tool, input }: ExpectedCall, around: PolicySurroundings)
     own = true;
     unknown = true;
   };
-  const { surroundings, looked } = watchSurroundings({
-    ...around,
-    deadline: watchDeadline(around.deadline, () => {
-      timed = true;
-    }),
-  });
+  // Made when it is used: most policies look at nothing but the call and their state.
+  let watched: ReturnType<typeof watchSurroundings> | undefined;
+  const surroundings = (): PolicySurroundings => {
+    watched ??= watchSurroundings({
+      ...around,
+      deadline: watchDeadline(around.deadline, () => {
+        timed = true;
+      }),
+    });
+    return watched.surroundings;
+  };
   const stand = input === undefined ? unknownObject(notKnown) : undefined;
   return {
     call: Object.freeze({
@@ -62,22 +68,35 @@ export function watch({ tool, input }: ExpectedCall, around: PolicySurroundings)
         return input as Json;
       },
     }),
-    result: Object.freeze({
-      get value(): Json {
-        notKnown();
-        return null;
-      },
-      get message(): string {
-        notKnown();
-        return '';
-      },
-      get touched(): PolicyResult['touched'] {
-        notKnown();
-        return nothingTouched;
-      },
-    }),
-    surroundings,
-    looks: () => ({ own, unknown, around: timed || looked() }),
+    result: () =>
+      Object.freeze({
+        get value(): Json {
+          notKnown();
+          return null;
+        },
+        get message(): string {
+          notKnown();
+          return '';
+        },
+        get touched(): PolicyResult['touched'] {
+          notKnown();
+          return nothingTouched;
+        },
+      }),
+    context: (state) =>
+      Object.freeze({
+        state,
+        get session() {
+          return surroundings().session;
+        },
+        get filesystem() {
+          return surroundings().filesystem;
+        },
+        get deadline() {
+          return surroundings().deadline;
+        },
+      }),
+    looks: () => ({ own, unknown, around: timed || watched?.looked() === true }),
   };
 }
 

@@ -423,6 +423,8 @@ describe('a policy with state', () => {
     expect((await foretell([known(deploy), ...many, known(check)], [needsCheck()]))[0]).toBe('-');
     const tooMany = Array.from({ length: 1_100 }, () => known(check, 0));
     expect((await foretell([known(deploy), ...tooMany], [needsCheck()]))[0]).toBe('-');
+    const chain = Array.from({ length: 1_100 }, (_, before) => known(check, before));
+    expect((await foretell([known(deploy), ...chain], [needsCheck()]))[0]).toBe('denied');
   });
 
   test('more states than can be followed', async () => {
