@@ -184,7 +184,9 @@ function scrawlList(
 }
 
 function scrawlKey(name: string, pen: Pen): string {
-  return /^[A-Za-z_$][\w$]*$/.test(name) ? pen.choose([name, scrawlText(name, pen)]) : scrawlText(name, pen);
+  return /^(?!(?:[Tt]rue|[Ff]alse|None|null)$)[A-Za-z_$][\w$]*$/.test(name)
+    ? pen.choose([name, scrawlText(name, pen)])
+    : scrawlText(name, pen);
 }
 
 function scrawlText(content: string, pen: Pen): string {

@@ -162,7 +162,8 @@ class LenientReader {
       return true;
     }
     const name = this.#take(identifier);
-    if (name === '') return this.#fail('a key in double quotes is missing');
+    // Python writes other keys of these words than JavaScript does.
+    if (name === '' || literals.has(name)) return this.#fail('a key in double quotes is missing', start);
     this.#replace(start, { end: this.at, by: `"${name}"`, repair: 'keys without quotes' });
     if (depth === 1) this.keys.push(name);
     return true;
@@ -180,19 +181,21 @@ class LenientReader {
       if (next === undefined) return this.#fail('a text does not end', start);
       if (next === closing) break;
       if (next === '\\') {
-        if (!this.#readEscape(start)) return false;
+        if (!this.#readEscape(start, opening)) return false;
       } else if (rawEscapes.has(next)) this.#swap(rawEscapes.get(next) ?? '', 'line breaks and tabs in texts');
       else if (next < ' ') return this.#fail('a text has a control character in it', start);
       // Where there are more quotes inside of curly ones, nobody knows which of them ends the text.
       else if (opening === '“' && next !== "'") return this.#fail('a text in curly quotes has quotes in it', start);
-      else if (next === '"') this.#swap('\\"', 'texts in other quotes');
+      else if (next === '"') this.#swap('\\"');
       else this.#step(1);
     }
-    return other ? this.#swap('"', 'texts in other quotes') : this.#step(1);
+    return other ? this.#swap('"') : this.#step(1);
   }
 
-  #readEscape(start: number): boolean {
-    if (this.#take(escapeSign) !== '') return true;
+  #readEscape(start: number, opening: string): boolean {
+    // What `\/` is in single quotes depends on the language.
+    const known = opening === "'" && this.#text[this.at + 1] === '/' ? '' : this.#take(escapeSign);
+    if (known !== '') return true;
     if (this.#text[this.at + 1] !== "'") return this.#fail('a text has an escape that JSON does not know', start);
     this.#replace(this.at, { end: this.at + 2, by: "'", repair: 'escaped apostrophes' });
     return this.#step(2);
@@ -252,18 +255,18 @@ class LenientReader {
     return this.#text.slice(start, end);
   }
 
-  #swap(by: string, repair: Repair): boolean {
+  #swap(by: string, repair?: Repair): boolean {
     this.#replace(this.at, { end: this.at + 1, by, repair });
     return this.#step(1);
   }
 
   #replace(
     start: number,
-    { end, by, repair }: { readonly end: number; readonly by: string; readonly repair: Repair },
+    { end, by, repair }: { readonly end: number; readonly by: string; readonly repair: Repair | undefined },
   ): void {
     this.#written.push(this.#text.slice(this.#copied, start), by);
     this.#copied = end;
-    this.repairs.set(repair, (this.repairs.get(repair) ?? 0) + 1);
+    if (repair !== undefined) this.repairs.set(repair, (this.repairs.get(repair) ?? 0) + 1);
   }
 
   #step(count: number): boolean {
