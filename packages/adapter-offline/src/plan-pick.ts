@@ -37,6 +37,9 @@ export function pickInput(want: Want, source: Source): Picked {
   const said = isPlace(want) && !isStored(step) ? sameLiteral(want, source) : undefined;
   if (said !== undefined) return { type: 'picked', input: { type: 'literal', value: said }, isNamed: true };
   if (outputs.fields.length === 0) return pickWhole(want, source);
+  // What takes an object takes all that was given.
+  if (parameter.type === 'other' && !parameter.isList && fitsType(want, outputs.whole))
+    return picked(want, { from: step.id, field: outputs.whole }, false);
   const rated = outputs.fields
     .filter((field) => fitsType(want, field))
     .map((field) => ({ field, score: scoreOf(want, field) }))
