@@ -99,7 +99,7 @@ export interface ToolContext {
   readonly model: Model | undefined;
   /**
    * What became of the nodes that this one needs, directly or through others, in plan order; `undefined` for a call that is no node of
-   * a plan.
+   * a plan, also for one that a node's tool makes, and outside of the host's process.
    */
   readonly trace: readonly TraceEntry[] | undefined;
   /** Tells observers how far the call is. Prolongs nothing. @throws HoldfastError `context.closed`. */

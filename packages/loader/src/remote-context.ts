@@ -44,7 +44,7 @@ export function createRemoteContext(
   return { context: explainAbsence(Object.freeze(context)), close };
 }
 
-// `budget`, `prompt`, `renderedPrompt` and `model` are not among them: a tool has to do without them in many a call.
+// `budget`, `prompt`, `renderedPrompt`, `model` and `trace` are not among them: a tool has to do without them in many a call.
 const absent: ReadonlySet<unknown> = new Set<Exclude<keyof ToolContext, keyof RemoteContext>>([
   'session',
   'resources',

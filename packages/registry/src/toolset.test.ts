@@ -43,6 +43,10 @@ class TestContext {
     return `id of ${this.#called.length}`;
   }
 
+  get trace(): readonly string[] {
+    return this.#called;
+  }
+
   get call(): (name: string) => Promise<string> {
     return (name) => {
       this.#called.push(name);
@@ -69,10 +73,11 @@ function calling(name: string, ...others: readonly string[]): Tool {
     name,
     description: 'Calls others.',
     execute(_input, context) {
-      const { call, callId, progress } = context;
+      const { call, callId, progress, trace } = context;
+      const known = trace?.length;
       for (const other of others) void call(other);
       progress('called');
-      return { callId, has: 'call' in context, missing: 'other' in context };
+      return { callId, known, has: 'call' in context, missing: 'other' in context };
     },
   });
 }
@@ -139,7 +144,7 @@ test('what a tool calls by the own name of another one is that one, and its cont
   const { called, value } = run(toolOf(prefixTools(tools, 'git'), 'git_release'));
   expect(called).toEqual(['git_push', 'git_push', 'deploy', '__proto__', 'called']);
   // Asked before anything was called.
-  expect(value).toEqual({ callId: 'id of 0', has: true, missing: false });
+  expect(value).toEqual({ callId: 'id of 0', known: 0, has: true, missing: false });
   const twice = renameTools(prefixTools(tools, 'git'), { git_push: 'publish' });
   expect(run(toolOf(twice, 'git_release')).called).toEqual(['publish', 'publish', 'deploy', '__proto__', 'called']);
 });
