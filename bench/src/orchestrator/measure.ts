@@ -2,6 +2,7 @@ import { defineTool, digestJson, type JsonObject, jsonSchema } from '@holdfast/c
 import { checkPlan } from '@holdfast/orchestrator';
 import { compare, type Extent, everything, limitRounds, type Subject } from '../compare.ts';
 import type { Report } from '../report.ts';
+import { measurePlanRuns } from './run.ts';
 
 const sizes = [100, 1_000, 10_000];
 /** Nodes that wait for nothing in common, side by side. */
@@ -23,19 +24,21 @@ const tools = [
   }),
 ];
 
-/** What checking a plan costs a node, at three sizes of plans: the same each time, if it is linear. */
+/** What checking and running a plan cost a node, at three sizes of plans: the same each time, if they are linear. */
 export async function measureOrchestrator(extent: Extent = everything): Promise<readonly Report[]> {
+  return [await measureChecking(extent), ...(await measurePlanRuns(extent))];
+}
+
+async function measureChecking(extent: Extent): Promise<Report> {
   const subjects = sizes.filter((size) => size <= extent.largest).flatMap((size) => [floor(size), checking(size)]);
-  return [
-    {
-      name: 'orchestrator: checking a plan, a node',
-      notes: [
-        `Layers of ${width} nodes that each wait for two of the layer before, and refer to one of them in a text and to one by value.`,
-        'floor: the text of the plan parsed, and the digest of what it holds; what no check can do without.',
-      ],
-      rows: await compare(subjects, limitRounds({ rounds: 15, warmUpRounds: 5 }, extent)),
-    },
-  ];
+  return {
+    name: 'orchestrator: checking a plan, a node',
+    notes: [
+      `Layers of ${width} nodes that each wait for two of the layer before, and refer to one of them in a text and to one by value.`,
+      'floor: the text of the plan parsed, and the digest of what it holds; what no check can do without.',
+    ],
+    rows: await compare(subjects, limitRounds({ rounds: 15, warmUpRounds: 5 }, extent)),
+  };
 }
 
 function floor(size: number): Subject {
