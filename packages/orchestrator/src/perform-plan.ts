@@ -10,6 +10,7 @@ import { indexNodes } from './plan-graph.ts';
 import type { RunPlanOptions } from './plan-options.ts';
 import type { PlanStream } from './plan-run.ts';
 import type { PlanState } from './plan-state.ts';
+import { rememberOutput } from './real-output.ts';
 import type { SettledNode } from './resolve-inputs.ts';
 import { type SharedLimits, shareLimits } from './shared-limits.ts';
 import type { PlanTrace } from './trace.ts';
@@ -91,6 +92,7 @@ export async function performPlan({ checked, options, stream, begin }: Performin
     const synced = session.sync();
     if (synced !== undefined) await synced;
     const trace = buildTrace({ ...head, status, endedAtMs }, facts);
+    rememberOutput(trace, state.settled[state.positions.byId.get(checked.plan.final_output_node) ?? -1]?.value);
     emit?.({ type: 'plan-end', trace, atMs: endedAtMs });
     return trace;
   } finally {
