@@ -1,20 +1,17 @@
-import { type Choice, choose, isContent } from './choose.ts';
-import { type Filling, fill } from './fill.ts';
+import { type Choice, isContent } from './choose.ts';
 import { asksToShow } from './follow.ts';
-import { type Parameter, readObjects } from './parameters.ts';
 import { type Assigned, type Assignment, assign } from './plan-assign.ts';
+import { findChoice } from './plan-choice.ts';
 import type { Draft } from './plan-draft.ts';
+import { fillSurely, wantsMany, wantsOf } from './plan-filling.ts';
 import { type Input, stepsIn } from './plan-inputs.ts';
 import { findMentions, withoutManner, withoutMentions } from './plan-mentions.ts';
-import { mainField } from './plan-outputs.ts';
 import type { OrderedClause } from './plan-reading.ts';
-import { freshOf, type Source, type Step } from './plan-step.ts';
-import { isAskedFor, isDangerous, takesText } from './plan-tools.ts';
+import type { Source, Step } from './plan-step.ts';
+import { takesText } from './plan-tools.ts';
 import { findUnspoken, show, type Unspoken } from './plan-unspoken.ts';
 import { findSources, quote, spreadOf, valuesOf, withoutFiles } from './plan-values.ts';
 import type { Clause } from './reading.ts';
-import type { Profile } from './toolbox.ts';
-import { stemOf } from './words.ts';
 
 /** Adds the steps that a clause asks for. Returns why it cannot: a sentence. */
 export function addClause(ordered: OrderedClause, draft: Draft): string | undefined {
@@ -28,61 +25,23 @@ export function addClause(ordered: OrderedClause, draft: Draft): string | undefi
   return typeof added === 'string' ? added : undefined;
 }
 
-function findChoice(clause: Clause, draft: Draft): Choice | string {
-  const { toolbox } = draft;
-  const about = wordsAbout(clause, draft);
-  const isOpen = (profile: Profile): boolean =>
-    draft.isAllowed(profile) && (!isDangerous(profile, draft) || isAskedFor(clause, profile));
-  const isCounting = clause.verb?.index === -1 && clause.verb.concepts.has('count');
-  const texts = withoutFiles(clause);
-  // "How many words has a.txt" asks to count, and "summarize a.txt" for a tool that takes a text, if another one reads the file.
-  const readings: readonly { readonly said: Clause; accept(profile: Profile): boolean }[] = [
-    { said: texts, accept: (each) => isCounting && each.actionConcepts.has('count') },
-    { said: clause, accept: (each) => !isMisplaced(each, clause) },
-    { said: texts, accept: (each) => texts !== clause && takesText(each, draft) },
-  ];
-  for (const { said, accept } of readings) {
-    const words = said === clause ? about : ['text', ...about];
-    const choice = choose(said, toolbox, { accept: (each) => isOpen(each) && accept(each), about: words });
-    if (choice === undefined) continue;
-    const others = (each: Profile): boolean => isOpen(each) && accept(each) && each !== choice.profile;
-    const rival = choose(said, toolbox, { accept: others, about: words });
-    if (rival === undefined || rival.score < choice.score - 1e-9) return choice;
-    return `Both \`${choice.profile.tool.name}\` and \`${rival.profile.tool.name}\` could do "${show(clause)}": name the one that is meant.`;
-  }
-  return `No tool is there for "${show(clause)}".`;
-}
-
-/** Whether a tool for files would get an address, or one for addresses a file. */
-function isMisplaced(profile: Profile, clause: Clause): boolean {
-  return [...fill(profile.parameters, clause, profile).given].some(([parameter, value]) => {
-    const isAddress = /^[a-z][a-z0-9+.-]*:\/\//iu.test(String(value));
-    switch (profile.roles.get(parameter)) {
-      case 'path':
-        return isAddress;
-      case 'url':
-        return typeof value === 'string' && !isAddress && !/^[^/]+\.[a-z]{2,}(?:\/|$)/iu.test(value);
-      default:
-        return false;
-    }
-  });
-}
-
 /** The steps for a clause and its tool, or why there are none. */
 function addChoice(choice: Choice, ordered: OrderedClause, draft: Draft): readonly Step[] | string {
   const { clause } = ordered;
   const { profile } = choice;
   const { tool } = profile;
-  const mentions = findMentions(clause, profile.objectStems, draft.steps);
+  // "The ticket" that is to be closed may well be one that a step has found; the words that are counted are none.
+  const own = profile.objectStems.filter((stem) => !profile.parameterStems.has(stem));
+  const mentions = findMentions(clause, own, draft.steps);
   const lost = mentions.find((mention) => mention.sources.length === 0);
   if (lost !== undefined) return `Nothing before "${show(clause)}" is what ${quote(clause.items[lost.at])} speaks of.`;
   const said = withoutMentions(takesText(profile, draft) ? withoutFiles(clause) : clause, mentions);
-  const filling = fill(profile.parameters, said, profile);
+  const filling = fillSurely(said, profile);
   const wants = wantsOf(profile, filling);
   if (wantsMany(clause, filling, profile))
-    return `\`${tool.name}\` takes one file at a time, and which files "${show(clause)}" means only turns out when the plan runs.`;
+    return `\`${tool.name}\` takes one at a time, and which "${show(clause)}" means only turns out when the plan runs.`;
   const values = valuesOf(clause, filling, profile);
-  const more = spreadOf(said, filling, values);
+  const more = spreadOf(said, filling, values, profile);
   const left = values.filter((at) => !more.used.has(at));
   const found = wants.length === 0 ? [] : findSources(left, clause, profile, draft);
   if (typeof found === 'string') return found;
@@ -156,36 +115,6 @@ function assignNearest(assignment: Assignment, sources: readonly Source[], steps
   return other.type === 'assigned' ? other : assigned;
 }
 
-/** "Read all files in src" with a tool that reads one. */
-function wantsMany({ items }: Clause, { given }: Filling, { roles }: Profile): boolean {
-  const says = items.some((item, at) => {
-    const before = items[at - 1];
-    const isAll = before?.type === 'word' && /^(?:all|every|each|any)$/u.test(before.lower);
-    return item.type === 'word' && isAll && /^(?:files?|documents?|pages?)$/u.test(item.lower);
-  });
-  return (
-    says &&
-    [...given].some(
-      ([parameter, value]) =>
-        roles.get(parameter) === 'path' &&
-        !parameter.isList &&
-        !parameter.nameStems.some((stem) => folders.has(stem)) &&
-        !/\.\w+$/u.test(String(value)),
-    )
-  );
-}
-
-const folders: ReadonlySet<string> = new Set(['folder', 'directory', 'dir'].map(stemOf));
-
-/** Required arguments without a value; an object of which nothing is given, as a whole. */
-function wantsOf(profile: Profile, { given, missing }: Filling): readonly Parameter[] {
-  const objects = readObjects(profile.tool.inputSchema).filter(
-    ({ path: [name], isRequired }) => isRequired && ![...given.keys()].some(({ path }) => path[0] === name),
-  );
-  const whole = new Set(objects.map(({ path }) => path[0]));
-  return [...missing.filter(({ path }) => !whole.has(path[0])), ...objects];
-}
-
 function ownContent(text: string, { wants, profile }: Assignment): Assigned {
   const other = wants.find((parameter) => !isContent(parameter, profile));
   if (other !== undefined) return { type: 'lacking', why: `the request does not say \`${other.path.join('.')}\`` };
@@ -198,22 +127,4 @@ function isSpokenOf(clause: Clause, { steps }: Draft): boolean {
   return findMentions(clause, [], steps).some(
     ({ type, sources }) => type === 'pronoun' || sources.some(({ isFirst }) => isFirst),
   );
-}
-
-/** What the last results are, in words by which tools are chosen. */
-function wordsAbout({ items }: Clause, { steps }: Draft): readonly string[] {
-  const last = freshOf(steps).at(-1) ?? steps.at(-1);
-  if (last === undefined) return [];
-  const endings = last.literals.flatMap(([, value]) => /\.(\w+)$/u.exec(String(value))?.slice(1) ?? []);
-  const isFirst = items.some((item) => item.type === 'word' && /^(?:first|top)$/u.test(item.lower));
-  const fields = (isFirst ? last.outputs.first : last.outputs.fields).flatMap(({ stems }) => stems);
-  const main = mainField(last.outputs, last.profile)?.type;
-  return [
-    'text',
-    ...(last.outputs.fields.some(({ type }) => type === 'number') ? ['number'] : []),
-    ...(main === 'array' ? ['list'] : []),
-    ...(endings.length > 0 ? ['file'] : []),
-    ...endings,
-    ...fields.filter((stem) => /^(?:url|link)$/u.test(stem)),
-  ];
 }

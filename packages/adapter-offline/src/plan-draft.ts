@@ -48,12 +48,10 @@ export function createDraft(toolbox: Toolbox, tools: ReadonlyMap<string, Planner
   /** What every step of the clause waits for. */
   let barrier: readonly number[] = [];
 
-  const isChanging = (step: Pick<Step, 'profile'>): boolean => tools.get(step.profile.tool.name)?.effects !== 'none';
-
   /** Two steps of which one changes what the other is about keep the order of the request. */
-  const meets = (one: Pick<Step, 'profile' | 'literals'>, other: Step): boolean => {
-    if (!isChanging(one) && !isChanging(other)) return false;
-    if (reading.isInOrder && isChanging(one) && isChanging(other)) return true;
+  const meets = (one: Pick<Step, 'profile' | 'literals' | 'isChanging'>, other: Step): boolean => {
+    if (!one.isChanging && !other.isChanging) return false;
+    if (reading.isInOrder && one.isChanging && other.isChanging) return true;
     return placesIn(one).some((place) => placesIn(other).includes(place));
   };
 
@@ -82,11 +80,15 @@ export function createDraft(toolbox: Toolbox, tools: ReadonlyMap<string, Planner
       else if (ordered.order === 'new') barrier = [];
     },
     add({ profile, ordered, given, taken, about, isHelp }) {
-      const literals = [...given].flatMap(([{ path }, value]): readonly (readonly [string, Json])[] =>
+      const said = [...taken].flatMap(([parameter, input]): readonly (readonly [Parameter, Json])[] =>
+        input.type === 'literal' ? [[parameter, input.value]] : [],
+      );
+      const literals = [...given, ...said].flatMap(([{ path }, value]): readonly (readonly [string, Json])[] =>
         typeof value === 'object' ? [] : [[path.join('.'), value]],
       );
       const inputs = writeInputs(profile, given, taken);
-      const bare = { profile, literals, inputs, waits: [] };
+      const isChanging = tools.get(profile.tool.name)?.effects !== 'none';
+      const bare = { profile, literals, inputs, isChanging, waits: [] };
       const due = steps.filter((step) => meets(bare, step)).map(({ id }) => id);
       const inherits = parentsOf(bare).some((id) => steps[id]?.manner.onFail === 'continue');
       const { manner } = ordered;
@@ -112,7 +114,7 @@ export function createDraft(toolbox: Toolbox, tools: ReadonlyMap<string, Planner
       // "Then count both": each count waits for what it counts. A change is over for all of them.
       const due = barrier.filter((id) => {
         const step = steps[id];
-        return step !== undefined && step.clauseIndex !== clauseIndex && (!reached.has(id) || isChanging(step));
+        return step !== undefined && step.clauseIndex !== clauseIndex && (!reached.has(id) || step.isChanging);
       });
       for (const step of due.length === 0 ? [] : own) {
         steps[step.id] = { ...step, waits: needed([...due, ...step.waits], { ...step, waits: [] }, steps) };

@@ -50,14 +50,25 @@ export function findMentions(
     const mention = readPronoun(items, at, steps) ?? readNoun(items, at, own, steps);
     if (mention !== undefined && (mention.type === 'pronoun' || mention.sources.length > 0)) found.push(mention);
   }
+  // "The row count" is one thing, and no row.
+  const isPart = ({ type, at }: Mention): boolean => {
+    const [word, next] = [items[at], found.find((other) => other.type === 'noun' && other.at === at + 1)];
+    return (
+      type === 'noun' &&
+      word?.type === 'word' &&
+      next?.sources.some(({ field }) => field?.stems.includes(word.stem)) === true
+    );
+  };
   // "Its link" and "the summary of it" say twice where to look: the noun says what.
-  return found.filter(
-    ({ type, at, sources }) =>
-      type !== 'pronoun' ||
-      !found.some(
-        (other) => other.type === 'noun' && Math.abs(other.at - at) <= 3 && sameSteps(other.sources, sources),
-      ),
-  );
+  return found
+    .filter((mention) => !isPart(mention))
+    .filter(
+      ({ type, at, sources }) =>
+        type !== 'pronoun' ||
+        !found.some(
+          (other) => other.type === 'noun' && Math.abs(other.at - at) <= 3 && sameSteps(other.sources, sources),
+        ),
+    );
 }
 
 function readPronoun(items: readonly Item[], at: number, steps: readonly Step[]): Mention | undefined {
@@ -110,10 +121,11 @@ function readNoun(
   steps: readonly Step[],
 ): Mention | undefined {
   const item = items[at];
-  if (item?.type !== 'word' || own.includes(item.stem)) return undefined;
+  if (item?.type !== 'word') return undefined;
   const before = leadingWords(items, at);
   if (!before.some((word) => determiners.test(word))) return undefined;
   const isFirst = before.some((word) => /^(?:first|top)$/u.test(word));
+  if (own.includes(item.stem) && !isFirst) return undefined;
   const isPlural = /s$/u.test(item.lower) && item.lower !== item.stem;
   const toMention = (some: readonly Step[], fieldOf: (step: Step) => Field | undefined): Mention => ({
     type: 'noun',
@@ -175,9 +187,16 @@ function wordAt(items: readonly Item[], at: number): string {
   return item?.type === 'word' ? item.lower : '';
 }
 
+/** Of "the row count", both words. */
+function placesOf({ at, sources }: Mention, { items }: Clause): readonly number[] {
+  const before = items[at - 1];
+  const isPart = before?.type === 'word' && sources.some(({ field }) => field?.stems.includes(before.stem) === true);
+  return isPart ? [at - 1, at] : [at];
+}
+
 /** The clause with words for earlier results in place of what is mentioned, so that nothing there is taken as it stands. */
 export function withoutMentions(clause: Clause, mentions: readonly Mention[]): Clause {
-  const at = new Set(mentions.flatMap((mention) => (mention.type === 'noun' ? [mention.at] : [])));
+  const at = new Set(mentions.flatMap((mention) => (mention.type === 'noun' ? placesOf(mention, clause) : [])));
   if (at.size === 0) return clause;
   const items = clause.items.map(
     (item, index): Item =>

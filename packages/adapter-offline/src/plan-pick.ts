@@ -33,8 +33,8 @@ export function pickInput(want: Want, source: Source): Picked {
         );
   }
   if (source.isFirst) return pickFirst(want, source);
-  // What was said of a step that leaves nothing behind is still known, and is the same text.
-  const said = isPlace(want) && !isStored(step) ? sameLiteral(want, source) : undefined;
+  // What a step only looked at is still where it was said to be.
+  const said = isPlace(want) && !step.isChanging ? sameLiteral(want, source) : undefined;
   if (said !== undefined) return { type: 'picked', input: { type: 'literal', value: said }, isNamed: true };
   if (outputs.fields.length === 0) return pickWhole(want, source);
   // What takes an object takes all that was given.

@@ -14,6 +14,8 @@ export interface Step {
   readonly clause: Clause;
   readonly clauseIndex: number;
   readonly isHelp: boolean;
+  /** Its tool does more than look. */
+  readonly isChanging: boolean;
   readonly profile: Profile;
   readonly outputs: Outputs;
   /** By top-level name. */

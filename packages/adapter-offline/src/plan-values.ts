@@ -25,7 +25,7 @@ export interface Spread {
 }
 
 /** "The weather in Oslo and in Rome" is two calls: values of one kind for an argument that takes one. */
-export function spreadOf({ items }: Clause, filling: Filling, left: readonly number[]): Spread {
+export function spreadOf({ items }: Clause, filling: Filling, left: readonly number[], profile: Profile): Spread {
   const { given, more } = filling;
   const [several] = more;
   if (several !== undefined) {
@@ -49,7 +49,12 @@ export function spreadOf({ items }: Clause, filling: Filling, left: readonly num
       const between = items.slice((used.at(-1) ?? at) + 1, next);
       const links = between.every(
         (each) =>
-          each.type !== 'value' && (/^[,]$/u.test(each.text) || (each.type === 'word' && isStopWord(each.lower))),
+          each.type !== 'value' &&
+          (/^[,]$/u.test(each.text) ||
+            (each.type === 'word' &&
+              (isStopWord(each.lower) ||
+                profile.objectStems.includes(each.stem) ||
+                parameter.nameStems.includes(each.stem)))),
       );
       if (!links || !between.some((each) => /^(?:,|and)$/u.test(each.type === 'value' ? '' : each.text.toLowerCase())))
         break;
