@@ -14,6 +14,7 @@ export type ValueKind =
   | 'overrides'
   | 'pack'
   | 'policy'
+  | 'plan'
   | 'file'
   | 'new'
   | 'isolation'
@@ -68,6 +69,13 @@ export type NewKind = (typeof newKinds)[number];
 export const overridesActions = ['seed', 'status', 'diff'] as const;
 export const packActions = ['check'] as const;
 export const policyActions = ['diff', 'observed'] as const;
+export const planActions = ['run', 'check'] as const;
+// By the first command of a command: `plan check` is the second of its own.
+const actionKinds = [
+  { kind: 'pack', actions: packActions },
+  { kind: 'policy', actions: policyActions },
+  { kind: 'plan', actions: planActions },
+] as const;
 export type OverridesAction = (typeof overridesActions)[number];
 
 /** Reads commander's own tree, help included, so that no completion can miss a command. */
@@ -94,7 +102,8 @@ function describeOptions(command: Command, help: Help): readonly DescribedOption
 function describeAction(command: Command): DescribedCommand['argument'] {
   const [first] = command.commands;
   if (first === undefined) return undefined;
-  return { name: 'action', kind: first.name() === packActions[0] ? 'pack' : 'policy', repeats: true };
+  const kind = actionKinds.find(({ actions }) => actions.some((action) => action === first.name()))?.kind ?? 'policy';
+  return { name: 'action', kind, repeats: true };
 }
 
 function describeOption(option: Option): DescribedOption {

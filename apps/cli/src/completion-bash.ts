@@ -5,6 +5,7 @@ import {
   newKinds,
   overridesActions,
   packActions,
+  planActions,
   policyActions,
   shellWords,
   type ValueKind,
@@ -151,6 +152,8 @@ function complete(kind: ValueKind, commands: readonly string[]): string {
       return `_holdfast_files; COMPREPLY+=($(compgen -W '${packActions.join(' ')}' -- "$current"));`;
     case 'policy':
       return `_holdfast_sessions; COMPREPLY+=($(compgen -W '${policyActions.join(' ')}' -- "$current"));`;
+    case 'plan':
+      return `_holdfast_files; COMPREPLY+=($(compgen -W '${planActions.join(' ')}' -- "$current"));`;
     case 'file':
       return '_holdfast_files;';
     case 'new':

@@ -15,6 +15,8 @@ async function print(shell: string): Promise<string> {
 
 const everything = [
   'run',
+  'plan',
+  'trace',
   'pending',
   'approve',
   'deny',
@@ -62,7 +64,7 @@ test.each([
   {
     typed: ['holdfast', ''],
     offered: [
-      ...everything.slice(0, 7),
+      ...everything.slice(0, 9),
       'show',
       'why',
       'replay',
@@ -106,6 +108,12 @@ test.each([
   { typed: ['holdfast', 'pack', 'ch'], offered: ['check'] },
   { typed: ['holdfast', 'pack', 'check', 'comp'], offered: ['completion.bash'] },
   { typed: ['holdfast', 'pack', 'check', '--c'], offered: ['--cases'] },
+  { typed: ['holdfast', 'plan', 'ch'], offered: ['check'] },
+  { typed: ['holdfast', 'plan', 'run', 'comp'], offered: ['completion.bash'] },
+  { typed: ['holdfast', 'plan', 'run', '--conc'], offered: ['--concurrency'] },
+  { typed: ['holdfast', 'plan', '--me'], offered: ['--mermaid'] },
+  { typed: ['holdfast', 'trace', '2026'], offered: ['20260517-093012345-k3x9'] },
+  { typed: ['holdfast', 'trace', '--html', 'comp'], offered: ['completion.bash'] },
   { typed: ['holdfast', 'policy', 'o'], offered: ['observed'] },
   { typed: ['holdfast', 'policy', 'diff', '2026'], offered: ['20260517-093012345-k3x9'] },
   { typed: ['holdfast', 'policy', 'diff', '--from', 'comp'], offered: ['completion.bash'] },

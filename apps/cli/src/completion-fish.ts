@@ -6,6 +6,7 @@ import {
   newKinds,
   overridesActions,
   packActions,
+  planActions,
   policyActions,
   shellWords,
   type ValueKind,
@@ -94,6 +95,8 @@ function toWords(kind: ValueKind, commands: readonly string[]): string | undefin
       return `${packActions.join(' ')} (__fish_complete_path (commandline -ct))`;
     case 'policy':
       return `${policyActions.join(' ')} (__holdfast_sessions)`;
+    case 'plan':
+      return `${planActions.join(' ')} (__fish_complete_path (commandline -ct))`;
     case 'file':
       return '(__fish_complete_path (commandline -ct))';
     case 'new':

@@ -6,6 +6,7 @@ import {
   newKinds,
   overridesActions,
   packActions,
+  planActions,
   policyActions,
   shellWords,
   type ValueKind,
@@ -60,6 +61,10 @@ _holdfast_pack() {
 
 _holdfast_policy() {
   _alternative 'actions:action:(${policyActions.join(' ')})' 'sessions:session:_holdfast_sessions'
+}
+
+_holdfast_plan() {
+  _alternative 'actions:action:(${planActions.join(' ')})' 'plans:plan:_files'
 }
 
 _holdfast() {
@@ -121,6 +126,8 @@ function toAction(kind: ValueKind): string {
       return '_holdfast_pack';
     case 'policy':
       return '_holdfast_policy';
+    case 'plan':
+      return '_holdfast_plan';
     case 'file':
       return '_files';
     case 'new':

@@ -30,6 +30,7 @@ import { addNewCommand } from './new-program.ts';
 import { collectNames, readSeq, subfoldersText } from './option-values.ts';
 import { addOverridesCommand } from './overrides-program.ts';
 import { addPackCommand } from './pack-program.ts';
+import { addPlanCommands } from './plan-program.ts';
 import { runPluginCommand } from './plugin-command.ts';
 import { addPolicyCommand } from './policy-program.ts';
 import { addRegistryCommands } from './registry-program.ts';
@@ -88,6 +89,8 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help')
     .helpCommand('help [command]', 'print help for a command')
+    // What stands behind a command is that command's, and behind a command of its own that one's.
+    .enablePositionalOptions()
     .showHelpAfterError('(`holdfast --help` lists the commands, `holdfast <command> --help` shows examples)')
     .addHelpText(
       'after',
@@ -143,6 +146,8 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
         ),
       );
     });
+
+  addPlanCommands(program, host, end);
 
   addApprovalCommands(program, host, end);
 

@@ -35,6 +35,8 @@ export interface RunTerms {
   readonly maxTokens?: number | undefined;
   readonly timeoutMs?: number | undefined;
   readonly approvalTimeoutMs?: number | undefined;
+  /** Of a plan: how many of its nodes may run at once. */
+  readonly maxConcurrency?: number | undefined;
 }
 
 const type = 'run-options';
@@ -56,6 +58,7 @@ const recorded: v.GenericSchema<unknown, RunTerms> = v.object({
   maxTokens: v.optional(count),
   timeoutMs: v.optional(positive),
   approvalTimeoutMs: v.optional(positive),
+  maxConcurrency: v.optional(count),
 });
 
 /** What is recorded before a run begins. */

@@ -1,0 +1,61 @@
+import type { NodeTrace } from '@holdfast/orchestrator';
+import {
+  describeDecision,
+  formatArguments,
+  formatCallLine,
+  formatDuration,
+  type LineStyle,
+  listAttempts,
+} from './call-line.ts';
+import type { NodeProgress, PlanProgress } from './plan-progress.ts';
+import { listIds } from './plan-view.ts';
+import { toPrintable, wrapColumns } from './terminal-text.ts';
+
+/** What a node that has ended, or waits for a person, has to say: its line, and under it why it did not succeed. */
+export function formatNodeEnd(node: NodeTrace, style: LineStyle): readonly string[] {
+  const { kind, code, tool, input, attempts, decisions, approval, durationMs = 0 } = node;
+  const outcome = { kind, code, message: node.message, ...(attempts > 1 ? { attempts } : {}) };
+  const call = { name: tool, rawArguments: input, decisions, approval, outcome, durationMs };
+  const decision = node.callId === undefined ? [] : [describeDecision(call), ...listAttempts(outcome)];
+  const line = formatCallLine(
+    {
+      state: kind,
+      name: toPrintable(String(node.node)),
+      arguments: `${tool} ${formatArguments(input)}`.trimEnd(),
+      decision: decision.filter((text) => text !== '').join(', '),
+      durationMs: node.durationMs,
+    },
+    style,
+  );
+  const reason = describeReason(node);
+  if (reason === '') return [line];
+  const indent = style.columns < 40 ? 4 : 12;
+  const lines =
+    style.columns === Number.POSITIVE_INFINITY ? [reason] : wrapColumns(reason, style.columns - indent - 1, 3);
+  return [line, ...lines.map((text) => `${' '.repeat(indent)}${style.colors.dim(text)}`)];
+}
+
+type Reasoned = Pick<NodeProgress, 'kind' | 'message' | 'code' | 'because'>;
+
+/** Why a node did not succeed, on one line; empty for one that did. */
+export function describeReason({ kind, message, code, because }: Reasoned): string {
+  if (kind === 'ok' || kind === 'waiting' || kind === 'running') return '';
+  if (kind === 'suspended') return 'waits for an answer';
+  const said = message.trim() === '' && because.length > 0 ? `because of ${listIds(because, 5)}` : message.trim();
+  return toPrintable(`${said}${code === undefined ? '' : ` (${code})`}`.trim());
+}
+
+/** What a node is at, or waits for, on one line. */
+export function describeNode(node: NodeProgress, progress: PlanProgress, nowMs: number): string {
+  if (node.kind === 'running') return toPrintable(node.note);
+  if (node.kind !== 'waiting') return describeReason(node);
+  const { wait } = node;
+  if (wait?.type === 'locks')
+    return toPrintable(`waits for the lock${wait.names.length === 1 ? '' : 's'} ${listIds(wait.names, 3)}`);
+  if (wait?.type === 'rate') {
+    const leftMs = Math.max(0, wait.untilMs - nowMs);
+    return toPrintable(`waits for the rate limit of ${node.tool}, ${formatDuration(leftMs)}`);
+  }
+  const missing = progress.listMissing(node);
+  return missing.length === 0 ? 'waits for a place' : `waits for ${listIds(missing, 4)}`;
+}

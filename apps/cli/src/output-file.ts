@@ -1,0 +1,70 @@
+import { link, lstat, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { HoldfastError } from '@holdfast/core';
+import { usageError } from './failure.ts';
+import type { Host } from './host.ts';
+
+export interface OutputFile {
+  /** As it was typed. */
+  readonly file: string;
+  /** Replaces a file that is there. */
+  readonly force: boolean;
+}
+
+/**
+ * Makes sure, before any work, that a file can be written later.
+ *
+ * @throws HoldfastError `usage.file_exists`, `usage.folder_missing`.
+ */
+export async function checkOutput({ file, force }: OutputFile, { directory }: Pick<Host, 'directory'>): Promise<void> {
+  const path = resolve(directory, file);
+  const there = await find(path);
+  if (there?.isDirectory() === true)
+    throw usageError('usage.file_exists', `\`${file}\` is a folder: name a file in it.`);
+  if (there !== undefined && !force) throw taken(file);
+  if ((await find(dirname(path))) === undefined) {
+    throw usageError('usage.folder_missing', `There is no folder for \`${file}\`: make it first.`);
+  }
+}
+
+/**
+ * Writes a file as a whole or not at all.
+ *
+ * @throws HoldfastError `usage.file_exists`, `output.unwritable`.
+ */
+export async function writeOutput(
+  { file, force }: OutputFile,
+  text: string,
+  { directory, createSuffix }: Pick<Host, 'directory' | 'createSuffix'>,
+): Promise<void> {
+  const path = resolve(directory, file);
+  const half = join(dirname(path), `.${basename(path)}.${createSuffix()}.tmp`);
+  try {
+    await writeFile(half, text, { flag: 'wx' });
+    // A link is refused where something is, whoever has put it there meanwhile.
+    await (force ? rename(half, path) : link(half, path));
+  } catch (cause) {
+    const code = codeOf(cause);
+    if (code === 'EEXIST' && (await find(path)) !== undefined) throw taken(file);
+    throw new HoldfastError('output.unwritable', `Cannot write \`${file}\` (${code}).`, { data: { file }, cause });
+  } finally {
+    await rm(half, { force: true });
+  }
+}
+
+function taken(file: string): HoldfastError {
+  return usageError('usage.file_exists', `\`${file}\` is there already: \`--force\` writes over it.`);
+}
+
+async function find(path: string): Promise<Awaited<ReturnType<typeof lstat>> | undefined> {
+  try {
+    return await lstat(path);
+  } catch {
+    // Missing or out of reach: writing says which.
+    return undefined;
+  }
+}
+
+function codeOf(thrown: unknown): string {
+  return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : 'unknown';
+}

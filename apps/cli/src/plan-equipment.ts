@@ -1,0 +1,104 @@
+import type { Isolation } from '@holdfast/loader';
+import { toConfigRecord } from './config-record.ts';
+import { type Equipment, openEquipment } from './equipment.ts';
+import type { Host } from './host.ts';
+import { type PlanSetup, setUpPlan } from './plan-setup.ts';
+import type { ApprovalMode, RunTerms } from './run-terms.ts';
+import {
+  type ConfigFlag,
+  findFolder,
+  findLimits,
+  findModelName,
+  type RunLimits,
+  readSettings,
+  toLimits,
+} from './settings.ts';
+import { openWorkspace } from './workspace.ts';
+
+/** What every command about a plan that is to run is given. */
+export interface PlanPlace {
+  /** Absent: that of the current directory, when there is one. */
+  readonly config?: ConfigFlag;
+  /** Absent: the default folder, when there is one. */
+  readonly tools: string | undefined;
+  /** Reads the folders in it, too. Absent, as all that follows: as the configuration says. */
+  readonly subfolders: boolean | undefined;
+  /** Refuses to go on without a lock. */
+  readonly locked: boolean | undefined;
+  /** The weakest isolation that tools of the folder run in. */
+  readonly isolation: Isolation | undefined;
+  readonly workspace: string;
+  /** As `run` takes it. */
+  readonly model?: string | undefined;
+  /** Dangerous tools that need no approval. */
+  readonly allow: readonly string[];
+}
+
+/** How a plan is run, beside that. */
+export interface PlanRunOptions extends PlanPlace, Pick<RunLimits, 'maxCalls' | 'timeoutMs' | 'approvalTimeoutMs'> {
+  readonly approval: ApprovalMode;
+  /** How many nodes may run at once. Absent: as the runtime has it. */
+  readonly concurrency: number | undefined;
+  readonly json: boolean;
+}
+
+/** What is opened for a plan. */
+export interface PlanWorkshop {
+  /** Its real path. */
+  readonly workspace: string;
+  readonly equipment: Equipment;
+  readonly setup: PlanSetup;
+}
+
+/**
+ * Opens what plans are checked against, as `run` does it, for as long as `work` takes.
+ *
+ * @throws HoldfastError `usage.*`, `config.*`, `registry.*`, `plugin.*`, `pack.*`, `tools.lock.*`.
+ */
+export async function openWorkshop<Answer>(
+  place: PlanPlace & Partial<RunLimits>,
+  host: Host,
+  work: (workshop: PlanWorkshop) => Promise<Answer>,
+): Promise<Answer> {
+  const { config, tools, subfolders, locked, isolation, model, maxCalls, timeoutMs, approvalTimeoutMs } = place;
+  const workspace = await openWorkspace(place.workspace, host.directory);
+  const limits = toLimits({ maxRounds: undefined, maxTokens: undefined, maxCalls, timeoutMs, approvalTimeoutMs });
+  const settings = await readSettings(
+    { config, tools, subfolders, locked, isolation, model, limits },
+    { workspace, host },
+  );
+  const folder = await findFolder(settings);
+  const equipment = await openEquipment(settings, folder, {}, host);
+  try {
+    return await work({ workspace, equipment, setup: await setUpPlan(equipment, place, workspace, host) });
+  } finally {
+    await equipment.close();
+  }
+}
+
+/** What a plan is run with, as its log keeps it. No model takes part. */
+export async function toPlanTerms(
+  { approval, allow, concurrency }: PlanRunOptions,
+  equipment: Equipment,
+): Promise<RunTerms> {
+  const { settings, toolset } = equipment;
+  const { isolation, subfolders } = settings.effective;
+  const { maxCalls, timeoutMs, approvalTimeoutMs } = findLimits(settings);
+  return {
+    directory: settings.directory,
+    model: findModelName(settings),
+    tools: toolset.folder.path === undefined ? null : toolset.folder.name,
+    subfolders: subfolders.value,
+    // A lock that goes missing while the plan waits does not let it go on with anything else.
+    locked: toolset.isLocked,
+    isolation: isolation.origin.layer === 'default' ? undefined : isolation.value,
+    config: await toConfigRecord(equipment),
+    approval,
+    allow,
+    order: [],
+    maxCalls,
+    timeoutMs,
+    approvalTimeoutMs,
+    maxConcurrency: concurrency,
+  };
+}

@@ -1,0 +1,45 @@
+import { isHoldfastError, isPlainObject } from '@holdfast/core';
+import type { PlanViolation } from '@holdfast/orchestrator';
+import * as v from 'valibot';
+import { createColors } from './colors.ts';
+import { type ExitCode, formatFailure } from './failure.ts';
+import { describeTerminal, type Host } from './host.ts';
+import { describeViolations, describeWarnings } from './plan-view.ts';
+
+export interface PlanProblems {
+  readonly violations: readonly PlanViolation[];
+  readonly warnings?: readonly PlanViolation[];
+}
+
+const listed: v.GenericSchema<unknown, readonly PlanViolation[]> = v.array(
+  v.object({
+    code: v.string(),
+    path: v.string(),
+    node: v.exactOptional(v.union([v.string(), v.number()])),
+    message: v.string(),
+  }),
+);
+
+/** What is wrong with a plan, as an error says that is about one; `undefined` for any other. */
+export function readViolations(thrown: unknown): readonly PlanViolation[] | undefined {
+  if (!isHoldfastError(thrown) || thrown.code !== 'plan.invalid' || !isPlainObject(thrown.data)) return undefined;
+  const parsed = v.safeParse(listed, thrown.data['violations']);
+  return parsed.success ? parsed.output : undefined;
+}
+
+/** Says on stderr all that keeps a plan from being run. */
+export function reportViolations({ violations, warnings = [] }: PlanProblems, host: Host): ExitCode {
+  const { color, columns } = describeTerminal(host.stderr, host.environment);
+  const style = { colors: createColors(color), columns };
+  const lines = [...describeViolations(violations, style), ...describeWarnings(warnings, style)];
+  for (const line of lines) host.stderr.write(`${line}\n`);
+  return 1;
+}
+
+/** Says on stderr why there is no plan. */
+export function reportDeclined(error: string, host: Host): ExitCode {
+  const { color } = describeTerminal(host.stderr, host.environment);
+  const thrown = new Error(`There is no plan: ${error}`);
+  host.stderr.write(formatFailure(thrown, { colors: createColors(color), debug: false }));
+  return 1;
+}

@@ -1,0 +1,104 @@
+import { HoldfastError } from '@holdfast/core';
+import { type CheckedPlan, checkPlan, type PlanCheck } from '@holdfast/orchestrator';
+import { createSession } from '@holdfast/session';
+import { formatCount } from './call-line.ts';
+import { conductPlan } from './conduct-plan.ts';
+import { describeStyle } from './conduct-work.ts';
+import { type ExitCode, reportFailure } from './failure.ts';
+import type { Host } from './host.ts';
+import { openWorkshop, type PlanRunOptions, type PlanWorkshop, toPlanTerms } from './plan-equipment.ts';
+import { reportDeclined, reportViolations } from './plan-problems.ts';
+import { readPlanText } from './plan-source.ts';
+import { describeAsks, describeWarnings } from './plan-view.ts';
+import { closeSession } from './run-command.ts';
+import { toTermsRecord } from './run-terms.ts';
+import { createSessionId, prepareLogPath } from './session-logs.ts';
+
+export interface RunPlanFileOptions extends PlanRunOptions {
+  /** Its path; `-`: standard input. */
+  readonly file: string;
+  /** Only a plan with this digest is run, or with this beginning of one. */
+  readonly digest: string | undefined;
+}
+
+/**
+ * Checks the plan of a file, and runs it; 1 when it is no plan that can be run.
+ *
+ * @throws HoldfastError `plan.mismatch`, `usage.*`, and as `openWorkshop` and `runPlan`.
+ */
+export async function runPlanFile(options: RunPlanFileOptions, host: Host): Promise<ExitCode> {
+  const text = await readPlanText(options.file, host);
+  return await openWorkshop(options, host, async (workshop) => {
+    const checked = await checkFor(text, workshop, toGrants(options, workshop.setup));
+    if (checked.type === 'declined') return reportDeclined(checked.error, host);
+    if (checked.type === 'invalid') {
+      const things = formatCount(checked.violations.length, 'violation');
+      reportFailure(new HoldfastError('plan.invalid', `The plan cannot be run: it has ${things}.`), host);
+      return reportViolations(checked, host);
+    }
+    checkDigest(checked.checked, options.digest);
+    if (!options.json) {
+      const style = describeStyle(host);
+      const lines = [...describeWarnings(checked.warnings, style), ...describeAsks(checked.asks, style)];
+      for (const line of lines) host.stdout.write(`${line}\n`);
+    }
+    return await beginPlan(checked.checked, { ...options, stdinTaken: options.file === '-' }, workshop, host);
+  });
+}
+
+/** As a run would be checked: with its tools, and with its policies asked. @throws HoldfastError as `checkPlan`. */
+export function checkFor(
+  text: string,
+  { setup }: Pick<PlanWorkshop, 'setup'>,
+  grants: readonly string[],
+): Promise<PlanCheck> {
+  const { tools, functions, policies, resources } = setup;
+  return checkPlan(text, { tools, functions, policies, resources, grants });
+}
+
+/** Tools for which nobody has to be asked. */
+export function toGrants(
+  { approval, allow }: Pick<PlanRunOptions, 'approval' | 'allow'>,
+  { tools }: Pick<PlanWorkshop['setup'], 'tools'>,
+): readonly string[] {
+  return approval === 'yes' ? tools.map(({ name }) => name) : allow;
+}
+
+/**
+ * Makes sure that a plan is the one that somebody has looked at.
+ *
+ * @throws HoldfastError `plan.mismatch`.
+ */
+export function checkDigest({ digest }: CheckedPlan, wanted: string | undefined): void {
+  if (wanted === undefined || digest.startsWith(wanted)) return;
+  throw new HoldfastError(
+    'plan.mismatch',
+    `The plan has the digest \`${digest}\`, and one with \`${wanted}\` is wanted: look at it again before you run it. Nothing has run.`,
+    { data: { digest, wanted } },
+  );
+}
+
+/** Runs a plan in a session of its own, and shows it. */
+export async function beginPlan(
+  plan: CheckedPlan,
+  options: PlanRunOptions & { readonly stdinTaken: boolean },
+  { workspace, equipment, setup }: PlanWorkshop,
+  host: Host,
+): Promise<ExitCode> {
+  const { json, stdinTaken } = options;
+  const terms = await toPlanTerms(options, equipment);
+  if (!json) {
+    const nodes = formatCount(plan.plan.nodes.length, 'node');
+    const line = `plan ${plan.digest.slice(0, 16)} · ${nodes} · ${setup.description}`;
+    host.stdout.write(`${describeStyle(host).colors.dim(line)}\n`);
+  }
+  const id = createSessionId({ clock: host.clock, suffix: host.createSuffix() });
+  const store = host.openLog(await prepareLogPath(workspace, id));
+  const session = createSession({ id, store, clock: host.clock });
+  try {
+    session.record(toTermsRecord(terms));
+    return await conductPlan({ setup, terms, session, work: { type: 'start', plan }, json, stdinTaken }, host);
+  } finally {
+    await closeSession(session, { workspace, json }, host);
+  }
+}

@@ -1,0 +1,121 @@
+import type { Clock, RunEvent } from '@holdfast/core';
+import type { PlanEvent } from '@holdfast/orchestrator';
+import { createLogUpdate } from 'log-update';
+import { formatLate, type LineStyle } from './call-line.ts';
+import type { OutputStream } from './host.ts';
+import { toJsonText } from './json-text.ts';
+import { formatNodeEnd } from './node-line.ts';
+import { formatFrame, newFrameMemory } from './plan-frame.ts';
+import { PlanProgress } from './plan-progress.ts';
+import { withoutStack } from './run-view.ts';
+
+/** Shows a plan while it runs. */
+export interface PlanRunView {
+  show(event: PlanEvent): void;
+  /** Runs `question` with the screen to itself. */
+  pauseFor<Answer>(question: () => Promise<Answer>): Promise<Answer>;
+  /** Takes away what was only for the moment. */
+  close(): void;
+}
+
+/** One JSON event a line. The stack of what a tool threw is left out unless `stacks` is set. */
+export function createPlanJsonView(
+  write: (text: string) => void,
+  { stacks }: { readonly stacks: boolean },
+): PlanRunView {
+  return {
+    show: (event) => write(`${toJsonText(stacks || !isRunEvent(event) ? event : withoutStack(event))}\n`),
+    pauseFor: (question) => question(),
+    close: () => undefined,
+  };
+}
+
+const planTypes: ReadonlySet<string> = new Set([
+  'plan-start',
+  'plan-resume',
+  'node-wait',
+  'node-start',
+  'node-end',
+  'plan-end',
+]);
+
+function isRunEvent(event: PlanEvent): event is RunEvent {
+  return !planTypes.has(event.type);
+}
+
+/** A line for each node when it has ended. */
+export function createPlanPlainView(write: (text: string) => void, style: LineStyle): PlanRunView {
+  return {
+    show(event) {
+      const lines =
+        event.type === 'node-end'
+          ? formatNodeEnd(event.node, style)
+          : event.type === 'tool-call-late'
+            ? [formatLate(event, style)]
+            : [];
+      for (const line of lines) write(`${line}\n`);
+    },
+    pauseFor: (question) => question(),
+    close: () => undefined,
+  };
+}
+
+const frameMs = 100;
+
+export interface PlanLiveViewOptions {
+  readonly style: LineStyle;
+  readonly clock: Clock;
+  /** How many nodes may run at once. */
+  readonly places: number;
+}
+
+/** A table of what moves, rewritten until the plan has ended, and a bar. Needs a terminal. */
+export function createPlanLiveView(output: OutputStream, { style, clock, places }: PlanLiveViewOptions): PlanRunView {
+  const update = createLogUpdate(output);
+  const progress = new PlanProgress();
+  const memory = newFrameMemory();
+  let paused = false;
+  let closed = false;
+  let cancelFrame: (() => void) | undefined;
+
+  const draw = (): void => {
+    cancelFrame = undefined;
+    if (paused || closed || progress.startedAtMs === undefined) return;
+    const rows = output.rows || 24;
+    update(formatFrame(progress, memory, { style, rows, places, nowMs: clock.now() }).join('\n'));
+    cancelFrame = clock.after(frameMs, draw);
+  };
+
+  return {
+    show(event) {
+      if (closed) {
+        // What a tool that did not stop came to, while the session is being closed.
+        if (event.type === 'tool-call-late') output.write(`${formatLate(event, style)}\n`);
+        return;
+      }
+      progress.apply(event);
+      // Thousands of nodes may end between two frames.
+      if (cancelFrame === undefined) draw();
+    },
+    async pauseFor(question) {
+      cancelFrame?.();
+      cancelFrame = undefined;
+      update.clear();
+      update.done();
+      paused = true;
+      try {
+        return await question();
+      } finally {
+        paused = false;
+        draw();
+      }
+    },
+    close() {
+      if (closed) return;
+      closed = true;
+      cancelFrame?.();
+      update.clear();
+      update.done();
+    },
+  };
+}
