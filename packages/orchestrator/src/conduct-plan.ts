@@ -34,7 +34,6 @@ class Conductor {
   /** Places of nodes whose calls are open and not under way. */
   readonly #open: Set<number>;
   #running = 0;
-  /** Of them, one beside which nothing else may run. */
   #alone = false;
   #waitingForLocks = 0;
   #stop: Stop | undefined;
@@ -59,8 +58,7 @@ class Conductor {
   conduct(): Promise<Stop | undefined> {
     const { facts, nodes } = this.#state;
     for (let at = 0; at < nodes.length; at += 1) if (hasEnded(facts[at])) this.#schedule.settle(at);
-    const { haltedBy } = this.#options;
-    if (haltedBy !== undefined) this.#halt(haltedBy);
+    if (this.#options.haltedBy !== undefined) this.#halt(this.#options.haltedBy);
     // Told at once where that has been.
     this.#stopListening = this.#state.caller.onEnd((by) => this.#abort(by));
     this.#pump();
@@ -88,8 +86,9 @@ class Conductor {
     if (this.#stop !== undefined || this.#broken !== undefined) return false;
     // To be asked each time: tools that keep the thread busy keep timers from firing, too.
     const { ended } = this.#state.caller;
-    if (ended !== undefined) this.#abort(ended);
-    return ended === undefined;
+    if (ended === undefined) return true;
+    this.#abort(ended);
+    return false;
   }
 
   /**
@@ -285,12 +284,11 @@ class Conductor {
     if (this.#broken === undefined && this.#rates.size > 0) return;
     this.#over = true;
     this.#stopListening();
-    const { resolve, reject } = this.#end;
-    if (this.#broken !== undefined) reject(this.#broken.thrown);
+    if (this.#broken !== undefined) this.#end.reject(this.#broken.thrown);
     else if (this.#schedule.blocked) {
-      const { nodes } = this.#state;
-      reject(blockedError(nodes.filter((_, at) => !this.#schedule.isSettled(at)).map(({ id }) => id)));
-    } else resolve(this.#stop);
+      const blocked = this.#state.nodes.filter((_, at) => !this.#schedule.isSettled(at));
+      this.#end.reject(blockedError(blocked.map(({ id }) => id)));
+    } else this.#end.resolve(this.#stop);
   }
 
   #closeRest(stop: Stop): void {
