@@ -24,7 +24,7 @@ import { isolateListener } from './isolate-listener.ts';
 import { type Lifetime, startLifetime } from './lifetime.ts';
 import { nestCalls } from './nested-call.ts';
 import { nestedResources } from './nested-resources.ts';
-import { movesOf, type PolicyMoves } from './policy-moves.ts';
+import { movesOf, type PolicyMoves, watchedReader } from './policy-moves.ts';
 import { type PolicyBinding, type PolicySurroundings, readOnlyFilesystem, toBinding } from './policy-state.ts';
 import { type Toolset, toToolset } from './toolset.ts';
 
@@ -204,7 +204,7 @@ const readers = new WeakMap<Session, SessionReader>();
 function readerOf(session: Session): SessionReader {
   let reader = readers.get(session);
   if (reader === undefined) {
-    reader = Object.freeze({ read: session.read.bind(session) });
+    reader = watchedReader(session, movesOf(session));
     readers.set(session, reader);
   }
   return reader;

@@ -6,6 +6,7 @@ import {
   type ToolCallEndEvent,
   type Touched,
 } from '@holdfast/core';
+import type { CallScope } from './call-scope.ts';
 import { decideAgain, isOvertaken, statefulFor } from './decide-again.ts';
 import { type Ending, failure, thrownCode, withDoubt } from './ending.ts';
 import { isThenable, waitForAnswer } from './invoke.ts';
@@ -85,12 +86,16 @@ function commitDecided(
     });
     transaction.commit(toLogEntry(event));
     if (isNested(scope)) noteDecision({ scope, trail, call, resources }, transaction.changes.slice(length));
-    else if (scope.observers.length > 0 || event.changes !== undefined) noteMove(scope);
+    else if (mayMove(scope, event)) noteMove(scope);
     if (resources.reservations !== undefined) endReserved(resources.reservations, scope);
     return event;
   } catch (thrown) {
     return uncommitted(thrown, compiled.tool);
   }
+}
+
+function mayMove({ observers, moves }: CallScope, { changes, events }: ToolCallEndEvent): boolean {
+  return observers.length > 0 || changes !== undefined || (moves.looked && events.length > 0);
 }
 
 /** It counts with the call around it, and may have to be decided again then. */

@@ -4,12 +4,14 @@ import {
   ask,
   type Decision,
   definePolicy,
+  defineSlice,
   defineTool,
   deny,
   type Policy,
   type Tool,
   upsert,
 } from '@holdfast/core';
+import { createSession } from '@holdfast/session';
 import { expect, test } from 'vitest';
 import { notes, testClock, testSession, wordsResource } from './fixtures.ts';
 import { type CallOptions, executeToolCall, openCaller } from './index.ts';
@@ -327,4 +329,43 @@ test('of a nested call it is not asked again what looks at files: they have a ch
   await caller.execute({ id: 'early', name: 'outer', arguments: {} });
   gate.resolve();
   expect(await late).toMatchObject({ kind: 'ok' });
+});
+
+test('a policy that reads the session is asked again when that has changed', async () => {
+  const flags = defineSlice<string>({
+    id: 'flags',
+    kind: 'list',
+    reducers: { flagged: (_state, payload) => append(payload) },
+  });
+  const other: Readonly<Record<string, string>> = { left: 'right', right: 'left' };
+  const apart = definePolicy({
+    name: 'apart',
+    check: ({ tool }, { session }) =>
+      session
+        .read(flags)
+        .toArray()
+        .includes(other[tool.name] ?? '')
+        ? deny('The other one has been.')
+        : allow,
+  });
+  const gate = Promise.withResolvers<void>();
+  const tools = ['left', 'right'].map((name) =>
+    defineTool({
+      name,
+      description: 'Flags.',
+      effects: 'state',
+      async execute(_input, { session }) {
+        session.dispatch({ type: 'flagged', payload: name });
+        await gate.promise;
+        return null;
+      },
+    }),
+  );
+  const session = createSession({ slices: [flags] });
+  const caller = openCaller({ tools, session, policies: [apart] });
+  const running = ['left', 'right'].map((name) => caller.execute({ id: name, name, arguments: {} }));
+  await settled();
+  gate.resolve();
+  expect((await Promise.all(running)).map(({ kind }) => kind)).toEqual(['ok', 'denied']);
+  expect(session.read(flags).toArray()).toEqual(['left']);
 });

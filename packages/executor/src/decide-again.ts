@@ -30,13 +30,13 @@ export function isOvertaken({ trail, call, scope }: Entered): boolean {
 }
 
 /**
- * Asks the policies that keep state about a call that has succeeded, as if it came only now, and about those that are nested in it.
+ * Asks the policies whose answer may be another by now about a call that has succeeded, as if it came only now, and about those that are nested in it.
  * Answers at once when they do. `undefined`: it may count, unless it has been overtaken once more.
  */
 export function decideAgain(entered: Entered): Ending | undefined | Promise<Ending | undefined> {
   const { trail, call, scope, resources } = entered;
   trail.decidedAt = scope.moves.count;
-  const policies = statefulFor(call, scope);
+  const policies = scope.moves.looked ? scope.policiesFor(call.tool.name) : statefulFor(call, scope);
   const verdict = policies.length === 0 ? undefined : authorise(call, withPolicies(scope, policies), trail.approved);
   if (verdict instanceof Promise || resources.nestedDecisions !== undefined) return decideSlowly(verdict, entered);
   return verdict && toRefusal(verdict, entered);

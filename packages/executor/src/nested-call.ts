@@ -5,6 +5,7 @@ import { CallSequence } from './call-sequence.ts';
 import { type Ending, failure, thrownCode } from './ending.ts';
 import { identifyCall } from './identified-call.ts';
 import { nestedResources } from './nested-resources.ts';
+import { watchedReader } from './policy-moves.ts';
 import { readOnlyFilesystem } from './policy-state.ts';
 
 /** Calls run one after another; those that only read run beside each other. */
@@ -61,7 +62,7 @@ function openResources(parent: CallResources): Opened {
 
 function nestedScope(parent: CallResources, resources: Opened['resources']): CallScope {
   const { scope, transaction, lifetime } = parent;
-  const session = Object.freeze({ read: transaction.read.bind(transaction) });
+  const session = watchedReader(transaction, scope.moves);
   return {
     ...scope,
     parent,
