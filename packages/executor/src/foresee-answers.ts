@@ -1,4 +1,4 @@
-import type { Slice, Tool } from '@holdfast/core';
+import type { Policy, Slice, Tool } from '@holdfast/core';
 import type { Session } from '@holdfast/session';
 import { type Answer, isCertainDenial, type PolicyQuestions } from './foresee-questions.ts';
 import { findStates } from './foresee-states.ts';
@@ -39,17 +39,21 @@ interface Stateful {
 
 async function answerByState(calls: readonly ExpectedCall[], stateful: Stateful): Promise<readonly ForeseenAnswer[]> {
   const { answers, isConstant, byCall } = await walk(calls, stateful);
-  const isCandidate = (answer: Answer | undefined): boolean =>
-    stateful.questions.bound.policy.timed !== true &&
-    answer !== undefined &&
-    isCertainDenial(answer) &&
-    // What throws here may only be at a loss with what is not there yet.
-    !answer.threw;
-  const candidates = [...calls.keys()].filter((call) => isCandidate(answers[call]));
+  const isSteady = canForesee(stateful.questions.bound.policy, calls);
+  // What throws here may only be at a loss with what is not there yet.
+  const isCandidate = (answer: Answer): boolean => isSteady && isCertainDenial(answer) && !answer.threw;
+  const candidates = [...answers.entries()].flatMap(([call, answer]) => (isCandidate(answer) ? [call] : []));
   const certain = isConstant
     ? new Set(candidates)
     : await deniedInAll(calls, candidates, { ...stateful, byCall, isCandidate });
   return answers.map((answer, call) => ({ answer, isCertain: certain.has(call) }));
+}
+
+/** Whether nothing but successes changes what the policy says. */
+function canForesee({ timed, reserve }: Policy, calls: readonly ExpectedCall[]): boolean {
+  if (timed === true) return false;
+  // What it keeps of a call that may have taken effect is known when there is one.
+  return reserve === undefined || !calls.some(({ tool }) => tool.effects === 'external' && tool.repeat !== 'safe');
 }
 
 interface Walked {

@@ -404,6 +404,24 @@ describe('a policy with state', () => {
     expect(await foretell([known(build), known(edit)], [used], { session })).toEqual(['denied', 'denied']);
   });
 
+  test('what is kept of a call in doubt is not known ahead', async () => {
+    const reserving = definePolicy<Json>({
+      name: 'reserving',
+      stateKind: 'keyed',
+      check: ({ tool }, { state }) => (tool.name !== 'deploy' || state.has('send') ? allow : no),
+      reserve: ({ tool }) => upsert(tool.name, true),
+    });
+    const sending = (repeat: 'never' | 'safe'): Tool =>
+      defineTool({ name: 'send', description: 'Sends.', effects: 'external', repeat, execute: () => null });
+    for (const [send, found] of [
+      [sending('never'), '-'],
+      [sending('safe'), 'denied'],
+    ] as const) {
+      const calls = [known(send), known(deploy, 0)];
+      expect(await foretell(calls, [reserving], { tools: [send, deploy] })).toEqual(['-', found]);
+    }
+  });
+
   test('staleness: a denial that two calls lift and bring back is not sure', async () => {
     const fresh = definePolicy<Json>({
       name: 'fresh',

@@ -37,7 +37,8 @@ export interface ForeseenCall {
  * A denial is reported when no way in which the calls may go lifts it. A policy without state denies so when it has looked at
  * nothing but the call; where the input is not known, not at that either. Also by throwing. A policy with state has to deny in every
  * state that successes of the calls lead to that can come before; where there are too many, or where a success cannot be told without
- * its result, nothing is reported. Policies that are `timed` deny nothing for sure, nor does one that takes too long.
+ * its result, nothing is reported. Policies that are `timed` deny nothing for sure, nor does one that takes too long, nor one that keeps
+ * something of calls in doubt (`reserve`) where there may be such. Calls that a tool makes itself are not foreseen.
  *
  * @throws HoldfastError as `executeToolCall`, for a wrong configuration.
  */

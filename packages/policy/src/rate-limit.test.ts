@@ -5,6 +5,7 @@ import { every, some } from './combinators.ts';
 import { callOf, runPolicy } from './fixtures.ts';
 import { rateLimit } from './rate-limit.ts';
 import { requireApproval } from './require-approval.ts';
+import { unless } from './unless.ts';
 
 function createClock(): Clock & { nowMs: number } {
   return {
@@ -142,4 +143,13 @@ test.each([
   { tools: ['then'], code: 'tool.name.reserved' },
 ])('$tools is $code', ({ tools, code }) => {
   expect(() => rateLimit({ maxCalls: 1, perMs: 1, tools })).toThrow(expect.objectContaining({ code }));
+});
+
+test('its denials end with time, and so do those of what is made of it', () => {
+  const limit = rateLimit({ maxCalls: 1, perMs: 1_000 });
+  const asking = requireApproval({ tools: ['pay'] });
+  const made = [limit, every(limit, asking), some(asking, limit), unless(() => false, limit)];
+  expect(made.map(({ timed }) => timed)).toEqual([true, true, true, true]);
+  expect(asking).not.toHaveProperty('timed');
+  expect(every(asking)).not.toHaveProperty('timed');
 });
