@@ -1,0 +1,74 @@
+// A request becomes a plan without a model: checked as a whole, run over a folder of tools, killed in the middle, gone on with, and shown.
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { offlinePlanner } from '@holdfast/adapter-offline';
+import { hostFilesystem } from '@holdfast/filesystem/node';
+import { loadTools } from '@holdfast/loader';
+import { compilePlan, describeTrace, readTrace, resumePlan, runPlan, traceToHtml } from '@holdfast/orchestrator';
+import { createSession, replay } from '@holdfast/session';
+import { jsonlStore, openJsonlLog } from '@holdfast/session/jsonl';
+
+const [role = 'main', folder = mkdtempSync(join(tmpdir(), 'holdfast-')), origin = ''] = process.argv.slice(2);
+const log = join(folder, '.holdfast', 'plan.jsonl');
+const { tools, close } = await loadTools(join(import.meta.dirname, 'plan-tools'));
+const resources = { filesystem: hostFilesystem(folder) };
+
+if (role === 'worker') {
+  const request = `Fetch ${origin}/report.txt and read notes.txt, count the words of both, then write the comparison to summary.md`;
+  const plan = await compilePlan({ request, tools, planner: offlinePlanner() });
+  const run = runPlan(plan, { tools, session: createSession({ store: jsonlStore(log) }), resources });
+  for await (const event of run) {
+    if (event.type === 'node-end') process.send?.([event.node.tool, event.node.kind]);
+  }
+  throw new Error('The worker was not killed.');
+}
+
+writeFileSync(join(folder, 'notes.txt'), 'Sales grew. Nobody had thought so.');
+// The first who asks for the report waits for it in vain.
+let asked = 0;
+const server = createServer((_, response) => {
+  asked += 1;
+  if (asked > 1) response.end('Sales grew by a fifth, in a year in which nobody had thought that they would grow.');
+});
+server.listen(0, '127.0.0.1');
+await once(server, 'listening');
+const address = server.address();
+assert(typeof address === 'object' && address !== null);
+
+// The other process is killed when the notes are counted and the report is still on its way.
+const worker = fork(import.meta.filename, ['worker', folder, `http://127.0.0.1:${address.port}`]);
+const ended = once(worker, 'exit');
+const done: unknown[] = [];
+worker.on('message', (message) => done.push(message));
+while (done.length < 2) await once(worker, 'message');
+while (asked === 0) await once(server, 'request');
+worker.kill('SIGKILL');
+assert.deepEqual(await ended, [null, 'SIGKILL']);
+assert.equal(done.join(), 'read_text,ok,count_words,ok');
+
+// Its log has the plan and what became of it. What had ended is not run again; the report, which may be asked for twice, is.
+const { records, store } = openJsonlLog(log);
+const session = replay(records, { store });
+assert.equal(session.openWork().plans.length, 1);
+const readAtMs = readTrace(records).nodes[1]?.endedAtMs;
+const trace = await resumePlan({ tools, session, resources });
+await session.close();
+console.log(describeTrace(trace));
+assert.equal(trace.status, 'succeeded');
+const counted = trace.nodes.filter(({ tool }) => tool === 'count_words').map(({ value }) => Object(value).words);
+assert.equal(counted.join(), '17,6');
+assert.equal(trace.nodes[1]?.endedAtMs, readAtMs);
+assert.match(readFileSync(join(folder, 'summary.md'), 'utf8'), /\| Sales grew\. Nobody had thought so\. \| 6 \| 2 \|/);
+
+writeFileSync(join(folder, 'trace.html'), traceToHtml(trace));
+assert.match(readFileSync(join(folder, 'trace.html'), 'utf8'), /<svg[\s\S]*write_text/);
+await close();
+server.closeAllConnections();
+server.close();
+rmSync(folder, { recursive: true });
+console.log('a request became a plan, killed and gone on with, shown as a page: what had ended did not run again');
