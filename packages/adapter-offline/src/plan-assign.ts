@@ -143,13 +143,12 @@ function assignSeveral({ wants, profile }: Assignment, sources: readonly Source[
   }
   const [first] = wants;
   const areAlike = wants.every(({ type, isList }) => type === first?.type && !isList && !first.isList);
-  if (!areAlike || sources.length !== wants.length)
-    return lacking(
-      `the request does not say ${wants
-        .filter((_, index) => named[index]?.type === 'none' || sources.length < wants.length)
-        .map(nameOf)
-        .join(' and ')}`,
+  if (!areAlike || sources.length !== wants.length) {
+    const open = wants.filter(
+      (parameter) => !sources.some((source) => pickInput(wantOf(parameter, profile), source).type === 'picked'),
     );
+    return lacking(`the request does not say ${(open.length > 0 ? open : wants.slice(1)).map(nameOf).join(' and ')}`);
+  }
   const row = new Map<Parameter, Input>();
   for (const [index, parameter] of wants.entries()) {
     const source = sources[index];

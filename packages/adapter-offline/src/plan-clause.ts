@@ -9,7 +9,7 @@ import { findMentions, withoutManner, withoutMentions } from './plan-mentions.ts
 import type { OrderedClause } from './plan-reading.ts';
 import type { Source, Step } from './plan-step.ts';
 import { takesText } from './plan-tools.ts';
-import { findUnspoken, show, type Unspoken } from './plan-unspoken.ts';
+import { findMaker, findUnspoken, show, type Unsaid, type Unspoken } from './plan-unspoken.ts';
 import { findSources, quote, spreadOf, valuesOf, withoutFiles } from './plan-values.ts';
 import type { Clause } from './reading.ts';
 
@@ -43,22 +43,22 @@ function addChoice(choice: Choice, ordered: OrderedClause, draft: Draft): readon
   const values = valuesOf(clause, filling, profile);
   const more = spreadOf(said, filling, values, profile);
   const left = values.filter((at) => !more.used.has(at));
-  const found = wants.length === 0 ? [] : findSources(left, clause, profile, draft);
+  const unsaid: Unsaid = { choice: { ...choice, filling }, clause, said };
+  const wantsContent = wants.some((each) => isContent(each, profile));
+  // "Mail the weather in Paris to Ann": Paris is for the tool that makes what is mailed.
+  const maker = wantsContent && mentions.length === 0 ? findMaker(unsaid, draft) : undefined;
+  const found = wants.length === 0 || maker !== undefined ? [] : findSources(left, clause, profile, draft);
   if (typeof found === 'string') return found;
   const all = [...mentions, ...found].sort((one, other) => one.at - other.at);
   const sources = all.flatMap((mention) => mention.sources);
-  const unsaid = {
-    choice: { ...choice, filling },
-    clause,
-    said,
-    isContent: wants.some((each) => isContent(each, profile)),
-  };
-  const spoken: Unspoken =
-    sources.length > 0 || wants.length === 0 ? { type: 'sources', sources } : findUnspoken(unsaid, draft);
-  // "Mail the weather in Paris to Ann": Paris is for the tool that makes what is mailed.
-  const leftOver = spoken.type === 'made' ? undefined : left.find((at) => !found.some((each) => each.at === at));
+  const leftOver = maker !== undefined ? undefined : left.find((at) => !found.some((each) => each.at === at));
   if (leftOver !== undefined)
     return `\`${tool.name}\` fits "${show(clause)}", but takes nothing such as ${quote(clause.items[leftOver])}.`;
+  const spoken: Unspoken =
+    maker ??
+    (sources.length > 0 || wants.length === 0
+      ? { type: 'sources', sources }
+      : findUnspoken(unsaid, wantsContent, draft));
   if (spoken.type === 'unknown' && draft.steps.length > 0) return spoken.why;
   const isBound = all.some(({ type }) => type !== 'noun');
   const assignment = { profile, wants, filling, clause, isBound, areListed: found.length > 0 };

@@ -13,11 +13,22 @@ export function fillSurely(clause: Clause, profile: Profile): Filling {
   const used = new Set(filling.used);
   for (const [parameter, value] of filling.given) {
     const at = typeof value === 'string' && parameter.choices.length === 0 ? wordsAt(clause, value) : undefined;
-    if (at === undefined || isSaid(parameter, at, clause, profile)) given.set(parameter, value);
-    else for (let index = at; index < at + String(value).split(/\s+/u).length; index += 1) used.delete(index);
+    if (!isAmount(value, parameter, clause, profile) && (at === undefined || isSaid(parameter, at, clause, profile)))
+      given.set(parameter, value);
+    else if (at !== undefined)
+      for (let index = at; index < at + String(value).split(/\s+/u).length; index += 1) used.delete(index);
   }
   const missing = profile.parameters.filter((each) => each.isRequired && !given.has(each));
   return { ...filling, given, used, missing };
+}
+
+/** "The three files" are no text. */
+function isAmount(value: Json, parameter: Parameter, { items }: Clause, { roles }: Profile): boolean {
+  return (
+    typeof value === 'string' &&
+    /^(?:text|content)$/u.test(roles.get(parameter) ?? '') &&
+    items.some((item) => item.type === 'value' && item.value.kind === 'number' && String(item.value.value) === value)
+  );
 }
 
 /** Where the words of a value begin that is nothing but words. */

@@ -118,12 +118,27 @@ function orderSentence(sentence: string, masked: string, { actionStems }: Toolbo
   if (/^[\s,]*(?:(?:please|and|then)[\s,]*)*$/iu.test(head)) {
     const comma = masked.indexOf(',', from);
     if (comma < 0) return sentence;
-    const [inner, outer] = [sentence.slice(from, comma), sentence.slice(comma + 1, end).trim()];
-    return `${sentence.slice(0, found.index)}${word === 'after' ? `${inner}, then ${outer}` : `${outer}, then ${inner}`}${close}`;
+    const inner = sentence.slice(from, comma);
+    const outer = sentence.slice(comma + 1, end).trim();
+    const told = word === 'after' ? `${inner}, then ${outer}` : `${named(outer, inner)}, then ${inner}`;
+    return `${sentence.slice(0, found.index)}${told}${close}`;
   }
-  const outer = sentence.slice(0, found.index).replace(/[\s,]+$/u, '');
+  // What no longer begins the sentence would look like a name.
+  const outer = sentence
+    .slice(0, found.index)
+    .replace(/[\s,]+$/u, '')
+    .replace(/^\s*\p{Lu}(?=\p{Ll})/u, (first) => first.toLowerCase());
   const inner = sentence.slice(from, end);
-  return `${word === 'after' ? ` ${inner}, then ${outer.trim()}` : `${outer}, then ${inner}`}${close}`;
+  return `${word === 'after' ? ` ${named(inner, outer)}, then ${outer.trim()}` : `${outer}, then ${inner}`}${close}`;
+}
+
+/** "Delete a.txt after reading it": what comes first says by its name what the other part has named. */
+function named(text: string, other: string): string {
+  const [only, second] = findValues(other).filter(({ kind }) => /^(?:path|url|email|code)$/u.test(kind));
+  if (only === undefined || second !== undefined) return text;
+  const pronoun = /\bit\b/iu.exec(maskValues(text));
+  if (pronoun === null) return text;
+  return `${text.slice(0, pronoun.index)}${other.slice(only.start, only.end)}${text.slice(pronoun.index + 2)}`;
 }
 
 interface FoundManner {

@@ -27,17 +27,16 @@ export interface Unsaid {
   readonly clause: Clause;
   /** The clause without what it says of earlier steps. */
   readonly said: Clause;
-  /** A text for a file or a message is wanted. */
-  readonly isContent: boolean;
 }
 
-/** Finds what a clause works on that speaks of nothing: what another tool makes, its own words, or what was found before. */
-export function findUnspoken({ choice, clause, said, isContent }: Unsaid, draft: Draft): Unspoken {
+/**
+ * Finds what a clause works on that speaks of nothing: its own words, or what was found before. `isContent`: a text for a file or a
+ * message is wanted.
+ */
+export function findUnspoken({ choice, clause, said }: Unsaid, isContent: boolean, draft: Draft): Unspoken {
   const { profile, filling } = choice;
   if (isContent && clause.items.some((item) => item.type === 'word' && item.lower === 'empty'))
     return { type: 'text', text: '' };
-  const maker = isContent ? findMaker(choice, clause, draft) : undefined;
-  if (maker !== undefined) return maker;
   const fresh = freshOf(draft.steps);
   const own = isContent && fresh.length === 0 ? ownWords(clause, filling.used) : undefined;
   if (own !== undefined) return { type: 'text', text: own };
@@ -47,7 +46,7 @@ export function findUnspoken({ choice, clause, said, isContent }: Unsaid, draft:
 }
 
 /** "Write the comparison to a.md", "save a list of the tasks": what is to be stored is made first. */
-function findMaker(choice: Choice, clause: Clause, draft: Draft): Unspoken | undefined {
+export function findMaker({ choice, clause }: Unsaid, draft: Draft): Unspoken | undefined {
   const { toolbox } = draft;
   const inner = sourceClause(clause, choice, toolbox);
   const accept = (profile: Profile): boolean =>

@@ -152,7 +152,8 @@ function says(items: readonly Item[]): boolean {
   const telling = items.filter((item) => item.type === 'value' || (item.type === 'word' && !isStopWord(item.lower)));
   return (
     telling.length >= 2 ||
-    (telling.length === 1 && items.some((item) => item.type === 'word' && pronouns.has(item.lower)))
+    (telling.length === 1 &&
+      items.some((item) => item.type === 'word' && (pronouns.has(item.lower) || /^(?:both|each)$/u.test(item.lower))))
   );
 }
 
