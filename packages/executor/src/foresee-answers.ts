@@ -1,6 +1,6 @@
 import type { Policy, Slice, Tool } from '@holdfast/core';
 import type { Session } from '@holdfast/session';
-import { type Answer, isCertainDenial, type PolicyQuestions } from './foresee-questions.ts';
+import { type Answer, isCertainDenial, type PolicyQuestions, unanswered } from './foresee-questions.ts';
 import { findStates } from './foresee-states.ts';
 import { succeed } from './foresee-success.ts';
 import type { ExpectedCall } from './foresee-watch.ts';
@@ -19,7 +19,10 @@ export async function foreseeAnswers(
   session: Session,
 ): Promise<readonly ForeseenAnswer[]> {
   const { policy, slice } = questions.bound;
-  if (slice !== undefined) return answerByState(calls, { questions, session, slice });
+  if (slice !== undefined) {
+    if (!hasState(session, slice)) return calls.map(() => ({ answer: unanswered, isCertain: false }));
+    return answerByState(calls, { questions, session, slice });
+  }
   // A policy that wants to know what comes of calls, and keeps it somewhere else, may answer otherwise by then.
   const isSteady = policy.timed !== true && policy.onResult === undefined;
   const answers: ForeseenAnswer[] = [];
@@ -29,6 +32,16 @@ export async function foreseeAnswers(
     answers.push({ answer, isCertain: isSteady && isCertainDenial(answer) });
   }
   return answers;
+}
+
+function hasState(session: Session, slice: Slice): boolean {
+  try {
+    session.read(slice);
+    return true;
+  } catch {
+    // The session has something else under the policy's key. Every call says so, when it is made.
+    return false;
+  }
 }
 
 interface Stateful {

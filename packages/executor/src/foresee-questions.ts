@@ -12,7 +12,14 @@ export interface Answer extends Looks {
   readonly threw: boolean;
 }
 
-const unanswered: Answer = Object.freeze({ decision: undefined, threw: false, own: true, unknown: true, around: true });
+/** Nothing is known. */
+export const unanswered: Answer = Object.freeze({
+  decision: undefined,
+  threw: false,
+  own: true,
+  unknown: true,
+  around: true,
+});
 
 /** Asks one policy about many calls. For all of its answers together it has the time that it has for one answer about a real call. */
 export class PolicyQuestions {

@@ -422,6 +422,14 @@ describe('a policy with state', () => {
     }
   });
 
+  test('a session that has something else under its key', async () => {
+    const { session } = testSession();
+    const first = count(() => allow);
+    await executeToolCall({ name: 'build', arguments: {} }, { tools, policies: [first], session });
+    const other = definePolicy<Json>({ name: 'count', stateKind: 'keyed', check: () => no });
+    expect(await foretell([known(build)], [other, stateless(() => ask('Sure?'))], { session })).toEqual(['asks']);
+  });
+
   test('staleness: a denial that two calls lift and bring back is not sure', async () => {
     const fresh = definePolicy<Json>({
       name: 'fresh',
