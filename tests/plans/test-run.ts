@@ -92,7 +92,7 @@ export async function run(tools: readonly Tool[], nodes: readonly JsonObject[], 
 
 export async function runChecked(plan: CheckedPlan, tools: readonly Tool[], options: Options = {}): Promise<Ran> {
   const { clock = manualClock(), ...rest } = options;
-  const session = (rest.session as Session | undefined) ?? createSession({ clock });
+  const session = (rest.session as Session | undefined) ?? createSession({ id: 's', clock });
   const events: PlanEvent[] = [];
   const running = runPlan(plan, {
     random: () => 1,
