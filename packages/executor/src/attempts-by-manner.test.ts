@@ -263,10 +263,34 @@ test('an abort between two attempts ends the call as its last attempt did', asyn
   expect(tool.contexts).toHaveLength(1);
 });
 
+test('a tool has until the end of the delay to stop', async () => {
+  const ending = Promise.withResolvers<never>();
+  const tool = flaky([() => ending.promise, () => 2], { retry: undefined });
+  const around = inManner(tool, { attemptTimeoutMs: 10, attempts: 2, delayMs: () => 100 });
+  const outcome = around.call();
+  await advanceBy(around, 10, 50);
+  ending.reject(new Error('killed'));
+  await advanceBy(around, 50);
+  expect(await outcome).toMatchObject({ kind: 'ok', value: 2, attempts: 2 });
+  expect(around.ends()).toMatchObject([{ retries: [{ code: 'call.timeout' }] }]);
+  expect(around.ends()[0]).not.toHaveProperty('abandoned', true);
+  expect(around.events.filter(({ type }) => type === 'tool-call-late')).toMatchObject([{ answer: 'threw' }]);
+});
+
+test('one that has not stopped by then is abandoned, and the last', async () => {
+  const tool = flaky([deaf], { retry: undefined });
+  const around = inManner(tool, { attemptTimeoutMs: 10, attempts: 3, delayMs: () => 100 });
+  const outcome = around.call();
+  await advanceBy(around, 10, 100);
+  expect(await outcome).toMatchObject({ kind: 'timed-out', attempts: undefined });
+  expect(tool.contexts).toHaveLength(1);
+  expect(around.ends()).toMatchObject([{ abandoned: true }]);
+});
+
 test('what an abandoned attempt answers is recorded as late', async () => {
   const late = Promise.withResolvers<number>();
   const tool = flaky([() => late.promise], { retry: undefined });
-  const around = inManner(tool, { attemptTimeoutMs: 10, attempts: 3 });
+  const around = inManner(tool, { attemptTimeoutMs: 10, attempts: 3, delayMs: () => 0 });
   const outcome = around.call();
   await advanceBy(around, 10);
   expect(await outcome).toMatchObject({ kind: 'timed-out' });

@@ -18,7 +18,7 @@ export interface Attempts {
   readonly count: number;
   /** After the attempt of that number. */
   delayMs(attempt: number): number;
-  /** Also where the time of an attempt was over, and the tool has stopped. */
+  /** Also where the time of an attempt was over, and the tool has stopped before the next. */
   readonly afterTimeout: boolean;
 }
 
@@ -66,7 +66,9 @@ export async function attemptAgain(answer: Invoked, first: Enterable, attempts: 
       atMs: failedAt.atMs,
     });
     await pause(delayMs, scope);
-    const next = enterAgain(entered);
+    // One that has not stopped meanwhile, as a process may take a moment to, would go on beside the next.
+    const goesOn = invoked.type === 'stopped' && !invoked.hasStopped();
+    const next = goesOn ? undefined : enterAgain(entered);
     // Its time is over: the last word is that of this attempt.
     if (next === undefined) return { type: 'ended', ending: failed };
     trail.retries = [...(trail.retries ?? []), failedAt];
@@ -86,8 +88,7 @@ function findFailure(
 ): Ending | undefined {
   // What a nested call did to the world stays, and the next attempt would do it once more.
   if (resources.reachedOutside) return undefined;
-  // One that has not stopped would go on beside the next.
-  const outOfTime = invoked.type === 'stopped' && invoked.by === 'attempt' && !invoked.abandoned;
+  const outOfTime = invoked.type === 'stopped' && invoked.by === 'attempt';
   if (outOfTime ? !afterTimeout : !saysFailed(invoked)) return undefined;
   // Sections have to be opened for it.
   if (invoked.type === 'threw' && readExpansion(invoked.thrown) !== undefined) return undefined;

@@ -8,7 +8,7 @@ export interface CallManner {
   readonly attemptTimeoutMs?: number;
   /**
    * How often the tool may be run, the first included, 1 to 11: where it fails, and where it may be repeated `safe`ly also where the
-   * time of an attempt is over and it has stopped. A tool that may not be repeated is run once. Default: as the tool declares.
+   * time of an attempt is over and it has stopped before the next. A tool that may not be repeated is run once. Default: as the tool declares.
    */
   readonly attempts?: number;
   /**

@@ -19,6 +19,8 @@ export type Invoked =
       readonly limitMs: number | undefined;
       /** It was told to stop and has not: whatever it still does or answers is dropped. */
       readonly abandoned: boolean;
+      /** Whether it has stopped by now. */
+      hasStopped(): boolean;
     };
 
 /** A tool that is under way and that nothing can stop: there is nothing to wait for but what it answers. */
@@ -73,7 +75,7 @@ function waitFor(value: PromiseLike<unknown>, resources: CallResources): Promise
       // A tool that heeds its signal settles within a few microtasks; one that waits for calls of its own, when these have.
       void afterMicrotasks(resources.hasCalled ? 400 : 20).then(() => {
         abandoned = !settled;
-        finish({ type: 'stopped', by, limitMs, abandoned });
+        finish({ type: 'stopped', by, limitMs, abandoned, hasStopped: () => settled });
       });
     };
     const settle = (answer: Answer): void => {

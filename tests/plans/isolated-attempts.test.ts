@@ -1,0 +1,51 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openCaller } from '@holdfast/executor';
+import { memoryFilesystem } from '@holdfast/filesystem';
+import { type LoadedTools, loadTools } from '@holdfast/loader';
+import { createSession } from '@holdfast/session';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+let folder = '';
+let loaded: LoadedTools | undefined;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'holdfast-attempts-'));
+});
+afterEach(async () => {
+  await loaded?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test.each(['worker', 'subprocess'] as const)(
+  '%s: an attempt that hangs is killed, and the next one runs anew',
+  async (isolation) => {
+    const begun = join(folder, 'begun');
+    writeFileSync(
+      join(folder, 'tool.mjs'),
+      `import { existsSync, writeFileSync } from 'node:fs';
+export const METADATA = { name: 'tool', function: 'work', description: 'Hangs once.', dangerous: false, parameters: { type: 'object', properties: {} }, effects: 'external', repeat: 'safe' };
+export async function work(input, { filesystem, trace }) {
+  const first = !existsSync(${JSON.stringify(begun)});
+  await filesystem.write(first ? 'first.txt' : 'second.txt', 'x');
+  if (first) { writeFileSync(${JSON.stringify(begun)}, ''); for (;;); }
+  return { trace: trace === undefined };
+}`,
+    );
+    loaded = await loadTools(folder, { isolation });
+    expect(loaded.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
+    const filesystem = memoryFilesystem({});
+    const caller = openCaller({ tools: loaded.tools, session: createSession(), resources: { filesystem } });
+    const outcome = await caller.execute(
+      { id: 'c', name: 'tool', arguments: {} },
+      // Long enough for a process to start, also on a machine that is busy.
+      { attemptTimeoutMs: 4_000, attempts: 2, delayMs: () => 1_000, trace: () => [] },
+    );
+    expect(existsSync(begun)).toBe(true);
+    expect(outcome).toMatchObject({ kind: 'ok', attempts: 2, value: { trace: true } });
+    expect(await filesystem.readOnly.stat('first.txt')).toBeUndefined();
+    expect(await filesystem.readOnly.stat('second.txt')).toBeDefined();
+    caller.dispose();
+  },
+  30_000,
+);
