@@ -115,7 +115,7 @@ export async function runSubPlan(
 }
 
 /** What remains of `options` when a plan is run. */
-export function pickLimits({
+function pickLimits({
   maxConcurrency,
   rateLimits,
   lockTimeoutMs,
