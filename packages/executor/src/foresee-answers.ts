@@ -3,7 +3,7 @@ import type { Session } from '@holdfast/session';
 import { type Answer, isCertainDenial, type PolicyQuestions, unanswered } from './foresee-questions.ts';
 import { findStates } from './foresee-states.ts';
 import { succeed } from './foresee-success.ts';
-import type { ExpectedCall } from './foresee-watch.ts';
+import type { NamedCall } from './foresee-watch.ts';
 
 /** What a policy says of one call, once the calls before it in the list have succeeded. */
 export interface ForeseenAnswer {
@@ -14,7 +14,7 @@ export interface ForeseenAnswer {
 
 /** The answers of one policy, one for each call. `session` may be used up. */
 export async function foreseeAnswers(
-  calls: readonly ExpectedCall[],
+  calls: readonly NamedCall[],
   questions: PolicyQuestions,
   session: Session,
 ): Promise<readonly ForeseenAnswer[]> {
@@ -50,7 +50,7 @@ interface Stateful {
   readonly slice: Slice;
 }
 
-async function answerByState(calls: readonly ExpectedCall[], stateful: Stateful): Promise<readonly ForeseenAnswer[]> {
+async function answerByState(calls: readonly NamedCall[], stateful: Stateful): Promise<readonly ForeseenAnswer[]> {
   const { answers, isConstant, byCall } = await walk(calls, stateful);
   const isSteady = canForesee(stateful.questions.bound.policy, calls);
   // What throws here may only be at a loss with what is not there yet.
@@ -63,7 +63,7 @@ async function answerByState(calls: readonly ExpectedCall[], stateful: Stateful)
 }
 
 /** Whether nothing but successes changes what the policy says. */
-function canForesee({ timed, reserve }: Policy, calls: readonly ExpectedCall[]): boolean {
+function canForesee({ timed, reserve }: Policy, calls: readonly NamedCall[]): boolean {
   if (timed === true) return false;
   // What it keeps of a call that may have taken effect is known when there is one.
   return reserve === undefined || !calls.some(({ tool }) => tool.effects === 'external' && tool.repeat !== 'safe');
@@ -78,7 +78,7 @@ interface Walked {
 }
 
 /** Asks about each call after the ones before it have succeeded. */
-async function walk(calls: readonly ExpectedCall[], { questions, session, slice }: Stateful): Promise<Walked> {
+async function walk(calls: readonly NamedCall[], { questions, session, slice }: Stateful): Promise<Walked> {
   const transaction = session.begin();
   const answers: Answer[] = [];
   const byCall = new Set<Tool>();
@@ -102,14 +102,14 @@ interface Denied extends Stateful {
 
 /** Those of `candidates` that the policy denies in every state that it can be in before them. */
 async function deniedInAll(
-  calls: readonly ExpectedCall[],
+  calls: readonly NamedCall[],
   candidates: readonly number[],
   { questions, session, slice, byCall, isCandidate }: Denied,
 ): Promise<ReadonlySet<number>> {
   const certain = new Set<number>();
   /** By state, for tools of which the policy asked nothing more than which one it is. */
   const byTool = new Map<unknown, Map<Tool, boolean>>();
-  const isDenied = async (call: ExpectedCall, state: unknown): Promise<boolean> => {
+  const isDenied = async (call: NamedCall, state: unknown): Promise<boolean> => {
     const known = byTool.get(state)?.get(call.tool);
     if (known !== undefined) return known;
     const asked = questions.ask(call, state);

@@ -1,7 +1,7 @@
 import { allow, type Decision, deny, describeThrown } from '@holdfast/core';
 import { readDecision, type Then, thenOf } from './authorise.ts';
 import type { CallScope } from './call-scope.ts';
-import { type ExpectedCall, type Looks, type Watched, watch } from './foresee-watch.ts';
+import { type Looks, type NamedCall, type Watched, watch } from './foresee-watch.ts';
 import type { PolicyBinding, PolicySurroundings } from './policy-state.ts';
 
 /** What a policy says of a call that nobody has made. */
@@ -37,7 +37,7 @@ export class PolicyQuestions {
   }
 
   /** Answers at once where the policy does. */
-  ask(call: ExpectedCall, state: unknown): Answer | Promise<Answer> {
+  ask(call: NamedCall, state: unknown): Answer | Promise<Answer> {
     if (this.#isOver) return unanswered;
     const watched = watch(call, this.surroundings);
     try {

@@ -3,16 +3,16 @@ import type { SessionTransaction } from '@holdfast/session';
 import { findFirst } from './foresee-descendants.ts';
 import type { PolicyQuestions } from './foresee-questions.ts';
 import { succeed } from './foresee-success.ts';
-import type { ExpectedCall } from './foresee-watch.ts';
+import type { NamedCall } from './foresee-watch.ts';
 
 const maxStates = 256;
-const maxSuccesses = 20_000;
+const maxSuccesses = 50_000;
 /** Bits of a mask. */
 const maxKinds = 30;
 
 /** Calls whose successes do the same to the state of a policy. */
 interface Kind {
-  readonly example: ExpectedCall;
+  readonly example: NamedCall;
   readonly members: readonly number[];
 }
 
@@ -36,7 +36,7 @@ export interface PossibleStates {
  * there may be states in what is found that no run comes to, and none is missing. `undefined`: there are too many.
  */
 export async function findStates(
-  calls: readonly ExpectedCall[],
+  calls: readonly NamedCall[],
   { questions, slice, start, byCall }: Following,
 ): Promise<PossibleStates | undefined> {
   const kinds = toKinds(calls, byCall);
@@ -81,9 +81,9 @@ export interface Following {
   readonly byCall: ReadonlySet<Tool>;
 }
 
-function toKinds(calls: readonly ExpectedCall[], byCall: ReadonlySet<Tool>): readonly Kind[] {
+function toKinds(calls: readonly NamedCall[], byCall: ReadonlySet<Tool>): readonly Kind[] {
   const single: Kind[] = [];
-  const byTool = new Map<Tool, { readonly example: ExpectedCall; readonly members: number[] }>();
+  const byTool = new Map<Tool, { readonly example: NamedCall; readonly members: number[] }>();
   for (const [at, call] of calls.entries()) {
     const same = byTool.get(call.tool);
     if (byCall.has(call.tool)) single.push({ example: call, members: [at] });
@@ -97,25 +97,44 @@ function toKinds(calls: readonly ExpectedCall[], byCall: ReadonlySet<Tool>): rea
 function restrict(
   states: readonly State[],
   kinds: readonly Kind[],
-  calls: readonly ExpectedCall[],
+  calls: readonly NamedCall[],
 ): PossibleStates | undefined {
-  const moving = [...kinds.keys()].filter((kind) =>
-    states.some((state) => state.next.length > 0 && state.next[kind] !== state),
-  );
+  const moving = groupMoving(states, kinds);
   if (moving.length > maxKinds) return undefined;
-  const isFirst = moving.map((kind) => findFirst(calls, kinds[kind]?.members ?? []));
+  const isFirst = moving.map(({ members }) => findFirst(calls, members));
   const byMask = new Map<number, readonly unknown[] | undefined>();
   return {
     before(call) {
       let mask = 0;
       for (const [bit, isBefore] of isFirst.entries()) if (!isBefore(call)) mask |= 1 << bit;
       if (!byMask.has(mask)) {
-        const allowed = moving.filter((_, bit) => (mask & (1 << bit)) !== 0);
+        const allowed = moving.flatMap(({ kind }, bit) => ((mask & (1 << bit)) === 0 ? [] : [kind]));
         byMask.set(mask, reach(states, allowed));
       }
       return byMask.get(mask);
     },
   };
+}
+
+interface Moving {
+  /** One of those that do the same. */
+  readonly kind: number;
+  readonly members: readonly number[];
+}
+
+/** The kinds that change the state somewhere; those that do the same everywhere together. */
+function groupMoving(states: readonly State[], kinds: readonly Kind[]): readonly Moving[] {
+  const followed = states.filter(({ next }) => next.length > 0);
+  const places = new Map(states.map((state, place) => [state, place]));
+  const groups = new Map<string, { readonly kind: number; readonly members: number[] }>();
+  for (const [kind, { members }] of kinds.entries()) {
+    if (followed.every((state) => state.next[kind] === state)) continue;
+    const text = followed.map(({ next: { [kind]: next } }) => (next === undefined ? '?' : places.get(next))).join();
+    const same = groups.get(text);
+    if (same === undefined) groups.set(text, { kind, members: [...members] });
+    else for (const member of members) same.members.push(member);
+  }
+  return [...groups.values()];
 }
 
 function reach([first]: readonly State[], kinds: readonly number[]): readonly unknown[] | undefined {

@@ -1,7 +1,7 @@
 import type { Slice } from '@holdfast/core';
 import type { SessionTransaction } from '@holdfast/session';
 import { type Answer, isCertainDenial, type PolicyQuestions } from './foresee-questions.ts';
-import { type ExpectedCall, watch } from './foresee-watch.ts';
+import { type NamedCall, watch } from './foresee-watch.ts';
 import { isThenable, waitForAnswer } from './invoke.ts';
 import { toOperations } from './policy-state.ts';
 
@@ -14,7 +14,7 @@ export interface Success {
 }
 
 /** Tells a policy of a success that has not been, and stages in `transaction` what comes of it, which nobody ever commits. */
-export function succeed(call: ExpectedCall, { questions, slice, transaction }: Succeeding): Success | Promise<Success> {
+export function succeed(call: NamedCall, { questions, slice, transaction }: Succeeding): Success | Promise<Success> {
   const { policy } = questions.bound;
   if (policy.onResult === undefined) return { type: 'same', own: false };
   const before: unknown = transaction.read(slice);

@@ -11,6 +11,11 @@ export interface ExpectedCall {
   readonly after: readonly number[];
 }
 
+/** With a name that stands for its id, which has the number of the run in it that there is not yet. No other call has the same. */
+export interface NamedCall extends ExpectedCall {
+  readonly id: string;
+}
+
 /** What a policy looked at, beside its state and the tool of the call. */
 export interface Looks {
   /** At what another call of the tool has otherwise. */
@@ -33,7 +38,7 @@ export interface Watched {
 const nothingTouched: PolicyResult['touched'] = new Map();
 
 /** Made anew for every question, so that what a policy looks at too late is not taken for the next answer's. */
-export function watch({ tool, input }: ExpectedCall, around: PolicySurroundings): Watched {
+export function watch({ id, tool, input }: NamedCall, around: PolicySurroundings): Watched {
   let own = false;
   let unknown = false;
   let timed = false;
@@ -55,10 +60,9 @@ export function watch({ tool, input }: ExpectedCall, around: PolicySurroundings)
   const stand = input === undefined ? unknownObject(notKnown) : undefined;
   return {
     call: Object.freeze({
-      // It has the number of the run in it, which there is not yet.
       get id(): string {
-        notKnown();
-        return '';
+        own = true;
+        return id;
       },
       tool,
       get input(): Json {

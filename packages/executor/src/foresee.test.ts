@@ -83,7 +83,7 @@ describe('a policy without state denies for sure', () => {
       answer: ({ input }) => (input === null ? allow : no),
       found: 'denied',
     },
-    { what: 'by the id', answer: ({ id }) => (id === '' ? no : no), found: '-' },
+    { what: 'with the id taken', answer: ({ id, tool }) => (tool.name === id ? allow : no), found: 'denied' },
     {
       what: 'after a look at the session',
       answer: (_call, { session }) => (session.read(notes).size === 0 ? no : allow),
@@ -441,6 +441,30 @@ describe('a policy with state', () => {
     // In this order it is denied, before and after; in another one it is not.
     expect(await foretell([known(check), known(edit), known(deploy)], [fresh])).toEqual(['-', '-', '-']);
     expect(await foretell([known(edit), known(deploy, 0), known(check, 1)], [fresh])).toEqual(['-', 'denied', '-']);
+  });
+
+  test('a policy that takes every call apart', async () => {
+    const wrapped = (policy: Policy): Policy => ({
+      ...policy,
+      check: ({ id, tool: own, input }, context) => policy.check({ id, tool: own, input }, context),
+      onResult: ({ id, tool: own, input }, result, context) =>
+        policy.onResult?.({ id, tool: own, input }, result, context),
+    });
+    const checks = Array.from({ length: 40 }, () => known(check, 0));
+    const builds = Array.from({ length: 2_000 }, () => known(build));
+    const after = [known(deploy), ...checks, ...builds];
+    expect((await foretell(after, [wrapped(needsCheck())])).slice(0, 2)).toEqual(['denied', '-']);
+    expect((await foretell([...after, known(check)], [wrapped(needsCheck())]))[0]).toBe('-');
+  });
+
+  test('each call has an id of its own', async () => {
+    const once = definePolicy<Json>({
+      name: 'once',
+      stateKind: 'keyed',
+      check: ({ id }, { state }) => (state.has(id) ? no : allow),
+      onResult: ({ id }) => upsert(id, true),
+    });
+    expect(await foretell([known(build), known(build, 0), known(build, 1)], [once])).toEqual(['-', '-', '-']);
   });
 
   test('more calls than can be followed at once', async () => {

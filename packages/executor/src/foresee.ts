@@ -5,7 +5,7 @@ import { type CallOptions, type CallScope, createCallScope } from './call-scope.
 import { digestTool } from './digest.ts';
 import { type ForeseenAnswer, foreseeAnswers } from './foresee-answers.ts';
 import { PolicyQuestions } from './foresee-questions.ts';
-import { type ExpectedCall, unknownFilesystem } from './foresee-watch.ts';
+import { type ExpectedCall, type NamedCall, unknownFilesystem } from './foresee-watch.ts';
 import { grantOf } from './grants.ts';
 import { freezeInput } from './parse-arguments.ts';
 import type { PolicySurroundings } from './policy-state.ts';
@@ -53,14 +53,15 @@ export async function foreseeCalls(
   });
   try {
     for (const { input } of calls) freezeInput(input);
-    return await foresee(calls, scope, resources !== undefined || scope.parent !== undefined);
+    const named = calls.map((call, place) => ({ ...call, id: `ahead_${place}` }));
+    return await foresee(named, scope, resources !== undefined || scope.parent !== undefined);
   } finally {
     scope.lifetime.dispose();
   }
 }
 
 async function foresee(
-  calls: readonly ExpectedCall[],
+  calls: readonly NamedCall[],
   scope: CallScope,
   knowsResources: boolean,
 ): Promise<readonly ForeseenCall[]> {
