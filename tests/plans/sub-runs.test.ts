@@ -400,6 +400,33 @@ describe('what is shared with the plan around', () => {
     }
   });
 
+  test('RES-9: what a node holds the plan within it takes, one node beside another of it excluded', async () => {
+    const log: string[] = [];
+    const tool = slow(log);
+    const inside = await checkedOf([tool], ...['in1', 'in2'].map((id) => ({ id, tool: 'slow', inputs: { id } })));
+    const holding = defineTool({
+      name: 'holding',
+      description: 'Works on the database, by a plan.',
+      effects: 'state',
+      locks: () => ['db'],
+      execute: async (_, { child }) => (await runPlan(inside, { tools: [tool], session: child() })).status,
+    });
+    const tools = [holding, tool];
+    const { session } = world();
+    const checked = await checkedOf(
+      tools,
+      { id: 'p', tool: 'holding' },
+      { id: 'out', tool: 'slow', inputs: { id: 'out' } },
+      { id: 'q', tool: 'holding' },
+    );
+    const trace = await runPlan(checked, { tools, session });
+    expect(trace.nodes.map(({ kind }) => kind)).toEqual(['ok', 'ok', 'ok']);
+    expect(trace.output).toBe('succeeded');
+    const one = (id: string): readonly string[] => [`${id} begins`, `${id} ends`];
+    const plan = [...one('in1'), ...one('in2')];
+    expect(log).toEqual([...plan, ...one('out'), ...plan]);
+  });
+
   test('RES-15: the rate of a tool holds for the plan around and those within together', async () => {
     const clock = manualClock();
     const starts: number[] = [];
