@@ -166,6 +166,9 @@ describe('a tool that plans', () => {
     { options: { tools: [] } },
     { options: { maxDepth: 0 } },
     { options: { maxDepth: 1.5 } },
+    { options: { maxConcurrency: 0 } },
+    { options: { lockTimeoutMs: -1 } },
+    { options: { rateLimits: { say: { calls: 0, perMs: 5 } } } },
     { options: { maxRuns: 0 } },
     { options: { maxParallel: 0.5 } },
   ])('options that cannot be are refused at once: $options', ({ options }) => {

@@ -25,7 +25,11 @@ export interface RunPlanOptions extends Omit<CallOptions, 'onEvent'> {
 }
 
 /** @throws HoldfastError `options.invalid`. */
-export function checkRunOptions({ maxConcurrency = 10, lockTimeoutMs, rateLimits }: RunPlanOptions): void {
+export function checkRunOptions({
+  maxConcurrency = 10,
+  lockTimeoutMs,
+  rateLimits,
+}: Pick<RunPlanOptions, 'maxConcurrency' | 'lockTimeoutMs' | 'rateLimits'>): void {
   if (!Number.isInteger(maxConcurrency) || maxConcurrency < 1) {
     throw new HoldfastError('options.invalid', `\`maxConcurrency\` must be a positive integer, got ${maxConcurrency}.`);
   }

@@ -8,6 +8,7 @@ import {
   type Repeat,
   type Tool,
 } from '@holdfast/core';
+import { checkRunOptions } from './plan-options.ts';
 import { runSubPlan, type SubRunOptions, type SubRunReport } from './sub-run.ts';
 
 /** What `planTool` takes. */
@@ -95,7 +96,9 @@ export function planTool(options: PlanToolOptions): ExecutableTool<PlanToolInput
 }
 
 /** @throws HoldfastError `options.invalid`. */
-export function checkOptions({ tools, maxDepth = 3 }: SubRunOptions): void {
+export function checkOptions(options: SubRunOptions): void {
+  const { tools, maxDepth = 3 } = options;
+  checkRunOptions(options);
   if (tools.length === 0) throw new HoldfastError('options.invalid', '`tools` is empty: a plan needs some to use.');
   if (!Number.isInteger(maxDepth) || maxDepth < 1) {
     throw new HoldfastError('options.invalid', `\`maxDepth\` must be a positive integer, got ${maxDepth}.`);
