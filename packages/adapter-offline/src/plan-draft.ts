@@ -98,7 +98,7 @@ export function createDraft(toolbox: Toolbox, tools: ReadonlyMap<string, Planner
         clause: ordered.clause,
         clauseIndex,
         isHelp,
-        label: labelOf({ literals, inputs }, ordered, steps),
+        label: labelOf({ profile, literals, inputs }, ordered, steps),
         outputs: draft.outputsOf(profile),
         about,
         waits: needed(due, bare, steps),
@@ -136,17 +136,24 @@ function needed(
   return all.filter((id) => !covered.has(id) && !taken.includes(id)).sort((left, right) => left - right);
 }
 
+/** A step goes by the file or the thing that it is about, or by that of the step that it goes on with. */
 function labelOf(
-  { literals, inputs }: Pick<Step, 'literals' | 'inputs'>,
+  { profile, literals, inputs }: Pick<Step, 'profile' | 'literals' | 'inputs'>,
   { clause }: OrderedClause,
   steps: readonly Step[],
 ): string {
-  const named = literals
-    .map(([, value]) => value)
-    .find((value) => typeof value === 'string' && /^.{1,100}$/u.test(value));
-  if (typeof named === 'string') return named;
+  const short = literals.filter(([, value]) => typeof value === 'string' && /^.{1,100}$/u.test(value));
   const [parent] = parentsOf({ inputs, waits: [] });
+  const [named] = parent === undefined ? short : short.filter(([name]) => things.test(roleNamed(name, profile) ?? ''));
+  if (named !== undefined) return String(named[1]);
   return steps[parent ?? -1]?.label ?? titleOf(clause).replaceAll(/\s+/gu, ' ');
+}
+
+const things = /^(?:path|url|id)$/u;
+
+function roleNamed(name: string, { parameters, roles }: Profile): string | undefined {
+  const parameter = parameters.find(({ path }) => path.join('.') === name);
+  return parameter === undefined ? undefined : roles.get(parameter);
 }
 
 /** The steps that no other waits for. */
@@ -157,11 +164,9 @@ function endsOf(steps: readonly Step[]): readonly number[] {
 
 /** Files, addresses and other things of the world that a step is about. */
 function placesIn({ profile, literals }: Pick<Step, 'profile' | 'literals'>): readonly string[] {
-  return literals.flatMap(([name, value]) => {
-    const parameter = profile.parameters.find(({ path }) => path.join('.') === name);
-    const role = parameter === undefined ? undefined : profile.roles.get(parameter);
-    return typeof value === 'string' && /^(?:path|url|id)$/u.test(role ?? '') ? [value.replace(/^\.\//u, '')] : [];
-  });
+  return literals.flatMap(([name, value]) =>
+    typeof value === 'string' && things.test(roleNamed(name, profile) ?? '') ? [value.replace(/^\.\//u, '')] : [],
+  );
 }
 
 /** Inputs by their top-level names, in the order of the schema. */

@@ -253,5 +253,5 @@ const openWords: readonly (readonly [RegExp, string])[] = [
     /\b(?:(?:every|each) (?:minute|hour|day|night|week|month|year|morning|evening|(?:mon|tues|wednes|thurs|fri|satur|sun)day|time)|hourly|daily|weekly|repeatedly|over and over|again and again|forever)\b/iu,
     'asks for something again and again, and a plan does each step once.',
   ],
-  [/(?:\beither\b|¤\s*,?\s*\bor\b\s*(?:the )?¤)/iu, 'leaves a choice open: say which one.'],
+  [/(?:\beither\b|¤+\s*,?\s*\bor\b\s*(?:the )?¤+)/iu, 'leaves a choice open: say which one.'],
 ];
