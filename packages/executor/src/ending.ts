@@ -169,7 +169,7 @@ export function afterAttempts(ending: Ending, attempts: number): Ending {
 }
 
 /** Whether the tool itself has not said how its call went: it was stopped, its answer cannot be read, or its process has ended. */
-export function gaveNoWord({ kind, code }: Ending): boolean {
+function gaveNoWord({ kind, code }: Ending): boolean {
   if (kind === 'timed-out' || kind === 'cancelled' || kind === 'invalid') return true;
   return code?.startsWith('tool.process.') === true && code !== 'tool.process.not_started';
 }

@@ -5,6 +5,7 @@ import {
   definePolicy,
   defineTool,
   isHoldfastError,
+  jsonSchema,
   type PendingApproval,
   type RunEvent,
   type Tool,
@@ -194,6 +195,24 @@ test('a call that was answered meanwhile ends by the abort all the same, and its
   controller.abort();
   expect(await caller.resume('r')).toMatchObject({ kind: 'cancelled' });
   expect(ends()).toMatchObject([{ callId: 'r', outcome: { kind: 'cancelled', code: 'call.aborted' } }]);
+});
+
+test('what waits in a log without content can be given up, and not be gone on with', async () => {
+  const controller = new AbortController();
+  const risky = defineTool({
+    name: 'risky',
+    description: 'Risky.',
+    inputSchema: jsonSchema({ type: 'object', properties: { a: { type: 'string' } }, required: ['a'] }),
+    dangerous: true,
+    execute: () => 1,
+  });
+  const session = createSession({ content: 'none' });
+  const caller = openCaller({ tools: [risky], session, signal: controller.signal });
+  expect(await caller.execute({ id: 'r', name: 'risky', arguments: { a: 'b' } })).toMatchObject({ kind: 'suspended' });
+  expect(await codeOf(caller.resume('r'))).toBe('replay.no_content');
+  controller.abort();
+  expect(await caller.resume('r')).toMatchObject({ kind: 'cancelled', code: 'call.aborted' });
+  expect(session.openWork().calls).toEqual([]);
 });
 
 test('an external call that began in a process that ended is in doubt also when the caller is aborted', async () => {

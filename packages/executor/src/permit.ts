@@ -1,4 +1,4 @@
-import type { PendingApproval, PreparedCall } from '@holdfast/core';
+import type { PendingApproval, PreparedCall, Tool } from '@holdfast/core';
 import type { LogEntry } from '@holdfast/session';
 import { type Answered, askHost, reportRequest, toPending } from './approval.ts';
 import { authorise, type Verdict } from './authorise.ts';
@@ -145,7 +145,7 @@ const ends = {
 
 /** What a call ends as that has not begun, or does not count yet, when it has to stop. */
 export function endOfLife(
-  { tool }: PreparedCall,
+  { tool }: { readonly tool: Pick<Tool, 'name'> },
   { lifetime }: CallScope,
   before: 'began' | 'counted' = 'began',
 ): Ended | undefined {

@@ -3,8 +3,10 @@ import type { OpenCall, Session } from '@holdfast/session';
 import { type CallOptions, type CallScope, createCallScope } from './call-scope.ts';
 import { checkCallId, claimCall, isCallClaimed } from './claims.ts';
 import { conductCall, type Suspended } from './conduct-call.ts';
+import type { Ending } from './ending.ts';
 import { type IdentifiedCall, identifyCall } from './identified-call.ts';
 import { checkContent, dropCalls, refuseMasked, takeCalls } from './masked-calls.ts';
+import { endOfLife } from './permit.ts';
 import { type BegunCall, isBegun, recoverCall } from './recover-call.ts';
 import { type RecoveryFailure, recoverResources } from './recover-resources.ts';
 
@@ -25,11 +27,11 @@ export async function resumeToolCall(callId: string, options: CallOptions): Prom
 
 /** As `resumeToolCall`. */
 export async function resumeIn(scope: CallScope, callId: string): Promise<Outcome | Suspended> {
-  findCall(scope.session, callId);
+  findCall(scope, callId);
   const release = claimCall(scope.session, callId);
   try {
     await recoverResources(scope);
-    return await goOn(findCall(scope.session, callId), scope);
+    return await goOn(findCall(scope, callId), scope);
   } finally {
     release();
   }
@@ -90,18 +92,25 @@ function begunCalls(session: Session): readonly BegunCall[] {
 async function goOn(open: OpenCall, scope: CallScope): Promise<Outcome | Suspended> {
   const [call = identify(open)] = takeCalls(scope.session, { callId: open.callId }, []);
   const outcome = isBegun(open) ? await recoverCall(call, open, scope) : undefined;
-  const ended = outcome ?? (await conductCall(call, { ...scope, resuming: true }, { refusal: refuseMasked(call) }));
+  const refusal = giveUp(call, scope) ?? refuseMasked(call);
+  const ended = outcome ?? (await conductCall(call, { ...scope, resuming: true }, { refusal }));
   if (ended.kind !== 'suspended') dropCalls(scope.session, { callId: open.callId });
   return ended;
+}
+
+/** How a call ends whose time is over, where the log lacks what would be needed to get that far. */
+function giveUp({ name }: IdentifiedCall, scope: CallScope): Ending | undefined {
+  return scope.session.content === 'none' ? endOfLife({ tool: { name } }, scope)?.ending : undefined;
 }
 
 function identify({ callId, name, rawArguments }: OpenCall): IdentifiedCall {
   return identifyCall({ id: callId, name, arguments: rawArguments }, () => callId);
 }
 
-function findCall(session: Session, callId: string): OpenCall {
+function findCall({ session, lifetime }: CallScope, callId: string): OpenCall {
   checkCallId(callId);
-  checkContent(session);
+  // To give something up nothing has to be known of it.
+  if (lifetime.ended === undefined) checkContent(session);
   const open = session.openCall({ callId });
   if (open === undefined) {
     throw new HoldfastError(
