@@ -91,7 +91,8 @@ export async function run(tools: readonly Tool[], nodes: readonly JsonObject[], 
 }
 
 export async function runChecked(plan: CheckedPlan, tools: readonly Tool[], options: Options = {}): Promise<Ran> {
-  const { clock = manualClock(), ...rest } = options;
+  // What is answered later is answered by the machine's own time.
+  const { clock = manualClock(Date.now()), ...rest } = options;
   const session = (rest.session as Session | undefined) ?? createSession({ id: 's', clock });
   const events: PlanEvent[] = [];
   const running = runPlan(plan, {

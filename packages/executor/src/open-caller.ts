@@ -1,4 +1,4 @@
-import { HoldfastError, type ModelUsage, type Outcome, type ToolCall } from '@holdfast/core';
+import { HoldfastError, type Json, type ModelUsage, type Outcome, type ToolCall } from '@holdfast/core';
 import type { Session } from '@holdfast/session';
 import { isExhausted, spendTokens } from './budget.ts';
 import { type CallManner, checkManner } from './call-manner.ts';
@@ -9,6 +9,7 @@ import { executeIn } from './execute-tool-call.ts';
 import type { EndOfLife } from './lifetime.ts';
 import { recoverResources } from './recover-resources.ts';
 import { resumeIn } from './resume-tool-call.ts';
+import { learnArguments } from './secrets.ts';
 
 /** Makes direct calls that share what a runner is given: tools, policies, resources, one deadline, one signal. */
 export interface Caller {
@@ -24,6 +25,8 @@ export interface Caller {
   execute(call: ToolCall & { readonly id: string }, manner?: CallManner): Promise<Outcome | Suspended>;
   /** As `resumeToolCall`, and `execute`. Once the time is over a call that waits ends by that. */
   resume(callId: string, manner?: CallManner): Promise<Outcome | Suspended>;
+  /** Lets the session's redactor know what is secret in `input`, as the tool's schema marks it, before a call of the tool does. */
+  learn(toolName: string, input: Json): void;
   /** What the first call would wait for: changes of a process that ended are completed or put back. Calls wait for it themselves. */
   readonly ready: Promise<unknown> | undefined;
   /** Why the time of all of it is over. */
@@ -75,6 +78,7 @@ export function openCaller(options: CallOptions): Caller {
       }
     },
     resume: async (callId, manner) => resumeIn(inManner(manner), callId),
+    learn: (toolName, input) => learnArguments(session.redactor, scope.toolset.byName.get(toolName), input),
     get ready() {
       return scope.parent?.counts ?? recoverResources(scope);
     },

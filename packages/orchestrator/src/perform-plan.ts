@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '@holdfast/core';
-import { isolateListener, openCaller } from '@holdfast/executor';
+import { type Caller, isolateListener, openCaller } from '@holdfast/executor';
 import { buildTrace, statusOf, type TraceHead, traceNode } from './build-trace.ts';
 import type { CheckedPlan } from './check-plan.ts';
 import { conductPlan } from './conduct-plan.ts';
@@ -32,7 +32,7 @@ interface Performing {
   readonly options: RunPlanOptions;
   readonly stream: PlanStream;
   /** Records that the run goes on: nothing is wrong with its options. */
-  readonly begin: (clock: Clock) => BegunPlan;
+  readonly begin: (caller: Caller, clock: Clock) => BegunPlan;
 }
 
 /** Runs what is left of a plan. */
@@ -53,7 +53,7 @@ export async function performPlan({ checked, options, stream, begin }: Performin
   try {
     await caller.ready;
     const { session } = caller;
-    const { type, head, ...known } = begin(clock);
+    const { type, head, ...known } = begin(caller, clock);
     const { run, sessionId, digest } = head;
     limits = shareLimits(caller, run, { locks: options.locks, rateLimits: options.rateLimits, clock });
     const state: PlanState = {

@@ -1,4 +1,5 @@
 import { type Clock, HoldfastError, hasMask, type Json } from '@holdfast/core';
+import type { Caller } from '@holdfast/executor';
 import type { OpenPlan, Session } from '@holdfast/session';
 import type { CheckedPlan } from './check-plan.ts';
 import { findKeptPlan } from './kept-plans.ts';
@@ -40,7 +41,7 @@ export function resumePlan(options: ResumePlanOptions): PlanRun {
       const log = readPlanLog(session.records(open.seq), open.run);
       if (log === undefined) throw notOpen(session, open.run);
       const found = await findPlan(log, session, options);
-      const begin = (clock: Clock): BegunPlan => goOn(log, { ...found, session, clock });
+      const begin = (_caller: Caller, clock: Clock): BegunPlan => goOn(log, { ...found, session, clock });
       return await performPlan({ checked: found.checked, options, stream, begin });
     } finally {
       release();

@@ -1,9 +1,10 @@
 import { type Clock, HoldfastError, type Json, type JsonObject } from '@holdfast/core';
+import type { Caller } from '@holdfast/executor';
 import { type LogEntry, maskRecord, type Session } from '@holdfast/session';
 import { type CheckedPlan, checkPlan } from './check-plan.ts';
 import { checkedWith } from './checked-plans.ts';
 import { type BegunPlan, performPlan } from './perform-plan.ts';
-import type { Plan } from './plan.ts';
+import type { InputTree, Plan } from './plan.ts';
 import { claimPlan } from './plan-claims.ts';
 import { checkRunOptions, type RunPlanOptions } from './plan-options.ts';
 import { type PlanRun, startPlanRun } from './plan-run.ts';
@@ -25,9 +26,10 @@ export function runPlan(plan: CheckedPlan, options: RunPlanOptions): PlanRun {
     // What `context.child()` gives is a session that core knows less of.
     const session = options.session as Session;
     let release: (() => void) | undefined;
-    const begin = (clock: Clock): BegunPlan => {
+    const begin = (caller: Caller, clock: Clock): BegunPlan => {
       const run = session.snapshot().seq;
       release = claimPlan(session, run);
+      learnInputs(checked, caller);
       return beginRun(checked, { session, run, request: requestOf(plan), atMs: clock.now() });
     };
     try {
@@ -87,6 +89,32 @@ export async function checkAgain(
     // Made of JSON; an interface does not say so to the compiler.
     { data: { violations: violations as unknown as Json } },
   );
+}
+
+/** The record of the plan comes before the calls, by which secrets become known otherwise. */
+function learnInputs({ plan, inputs }: CheckedPlan, { session, learn }: Caller): void {
+  if (session.redactor === undefined) return;
+  for (const [position, { tool }] of plan.nodes.entries()) learn(tool, toLiteral(inputs[position]));
+}
+
+/** What the plan itself says, without what it refers to. */
+function toLiteral(tree: InputTree | undefined): Json {
+  switch (tree?.type) {
+    case undefined:
+      return null;
+    case 'value':
+      return tree.value;
+    case 'reference':
+      return tree.reference.default ?? null;
+    case 'text':
+      return tree.parts.map((part) => (typeof part === 'string' ? part : (part.default ?? null)));
+    case 'list':
+      return tree.items.map(toLiteral);
+    case 'object':
+      return Object.fromEntries(tree.members.map(([key, inner]) => [key, toLiteral(inner)]));
+    default:
+      return tree satisfies never;
+  }
 }
 
 interface Beginning {
