@@ -4,7 +4,20 @@ import { denyTools, sequentialDependency } from '@holdfast/policy';
 import { createSession } from '@holdfast/session';
 import { manualClock } from '@holdfast/testing';
 import { describe, expect, test } from 'vitest';
-import { checkedOf, type Doing, fail, failing, kinds, macrotask, nodeOf, ok, run, slow, tool, untimed } from './test-run.ts';
+import {
+  checkedOf,
+  type Doing,
+  fail,
+  failing,
+  kinds,
+  macrotask,
+  nodeOf,
+  ok,
+  run,
+  slow,
+  tool,
+  untimed,
+} from './test-run.ts';
 
 const go = { on_fail: 'continue' };
 const skip = { on_fail: 'skip_dependents' };
