@@ -108,12 +108,12 @@ const declined: readonly Row[] = [
   [
     'Translate a.txt into German and French',
     everyTool,
-    '`translate_text` fits "Translate a.txt into German and French", but takes nothing such as `a.txt`.',
+    '`translate_text` fits "Translate a.txt into German and French", but takes nothing such as `French`.',
   ],
   [
     'Count the words of the three files',
     everyTool,
-    '`count_words` fits "Count the words of the three files", but the request does not say `text`.',
+    '`count_words` fits "Count the words of the three files", but takes nothing such as `3`.',
   ],
   [
     'Read the first 20 lines of a.txt',

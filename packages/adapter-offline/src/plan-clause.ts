@@ -5,7 +5,7 @@ import { findChoice } from './plan-choice.ts';
 import type { Draft } from './plan-draft.ts';
 import { fillSurely, wantsMany, wantsOf } from './plan-filling.ts';
 import { type Input, stepsIn } from './plan-inputs.ts';
-import { findMentions, withoutManner, withoutMentions } from './plan-mentions.ts';
+import { findMentions, joinMentions, withoutManner, withoutMentions } from './plan-mentions.ts';
 import type { OrderedClause } from './plan-reading.ts';
 import type { Source, Step } from './plan-step.ts';
 import { takesText } from './plan-tools.ts';
@@ -49,7 +49,12 @@ function addChoice(choice: Choice, ordered: OrderedClause, draft: Draft): readon
   const maker = wantsContent && mentions.length === 0 ? findMaker(unsaid, draft) : undefined;
   const found = wants.length === 0 || maker !== undefined ? [] : findSources(left, clause, profile, draft);
   if (typeof found === 'string') return found;
-  const all = [...mentions, ...found].sort((one, other) => one.at - other.at);
+  const all = joinMentions(
+    [...mentions, ...found].sort((one, other) => one.at - other.at),
+    clause,
+    draft.steps,
+  );
+  if (all === undefined) return `It is not clear what "${show(clause)}" speaks of: say it in two sentences.`;
   const sources = all.flatMap((mention) => mention.sources);
   const leftOver = maker !== undefined ? undefined : left.find((at) => !found.some((each) => each.at === at));
   if (leftOver !== undefined)

@@ -13,8 +13,12 @@ export function fillSurely(clause: Clause, profile: Profile): Filling {
   const used = new Set(filling.used);
   for (const [parameter, value] of filling.given) {
     const at = typeof value === 'string' && parameter.choices.length === 0 ? wordsAt(clause, value) : undefined;
-    if (!isAmount(value, parameter, clause, profile) && (at === undefined || isSaid(parameter, at, clause, profile)))
-      given.set(parameter, value);
+    if (isNoText(value, parameter, clause, profile)) {
+      for (const [index, item] of clause.items.entries())
+        if (item.type === 'value' && String(item.value.value) === value) used.delete(index);
+      continue;
+    }
+    if (at === undefined || isSaid(parameter, at, clause, profile)) given.set(parameter, value);
     else if (at !== undefined)
       for (let index = at; index < at + String(value).split(/\s+/u).length; index += 1) used.delete(index);
   }
@@ -22,13 +26,21 @@ export function fillSurely(clause: Clause, profile: Profile): Filling {
   return { ...filling, given, used, missing };
 }
 
-/** "The three files" are no text. */
-function isAmount(value: Json, parameter: Parameter, { items }: Clause, { roles }: Profile): boolean {
-  return (
-    typeof value === 'string' &&
-    /^(?:text|content)$/u.test(roles.get(parameter) ?? '') &&
-    items.some((item) => item.type === 'value' && item.value.kind === 'number' && String(item.value.value) === value)
-  );
+/** "The three files" are no text, and neither is what stands beside one: "translate a.txt into Spanish". */
+function isNoText(
+  value: Json,
+  parameter: Parameter,
+  { items, verb }: Clause,
+  { roles, actionConcepts }: Profile,
+): boolean {
+  if (typeof value !== 'string' || !/^(?:text|content)$/u.test(roles.get(parameter) ?? '')) return false;
+  const at = items.findIndex((item) => item.type === 'value' && String(item.value.value) === value);
+  const [item, before] = [items[at], items[at - 1]];
+  if (item?.type !== 'value') return false;
+  if (item.value.kind === 'number') return true;
+  const isNamed = before?.type === 'word' && parameter.nameStems.includes(before.stem);
+  const isLookedUp = actionConcepts.has('find') || actionConcepts.has('get');
+  return item.value.kind === 'capital' && !isNamed && !isLookedUp && at !== (verb?.index ?? -1) + 1;
 }
 
 /** Where the words of a value begin that is nothing but words. */

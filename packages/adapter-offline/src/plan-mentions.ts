@@ -1,6 +1,6 @@
 import { conceptsOf } from './concepts.ts';
 import { type Field, isWorkOf } from './plan-outputs.ts';
-import { freshOf, isStored, lastOf, type Source, type Step } from './plan-step.ts';
+import { ancestorsOf, freshOf, isStored, lastOf, type Source, type Step } from './plan-step.ts';
 import { type Clause, type Item, references } from './reading.ts';
 import { isPreposition } from './roles.ts';
 import type { Profile } from './toolbox.ts';
@@ -185,6 +185,43 @@ function sameSteps(left: readonly Source[], right: readonly Source[]): boolean {
 function wordAt(items: readonly Item[], at: number): string {
   const item = items[at];
   return item?.type === 'word' ? item.lower : '';
+}
+
+/** "The text of a.txt" speaks of one thing, in two ways. `undefined`: the two do not meet. */
+export function joinMentions(
+  mentions: readonly Mention[],
+  { items }: Clause,
+  steps: readonly Step[],
+): readonly Mention[] | undefined {
+  const joined: Mention[] = [];
+  for (const mention of mentions) {
+    const noun = joined.at(-1);
+    const [from, to] = [(noun?.at ?? 0) + 1, mention.at];
+    const isOf = to - from >= 1 && to - from <= 2 && /^(?:of|in|from)$/u.test(wordAt(items, from));
+    if (mention.type !== 'value' || noun?.type !== 'noun' || !isOf) {
+      joined.push(mention);
+      continue;
+    }
+    const met = meet(noun, mention, items, steps);
+    if (met === undefined) return undefined;
+    joined[joined.length - 1] = { ...mention, sources: met };
+  }
+  return joined;
+}
+
+function meet(
+  noun: Mention,
+  { sources }: Mention,
+  items: readonly Item[],
+  steps: readonly Step[],
+): readonly Source[] | undefined {
+  const item = items[noun.at];
+  const stem = item?.type === 'word' ? item.stem : '';
+  const fields = sources.map(({ step }): Source => ({ step, field: namedField(stem, step), isFirst: false }));
+  if (fields.every(({ field }) => field !== undefined)) return fields;
+  const above = new Set(sources.map(({ step }) => step.id));
+  const made = noun.sources.filter(({ step }) => [...ancestorsOf(step.id, steps)].some((id) => above.has(id)));
+  return made.length === sources.length ? made : undefined;
 }
 
 /** Of "the row count", both words. */

@@ -153,8 +153,10 @@ function formatOf({ schema }: Field): string | undefined {
 
 /** A text may take numbers, too: they are written out. Lists and objects only where a text is made of everything. */
 function fitsType({ parameter, profile, role }: Want, field: Field): boolean {
-  if (parameter.choices.length > 0 || parameter.format !== undefined)
-    return field.type === parameter.type && (formatOf(field) === parameter.format || parameter.choices.length > 0);
+  // One of a few values is what is called the same, and nothing else.
+  if (parameter.choices.length > 0 && field.stems.join(' ') !== parameter.nameStems.join(' ')) return false;
+  const format = formatOf(field);
+  if (format !== undefined && parameter.format !== undefined && format !== parameter.format) return false;
   if (parameter.isList) return field.type === 'array' || field.type === 'unknown';
   if (field.type === 'unknown') return true;
   switch (parameter.type) {

@@ -200,14 +200,14 @@ const phrases: readonly Phrase[] = [
     ).flatMap(([what, scope]) => [
       {
         pattern: new RegExp(
-          `[\\s,(]*(?:\\band |\\bbut )?\\b(?:even )?(?:if|when|should) ${what} ${fails}[\\s,]*${doing}\\b\\)?`,
+          `[\\s,(]{0,3}(?:\\band |\\bbut )?\\b(?:even )?(?:if|when|should) ${what} ${fails}[\\s,]*${doing}\\b\\)?`,
           'giu',
         ),
         manner: () => ({ scope, onFail }),
       },
       {
         pattern: new RegExp(
-          `[\\s,(]*(?:\\band |\\bbut )?\\b${doing} (?:even )?(?:if|when|should) ${what} ${fails}\\b\\)?`,
+          `[\\s,(]{0,3}(?:\\band |\\bbut )?\\b${doing} (?:even )?(?:if|when|should) ${what} ${fails}\\b\\)?`,
           'giu',
         ),
         manner: () => ({ scope, onFail }),
@@ -215,19 +215,19 @@ const phrases: readonly Phrase[] = [
     ]),
   ),
   {
-    pattern: new RegExp(`[\\s,(]*(?:\\bbut )?\\beven (?:if|when) ${one} ${fails}\\b\\)?`, 'giu'),
+    pattern: new RegExp(`[\\s,(]{0,3}(?:\\bbut )?\\beven (?:if|when) ${one} ${fails}\\b\\)?`, 'giu'),
     manner: () => ({ scope: 'clause', onFail: 'continue' }),
   },
   {
     pattern: new RegExp(
-      `[\\s,(]*(?:\\bbut )?\\beven (?:if|when) ${any} ${fails}\\b\\)?|[\\s,(]*(?:\\band )?\\bignor(?:e|ing) (?:all |any )?(?:errors|failures)\\b\\)?`,
+      `[\\s,(]{0,3}(?:\\bbut )?\\beven (?:if|when) ${any} ${fails}\\b\\)?|[\\s,(]{0,3}(?:\\band )?\\bignor(?:e|ing) (?:all |any )?(?:errors|failures)\\b\\)?`,
       'giu',
     ),
     manner: () => ({ scope: 'all', onFail: 'continue' }),
   },
   {
     pattern:
-      /[\s,(]*(?:\band |\bbut )?\b(?:retry(?:ing)?|try(?:ing)?)(?: (?:it|that|this))?(?: again)?(?: up to| at most)? (once|twice|(\d|10) times)(?: (?:if|when) (?:it|that|this) fails)?\b\)?/giu,
+      /[\s,(]{0,3}(?:\band |\bbut )?\b(?:retry(?:ing)?|try(?:ing)?)(?: (?:it|that|this))?(?: again)?(?: up to| at most)? (once|twice|(\d|10) times)(?: (?:if|when) (?:it|that|this) fails)?\b\)?/giu,
     manner: (match) => ({ scope: 'clause', retry: times.get((match[1] ?? '').toLowerCase()) ?? Number(match[2]) }),
   },
 ];

@@ -1,0 +1,324 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { offlinePlanner } from '@holdfast/adapter-offline';
+import {
+  allow,
+  definePolicy,
+  defineTool,
+  deny,
+  isHoldfastError,
+  type JsonObject,
+  jsonSchema,
+  type Policy,
+  type Tool,
+} from '@holdfast/core';
+import {
+  type CompiledPlan,
+  type CompileEvent,
+  type CompilePlanOptions,
+  compilePlan,
+  runPlan,
+} from '@holdfast/orchestrator';
+import { createSession } from '@holdfast/session';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { offlineTools } from './test-offline.ts';
+
+type Compiled = { readonly plan: CompiledPlan } | { readonly code: string; readonly reason: unknown };
+
+async function compile(
+  request: string,
+  { tools = offlineTools, ...options }: Partial<CompilePlanOptions> = {},
+): Promise<Compiled> {
+  try {
+    return { plan: await compilePlan({ request, tools, planner: offlinePlanner(), ...options }) };
+  } catch (thrown) {
+    if (!isHoldfastError(thrown)) throw thrown;
+    return { code: thrown.code, reason: (thrown.data as { readonly reason?: string }).reason ?? thrown.message };
+  }
+}
+
+function sketch(compiled: Compiled): readonly string[] {
+  if (!('plan' in compiled)) return [`${compiled.code}: ${String(compiled.reason)}`];
+  return compiled.plan.plan.nodes.map(
+    ({ tool, inputs, depends_on }) => `${tool} ${JSON.stringify(inputs)} <-${depends_on.join(',')}`,
+  );
+}
+
+describe('plans pass the validation that every plan passes, in one round', () => {
+  test.each([
+    [
+      'Read a.txt and fetch https://example.org/b, compare them and write the report to c.txt',
+      [
+        'read_file {"path":"a.txt"} <-',
+        'fetch_url {"url":"https://example.org/b"} <-',
+        'compare_texts {"first":{"$from":0,"path":"text"},"second":{"$from":1,"path":"text"}} <-0,1',
+        'write_file {"path":"c.txt","content":{"$from":2,"path":"report"}} <-2',
+      ],
+    ],
+    [
+      'Count the words of each of a.txt and b.txt and write the counts to c.md',
+      [
+        'read_file {"path":"a.txt"} <-',
+        'read_file {"path":"b.txt"} <-',
+        'count_words {"text":{"$from":0,"path":"text"}} <-0',
+        'count_words {"text":{"$from":1,"path":"text"}} <-1',
+        'write_file {"path":"c.md","content":"# Findings\\n\\n## a.txt\\n\\n{{STEPS.2}}\\n\\n## b.txt\\n\\n{{STEPS.3}}\\n"} <-2,3',
+      ],
+    ],
+    [
+      'Search the web for "tulips", fetch the first result and summarize it',
+      [
+        'search_web {"query":"tulips"} <-',
+        'fetch_url {"url":{"$from":0,"path":"results[0].url"}} <-0',
+        'summarize_text {"text":{"$from":1,"path":"text"}} <-1',
+      ],
+    ],
+    [
+      'Calculate 3 * 4 and convert the result from USD to EUR',
+      [
+        'calculate {"expression":"3 * 4"} <-',
+        'convert_currency {"amount":{"$from":0,"path":"result"},"from":"USD","to":"EUR"} <-0',
+      ],
+    ],
+    [
+      'Load the page titled "Tulips", shorten it and mail it to ann@example.org with the subject "Tulips"',
+      [
+        'load_page {"title":"Tulips"} <-',
+        'shorten {"text":"{{STEPS.0}}"} <-0',
+        'send_mail {"to":"ann@example.org","subject":"Tulips","body":"{{STEPS.1}}"} <-1',
+      ],
+    ],
+    ['Set a timer for 10 minutes', ['set_timer {"minutes":10} <-']],
+  ])('%s', async (request, expected) => {
+    const compiled = await compile(request);
+    expect(sketch(compiled)).toEqual(expected);
+    expect(compiled).toMatchObject({ plan: { rounds: 1, planner: 'offline:rules' } });
+  });
+
+  test('and they run: what is typed stays as it is, what is found goes where it was meant to', async () => {
+    const compiled = await compile(
+      'Read a.txt, write "{{ a }} {STEPS.0}" to b.txt, and write the text of a.txt to c.txt',
+    );
+    if (!('plan' in compiled)) throw new Error(String(compiled.reason));
+    const trace = await runPlan(compiled.plan, { tools: offlineTools, session: createSession() });
+    expect(trace.status).toBe('succeeded');
+    expect(trace.nodes.map(({ input }) => input)).toEqual([
+      { path: 'a.txt' },
+      { path: 'b.txt', content: '{{ a }} {STEPS.0}' },
+      { path: 'c.txt', content: 'Text of a.txt' },
+    ]);
+  });
+});
+
+describe('what a check refuses is read again, or given back', () => {
+  test('two changes of one lock are put in the order of the request', async () => {
+    const events: CompileEvent[] = [];
+    const compiled = await compile(
+      'Create an event called "A" on 2026-01-01 and create an event called "B" on 2026-01-02',
+      { onEvent: (event) => events.push(event) },
+    );
+    expect(
+      events.flatMap((event) => (event.type === 'planner-answered' ? [event.violations.map(({ code }) => code)] : [])),
+    ).toEqual([['plan.locks.unordered'], []]);
+    expect(sketch(compiled)).toEqual([
+      'create_event {"title":"A","date":"2026-01-01"} <-',
+      'create_event {"title":"B","date":"2026-01-02"} <-0',
+    ]);
+  });
+
+  test('what a policy surely denies is done with another tool that fits, or not at all', async () => {
+    const without = (name: string): Policy =>
+      definePolicy({
+        name: `no-${name.replaceAll('_', '-')}`,
+        check: (call) => (call.tool.name === name ? deny('Not here.') : allow),
+      });
+    const session = createSession();
+    const both = [
+      ...offlineTools,
+      defineTool({
+        name: 'fetch_copy',
+        description: 'Fetch a copy of a web page.',
+        effects: 'none',
+        inputSchema: jsonSchema<{ url: string }>({
+          type: 'object',
+          properties: { url: { type: 'string' } },
+          required: ['url'],
+        }),
+        execute: () => 'A copy',
+      }),
+    ];
+    const request = 'Fetch the page https://example.org/a';
+    const policies = [without('fetch_url')];
+    expect(sketch(await compile(request, { tools: both, policies, session }))).toEqual([
+      'fetch_copy {"url":"https://example.org/a"} <-',
+    ]);
+    const [line] = sketch(await compile(request, { policies, session }));
+    expect(line).toMatch(/^plan\.declined: The request can be read in no other way.*Not here\./s);
+  });
+
+  test.each([
+    ['Set a timer for 90 minutes', /plan\.input\.type at nodes\[0\]\.inputs\.minutes/],
+    [`Create an event called "${'x'.repeat(50)}" on 2026-01-01`, /plan\.input\.type at nodes\[0\]\.inputs\.title/],
+  ])('%s', async (request, why) => {
+    const compiled = await compile(request);
+    expect(compiled).toMatchObject({ code: 'plan.declined' });
+    expect(sketch(compiled)[0]).toMatch(why);
+  });
+});
+
+test.each([
+  'Translate a.txt into Spanish',
+  'Send a mail to bob with the subject "Hi" and the body "Hello"',
+  'Create an event called "A" tomorrow',
+  'Calculate the meaning of life',
+  'Read a.txt if it is there',
+  'Read each file of docs',
+  'Summarize the results',
+  'Convert 10 from USD to yen',
+  'Bake a cake',
+])('declined at once: %s', async (request) => {
+  const compiled = await compile(request);
+  expect(compiled, sketch(compiled).join('\n')).toMatchObject({ code: 'plan.declined' });
+  expect(String('reason' in compiled ? compiled.reason : '')).not.toContain('no other way');
+});
+
+const types: readonly (readonly [schema: JsonObject, said: string])[] = [
+  [{ type: 'string' }, '"some words"'],
+  [{ type: 'string', maxLength: 8 }, '"far too many words"'],
+  [{ type: 'string', pattern: '^[a-z]+\\.txt$' }, 'a.txt'],
+  [{ type: 'integer' }, '3'],
+  [{ type: 'integer', minimum: 1, maximum: 5 }, '7'],
+  [{ type: 'number' }, '2.5'],
+  [{ type: 'boolean' }, 'on'],
+  [{ enum: ['fast', 'slow'] }, 'fast'],
+  [{ type: 'array', items: { type: 'string' } }, '"one" and "two"'],
+  [{ type: 'array', items: { type: 'number' }, minItems: 2 }, '1 and 2'],
+  [{ type: 'object', properties: { text: { type: 'string' } }, required: ['text'] }, '"x"'],
+  [{ anyOf: [{ type: 'string' }, { type: 'null' }] }, '"a"'],
+];
+const names = 'path text content url query title words count result first second items body id amount to'.split(' ');
+const anyObject = fc.dictionary(fc.constantFrom(...names), fc.constantFrom(...types), { maxKeys: 3 }).chain((members) =>
+  fc.subarray(Object.keys(members)).map((required) => {
+    const properties = Object.fromEntries(Object.entries(members).map(([name, [schema]]) => [name, schema]));
+    const schema: JsonObject = { type: 'object', properties, required, additionalProperties: false };
+    return { schema, said: Object.entries(members).map(([name, [, said]]) => `the ${name} ${said}`) };
+  }),
+);
+const verbs = 'read fetch count compare write merge summarize send create convert list'.split(' ');
+const things = 'file text page words report mail event number'.split(' ');
+/** A tool, and a clause that asks for it: with what it takes, or with words for what came before. */
+const anyTool = fc
+  .record({
+    verb: fc.constantFrom(...verbs),
+    thing: fc.constantFrom(...things),
+    takes: anyObject,
+    gives: fc.option(anyObject),
+    says: fc.array(fc.boolean(), { minLength: 3, maxLength: 3 }),
+    link: fc.constantFrom('', ' of it', ' of both', ' of the result', ' of them', ' of the text', ' to c.txt'),
+  })
+  .map(({ verb, thing, takes, gives, says, link }) => {
+    const said = takes.said.filter((_, index) => says[index]);
+    const tool: Tool = defineTool({
+      name: `${verb}_${thing}`,
+      description: `${verb.charAt(0).toUpperCase()}${verb.slice(1)} a ${thing}.`,
+      effects: 'none',
+      inputSchema: jsonSchema(takes.schema),
+      ...(gives === null ? {} : { outputSchema: jsonSchema(gives.schema) }),
+      execute: () => ({}) as never,
+    });
+    return { tool, clause: `${verb} the ${thing}${link}${said.length === 0 ? '' : ` with ${said.join(' and ')}`}` };
+  });
+
+test('whatever the tools take and give: what it plans for them is valid, or is declined with what is wrong', async () => {
+  let planned = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.uniqueArray(anyTool, { minLength: 1, maxLength: 3, selector: ({ tool }) => tool.name }),
+      fc.constantFrom(', then ', ' and ', '. '),
+      async (some, link) => {
+        const tools = some.map(({ tool }) => tool);
+        const request = some.map(({ clause }) => clause).join(link);
+        const compiled = await compile(request, { tools, maxRounds: 10 });
+        if ('plan' in compiled) planned += 1;
+        else expect(compiled.code, JSON.stringify(compiled)).toBe('plan.declined');
+      },
+    ),
+    { numRuns: 500 },
+  );
+  // So that it is about plans.
+  expect(planned).toBeGreaterThan(25);
+});
+
+/** A registry as another project writes it. */
+function toTools(registry: string): readonly Tool[] {
+  const { tools } = JSON.parse(registry) as {
+    readonly tools: readonly {
+      readonly name: string;
+      readonly description: string;
+      readonly parameters: JsonObject;
+      readonly dangerous: boolean;
+    }[];
+  };
+  return tools.map(({ name, description, parameters, dangerous }) =>
+    defineTool({
+      name,
+      description: description.replaceAll(/[^ -~]/gu, '-').slice(0, 200),
+      effects: dangerous ? 'external' : 'none',
+      dangerous,
+      inputSchema: jsonSchema(parameters),
+      execute: () => ({}) as never,
+    }),
+  );
+}
+
+const overRegistry: readonly (readonly [request: string, expected: readonly string[]])[] = [
+  [
+    'Get the weather in Berlin and in Paris',
+    ['weather_fetcher {"city":"Berlin"} <-', 'weather_fetcher {"city":"Paris"} <-'],
+  ],
+  ['Get the stock price of AMD', ['finance_fetcher {"operation":"price","symbol":"AMD"} <-']],
+  [
+    'Search the web for "AMD AI chips" and for "Intel AI chips", then summarize both',
+    [
+      'google_search {"query":"AMD AI chips"} <-',
+      'google_search {"query":"Intel AI chips"} <-',
+      'llm_caller {"prompt":"summarize both:\\n\\n{{STEPS.0}}\\n\\n{{STEPS.1}}"} <-0,1',
+    ],
+  ],
+];
+const ownRegistry = JSON.stringify({
+  tools: [
+    ['weather_fetcher', 'Get the current weather of any city.', { city: { type: 'string' } }, ['city']],
+    [
+      'finance_fetcher',
+      "Get stock data. Use operation='price' for current value.",
+      { operation: { type: 'string', enum: ['price', 'history'] }, symbol: { type: 'string' } },
+      ['symbol'],
+    ],
+    [
+      'google_search',
+      'Search the web for facts.',
+      { query: { type: 'string' }, num_results: { type: 'integer' } },
+      ['query'],
+    ],
+    ['llm_caller', 'Ask a language model to summarize text.', { prompt: { type: 'string' } }, ['prompt']],
+  ].map(([name, description, properties, required]) => ({
+    name,
+    description,
+    parameters: { type: 'object', properties, required },
+    dangerous: false,
+  })),
+});
+
+test.each(overRegistry)('over a registry in the form of another project: %s', async (request, expected) => {
+  expect(sketch(await compile(request, { tools: toTools(ownRegistry) }))).toEqual(expected);
+});
+
+const registryFile = new URL('../../../shared/data/plans/registry.json', import.meta.url);
+
+test.skipIf(!existsSync(registryFile)).each(overRegistry)(
+  'over the registry of project-smith (skipped where it is missing): %s',
+  async (request, expected) => {
+    expect(sketch(await compile(request, { tools: toTools(readFileSync(registryFile, 'utf8')) }))).toEqual(expected);
+  },
+);
