@@ -1,0 +1,149 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { type PlanTrace, readTrace } from '@holdfast/orchestrator';
+import type { LogRecord } from '@holdfast/session';
+import { readLog } from '@holdfast/session/jsonl';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Fatal } from '../recovery-kills-operations.ts';
+import { readEffects } from './test-kill-plan.ts';
+import { nodeOf } from './test-run.ts';
+
+const program = fileURLToPath(new URL('kill-plan-worker.ts', import.meta.url));
+const cache = mkdtempSync(join(tmpdir(), 'holdfast-compiled-'));
+
+interface Ended {
+  readonly output: string;
+  readonly killed: boolean;
+}
+
+interface Started {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ended>;
+}
+
+/** A process that runs the plan of a folder, or goes on with it. */
+function start(folder: string, fatal?: Fatal): Started {
+  const child = spawn(
+    process.execPath,
+    ['--conditions=holdfast-source', program, folder, ...(fatal === undefined ? [] : [JSON.stringify(fatal)])],
+    { env: { ...process.env, NODE_COMPILE_CACHE: cache }, stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  let output = '';
+  let errors = '';
+  child.stdout?.on('data', (text: Buffer) => {
+    output += text.toString();
+  });
+  child.stderr?.on('data', (text: Buffer) => {
+    errors += text.toString();
+  });
+  const ended = once(child, 'close').then(() => {
+    expect(errors).toBe('');
+    return { output, killed: child.signalCode === 'SIGKILL' };
+  });
+  return { child, ended };
+}
+
+/** How many operations on files it takes when nobody ends it. */
+let operations = 0;
+beforeAll(async () => {
+  await inFolder(async (folder) => {
+    const { output } = await start(folder).ended;
+    operations = Number(/ended succeeded (\d+)/.exec(output)?.[1]);
+    check(folder);
+    expect(readEffects(folder)).toHaveLength(5);
+  });
+  expect(operations).toBeGreaterThan(30);
+});
+afterAll(() => rmSync(cache, { recursive: true, force: true }));
+
+async function inFolder(use: (folder: string) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-plan-'));
+  try {
+    await use(folder);
+  } catch (cause) {
+    // Kept to be looked at.
+    throw new Error(`What is left lies in ${folder}`, { cause });
+  }
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** What holds of a folder whose plan has ended, however often its process was killed. */
+function check(folder: string): PlanTrace {
+  const { records, problem } = readLog(join(folder, 's.jsonl'));
+  expect(problem).toBeUndefined();
+  const trace = readTrace(records);
+  expect(['succeeded', 'partial', 'failed']).toContain(trace.status);
+  const effects = readEffects(folder);
+  const count = (id: string, tool: string): number =>
+    effects.filter((effect) => effect === `${tool} s/${callOf(trace, id)}`).length;
+  for (const { node, tool, kind } of trace.nodes) {
+    const times = count(String(node), tool);
+    const allowed = tool === 'post' ? ['ok', 'cancelled'] : tool === 'deploy' ? ['ok', 'in-doubt'] : ['ok'];
+    expect([node, kind, allowed]).toEqual([node, expect.stringMatching(allowed.join('|')), allowed]);
+    // What must not be repeated is not, and what its probe says is so.
+    if (tool === 'post') expect([node, times]).toEqual([node, kind === 'ok' ? 1 : 0]);
+    if (tool === 'deploy') expect(times).toBeLessThanOrEqual(1);
+    if (tool === 'deploy' && kind === 'ok') expect(times).toBe(1);
+    if (tool === 'mail' || tool === 'safe') expect(times).toBeGreaterThanOrEqual(1);
+  }
+  expect(readFileSync(join(folder, 'files', 'lines.txt'), 'utf8').match(/after/g)).toHaveLength(3);
+  checkEnds(records);
+  return trace;
+}
+
+function callOf(trace: PlanTrace, id: string): string {
+  return nodeOf(trace, id).callId ?? '';
+}
+
+/** Each call has ended once, and none was begun again after that. */
+function checkEnds(records: readonly LogRecord[]): void {
+  const ended = new Set<unknown>();
+  for (const { type, callId } of records) {
+    if (type === 'tool-call-start' || type === 'tool-call-end') expect(ended.has(callId)).toBe(false);
+    if (type === 'tool-call-end') ended.add(callId);
+  }
+  expect(ended.size).toBe(10);
+}
+
+test.each([1, 2, 3, 4, 5, 6])('killed again and again at random instants: round %i', async () => {
+  await inFolder(async (folder) => {
+    let kills = 0;
+    for (;;) {
+      const { child, ended } = start(folder);
+      const timer = new AbortController();
+      // Opening takes most of it; the ten nodes take about thirty milliseconds.
+      if (kills < 4) {
+        child.stdout?.once('data', async () => {
+          await wait(Math.random() * 30, undefined, { signal: timer.signal }).catch(() => undefined);
+          child.kill('SIGKILL');
+        });
+      }
+      const { output, killed } = await ended;
+      timer.abort();
+      if (!killed || output.includes('ended')) break;
+      kills += 1;
+    }
+    check(folder);
+  });
+});
+
+test.each([false, true])('ended at any operation on files (half written: %s)', async (half) => {
+  let kills = 0;
+  // A few of them, others each time.
+  for (let at = Math.floor(Math.random() * 20); at < operations; at += 20) {
+    await inFolder(async (folder) => {
+      const first = await start(folder, { at, half }).ended;
+      if (first.killed) kills += 1;
+      // And once more, while it goes on.
+      await start(folder, { at: Math.floor(Math.random() * 60), half }).ended;
+      await start(folder).ended;
+      check(folder);
+    });
+  }
+  expect(kills).toBeGreaterThan(2);
+});
