@@ -60,6 +60,7 @@ test('nobody ends it: all is done once', async () => {
     expect(readEffects(folder)).toHaveLength(5);
   });
 });
+
 async function inFolder(use: (folder: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-plan-'));
   try {
