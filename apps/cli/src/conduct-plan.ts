@@ -14,6 +14,7 @@ import { conductWork, createWorkBudget, describeStyle, type WorkTools } from './
 import type { ExitCode } from './failure.ts';
 import { describeTerminal, type Host } from './host.ts';
 import { describeNextSteps } from './next-steps.ts';
+import { readViolations, reportViolations } from './plan-problems.ts';
 import { createPlanJsonView, createPlanLiveView, createPlanPlainView, type PlanRunView } from './plan-run-view.ts';
 import type { PlanSetup } from './plan-setup.ts';
 import { createPlanSummary } from './plan-summary.ts';
@@ -60,9 +61,10 @@ export async function conductPlan(conduct: PlanConduct, host: Host): Promise<Exi
       const trace = await goOn(conduct, { ...going, onEvent, budget }, host);
       view.close();
       if (!json) {
+        const tabled = isLive && trace.nodes.length <= maxTableRows;
         const lines = [
-          ...(isLive && trace.nodes.length <= maxTableRows ? formatTraceTable(trace, style) : []),
-          ...summary.describe(trace, style, going.approver.absence),
+          ...(tabled ? ['', ...formatTraceTable(trace, style)] : []),
+          ...summary.describe(trace, style, { absence: going.approver.absence, tabled }),
           ...describeNextSteps(trace, { session: session.id, workspace }, { style, host }),
           ...describeTraceCommand(trace, { workspace, style }, host),
         ];
@@ -75,6 +77,8 @@ export async function conductPlan(conduct: PlanConduct, host: Host): Promise<Exi
       // The calls that were recorded stand, whatever came after them.
       view.close();
       if (!json) for (const line of summary.describeBroken(style)) host.stdout.write(`${line}\n`);
+      // Tools, or policies, are not what they were.
+      reportViolations({ violations: readViolations(thrown) ?? [] }, host);
       throw thrown;
     }
   });

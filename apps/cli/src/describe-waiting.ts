@@ -1,11 +1,11 @@
 import { describePending } from './ask-person.ts';
 import { shortenCallIds } from './call-ids.ts';
-import { formatArguments, formatDuration, formatTime, type LineStyle } from './call-line.ts';
+import { formatArguments, formatCount, formatDuration, formatTime, type LineStyle } from './call-line.ts';
 import { toCommand } from './command-words.ts';
 import { describeExpiry, describeGroups } from './group-questions.ts';
 import type { Host } from './host.ts';
 import { fitColumns, measureColumns, toPrintable, wrapColumns } from './terminal-text.ts';
-import type { WaitingCall, WaitingRun, WaitingSession } from './waiting.ts';
+import type { WaitingCall, WaitingPlan, WaitingRun, WaitingSession } from './waiting.ts';
 
 export interface WaitingView {
   readonly style: LineStyle;
@@ -18,7 +18,7 @@ export interface WaitingView {
 
 /** What waits in a session, for people, and what to type. Nothing that a model wrote can act on the terminal or pass for our lines. */
 export function describeWaiting(waiting: WaitingSession, view: WaitingView): readonly string[] {
-  const { session, openIn, runs, calls, grants, problem } = waiting;
+  const { session, openIn, runs, plans, calls, grants, problem } = waiting;
   const { style, nowMs, maxDetailed } = view;
   const { colors } = style;
   const ids = shortenCallIds(calls.map(({ callId }) => callId));
@@ -31,6 +31,7 @@ export function describeWaiting(waiting: WaitingSession, view: WaitingView): rea
       ? []
       : wrap(`The log is damaged: ${problem.message} (${problem.code})`, style).map(colors.red)),
     ...runs.flatMap((run) => describeRun(run, style)),
+    ...plans.flatMap((plan) => describePlan(plan, style)),
     ...(questions.length <= maxDetailed
       ? questions.flatMap((call) => describeQuestion(call, idOf(call), view))
       : describeGroups(questions, idOf, { style, nowMs })),
@@ -50,6 +51,14 @@ function describeRun({ state, request, model, startedAtMs }: WaitingRun, style: 
   return [
     ...wrap(`The run of ${formatTime(startedAtMs)}, model ${model}, ${runStates[state]}.`, style),
     fitColumns(`Request: ${formatArguments(request)}`, Math.min(style.columns, 160) - 1),
+  ];
+}
+
+function describePlan({ state, request, nodes, startedAtMs }: WaitingPlan, style: LineStyle): readonly string[] {
+  const line = `Request: ${formatArguments(request)}`;
+  return [
+    ...wrap(`The plan of ${formatTime(startedAtMs)}, ${formatCount(nodes, 'node')}, ${runStates[state]}.`, style),
+    ...(request === undefined ? [] : [fitColumns(line, Math.min(style.columns, 160) - 1)]),
   ];
 }
 
@@ -95,7 +104,7 @@ function describeOther(call: WaitingCall, id: string, style: LineStyle): readonl
 }
 
 function describeCommands(
-  { session, runs, calls }: WaitingSession,
+  { session, runs, plans, calls }: WaitingSession,
   ids: ReadonlyMap<string, string>,
   { host, workspace, style }: WaitingView,
 ): readonly string[] {
@@ -109,7 +118,7 @@ function describeCommands(
   const lines = [
     ...(question === undefined ? [] : [command('approve', question), command('deny', question)]),
     ...(doubt === undefined ? [] : [command('resolve', doubt, '--done'), command('resolve', doubt, '--not-done')]),
-    ...(runs.some(({ state }) => state !== 'under-way') ? [command('resume')] : []),
+    ...([...runs, ...plans].some(({ state }) => state !== 'under-way') ? [command('resume')] : []),
   ];
   return lines.length === 0 ? [] : ['', style.colors.bold('To go on:'), ...lines];
 }

@@ -55,6 +55,8 @@ const run = ['run', 'Do it.', '--model', 'script:script.json', '--json', '--max-
 const nestedEvents = ['child-event', 'tool-call-beat', 'tool-call-late', 'tool-call-retry'];
 /** Of runs that were stopped and gone on with, which the tests of `resume` have. */
 const laterRecords = ['call-resolution', 'resource-recovery-failed', 'snapshot'];
+/** Of plans, which the tests of `plan` have. */
+const planRecords = ['plan-start', 'plan-resume', 'plan-node', 'plan-end'];
 const rareRecords = [
   'close-error',
   'feedback',
@@ -85,7 +87,7 @@ test('every event of a run, and every record of its log, is as the schemas say',
   const events = await checkLines('run', stdout());
   expect([...events, ...nestedEvents, 'feedback'].sort()).toEqual(await listTypes('run'));
   const records = await checkLines('show', await print(['show', '--json'], folder.path));
-  const rare = [...rareRecords, ...laterRecords, 'child-record', 'event', 'tool-call-late'];
+  const rare = [...rareRecords, ...laterRecords, ...planRecords, 'child-record', 'event', 'tool-call-late'];
   expect([...records, ...rare].sort()).toEqual(await listTypes('show'));
 });
 

@@ -40,6 +40,7 @@ export class LeftOpen {
         if (place === undefined) this.#questions.delete(record.callId);
         return;
       case 'run-end':
+      case 'plan-end':
         if (place === undefined && record.status !== 'suspended') this.#questions.clear();
         return;
       default:

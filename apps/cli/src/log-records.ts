@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import type { EndedCall, LateCall } from './call-line.ts';
 import type { EndedWrites } from './changes.ts';
 import type { ShownFeedback } from './feedback-lines.ts';
+import { closedKinds, type ShownPlanRecord } from './show-plan-run.ts';
 
 interface Thrown {
   readonly name: string;
@@ -28,6 +29,7 @@ export type ShownRecord =
     }
   | { readonly type: 'run-resume'; readonly turn: number; readonly atMs: number }
   | ShownFeedback
+  | ShownPlanRecord
   | {
       readonly type: 'approval-request';
       readonly pending: { readonly callId: string; readonly name: string; readonly expiresAtMs?: number | undefined };
@@ -107,6 +109,27 @@ const thrown = v.object({ name: v.string(), message: v.string() });
 
 const problem = { resource: v.optional(v.string()), message: v.string() };
 
+const nodeId = v.union([v.string(), v.number()]);
+const shownPlanRecords = [
+  v.object({
+    type: v.literal('plan-start'),
+    document: v.object({ nodes: v.array(v.unknown()) }),
+    digest: v.string(),
+    request: v.optional(v.string()),
+    atMs: v.number(),
+  }),
+  v.object({ type: v.literal('plan-resume'), atMs: v.number() }),
+  v.object({
+    type: v.literal('plan-node'),
+    node: nodeId,
+    kind: v.picklist(closedKinds),
+    code: v.string(),
+    message: v.string(),
+    because: v.array(nodeId),
+  }),
+  v.object({ type: v.literal('plan-end'), status: v.string(), atMs: v.number() }),
+] as const;
+
 const shownRecord: v.GenericSchema<unknown, ShownRecord> = v.variant('type', [
   v.object({
     type: v.literal('run-start'),
@@ -122,6 +145,7 @@ const shownRecord: v.GenericSchema<unknown, ShownRecord> = v.variant('type', [
     calls: v.array(v.unknown()),
     reason: v.string(),
   }),
+  ...shownPlanRecords,
   v.object({ type: v.literal('run-resume'), turn: v.number(), atMs: v.number() }),
   v.object({
     type: v.literal('feedback'),

@@ -47,7 +47,10 @@ export function describeReason({ kind, message, code, because }: Reasoned): stri
 
 /** What a node is at, or waits for, on one line. */
 export function describeNode(node: NodeProgress, progress: PlanProgress, nowMs: number): string {
-  if (node.kind === 'running') return toPrintable(node.note);
+  if (node.kind === 'running') {
+    const { note, noteUntilMs = Number.POSITIVE_INFINITY } = node;
+    return nowMs < noteUntilMs ? toPrintable(note) : '';
+  }
   if (node.kind !== 'waiting') return describeReason(node);
   const { wait } = node;
   if (wait?.type === 'locks')

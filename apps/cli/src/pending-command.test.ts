@@ -55,7 +55,7 @@ test('nothing waits: where there is no log, and where every run has ended', asyn
   await writeLog(folder.path, 'one', [runStart, { ...suspended, status: 'completed' }]);
   expect((await pending(folder)).stdout).toContain('Nothing waits');
   expect(await readJson(folder)).toEqual([]);
-  expect(await readJson(folder, 'one')).toEqual([{ session: 'one', runs: [], calls: [], grants: [] }]);
+  expect(await readJson(folder, 'one')).toEqual([{ session: 'one', runs: [], plans: [], calls: [], grants: [] }]);
 });
 
 test('a question is told with all that an answer needs, and the commands to type', async () => {

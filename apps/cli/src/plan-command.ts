@@ -58,7 +58,7 @@ export async function makePlan(options: MakePlanOptions, host: Host): Promise<Ex
     }
     checkDigest(compiled, digest);
     if (!json) host.stdout.write(`${describeCompiled(compiled, options, workshop, host).join('\n')}\n\n`);
-    return await beginPlan(compiled, options, workshop, host);
+    return await beginPlan(compiled, { ...options, notes: [] }, workshop, host);
   });
 }
 

@@ -29,6 +29,7 @@ export function readViolations(thrown: unknown): readonly PlanViolation[] | unde
 
 /** Says on stderr all that keeps a plan from being run. */
 export function reportViolations({ violations, warnings = [] }: PlanProblems, host: Host): ExitCode {
+  if (violations.length + warnings.length === 0) return 1;
   const { color, columns } = describeTerminal(host.stderr, host.environment);
   const style = { colors: createColors(color), columns };
   const lines = [...describeViolations(violations, style), ...describeWarnings(warnings, style)];

@@ -18,6 +18,8 @@ export interface NodeProgress {
   readonly wait: NodeWait | undefined;
   /** The last word of the tool, or of its attempts. */
   readonly note: string;
+  /** From then on `note` says nothing any more. */
+  readonly noteUntilMs: number | undefined;
 }
 
 /** Follows the nodes of a plan by the events of its run. */
@@ -44,18 +46,19 @@ export class PlanProgress {
       case 'node-start': {
         const position = this.#positions.get(event.node);
         if (position !== undefined) this.#byCall.set(event.callId, position);
-        this.#change(position, { kind: 'running', startedAtMs: event.atMs, attempts: 1, wait: undefined, note: '' });
+        this.#change(position, { kind: 'running', startedAtMs: event.atMs, attempts: 1, wait: undefined });
         break;
       }
       case 'node-end':
         this.#end(event.node);
         break;
       case 'tool-call-progress':
-        this.#change(this.#byCall.get(event.callId), { note: event.message });
+        this.#change(this.#byCall.get(event.callId), { note: event.message, noteUntilMs: undefined });
         break;
       case 'tool-call-retry': {
         const note = `attempt ${event.attempt} failed, the next in ${formatDuration(event.delayMs)}`;
-        this.#change(this.#byCall.get(event.callId), { note, attempts: event.attempt + 1 });
+        const noteUntilMs = event.atMs + event.delayMs;
+        this.#change(this.#byCall.get(event.callId), { note, noteUntilMs, attempts: event.attempt + 1 });
         break;
       }
       default:
@@ -147,7 +150,7 @@ export class PlanProgress {
 function toProgress(trace: NodeTrace): NodeProgress {
   const { node, tool, dependsOn, kind, code, message, because, attempts, startedAtMs, durationMs } = trace;
   const known = { node, tool, dependsOn, kind, code, message, because, attempts, startedAtMs, durationMs };
-  return { ...known, wait: undefined, note: '' };
+  return { ...known, wait: undefined, note: '', noteUntilMs: undefined };
 }
 
 /** Whether nothing more will come of a node. */

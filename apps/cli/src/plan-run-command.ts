@@ -37,12 +37,10 @@ export async function runPlanFile(options: RunPlanFileOptions, host: Host): Prom
       return reportViolations(checked, host);
     }
     checkDigest(checked.checked, options.digest);
-    if (!options.json) {
-      const style = describeStyle(host);
-      const lines = [...describeWarnings(checked.warnings, style), ...describeAsks(checked.asks, style)];
-      for (const line of lines) host.stdout.write(`${line}\n`);
-    }
-    return await beginPlan(checked.checked, { ...options, stdinTaken: options.file === '-' }, workshop, host);
+    const style = describeStyle(host);
+    const notes = [...describeAsks(checked.asks, style), ...describeWarnings(checked.warnings, style)];
+    const stdinTaken = options.file === '-';
+    return await beginPlan(checked.checked, { ...options, stdinTaken, notes }, workshop, host);
   });
 }
 
@@ -78,19 +76,27 @@ export function checkDigest({ digest }: CheckedPlan, wanted: string | undefined)
   );
 }
 
+export interface BeginPlanOptions extends PlanRunOptions {
+  /** Whether the plan or its request came from there, so that no answer can. */
+  readonly stdinTaken: boolean;
+  /** What a person is told before it begins. */
+  readonly notes: readonly string[];
+}
+
 /** Runs a plan in a session of its own, and shows it. */
 export async function beginPlan(
   plan: CheckedPlan,
-  options: PlanRunOptions & { readonly stdinTaken: boolean },
+  options: BeginPlanOptions,
   { workspace, equipment, setup }: PlanWorkshop,
   host: Host,
 ): Promise<ExitCode> {
-  const { json, stdinTaken } = options;
+  const { json, stdinTaken, notes } = options;
   const terms = await toPlanTerms(options, equipment);
   if (!json) {
     const nodes = formatCount(plan.plan.nodes.length, 'node');
     const line = `plan ${plan.digest.slice(0, 16)} · ${nodes} · ${setup.description}`;
-    host.stdout.write(`${describeStyle(host).colors.dim(line)}\n`);
+    for (const text of [describeStyle(host).colors.dim(line), ...notes]) host.stdout.write(`${text}\n`);
+    if (notes.length > 0) host.stdout.write('\n');
   }
   const id = createSessionId({ clock: host.clock, suffix: host.createSuffix() });
   const store = host.openLog(await prepareLogPath(workspace, id));

@@ -6,11 +6,18 @@ import { describeReason } from './node-line.ts';
 import { describeKinds } from './plan-frame.ts';
 import { toPrintable, toPrintableBlock, wrapBlock } from './terminal-text.ts';
 
+export interface Told {
+  /** Why nobody could be asked. */
+  readonly absence: string | undefined;
+  /** A table of all nodes stands above, with what did not succeed and why. */
+  readonly tabled: boolean;
+}
+
 /** Gathers over a run of a plan what is said at its end. */
 export interface PlanSummary {
   add(event: PlanEvent): void;
-  /** Result, changes, what did not succeed and why, how it ended. `absence`: why nobody could be asked. */
-  describe(trace: PlanTrace, style: LineStyle, absence: string | undefined): readonly string[];
+  /** Result, changes, what did not succeed and why, how it ended. */
+  describe(trace: PlanTrace, style: LineStyle, told: Told): readonly string[];
   /** What stands when an error has ended the run before its end. */
   describeBroken(style: LineStyle): readonly string[];
 }
@@ -41,7 +48,7 @@ export function createPlanSummary(tools: readonly Tool[], { timeoutMs, budget }:
         if ((kind === 'ok' || kind === 'in-doubt') && external.has(event.name)) externalTools.add(event.name);
       }
     },
-    describe(trace, style, absence) {
+    describe(trace, style, { absence, tabled }) {
       const durationMs = (endedAtMs ?? 0) - (startedAtMs ?? endedAtMs ?? 0);
       return [
         '',
@@ -51,9 +58,12 @@ export function createPlanSummary(tools: readonly Tool[], { timeoutMs, budget }:
           ? []
           : [`What ${[...externalTools].map(toPrintable).join(', ')} did outside of these files is not listed.`]),
         ...describeUnasked(trace, style, absence),
-        ...describeFailures(trace, style),
+        ...(tabled ? [] : describeFailures(trace, style)),
         '',
-        `${describeStatus(trace, style)} after ${formatDuration(durationMs)}: ${formatCount(trace.nodes.length, 'node')} (${describeKinds(countKinds(trace))})`,
+        ...wrapBlock(
+          `${describeStatus(trace, style)} after ${formatDuration(durationMs)}: ${formatCount(trace.nodes.length, 'node')} (${describeKinds(countKinds(trace))})`,
+          style.columns - 1,
+        ),
         ...describeUse({ timeoutMs, budget, durationMs }),
       ];
     },

@@ -138,7 +138,7 @@ export function describeAsks(asks: readonly NodeAsk[], style: LineStyle): readon
 /** What is no mistake and may still be worth a change. */
 export function describeWarnings(warnings: readonly PlanViolation[], style: LineStyle): readonly string[] {
   const { colors, columns } = style;
-  const shown = warnings.slice(0, 20);
+  const shown = warnings.slice(0, 10);
   const lines = shown.flatMap(({ code, path, message }) =>
     wrapBlock(`  ${toPrintable(`${path === '' ? '' : `${path}: `}${message} (${code})`)}`, columns - 1),
   );

@@ -1,7 +1,8 @@
 import { HoldfastError } from '@holdfast/core';
 import { defaultIsolation, type Isolation } from '@holdfast/loader';
-import type { OpenRun, Session } from '@holdfast/session';
+import type { Session } from '@holdfast/session';
 import { isolationTiers } from './command-tree.ts';
+import { conductPlan } from './conduct-plan.ts';
 import { conductRun } from './conduct-run.ts';
 import { describeStyle } from './conduct-work.ts';
 import { checkSameConfig, toConfigRecord } from './config-record.ts';
@@ -9,6 +10,7 @@ import { type Equipment, listSlices, openEquipment, reportProblems } from './equ
 import { type ExitCode, usageError } from './failure.ts';
 import type { Host } from './host.ts';
 import { type FindSlices, openSession } from './open-session.ts';
+import { setUpPlan } from './plan-setup.ts';
 import { closeSession } from './run-command.ts';
 import { setUpRun } from './run-setup.ts';
 import { type ApprovalMode, type RunTerms, readTerms } from './run-terms.ts';
@@ -36,10 +38,10 @@ export interface ResumeOptions extends RunLimits {
 }
 
 /**
- * Goes on with a run that waits, or whose process ended, as it was begun, and shows it.
+ * Goes on with a run or plan that waits, or whose process ended, as it was begun, and shows it.
  *
  * @throws HoldfastError `usage.*`, `run.not_open`, `run.config.changed`, `log.*`, `replay.*`, `config.*`, `registry.*`, `plugin.*`,
- * `pack.*`, and what model and prompt throw.
+ * `pack.*`, what model and prompt throw, and as `resumePlan`.
  */
 export async function resumeSession(options: ResumeOptions, host: Host): Promise<ExitCode> {
   const workspace = await openWorkspace(options.workspace, host.directory);
@@ -57,21 +59,26 @@ export async function resumeSession(options: ResumeOptions, host: Host): Promise
   try {
     const session = await openSession(log, workspace, host, findSlices);
     try {
-      const { run } = findRun(session);
+      const { kind, run } = findOpen(session);
       const given = readTerms(session.records(), run);
-      if (given === undefined) {
-        throw usageError(
-          'usage.run_foreign',
-          `The run of session \`${log.id}\` was not made by \`holdfast run\`, so what it works with is not known here: go on with it in its own program, by \`resumeRun\`.`,
-        );
-      }
+      if (given === undefined) throw foreign(kind, log.id);
+      if (kind === 'plan') checkPlanOptions(options, log.id);
       const { equipment, terms, modelDirectory } = await open(given);
       const remaining = remainingTerms(terms, readUse(session.records(run), run));
-      const setup = await setUpRun(equipment, terms, { workspace, modelDirectory }, host);
-      const { colors } = describeStyle(host);
-      if (!options.json) host.stdout.write(`${colors.dim(`${setup.description}${describeApproval(terms)}`)}\n`);
+      const print = (description: string): void => {
+        const line = describeStyle(host).colors.dim(`${description}${describeApproval(terms)}`);
+        if (!options.json) host.stdout.write(`${line}\n`);
+      };
       const work = { type: 'resume', run } as const;
-      return await conductRun({ setup, terms: remaining, session, work, json: options.json, stdinTaken: false }, host);
+      const conduct = { terms: remaining, session, work, json: options.json, stdinTaken: false };
+      if (kind === 'plan') {
+        const setup = await setUpPlan(equipment, terms, workspace, host);
+        print(`plan · ${setup.description}`);
+        return await conductPlan({ ...conduct, setup }, host);
+      }
+      const setup = await setUpRun(equipment, terms, { workspace, modelDirectory }, host);
+      print(setup.description);
+      return await conductRun({ ...conduct, setup }, host);
     } finally {
       await closeSession(session, { workspace, json: options.json }, host);
     }
@@ -80,10 +87,20 @@ export async function resumeSession(options: ResumeOptions, host: Host): Promise
   }
 }
 
-function findRun(session: Session): OpenRun {
-  const { runs, calls } = session.openWork();
-  const run = runs.at(-1);
-  if (run !== undefined) return run;
+interface OpenKind {
+  readonly kind: 'run' | 'plan';
+  readonly run: number;
+}
+
+/** What was begun last of what is open. */
+function findOpen(session: Session): OpenKind {
+  const { runs, plans, calls } = session.openWork();
+  const open: readonly OpenKind[] = [
+    ...runs.map(({ run }) => ({ kind: 'run' as const, run })),
+    ...plans.map(({ run }) => ({ kind: 'plan' as const, run })),
+  ].sort((left, right) => left.run - right.run);
+  const last = open.at(-1);
+  if (last !== undefined) return last;
   const direct = calls.some((call) => call.run === undefined);
   throw new HoldfastError(
     'run.not_open',
@@ -91,6 +108,28 @@ function findRun(session: Session): OpenRun {
       ? `The calls of session \`${session.id}\` that wait belong to no run: go on with them in the program that made them, by \`resumeToolCall\`.`
       : `No run of session \`${session.id}\` waits or was interrupted: there is nothing to go on with. \`holdfast pending\` lists what waits.`,
     { data: { sessionId: session.id } },
+  );
+}
+
+function foreign(kind: OpenKind['kind'], id: string): HoldfastError {
+  const [made, on] = kind === 'run' ? ['run', 'resumeRun'] : ['plan', 'resumePlan'];
+  return usageError(
+    'usage.run_foreign',
+    `The ${kind} of session \`${id}\` was not begun by \`holdfast ${made}\`, so what it works with is not known here: go on with it in its own program, by \`${on}\`.`,
+  );
+}
+
+/** No model takes part in a plan: what is about one would count for nothing. */
+function checkPlanOptions({ model, maxRounds, maxTokens }: ResumeOptions, id: string): void {
+  const given = [
+    ...(model === undefined ? [] : ['--model']),
+    ...(maxRounds === undefined ? [] : ['--max-rounds']),
+    ...(maxTokens === undefined ? [] : ['--max-tokens']),
+  ];
+  if (given.length === 0) return;
+  throw usageError(
+    'usage.option_unused',
+    `\`${given.join('` and `')}\` is about runs of a model, and what session \`${id}\` goes on with is a plan: leave it out.`,
   );
 }
 

@@ -1,4 +1,3 @@
-import { isPlainObject } from '@holdfast/core';
 import type { LogReading } from '@holdfast/session/jsonl';
 import { listCallIds, shortenCallIds } from './call-ids.ts';
 import {
@@ -18,7 +17,9 @@ import { formatFeedback, formatUnfinished } from './feedback-lines.ts';
 import { LeftOpen } from './left-open.ts';
 import { describeIntegrity } from './log-damage.ts';
 import { type ShownCall, type ShownRecord, toShownRecord } from './log-records.ts';
+import { describeGrant, describeProblem, describeSaid } from './show-notes.ts';
 import { describePlan } from './show-plan.ts';
+import { describePlanRecord } from './show-plan-run.ts';
 import { fitColumns, toPrintable, toPrintableBlock, wrapBlock } from './terminal-text.ts';
 
 const maxResultLines = 4;
@@ -49,16 +50,16 @@ export function describeLog(reading: LogReading, style: LineStyle): readonly str
   for (const record of records) {
     if (record === undefined) continue;
     open.follow(record);
-    if (record.type === 'run-start') {
+    if (record.type === 'run-start' || record.type === 'plan-start') {
       changes = createChangeCollector();
       startedAtMs = record.atMs;
       running = true;
     } else if (record.type === 'tool-call-end') {
       // What nested calls changed counts only as the call around them says, and that one lists it again.
       if (record.parentId === undefined && !unapplied.has(record)) changes.add(record);
-    } else if (record.type === 'run-resume') {
+    } else if (record.type === 'run-resume' || record.type === 'plan-resume') {
       running = true;
-    } else if (record.type === 'run-end') {
+    } else if (record.type === 'run-end' || record.type === 'plan-end') {
       running = false;
     }
     tell(tree.take(record));
@@ -90,8 +91,9 @@ function findResumed(records: readonly (ShownRecord | undefined)[]): ReadonlySet
   const resumed = new Set<ShownRecord>();
   let end: ShownRecord | undefined;
   for (const record of records) {
-    if (record?.type === 'run-end') end = record.status === 'suspended' ? record : undefined;
-    else if (record?.type === 'run-resume' && end !== undefined) resumed.add(end);
+    if (record?.type === 'run-end' || record?.type === 'plan-end')
+      end = record.status === 'suspended' ? record : undefined;
+    else if ((record?.type === 'run-resume' || record?.type === 'plan-resume') && end !== undefined) resumed.add(end);
   }
   return resumed;
 }
@@ -148,7 +150,11 @@ function describeRecord(
     case 'tool-call-late':
       return [formatLate(record, style)];
     case 'run-resume':
+    case 'plan-resume':
       return ['', `${colors.bold('Resumed')}  ${formatTime(record.atMs)}`];
+    case 'plan-start':
+    case 'plan-node':
+      return describePlanRecord(record, style);
     case 'feedback':
       return formatFeedback(record, style);
     case 'approval-answer':
@@ -184,6 +190,9 @@ function describeRecord(
         ...record.events.map(({ type, payload }) => `  event ${toPrintable(type)}  ${formatArguments(payload)}`),
         ...(record.changes ?? []).flatMap(describeGrant),
       ].map(colors.dim);
+    case 'plan-end':
+      if (resumed.has(record)) return ['', `${colors.bold('Suspended')}  ${formatTime(record.atMs)}`];
+      return ['', formatStatus(record.status, record.atMs - startedAtMs, style), ...listChanges(changes, style)];
     case 'run-end':
       if (resumed.has(record)) return ['', `${colors.bold('Suspended')}  ${formatTime(record.atMs)}`];
       return [
@@ -193,56 +202,21 @@ function describeRecord(
         ...(record.error === undefined ? [] : [colors.red(`  ${toPrintable(record.error.message)}`)]),
         ...formatUnfinished(record.unfinished, style),
         '',
-        `${colors.bold('Status')}  ${toPrintable(record.status)} after ${formatDuration(record.atMs - startedAtMs)}, ${formatCount(record.turns, 'turn')}`,
-        ...(changes.list().length === 0
-          ? ['Nothing in the workspace was changed.']
-          : [colors.bold('Changes'), ...formatChanges(changes.list(), colors)]),
+        `${formatStatus(record.status, record.atMs - startedAtMs, style)}, ${formatCount(record.turns, 'turn')}`,
+        ...listChanges(changes, style),
       ];
     default:
       return record satisfies never;
   }
 }
 
-/** What a person has said of a call, and who, where it is known. */
-function describeSaid(
-  record: ShownRecord & { readonly type: 'approval-answer' | 'call-resolution' },
-): readonly string[] {
-  const { by } = record;
-  if (by === undefined) return [];
-  if (record.type === 'call-resolution') {
-    const { type, value, message } = record.resolution;
-    const what = type === 'done' ? 'done' : 'not done';
-    return [
-      `said to be ${what} by ${toPrintable(by)}${value === undefined ? '' : `, with ${formatArguments(value)}`}${message === undefined ? '' : `: ${toPrintable(message)}`}`,
-    ];
-  }
-  const { type, grant, reason } = record.answer;
-  const what = type === 'approve' ? (grant === true ? 'approved, and granted,' : 'approved') : 'denied';
-  return [`${what} by ${toPrintable(by)}${reason === undefined ? '' : `: ${toPrintable(reason)}`}`];
+function formatStatus(status: string, durationMs: number, { colors }: LineStyle): string {
+  return `${colors.bold('Status')}  ${toPrintable(status)} after ${formatDuration(durationMs)}`;
 }
 
-function describeGrant(change: unknown): readonly string[] {
-  if (!isPlainObject(change) || change['slice'] !== 'holdfast/grants') return [];
-  const { op, key } = change;
-  if (op !== 'upsert' && op !== 'remove') return [];
-  const name = toPrintable(String(key));
-  return [
-    op === 'upsert' ? `  ${name} is granted for the session` : `  ${name} is asked for again: its grant was withdrawn`,
-  ];
-}
-
-const problems = {
-  'resource-apply-failed': '',
-  'resource-recovery-failed': 'could not be recovered: ',
-  'resource-discard-failed': 'What a call had staged could not be cleaned up: ',
-  'resource-dispose-failed': 'could not be disposed of: ',
-  'close-error': 'When the session was closed: ',
-  'subscriber-error': 'An observer of the session failed: ',
-} as const;
-
-function describeProblem(problem: ShownRecord & { readonly type: keyof typeof problems }): string {
-  const resource = 'resource' in problem && problem.resource !== undefined ? `\`${problem.resource}\` ` : '';
-  return toPrintable(`${resource}${problems[problem.type]}${problem.message}`);
+function listChanges(changes: ChangeCollector, { colors }: LineStyle): readonly string[] {
+  if (changes.list().length === 0) return ['Nothing in the workspace was changed.'];
+  return [colors.bold('Changes'), ...formatChanges(changes.list(), colors)];
 }
 
 // On a narrower line the arguments need the room; `--json` has the ids in any case.

@@ -52,12 +52,25 @@ export interface WaitingRun {
   readonly startedAtMs: number;
 }
 
+/** A plan that has not ended. */
+export interface WaitingPlan {
+  /** Its run, by the number of records before it. */
+  readonly run: number;
+  readonly state: WaitingRun['state'];
+  /** What was asked for, where the plan was written for a request. */
+  readonly request?: string;
+  readonly digest: string;
+  readonly nodes: number;
+  readonly startedAtMs: number;
+}
+
 /** What waits in one session. JSON. */
 export interface WaitingSession {
   readonly session: string;
   /** The process that has it open, as far as that can be told. */
   readonly openIn?: number;
   readonly runs: readonly WaitingRun[];
+  readonly plans: readonly WaitingPlan[];
   readonly calls: readonly WaitingCall[];
   /** Tools that were granted for the session. */
   readonly grants: readonly Grant[];
@@ -73,26 +86,28 @@ export function readWaiting({ id, path }: FoundLog, nowMs: number): WaitingSessi
   const found = { session: id, ...(openIn === undefined ? {} : { openIn }) };
   const damage = describeDamage(reading, openIn !== undefined);
   const problem = damage === undefined ? {} : { problem: damage };
-  if (records.length === 0) return { ...found, runs: [], calls: [], grants: [], ...problem };
+  const nothing = { runs: [], plans: [], calls: [], grants: [] };
+  if (records.length === 0) return { ...found, ...nothing, ...problem };
   try {
     const { session } = replayLog(records);
     const place = { nowMs, isOpen: openIn !== undefined };
     return {
       ...found,
       runs: listRuns(session, records, place),
+      plans: listPlans(session, records, place),
       calls: [...session.openWork().calls.map((call) => toWaitingCall(call, place)), ...listInDoubt(records)],
       grants: listGrants(session),
       ...problem,
     };
   } catch (thrown) {
     const code = isHoldfastError(thrown) ? thrown.code : 'log.record.invalid';
-    return { ...found, runs: [], calls: [], grants: [], problem: { code, message: describeThrown(thrown) } };
+    return { ...found, ...nothing, problem: { code, message: describeThrown(thrown) } };
   }
 }
 
 /** Whether anybody has to do anything about it. */
-export function isWaiting({ runs, calls, problem }: WaitingSession): boolean {
-  return runs.length > 0 || problem !== undefined || calls.some(({ ended }) => ended !== true);
+export function isWaiting({ runs, plans, calls, problem }: WaitingSession): boolean {
+  return runs.length + plans.length > 0 || problem !== undefined || calls.some(({ ended }) => ended !== true);
 }
 
 // A record that another process is at may be half written: that is no damage.
@@ -113,12 +128,33 @@ function listRuns(session: Session, records: readonly LogRecord[], { isOpen }: M
     const start = findRecord(records, seq);
     return {
       run,
-      state: suspended ? 'suspended' : isOpen ? 'under-way' : 'interrupted',
+      state: describeOpen(suspended, isOpen),
       request: String(start?.['input'] ?? ''),
       model: String(start?.['model'] ?? ''),
       startedAtMs: Number(start?.['atMs'] ?? 0),
     };
   });
+}
+
+function listPlans(session: Session, records: readonly LogRecord[], { isOpen }: Moment): readonly WaitingPlan[] {
+  return session.openWork().plans.map(({ run, seq, suspended, digest }) => {
+    const start = findRecord(records, seq);
+    const [document, request] = [start?.['document'], start?.['request']];
+    const nodes = isPlainObject(document) && Array.isArray(document['nodes']) ? document['nodes'].length : 0;
+    return {
+      run,
+      state: describeOpen(suspended, isOpen),
+      ...(typeof request === 'string' ? { request } : {}),
+      digest,
+      nodes,
+      startedAtMs: Number(start?.['atMs'] ?? 0),
+    };
+  });
+}
+
+function describeOpen(suspended: boolean, isOpen: boolean): WaitingRun['state'] {
+  if (suspended) return 'suspended';
+  return isOpen ? 'under-way' : 'interrupted';
 }
 
 function toWaitingCall(call: OpenCall, moment: Moment): WaitingCall {
