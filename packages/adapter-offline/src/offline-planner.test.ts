@@ -8,6 +8,21 @@ type Row = readonly [request: string, tools: readonly PlannerTool[], why: string
 const declined: readonly Row[] = [
   ['', everyTool, 'The request names nothing that a tool could do.'],
   [
+    'Delete the old file a.txt',
+    everyTool,
+    '`delete_file` fits "Delete the old file a.txt", but takes nothing for "old".',
+  ],
+  [
+    'Read a.txt without the header',
+    everyTool,
+    '`read_file` fits "Read a.txt without the header", but takes nothing for "without".',
+  ],
+  [
+    'Count only the unique words of a.txt',
+    everyTool,
+    '`count_words` fits "Count only the unique words of a.txt", but takes nothing for "only".',
+  ],
+  [
     'Write "{{STEPS.0.text}}" to a.txt',
     documents,
     '`write_file` would be given something that looks like a reference to a step, such as `{{STEPS.`: a plan cannot hold that as a text.',

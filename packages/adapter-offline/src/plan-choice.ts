@@ -2,7 +2,7 @@ import { type Choice, choose } from './choose.ts';
 import { fill } from './fill.ts';
 import type { Draft } from './plan-draft.ts';
 import { findMentions, withoutMentions } from './plan-mentions.ts';
-import { mainField } from './plan-outputs.ts';
+import { isWorkOf, mainField } from './plan-outputs.ts';
 import { freshOf } from './plan-step.ts';
 import { isAskedFor, isDangerous, takesText } from './plan-tools.ts';
 import { show } from './plan-unspoken.ts';
@@ -21,12 +21,18 @@ export function findChoice(clause: Clause, draft: Draft): Choice | string {
   const spoken = withoutMentions(clause, findMentions(clause, [], draft.steps));
   const isFitting = (profile: Profile): boolean => !isMisplaced(profile, clause);
   // "How many words has a.txt" asks to count, and "summarize a.txt" for a tool that takes a text, if another one reads the file.
+  const isGiving = clause.verb !== undefined && /^(?:giv|show|tell|get|mak|need|want)$/u.test(clause.verb.stem);
   const readings: readonly { readonly said: Clause; accept(profile: Profile): boolean }[] = [
     { said: texts, accept: (each) => isCounting && each.actionConcepts.has('count') },
+    // "Give me a summary of it" asks to summarize.
+    { said: withoutFiles(spoken), accept: (each) => isGiving && isMakerIn(each, clause) },
     { said: clause, accept: (each) => isNamedIn(each, clause) && isFitting(each) },
     { said: clause, accept: isFitting },
     { said: spoken, accept: (each) => spoken !== clause && isFitting(each) },
-    { said: withoutFiles(spoken), accept: (each) => texts !== clause && takesText(each, draft) },
+    {
+      said: withoutFiles(spoken),
+      accept: (each) => texts !== clause && takesText(each, draft) && isAskedFor(clause, each),
+    },
   ];
   for (const { said, accept } of readings) {
     const words = said === clause ? about : ['text', ...about];
@@ -43,6 +49,10 @@ export function findChoice(clause: Clause, draft: Draft): Choice | string {
   if (only !== undefined && second === undefined)
     return { profile: only, filling: fill(only.parameters, clause, only), score: 0 };
   return `No tool is there for "${show(clause)}".`;
+}
+
+function isMakerIn(profile: Profile, { items }: Clause): boolean {
+  return items.some((item) => item.type === 'word' && item.stem !== 'list' && isWorkOf(item.stem, profile));
 }
 
 /** Whether the clause has all words of the tool's name, and does what it is called after: "get the ticket". */

@@ -1,14 +1,16 @@
 import { type Choice, isContent } from './choose.ts';
+import { isDestructive } from './concepts.ts';
 import { asksToShow } from './follow.ts';
 import { type Assigned, type Assignment, assign } from './plan-assign.ts';
 import { findChoice } from './plan-choice.ts';
 import type { Draft } from './plan-draft.ts';
-import { fillSurely, wantsMany, wantsOf } from './plan-filling.ts';
+import { fillSurely, findNarrowing, wantsMany, wantsOf } from './plan-filling.ts';
 import { type Input, stepsIn } from './plan-inputs.ts';
 import { findMentions, joinMentions, withoutManner, withoutMentions } from './plan-mentions.ts';
+import { isWorkOf } from './plan-outputs.ts';
 import type { OrderedClause } from './plan-reading.ts';
 import type { Source, Step } from './plan-step.ts';
-import { takesText } from './plan-tools.ts';
+import { isDangerous, takesText } from './plan-tools.ts';
 import { findMaker, findUnspoken, show, type Unsaid, type Unspoken } from './plan-unspoken.ts';
 import { findSources, quote, spreadOf, valuesOf, withoutFiles } from './plan-values.ts';
 import type { Clause } from './reading.ts';
@@ -16,13 +18,22 @@ import type { Clause } from './reading.ts';
 /** Adds the steps that a clause asks for. Returns why it cannot: a sentence. */
 export function addClause(ordered: OrderedClause, draft: Draft): string | undefined {
   const { clause } = ordered;
-  if (draft.steps.length > 0 && asksToShow(clause)) return undefined;
+  if (draft.steps.length > 0 && asksToShow(clause) && !asksForMore(clause, draft)) return undefined;
   const plain = withoutManner(clause);
   const spoken = isSpokenOf(plain, draft) ? { ...plain, refersBack: true } : plain;
   const found = findChoice(spoken, draft);
   if (typeof found === 'string') return found;
   const added = addChoice(found, { ...ordered, clause: spoken }, draft);
   return typeof added === 'string' ? added : undefined;
+}
+
+/** "Give me a summary of it" asks to show what no step has made yet. */
+function asksForMore({ items }: Clause, { toolbox, steps }: Draft): boolean {
+  return toolbox.profiles.some(
+    (profile) =>
+      !steps.some((step) => step.profile === profile) &&
+      items.some((item) => item.type === 'word' && item.stem !== 'list' && isWorkOf(item.stem, profile)),
+  );
 }
 
 /** The steps for a clause and its tool, or why there are none. */
@@ -40,6 +51,13 @@ function addChoice(choice: Choice, ordered: OrderedClause, draft: Draft): readon
   const wants = wantsOf(profile, filling);
   if (wantsMany(clause, filling, profile))
     return `\`${tool.name}\` takes one at a time, and which "${show(clause)}" means only turns out when the plan runs.`;
+  const narrowing = findNarrowing(
+    said,
+    filling,
+    profile,
+    isDestructive(profile.actionConcepts) || isDangerous(profile, draft),
+  );
+  if (narrowing !== undefined) return `\`${tool.name}\` fits "${show(clause)}", but takes nothing for "${narrowing}".`;
   const values = valuesOf(clause, filling, profile);
   const more = spreadOf(said, filling, values, profile);
   const left = values.filter((at) => !more.used.has(at));

@@ -1,10 +1,10 @@
 import type { Json } from '@holdfast/core';
 import { type Filling, fill } from './fill.ts';
 import { type Parameter, readObjects } from './parameters.ts';
-import type { Clause } from './reading.ts';
+import { type Clause, references } from './reading.ts';
 import { isPreposition } from './roles.ts';
 import type { Profile } from './toolbox.ts';
-import { splitName, stemOf } from './words.ts';
+import { isStopWord, splitName, stemOf } from './words.ts';
 
 /** What a clause surely gives: plain words are taken only where the clause says what they are, as in "the city is paris". */
 export function fillSurely(clause: Clause, profile: Profile): Filling {
@@ -85,6 +85,36 @@ function isSaid(parameter: Parameter, at: number, { items, verb }: Clause, profi
     default:
       return true;
   }
+}
+
+const narrowing =
+  /^(?:only|except|excluding|excludes?|besides|apart|without|instead|rather|other|unless|unique|distinct|different|older|newer|longer|shorter|larger|smaller|bigger|fewer|less|least|recent|half|part|some)$/u;
+const manners = /ly$|^(?:right|away|again|too|well|once|now|down|straight|ahead)$/u;
+
+/**
+ * A word that narrows what is asked for, and that no argument has taken: leaving it out would be more than was asked for.
+ * `isStrict`: any word that the tool does not know does, as where something is deleted.
+ */
+export function findNarrowing(
+  { items, verb }: Clause,
+  { used }: Filling,
+  { nameStems, descriptionStems, parameterStems }: Profile,
+  isStrict: boolean,
+): string | undefined {
+  const found = items.find((item, at) => {
+    if (item.type !== 'word' || used.has(at) || at === verb?.index) return false;
+    if ([nameStems, descriptionStems, parameterStems].some((stems) => stems.has(item.stem))) return false;
+    if (narrowing.test(item.lower)) return true;
+    return (
+      isStrict &&
+      !isStopWord(item.lower) &&
+      !isPreposition(item.lower) &&
+      !manners.test(item.lower) &&
+      !references.has(item.stem) &&
+      !/^(?:files?|documents?|workspace|project|repository|thanks?)$/u.test(item.lower)
+    );
+  });
+  return found?.type === 'word' ? found.text : undefined;
 }
 
 /** "Read all files in src" with a tool that reads one. */

@@ -116,12 +116,16 @@ function isPlace({ parameter, role }: Want): boolean {
 
 function sameLiteral({ parameter, role }: Want, { step: { profile, literals } }: Source): Json | undefined {
   const [same] = literals
-    .filter(([, value]) => typeof value === parameter.type)
+    .filter(([, value]) => typeof value === parameter.type && !(isFolder(parameter) && /\.\w+$/u.test(String(value))))
     .filter(([name]) => {
       const other = profile.parameters.find(({ path }) => path.join('.') === name);
       return other !== undefined && profile.roles.get(other) === role;
     });
   return same?.[1];
+}
+
+function isFolder({ nameStems }: Parameter): boolean {
+  return nameStems.some((stem) => /^(?:folder|directori|dir)$/u.test(stem));
 }
 
 function scoreOf({ parameter, role, profile }: Want, field: Field): number {

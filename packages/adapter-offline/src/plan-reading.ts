@@ -38,7 +38,7 @@ export function readPlanRequest(request: string, toolbox: Toolbox): RequestReadi
   if (open !== undefined) return { type: 'unreadable', why: open };
   // A tool may be called like what it does, whatever word that is: "average them".
   const names = toolbox.profiles.flatMap(({ tool }) => splitName(tool.name).slice(0, 1).map(stemOf));
-  const clauses = readRequest(text, { ...toolbox, actionStems: new Set([...toolbox.actionStems, ...names]) });
+  const clauses = readRequest(text, { ...toolbox, actionStems: new Set([...toolbox.actionStems, ...names]) }, isStep);
   return {
     type: 'read',
     clauses: clauses.map((clause, index) => {
@@ -63,6 +63,14 @@ export function readPlanRequest(request: string, toolbox: Toolbox): RequestReadi
       };
     }),
   };
+}
+
+/** What begins with something to do, and says what to. */
+function isStep({ verb, items }: Clause): boolean {
+  if (verb === undefined || verb.index < 0 || !isAction(verb.stem) || /^(?:set|use|make)$/u.test(verb.stem))
+    return false;
+  const next = items[verb.index + 1];
+  return next?.type === 'word' && /^(?:the|it|them|its|their|both|all|each)$/u.test(next.lower);
 }
 
 function placeOf({ items }: Clause): readonly [start: number, end: number] {

@@ -45,7 +45,7 @@ export function isDangerous({ tool }: Profile, draft: Draft): boolean {
   return draft.toolNamed(tool.name)?.dangerous !== false;
 }
 
-/** What is dangerous has to be asked for with a word for just that. */
+/** Whether the clause's verb is a word for just what the tool does. */
 export function isAskedFor({ verb }: Clause, { actionStems, actionConcepts, nameStems }: Profile): boolean {
   if (verb === undefined || verb.index < 0) return false;
   return (

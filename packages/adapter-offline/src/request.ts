@@ -4,9 +4,13 @@ import type { Toolbox } from './toolbox.ts';
 
 /**
  * The clauses of a request as the tools at hand make them out. A clause that asks for nothing of its own but gives more of
- * what the one before it lacks ("Send a mail to Bob. The subject is lunch.") is taken as part of that one.
+ * what the one before it lacks ("Send a mail to Bob. The subject is lunch.") is taken as part of that one, unless it `standsAlone`.
  */
-export function readRequest(request: string, toolbox: Toolbox): readonly Clause[] {
+export function readRequest(
+  request: string,
+  toolbox: Toolbox,
+  standsAlone: (clause: Clause) => boolean = () => false,
+): readonly Clause[] {
   const { actionStems, objectStems } = toolbox;
   const clauses: Clause[] = [];
   for (const clause of readClauses(request, actionStems, objectStems)) {
@@ -24,7 +28,7 @@ export function readRequest(request: string, toolbox: Toolbox): readonly Clause[
             actionStems,
             objectStems,
           );
-    if (before !== undefined && merged !== undefined && adds(before, merged, clause, toolbox))
+    if (before !== undefined && merged !== undefined && !standsAlone(clause) && adds(before, merged, clause, toolbox))
       clauses[clauses.length - 1] = merged;
     else if (before === undefined || !isCourtesy(clause)) clauses.push(clause);
   }
