@@ -4,6 +4,7 @@ import {
   deny,
   type Json,
   type Model,
+  type ModelUsage,
   type Planner,
   type PlannerAnswer,
   type PlannerRequest,
@@ -168,6 +169,23 @@ describe('rounds', () => {
     expect(attempt?.problems.at(-1)).toMatchObject({ code: 'plan.violations.more' });
     expect(Object.isFrozen(attempts[2]) && Object.isFrozen(attempt)).toBe(true);
   });
+
+  test.each([
+    [50, 'plan.tool.unknown'],
+    [51, 'plan.violations.more'],
+  ])('of %d things that are wrong the last that is told is %s', async (count, last) => {
+    const nodes = Array.from({ length: count }, (_, id) => ({ id, tool: 'no_such_tool' }));
+    const told: PlannerRequest['attempts'][] = [];
+    const planner: Planner = {
+      id: 'wrong',
+      plan: async ({ attempts }) => {
+        told.push(attempts);
+        return { plan: { nodes, final_output_node: 0 } };
+      },
+    };
+    await compile([], { planner });
+    expect(told[1]?.[0]?.problems.at(-1)?.code).toBe(last);
+  });
 });
 
 describe('planners that cannot be asked', () => {
@@ -236,6 +254,62 @@ describe('planners that cannot be asked', () => {
     expect((await withClock([], { planner })).error).toMatchObject({ code: 'planner.failed', cause: down });
   });
 
+  test('what it threw is told up to a length', async () => {
+    const planner: Planner = { id: 'loud', plan: () => Promise.reject(new Error('x'.repeat(100_000))) };
+    expect((await withClock([], { planner })).error?.message).toMatch(/in a row: x{500}$/);
+  });
+
+  test('each part of an answer is read once, and one that cannot be read is a planner that throws', async () => {
+    const others = (...values: readonly unknown[]) => {
+      const left = values.values();
+      return () => left.next().value;
+    };
+    const lying = {};
+    Object.defineProperty(lying, 'text', { get: others(good, undefined) });
+    Object.defineProperty(lying, 'usage', { get: others({ inputTokens: 1, outputTokens: 2 }, 'none') });
+    const planner: Planner = { id: 'lying', plan: async () => lying as PlannerAnswer };
+    const compiling = await withClock([], { planner });
+    expect(compiling).toMatchObject({ error: undefined, plan: await normalForm(good) });
+
+    const kept = {};
+    Object.defineProperty(kept, 'plan', { enumerable: true, get: others(JSON.parse(good), { nodes: [] }) });
+    const shown = await withClock([], { planner: { id: 'lying', plan: async () => kept as PlannerAnswer } });
+    expect(shown).toMatchObject({ error: undefined, plan: await normalForm(good) });
+
+    const throwing: Planner = {
+      id: 'throwing',
+      plan: async () => ({
+        text: good,
+        get usage(): never {
+          throw down;
+        },
+      }),
+    };
+    expect((await withClock([], { planner: throwing })).error).toMatchObject({ code: 'planner.failed', cause: down });
+  });
+
+  test('a value that changes is checked as it was when it was read', async () => {
+    let reads = 0;
+    const nodes = {
+      get nodes() {
+        reads += 1;
+        return reads === 1 ? [{ id: 0, tool: 'find_news', inputs: { about: 'x' } }] : 'no nodes';
+      },
+      final_output_node: 0,
+    };
+    const { error } = await compile([], { planner: { id: 'lying', plan: async () => ({ plan: nodes as never }) } });
+    expect([error, reads]).toEqual([undefined, 1]);
+  });
+
+  test.each([null, 'abc', {}, [null], [{ code: 'a', path: '' }], [{ code: 'a', path: '', message: 5 }]])(
+    'warnings that are %j are no answer',
+    async (warnings) => {
+      const answer = { text: good, warnings } as unknown as PlannerAnswer;
+      const { error } = await withClock([], { planner: { id: 'odd', plan: async () => answer } });
+      expect(error).toMatchObject({ code: 'planner.failed', message: expect.stringContaining('`warnings`') });
+    },
+  );
+
   test('what a content filter stopped is not asked for again', async () => {
     const { error, requests, waits } = await withClock([{ text: good, finish: 'content-filter' }, { text: good }]);
     expect(error).toMatchObject({ code: 'planner.failed', data: { reason: 'content-filter' } });
@@ -283,6 +357,16 @@ describe('what a model does besides', () => {
     expect(failing.error?.data).toMatchObject({ usage });
     expect((await compilePlan({ request, tools, planner: planFrom(good) })).usage).toBeUndefined();
   });
+
+  test('tokens that are none do not count, so no planner lowers what was spent', async () => {
+    const told = [{ inputTokens: 5, outputTokens: 5 }, null, 'many', { inputTokens: -1_000, outputTokens: Number.NaN }];
+    const planner: Planner = {
+      id: 'odd',
+      plan: async ({ attempts }) => ({ text: bad(30 + attempts.length), usage: told[attempts.length] as ModelUsage }),
+    };
+    const { error } = await compile([], { planner, maxRounds: told.length });
+    expect(error).toMatchObject({ code: 'plan.invalid', data: { usage: { inputTokens: 5, outputTokens: 5 } } });
+  });
 });
 
 describe('before and after', () => {
@@ -326,6 +410,51 @@ describe('before and after', () => {
     };
     const { error } = await compile([{ throw: new Error('down') }], { clock, signal: stop.signal, onEvent });
     expect([error?.code, clock.pending]).toEqual(['planner.aborted', 0]);
+  });
+
+  test('who hears of a failure can end it at once, and leaves no timer', async () => {
+    const clock = manualClock();
+    const stop = new AbortController();
+    const onEvent = ({ type }: CompileEvent) => {
+      if (type === 'planner-failed') stop.abort();
+    };
+    const { error } = await compile([{ throw: new Error('down') }], { clock, signal: stop.signal, onEvent });
+    expect([error?.code, clock.pending]).toEqual(['planner.aborted', 0]);
+  });
+
+  test('no planner is asked for a plan that nobody waits for', async () => {
+    let asked = 0;
+    const stop = new AbortController();
+    const planner: Planner = {
+      id: 'counting',
+      plan: async () => {
+        asked += 1;
+        return { text: bad(30) };
+      },
+    };
+    const onEvent = ({ type }: CompileEvent) => {
+      if (type === 'planner-answered') stop.abort();
+    };
+    const during = await compile([], { planner, signal: stop.signal, onEvent });
+    const after = await compile([], { planner, signal: stop.signal });
+    expect([during.error?.code, after.error?.code, asked]).toEqual(['planner.aborted', 'planner.aborted', 1]);
+  });
+
+  test('a signal that many compilations share is not listened to for longer than they last', async () => {
+    const { signal } = new AbortController();
+    let listening = 0;
+    const { addEventListener: add, removeEventListener: remove } = signal;
+    signal.addEventListener = (...parameters: Parameters<typeof add>) => {
+      listening += 1;
+      add.apply(signal, parameters);
+    };
+    signal.removeEventListener = (...parameters: Parameters<typeof remove>) => {
+      listening -= 1;
+      remove.apply(signal, parameters);
+    };
+    const { clock } = rushingClock();
+    const { error } = await compile([{ throw: new Error('down') }, { text: good }], { clock, signal });
+    expect([error, listening]).toEqual([undefined, 0]);
   });
 
   test('what policies surely deny is wrong with the plan', async () => {

@@ -34,6 +34,7 @@ export type {
   ToolCall,
   ToolDeclaration,
 } from './model.ts';
+export { toModelUsage } from './model-usage.ts';
 export type { ApprovalAnswer, Outcome, OutcomeKind, PendingApproval, RunStatus } from './outcome.ts';
 export type { OutputFormat, ParsedOutput } from './output-format.ts';
 export { definePack, isPack, type Pack, type PackDefinition, type PackPreset } from './pack.ts';

@@ -12,6 +12,7 @@ import {
   type ThrownError,
   type ToolCall,
   type ToolDeclaration,
+  toModelUsage,
 } from '@holdfast/core';
 import type { EndOfLife, Lifetime } from './lifetime.ts';
 
@@ -90,7 +91,7 @@ export async function askModel(
             text,
             calls,
             reason: finishReasons.has(event.reason) ? event.reason : 'other',
-            usage: readUsage(event.usage),
+            usage: toModelUsage(event.usage),
             providerMetadata: event.providerMetadata,
           };
         default: {
@@ -132,20 +133,6 @@ async function closeStream(iterator: AsyncIterator<ModelEvent> | undefined): Pro
   } catch {
     // The message is there or its failure known; how the clean-up went changes neither.
   }
-}
-
-function readUsage(usage: unknown): ModelUsage | undefined {
-  if (typeof usage !== 'object' || usage === null) return undefined;
-  const { inputTokens, outputTokens } = usage as { readonly [Key in keyof ModelUsage]?: unknown };
-  if (!isCount(inputTokens) && !isCount(outputTokens)) return undefined;
-  return {
-    inputTokens: isCount(inputTokens) ? inputTokens : 0,
-    outputTokens: isCount(outputTokens) ? outputTokens : 0,
-  };
-}
-
-function isCount(tokens: unknown): tokens is number {
-  return Number.isSafeInteger(tokens) && Number(tokens) >= 0;
 }
 
 function toThrownError(thrown: unknown): ThrownError {

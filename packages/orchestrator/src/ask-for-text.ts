@@ -6,13 +6,14 @@ import {
   type Model,
   type ModelEvent,
   type ModelUsage,
+  toModelUsage,
 } from '@holdfast/core';
 
 export interface AskForTextOptions {
   readonly messages: readonly Message[];
   readonly signal?: AbortSignal | undefined;
   readonly deadline?: Deadline | undefined;
-  /** A longer answer is a failure, and is not read to its end. Default 1,000,000. */
+  /** A longer answer is a failure, and is not read to its end; an event without text counts as one character. Default 1,000,000. */
   readonly maxCharacters?: number;
 }
 
@@ -39,14 +40,16 @@ export async function askForText(
 ): Promise<AskedText> {
   outer?.throwIfAborted();
   const own = new AbortController();
-  const stop = (): void => own.abort(outer?.reason);
+  let stopWaiting: () => void = () => undefined;
+  const stop = (): void => {
+    own.abort(outer?.reason);
+    stopWaiting();
+  };
   outer?.addEventListener('abort', stop, { once: true });
-  const over = new Promise<undefined>((resolve) => {
-    own.signal.addEventListener('abort', () => resolve(undefined), { once: true });
-  });
   let iterator: AsyncIterator<ModelEvent> | undefined;
   let text = '';
   let calls = 0;
+  let length = 0;
   const failed = (message: string, cause?: unknown): AskedText => ({ type: 'failed', message, cause, text });
   try {
     const stream: unknown = model.stream({ messages, tools: [], signal: own.signal, deadline });
@@ -55,9 +58,15 @@ export async function askForText(
       void Promise.allSettled([stream]);
       return failed('`stream` of the model answered with what is no async iterable.');
     }
-    iterator = stream[Symbol.asyncIterator]();
+    const events = stream[Symbol.asyncIterator]();
+    iterator = events;
     for (;;) {
-      const step = await Promise.race([iterator.next(), over]);
+      outer?.throwIfAborted();
+      // A race against one promise for all of them would keep every step until the last.
+      const step = await new Promise<IteratorResult<ModelEvent> | undefined>((resolve, reject) => {
+        stopWaiting = () => resolve(undefined);
+        Promise.resolve(events.next()).then(resolve, reject);
+      });
       outer?.throwIfAborted();
       if (step === undefined || step.done === true) return failed('The model ended its message without `finish`.');
       const event = step.value;
@@ -65,18 +74,21 @@ export async function askForText(
         case 'text-delta':
           if (typeof event.text !== 'string') return failed('The model sent a `text-delta` whose `text` is no string.');
           text += event.text;
-          if (text.length > maxCharacters) return failed(`The model sent more than ${maxCharacters} characters.`);
+          length += Math.max(1, event.text.length);
           break;
         case 'tool-call':
           calls += 1;
+          length += 1;
           break;
         case 'finish':
-          return { type: 'text', text, reason: event.reason, calls, usage: readUsage(event.usage) };
+          return { type: 'text', text, reason: event.reason, calls, usage: toModelUsage(event.usage) };
         default:
           return failed(
             `The model sent an event of unknown type \`${String((event satisfies never as ModelEvent).type)}\`.`,
           );
       }
+      // Also of what says nothing there is an end: events that come at once would leave no time in which to stop it.
+      if (length > maxCharacters) return failed(`The model sent more than ${maxCharacters} characters.`);
     }
   } catch (thrown) {
     outer?.throwIfAborted();
@@ -99,14 +111,4 @@ async function closeStream(iterator: AsyncIterator<ModelEvent> | undefined): Pro
   } catch {
     // The answer is there or its failure known; how the clean-up went changes neither.
   }
-}
-
-function readUsage(usage: ModelUsage | undefined): ModelUsage | undefined {
-  if (usage === undefined || usage === null) return undefined;
-  const { inputTokens, outputTokens } = usage;
-  return { inputTokens: toCount(inputTokens), outputTokens: toCount(outputTokens) };
-}
-
-function toCount(tokens: unknown): number {
-  return typeof tokens === 'number' && Number.isSafeInteger(tokens) && tokens >= 0 ? tokens : 0;
 }

@@ -1,11 +1,16 @@
 import {
   type Clock,
+  copyJson,
   describeThrown,
   HoldfastError,
   isHoldfastError,
+  isPlainObject,
+  type Json,
   type Planner,
   type PlannerAnswer,
+  type PlannerProblem,
   type PlannerRequest,
+  toModelUsage,
 } from '@holdfast/core';
 
 export interface AskPlannerOptions {
@@ -31,6 +36,7 @@ export async function askPlanner(
 ): Promise<PlannerAnswer> {
   const { signal } = request;
   for (let tries = 1; ; tries += 1) {
+    if (signal.aborted) throw aborted(planner, signal);
     let thrown: unknown;
     try {
       return toAnswer(await untilAborted(planTogether(planner, request), signal), planner);
@@ -47,9 +53,7 @@ export async function askPlanner(
       throw new HoldfastError('planner.failed', message, { data: { planner: planner.id }, cause: thrown });
     }
     const delayMs = firstDelayMs * 2 ** (tries - 1);
-    await untilAborted(pause(clock, delayMs, signal), signal).catch(() => {
-      throw aborted(planner, signal);
-    });
+    await pause(clock, delayMs, signal);
   }
 }
 
@@ -63,13 +67,36 @@ function aborted(planner: Planner, signal: AbortSignal): HoldfastError {
   return new HoldfastError('planner.aborted', message, { data: { planner: planner.id }, cause: signal.reason });
 }
 
+/** What was answered, each member read once: a planner may answer with anything. */
 function toAnswer(answer: unknown, planner: Planner): PlannerAnswer {
-  if (typeof answer === 'object' && answer !== null) {
-    if ('text' in answer && typeof answer.text === 'string') return answer as PlannerAnswer;
-    if ('plan' in answer && answer.plan !== undefined) return answer as PlannerAnswer;
+  const members = typeof answer === 'object' && answer !== null ? answer : {};
+  const { text, plan, usage, cut, warnings = [] } = members as { readonly [Member in AnswerMember]?: unknown };
+  if (typeof text === 'string') {
+    const copied = toProblems(warnings);
+    if (copied !== undefined) return { text, usage: toModelUsage(usage), cut: Boolean(cut), warnings: copied };
+    throw failed(planner, 'answered with `warnings` that are no list of `{ code, path, message }`');
   }
-  const message = `The planner \`${planner.id}\` answered with neither a \`text\` nor a \`plan\`.`;
-  throw new HoldfastError('planner.failed', message, { data: { planner: planner.id } });
+  if (plan !== undefined) return { plan: plan as Json };
+  throw failed(planner, 'answered with neither a `text` nor a `plan`');
+}
+
+type AnswerMember = 'text' | 'plan' | 'usage' | 'cut' | 'warnings';
+
+function toProblems(warnings: unknown): readonly PlannerProblem[] | undefined {
+  const copied = copyJson(warnings);
+  if (!copied.ok || !Array.isArray(copied.value)) return undefined;
+  const list: readonly unknown[] = copied.value;
+  return list.every(isProblem) ? list : undefined;
+}
+
+function isProblem(value: unknown): value is PlannerProblem {
+  return isPlainObject(value) && ['code', 'path', 'message'].every((key) => typeof value[key] === 'string');
+}
+
+function failed(planner: Planner, what: string): HoldfastError {
+  return new HoldfastError('planner.failed', `The planner \`${planner.id}\` ${what}.`, {
+    data: { planner: planner.id },
+  });
 }
 
 function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
@@ -82,7 +109,9 @@ function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Prom
   });
 }
 
+/** Ends early when `signal` fires. */
 function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {
     const stop = (): void => {
       cancel();

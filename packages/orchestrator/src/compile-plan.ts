@@ -18,6 +18,7 @@ import { markChecked } from './checked-plans.ts';
 import { extractPlan } from './extract-json.ts';
 import type { PlanViolation } from './plan.ts';
 import { toPlannerTools } from './planner-tools.ts';
+import { jsonLimits } from './read-draft.ts';
 
 /** What `compilePlan` takes: what `checkPlan` does, and who writes the plan. */
 export interface CompilePlanOptions extends CheckPlanOptions {
@@ -151,9 +152,10 @@ type Reading = Noted &
 
 async function readAnswer(answer: PlannerAnswer, checking: CheckPlanOptions): Promise<Reading> {
   if (!('text' in answer)) {
-    const copied = copyJson(answer.plan);
-    const written = copied.ok ? JSON.stringify(copied.value) : '';
-    return toReading(await checkPlan(answer.plan, checking), written, []);
+    // What is checked is what will be shown: a value of a planner's may be another one the next time.
+    const copied = copyJson(answer.plan, jsonLimits);
+    if (!copied.ok) return toReading(await checkPlan(answer.plan, checking), '', []);
+    return toReading(await checkPlan(copied.value, checking), JSON.stringify(copied.value), []);
   }
   const { text, cut = false, warnings = [] } = answer;
   if (cut) {

@@ -31,6 +31,7 @@ test.each([
   ['non-breaking spaces around', `\u00a0${good}\u00a0`],
   ['braces in prose', `For {city} in {"cities"} and {} and {{name}}: ${good} {done}`],
   ['quotes in prose', `The "plan" isn't "{" but: ${good}`],
+  ['a broken object with other quotes after line breaks before it', `{"a":\n      'x } y', "b" ['}']} ${good}`],
   ['an object that is no plan before it', `Inputs such as {"city":"Paris","n":1} fit.\n${good}`],
   ['a broken object before it', `Not {"city": Paris}, and not {"a":{"b" "c"}}, but ${good}`],
   ['a broken object with braces in its texts before it', `{'a': 'x } y', b ['}']} ${good}`],
@@ -141,6 +142,8 @@ test.each([
   ['nothing but a plan in reasoning', `<think>{x}</think>{"nodes"`],
   ['a plan within reasoning that does not end', `<think>perhaps ${good} or rather`],
   ['two plans within reasoning that does not end', `<think>${good} or ${other}`],
+  ['half a plan with a text that does not end', `{"a": 1 2, 'x } {nodes: [{id: 0, tool: 1}], final_output_node: 0}`],
+  ['an object that is no plan, and a broken one', '{"city": "Paris"} {"nodes": [1 2]}'],
   ['a brace', 'I cannot do {that}'],
   ['JSON in a text, cut off', twice(good).slice(0, -3)],
 ])('%s: malformed, and nothing is made up', (_, text) => {
@@ -158,6 +161,20 @@ test.each([
   ['braces in reasoning alone', `<think>{"nodes":[</think>It cannot be done.`],
 ])('%s: there is nothing to repair', (_, text) => {
   expect(extractPlan(text)).toMatchObject({ type: 'none' });
+});
+
+test('of several faults the first is told', () => {
+  expect(extractPlan('{"a": 1 2} {"b"} {"c": }')).toMatchObject({
+    type: 'malformed',
+    violation: { message: expect.stringContaining('`,` or `}` is missing') },
+  });
+});
+
+test('an object that holds no plan is handed on as it is, also under the name of one', () => {
+  for (const text of ['{"plan":{"city":"Paris"}}', '{"plan":"{}"}', '{"plan":5}']) expect(found(text)).toBe(text);
+  const wrapped = (times: number): string =>
+    Array.from({ length: times }).reduce<string>((text) => JSON.stringify({ plan: text }), good);
+  expect([found(wrapped(1)), found(wrapped(2)), found(wrapped(3))]).toEqual([good, good, wrapped(3)]);
 });
 
 test('the text of an answer has a limit', () => {
@@ -212,6 +229,11 @@ test.each([
 test('a hundred objects that could be plans are tried', () => {
   expect(found('{"nodes":1} '.repeat(99) + good)).toBe(good);
   expect(found('{"nodes":1} '.repeat(100) + good)).toBe('{"nodes":1}');
+});
+
+test('what is passed over in a broken object is counted, too', () => {
+  const text = `{"a" ${'[1]'.repeat(10_000)}}`;
+  expect(extractPlan(text).steps).toBeGreaterThanOrEqual(text.length);
 });
 
 test('10 MB of braces are read once, and cost no more than their number', () => {
