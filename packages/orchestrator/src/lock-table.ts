@@ -19,8 +19,8 @@ export type LockAnswer = 'granted' | 'timed-out' | 'ended';
 export interface LockTable {
   /**
    * Takes all of `names` at once, or none. Answers `undefined` when they are held now. Whoever wants a name that an earlier request
-   * waits for waits behind it, unless that one waits, itself or behind others, for what the owner or a call around it holds. A name
-   * that is taken twice by one owner is released twice.
+   * waits for waits behind it, unless that one waits, itself or behind others, for what the owner or a call around it holds: it would
+   * wait for itself. A name that is taken twice by one owner is released twice.
    */
   acquire(names: readonly string[], owner: string, wait: LockWait): Promise<LockAnswer> | undefined;
   /** Without effect for what the owner does not hold. */
@@ -32,6 +32,8 @@ export interface LockTable {
 interface Wanted {
   readonly names: ReadonlySet<string>;
   readonly owner: string;
+  /** The owner's own key first, then each that a call around it could have. */
+  readonly keys: readonly string[];
   /** In the order in which they came. */
   readonly number: number;
 }
@@ -39,6 +41,9 @@ interface Wanted {
 interface Request extends Wanted {
   readonly answer: (answer: LockAnswer) => void;
 }
+
+/** What is known of requests while nothing changes: the holders that each waits for. */
+type Ahead = Map<Request, ReadonlySet<string>>;
 
 /** Makes a lock table, for one process. Runs that are given the same one exclude each other. */
 export function createLockTable(): LockTable {
@@ -52,8 +57,8 @@ class Table implements LockTable {
   readonly #held = new Map<string, number>();
   /** By name: who waits for it, first come first. */
   readonly #queues = new Map<string, Set<Request>>();
-  /** By owner, and by each key around one: who waits. */
-  readonly #waitingIn = new Map<string, Set<Request>>();
+  /** By owner, and by each key around one: who waits, by what they wait for. */
+  readonly #waitingIn = new Map<string, Map<string, Set<Request>>>();
   #nextNumber = 0;
 
   get idle(): boolean {
@@ -61,7 +66,12 @@ class Table implements LockTable {
   }
 
   acquire(list: readonly string[], owner: string, wait: LockWait): Promise<LockAnswer> | undefined {
-    const wanted: Wanted = { names: new Set(list), owner, number: this.#nextNumber++ };
+    const wanted: Wanted = {
+      names: new Set(list),
+      owner,
+      keys: keysAround(owner),
+      number: this.#nextNumber++,
+    };
     if (!this.#isFree(wanted)) return this.#wait(wanted, wait);
     this.#hold(wanted);
     return undefined;
@@ -70,18 +80,20 @@ class Table implements LockTable {
   #wait(wanted: Wanted, { clock, timeoutMs, onEnd }: LockWait): Promise<LockAnswer> {
     const { promise, resolve } = Promise.withResolvers<LockAnswer>();
     const waiting = new Set<() => void>();
+    let isOver = false;
     const request: Request = {
       ...wanted,
       answer(how) {
+        isOver = true;
         for (const stop of waiting) stop();
         resolve(how);
       },
     };
     const giveUp = (how: LockAnswer) => () => {
-      if (!this.#isWaiting(request)) return;
+      if (isOver) return;
       this.#dequeue(request);
       request.answer(how);
-      this.#grant([...request.names]);
+      this.#grant(request.names);
     };
     this.#enqueue(request);
     if (timeoutMs !== undefined) waiting.add(clock.after(timeoutMs, giveUp('timed-out')));
@@ -111,80 +123,90 @@ class Table implements LockTable {
     if (released.length > 0) this.#grant(released);
   }
 
-  /**
-   * Lets those go on that can by now: `changed` names were given back, or are waited for by one less. In a line that nobody holds
-   * anything for, only the first can have become free; those in a holder may have been let past others, so each of them is looked at.
-   */
-  #grant(changed: readonly string[]): void {
-    if (this.#queues.size === 0) return;
-    const heads: Request[] = [];
-    for (const name of changed) {
-      const [head] = this.#queues.get(name) ?? [];
-      if (head !== undefined) heads.push(head);
-    }
-    for (let next = this.#findFree(heads); next !== undefined; next = this.#findFree(heads)) {
+  /** Lets those go on that can by now: `changed` names were given back, or are waited for by one less. */
+  #grant(changed: Iterable<string>): void {
+    for (let next = this.#findFree(changed); next !== undefined; next = this.#findFree(changed)) {
       this.#dequeue(next);
       this.#hold(next);
       next.answer('granted');
     }
   }
 
-  #findFree(heads: readonly Request[]): Request | undefined {
-    for (const request of heads) if (this.#isWaiting(request) && this.#isFree(request)) return request;
-    let first: Request | undefined;
-    for (const owner of this.#held.keys()) {
-      for (const request of this.#waitingIn.get(owner) ?? []) {
-        if ((first === undefined || request.number < first.number) && this.#isFree(request)) first = request;
+  /**
+   * The earliest of those that can go on. Who is in no holder is the first one of a line, for one of `names`. Who is in one may be let
+   * past others, whatever has changed: of those in it that want the same, the first one is, or one that is in another holder, too.
+   */
+  #findFree(names: Iterable<string>): Request | undefined {
+    if (this.#queues.size === 0) return undefined;
+    let found: Request | undefined;
+    const ahead: Ahead = new Map();
+    const consider = (request: Request): void => {
+      if ((found === undefined || request.number < found.number) && this.#isFree(request, ahead)) found = request;
+    };
+    for (const name of names) {
+      const [head] = this.#queues.get(name) ?? [];
+      if (head !== undefined) consider(head);
+    }
+    for (const holder of this.#held.keys()) {
+      for (const alike of this.#waitingIn.get(holder)?.values() ?? []) {
+        const [first] = alike;
+        if (first !== undefined) consider(first);
       }
     }
-    return first;
+    return found;
   }
 
-  #isWaiting(request: Request): boolean {
-    return this.#waitingIn.get(request.owner)?.has(request) === true;
-  }
-
-  #isFree(wanted: Wanted): boolean {
+  #isFree(wanted: Wanted, ahead: Ahead = new Map()): boolean {
     for (const name of wanted.names) {
-      if (!this.#isOpenFor(wanted, name) || this.#isBehind(wanted, name)) return false;
+      if (!this.#isOpenFor(wanted, name) || this.#isBehind(wanted, name, ahead)) return false;
     }
     return true;
   }
 
-  /** Nobody holds it, the owner does, or calls around the owner and nobody else. */
-  #isOpenFor({ owner }: Wanted, name: string): boolean {
-    const holders = this.#holders.get(name);
-    return holders === undefined || holders.has(owner) || [...holders.keys()].every((holder) => isIn(owner, holder));
+  #isOpenFor(wanted: Wanted, name: string): boolean {
+    return this.#keptBy(wanted, name).next().done === true;
   }
 
-  /** Somebody who came before, and who is not kept waiting by the owner itself, waits for the name. */
-  #isBehind({ owner, number }: Wanted, name: string): boolean {
+  /** Who holds the name and is neither the owner nor a call around it. */
+  *#keptBy({ owner }: Wanted, name: string): Generator<string> {
+    const holders = this.#holders.get(name);
+    if (holders === undefined || holders.has(owner)) return;
+    for (const holder of holders.keys()) if (!isIn(owner, holder)) yield holder;
+  }
+
+  /** Somebody who came before, and whom the owner does not keep waiting itself, waits for the name. */
+  #isBehind({ owner, keys, number }: Wanted, name: string, ahead: Ahead): boolean {
     const queue = this.#queues.get(name);
     if (queue === undefined) return false;
-    const nested = keysAround(owner).some((key) => this.#held.has(key));
+    const isHolder = keys.some((key) => this.#held.has(key));
     for (const earlier of queue) {
       if (earlier.number >= number) return false;
-      if (!nested || !this.#waitsFor(earlier, owner)) return true;
+      if (!isHolder || !isInAny(owner, this.#aheadOf(earlier, ahead))) return true;
     }
     return false;
   }
 
-  /** Whether `waiting`, or somebody before it, waits for what `owner` or a call around it holds. */
-  #waitsFor(waiting: Request, owner: string): boolean {
-    // Grows while it is gone through.
-    const line = new Set([waiting]);
-    for (const each of line) {
-      for (const name of each.names) {
-        for (const holder of this.#holders.get(name)?.keys() ?? []) {
-          if (!isIn(each.owner, holder) && isIn(owner, holder)) return true;
-        }
+  /** The holders that `request` waits for, itself or behind those that it waits behind. */
+  #aheadOf(request: Request, ahead: Ahead): ReadonlySet<string> {
+    // One after another, each when all before it are known: lines may be longer than the stack is deep.
+    const open = [request];
+    for (let next = open.at(-1); next !== undefined; next = open.at(-1)) {
+      const holders = new Set<string>();
+      const unknown = open.length;
+      for (const name of ahead.has(next) ? [] : next.names) {
+        for (const holder of this.#keptBy(next, name)) holders.add(holder);
         for (const earlier of this.#queues.get(name) ?? []) {
-          if (earlier.number >= each.number) break;
-          line.add(earlier);
+          if (earlier.number >= next.number) break;
+          const known = ahead.get(earlier);
+          if (known === undefined) open.push(earlier);
+          else if (!isInAny(next.owner, known)) for (const holder of known) holders.add(holder);
         }
       }
+      if (open.length > unknown) continue;
+      if (!ahead.has(next)) ahead.set(next, holders);
+      open.pop();
     }
-    return false;
+    return ahead.get(request) ?? new Set();
   }
 
   #hold({ names, owner }: Wanted): void {
@@ -199,13 +221,34 @@ class Table implements LockTable {
 
   #enqueue(request: Request): void {
     for (const name of request.names) addTo(this.#queues, name, request);
-    for (const key of keysAround(request.owner)) addTo(this.#waitingIn, key, request);
+    const wants = wantsOf(request);
+    for (const key of request.keys) {
+      const waiting = this.#waitingIn.get(key) ?? new Map<string, Set<Request>>();
+      this.#waitingIn.set(key, waiting);
+      addTo(waiting, wants, request);
+    }
   }
 
   #dequeue(request: Request): void {
     for (const name of request.names) removeFrom(this.#queues, name, request);
-    for (const key of keysAround(request.owner)) removeFrom(this.#waitingIn, key, request);
+    const wants = wantsOf(request);
+    for (const key of request.keys) {
+      const waiting = this.#waitingIn.get(key);
+      if (waiting === undefined) continue;
+      removeFrom(waiting, wants, request);
+      if (waiting.size === 0) this.#waitingIn.delete(key);
+    }
   }
+}
+
+/** The same text for the same names. */
+function wantsOf({ names }: Request): string {
+  return JSON.stringify([...names].toSorted());
+}
+
+function isInAny(owner: string, holders: ReadonlySet<string>): boolean {
+  for (const holder of holders) if (isIn(owner, holder)) return true;
+  return false;
 }
 
 /** Whether `owner` is `holder`, or a call in it. */
@@ -213,7 +256,6 @@ function isIn(owner: string, holder: string): boolean {
   return owner === holder || (owner.startsWith(holder) && owner[holder.length] === '/');
 }
 
-/** The owner's own key, and each that another owner around it could have. */
 function keysAround(owner: string): readonly string[] {
   const keys = [owner];
   for (let slash = owner.lastIndexOf('/'); slash > 0; slash = owner.lastIndexOf('/', slash - 1)) {
