@@ -1,11 +1,19 @@
 import { ask, definePolicy, defineTool, deny, jsonSchema, type Planner, type Tool } from '@holdfast/core';
 import { createBudget } from '@holdfast/executor';
-import { childRecords, childSessions, fanOutTool, planTool, readTrace, runPlan } from '@holdfast/orchestrator';
+import {
+  childRecords,
+  childSessions,
+  fanOutTool,
+  modelPlanner,
+  planTool,
+  readTrace,
+  runPlan,
+} from '@holdfast/orchestrator';
 import { createSession, memoryStore } from '@holdfast/session';
 import { createRedactor } from '@holdfast/session/redact';
-import { manualClock } from '@holdfast/testing';
+import { manualClock, scriptedModel } from '@holdfast/testing';
 import { describe, expect, test } from 'vitest';
-import { checkedOf, fail, plannerOf, say, world, write } from './test-sub-runs.ts';
+import { checkedOf, fail, plannerOf, planOf, say, world, write } from './test-sub-runs.ts';
 
 const hello = [{ id: 'a', tool: 'say', inputs: { text: 'hello' } }];
 const dangerous: Tool = defineTool({
@@ -274,6 +282,16 @@ describe('what comes from around', () => {
     expect(await world().call(launching(), { request: 'outer' }, options)).toMatchObject({ kind });
   });
 
+  test('several plans at once are no way around a yes', async () => {
+    const planner = plannerOf({ launch: [{ id: 0, tool: 'launch' }] });
+    const tool = fanOutTool({ planner, tools: [dangerous] });
+    const requests = { requests: ['launch', 'launch'] };
+    const outcome = await world().call(tool, requests, { grants: ['run_plans', 'run_one'] });
+    expect(outcome).toMatchObject({ kind: 'failed', code: 'plan.failed' });
+    expect(JSON.stringify(outcome).split('approval.nested').length).toBeGreaterThan(2);
+    expect(await world().call(tool, requests, { grants: ['launch'] })).toMatchObject({ kind: 'ok', message: '' });
+  });
+
   test('a policy of the plans asks in vain, and denies what it denies ahead', async () => {
     const policy = definePolicy({
       name: 'careful',
@@ -291,6 +309,22 @@ describe('what comes from around', () => {
     const tool = planTool({ planner: plannerOf({ greet: hello }), tools: [say] });
     expect(await world().call(tool, { request: 'greet' }, { budget })).toMatchObject({ kind: 'ok' });
     expect(budget.used).toMatchObject({ tokens: 10, calls: 2 });
+  });
+
+  test('SUB-13: a model that writes plans reports what it took, for each round', async () => {
+    const usage = { inputTokens: 20, outputTokens: 5 };
+    const bad = planOf({ id: 0, tool: 'nope' });
+    const model = scriptedModel([
+      { text: JSON.stringify(bad), usage },
+      { text: JSON.stringify(planOf(...hello)), usage },
+    ]);
+    const budget = createBudget({ maxTokens: 100 });
+    const tool = planTool({ planner: modelPlanner(model), tools: [say] });
+    expect(await world().call(tool, { request: 'greet' }, { budget })).toMatchObject({
+      kind: 'ok',
+      value: { output: 'hello', usage: { inputTokens: 40, outputTokens: 10 } },
+    });
+    expect(budget.used.tokens).toBe(50);
   });
 
   test('SUB-13: also for answers that are no plan, and two plans down', async () => {
