@@ -38,6 +38,8 @@ export const neutralResult: object = {
   refused: 'invalid',
   secret: 'denied',
   checked: 'valid',
+  planned: ['succeeded', 'read_file ok', 'note ok'],
+  traced: [true, true],
   plain: [true, false],
   offline: 'completed',
   sdk: 'Hello',

@@ -1,10 +1,10 @@
 // What every runtime has to run: a tool, a policy and a model over files in memory, by way of every neutral root.
 import { aiSdkModel } from '@holdfast/adapter-ai-sdk';
-import { offlineModel } from '@holdfast/adapter-offline';
+import { offlineModel, offlinePlanner } from '@holdfast/adapter-offline';
 import { append, defineSlice, defineTool, jsonSchema, type Model, toolOk } from '@holdfast/core';
 import { executeToolCall, runAgent } from '@holdfast/executor';
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
-import { checkPlan } from '@holdfast/orchestrator';
+import { checkPlan, compilePlan, readTrace, runPlan, traceToHtml } from '@holdfast/orchestrator';
 import { approvals } from '@holdfast/pack-approvals';
 import { budgets } from '@holdfast/pack-budgets';
 import { filesystemGuard } from '@holdfast/pack-filesystem';
@@ -112,6 +112,10 @@ export async function runEverything(): Promise<object> {
     { status: 'success', nodes: [{ id: 0, tool: 'note', inputs: { text: 'x' } }], final_output_node: 0 },
     { tools: [note] },
   );
+  const tools = [...fileTools(), note];
+  const compiled = await compilePlan({ request: 'Read a.txt and note "read"', tools, planner: offlinePlanner() });
+  const planning = createSession({ slices: [notes] });
+  const trace = await runPlan(compiled, { tools, session: planning, resources: { filesystem } });
   const plain = compileSchema(jsonSchema({ type: 'object', properties: { a: { type: 'integer' } } }));
   const ask = (other: Model) =>
     runAgent({ model: other, prompt, session: createSession({ slices: [notes] }), input: 'Hello' }).result;
@@ -124,6 +128,8 @@ export async function runEverything(): Promise<object> {
     refused: refused.kind,
     secret: secret.kind,
     checked: checked.type,
+    planned: [trace.status, ...trace.nodes.map(({ tool, kind }) => `${tool} ${kind}`)],
+    traced: [readTrace(planning.records()).digest === compiled.digest, traceToHtml(trace).includes('read_file')],
     plain: [plain.validate({ a: 1 }).ok, plain.validate({ a: 'x' }).ok],
     offline: (await ask(offlineModel())).status,
     sdk: (await ask(sdkModel)).text,
