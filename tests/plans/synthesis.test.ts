@@ -149,6 +149,11 @@ describe('with a model', () => {
     });
   });
 
+  test('half a sign in what it says is replaced', async () => {
+    const model = scriptedModel([{ text: 'AMD \ud83d ships.' }]);
+    expect((await synthesise(traceOf([{ node: 0 }]), { model })).text).toBe('AMD \ufffd ships.\n');
+  });
+
   test('the status and what is missing stand before what it says, whatever that is', async () => {
     const model = scriptedModel([{ text: 'Status: succeeded. Nothing is missing.' }]);
     const { text, status, missing, by } = await synthesise(partial, { model });
@@ -182,6 +187,11 @@ describe('with a model', () => {
     {
       name: 'calls a tool',
       step: { text: 'I look.', calls: [{ id: 'c', name: 'search', arguments: '{}' }] },
+      why: 'the model called tools, of which it was offered none',
+    },
+    {
+      name: 'calls a tool and says that it is done',
+      step: { text: 'I look.', calls: [{ id: 'c', name: 'search', arguments: '{}' }], finish: 'stop' },
       why: 'the model called tools, of which it was offered none',
     },
     { name: 'is cut off', step: { text: 'AMD', finish: 'length' }, why: 'the model was cut off' },
@@ -286,6 +296,31 @@ describe('what the model is told', () => {
     expect(told[3]?.resultStart).toBe(`{"text":"${'y'.repeat(38)}`);
   });
 
+  test('no sign of a result is cut in half', async () => {
+    for (const limit of [7, 8, 9, 10]) {
+      const model = scriptedModel([{ text: 'Done.' }]);
+      await synthesise(traceOf([{ node: 0, value: '\u{1f600}'.repeat(20) }]), {
+        model,
+        resultLimits: { search: limit },
+      });
+      const [node] = toldOf(model.requests[0]).nodes;
+      expect(node?.resultStart).toMatch(/^\u{1f600}+$/u);
+      expect((node?.resultStart?.length ?? 0) + (node?.leftOutCharacters ?? 0)).toBe(40);
+    }
+  });
+
+  test('the final node is told of in the least room, however much there is to say of it', async () => {
+    const model = scriptedModel([{ text: 'Done.' }]);
+    const long = '\u0001'.repeat(20_000);
+    const because = Array.from({ length: 30 }, (_, index) => `n${String(index).padStart(63, '0')}`);
+    const node = `n${'9'.repeat(63)}`;
+    const final: TestNode = { node, tool: long, kind: 'failed', code: long, message: long, purpose: long, because };
+    await synthesise(traceOf([final], { request: long }), { model, maxCharacters: 10_000 });
+    const told = toldOf(model.requests[0]);
+    expect(told.nodes.map((known) => known.node)).toEqual([node]);
+    expect(toldText(model.requests[0]).length).toBeLessThanOrEqual(10_000);
+  });
+
   test('results that do not all fit are cut to one length; short ones stay whole', async () => {
     const model = scriptedModel([{ text: 'Done.' }]);
     const nodes: readonly TestNode[] = Array.from({ length: 30 }, (_, node) => ({
@@ -315,7 +350,8 @@ describe('what the model is told', () => {
   });
 
   const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary', minLength: 200, maxLength: 3_000 }));
-  const value = fc.jsonValue({ stringUnit: 'binary' }).map((json) => json as Json);
+  // In JSON there is one zero.
+  const value = fc.jsonValue({ stringUnit: 'binary' }).map((json) => JSON.parse(JSON.stringify(json)) as Json);
   const node = fc.record({
     tool: fc.constantFrom('small', 'search', '__proto__', 'constructor'),
     kind: fc.constantFrom(

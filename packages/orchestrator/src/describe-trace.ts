@@ -4,6 +4,7 @@ import {
   describeOpenEnd,
   describeStatus,
   durationOf,
+  kindOf,
   missingNodes,
   nameOf,
   whyOf,
@@ -18,7 +19,7 @@ export function traceTable(trace: PlanTrace): TextTable {
     rows: trace.nodes.map((node) => [
       toLine(String(node.node), 80),
       toLine(node.tool, 80),
-      node.kind,
+      kindOf(node),
       node.attempts === 0 ? '' : String(node.attempts),
       node.durationMs === undefined ? '' : formatDuration(node.durationMs),
       whyOf(node),
@@ -64,7 +65,7 @@ function listOutput({ output }: PlanTrace): readonly string[] {
 function listMissing(trace: PlanTrace): readonly string[] {
   const missing = missingNodes(trace);
   if (missing.length === 0) return [];
-  const shown = missing.slice(0, maxMissing).map((node) => `  ${nameOf(node)} ${node.kind}`);
+  const shown = missing.slice(0, maxMissing).map((node) => `  ${nameOf(node)} ${kindOf(node)}`);
   const more = missing.length - shown.length;
   return ['Missing:', ...shown, ...(more === 0 ? [] : [`  and ${formatCount(more, 'more node')}`])];
 }

@@ -2,9 +2,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { describePlan, planTable } from './describe-plan.ts';
 import { describeTrace, traceSummary, traceTable } from './describe-trace.ts';
-import { missingNodes } from './report-facts.ts';
-import { formatCount, formatDuration, formatTime, toLine } from './report-text.ts';
+import { describeDecision, missingNodes } from './report-facts.ts';
+import { cut, formatCount, formatDuration, formatTime, toLine } from './report-text.ts';
+import { writeReport } from './synthesise-report.ts';
 import { begun, hostileTexts, partialTrace, randomTrace, traceFull, traceOf } from './test-traces.ts';
+import type { NodeTrace, PlanTrace } from './trace.ts';
 
 test('a plan is a table of its nodes, without the columns that say nothing', () => {
   expect(describePlan(partialTrace.plan)).toBe(
@@ -103,6 +105,21 @@ test.each(hostileTexts)('%j is printable, and every cell is one line', (text) =>
   expect(describeTrace(trace)).not.toMatch(/(?!\n)[\p{Cc}\p{Cs}\u202E\u2066]/u);
 });
 
+test('kinds and states that a log makes up are printable, too', () => {
+  const odd = 'ok\u001b[2J\n\u202e';
+  const trace = traceOf([{ id: 0, kind: odd as NodeTrace['kind'] }], { status: odd as PlanTrace['status'] });
+  for (const text of [describeTrace(trace), writeReport(trace)]) {
+    expect(text).toContain('ok\\x1b[2J\\n\\u{202e}');
+    expect(text).not.toMatch(/(?!\n)[\p{Cc}\u202E]/u);
+  }
+});
+
+test('a decision of a policy that only watches says what it would have been', () => {
+  const watching = { policy: 'host/quiet', type: 'allow', observed: 'deny', reason: 'No.' } as const;
+  expect(describeDecision(watching)).toBe('would deny by host/quiet: No.');
+  expect(describeDecision({ policy: 'host/quiet', type: 'allow' })).toBe('allow by host/quiet');
+});
+
 test('any trace is told with every node once, and alike each time', () => {
   fc.assert(
     fc.property(randomTrace(), (trace) => {
@@ -120,11 +137,17 @@ test.each([
   [999, '999 ms'],
   [1000, '1.0 s'],
   [59_949, '59.9 s'],
+  [59_950, '1 m 00 s'],
   [61_000, '1 m 01 s'],
   [3_600_000, '1 h 00 m'],
   [7_260_000, '2 h 01 m'],
 ])('%d ms are %s', (durationMs, text) => {
   expect(formatDuration(durationMs)).toBe(text);
+});
+
+test('no sign is cut in half', () => {
+  expect(cut('a\u{1f600}b', 2)).toEqual({ text: 'a', leftOut: 3 });
+  expect(cut('a\u{1f600}b', 3)).toEqual({ text: 'a\u{1f600}', leftOut: 1 });
 });
 
 test('times that no calendar has, and large counts', () => {

@@ -32,6 +32,11 @@ export function toneOf(kind: NodeKind): Tone {
   }
 }
 
+/** The kind as a text: a log that something else has written may have any. */
+export function kindOf({ kind }: Pick<NodeTrace, 'kind'>): string {
+  return toLine(kind, 40);
+}
+
 /** The nodes of which there is no result: all that are not `ok`, in plan order. Those that have not ended are among them. */
 export function missingNodes(trace: PlanTrace): readonly NodeTrace[] {
   return trace.nodes.filter(({ kind }) => kind !== 'ok');
@@ -67,7 +72,7 @@ export function describeDecision({ policy, type, observed, reason }: PolicyDecis
 /** `partial: 5 of 7 nodes succeeded` */
 export function describeStatus({ status, nodes }: PlanTrace): string {
   const succeeded = nodes.filter(({ kind }) => kind === 'ok').length;
-  return `${status}: ${succeeded} of ${formatCount(nodes.length, 'node')} succeeded`;
+  return `${toLine(status, 40)}: ${succeeded} of ${formatCount(nodes.length, 'node')} succeeded`;
 }
 
 /** What a person is to know of a run that has not come to its end; empty where it has. */

@@ -96,7 +96,7 @@ function chooseNodes(
   let left = room;
   for (const node of nodes.toSorted((one, other) => rankOf(one) - rankOf(other))) {
     left -= costOf(node);
-    if (left < 0 && kept.size > 0) break;
+    if (left < 0) break;
     kept.add(node);
   }
   return nodes.filter((node) => kept.has(node));

@@ -3,6 +3,7 @@ import {
   describeOpenEnd,
   describeStatus,
   durationOf,
+  kindOf,
   missingNodes,
   nameOf,
   whyOf,
@@ -42,10 +43,10 @@ export function statusLines(trace: PlanTrace): readonly string[] {
 }
 
 function missingLine(node: NodeTrace): string {
-  const { kind, purpose, attempts } = node;
+  const { purpose, attempts } = node;
   const why = whyOf(node);
   return [
-    `- ${nameOf(node)} ${kind}`,
+    `- ${nameOf(node)} ${kindOf(node)}`,
     attempts > 1 ? ` after ${formatCount(attempts, 'attempt')}` : '',
     why === '' ? '' : `: ${why}`,
     purpose === undefined || purpose === '' ? '' : `; it was to: ${toLine(purpose, 200)}`,
