@@ -64,7 +64,7 @@ function makeSteps(request: string, tools: readonly PlannerTool[], reading: Read
   if (read.type === 'unreadable') return { type: 'declined', why: read.why };
   const draft = createDraft(toolbox, new Map(sorted.map((tool) => [tool.name, tool])), reading);
   for (const [index, ordered] of read.clauses.entries()) {
-    draft.begin(ordered, index);
+    draft.begin(ordered.order, index);
     const why = addClause(ordered, draft);
     if (why !== undefined)
       return { type: 'declined', why: draft.toolbox.profiles.length === 0 ? `${why} There are no tools.` : why };

@@ -29,12 +29,10 @@ export interface NewStep {
 export interface Draft {
   readonly toolbox: Toolbox;
   readonly steps: readonly Step[];
-  /** The clause that steps are added for. */
-  readonly present: OrderedClause;
   toolNamed(name: string): PlannerTool | undefined;
   outputsOf(profile: Profile): Outputs;
   isAllowed(profile: Profile): boolean;
-  begin(ordered: OrderedClause, index: number): void;
+  begin(order: OrderedClause['order'], index: number): void;
   add(step: NewStep): Step;
   /** Ends what was begun: its steps wait for what comes before them by the words of the request. */
   end(): void;
@@ -43,7 +41,6 @@ export interface Draft {
 export function createDraft(toolbox: Toolbox, tools: ReadonlyMap<string, PlannerTool>, reading: Reading): Draft {
   const steps: Step[] = [];
   const outputs = new Map<string, Outputs>();
-  let present: OrderedClause | undefined;
   let clauseIndex = 0;
   /** What every step of the clause waits for. */
   let barrier: readonly number[] = [];
@@ -58,10 +55,6 @@ export function createDraft(toolbox: Toolbox, tools: ReadonlyMap<string, Planner
   const draft: Draft = {
     toolbox,
     steps,
-    get present() {
-      if (present === undefined) throw new Error('No clause was begun.');
-      return present;
-    },
     toolNamed: (name) => tools.get(name),
     outputsOf(profile) {
       const known = outputs.get(profile.tool.name);
@@ -73,11 +66,10 @@ export function createDraft(toolbox: Toolbox, tools: ReadonlyMap<string, Planner
       return made;
     },
     isAllowed: ({ tool }) => reading.without.get(clauseIndex)?.has(tool.name) !== true,
-    begin(ordered, index) {
-      present = ordered;
+    begin(order, index) {
       clauseIndex = index;
-      if (ordered.order === 'then') barrier = endsOf(steps);
-      else if (ordered.order === 'new') barrier = [];
+      if (order === 'then') barrier = endsOf(steps);
+      else if (order === 'new') barrier = [];
     },
     add({ profile, ordered, given, taken, about, isHelp }) {
       const said = [...taken].flatMap(([parameter, input]): readonly (readonly [Parameter, Json])[] =>

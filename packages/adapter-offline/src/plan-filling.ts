@@ -52,6 +52,9 @@ function wordsAt({ items }: Clause, value: string): number | undefined {
 }
 
 function isSaid(parameter: Parameter, at: number, { items, verb }: Clause, profile: Profile): boolean {
+  const first = items[at];
+  // "The message of the summary" gives no message.
+  if (first?.type === 'word' && (isPreposition(first.lower) || /^(?:and|or)$/u.test(first.lower))) return false;
   let before = at - 1;
   for (
     let item = items[before];

@@ -206,3 +206,15 @@ test('a tool with an input called like a reference is not used', async () => {
   const [line] = await sketch(offlinePlanner(), 'Pack a box, from: "Lima"', [odd]);
   expect(line).toMatch(/^error: /);
 });
+
+test('two tools that could each make what the other one wants do not go round in circles', async () => {
+  const tools = [
+    ...documents.filter(({ name }) => name === 'write_file'),
+    plannerTool('summarize_message(message)', 'Summarize a message.'),
+    plannerTool('translate_message(message)', 'Translate a message.'),
+  ];
+  const lines = await sketch(offlinePlanner(), 'Write the translated summary message to a.txt', tools);
+  expect(lines).toEqual([
+    'error: `translate_message` fits "the translated summary message", but the request does not say `message`.',
+  ]);
+});

@@ -79,7 +79,7 @@ function isFaithfulInput(input: Input): boolean {
 const heads = /\{\{\s*steps\s*[.[|}]/giu;
 
 /** Whether a plan would take a part of a literal for a reference. */
-export function looksReferring(value: Json): boolean {
+function looksReferring(value: Json): boolean {
   if (typeof value === 'string') return value.search(heads) >= 0;
   if (Array.isArray(value)) return (value as readonly Json[]).some(looksReferring);
   if (!isPlainObject(value)) return false;

@@ -107,7 +107,7 @@ export function isWorkOf(noun: string, { actionStems, actionConcepts }: Profile)
 }
 
 /** "Comparison" of "compare", "translation" of "translate", "conversion" of "convert": the words begin alike. */
-export function isNounOf(noun: string, action: string): boolean {
+function isNounOf(noun: string, action: string): boolean {
   let same = 0;
   while (same < action.length && noun[same] === action[same]) same += 1;
   return same >= 5 && same >= action.length - 2 && /(?:ion|ison|i|sis|ment|ing|er|or|nc)$/u.test(noun);

@@ -73,10 +73,11 @@ export function spreadOf({ items }: Clause, filling: Filling, left: readonly num
 /** What the values stand for that no argument takes: an earlier step that has read them, or a new one that does. */
 export function findSources(
   left: readonly number[],
-  clause: Clause,
+  ordered: OrderedClause,
   profile: Profile,
   draft: Draft,
 ): readonly Mention[] | string {
+  const { clause } = ordered;
   const mentions: Mention[] = [];
   for (const at of left) {
     const item = clause.items[at];
@@ -93,7 +94,6 @@ export function findSources(
     if (reader === undefined) continue;
     if (other !== undefined)
       return `\`${profile.tool.name}\` needs what is in ${quote(item)}, and both \`${reader.profile.tool.name}\` and \`${other.profile.tool.name}\` could get it: say which.`;
-    const ordered: OrderedClause = { ...draft.present, clause };
     const step = draft.add({
       profile: reader.profile,
       ordered,
