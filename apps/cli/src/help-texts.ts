@@ -4,6 +4,8 @@ export const exitCodes: string = `
 Examples:
   $ holdfast doctor                              is everything here that a run needs?
   $ holdfast run "Count the words in README.md"
+  $ holdfast plan "Count the words in README.md" --run       first a plan, which is checked, and then nothing but the plan
+  $ holdfast trace                               what became of the last plan
   $ holdfast new tool make_slug                  a tool of your own; \`try\`, \`check\` and \`lock\` are about it
   $ holdfast show                                what was called, decided and changed
   $ holdfast why call-2                          why that call ran, or did not
@@ -13,10 +15,11 @@ Examples:
   $ holdfast run --help                          models, approvals, more examples
 
 Exit codes:
-  0    the command did its work; for run: the run completed (a call that was denied is part of a completed run)
-  1    it did not: a run that ended otherwise, a bad tool file, a damaged log, an error
+  0    the command did its work; for run: the run completed (a call that was denied is part of a completed run); for plan run: every
+       node succeeded
+  1    it did not: a run or plan that ended otherwise, no plan for a request, a bad tool file, a damaged log, an error
   2    the command line or the configuration is wrong, or names what is not there
-  3    run, resume: the run waits for a person; \`holdfast pending\` shows for what
+  3    run, plan run, resume: it waits for a person; \`holdfast pending\` shows for what
   130  Ctrl-C; the log of the run has its end. A second Ctrl-C does not wait for that. (143: SIGTERM, 129: the terminal was closed)
 
 Where a plugin has a command, \`holdfast NAME\` runs it; \`holdfast list --tree\` names them.

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { offlinePlanner } from '@holdfast/adapter-offline';
-import { isHoldfastError, type Planner } from '@holdfast/core';
+import { HoldfastError, isHoldfastError, type Planner } from '@holdfast/core';
 import { type CompiledPlan, compilePlan, modelPlanner, planToMermaid } from '@holdfast/orchestrator';
-import { formatCount } from './call-line.ts';
+import { formatCount, formatDuration } from './call-line.ts';
 import { quoteWord, toCommand } from './command-words.ts';
 import { type CompileView, createCompileView } from './compile-view.ts';
 import { describeStyle } from './conduct-work.ts';
@@ -77,7 +77,12 @@ async function compile(
     interruption ??= cause;
     controller.abort();
   });
-  const cancelTimer = timeoutMs === undefined ? undefined : host.clock.after(timeoutMs, () => controller.abort());
+  let timedOut = false;
+  const giveUp = (): void => {
+    timedOut = true;
+    controller.abort();
+  };
+  const cancelTimer = timeoutMs === undefined ? undefined : host.clock.after(timeoutMs, giveUp);
   const view: CompileView | undefined = planner.isQuick ? undefined : createCompileView(planner.planner.id, host);
   try {
     return await compilePlan({
@@ -102,6 +107,7 @@ async function compile(
       reportFailure(thrown, host);
       return interruptionCodes[interruption];
     }
+    if (timedOut && isHoldfastError(thrown) && thrown.code === 'planner.aborted') throw tooSlow(planner, timeoutMs);
     const violations = readViolations(thrown);
     if (violations === undefined) throw thrown;
     reportFailure(thrown, host);
@@ -111,6 +117,14 @@ async function compile(
     cancelTimer?.();
     stopListening();
   }
+}
+
+function tooSlow({ planner }: OpenedPlanner, timeoutMs = 0): HoldfastError {
+  const time = formatDuration(timeoutMs);
+  return new HoldfastError(
+    'planner.aborted',
+    `The planner \`${planner.id}\` gave no plan within ${time}: \`--timeout\` gives it more time.`,
+  );
 }
 
 interface OpenedPlanner {

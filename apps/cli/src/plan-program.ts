@@ -67,7 +67,7 @@ export function addPlanCommands(program: Command, host: Host, end: (code: ExitCo
     .option('--output <file>', 'write the plan to this file, too')
     .option('--force', 'with --output: replace a file that is there')
     .option('--run', 'run the plan at once');
-  addRunOptions(plan)
+  addRunOptions(plan, 'end the run after this time, and give up a model that takes longer for the plan')
     .addHelpText('after', planHelp)
     .action(async (request: string, flags: MakeFlags) => {
       const { model, mermaid, output, force, run, digest } = flags;
@@ -82,7 +82,7 @@ export function addPlanCommands(program: Command, host: Host, end: (code: ExitCo
     .description('run the plan of a file')
     .argument('<file>', 'a plan as JSON; - reads it from standard input')
     .option('--json', 'one JSON event a line on stdout, and nothing else there');
-  addRunOptions(addPlace(runOne))
+  addRunOptions(addPlace(runOne), 'end it after this time')
     .addHelpText('after', planRunHelp)
     .action(async (file: string, flags: RunFlags) => {
       refuseOuter(plan);
@@ -135,11 +135,11 @@ function addPlace(command: Command): Command {
   return addIsolationOption(addConfigOptions(command), 'subprocess');
 }
 
-function addRunOptions(command: Command): Command {
+function addRunOptions(command: Command, timeout: string): Command {
   return addApprovalOptions(command)
     .option('--concurrency <n>', 'run at most this many nodes at once (default: 10)', readCount)
     .option('--max-calls <n>', 'end it when it asks for one more call than this, nested calls included', readCount)
-    .option('--timeout <seconds>', 'end it after this time', readSeconds)
+    .option('--timeout <seconds>', timeout, readSeconds)
     .option('--digest <hex>', 'run no other plan than the one with this digest, or this beginning of one', readDigest);
 }
 
