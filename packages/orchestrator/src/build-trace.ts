@@ -28,9 +28,7 @@ export function buildTrace(head: TraceHead, facts: readonly (NodeFacts | undefin
     status: head.status,
     nodes: plan.nodes.map((node, position) => traceNode(node, facts[position])),
     output: outputOf(facts[final]),
-    pending: facts.flatMap((known): readonly PendingApproval[] =>
-      known?.type === 'suspended' && !known.answered ? [known.pending] : [],
-    ),
+    pending: pendingOf(facts),
     startedAtMs: head.startedAtMs,
     endedAtMs: head.endedAtMs,
   };
@@ -38,6 +36,12 @@ export function buildTrace(head: TraceHead, facts: readonly (NodeFacts | undefin
 
 function outputOf(final: NodeFacts | undefined): Json | undefined {
   return final?.type === 'tool-call-end' && final.outcome.kind === 'ok' ? final.outcome.value : undefined;
+}
+
+function pendingOf(facts: readonly (NodeFacts | undefined)[]): readonly PendingApproval[] {
+  const pending: PendingApproval[] = [];
+  for (const known of facts) if (known?.type === 'suspended' && !known.answered) pending.push(known.pending);
+  return pending;
 }
 
 const none: readonly never[] = Object.freeze([]);

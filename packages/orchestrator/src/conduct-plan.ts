@@ -1,7 +1,6 @@
 import type { Outcome } from '@holdfast/core';
 import type { EndOfLife, Suspended } from '@holdfast/executor';
 import type { LockAnswer } from './lock-table.ts';
-import { hasEnded } from './node-facts.ts';
 import { cutOff, halted, lockedOut, type NodeEnd, PlanLedger } from './plan-ledger.ts';
 import type { ConductOptions, PlanState, Stop } from './plan-state.ts';
 import { RateQueue } from './rate-queue.ts';
@@ -48,7 +47,7 @@ class Conductor {
     this.#ledger = new PlanLedger(state);
     this.#manners = new NodeManners(state, (position, event) => this.#ledger.noteCall(position, event));
     this.#open = new Set(options.open);
-    this.#schedule = new Schedule(state.positions.parents);
+    this.#schedule = new Schedule(state.positions.edges);
     this.#rates = new RateQueue(options.limits.rates, state.clock, (position) => {
       this.#schedule.putBack(position);
       this.#pump();
@@ -56,9 +55,9 @@ class Conductor {
   }
 
   conduct(): Promise<Stop | undefined> {
-    const { facts, nodes } = this.#state;
-    for (let at = 0; at < nodes.length; at += 1) if (hasEnded(facts[at])) this.#schedule.settle(at);
-    if (this.#options.haltedBy !== undefined) this.#halt(this.#options.haltedBy);
+    this.#pumping = true;
+    for (const position of this.#options.ended) this.#settled(position);
+    this.#pumping = false;
     // Told at once where that has been.
     this.#stopListening = this.#state.caller.onEnd((by) => this.#abort(by));
     this.#pump();
@@ -96,7 +95,7 @@ class Conductor {
    * and holds none of them while it waits for another.
    */
   #start(position: number): boolean {
-    const known = this.#waiting.get(position);
+    const known = this.#waiting.size === 0 ? undefined : this.#waiting.get(position);
     const prepared = known?.prepared ?? prepareNode(this.#state, position, this.#open.has(position));
     if (prepared.type === 'ended') {
       this.#close(position, prepared);
@@ -187,7 +186,7 @@ class Conductor {
 
   #settled(position: number): void {
     this.#schedule.settle(position);
-    if (this.#ledger.consequenceOf(position) === 'halt') this.#halt(position);
+    if (this.#ledger.noteConsequence(position) === 'halt') this.#halt(position);
   }
 
   #waitForRate(position: number, waiting: Waiting, delayMs: number): void {

@@ -24,7 +24,8 @@ export interface BegunPlan {
   readonly settled: (SettledNode | undefined)[];
   readonly masked: ReadonlySet<number>;
   readonly open: ReadonlySet<number>;
-  readonly haltedBy: number | undefined;
+  /** In the order in which they did. */
+  readonly ended: readonly number[];
 }
 
 interface Performing {
@@ -56,18 +57,21 @@ export async function performPlan({ checked, options, stream, begin }: Performin
     const { type, head, ...known } = begin(caller, clock);
     const { run, sessionId, digest } = head;
     limits = shareLimits(caller, run, { locks: options.locks, rateLimits: options.rateLimits, clock });
+    const positions = indexNodes(checked.plan);
     const state: PlanState = {
       run,
       checked,
       nodes: checked.plan.nodes,
       shown: head.plan.nodes,
-      positions: indexNodes(checked.plan),
+      positions,
       tools: new Map(options.tools.map((tool) => [tool.name, tool])),
       caller,
       clock,
       random,
       facts: known.facts,
       settled: known.settled,
+      settledOf: (id) => known.settled[positions.byId.get(id) ?? -1],
+      skips: new Set(),
       masked: known.masked,
       emit: tell && isolateListener(tell, session),
     };
@@ -82,7 +86,7 @@ export async function performPlan({ checked, options, stream, begin }: Performin
       limits,
       cancel: () => controller.abort(),
       open: known.open,
-      haltedBy: known.haltedBy,
+      ended: known.ended,
     });
     const status = statusOf(checked.plan, facts, stop?.type);
     const endedAtMs = clock.now();

@@ -82,9 +82,13 @@ export class PlanLedger {
     this.#tellEnd(position);
   }
 
-  consequenceOf(position: number): Consequence {
-    const known = this.#state.facts[position];
-    return hasEnded(known) ? consequenceOf(known, this.nodeAt(position).on_fail) : 'go-on';
+  /** What the end of the node means for others, also for those that ask later. */
+  noteConsequence(position: number): Consequence {
+    const { facts, skips } = this.#state;
+    const known = facts[position];
+    const consequence = hasEnded(known) ? consequenceOf(known, this.nodeAt(position).on_fail) : 'go-on';
+    if (consequence === 'skip-dependents') skips.add(position);
+    return consequence;
   }
 
   #tellEnd(position: number): void {

@@ -2,7 +2,7 @@ import type { Clock, Tool } from '@holdfast/core';
 import type { Caller, EndOfLife } from '@holdfast/executor';
 import type { CheckedPlan } from './check-plan.ts';
 import type { NodeFacts } from './node-facts.ts';
-import type { PlanNode } from './plan.ts';
+import type { NodeId, PlanNode } from './plan.ts';
 import type { PlanEvent } from './plan-event.ts';
 import type { NodePositions } from './plan-graph.ts';
 import type { SettledNode } from './resolve-inputs.ts';
@@ -25,6 +25,9 @@ export interface PlanState {
   readonly facts: (NodeFacts | undefined)[];
   /** As others refer to it: without masks, as far as this process knows. */
   readonly settled: (SettledNode | undefined)[];
+  readonly settledOf: (id: NodeId) => SettledNode | undefined;
+  /** Places of nodes that have ended and whose dependants are skipped. */
+  readonly skips: Set<number>;
   /** Places of nodes whose inputs are masked in the log, or whose results are: nothing else is known of them here. */
   readonly masked: ReadonlySet<number>;
   /** Absent when nobody listens. */
@@ -39,8 +42,8 @@ export interface ConductOptions {
   readonly cancel: () => void;
   /** Places of nodes whose calls were begun, or wait for a person, since before. */
   readonly open: ReadonlySet<number>;
-  /** The node that had to halt the run before. */
-  readonly haltedBy: number | undefined;
+  /** Those of nodes that have ended before, in the order in which they did. */
+  readonly ended: readonly number[];
 }
 
 /** Why a run came to its end before all nodes had ended. */

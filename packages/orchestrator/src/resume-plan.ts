@@ -3,7 +3,7 @@ import type { Caller } from '@holdfast/executor';
 import type { OpenPlan, Session } from '@holdfast/session';
 import type { CheckedPlan } from './check-plan.ts';
 import { findKeptPlan } from './kept-plans.ts';
-import { consequenceOf, hasEnded, toCallId } from './node-facts.ts';
+import { hasEnded, toCallId } from './node-facts.ts';
 import { type BegunPlan, performPlan } from './perform-plan.ts';
 import { claimPlan } from './plan-claims.ts';
 import { type PlanLog, readPlanLog } from './plan-log.ts';
@@ -118,10 +118,5 @@ function goOn({ head, facts, ended }: PlanLog, { session, checked, fromLog, cloc
       open.add(position);
   }
   session.record({ type: 'plan-resume', plan: head.run, atMs: clock.now() });
-  const haltedBy = ended.find((position) => {
-    const known = facts[position];
-    const node = nodes[position];
-    return node !== undefined && hasEnded(known) && consequenceOf(known, node.on_fail) === 'halt';
-  });
-  return { type: 'plan-resume', head, facts: [...facts], settled, masked, open, haltedBy };
+  return { type: 'plan-resume', head, facts: [...facts], settled, masked, open, ended };
 }

@@ -11,8 +11,8 @@ import {
 import type { CallManner } from '@holdfast/executor';
 import { compileSchema } from '@holdfast/schema';
 import { toTraceEntry } from './build-trace.ts';
-import { consequenceOf, hasEnded } from './node-facts.ts';
-import type { NodeId, PlanNode } from './plan.ts';
+import { hasEnded } from './node-facts.ts';
+import type { InputTree, NodeId, PlanNode } from './plan.ts';
 import type { NodeEnd } from './plan-ledger.ts';
 import type { PlanState } from './plan-state.ts';
 import { resolveInputs } from './resolve-inputs.ts';
@@ -26,14 +26,15 @@ export interface PreparedNode {
   readonly locks: readonly string[] | undefined;
 }
 
+const noInputs: InputTree = { type: 'value', value: {} };
+
 /** What a node comes to whose dependencies have all settled. `isOpen`: its call has been made before, and is gone on with. */
 export function prepareNode(state: PlanState, position: number, isOpen: boolean): PreparedNode | NodeEnd {
-  const { nodes, checked, positions, settled, tools } = state;
+  const { nodes, checked, tools } = state;
   const node = nodes[position] as PlanNode;
   const skipped = findSkip(state, position);
   if (skipped !== undefined) return skipped;
-  const tree = checked.inputs[position] ?? { type: 'value', value: {} };
-  const resolved = resolveInputs(tree, (id) => settled[positions.byId.get(id) ?? -1]);
+  const resolved = resolveInputs(checked.inputs[position] ?? noInputs, state.settledOf);
   switch (resolved.type) {
     case 'invalid': {
       const { code, message, because } = resolved;
@@ -60,14 +61,14 @@ export function prepareNode(state: PlanState, position: number, isOpen: boolean)
   }
 }
 
-function findSkip({ nodes, positions, facts }: PlanState, position: number): NodeEnd | undefined {
+function findSkip({ nodes, positions, skips }: PlanState, position: number): NodeEnd | undefined {
+  // Most runs have none.
+  if (skips.size === 0) return undefined;
   let because: NodeId[] | undefined;
   for (const parent of positions.parents[position] ?? []) {
-    const known = facts[parent];
-    const node = nodes[parent];
-    if (node === undefined || !hasEnded(known) || consequenceOf(known, node.on_fail) !== 'skip-dependents') continue;
+    if (!skips.has(parent)) continue;
     because ??= [];
-    because.push(node.id);
+    because.push((nodes[parent] as PlanNode).id);
   }
   if (because === undefined) return undefined;
   const message = `It needs ${because.map((id) => `\`${id}\``).join(', ')}, and what needs ${because.length === 1 ? 'that' : 'one of them'} is skipped.`;
@@ -127,13 +128,14 @@ export class NodeManners {
   mannerOf(position: number, callId: string): CallManner {
     this.#positions.set(callId, position);
     const { retry, timeout, tool } = this.#state.nodes[position] as PlanNode;
-    const { repeat = 'never', retry: own } = this.#state.tools.get(tool) ?? {};
     let plain = this.#plain.get(timeout);
     if (plain === undefined) {
       plain = { attemptTimeoutMs: timeout * 1_000, trace: this.#trace, onEnd: this.#onEnd };
       this.#plain.set(timeout, plain);
     }
-    if (retry === 0 || repeat === 'never') return plain;
+    if (retry === 0) return plain;
+    const { repeat, retry: own } = this.#state.tools.get(tool) as Tool;
+    if (repeat === 'never') return plain;
     const backOff = toRetry(own ?? { attempts: 2 });
     // Many that fail together must not come back together.
     const delayMs = (attempt: number): number => retryDelayMs(backOff, attempt) * (0.5 + this.#state.random() / 2);

@@ -55,9 +55,8 @@ export async function fitToTools(plan: CheckedPlan, options: RunPlanOptions): Pr
   const before = checkedWith(plan);
   const known = new Map(before?.tools.map((tool) => [tool.name, tool]));
   const given = new Map(tools.map((tool) => [tool.name, tool]));
-  const isSame = plan.plan.nodes.every(
-    ({ tool }) => known.get(tool) !== undefined && known.get(tool) === given.get(tool),
-  );
+  const names = new Set(plan.plan.nodes.map(({ tool }) => tool));
+  const isSame = [...names].every((name) => known.get(name) !== undefined && known.get(name) === given.get(name));
   if (isSame) return plan;
   const checking = { tools, functions: functions ?? before?.functions, limits: limits ?? before?.limits };
   return await checkAgain(plan.plan, checking);
@@ -148,11 +147,11 @@ function beginRun({ plan, digest }: CheckedPlan, { session, run, request, atMs }
       digest,
       startedAtMs: atMs,
     },
-    facts: Array.from({ length: count }, () => undefined),
-    settled: Array.from({ length: count }, () => undefined),
+    facts: new Array<undefined>(count).fill(undefined),
+    settled: new Array<undefined>(count).fill(undefined),
     masked: new Set(),
     open: new Set(),
-    haltedBy: undefined,
+    ended: [],
   };
 }
 

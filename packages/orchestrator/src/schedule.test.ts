@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { toEdges } from './plan-graph.ts';
 import { PositionHeap } from './position-heap.ts';
 import { blockedError, Schedule } from './schedule.ts';
+
+const scheduleOf = (parents: readonly (readonly number[])[]): Schedule => new Schedule(toEdges(parents));
 
 /** Hands out and settles until nothing is left; answers in which order. */
 function drain(schedule: Schedule): readonly number[] {
@@ -21,13 +24,13 @@ describe('Schedule', () => {
     ['a diamond', [[], [0], [0], [1, 2]], [0, 1, 2, 3]],
     ['what becomes free first in the plan comes first', [[3], [], [], []], [1, 2, 3, 0]],
   ])('%s', (_name, parents, expected) => {
-    const schedule = new Schedule(parents);
+    const schedule = scheduleOf(parents);
     expect(drain(schedule)).toEqual(expected);
     expect([schedule.unsettled, schedule.blocked]).toEqual([0, false]);
   });
 
   test('what was handed out is handed out once, and again when it is put back', () => {
-    const schedule = new Schedule([[], [], [0]]);
+    const schedule = scheduleOf([[], [], [0]]);
     expect([schedule.next(), schedule.next(), schedule.next()]).toEqual([0, 1, undefined]);
     schedule.putBack(0);
     expect(schedule.blocked).toBe(false);
@@ -37,7 +40,7 @@ describe('Schedule', () => {
   });
 
   test('what settles before it is handed out is never', () => {
-    const schedule = new Schedule([[], [0], [1]]);
+    const schedule = scheduleOf([[], [0], [1]]);
     schedule.settle(0);
     schedule.settle(1);
     expect([schedule.next(), schedule.next(), schedule.unsettled]).toEqual([2, undefined, 1]);
@@ -48,13 +51,13 @@ describe('Schedule', () => {
     ['one that waits for itself', [[0]], [], 1],
     ['what needs a cycle', [[], [2], [1], [2]], [0], 3],
   ])('%s: blocked', (_name, parents, expected, left) => {
-    const schedule = new Schedule(parents);
+    const schedule = scheduleOf(parents);
     expect(drain(schedule)).toEqual(expected);
     expect([schedule.blocked, schedule.unsettled]).toEqual([true, left]);
   });
 
   test('nothing is blocked while something is under way', () => {
-    const schedule = new Schedule([[], [2], [1]]);
+    const schedule = scheduleOf([[], [2], [1]]);
     schedule.next();
     expect(schedule.blocked).toBe(false);
     schedule.settle(0);
@@ -71,7 +74,7 @@ describe('Schedule', () => {
       );
     fc.assert(
       fc.property(graph, fc.infiniteStream(fc.nat()), (parents, picks) => {
-        const schedule = new Schedule(parents);
+        const schedule = scheduleOf(parents);
         const settled = new Set<number>();
         const out: number[] = [];
         const handed = new Set<number>();

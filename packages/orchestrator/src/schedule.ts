@@ -1,5 +1,6 @@
 import { HoldfastError } from '@holdfast/core';
 import type { NodeId } from './plan.ts';
+import type { Edges } from './plan-graph.ts';
 import { PositionHeap } from './position-heap.ts';
 
 const waits = 0;
@@ -8,40 +9,24 @@ const settled = 2;
 
 /**
  * Which node of a plan is next. Nodes go by their places. One that has been handed out counts as under way until it is settled or put
- * back. Each edge is looked at once, and a node costs no more in a large plan than the way through a heap.
+ * back. A node costs no more in a large plan than the way through a heap.
  */
 export class Schedule {
+  readonly #edges: Edges;
   readonly #waitsFor: Int32Array;
-  /** Those that wait for the node at `position` are at `#edges[#starts[position]]` and what follows, up to the start of the next. */
-  readonly #starts: Int32Array;
-  readonly #edges: Int32Array;
   readonly #states: Uint8Array;
   readonly #ready = new PositionHeap();
   #unsettled: number;
   #underWay = 0;
 
-  /** `parents`: what each node waits for. */
-  constructor(parents: readonly (readonly number[])[]) {
-    const count = parents.length;
-    this.#unsettled = count;
-    this.#waitsFor = Int32Array.from(parents, ({ length }) => length);
-    this.#starts = new Int32Array(count + 1);
-    this.#states = new Uint8Array(count);
-    for (const waitedFor of parents)
-      for (const parent of waitedFor) this.#starts[parent + 1] = this.#at(parent + 1) + 1;
-    for (let position = 0; position < count; position += 1) {
-      this.#starts[position + 1] = this.#at(position) + this.#at(position + 1);
-    }
-    this.#edges = new Int32Array(this.#at(count));
-    const next = this.#starts.slice();
-    for (let position = 0; position < count; position += 1) {
-      const waitedFor = parents[position] ?? [];
-      for (const parent of waitedFor) {
-        const index = next[parent] ?? 0;
-        this.#edges[index] = position;
-        next[parent] = index + 1;
-      }
-      if (waitedFor.length === 0) this.#ready.push(position);
+  constructor(edges: Edges) {
+    const { waitsFor } = edges;
+    this.#edges = edges;
+    this.#waitsFor = waitsFor.slice();
+    this.#states = new Uint8Array(waitsFor.length);
+    this.#unsettled = waitsFor.length;
+    for (let position = 0; position < waitsFor.length; position += 1) {
+      if (waitsFor[position] === 0) this.#ready.push(position);
     }
   }
 
@@ -82,17 +67,14 @@ export class Schedule {
     if (this.#states[position] === underWay) this.#underWay -= 1;
     this.#states[position] = settled;
     this.#unsettled -= 1;
-    const end = this.#at(position + 1);
-    for (let index = this.#at(position); index < end; index += 1) {
-      const waiting = this.#edges[index] ?? 0;
+    const { starts, ends } = this.#edges;
+    const end = starts[position + 1] ?? 0;
+    for (let index = starts[position] ?? 0; index < end; index += 1) {
+      const waiting = ends[index] ?? 0;
       const left = (this.#waitsFor[waiting] ?? 0) - 1;
       this.#waitsFor[waiting] = left;
       if (left === 0) this.#ready.push(waiting);
     }
-  }
-
-  #at(position: number): number {
-    return this.#starts[position] ?? 0;
   }
 }
 
