@@ -1,5 +1,6 @@
 import {
   append,
+  type Clock,
   defineSlice,
   defineTool,
   type ListState,
@@ -26,6 +27,7 @@ import {
   type CallOptions,
   createBudget,
   executeToolCall,
+  openCaller,
   type RunAgentOptions,
   type RunResult,
   runAgent,
@@ -225,6 +227,43 @@ test('a child run ends with the time of the call around it', async () => {
   expect(await delegate()).toMatchObject({ kind: 'timed-out' });
   expect(await result).toMatchObject({ status: 'deadline', outcomes: [{ kind: 'timed-out' }] });
 });
+
+test.each([
+  { whose: 'the run', around: { timeoutMs: 50 }, tool: {}, code: 'call.deadline' },
+  { whose: 'the call', around: {}, tool: { timeoutMs: 50 }, code: 'call.deadline' },
+])(
+  'the time of $whose around is over for children and nested calls also where a tool keeps timers from firing',
+  async ({ around, tool, code }) => {
+    let now = 0;
+    const clock: Clock = { now: () => now, after: () => () => undefined };
+    let times = 0;
+    const busy = writerOf(() => {
+      times += 1;
+      now += 30;
+      return null;
+    });
+    const child: unknown[] = [];
+    const nested: unknown[] = [];
+    const { delegate } = setUp(
+      [
+        delegating(async (context) => {
+          const caller = openCaller({ tools: [busy], session: context.child(), clock });
+          for (const id of ['a', 'b', 'c']) child.push(await caller.execute({ id, name: busy.name, arguments: {} }));
+          expect(caller.ended).toBe('deadline');
+          caller.dispose();
+          nested.push(await context.call(busy.name, {}));
+          return null;
+        }, tool),
+        busy,
+      ],
+      { clock, ...around },
+    );
+    await delegate();
+    expect(times).toBe(2);
+    expect(child).toMatchObject([{ kind: 'ok' }, { kind: 'ok' }, { kind: 'timed-out', code }]);
+    expect(nested).toMatchObject([{ kind: 'timed-out', code }]);
+  },
+);
 
 test('a child of an ended call can still say how it ended, and does nothing more', async () => {
   let result: Promise<RunResult> | undefined;

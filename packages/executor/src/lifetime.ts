@@ -67,8 +67,10 @@ export function startLifetime({ clock, signal, timeoutMs, budgets, outer }: Life
       remainingMs: () => (atMs === Number.POSITIVE_INFINITY ? atMs : Math.max(0, atMs - clock.now())),
     }),
     get ended() {
-      // A tool that kept the thread busy also kept the timer from firing.
-      if (ended === undefined && timed && !disposed && clock.now() >= endsAtMs) end(timeEndsBy);
+      if (ended !== undefined || disposed) return ended;
+      // A tool that kept the thread busy also kept timers from firing: this one's, and those around it.
+      if (timed && clock.now() >= endsAtMs) end(timeEndsBy);
+      else if (outer?.ended !== undefined) end(outer.ended);
       return ended;
     },
     onEnd(listener) {

@@ -17,11 +17,12 @@ export class NestedLifetime implements Lifetime {
   }
 
   get ended(): EndOfLife | undefined {
-    return this.#around.ended;
+    // A tool that keeps the thread busy also keeps the timer of the call around it from firing.
+    return this.#around.ended ?? (this.deadline.remainingMs() === 0 ? 'deadline' : undefined);
   }
 
   onEnd(listener: (end: EndOfLife) => void): () => void {
-    const { ended } = this.#around;
+    const { ended } = this;
     if (ended === undefined) return this.#around.onStop(listener);
     listener(ended);
     return () => undefined;
