@@ -71,7 +71,7 @@ test.each<{ readonly retry: ToolRetry | undefined; readonly manner: CallManner; 
 
 test.each([
   { attempts: 0 },
-  { attempts: 12 },
+  { attempts: 1_002 },
   { attempts: 1.5 },
   { attemptTimeoutMs: 0 },
   { attemptTimeoutMs: Number.NaN },

@@ -7,7 +7,7 @@ export interface CallManner {
    */
   readonly attemptTimeoutMs?: number;
   /**
-   * How often the tool may be run, the first included, 1 to 11: where it fails, and where it may be repeated `safe`ly also where the
+   * How often the tool may be run, the first included, 1 to 1,001: where it fails, and where it may be repeated `safe`ly also where the
    * time of an attempt is over and it has stopped before the next. A tool that may not be repeated is run once. Default: as the tool declares.
    */
   readonly attempts?: number;
@@ -28,7 +28,9 @@ export interface CheckedManner extends Omit<CallManner, 'delayMs'> {
   readonly delaysMs: readonly number[] | undefined;
 }
 
-const maxAttempts = 11;
+const maxAttempts = 1_001;
+/** What a tool itself declares at most. */
+const maxDeclared = 10;
 
 /** @throws HoldfastError `options.invalid`, and what `delayMs` throws: nothing of the call has begun. */
 export function checkManner({ delayMs, ...manner }: CallManner): CheckedManner {
@@ -39,8 +41,7 @@ export function checkManner({ delayMs, ...manner }: CallManner): CheckedManner {
   if (attemptTimeoutMs !== undefined && !(Number.isFinite(attemptTimeoutMs) && attemptTimeoutMs > 0)) {
     throw invalid('attemptTimeoutMs', 'a positive number of milliseconds', attemptTimeoutMs);
   }
-  // A tool declares 10 attempts at most.
-  const delaysMs = delayMs && Array.from({ length: (attempts ?? maxAttempts) - 1 }, (_, index) => delayMs(index + 1));
+  const delaysMs = delayMs && Array.from({ length: (attempts ?? maxDeclared) - 1 }, (_, index) => delayMs(index + 1));
   const wrong = delaysMs?.find((ms) => !(Number.isFinite(ms) && ms >= 0));
   if (wrong !== undefined) throw invalid('delayMs', 'a number of milliseconds, 0 or more, for each attempt', wrong);
   return { ...manner, delaysMs };

@@ -1,5 +1,6 @@
 import type { PlanGraph } from './check-graph.ts';
 import type { CheckedInputs } from './check-inputs.ts';
+import { lockNamesOf } from './lock-names.ts';
 import type { DraftNode, Reports } from './read-draft.ts';
 import type { ToolFacts } from './tool-facts.ts';
 import { show } from './violations.ts';
@@ -54,12 +55,8 @@ function readLocks(
   { warnings }: Reports,
 ): ReadonlySet<string> {
   if (tool.effects !== 'external' || tool.locks === undefined || inputs.input === undefined) return none;
-  try {
-    const locks: unknown = tool.locks(inputs.input);
-    if (Array.isArray(locks) && locks.every((lock) => typeof lock === 'string')) return new Set(locks);
-  } catch {
-    // A tool whose locks cannot be told runs alone, as one that names none: what is said below is all there is to it.
-  }
+  const names = lockNamesOf(tool, inputs.input);
+  if (names !== undefined) return new Set(names);
   const message = `The locks of \`${tool.name}\` cannot be told for these inputs: the node runs alone.`;
   warnings.add('plan.locks.failed', { path, node: id, index }, message);
   return none;

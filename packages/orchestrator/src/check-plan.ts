@@ -18,7 +18,7 @@ export interface PlanLimits {
   readonly maxNodes?: number;
   /** Nodes in the longest chain in which each waits for the next. Default 1,000. */
   readonly maxDepth?: number;
-  /** Default 10. */
+  /** Default 10, at most 1,000. */
   readonly maxRetry?: number;
   /** Default 3,600. */
   readonly maxTimeoutSeconds?: number;
@@ -201,7 +201,8 @@ function readLimits(given: PlanLimits): Required<PlanLimits> {
   const limits = { ...standardLimits, ...given };
   for (const [name, value] of Object.entries(limits)) {
     const least = name === 'maxRetry' ? 0 : 1;
-    const good = Object.hasOwn(standardLimits, name) && Number.isFinite(value) && value >= least;
+    const most = name === 'maxRetry' ? 1_000 : Number.MAX_VALUE;
+    const good = Object.hasOwn(standardLimits, name) && value >= least && value <= most;
     if (!good || (name !== 'maxTimeoutSeconds' && !Number.isInteger(value))) {
       throw new HoldfastError(
         'options.invalid',

@@ -11,6 +11,7 @@ import {
 import type { CallManner } from '@holdfast/executor';
 import { compileSchema } from '@holdfast/schema';
 import { toTraceEntry } from './build-trace.ts';
+import { lockNamesOf } from './lock-names.ts';
 import { hasEnded } from './node-facts.ts';
 import type { InputTree, NodeId, PlanNode } from './plan.ts';
 import type { NodeEnd } from './plan-ledger.ts';
@@ -92,16 +93,10 @@ const noLocks: readonly string[] = Object.freeze([]);
 
 function readLocks(tool: Tool, input: JsonObject): readonly string[] | undefined {
   if (tool.locks === undefined) return noLocks;
-  try {
-    const validation = tool.inputSchema && compileSchema(tool.inputSchema).validate(input);
-    // It is not going to run.
-    if (validation?.ok === false) return noLocks;
-    const locks: unknown = tool.locks(validation?.value ?? input);
-    if (Array.isArray(locks) && locks.every((lock) => typeof lock === 'string')) return [...new Set<string>(locks)];
-  } catch {
-    // A tool whose locks cannot be told runs alone, which is all there is to it.
-  }
-  return undefined;
+  const validation = tool.inputSchema && compileSchema(tool.inputSchema).validate(input);
+  // It is not going to run.
+  if (validation?.ok === false) return noLocks;
+  return lockNamesOf(tool, validation?.value ?? input);
 }
 
 /** How the calls of the nodes of one run are made. */
