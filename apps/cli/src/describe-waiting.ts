@@ -35,7 +35,7 @@ export function describeWaiting(waiting: WaitingSession, view: WaitingView): rea
     ...(questions.length <= maxDetailed
       ? questions.flatMap((call) => describeQuestion(call, idOf(call), view))
       : describeGroups(questions, idOf, { style, nowMs })),
-    ...calls.flatMap((call) => (call.state === 'waiting' ? [] : describeOther(call, idOf(call), style))),
+    ...calls.flatMap((call) => (call.state === 'waiting' ? [] : describeOther(call, { id: idOf(call), plans, style }))),
     ...(granted === '' ? [] : ['', ...wrap(`Granted for the session: ${granted}`, style)]),
     ...describeCommands(waiting, ids, view),
   ];
@@ -85,8 +85,23 @@ const callStates: Readonly<Record<Exclude<WaitingCall['state'], 'waiting'>, stri
   resolved: 'Its process ended under it, and somebody has said what came of it.',
 };
 
-function describeOther(call: WaitingCall, id: string, style: LineStyle): readonly string[] {
-  const { name, state, input, by, ended, startedAtMs } = call;
+/** Nobody is told of what becomes of a call of a plan: what needs it goes by that. */
+const plannedStates: typeof callStates = {
+  ...callStates,
+  approved: 'Approved: it runs when the plan is gone on with.',
+  denied: 'Denied: it ends so when the plan is gone on with.',
+  repeatable: 'Its process ended under it. It may be repeated, and runs again when the plan is gone on with.',
+};
+
+interface OtherPlace {
+  readonly id: string;
+  readonly plans: readonly WaitingPlan[];
+  readonly style: LineStyle;
+}
+
+function describeOther(call: WaitingCall, { id, plans, style }: OtherPlace): readonly string[] {
+  const { callId, name, state, input, by, ended, startedAtMs } = call;
+  const states = plans.some(({ run }) => callId.startsWith(`plan_${run}_`)) ? plannedStates : callStates;
   if (state === 'waiting') return [];
   const { colors, columns } = style;
   const paint = state === 'in-doubt' ? colors.red : colors.yellow;
@@ -94,7 +109,7 @@ function describeOther(call: WaitingCall, id: string, style: LineStyle): readonl
   const fit = (text: string): string => fitColumns(toPrintable(text), Math.floor(width / 4));
   const [shownName, shownId] = [fit(name), fit(id)] as const;
   const room = width - measureColumns(`  ${state.padEnd(8)}  ${shownName}  ${shownId}  `) - 1;
-  const why = ended === true ? 'Whether it took effect is not known, and the model was told so.' : callStates[state];
+  const why = ended === true ? 'Whether it took effect is not known, and the model was told so.' : states[state];
   return [
     '',
     `  ${paint(state.padEnd(8))}  ${colors.bold(shownName)}  ${colors.dim(`${shownId}  ${fitColumns(formatArguments(input), room)}`)}`,

@@ -4,7 +4,7 @@ export const exitCodes: string = `
 Examples:
   $ holdfast doctor                              is everything here that a run needs?
   $ holdfast run "Count the words in README.md"
-  $ holdfast plan "Count the words in README.md" --run       first a plan, which is checked, and then nothing but the plan
+  $ holdfast plan "Read README.md and write it to copy.md" --run      first a plan, which is checked, and then nothing but the plan
   $ holdfast trace                               what became of the last plan
   $ holdfast new tool make_slug                  a tool of your own; \`try\`, \`check\` and \`lock\` are about it
   $ holdfast show                                what was called, decided and changed

@@ -16,8 +16,15 @@ export class LeftOpen {
   readonly #starts = new Map<string, string>();
   readonly #questions = new Map<string, Question>();
 
+  // What waits belongs to a plan, and no model is told of it.
+  #inPlan = false;
+
   follow(record: ShownRecord, place?: Place): void {
     switch (record.type) {
+      case 'run-start':
+      case 'plan-start':
+        if (place === undefined) this.#inPlan = record.type === 'plan-start';
+        return;
       case 'child-event':
         this.follow(record.event, enterChild(record.callId, record.sessionId, place));
         return;
@@ -54,8 +61,10 @@ export class LeftOpen {
     );
     const questions = [...this.#questions.values()].map(({ callId, name, expiresAtMs, answer }) => {
       const call = `  \`${toPrintable(name)}\` (${toPrintable(idOf(callId))})`;
-      if (answer === 'deny') return `${call} is denied; the model is told when the run is resumed.`;
-      if (answer !== undefined) return `${call} is approved, and runs when the run is resumed.`;
+      if (answer === 'deny' && !this.#inPlan) return `${call} is denied; the model is told when the run is resumed.`;
+      if (answer === 'deny') return `${call} is denied, and ends so when the plan is resumed.`;
+      if (answer !== undefined)
+        return `${call} is approved, and runs when the ${this.#inPlan ? 'plan' : 'run'} is resumed.`;
       return `${call} waits for an answer${expiresAtMs === undefined ? '' : ` until ${formatTime(expiresAtMs)}`}.`;
     });
     return [...starts, ...questions];

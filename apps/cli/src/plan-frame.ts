@@ -34,8 +34,8 @@ const stateColumns = 9;
 export function formatFrame(progress: PlanProgress, memory: FrameMemory, options: FrameOptions): readonly string[] {
   const { style, rows, nowMs } = options;
   const { nodes } = progress;
-  // Head, what is not shown, an empty line and the bar; and the line of the cursor.
-  const room = Math.max(1, Math.min(maxRows, rows - 5));
+  // Two empty lines, the head, what is not shown, the bar; and the line of the cursor.
+  const room = Math.max(1, Math.min(maxRows, rows - 6));
   const shown = nodes.length <= room ? nodes : progress.listOpen(room);
   for (const { node, tool } of shown) {
     memory.nodeColumns = Math.min(

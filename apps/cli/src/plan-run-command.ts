@@ -5,7 +5,7 @@ import { formatCount } from './call-line.ts';
 import { conductPlan } from './conduct-plan.ts';
 import { describeStyle } from './conduct-work.ts';
 import { type ExitCode, reportFailure } from './failure.ts';
-import type { Host } from './host.ts';
+import { describeTerminal, type Host } from './host.ts';
 import { openWorkshop, type PlanRunOptions, type PlanWorkshop, toPlanTerms } from './plan-equipment.ts';
 import { reportDeclined, reportViolations } from './plan-problems.ts';
 import { readPlanText } from './plan-source.ts';
@@ -96,7 +96,8 @@ export async function beginPlan(
     const nodes = formatCount(plan.plan.nodes.length, 'node');
     const line = `plan ${plan.digest.slice(0, 16)} · ${nodes} · ${setup.description}`;
     for (const text of [describeStyle(host).colors.dim(line), ...notes]) host.stdout.write(`${text}\n`);
-    if (notes.length > 0) host.stdout.write('\n');
+    // The table of a live run begins with an empty line.
+    if (notes.length > 0 && !describeTerminal(host.stdout, host.environment).live) host.stdout.write('\n');
   }
   const id = createSessionId({ clock: host.clock, suffix: host.createSuffix() });
   const store = host.openLog(await prepareLogPath(workspace, id));

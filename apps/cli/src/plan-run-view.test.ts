@@ -116,7 +116,7 @@ test('where a tool has been seen there is a guess of what is left, and none wher
 test('of ten thousand nodes those are shown that move, and the others counted', () => {
   const ended = Array.from({ length: 4000 }, (_, at) => endedNode(at));
   const waiting = Array.from({ length: 6000 }, (_, at) => nodeTrace(4000 + at, { dependsOn: [at] }));
-  const lines = frame([planStart([...ended, ...waiting]), start(9000), start(9001)], { rows: 12 });
+  const lines = frame([planStart([...ended, ...waiting]), start(9000), start(9001)], { rows: 13 });
   expect(lines).toHaveLength(1 + 7 + 1 + 2);
   expect(lines.slice(1, 4).map((line) => line.trim().split(/\s+/).slice(0, 2))).toEqual([
     ['running', '9000'],

@@ -82,7 +82,8 @@ export function createPlanLiveView(output: OutputStream, { style, clock, places 
     cancelFrame = undefined;
     if (paused || closed || progress.startedAtMs === undefined) return;
     const rows = output.rows || 24;
-    update(formatFrame(progress, memory, { style, rows, places, nowMs: clock.now() }).join('\n'));
+    const frame = formatFrame(progress, memory, { style, rows, places, nowMs: clock.now() });
+    update(`\n${frame.join('\n')}`);
     cancelFrame = clock.after(frameMs, draw);
   };
 

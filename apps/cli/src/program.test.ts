@@ -12,13 +12,13 @@ async function run(argv: readonly string[], options: TestHostOptions = {}) {
 test.each([
   { argv: ['--help'], shown: 'Exit codes:' },
   { argv: ['run', '--help'], shown: '$ holdfast run "List every TODO comment' },
-  { argv: ['plan', '--help'], shown: '$ holdfast plan "Count the words in README.md" --run' },
+  { argv: ['plan', '--help'], shown: '$ holdfast plan "Read README.md and write it to copy.md" --run' },
   {
     argv: ['plan', '--help'],
     shown: 'Usage: holdfast plan [options] <request>\n       holdfast plan run [options] <file>',
   },
-  { argv: ['plan', 'run', '--help'], shown: '$ holdfast plan run words.plan.json --suspend' },
-  { argv: ['plan', 'check', '--help'], shown: '$ holdfast plan check words.plan.json' },
+  { argv: ['plan', 'run', '--help'], shown: '$ holdfast plan run copy.plan.json --suspend' },
+  { argv: ['plan', 'check', '--help'], shown: '$ holdfast plan check copy.plan.json' },
   { argv: ['trace', '--help'], shown: '$ holdfast trace --html trace.html' },
   { argv: ['show', '--help'], shown: '$ holdfast show' },
   { argv: ['run', '--help'], shown: '--max-tokens 100000' },

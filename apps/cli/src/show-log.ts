@@ -151,10 +151,11 @@ function describeRecord(
       return [formatLate(record, style)];
     case 'run-resume':
     case 'plan-resume':
+      if (depth > 0) return [];
       return ['', `${colors.bold('Resumed')}  ${formatTime(record.atMs)}`];
     case 'plan-start':
     case 'plan-node':
-      return describePlanRecord(record, style);
+      return describePlanRecord(record, style, depth);
     case 'feedback':
       return formatFeedback(record, style);
     case 'approval-answer':
@@ -191,6 +192,7 @@ function describeRecord(
         ...(record.changes ?? []).flatMap(describeGrant),
       ].map(colors.dim);
     case 'plan-end':
+      if (depth > 0) return [colors.dim(`  plan ${toPrintable(record.status)}`)];
       if (resumed.has(record)) return ['', `${colors.bold('Suspended')}  ${formatTime(record.atMs)}`];
       return ['', formatStatus(record.status, record.atMs - startedAtMs, style), ...listChanges(changes, style)];
     case 'run-end':

@@ -40,6 +40,7 @@ export type ShownPlanRecord =
 export function describePlanRecord(
   record: ShownPlanRecord & { readonly type: 'plan-start' | 'plan-node' },
   style: LineStyle,
+  depth: number,
 ): readonly string[] {
   const { colors, columns } = style;
   if (record.type === 'plan-node') {
@@ -49,10 +50,13 @@ export function describePlanRecord(
     return [line, ...wrapBlock(`            ${describeReason(record)}`, columns - 1).map(colors.dim)];
   }
   const { atMs, digest, document, request } = record;
+  const nodes = formatCount(document.nodes.length, 'node');
+  // One within a call.
+  if (depth > 0) return [colors.dim(`  plan of ${nodes}`)];
   const [first = '', ...rest] = toPrintableBlock(request ?? '').split('\n');
   return [
     '',
-    `${colors.bold('Plan')}  ${formatTime(atMs)}  ${formatCount(document.nodes.length, 'node')}`,
+    `${colors.bold('Plan')}  ${formatTime(atMs)}  ${nodes}`,
     colors.dim(`digest ${toPrintable(digest)}`),
     ...(request === undefined
       ? []

@@ -1,17 +1,23 @@
 import { type PlanTrace, traceSummary, traceTable } from '@holdfast/orchestrator';
-import { formatTime, type LineStyle, paintState } from './call-line.ts';
+import { formatCount, formatTime, type LineStyle, paintState } from './call-line.ts';
 import { formatTable } from './table.ts';
 import { toPrintable, wrapBlock } from './terminal-text.ts';
 
-/** The nodes of a trace, in plan order. */
+// A longer table nobody reads.
+const maxRows = 1000;
+
+/** The nodes of a trace, in plan order; of very many those that are not `ok`. */
 export function formatTraceTable(trace: PlanTrace, style: LineStyle): readonly string[] {
-  const { head, rows } = traceTable(trace);
+  const all = trace.nodes.length;
+  const nodes = all <= maxRows ? trace.nodes : trace.nodes.filter(({ kind }) => kind !== 'ok').slice(0, maxRows);
+  const { head, rows } = traceTable({ ...trace, nodes });
   const paints = new Map([
     ['node', style.colors.bold],
     ['kind', (text: string) => paintState(text, style.colors)(text)],
     ['took', style.colors.dim],
   ]);
-  return formatTable(
+  const left = all - nodes.length;
+  const table = formatTable(
     head.map((title) => {
       const paint = paints.get(title);
       return paint === undefined ? { title } : { title, paint };
@@ -19,6 +25,11 @@ export function formatTraceTable(trace: PlanTrace, style: LineStyle): readonly s
     rows,
     style,
   );
+  if (left === 0) return table;
+  return [
+    ...(nodes.length === 0 ? [] : table),
+    style.colors.dim(`… and ${formatCount(left, 'more node')}; \`--json\` has them all`),
+  ];
 }
 
 /** A trace for people: which run it was, a row for each node, and what came of it. */
