@@ -133,14 +133,14 @@ function isFailure({ kind }: NodeTrace): boolean {
 }
 
 /** How many nodes ended how. */
-export function countKinds({ nodes }: PlanTrace): ReadonlyMap<NodeKind, number> {
+function countKinds({ nodes }: PlanTrace): ReadonlyMap<NodeKind, number> {
   const counts = new Map<NodeKind, number>();
   for (const { kind } of nodes) counts.set(kind, (counts.get(kind) ?? 0) + 1);
   return counts;
 }
 
 /** How a plan ended, and what that means. */
-export function describeStatus({ status, plan }: PlanTrace, { colors }: LineStyle): string {
+function describeStatus({ status, plan }: PlanTrace, { colors }: LineStyle): string {
   switch (status) {
     case 'succeeded':
       return colors.green('succeeded');
