@@ -739,3 +739,13 @@ test('where the rest of a schema cannot be told from what is open, it is left to
   expect(await violationsOf(knotted('knotted'), { tools })).toEqual([]);
   expect(await violationsOf(knotted('choice'), { tools })).toEqual([]);
 });
+
+test.each([
+  ['lines', 'there is no `lines`; there are `count`, `text`, `items`, `open`, `maybe`, `nullable`, `mixed`.'],
+  ['nullable.b', 'there is no `b`; there are `a`.'],
+  ['items[5]', 'there is no `5`.'],
+  ['items.t', 'what stands before `t` is of type array.'],
+])('of the path %s it is said where it ends, and what there is', async (path, problem) => {
+  const found = await check(planOf({ id: 0, tool: 'typed' }, { id: 1, tool: 'a', inputs: { x: { $from: 0, path } } }));
+  expect(found).toMatchObject({ violations: [{ code: 'plan.ref.path', message: expect.stringContaining(problem) }] });
+});

@@ -1,6 +1,7 @@
 import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
 import { resolvePointer } from '@holdfast/schema';
 import type { ValuePath } from './value-path.ts';
+import { showList } from './violations.ts';
 
 /** Kinds of JSON values. JSON Schema's `integer` is a `number`: which numbers they are is seen when they are there. */
 export type JsonType = 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object';
@@ -113,10 +114,16 @@ export function locate(place: SchemaPlace, path: ValuePath): Located {
       return { type: 'found', place: { node: undefined, root: place.root } };
     }
     const inner = types.has('array') ? itemOf(node, Number(segment)) : memberOf(node, String(segment));
-    if (inner === false) return { type: 'missing', problem: `there is no \`${String(segment).slice(0, 64)}\`` };
+    if (inner === false) return { type: 'missing', problem: describeMissing(segment, node) };
     current = { node: inner, root: place.root };
   }
   return { type: 'found', place: current };
+}
+
+function describeMissing(segment: string | number, { properties }: JsonObject): string {
+  const names = typeof segment === 'string' && isPlainObject(properties) ? Object.keys(properties) : [];
+  const there = names.length === 0 ? '' : `; there are ${showList(names)}`;
+  return `there is no \`${String(segment).slice(0, 64)}\`${there}`;
 }
 
 /** The schema of a member; `undefined`: open; `false`, as in JSON Schema: there is none. */
