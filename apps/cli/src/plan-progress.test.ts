@@ -32,6 +32,12 @@ test('a node through its states', () => {
   expect([say(), progress.find('a')?.attempts, progress.count('running')]).toEqual(['', 1, 1]);
   progress.apply({ type: 'tool-call-progress', callId: 'call_a', name: 'fetch', message: 'half \x1b[2J' });
   expect(say()).toBe('half \\x1b[2J');
+  const inner = { type: 'tool-call-start', callId: 'c', name: 'read', rawArguments: {}, atMs: 6 } as const;
+  progress.apply({ ...inner, parentId: 'call_a' });
+  expect(say()).toBe('calls read');
+  const child = { type: 'child-event', callId: 'c', sessionId: 's/b', event: { ...inner, name: 'write' } } as const;
+  progress.apply({ type: 'child-event', callId: 'call_a', sessionId: 's/a', event: child });
+  expect(say()).toBe('calls write');
   const retry = { code: 'tool.failed', message: 'no', delayMs: 2000, atMs: 6 } as const;
   progress.apply({ type: 'tool-call-retry', callId: 'call_a', name: 'fetch', attempt: 1, ...retry });
   expect([say(), progress.find('a')?.attempts]).toEqual(['attempt 1 failed, the next in 2.0 s', 2]);

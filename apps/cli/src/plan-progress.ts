@@ -1,3 +1,4 @@
+import type { RunEvent } from '@holdfast/core';
 import type { NodeId, NodeKind, NodeTrace, NodeWait, PlanEvent } from '@holdfast/orchestrator';
 import { formatDuration } from './call-line.ts';
 
@@ -55,6 +56,14 @@ export class PlanProgress {
       case 'tool-call-progress':
         this.#change(this.#byCall.get(event.callId), { note: event.message, noteUntilMs: undefined });
         break;
+      case 'tool-call-start':
+        if (event.parentId !== undefined) this.#noteCall(event.parentId, event.name);
+        break;
+      case 'child-event': {
+        const inner = findInnermost(event);
+        if (inner.type === 'tool-call-start') this.#noteCall(event.callId, inner.name);
+        break;
+      }
       case 'tool-call-retry': {
         const note = `attempt ${event.attempt} failed, the next in ${formatDuration(event.delayMs)}`;
         const noteUntilMs = event.atMs + event.delayMs;
@@ -137,6 +146,11 @@ export class PlanProgress {
     this.#put(position, { ...before, ...changes }, before);
   }
 
+  /** What a node is at that makes calls itself. */
+  #noteCall(callId: string, name: string): void {
+    this.#change(this.#byCall.get(callId), { note: `calls ${name}`, noteUntilMs: undefined });
+  }
+
   #put(position: number, node: NodeProgress, before: NodeProgress | undefined): void {
     this.#nodes[position] = node;
     if (before !== undefined) this.#counts.set(before.kind, this.count(before.kind) - 1);
@@ -151,6 +165,12 @@ function toProgress(trace: NodeTrace): NodeProgress {
   const { node, tool, dependsOn, kind, code, message, because, attempts, startedAtMs, durationMs } = trace;
   const known = { node, tool, dependsOn, kind, code, message, because, attempts, startedAtMs, durationMs };
   return { ...known, wait: undefined, note: '', noteUntilMs: undefined };
+}
+
+function findInnermost(event: RunEvent): RunEvent {
+  let inner = event;
+  while (inner.type === 'child-event') inner = inner.event;
+  return inner;
 }
 
 /** Whether nothing more will come of a node. */
