@@ -280,6 +280,17 @@ describe('what is said of it', () => {
     });
   });
 
+  test('what comes before is what the plan has before, where nothing waits for what comes later', async () => {
+    const third = definePolicy<number>({
+      name: 'third',
+      initialState: 0,
+      check: (_call, { state }) => (state < 2 ? allow : ask('A third?')),
+      onResult: (_call, _result, { state }) => state + 1,
+    }) as Policy;
+    expect((await foretell([step(0, 'test'), step(1, 'build', 0), step(2, 'deploy')], [third])).asks).toEqual([2]);
+    expect((await foretell([step(0, 'test', 2), step(1, 'build'), step(2, 'deploy')], [third])).asks).toEqual([0]);
+  });
+
   test('the nodes that ask, in plan order, with their reasons and whether they are dangerous', async () => {
     const policies = [requireApproval({ tools: ['wipe', 'pay'], reason: 'Says the boss.' })];
     const nodes = [step(3, 'wipe', 2), step(1, 'test'), pay(2, 1)];

@@ -28,6 +28,7 @@ export class PolicyQuestions {
   readonly #scope: CallScope;
   #over: Promise<undefined> | undefined;
   #isOver = false;
+  #tookMs = 0;
   #release: () => void = () => undefined;
 
   constructor(bound: PolicyBinding, surroundings: PolicySurroundings, scope: CallScope) {
@@ -36,12 +37,28 @@ export class PolicyQuestions {
     this.#scope = scope;
   }
 
+  /** Whether the policy has used up its time. */
+  get isOver(): boolean {
+    return this.#isOver || this.#tookMs >= this.#scope.policyTimeoutMs;
+  }
+
+  /** Does `work` on the policy's time. A timer would not fire before all of it is done. */
+  timed<Result>(work: () => Result): Result {
+    const { clock } = this.#scope;
+    const startedMs = clock.now();
+    try {
+      return work();
+    } finally {
+      this.#tookMs += Math.max(0, clock.now() - startedMs);
+    }
+  }
+
   /** Answers at once where the policy does. */
   ask(call: NamedCall, state: unknown): Answer | Promise<Answer> {
-    if (this.#isOver) return unanswered;
+    if (this.isOver) return unanswered;
     const watched = watch(call, this.surroundings);
     try {
-      const answer: unknown = this.bound.policy.check(watched.call, watched.context(state));
+      const answer: unknown = this.timed(() => this.bound.policy.check(watched.call, watched.context(state)));
       const then = answer === allow ? undefined : thenOf(answer);
       if (then !== undefined) return this.#wait(answer, then, watched);
       return { decision: readDecision(answer), threw: false, ...watched.looks() };

@@ -59,7 +59,7 @@ export async function findStates(
         continue;
       }
       const value: unknown = type === 'same' ? state.value : transaction.read(slice);
-      const text = type === 'same' ? undefined : toText(slice, value);
+      const text = type === 'same' ? undefined : questions.timed(() => toText(slice, value));
       let next = text === undefined ? state : known.get(text);
       if (text !== undefined && next === undefined) {
         next = { value, transaction, depth: state.depth + 1, next: [] };

@@ -17,15 +17,18 @@ export interface Success {
 export function succeed(call: NamedCall, { questions, slice, transaction }: Succeeding): Success | Promise<Success> {
   const { policy } = questions.bound;
   if (policy.onResult === undefined) return { type: 'same', own: false };
+  if (questions.isOver) return { type: 'unknown', own: false };
   const before: unknown = transaction.read(slice);
   const watched = watch(call, questions.surroundings);
   let threw = false;
   try {
-    const answer: unknown = policy.onResult(watched.call, watched.result(), watched.context(before));
-    // A promise fails the call it is about; its rejection, which nobody will hear, must not end the process.
-    if (isThenable(answer)) void waitForAnswer({ type: 'unstoppable', value: answer });
-    else if (answer !== undefined) transaction.apply(slice, toOperations(policy, answer));
-    threw = isThenable(answer);
+    questions.timed(() => {
+      const answer: unknown = policy.onResult?.(watched.call, watched.result(), watched.context(before));
+      // A promise fails the call it is about; its rejection, which nobody will hear, must not end the process.
+      if (isThenable(answer)) void waitForAnswer({ type: 'unstoppable', value: answer });
+      else if (answer !== undefined) transaction.apply(slice, toOperations(policy, answer));
+      threw = isThenable(answer);
+    });
   } catch {
     // Said by what is answered: a success that a policy refuses is none.
     threw = true;

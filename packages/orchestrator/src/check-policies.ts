@@ -48,8 +48,7 @@ export async function checkPolicies(
     const facts = used[position];
     if (facts === undefined) return [];
     const after = graph.parents[position]?.map((parent) => places[parent] ?? 0) ?? [];
-    const input = inputs[position]?.input;
-    return [{ tool: facts.tool, after, ...(input === undefined ? {} : { input }) }];
+    return [{ tool: facts.tool, after, input: inputs[position]?.input }];
   });
   const foreseen = await foreseeCalls(calls, options);
   return nodes.flatMap(({ id, index, path }, position): NodeAsk[] => {

@@ -1,0 +1,268 @@
+import {
+  allow,
+  type Clock,
+  type Decision,
+  definePolicy,
+  defineTool,
+  deny,
+  type Json,
+  type Policy,
+  type PolicyContext,
+  type PreparedCall,
+  type Tool,
+} from '@holdfast/core';
+import { createSession } from '@holdfast/session';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { notes, testSession } from './fixtures.ts';
+import { findFirst } from './foresee-descendants.ts';
+import { type ExpectedCall, executeToolCall, type ForeseeOptions, foreseeCalls } from './index.ts';
+
+const plain = (name: string, dangerous = false): Tool =>
+  defineTool({ name, description: `Does ${name}.`, effects: 'none', dangerous, execute: () => null });
+const build = plain('build');
+const check = plain('check');
+const wipe = plain('wipe', true);
+const tools = [build, check, wipe];
+const known = (tool: Tool, ...after: readonly number[]): ExpectedCall => ({ tool, input: {}, after });
+const no = deny('No.');
+
+async function foretell(
+  calls: readonly ExpectedCall[],
+  policies: readonly Policy[],
+  options: Partial<ForeseeOptions> = {},
+): Promise<readonly string[]> {
+  const foreseen = await foreseeCalls(calls, { tools, policies, resources: {}, ...options });
+  return foreseen.map(({ denials, asks }) => (denials.length > 0 ? 'denied' : asks.length > 0 ? 'asks' : '-'));
+}
+
+interface Stateful {
+  readonly check: (call: PreparedCall, state: number) => Decision;
+  readonly onResult: (call: PreparedCall, state: number, context: PolicyContext<number>) => number;
+}
+
+const stateful = ({ check: answer, onResult }: Stateful): Policy =>
+  definePolicy<number>({
+    name: 'p',
+    initialState: 0,
+    check: (call, { state }) => answer(call, state),
+    onResult: (call, _result, context) => onResult(call, context.state, context),
+  }) as Policy;
+
+describe('a policy that answers at once has no more time than one that does not', () => {
+  function slowClock(): { readonly clock: Clock; readonly spend: () => void } {
+    let now = 0;
+    return {
+      clock: { now: () => now, after: () => () => undefined },
+      spend: () => {
+        now += 30;
+      },
+    };
+  }
+
+  test('for its answers', async () => {
+    const { clock, spend } = slowClock();
+    const slow = definePolicy({
+      name: 'slow',
+      check: () => {
+        spend();
+        return no;
+      },
+    });
+    const calls = [known(build), known(build), known(build), known(build)];
+    const options = { clock, policyTimeoutMs: 50 };
+    expect(await foretell(calls, [slow], options)).toEqual(['denied', 'denied', '-', '-']);
+    // The time of others is theirs.
+    const quick = definePolicy({ name: 'quick', check: () => no });
+    expect(await foretell(calls, [slow, quick], options)).toEqual(Array(4).fill('denied'));
+  });
+
+  test('for what it remembers, which is then not known', async () => {
+    const { clock, spend } = slowClock();
+    let told = 0;
+    const slow = stateful({
+      check: ({ tool }) => (tool === build ? no : allow),
+      onResult: (_call, state) => {
+        told += 1;
+        spend();
+        return state + 1;
+      },
+    });
+    const calls = [...Array.from({ length: 50 }, () => known(check)), known(build)];
+    expect((await foretell(calls, [slow])).at(-1)).toBe('denied');
+    told = 0;
+    expect((await foretell(calls, [slow], { clock, policyTimeoutMs: 100 })).at(-1)).toBe('-');
+    expect(told).toBe(4);
+  });
+
+  test('a state that is large costs no more than that', async () => {
+    const many = Array.from({ length: 300 }, (_, index) => plain(`tool_${index}`));
+    const large = Array.from({ length: 20_000 }, (_, index) => index);
+    let told = 0;
+    const policy = definePolicy<{ readonly large: readonly number[]; readonly count: number }>({
+      name: 'large',
+      initialState: { large, count: 0 },
+      check: () => no,
+      onResult: (_call, _result, { state }) => {
+        told += 1;
+        return { ...state, count: (state.count + 1) % 200 };
+      },
+    }) as Policy;
+    let now = 0;
+    // Every look at the clock is a millisecond later.
+    const clock: Clock = { now: () => (now += 1), after: () => () => undefined };
+    await foreseeCalls(
+      many.map((tool) => known(tool)),
+      { tools: many, policies: [policy], clock, policyTimeoutMs: 500 },
+    );
+    expect(told).toBeLessThan(500);
+  });
+});
+
+test('no timer is left, and no input can be changed', async () => {
+  let timers = 0;
+  const clock: Clock = {
+    now: () => 0,
+    after: () => {
+      timers += 1;
+      return () => {
+        timers -= 1;
+      };
+    },
+  };
+  const later = definePolicy({ name: 'later', check: () => Promise.resolve(no) });
+  expect(await foretell([known(build)], [later], { clock })).toEqual(['denied']);
+  expect(timers).toBe(0);
+
+  const changing = definePolicy({
+    name: 'changing',
+    check: ({ input }) => {
+      Reflect.set(input as object, 'added', 1);
+      return allow;
+    },
+  });
+  const reading = definePolicy({
+    name: 'reading',
+    check: ({ input }) => (Object.hasOwn(input as object, 'added') ? no : allow),
+  });
+  const calls = [{ tool: build, input: { list: [] }, after: [] }];
+  expect(await foretell(calls, [changing, reading])).toEqual(['-']);
+});
+
+describe('what is remembered, and what is not known of it', () => {
+  test('one call of a tool is denied in a state, and another one is not', async () => {
+    const limit = stateful({
+      check: ({ tool, input }, state) => (tool === build && (input as { euros: number }).euros > state ? no : allow),
+      onResult: ({ tool }, state) => (tool === check ? 10 : state),
+    });
+    const pay = (euros: Json): ExpectedCall => ({ tool: build, input: { euros }, after: [] });
+    expect(await foretell([pay(100), pay(5), known(check)], [limit])).toEqual(['denied', '-', '-']);
+  });
+
+  test.each<[what: string, look: (context: PolicyContext<number>) => unknown]>([
+    ['the session', ({ session }) => session.read(notes)],
+    ['the time that is left', ({ deadline }) => deadline.remainingMs()],
+  ])('a success of which %s decides is not known', async (_, look) => {
+    const looking = (looks: boolean): Policy =>
+      stateful({
+        check: ({ tool }) => (tool === build ? no : allow),
+        onResult: (_call, state, context) => {
+          if (looks) look(context);
+          return state + 1;
+        },
+      });
+    const calls = [known(check), known(build, 0)];
+    expect(await foretell(calls, [looking(false)])).toEqual(['-', 'denied']);
+    expect(await foretell(calls, [looking(true)])).toEqual(['-', '-']);
+  });
+
+  test('a call that is denied because the policy fails may yet succeed, and then nothing is known', async () => {
+    const failing = (fails: boolean): Policy =>
+      stateful({
+        check: ({ tool }) => {
+          if (tool === check && fails) throw new Error('at a loss');
+          return no;
+        },
+        onResult: () => {
+          throw new Error('at a loss, too');
+        },
+      });
+    const calls = [known(check), known(build, 0)];
+    expect(await foretell(calls, [failing(false)])).toEqual(['denied', 'denied']);
+    expect(await foretell(calls, [failing(true)])).toEqual(['-', '-']);
+  });
+});
+
+test('what a person has granted for the session holds for the sessions within it', async () => {
+  const { session } = testSession();
+  await executeToolCall(
+    { name: 'wipe', arguments: {} },
+    { tools, policies: [], session, approve: () => ({ type: 'approve', grant: true }) },
+  );
+  const foretold: Promise<readonly string[]>[] = [];
+  const around = defineTool({
+    name: 'around',
+    description: 'Looks ahead.',
+    effects: 'none',
+    execute: async (_input, context) => {
+      foretold.push(foretell([known(wipe)], [], { session: context.child() }));
+      await foretold[0];
+      return null;
+    },
+  });
+  await executeToolCall({ name: 'around', arguments: {} }, { tools: [around], session });
+  expect(await Promise.all(foretold)).toEqual([['-']]);
+  expect(await foretell([known(wipe)], [], { session: createSession() })).toEqual(['asks']);
+});
+
+describe('which calls come before all of some', () => {
+  const byHand = (calls: readonly ExpectedCall[], members: readonly number[]) => {
+    const before = calls.map(({ after }, call): ReadonlySet<number> => new Set([call, ...after]));
+    const reach = (call: number): ReadonlySet<number> => {
+      const reached = new Set<number>([call]);
+      for (const next of reached) for (const other of before[next] ?? []) reached.add(other);
+      return reached;
+    };
+    const reached = members.map(reach);
+    return calls.map((_, call) => reached.every((ancestors) => ancestors.has(call)));
+  };
+
+  test('of any graph, as by hand', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 90 }).chain((size) =>
+          fc.record({
+            ofEach: fc.array(fc.array(fc.nat({ max: 1_000 }), { maxLength: 3 }), { minLength: size, maxLength: size }),
+            chosen: fc.uniqueArray(fc.nat({ max: size - 1 }), { minLength: 1, maxLength: size }),
+          }),
+        ),
+        ({ ofEach, chosen }) => {
+          const calls = ofEach.map((places, call) => ({
+            tool: build,
+            // Some begin with the first one, so that there is one before all.
+            after: call === 0 ? [] : [...new Set([...places.map((place) => place % call), ...(call % 2 ? [0] : [])])],
+          }));
+          const isFirst = findFirst(calls, chosen);
+          expect(calls.map((_, call) => isFirst(call))).toEqual(byHand(calls, chosen));
+        },
+      ),
+    );
+  });
+
+  test('of many that wait for one, and for each other', () => {
+    const star = [known(build), known(build), ...Array.from({ length: 500 }, (_, at) => known(build, at < 40 ? 1 : 0))];
+    const members = Array.from({ length: 500 }, (_, at) => at + 2);
+    const isFirst = findFirst(star, members);
+    expect([isFirst(0), isFirst(1)]).toEqual([false, false]);
+    const joined = [known(build), known(build, 0), ...star.slice(2).map(() => known(build, 1))];
+    const isJoined = findFirst(joined, members);
+    expect([isJoined(0), isJoined(1), isJoined(2)]).toEqual([true, true, false]);
+    // Every other one of a chain: one of them comes before the rest, however many there are.
+    const chain = Array.from({ length: 5_000 }, (_, at) => known(build, ...(at === 0 ? [] : [at - 1])));
+    const isHead = findFirst(
+      chain,
+      Array.from({ length: 2_400 }, (_, at) => 2 * at + 1),
+    );
+    expect([isHead(0), isHead(1), isHead(2)]).toEqual([true, true, false]);
+  });
+});
