@@ -306,6 +306,81 @@ describe('what breaks', () => {
     expect([trace.status, kinds(trace)]).toEqual(['aborted', ['cancelled']]);
   });
 
+  test.each([true, false])(
+    'cancelled by a listener at any event, each node ends once (approved: %s)',
+    async (approves) => {
+      const clock = manualClock(Date.now());
+      const all = [
+        tool('work', slow(clock, 2)),
+        tool('locked', slow(clock, 2), { locks: () => ['one'] }),
+        tool('rated', ok()),
+        tool('asked', ok(), { dangerous: true, effects: 'external' }),
+      ];
+      const nodes = [
+        { id: 0, tool: 'work' },
+        { id: 1, tool: 'asked' },
+        { id: 2, tool: 'locked' },
+        { id: 3, tool: 'locked' },
+        { id: 4, tool: 'rated' },
+        { id: 5, tool: 'rated' },
+        { id: 6, tool: 'work', depends_on: [0, 1] },
+      ];
+      const plan = await checkedOf(nodes, { tools: all });
+      for (let at = 0, reached = true; reached; at += 1) {
+        const controller = new AbortController();
+        const session = createSession({ id: 's', clock });
+        const events: PlanEvent[] = [];
+        const running = runPlan(plan, {
+          tools: all,
+          session,
+          clock,
+          signal: controller.signal,
+          lockTimeoutMs: 1,
+          rateLimits: { rated: { calls: 1, perMs: 3 } },
+          ...(approves ? { approve: () => ({ type: 'approve' }) as const } : {}),
+          onEvent(event) {
+            if (events.push(event) === at) controller.abort();
+          },
+        });
+        const trace = await passTime(clock, running.result);
+        reached = events.length >= at;
+        checkRun(trace, events, session);
+        const ends = [...session.records()].filter(({ type }) => type === 'tool-call-end' || type === 'plan-node');
+        expect(ends).toHaveLength(trace.nodes.filter(({ kind }) => kind !== 'suspended' && kind !== 'waiting').length);
+        if (trace.status !== 'suspended') expect(session.openWork()).toEqual({ runs: [], plans: [], calls: [] });
+        expect(clock.pending).toBe(0);
+      }
+    },
+  );
+
+  test('a tool that keeps the thread busy beyond the deadline, and fails: it is the time that is over', async () => {
+    const clock = manualClock();
+    const busy = tool('busy', () => {
+      throw new Error('no');
+    });
+    // Time goes on, and no timer fires.
+    let now = 0;
+    const stopped = { now: () => now, after: clock.after };
+    const passing = tool('passing', () => {
+      now = 100;
+      throw new Error('no');
+    });
+    const plan = await checkedOf(
+      [
+        { id: 0, tool: 'passing' },
+        { id: 1, tool: 'busy', depends_on: [0] },
+      ],
+      { tools: [busy, passing] },
+    );
+    const trace = await runPlan(plan, {
+      tools: [busy, passing],
+      session: createSession(),
+      clock: stopped,
+      timeoutMs: 50,
+    });
+    expect([trace.status, kinds(trace)]).toEqual(['aborted', ['failed', 'cancelled']]);
+  });
+
   test('one that fires when all is done changes nothing', async () => {
     const controller = new AbortController();
     const last = tool('last', () => {

@@ -156,6 +156,104 @@ describe('approvals', () => {
   });
 });
 
+describe('the host goes on with a call by itself', () => {
+  const nodes: readonly JsonObject[] = [
+    { id: 0, tool: 'danger' },
+    { id: 1, tool: 'slow', on_fail: 'continue' },
+    { id: 2, tool: 'good', depends_on: [0] },
+  ];
+
+  /** Runs the nodes, the second of which comes to an end when it is told to; meanwhile the first one waits. */
+  async function begin(
+    calls: unknown[],
+    options: Partial<Parameters<typeof runPlan>[1]> = {},
+  ): Promise<{
+    readonly session: Session;
+    readonly tools: readonly Tool[];
+    readonly running: Promise<PlanTrace>;
+    readonly events: PlanEvent[];
+    readonly end: (thrown?: Error) => void;
+  }> {
+    const gate = Promise.withResolvers<Json>();
+    const tools = [danger(calls), tool('slow', () => gate.promise), tool('good', ok())];
+    const plan = await checkedOf(nodes, { tools });
+    const session = createSession({ id: 's' });
+    const events: PlanEvent[] = [];
+    const asked = Promise.withResolvers<void>();
+    const onEvent = (event: PlanEvent): void => {
+      events.push(event);
+      if (event.type === 'node-end' && event.node.kind === 'suspended') asked.resolve();
+    };
+    const running = runPlan(plan, { tools, session, ...options, onEvent }).result;
+    void Promise.allSettled([running]);
+    await asked.promise;
+    await answerApproval(session, 'plan_1_0', { type: 'approve' });
+    return { session, tools, running, events, end: (thrown) => (thrown ? gate.reject(thrown) : gate.resolve(null)) };
+  }
+
+  test('while the run goes on: what needs it starts', async () => {
+    const calls: unknown[] = [];
+    const { session, tools, running, events, end } = await begin(calls);
+    await resumeToolCall('plan_1_0', { tools, session });
+    await macrotask();
+    end();
+    const trace = await running;
+    expect([trace.status, kinds(trace), calls.length]).toEqual(['succeeded', ['ok', 'ok', 'ok'], 1]);
+    expect(readTrace(session.records())).toEqual(trace);
+    expect(events.filter((event) => event.type === 'node-end').map(({ node: { node, kind } }) => [node, kind])).toEqual(
+      [
+        [0, 'suspended'],
+        [0, 'ok'],
+        [2, 'ok'],
+        [1, 'ok'],
+      ],
+    );
+  });
+
+  test('and the run is cancelled then', async () => {
+    const controller = new AbortController();
+    const { session, tools, running } = await begin([], { signal: controller.signal });
+    await resumeToolCall('plan_1_0', { tools, session });
+    controller.abort();
+    const trace = await running;
+    expect(nodeOf(trace, 0).kind).toBe('ok');
+    expect(trace.status).toBe('aborted');
+    expect(readTrace(session.records())).toEqual(trace);
+  });
+
+  test('and is at it when the run is cancelled: the run comes to its end nevertheless', async () => {
+    const controller = new AbortController();
+    const calls: unknown[] = [];
+    const { session, tools, running } = await begin(calls, { signal: controller.signal });
+    const resumed = resumeToolCall('plan_1_0', { tools, session });
+    controller.abort();
+    const trace = await running;
+    expect([trace.status, trace.nodes[2]?.kind]).toEqual(['aborted', 'cancelled']);
+    await resumed;
+    expect(calls.length).toBeLessThanOrEqual(1);
+    expect(readTrace(session.records())).toEqual(trace);
+    expect(session.openWork().plans).toEqual([]);
+  });
+
+  test('while somebody goes on with the run: the call is made once', async () => {
+    const calls: unknown[] = [];
+    const tools = [danger(calls), tool('good', ok())];
+    const { session } = await run(tools, [
+      { id: 0, tool: 'danger' },
+      { id: 1, tool: 'good', depends_on: [0] },
+    ]);
+    await answerApproval(session, 'plan_1_0', { type: 'approve' });
+    const resumed = resumeToolCall('plan_1_0', { tools, session });
+    const trace = await resumePlan({ tools, session });
+    await resumed;
+    expect(calls).toHaveLength(1);
+    expect(readTrace(session.records(), trace.run)).toEqual(trace);
+    // Whoever came first: nothing is lost.
+    const last = trace.status === 'suspended' ? await resumePlan({ tools, session }) : trace;
+    expect([last.status, kinds(last), calls.length]).toEqual(['succeeded', ['ok', 'ok'], 1]);
+  });
+});
+
 describe('after the end of a process', () => {
   const nodes: readonly JsonObject[] = [
     { id: 0, tool: 'good' },

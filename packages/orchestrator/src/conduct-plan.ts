@@ -1,6 +1,8 @@
-import type { Outcome } from '@holdfast/core';
+import { isHoldfastError, type Outcome, type ToolCallEndEvent } from '@holdfast/core';
 import type { EndOfLife, Suspended } from '@holdfast/executor';
+import { LockQueue } from './lock-queue.ts';
 import type { LockAnswer } from './lock-table.ts';
+import { OpenCalls } from './open-calls.ts';
 import { cutOff, halted, lockedOut, type NodeEnd, PlanLedger } from './plan-ledger.ts';
 import type { ConductOptions, PlanState, Stop } from './plan-state.ts';
 import { RateQueue } from './rate-queue.ts';
@@ -15,12 +17,6 @@ export function conductPlan(state: PlanState, options: ConductOptions): Promise<
   return new Conductor(state, options).conduct();
 }
 
-/** A node that could start and has waited, and for how long it has waited for locks. */
-interface Waiting {
-  readonly prepared: PreparedNode;
-  lockedOutMs: number;
-}
-
 class Conductor {
   readonly #state: PlanState;
   readonly #options: ConductOptions;
@@ -29,16 +25,20 @@ class Conductor {
   readonly #manners: NodeManners;
   readonly #schedule: Schedule;
   readonly #rates: RateQueue;
-  readonly #waiting = new Map<number, Waiting>();
-  /** Places of nodes whose calls are open and not under way. */
-  readonly #open: Set<number>;
+  readonly #open: OpenCalls;
+  readonly #locks: LockQueue;
+  /** Nodes that could start, and wait for locks or the rate of their tool. */
+  readonly #waiting = new Map<number, PreparedNode>();
+  /** Calls that have a place. */
   #running = 0;
+  /** One beside which nothing else may run has it. */
   #alone = false;
-  #waitingForLocks = 0;
+  /** What comes back in a turn of its own: calls, locks that are waited for. */
+  #awaited = 0;
   #stop: Stop | undefined;
   #broken: { readonly thrown: unknown } | undefined;
   #over = false;
-  #pumping = false;
+  #inTurn = false;
   #stopListening: () => void = () => undefined;
 
   constructor(state: PlanState, options: ConductOptions) {
@@ -46,38 +46,53 @@ class Conductor {
     this.#options = options;
     this.#ledger = new PlanLedger(state);
     this.#manners = new NodeManners(state, (position, event) => this.#ledger.noteCall(position, event));
-    this.#open = new Set(options.open);
+    this.#open = new OpenCalls(state, (position, event) => this.#endedElsewhere(position, event));
     this.#schedule = new Schedule(state.positions.edges);
-    this.#rates = new RateQueue(options.limits.rates, state.clock, (position) => {
-      this.#schedule.putBack(position);
-      this.#pump();
+    const { locks, rates } = options.limits;
+    const { lockTimeoutMs } = options;
+    this.#locks = new LockQueue(state, { locks, lockTimeoutMs }, (position, answer) => {
+      this.#turn(() => this.#answered(position, answer));
+    });
+    this.#rates = new RateQueue(rates, state.clock, (position) => {
+      this.#turn(() => this.#schedule.putBack(position));
     });
   }
 
   conduct(): Promise<Stop | undefined> {
-    this.#pumping = true;
-    for (const position of this.#options.ended) this.#settled(position);
-    this.#pumping = false;
-    // Told at once where that has been.
-    this.#stopListening = this.#state.caller.onEnd((by) => this.#abort(by));
-    this.#pump();
+    const { open, ended } = this.#options;
+    this.#turn(() => {
+      for (const position of open) this.#open.add(position);
+      for (const position of ended) this.#settled(position);
+      // Told at once where that has been.
+      this.#stopListening = this.#state.caller.onEnd((by) => this.#abort(by));
+    });
     return this.#end.promise;
   }
 
-  /** Starts what can start, and ends the run when nothing goes on any more. */
-  #pump(): void {
-    if (this.#pumping || this.#over) return;
-    this.#pumping = true;
+  /**
+   * Does one thing, starts what can start then, and ends the run when nothing goes on any more. Whoever is told of it and acts at once,
+   * say by cancelling the run, acts within the turn: no run ends in the middle of one.
+   */
+  #turn(act: () => void): void {
+    if (this.#over) return;
+    const isOuter = !this.#inTurn;
+    this.#inTurn = true;
     try {
-      while (this.#mayStart()) {
-        const position = this.#schedule.next();
-        if (position === undefined || !this.#start(position)) break;
-      }
+      act();
+      if (isOuter) this.#startReady();
     } catch (thrown) {
       this.#break(thrown);
     }
-    this.#pumping = false;
+    if (!isOuter) return;
     this.#endIfDone();
+    this.#inTurn = false;
+  }
+
+  #startReady(): void {
+    while (this.#mayStart()) {
+      const position = this.#schedule.next();
+      if (position === undefined || !this.#start(position)) return;
+    }
   }
 
   #mayStart(): boolean {
@@ -96,7 +111,7 @@ class Conductor {
    */
   #start(position: number): boolean {
     const known = this.#waiting.size === 0 ? undefined : this.#waiting.get(position);
-    const prepared = known?.prepared ?? prepareNode(this.#state, position, this.#open.has(position));
+    const prepared = known ?? prepareNode(this.#state, position, this.#open.has(position));
     if (prepared.type === 'ended') {
       this.#close(position, prepared);
       return true;
@@ -106,16 +121,16 @@ class Conductor {
       this.#schedule.putBack(position);
       return false;
     }
-    const waiting = known ?? { prepared, lockedOutMs: 0 };
     const delayMs = this.#rates.delayMs(tool.name);
     if (delayMs > 0) {
-      this.#waitForRate(position, waiting, delayMs);
-      return true;
-    }
-    const asked = locks === undefined || locks.length === 0 ? undefined : this.#acquire(position, locks, waiting);
-    if (asked === undefined) this.#call(position, prepared);
+      this.#waiting.set(position, prepared);
+      this.#rates.add(position, tool.name, delayMs);
+      this.#ledger.noteWait(position, { type: 'rate', untilMs: this.#state.clock.now() + delayMs });
+    } else if (locks === undefined || this.#locks.take(position, locks)) this.#call(position, prepared);
     else {
-      void this.#waitForLocks(position, waiting, asked);
+      this.#awaited += 1;
+      this.#waiting.set(position, prepared);
+      this.#ledger.noteWait(position, { type: 'locks', names: locks });
       this.#rates.wakeNext(tool.name);
     }
     return true;
@@ -126,11 +141,11 @@ class Conductor {
     this.#running += 1;
     this.#alone = locks === undefined;
     this.#waiting.delete(position);
-    const isOpen = this.#open.delete(position);
     this.#rates.take(tool.name);
-    this.#ledger.noteStart(position);
+    const isOpen = this.#open.take(position);
     const callId = this.#ledger.callIdOf(position);
     const manner = this.#manners.mannerOf(position, callId);
+    this.#ledger.noteStart(position);
     this.#await(
       isOpen
         ? caller.resume(callId, manner)
@@ -142,40 +157,50 @@ class Conductor {
   }
 
   #await(calling: Promise<Outcome | Suspended>, position: number, locks: readonly string[] | undefined): void {
+    this.#awaited += 1;
     calling.then(
-      (outcome) => this.#called(position, outcome, locks),
-      (thrown) => this.#failed(thrown, position, locks),
+      (outcome) => this.#turn(() => this.#called(position, outcome, locks)),
+      (thrown) => this.#turn(() => this.#failed(thrown, position, locks)),
     );
   }
 
   #called(position: number, outcome: Outcome | Suspended, locks: readonly string[] | undefined): void {
     this.#leave(position, locks);
-    try {
-      if (outcome.kind === 'suspended') {
-        this.#ledger.noteSuspended(position, outcome);
-        this.#open.add(position);
-        if (this.#stop !== undefined) this.#closeOpen();
-      } else {
-        this.#ledger.settle(position, outcome);
-        this.#settled(position);
-      }
-    } catch (thrown) {
-      this.#break(thrown);
+    if (outcome.kind !== 'suspended') {
+      this.#ledger.settle(position, outcome);
+      this.#settled(position);
+      return;
     }
-    this.#pump();
+    this.#open.add(position);
+    this.#ledger.noteSuspended(position, outcome);
+    if (this.#stop !== undefined) this.#closeOpen();
   }
 
   #failed(thrown: unknown, position: number, locks: readonly string[] | undefined): void {
     this.#leave(position, locks);
-    this.#break(thrown);
-    this.#pump();
+    const code = isHoldfastError(thrown) ? thrown.code : undefined;
+    // The host goes on with the very call: the log tells how that ends.
+    if (code !== 'call.under_way' && code !== 'call.not_open') this.#break(thrown);
+    else if (this.#stop === undefined) this.#open.add(position);
   }
 
   #leave(position: number, locks: readonly string[] | undefined): void {
+    this.#awaited -= 1;
     this.#running -= 1;
     this.#alone = false;
-    if (locks !== undefined && locks.length > 0)
-      this.#options.limits.locks.release(this.#ledger.keyOf(position), locks);
+    if (locks !== undefined) this.#locks.release(position, locks);
+  }
+
+  #endedElsewhere(position: number, event: ToolCallEndEvent): void {
+    this.#awaited += 1;
+    // Who has ended it is in the middle of that.
+    void Promise.resolve().then(() =>
+      this.#turn(() => {
+        this.#awaited -= 1;
+        this.#ledger.noteForeign(position, event);
+        this.#settled(position);
+      }),
+    );
   }
 
   #close(position: number, end: NodeEnd): void {
@@ -189,66 +214,41 @@ class Conductor {
     if (this.#ledger.noteConsequence(position) === 'halt') this.#halt(position);
   }
 
-  #waitForRate(position: number, waiting: Waiting, delayMs: number): void {
-    this.#ledger.noteWait(position, { type: 'rate', untilMs: this.#state.clock.now() + delayMs });
-    this.#waiting.set(position, waiting);
-    this.#rates.add(position, waiting.prepared.tool.name, delayMs);
-  }
-
-  #acquire(position: number, names: readonly string[], { lockedOutMs }: Waiting): Promise<LockAnswer> | undefined {
-    const { lockTimeoutMs, limits } = this.#options;
-    const { caller, clock } = this.#state;
-    const timeoutMs = lockTimeoutMs === undefined ? undefined : Math.max(0, lockTimeoutMs - lockedOutMs);
-    return limits.locks.acquire(names, this.#ledger.keyOf(position), { onEnd: caller.onEnd, timeoutMs, clock });
-  }
-
-  async #waitForLocks(position: number, waiting: Waiting, asked: Promise<LockAnswer>): Promise<void> {
-    const { clock } = this.#state;
-    const { prepared } = waiting;
-    const names = prepared.locks ?? [];
-    const sinceMs = clock.now();
-    this.#ledger.noteWait(position, { type: 'locks', names });
-    this.#waiting.set(position, waiting);
-    this.#waitingForLocks += 1;
-    const answer = await asked;
-    this.#waitingForLocks -= 1;
-    waiting.lockedOutMs += clock.now() - sinceMs;
-    try {
-      if (answer === 'granted') this.#goOnWithLocks(position, prepared, names);
-      else if (answer === 'timed-out' && this.#stop === undefined)
-        this.#close(position, lockedOut(names, waiting.lockedOutMs));
-    } catch (thrown) {
-      this.#break(thrown);
-    }
-    this.#pump();
-  }
-
-  #goOnWithLocks(position: number, prepared: PreparedNode, names: readonly string[]): void {
-    if (this.#mayStart() && this.#rates.delayMs(prepared.tool.name) === 0) this.#call(position, prepared);
+  /** The node has waited for its locks. */
+  #answered(position: number, answer: LockAnswer): void {
+    this.#awaited -= 1;
+    const prepared = this.#waiting.get(position);
+    if (prepared === undefined || answer === 'ended') return;
+    const { tool, locks = [] } = prepared;
+    if (answer === 'timed-out') {
+      if (this.#stop === undefined) this.#close(position, lockedOut(locks, this.#locks.waitedMs(position)));
+    } else if (this.#mayStart() && this.#rates.delayMs(tool.name) === 0) this.#call(position, prepared);
     else {
       // Others can go on with them meanwhile.
-      this.#options.limits.locks.release(this.#ledger.keyOf(position), names);
+      this.#locks.release(position, locks);
       this.#schedule.putBack(position);
     }
   }
 
   /** The node at `by` has failed: nothing new starts, and what is under way is cancelled. */
   #halt(by: number): void {
+    const { ended } = this.#state.caller;
+    // It failed when its time was over, which a tool that keeps the thread busy keeps timers from telling.
+    if (ended !== undefined) this.#abort(ended);
     if (!this.#stopBy({ type: 'halted', by })) return;
     this.#options.cancel();
     this.#closeOpen();
-    this.#pump();
   }
 
   /** The time of all calls is over. */
   #abort(by: EndOfLife): void {
-    if (!this.#stopBy({ type: 'aborted', by })) return;
-    this.#closeOpen();
-    this.#pump();
+    this.#turn(() => {
+      if (this.#stopBy({ type: 'aborted', by })) this.#closeOpen();
+    });
   }
 
   #stopBy(stop: Stop): boolean {
-    if (this.#stop !== undefined || this.#broken !== undefined || this.#over) return false;
+    if (this.#stop !== undefined || this.#broken !== undefined) return false;
     this.#stop = stop;
     this.#rates.clear();
     return true;
@@ -265,8 +265,7 @@ class Conductor {
   /** Ends the calls that wait for people, or were begun by a process that has ended: their time is over, too. */
   #closeOpen(): void {
     const { caller } = this.#state;
-    for (const position of this.#open) {
-      this.#open.delete(position);
+    for (const position of this.#open.takeAll()) {
       this.#running += 1;
       const callId = this.#ledger.callIdOf(position);
       this.#await(caller.resume(callId, this.#manners.mannerOf(position, callId)), position, undefined);
@@ -274,15 +273,16 @@ class Conductor {
   }
 
   #endIfDone(): void {
-    if (this.#over || this.#running > 0 || this.#waitingForLocks > 0) return;
+    if (this.#awaited > 0) return;
     try {
       if (this.#broken === undefined && this.#stop !== undefined) this.#closeRest(this.#stop);
     } catch (thrown) {
       this.#break(thrown);
     }
-    if (this.#broken === undefined && this.#rates.size > 0) return;
+    if (this.#stop === undefined && this.#broken === undefined && this.#rates.size > 0) return;
     this.#over = true;
     this.#stopListening();
+    this.#open.release();
     if (this.#broken !== undefined) this.#end.reject(this.#broken.thrown);
     else if (this.#schedule.blocked) {
       const blocked = this.#state.nodes.filter((_, at) => !this.#schedule.isSettled(at));

@@ -22,7 +22,7 @@ export interface BegunPlan {
   readonly head: Omit<TraceHead, 'status' | 'endedAtMs'>;
   readonly facts: (NodeFacts | undefined)[];
   readonly settled: (SettledNode | undefined)[];
-  readonly masked: ReadonlySet<number>;
+  readonly masked: Set<number>;
   readonly open: ReadonlySet<number>;
   /** In the order in which they did. */
   readonly ended: readonly number[];

@@ -1,4 +1,4 @@
-import type { ToolCallEndEvent } from '@holdfast/core';
+import { hasMask, type ToolCallEndEvent } from '@holdfast/core';
 import type { EndOfLife, Suspended } from '@holdfast/executor';
 import { maskRecord } from '@holdfast/session';
 import { traceNode } from './build-trace.ts';
@@ -27,11 +27,6 @@ export class PlanLedger {
     return toCallId(this.#state.run, this.nodeAt(position).id);
   }
 
-  /** What the world knows its call by. */
-  keyOf(position: number): string {
-    return this.#state.caller.keyOf(this.callIdOf(position));
-  }
-
   noteStart(position: number): void {
     const { emit, clock } = this.#state;
     if (emit === undefined) return;
@@ -47,6 +42,14 @@ export class PlanLedger {
   noteCall(position: number, event: ToolCallEndEvent): void {
     const { facts, caller } = this.#state;
     facts[position] = maskRecord(event, caller.session.redactor);
+  }
+
+  /** Ended by the host, as the log has it. */
+  noteForeign(position: number, event: ToolCallEndEvent): void {
+    const { facts, masked } = this.#state;
+    facts[position] = event;
+    if (hasMask([event.outcome.message, event.outcome.value])) masked.add(position);
+    this.settle(position, event.outcome);
   }
 
   noteSuspended(position: number, { pending: [question] }: Suspended): void {

@@ -32,6 +32,14 @@ export function readPlanLog(records: Iterable<LogRecord>, run: number | undefine
   return reader?.read();
 }
 
+/** What the log says of how the run was begun. */
+export function readPlanHead(records: Iterable<LogRecord>, run: number): TraceHead | undefined {
+  for (const record of records) {
+    if (record.type === 'plan-start' && record['plan'] === run) return new PlanLogReader(record).read().head;
+  }
+  return undefined;
+}
+
 class PlanLogReader {
   readonly #run: number;
   readonly #facts: (NodeFacts | undefined)[];

@@ -29,7 +29,7 @@ export interface PlanState {
   /** Places of nodes that have ended and whose dependants are skipped. */
   readonly skips: Set<number>;
   /** Places of nodes whose inputs are masked in the log, or whose results are: nothing else is known of them here. */
-  readonly masked: ReadonlySet<number>;
+  readonly masked: Set<number>;
   /** Absent when nobody listens. */
   readonly emit: ((event: PlanEvent) => void) | undefined;
 }

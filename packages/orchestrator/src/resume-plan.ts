@@ -1,12 +1,13 @@
 import { type Clock, HoldfastError, hasMask, type Json } from '@holdfast/core';
 import type { Caller } from '@holdfast/executor';
 import type { OpenPlan, Session } from '@holdfast/session';
+import type { TraceHead } from './build-trace.ts';
 import type { CheckedPlan } from './check-plan.ts';
 import { findKeptPlan } from './kept-plans.ts';
 import { hasEnded, toCallId } from './node-facts.ts';
 import { type BegunPlan, performPlan } from './perform-plan.ts';
 import { claimPlan } from './plan-claims.ts';
-import { type PlanLog, readPlanLog } from './plan-log.ts';
+import { type PlanLog, readPlanHead, readPlanLog } from './plan-log.ts';
 import { checkRunOptions, type RunPlanOptions } from './plan-options.ts';
 import { type PlanRun, startPlanRun } from './plan-run.ts';
 import type { SettledNode } from './resolve-inputs.ts';
@@ -38,10 +39,15 @@ export function resumePlan(options: ResumePlanOptions): PlanRun {
     const open = findOpen(session, options.run);
     const release = claimPlan(session, open.run);
     try {
-      const log = readPlanLog(session.records(open.seq), open.run);
-      if (log === undefined) throw notOpen(session, open.run);
-      const found = await findPlan(log, session, options);
-      const begin = (_caller: Caller, clock: Clock): BegunPlan => goOn(log, { ...found, session, clock });
+      const head = readPlanHead(session.records(open.seq), open.run);
+      if (head === undefined) throw notOpen(session, open.run);
+      const found = await findPlan(head, session, options);
+      const begin = (_caller: Caller, clock: Clock): BegunPlan => {
+        // Only now: until here the host may have ended calls of it by itself.
+        const log = readPlanLog(session.records(open.seq), open.run);
+        if (log === undefined) throw notOpen(session, open.run);
+        return goOn(log, { ...found, session, clock });
+      };
       return await performPlan({ checked: found.checked, options, stream, begin });
     } finally {
       release();
@@ -80,7 +86,7 @@ interface FoundPlan {
 }
 
 /** The host's own, what this process has kept, or that of the log. */
-async function findPlan({ head }: PlanLog, session: Session, options: ResumePlanOptions): Promise<FoundPlan> {
+async function findPlan(head: TraceHead, session: Session, options: ResumePlanOptions): Promise<FoundPlan> {
   const known = options.plan ?? findKeptPlan(session, head.run)?.checked;
   const { tools, functions, limits } = options;
   const checked =
