@@ -1,7 +1,8 @@
 import type { JsonObject } from '@holdfast/core';
 import { checkPlan, type PlanTrace, readTrace, resumePlan, runPlan } from '@holdfast/orchestrator';
 import { createSession, memoryStore, replay, type Session } from '@holdfast/session';
-import { describe, expect, test } from 'vitest';
+import { manualClock } from '@holdfast/testing';
+import { describe, expect, test, vi } from 'vitest';
 import { checkedOf, type Doing, echo, fail, macrotask, tool } from './test-run.ts';
 
 // G4: plans as large as somebody may make them, and larger.
@@ -161,4 +162,36 @@ describe('with raised limits', { timeout: 60_000 }, () => {
     }
     expect([ended.size, last]).toEqual([10_000, 'plan-end']);
   });
+});
+
+test('500 runs under one signal and one clock leave nothing at either', async () => {
+  const clock = manualClock();
+  const { signal } = new AbortController();
+  const added = vi.spyOn(signal, 'addEventListener');
+  const removed = vi.spyOn(signal, 'removeEventListener');
+  const tools = [
+    tool('echo', echo, { locks: () => ['one'] }),
+    tool('bad', fail()),
+    tool('asked', echo, { dangerous: true }),
+  ];
+  const nodes = [
+    { id: 0, tool: 'echo', on_fail: 'continue' },
+    { id: 1, tool: 'echo', inputs: { x: { $from: 0 } } },
+    { id: 2, tool: 'bad', on_fail: 'continue' },
+    { id: 3, tool: 'asked', depends_on: [1, 2] },
+  ];
+  const plan = await checkedOf(nodes, { tools });
+  for (let time = 0; time < 500; time += 1) {
+    const session = createSession({ clock });
+    const { status } = await runPlan(plan, {
+      tools,
+      session,
+      clock,
+      signal,
+      rateLimits: { bad: { calls: 1, perMs: 5 } },
+    });
+    expect(status).toBe('suspended');
+  }
+  expect(added.mock.calls.length).toBe(removed.mock.calls.length);
+  expect([added.mock.calls.length >= 500, clock.pending]).toEqual([true, 0]);
 });
