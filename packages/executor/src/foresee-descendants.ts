@@ -1,4 +1,6 @@
-import type { NamedCall } from './foresee-watch.ts';
+import type { ExpectedCall } from './foresee-watch.ts';
+
+type Waiting = Pick<ExpectedCall, 'after'>;
 
 /** As many calls as an integer has bits are followed in one pass. */
 const bits = 32;
@@ -8,7 +10,7 @@ const maxPasses = 32;
  * For each call, whether none of `members` can end before it begins: each of them is the call itself, or waits for it. Where more than
  * 1,024 members wait for no other one, that is said of no call.
  */
-export function findFirst(calls: readonly NamedCall[], members: readonly number[]): (call: number) => boolean {
+export function findFirst(calls: readonly Waiting[], members: readonly number[]): (call: number) => boolean {
   const foremost = findForemost(calls, members);
   if (foremost.length > bits * maxPasses) return () => false;
   let first: Uint8Array | undefined;
@@ -30,7 +32,7 @@ export function findFirst(calls: readonly NamedCall[], members: readonly number[
 }
 
 /** The members that wait for no other: whoever comes before these comes before all. */
-function findForemost(calls: readonly NamedCall[], members: readonly number[]): readonly number[] {
+function findForemost(calls: readonly Waiting[], members: readonly number[]): readonly number[] {
   const isMember = new Set(members);
   const waits = new Uint8Array(calls.length);
   for (const [call, { after }] of calls.entries()) {

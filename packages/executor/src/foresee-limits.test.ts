@@ -159,6 +159,20 @@ describe('what is remembered, and what is not known of it', () => {
     expect(await foretell([pay(100), pay(5), known(check)], [limit])).toEqual(['denied', '-', '-']);
   });
 
+  test('calls of one tool do the same in one state, and not in another', async () => {
+    const policy = stateful({
+      check: ({ tool }, state) => (tool === wipe && state !== 5 ? no : allow),
+      onResult: ({ tool, input }, state) => {
+        if (tool === check) return 1;
+        if (state !== 1) return state;
+        return (input as { euros: number }).euros > 10 ? 5 : 1;
+      },
+    });
+    const pay = (euros: Json): ExpectedCall => ({ tool: build, input: { euros }, after: [] });
+    const calls = [pay(5), pay(100), known(wipe), known(check)];
+    expect((await foretell(calls, [policy], { grants: ['wipe'] }))[2]).toBe('-');
+  });
+
   test.each<[what: string, look: (context: PolicyContext<number>) => unknown]>([
     ['the session', ({ session }) => session.read(notes)],
     ['the time that is left', ({ deadline }) => deadline.remainingMs()],

@@ -85,6 +85,17 @@ test.each([
   expect(layout.width).toBeLessThanOrEqual(maxWidth);
 });
 
+test('edges that pass by many layers have a bounded number of bends together', () => {
+  // Each node needs the one before it, and one that is forty layers above.
+  const far: Needs = Array.from({ length: 500 }, (_, node) =>
+    node < 40 ? (chain[node] ?? []) : [node - 1, node - 40],
+  );
+  const points = layOut(far).edges.reduce((sum, edge) => sum + edge.length, 0);
+  const edges = 499 + 460;
+  expect(points).toBeGreaterThan(2 * edges);
+  expect(points).toBeLessThanOrEqual(2 * edges + 2 * 3_000);
+});
+
 test('a chain is a straight line, and two chains do not cross', () => {
   const twoChains: Needs = [[], [], [1], [0], [3], [2]];
   const { nodes } = layOut(twoChains);

@@ -104,7 +104,7 @@ function joinItems(
       const between = isBent ? layers.slice(first, first + span).map((layer) => addBend(layer)) : [];
       bends += between.length;
       const path = [from, ...between, to];
-      if (span >= 0) joinNeighbours(path);
+      joinNeighbours(path);
       return [path];
     }),
   );

@@ -62,9 +62,7 @@ function barsOf({ nodes, startedAtMs, endedAtMs }: PlanTrace): readonly Bar[] {
     if (fromMs === undefined) return [];
     const toMs = Math.max(fromMs, since(node.endedAtMs) ?? lastMs);
     const retriesMs = node.retries.flatMap(({ atMs }) => since(atMs) ?? []).filter((ms) => ms >= fromMs && ms <= toMs);
-    return [
-      { node, index, readyMs: Math.min(readyMs, fromMs), fromMs, workMs: workOf(node, fromMs, toMs), toMs, retriesMs },
-    ];
+    return [{ node, index, readyMs, fromMs, workMs: workOf(node, fromMs, toMs), toMs, retriesMs }];
   });
 }
 

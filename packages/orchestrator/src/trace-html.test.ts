@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { style, styleHash } from './html-style.ts';
+import { html } from './html-text.ts';
 import { listElements, readPage, skeletonOf, type TestElement, textOf } from './test-html.ts';
 import { begun, hostileTexts, partialTrace, randomTrace, type TestNode, traceFull, traceOf } from './test-traces.ts';
 import { traceToHtml } from './trace-html.ts';
@@ -92,6 +93,36 @@ test.each([
   const labels = elements.filter(({ name, attributes }) => name === 'text' && attributes.get('y') === '16').map(textOf);
   expect(labels.length).toBeLessThanOrEqual(10);
   for (const tick of ticks) expect(labels).toContain(tick);
+});
+
+test('times that no calendar has, and times before the run, spoil no scale', () => {
+  const nodes: readonly TestNode[] = [
+    { id: 0, at: [0, 20_000] },
+    { id: 1, at: [4e15, 4e15 + 5] },
+    { id: 2, at: [-3_000, 5] },
+  ];
+  const elements = pageOf(traceOf(nodes, { endedAtMs: begun + 20_000 }));
+  const ticks = elements.filter(({ attributes }) => attributes.get('class') === 'small').map(textOf);
+  expect(ticks).toContain('20 s');
+  const bars = named(elements, 'rect').filter(({ attributes }) => attributes.get('class') === 'bar');
+  expect(bars).toHaveLength(2);
+  expect(rowsOf(elements).map(textOf)[2]).toContain('+0 ms');
+});
+
+test('what is put into a page is text, between elements and in attributes', () => {
+  expect(html`<a title="${`&<>"'`}">${`&<>"'`}</a>`.text).toBe(
+    '<a title="&#38;&#60;&#62;&#34;&#39;">&#38;&#60;&#62;&#34;&#39;</a>',
+  );
+});
+
+test('too many dependencies for a drawing are a list', () => {
+  const nodes = Array.from(
+    { length: 80 },
+    (_, id): TestNode => ({ id, needs: Array.from({ length: id }, (_item, at) => at) }),
+  );
+  const elements = pageOf(traceOf(nodes));
+  expect(elements.some(({ attributes }) => attributes.get('class') === 'edge')).toBe(false);
+  expect(textOf(readPage(traceToHtml(traceOf(nodes))))).toContain('80 nodes and 3,160 dependencies: too many');
 });
 
 /** Numbers, our own words and our own paths: what an attribute may be made of. */
