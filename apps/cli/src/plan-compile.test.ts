@@ -6,6 +6,7 @@ import { createFolder, type TestFolder } from './test-folder.ts';
 import { createTestHost, type TestHostOptions } from './test-host.ts';
 import { planText, planTools } from './test-plans.ts';
 import { type Ended, runHere, runMain } from './test-program.ts';
+import { findIssues, readSchema } from './test-schemas.ts';
 
 function inFolder({ path }: TestFolder, options: TestHostOptions = {}) {
   return (...argv: readonly string[]): Promise<Ended> => runHere(argv, { directory: path, ...options });
@@ -49,6 +50,7 @@ test('a model that never gives a good plan: everything that is wrong is listed, 
     status: 'error',
     error: expect.stringContaining('same answer'),
   });
+  expect(findIssues(await readSchema('plan'), JSON.parse(json.stdout))).toEqual([]);
   expect(await readdir(folder.path)).not.toContain('.holdfast');
 });
 
