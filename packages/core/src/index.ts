@@ -71,6 +71,7 @@ export {
   type PreparedCall,
   type ReserveContext,
 } from './policy.ts';
+export { toPrintable, toPrintableBlock, unprintable } from './printable.ts';
 export type { Prompt, PromptView, RenderedPrompt } from './prompt.ts';
 export { hasMask, type Redactor } from './redactor.ts';
 export { isStagedResource, type ResourceTransaction, type StagedResource, type Touched } from './resource.ts';

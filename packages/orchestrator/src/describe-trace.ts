@@ -1,3 +1,4 @@
+import { toPrintableBlock } from '@holdfast/core';
 import { formatTable, type TextTable } from './describe-plan.ts';
 import {
   describeDecision,
@@ -9,7 +10,7 @@ import {
   nameOf,
   whyOf,
 } from './report-facts.ts';
-import { cut, formatCount, formatDuration, formatTime, toBlock, toLine, toPrintableBlock } from './report-text.ts';
+import { cut, formatCount, formatDuration, formatTime, toBlock, toLine } from './report-text.ts';
 import type { PlanTrace } from './trace.ts';
 
 /** A row for each node, in plan order: `node`, `tool`, `kind`, `attempts`, `took`, `why`. */

@@ -1,5 +1,5 @@
-import type { Json } from '@holdfast/core';
-import { cut, formatCount, toBlock, toPrintable, toPrintableBlock } from './report-text.ts';
+import { type Json, toPrintable, toPrintableBlock } from '@holdfast/core';
+import { cut, formatCount, toBlock } from './report-text.ts';
 
 /** Text that is HTML already. Only this file makes it of what it is given. */
 export class Html {

@@ -1,29 +1,5 @@
-import type { Json } from '@holdfast/core';
+import { type Json, toPrintable } from '@holdfast/core';
 import type { NodeId } from './plan.ts';
-
-// Whatever a terminal would obey or a reader cannot see: controls, marks of direction, zero-width signs, lone surrogates. U+FE0F
-// stays: it only makes a sign an emoji.
-const hidden = String.raw`\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}`;
-const unprintable = new RegExp(`(?!\u{FE0F})[${hidden}]`, 'gu');
-const unprintableInBlock = new RegExp(`(?![\n\t]|\u{FE0F})[${hidden}]`, 'gu');
-
-/** One line that is safe to print: what cannot be seen is shown as an escape, line breaks too. */
-export function toPrintable(text: string): string {
-  return text.replaceAll(unprintable, escapeCharacter);
-}
-
-/** As `toPrintable`, but line breaks and tabs stay. */
-export function toPrintableBlock(text: string): string {
-  return text.replaceAll('\r\n', '\n').replaceAll(unprintableInBlock, escapeCharacter);
-}
-
-function escapeCharacter(character: string): string {
-  if (character === '\n') return '\\n';
-  if (character === '\r') return '\\r';
-  if (character === '\t') return '\\t';
-  const code = character.codePointAt(0) ?? 0;
-  return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16)}}`;
-}
 
 /** The first `length` characters of a text, never half of a sign, and how many there were beyond them. */
 export interface Cut {

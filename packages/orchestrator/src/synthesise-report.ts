@@ -1,3 +1,4 @@
+import { toPrintableBlock } from '@holdfast/core';
 import {
   describeDecision,
   describeOpenEnd,
@@ -8,7 +9,7 @@ import {
   nameOf,
   whyOf,
 } from './report-facts.ts';
-import { cut, formatCount, formatDuration, toBlock, toLine, toPrintableBlock } from './report-text.ts';
+import { cut, formatCount, formatDuration, toBlock, toLine } from './report-text.ts';
 import type { NodeTrace, PlanTrace } from './trace.ts';
 
 const maxOutput = 20_000;

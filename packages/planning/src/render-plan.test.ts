@@ -50,7 +50,7 @@ test('ids stand below each other', () => {
 
 test.each([
   { title: 'a\x1b[2Jb', shown: 'a\\x1b[2Jb' },
-  { title: 'a\nb\r\tc', shown: 'a\\x0ab\\x0d\\x09c' },
+  { title: 'a\nb\r\tc', shown: 'a\\nb\\r\\tc' },
   { title: 'a\u202eb\u200bc\u2028d', shown: 'a\\u{202e}b\\u{200b}c\\u{2028}d' },
   { title: 'a\u{e0041}b\ud800c', shown: 'a\\u{e0041}b\\u{d800}c' },
   { title: 'naïve ❤\ufe0f 漢字', shown: 'naïve ❤\ufe0f 漢字' },

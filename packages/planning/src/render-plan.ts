@@ -1,3 +1,4 @@
+import { toPrintable } from '@holdfast/core';
 import { countDone, type StepStatus, type TodoPlan } from './plan.ts';
 
 export interface RenderPlanOptions {
@@ -31,13 +32,3 @@ const looks: Readonly<Record<StepStatus, { readonly mark: string; readonly code?
   in_progress: { mark: '>', code: yellow },
   done: { mark: 'x', code: dim },
 };
-
-// Controls, marks of direction, zero-width signs, lone surrogates, line separators. U+FE0F stays: it only makes a sign an emoji.
-const unprintable = /(?!\u{FE0F})[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
-
-function toPrintable(text: string): string {
-  return text.replaceAll(unprintable, (character) => {
-    const code = character.codePointAt(0) ?? 0;
-    return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16)}}`;
-  });
-}
