@@ -187,15 +187,55 @@ describe('the host goes on with a call by itself', () => {
     const running = runPlan(plan, { tools, session, ...options, onEvent }).result;
     void Promise.allSettled([running]);
     await asked.promise;
-    await answerApproval(session, 'plan_1_0', { type: 'approve' });
     return { session, tools, running, events, end: (thrown) => (thrown ? gate.reject(thrown) : gate.resolve(null)) };
+  }
+
+  test('or answers while the run goes on, which goes on with it', async () => {
+    const calls: unknown[] = [];
+    const { session, running, end } = await begin(calls);
+    await answerApproval(session, 'plan_1_0', { type: 'approve' }, { by: 'ann' });
+    await ended(session, 'plan_1_2');
+    end();
+    const trace = await running;
+    expect([trace.status, kinds(trace), calls.length]).toEqual(['succeeded', ['ok', 'ok', 'ok'], 1]);
+    expect(nodeOf(trace, 0).approval).toEqual({ type: 'approve', by: 'ann' });
+    expect(readTrace(session.records())).toEqual(trace);
+  });
+
+  test('or has answered before the run has heard that it waits', async () => {
+    const calls: unknown[] = [];
+    const tools = [danger(calls)];
+    const plan = await checkedOf([{ id: 0, tool: 'danger' }], { tools });
+    const session = createSession({ id: 's' });
+    const onEvent = (event: PlanEvent): void => {
+      if (event.type === 'approval-request') void answerApproval(session, event.pending, { type: 'approve' });
+    };
+    expect((await runPlan(plan, { tools, session, onEvent })).status).toBe('succeeded');
+    expect(calls).toHaveLength(1);
+  });
+
+  test('or answers no', async () => {
+    const { session, running, end } = await begin([]);
+    await answerApproval(session, 'plan_1_0', { type: 'deny' });
+    end(new Error('cancelled'));
+    const trace = await running;
+    expect([trace.status, nodeOf(trace, 0).code]).toEqual(['failed', 'approval.denied']);
+    expect(readTrace(session.records())).toEqual(trace);
+  });
+
+  /** Waits until the log has the end of a call. */
+  async function ended(session: Session, callId: string): Promise<void> {
+    while (![...session.records()].some((record) => record.type === 'tool-call-end' && record['callId'] === callId)) {
+      await macrotask();
+    }
   }
 
   test('while the run goes on: what needs it starts', async () => {
     const calls: unknown[] = [];
     const { session, tools, running, events, end } = await begin(calls);
+    void answerApproval(session, 'plan_1_0', { type: 'approve' });
     await resumeToolCall('plan_1_0', { tools, session });
-    await macrotask();
+    await ended(session, 'plan_1_2');
     end();
     const trace = await running;
     expect([trace.status, kinds(trace), calls.length]).toEqual(['succeeded', ['ok', 'ok', 'ok'], 1]);
@@ -213,6 +253,7 @@ describe('the host goes on with a call by itself', () => {
   test('and the run is cancelled then', async () => {
     const controller = new AbortController();
     const { session, tools, running } = await begin([], { signal: controller.signal });
+    void answerApproval(session, 'plan_1_0', { type: 'approve' });
     await resumeToolCall('plan_1_0', { tools, session });
     controller.abort();
     const trace = await running;
@@ -225,6 +266,7 @@ describe('the host goes on with a call by itself', () => {
     const controller = new AbortController();
     const calls: unknown[] = [];
     const { session, tools, running } = await begin(calls, { signal: controller.signal });
+    void answerApproval(session, 'plan_1_0', { type: 'approve' });
     const resumed = resumeToolCall('plan_1_0', { tools, session });
     controller.abort();
     const trace = await running;

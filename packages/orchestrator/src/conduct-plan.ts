@@ -1,8 +1,8 @@
-import { isHoldfastError, type Outcome, type ToolCallEndEvent } from '@holdfast/core';
+import type { Outcome } from '@holdfast/core';
 import type { EndOfLife, Suspended } from '@holdfast/executor';
 import { LockQueue } from './lock-queue.ts';
 import type { LockAnswer } from './lock-table.ts';
-import { OpenCalls } from './open-calls.ts';
+import { isElsewhere, OpenCalls } from './open-calls.ts';
 import { cutOff, halted, lockedOut, type NodeEnd, PlanLedger } from './plan-ledger.ts';
 import type { ConductOptions, PlanState, Stop } from './plan-state.ts';
 import { RateQueue } from './rate-queue.ts';
@@ -27,9 +27,7 @@ class Conductor {
   readonly #rates: RateQueue;
   readonly #open: OpenCalls;
   readonly #locks: LockQueue;
-  /** Nodes that could start, and wait for locks or the rate of their tool. */
   readonly #waiting = new Map<number, PreparedNode>();
-  /** Calls that have a place. */
   #running = 0;
   /** One beside which nothing else may run has it. */
   #alone = false;
@@ -46,23 +44,27 @@ class Conductor {
     this.#options = options;
     this.#ledger = new PlanLedger(state);
     this.#manners = new NodeManners(state, (position, event) => this.#ledger.noteCall(position, event));
-    this.#open = new OpenCalls(state, (position, event) => this.#endedElsewhere(position, event));
+    this.#open = new OpenCalls(state, {
+      onAnswer: (position, digest) => this.#heard(() => this.#goOn(position, digest)),
+      onEnd: (position, event) =>
+        this.#heard(() => {
+          this.#ledger.noteForeign(position, event);
+          this.#settled(position);
+        }),
+    });
     this.#schedule = new Schedule(state.positions.edges);
-    const { locks, rates } = options.limits;
-    const { lockTimeoutMs } = options;
-    this.#locks = new LockQueue(state, { locks, lockTimeoutMs }, (position, answer) => {
+    this.#locks = new LockQueue(state, options, (position, answer) => {
       this.#turn(() => this.#answered(position, answer));
     });
-    this.#rates = new RateQueue(rates, state.clock, (position) => {
+    this.#rates = new RateQueue(options.limits.rates, state.clock, (position) => {
       this.#turn(() => this.#schedule.putBack(position));
     });
   }
 
   conduct(): Promise<Stop | undefined> {
-    const { open, ended } = this.#options;
     this.#turn(() => {
-      for (const position of open) this.#open.add(position);
-      for (const position of ended) this.#settled(position);
+      for (const position of this.#options.open) this.#open.add(position);
+      for (const position of this.#options.ended) this.#settled(position);
       // Told at once where that has been.
       this.#stopListening = this.#state.caller.onEnd((by) => this.#abort(by));
     });
@@ -80,6 +82,7 @@ class Conductor {
     try {
       act();
       if (isOuter) this.#startReady();
+      if (isOuter) this.#closeRest();
     } catch (thrown) {
       this.#break(thrown);
     }
@@ -174,13 +177,12 @@ class Conductor {
     this.#open.add(position);
     this.#ledger.noteSuspended(position, outcome);
     if (this.#stop !== undefined) this.#closeOpen();
+    else this.#open.check(position);
   }
 
   #failed(thrown: unknown, position: number, locks: readonly string[] | undefined): void {
     this.#leave(position, locks);
-    const code = isHoldfastError(thrown) ? thrown.code : undefined;
-    // The host goes on with the very call: the log tells how that ends.
-    if (code !== 'call.under_way' && code !== 'call.not_open') this.#break(thrown);
+    if (!isElsewhere(thrown)) this.#break(thrown);
     else if (this.#stop === undefined) this.#open.add(position);
   }
 
@@ -191,16 +193,21 @@ class Conductor {
     if (locks !== undefined) this.#locks.release(position, locks);
   }
 
-  #endedElsewhere(position: number, event: ToolCallEndEvent): void {
+  /** Whoever has written it to the log is in the middle of what it does. */
+  #heard(act: () => void): void {
     this.#awaited += 1;
-    // Who has ended it is in the middle of that.
     void Promise.resolve().then(() =>
       this.#turn(() => {
         this.#awaited -= 1;
-        this.#ledger.noteForeign(position, event);
-        this.#settled(position);
+        act();
       }),
     );
+  }
+
+  /** A question was answered. A call that has not been gone on with finds the answer by itself. */
+  #goOn(position: number, digest: string): void {
+    this.#ledger.noteAnswer(position, digest);
+    if (this.#open.has(position) && this.#schedule.isUnderWay(position)) this.#schedule.putBack(position);
   }
 
   #close(position: number, end: NodeEnd): void {
@@ -264,33 +271,27 @@ class Conductor {
 
   /** Ends the calls that wait for people, or were begun by a process that has ended: their time is over, too. */
   #closeOpen(): void {
-    const { caller } = this.#state;
     for (const position of this.#open.takeAll()) {
       this.#running += 1;
       const callId = this.#ledger.callIdOf(position);
-      this.#await(caller.resume(callId, this.#manners.mannerOf(position, callId)), position, undefined);
+      const manner = this.#manners.mannerOf(position, callId);
+      this.#await(this.#state.caller.resume(callId, manner), position, undefined);
     }
   }
 
   #endIfDone(): void {
-    if (this.#awaited > 0) return;
-    try {
-      if (this.#broken === undefined && this.#stop !== undefined) this.#closeRest(this.#stop);
-    } catch (thrown) {
-      this.#break(thrown);
-    }
-    if (this.#stop === undefined && this.#broken === undefined && this.#rates.size > 0) return;
+    if (this.#awaited > 0 || this.#rates.size > 0) return;
     this.#over = true;
     this.#stopListening();
     this.#open.release();
     if (this.#broken !== undefined) this.#end.reject(this.#broken.thrown);
-    else if (this.#schedule.blocked) {
-      const blocked = this.#state.nodes.filter((_, at) => !this.#schedule.isSettled(at));
-      this.#end.reject(blockedError(blocked.map(({ id }) => id)));
-    } else this.#end.resolve(this.#stop);
+    else if (!this.#schedule.blocked) this.#end.resolve(this.#stop);
+    else this.#end.reject(blockedError(this.#state.nodes.filter((_, at) => !this.#schedule.isSettled(at))));
   }
 
-  #closeRest(stop: Stop): void {
+  #closeRest(): void {
+    const stop = this.#stop;
+    if (stop === undefined || this.#broken !== undefined || this.#awaited > 0) return;
     const end = stop.type === 'halted' ? halted(this.#ledger.nodeAt(stop.by).id) : cutOff(stop.by);
     for (const position of this.#state.nodes.keys()) {
       if (!this.#schedule.isSettled(position)) this.#close(position, end);

@@ -1,21 +1,15 @@
-import type { LockAnswer, LockTable } from './lock-table.ts';
+import type { LockAnswer } from './lock-table.ts';
 import { toCallId } from './node-facts.ts';
-import type { PlanState } from './plan-state.ts';
-
-export interface LockQueueOptions {
-  readonly locks: LockTable;
-  /** How long a node may wait, all in all. */
-  readonly lockTimeoutMs: number | undefined;
-}
+import type { ConductOptions, PlanState } from './plan-state.ts';
 
 /** The locks of the nodes of one run, which go by their places. */
 export class LockQueue {
   readonly #state: PlanState;
-  readonly #options: LockQueueOptions;
+  readonly #options: ConductOptions;
   readonly #onAnswer: (position: number, answer: LockAnswer) => void;
   readonly #waitedMs = new Map<number, number>();
 
-  constructor(state: PlanState, options: LockQueueOptions, onAnswer: (position: number, answer: LockAnswer) => void) {
+  constructor(state: PlanState, options: ConductOptions, onAnswer: (position: number, answer: LockAnswer) => void) {
     this.#state = state;
     this.#options = options;
     this.#onAnswer = onAnswer;
@@ -24,10 +18,10 @@ export class LockQueue {
   /** Whether the node holds all of them now; otherwise it is told later. */
   take(position: number, names: readonly string[]): boolean {
     if (names.length === 0) return true;
-    const { locks, lockTimeoutMs } = this.#options;
+    const { limits, lockTimeoutMs } = this.#options;
     const { caller, clock } = this.#state;
     const timeoutMs = lockTimeoutMs === undefined ? undefined : Math.max(0, lockTimeoutMs - this.waitedMs(position));
-    const asked = locks.acquire(names, this.#ownerOf(position), { onEnd: caller.onEnd, timeoutMs, clock });
+    const asked = limits.locks.acquire(names, this.#ownerOf(position), { onEnd: caller.onEnd, timeoutMs, clock });
     if (asked === undefined) return true;
     const sinceMs = clock.now();
     void asked.then((answer) => {
@@ -42,7 +36,7 @@ export class LockQueue {
   }
 
   release(position: number, names: readonly string[]): void {
-    if (names.length > 0) this.#options.locks.release(this.#ownerOf(position), names);
+    if (names.length > 0) this.#options.limits.locks.release(this.#ownerOf(position), names);
   }
 
   /** What the world knows its call by. */

@@ -52,6 +52,12 @@ export class PlanLedger {
     this.settle(position, event.outcome);
   }
 
+  noteAnswer(position: number, digest: string): void {
+    const { facts } = this.#state;
+    const known = facts[position];
+    if (known?.type === 'suspended' && known.pending.digest === digest) facts[position] = { ...known, answered: true };
+  }
+
   noteSuspended(position: number, { pending: [question] }: Suspended): void {
     const { facts, caller } = this.#state;
     if (question === undefined) return;

@@ -100,10 +100,10 @@ describe('Schedule', () => {
   });
 
   test('the error names what is blocked, and not all of very many', () => {
-    const error = blockedError(['a', 7]);
+    const error = blockedError([{ id: 'a' }, { id: 7 }]);
     expect(error).toMatchObject({ code: 'plan.blocked', data: { nodes: ['a', 7] } });
     expect(error.message).toContain('`a`, `7` wait for each other');
-    expect(blockedError(Array.from({ length: 50 }, (_, id) => id)).message).toContain('and 30 more');
+    expect(blockedError(Array.from({ length: 50 }, (_, id) => ({ id }))).message).toContain('and 30 more');
   });
 });
 

@@ -43,6 +43,10 @@ export class Schedule {
     return this.#states[position] === settled;
   }
 
+  isUnderWay(position: number): boolean {
+    return this.#states[position] === underWay;
+  }
+
   /** The first node in plan order all of whose parents have settled and that is not under way. */
   next(): number | undefined {
     for (;;) {
@@ -78,8 +82,9 @@ export class Schedule {
   }
 }
 
-/** `ids`: nodes that nothing can start. */
-export function blockedError(ids: readonly NodeId[]): HoldfastError {
+/** `nodes`: those that nothing can start. */
+export function blockedError(nodes: readonly { readonly id: NodeId }[]): HoldfastError {
+  const ids = nodes.map(({ id }) => id);
   const shown = ids.slice(0, 20).map((id) => `\`${id}\``);
   const more = ids.length > shown.length ? ` and ${ids.length - shown.length} more` : '';
   return new HoldfastError(
