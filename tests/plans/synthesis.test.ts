@@ -299,13 +299,11 @@ describe('what the model is told', () => {
   test('no sign of a result is cut in half', async () => {
     for (const limit of [7, 8, 9, 10]) {
       const model = scriptedModel([{ text: 'Done.' }]);
-      await synthesise(traceOf([{ node: 0, value: '\u{1f600}'.repeat(20) }]), {
-        model,
-        resultLimits: { search: limit },
-      });
+      const value = `\n${'\u{1f600}'.repeat(20)}`;
+      await synthesise(traceOf([{ node: 0, value }]), { model, resultLimits: { search: limit } });
       const [node] = toldOf(model.requests[0]).nodes;
-      expect(node?.resultStart).toMatch(/^\u{1f600}+$/u);
-      expect((node?.resultStart?.length ?? 0) + (node?.leftOutCharacters ?? 0)).toBe(40);
+      expect(node?.resultStart).toMatch(/^\n\u{1f600}+$/u);
+      expect((node?.resultStart?.length ?? 0) + (node?.leftOutCharacters ?? 0)).toBe(41);
     }
   });
 

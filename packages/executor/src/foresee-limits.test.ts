@@ -271,6 +271,10 @@ describe('which calls come before all of some', () => {
     const joined = [known(build), known(build, 0), ...star.slice(2).map(() => known(build, 1))];
     const isJoined = findFirst(joined, members);
     expect([isJoined(0), isJoined(1), isJoined(2)]).toEqual([true, true, false]);
+    // As many as are followed at once wait for the first alone.
+    const late = [known(build), known(build, 0), ...members.map((member) => known(build, member < 34 ? 0 : 1))];
+    const isLate = findFirst(late, members);
+    expect([isLate(0), isLate(1)]).toEqual([true, false]);
     // Every other one of a chain: one of them comes before the rest, however many there are.
     const chain = Array.from({ length: 5_000 }, (_, at) => known(build, ...(at === 0 ? [] : [at - 1])));
     const isHead = findFirst(
