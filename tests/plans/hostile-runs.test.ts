@@ -1,5 +1,10 @@
+import { getEventListeners } from 'node:events';
+import { answerApproval, createBudget } from '@holdfast/executor';
+import { createLockTable, resumePlan, runPlan } from '@holdfast/orchestrator';
+import { createSession, memoryStore } from '@holdfast/session';
+import { manualClock } from '@holdfast/testing';
 import { expect, test } from 'vitest';
-import { checkedOf, fail, failing, kinds, ok, run, runChecked, tool } from './test-run.ts';
+import { checkedOf, fail, failing, kinds, macrotask, ok, run, runChecked, slow, tool } from './test-run.ts';
 
 test('a plan that may retry more often than 10 times does, to the last time', async () => {
   const tools = [tool('flaky', failing(15, 'done'), { repeat: 'safe' }), tool('broken', fail(), { repeat: 'safe' })];
@@ -37,3 +42,130 @@ test.each(['none', 'external'] as const)(
     }
   },
 );
+
+test('without a name the plan that was begun last is gone on with', async () => {
+  const tools = [tool('asked', ok(), { dangerous: true })];
+  const plan = await checkedOf([{ id: 1, tool: 'asked' }], { tools });
+  const session = createSession();
+  const { run: first } = await runPlan(plan, { tools, session });
+  const { run: second } = await runPlan(plan, { tools, session });
+  const { run: resumed } = await resumePlan({ tools, session });
+  expect([first < second, resumed]).toEqual([true, second]);
+});
+
+test('who goes on with a plan says anew how often tools may be called, also in the plans within it', async () => {
+  const inner = [tool('inner', ok())];
+  const nodes = [
+    { id: 0, tool: 'inner' },
+    { id: 1, tool: 'inner' },
+  ];
+  const within = await checkedOf(nodes, { tools: inner });
+  const tools = [
+    tool('asked', ok(), { dangerous: true }),
+    tool('outer', async (_input, context) => {
+      const { status } = await runPlan(within, { tools: inner, session: context.child(), clock: manualClock() });
+      return status;
+    }),
+  ];
+  const plan = await checkedOf(
+    [
+      { id: 'asked', tool: 'asked' },
+      { id: 'outer', tool: 'outer', depends_on: ['asked'] },
+    ],
+    {
+      tools,
+    },
+  );
+  const session = createSession();
+  await runPlan(plan, { tools, session, rateLimits: { inner: { calls: 1, perMs: 1e9 } } });
+  await answerApproval(session, 'plan_1_asked', { type: 'approve' });
+  expect(await resumePlan({ tools, session })).toMatchObject({ status: 'succeeded', output: 'succeeded' });
+});
+
+test('a plan within a call has the locks of the run around it, whatever it is given', async () => {
+  const clock = manualClock(Date.now());
+  let under = 0;
+  let most = 0;
+  const locked = tool(
+    'locked',
+    async (input, context) => {
+      under += 1;
+      most = Math.max(most, under);
+      await slow(clock, 5)(input, context);
+      under -= 1;
+      return null;
+    },
+    { locks: () => ['one'] },
+  );
+  const within = await checkedOf([{ id: 0, tool: 'locked' }], { tools: [locked] });
+  const outer = tool('outer', async (_input, context) => {
+    const options = { tools: [locked], session: context.child(), clock, locks: createLockTable() };
+    return (await runPlan(within, options)).status;
+  });
+  const nodes = [
+    { id: 0, tool: 'locked' },
+    { id: 1, tool: 'outer' },
+  ];
+  const { trace } = await run([locked, outer], nodes, { clock });
+  expect([trace.status, trace.output, most]).toEqual(['succeeded', 'succeeded', 1]);
+});
+
+test('a run leaves neither timers nor listeners behind', async () => {
+  const clock = manualClock();
+  const { signal } = new AbortController();
+  const tools = [tool('a', ok(), { locks: () => ['one'] })];
+  const nodes = [
+    { id: 0, tool: 'a' },
+    { id: 1, tool: 'a' },
+  ];
+  const plan = await checkedOf(nodes, { tools });
+  const budget = createBudget({ maxWallMs: 1e6 });
+  const options = { tools, session: createSession(), signal, clock, budget, timeoutMs: 1e6, lockTimeoutMs: 1e6 };
+  expect(await runPlan(plan, options)).toMatchObject({ status: 'succeeded' });
+  expect([clock.pending, getEventListeners(signal, 'abort').length]).toEqual([0, 0]);
+});
+
+test('a run has ended when its log is safe', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const log = memoryStore();
+  const store = { ...log, sync: () => (log.records.at(-1)?.type === 'plan-end' ? promise : Promise.resolve()) };
+  const tools = [tool('a', ok())];
+  const plan = await checkedOf([{ id: 1, tool: 'a' }], { tools });
+  let ended = false;
+  const going = runPlan(plan, { tools, session: createSession({ store }) }).result.finally(() => {
+    ended = true;
+  });
+  for (let step = 0; step < 10; step += 1) await macrotask();
+  expect(ended).toBe(false);
+  resolve();
+  expect((await going).status).toBe('succeeded');
+});
+
+test('a plan that is checked anew has the caps that it was checked with', async () => {
+  const nodes = [{ id: 1, tool: 'a', retry: 15 }];
+  const plan = await checkedOf(nodes, { tools: [tool('a', ok())], limits: { maxRetry: 15 } });
+  const tools = [tool('a', ok())];
+  expect(await runPlan(plan, { tools, session: createSession() })).toMatchObject({ status: 'succeeded' });
+});
+
+test('two plans down a start counts once', async () => {
+  const inner = [tool('inner', ok())];
+  const nodes = [
+    { id: 0, tool: 'inner' },
+    { id: 1, tool: 'inner' },
+  ];
+  const deepest = await checkedOf(nodes, { tools: inner });
+  const clock = manualClock();
+  const middle = tool(
+    'middle',
+    async (_input, context) => (await runPlan(deepest, { tools: inner, session: context.child(), clock })).status,
+  );
+  const within = await checkedOf([{ id: 0, tool: 'middle' }], { tools: [middle] });
+  const outer = tool(
+    'outer',
+    async (_input, context) => (await runPlan(within, { tools: [middle], session: context.child(), clock })).output,
+  );
+  const plan = await checkedOf([{ id: 0, tool: 'outer' }], { tools: [outer] });
+  const options = { tools: [outer], session: createSession(), clock, rateLimits: { inner: { calls: 2, perMs: 1e9 } } };
+  expect(await runPlan(plan, options)).toMatchObject({ status: 'succeeded', output: 'succeeded' });
+});
