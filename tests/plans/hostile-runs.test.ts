@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { answerApproval, createBudget } from '@holdfast/executor';
-import { createLockTable, resumePlan, runPlan } from '@holdfast/orchestrator';
-import { createSession, memoryStore } from '@holdfast/session';
+import { createLockTable, readTrace, resumePlan, runPlan } from '@holdfast/orchestrator';
+import { createSession, type LogRecord, memoryStore } from '@holdfast/session';
 import { manualClock } from '@holdfast/testing';
 import { expect, test } from 'vitest';
 import { checkedOf, fail, failing, kinds, macrotask, ok, run, runChecked, slow, tool } from './test-run.ts';
@@ -168,4 +168,38 @@ test('two plans down a start counts once', async () => {
   const plan = await checkedOf([{ id: 0, tool: 'outer' }], { tools: [outer] });
   const options = { tools: [outer], session: createSession(), clock, rateLimits: { inner: { calls: 2, perMs: 1e9 } } };
   expect(await runPlan(plan, options)).toMatchObject({ status: 'succeeded', output: 'succeeded' });
+});
+
+test('a trace is made of what is about the nodes of the run, and of the first end of each', async () => {
+  const tools = [tool('a', ok('mine')), tool('asked', ok(), { dangerous: true })];
+  const nodes = [
+    { id: 0, tool: 'a' },
+    { id: 1, tool: 'asked' },
+  ];
+  const session = createSession();
+  const trace = await runPlan(await checkedOf(nodes, { tools }), { tools, session });
+  const records = [...session.records()];
+  const found = records.find(({ type }) => type === 'tool-call-end') as LogRecord;
+  const closed = {
+    type: 'plan-node',
+    plan: 1,
+    kind: 'cancelled',
+    code: 'x',
+    message: '',
+    because: [],
+    atMs: 0,
+    seq: 0,
+  };
+  const strange: readonly LogRecord[] = [
+    // Another end of one that has ended, with its call or without.
+    { ...found, outcome: { kind: 'failed' } },
+    { ...closed, node: 0 },
+    // Ends in another run, of an agent's call and of one within a call, which happen to be called like a node.
+    { ...closed, node: 1, plan: 2 },
+    { ...found, callId: 'plan_1_1', run: 0, turn: 0 },
+    { ...found, callId: 'plan_1_1', parentId: 'plan_1_0' },
+    // An answer to what was asked before.
+    { ...closed, type: 'approval-answer', callId: 'plan_1_1', digest: 'another', answer: { type: 'approve' } },
+  ];
+  for (const record of strange) expect(readTrace([...records, record])).toEqual(trace);
 });
