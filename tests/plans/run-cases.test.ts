@@ -505,6 +505,22 @@ describe('timeouts, retries, locks, rates', () => {
     expect(events).toContainEqual({ type: 'node-wait', node: 2, wait: { type: 'rate', untilMs: 100 }, atMs: 0 });
   });
 
+  test('a lock and a rate at once: both hold', async () => {
+    const clock = manualClock();
+    const at: number[] = [];
+    const both = tool(
+      'both',
+      (input, context) => {
+        at.push(clock.now());
+        return slow(clock, 5)(input, context);
+      },
+      { locks: () => ['db'] },
+    );
+    const nodes = [0, 1, 2].map((id) => ({ id, tool: 'both' }));
+    await run([both], nodes, { clock, rateLimits: { both: { calls: 2, perMs: 50 } } });
+    expect(at).toEqual([0, 5, 50]);
+  });
+
   test('a run that is cancelled waits neither for locks nor for rates', async () => {
     const clock = manualClock();
     const controller = new AbortController();

@@ -1,6 +1,15 @@
+import { getEventListeners } from 'node:events';
 import type { Tool } from '@holdfast/core';
 import { answerApproval } from '@holdfast/executor';
-import { type CheckedPlan, checkPlan, type PlanEvent, readTrace, resumePlan, runPlan } from '@holdfast/orchestrator';
+import {
+  type CheckedPlan,
+  checkPlan,
+  createLockTable,
+  type PlanEvent,
+  readTrace,
+  resumePlan,
+  runPlan,
+} from '@holdfast/orchestrator';
 import { createSession, memoryStore, type Session, type SessionStore } from '@holdfast/session';
 import { manualClock } from '@holdfast/testing';
 import { describe, expect, test } from 'vitest';
@@ -232,6 +241,8 @@ describe('what breaks', () => {
     });
     await expect(passTime(clock, broken.result)).rejects.toThrow('disk full');
     expect([running, begun, clock.pending]).toEqual([0, 3, 0]);
+    // The others were told to stop.
+    expect(clock.now()).toBeLessThan(50);
     expect(events.map(({ type }) => type)).not.toContain('plan-end');
     const count = events.length;
     clock.advance(1_000);
@@ -379,6 +390,23 @@ describe('what breaks', () => {
       timeoutMs: 50,
     });
     expect([trace.status, kinds(trace)]).toEqual(['aborted', ['failed', 'cancelled']]);
+  });
+
+  test('a signal is let go of', async () => {
+    const { signal } = new AbortController();
+    await run([tool('good', ok())], [{ id: 0, tool: 'good' }], { signal });
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
+  test('a run that is cancelled does not wait for locks that others hold', async () => {
+    const clock = manualClock();
+    const locks = createLockTable();
+    locks.acquire(['db'], 'somebody else', { clock });
+    const controller = new AbortController();
+    clock.after(5, () => controller.abort());
+    const locked = tool('locked', ok(), { locks: () => ['db'] });
+    const { trace } = await run([locked], [{ id: 0, tool: 'locked' }], { clock, locks, signal: controller.signal });
+    expect([trace.status, kinds(trace), trace.endedAtMs]).toEqual(['aborted', ['cancelled'], 5]);
   });
 
   test('one that fires when all is done changes nothing', async () => {

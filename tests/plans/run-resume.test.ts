@@ -139,6 +139,8 @@ describe('approvals', () => {
       },
     );
     expect([trace.status, kinds(trace)]).toEqual(['aborted', ['cancelled', 'cancelled']]);
+    // Its own call says so.
+    expect(nodeOf(trace, 0)).toMatchObject({ code: 'call.aborted', callId: 'plan_1_0' });
     expect(session.openWork().calls).toEqual([]);
   });
 
@@ -315,6 +317,25 @@ describe('after the end of a process', () => {
     ]);
     expect([resumed.status, kinds(resumed)]).toEqual(['failed', kinds(trace)]);
     expect(nodeOf(resumed, 3)).toMatchObject({ kind: 'skipped', code: 'plan.halted', because: [1] });
+  });
+
+  test('of two that had to halt the run, the one that ended first has done it', async () => {
+    const clock = manualClock();
+    const tools = [tool('slow', slow(clock, 5)), tool('bad', fail()), tool('good', ok())];
+    const { trace, session } = await run(
+      tools,
+      [
+        { id: 0, tool: 'slow' },
+        { id: 1, tool: 'bad' },
+        { id: 2, tool: 'good', depends_on: [0] },
+      ],
+      { clock },
+    );
+    expect(kinds(trace)).toEqual(['cancelled', 'failed', 'skipped']);
+    // Nothing was skipped yet.
+    const resumed = await resume(reopen(session, 4), tools);
+    expect(nodeOf(resumed, 2)).toMatchObject({ code: 'plan.halted', because: [1] });
+    expect(kinds(resumed)).toEqual(kinds(trace));
   });
 
   test('begun calls of a run that has to halt are settled, and not run again', async () => {
@@ -494,6 +515,21 @@ describe('secrets', () => {
     expect(kinds(own)).toEqual(['ok', 'ok', 'ok', 'invalid', 'ok', 'ok']);
     expect(seen.at(-1)).toEqual({ x: secret });
   });
+});
+
+test('a call that waits, and of whose arguments only masks are left, ends itself', async () => {
+  const redactor = createRedactor({ key: 'a key of the host that nobody else knows' });
+  const token = `ghp_${'abcdefghij0123456789ABCDEFGHIJ012345'}`;
+  const calls: unknown[] = [];
+  const plan = await checkedOf([{ id: 0, tool: 'danger', inputs: { x: token } }], { tools: [danger(calls)] });
+  const session = createSession({ id: 's', redactor });
+  await runPlan(plan, { tools: [danger(calls)], session });
+  await answerApproval(session, 'plan_1_0', { type: 'approve' });
+  const records = [...session.records()];
+  const other = replay(records, { store: memoryStore(records), redactor });
+  const trace = await resume(other, [danger(calls)]);
+  expect(nodeOf(trace, 0)).toMatchObject({ kind: 'cancelled', code: 'call.redacted' });
+  expect([calls, other.openWork().calls]).toEqual([[], []]);
 });
 
 describe('context.trace', () => {
