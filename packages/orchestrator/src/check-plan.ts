@@ -9,7 +9,7 @@ import { markChecked } from './checked-plans.ts';
 import type { InputTree, NodeId, Plan, PlanViolation } from './plan.ts';
 import { type DraftNode, type DraftPlan, type Reports, readDraft } from './read-draft.ts';
 import { createToolTable, type ToolFacts } from './tool-facts.ts';
-import { createReport, type Place, show, showList } from './violations.ts';
+import { createNearestList, createReport, type Place, show } from './violations.ts';
 import { toPlan } from './write-plan.ts';
 
 /** What a plan may not exceed. Whole numbers, except `maxTimeoutSeconds`. */
@@ -79,11 +79,13 @@ export async function checkPlan(source: unknown, options: CheckPlanOptions): Pro
   // While policies are asked, the host's list may change.
   const tools = [...options.tools];
   const toolNamed = createToolTable(tools, options.functions ?? new Map());
+  const listTools = createNearestList(tools.map(({ name }) => name));
   const reports: Reports = { violations: createReport(), warnings: createReport() };
   const reading = readDraft(source, reports);
   await checkPolicyOptions(options);
   if (reading.type === 'declined') return Object.freeze({ type: 'declined', error: reading.error });
-  const nodes = reading.type === 'plan' ? checkDraft(reading.plan, { limits, toolNamed, options, reports }) : undefined;
+  const nodes =
+    reading.type === 'plan' ? checkDraft(reading.plan, { limits, toolNamed, listTools, options, reports }) : undefined;
   // No policy is shown what is no call.
   const asked = nodes === undefined || reports.violations.list().length > 0 ? undefined : nodes;
   const asks = asked === undefined ? [] : await checkPolicies(asked, options, reports.violations);
@@ -104,6 +106,7 @@ export async function checkPlan(source: unknown, options: CheckPlanOptions): Pro
 interface Checking {
   readonly limits: Required<PlanLimits>;
   readonly toolNamed: (name: string) => ToolFacts | undefined;
+  readonly listTools: (wanted: string) => string;
   readonly options: CheckPlanOptions;
   readonly reports: Reports;
 }
@@ -128,13 +131,15 @@ function checkDraft(draft: DraftPlan, checking: Checking): CheckedNodes | undefi
   return { nodes, graph, used, inputs };
 }
 
-function checkTool(node: DraftNode, { toolNamed, options, reports: { violations } }: Checking): ToolFacts | undefined {
+function checkTool(
+  node: DraftNode,
+  { toolNamed, listTools, options, reports: { violations } }: Checking,
+): ToolFacts | undefined {
   const { tool, functionName, path, id, index } = node;
   if (tool === undefined) return undefined;
   const facts = toolNamed(tool);
   if (facts === undefined) {
-    const names = options.tools.map(({ name }) => name);
-    const known = names.length === 0 ? 'There are no tools' : `The tools are ${showList(names)}`;
+    const known = options.tools.length === 0 ? 'There are no tools' : `The tools are ${listTools(tool)}`;
     const message = `There is no tool ${show(tool)}. ${known}.`;
     violations.add('plan.tool.unknown', { path: `${path}.tool`, node: id, index }, message);
     return undefined;

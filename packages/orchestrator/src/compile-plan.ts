@@ -83,6 +83,12 @@ export async function compilePlan(options: CompilePlanOptions): Promise<Compiled
   const { clock = systemClock } = checking;
   if (typeof request !== 'string' || request.trim() === '')
     throw new HoldfastError('plan.request.empty', '`request` is empty: say what is to be done.');
+  // A model is taken for a planner easily, and would be asked three times before it is told.
+  if (typeof (planner as Partial<Planner> | undefined)?.plan !== 'function') {
+    const message =
+      '`planner` must have a `plan` function: `modelPlanner(model)` makes one of a model, `planFrom(plan)` one of a plan that is there.';
+    throw new HoldfastError('options.invalid', message);
+  }
   if (!(Number.isInteger(maxRounds) && maxRounds >= 1 && maxRounds <= 10))
     throw new HoldfastError('options.invalid', `\`maxRounds\` must be a whole number from 1 to 10, got ${maxRounds}.`);
   const tools = toPlannerTools(checking.tools);

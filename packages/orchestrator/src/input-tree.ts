@@ -1,5 +1,5 @@
 import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
-import { isNodeId, nodeIdRule } from './node-id.ts';
+import { adviseOnNumber, isNodeId, nodeIdRule } from './node-id.ts';
 import type { InputTree, Reference } from './plan.ts';
 import { formatTextReference, holdsReference, parseText } from './text-references.ts';
 import { formatPath, joinKey, parsePath } from './value-path.ts';
@@ -99,8 +99,7 @@ function toReferenceJson({ from, path, default: fallback }: Reference): JsonObje
 
 function readReference({ $from: from, path = '', default: fallback, ...others }: JsonObject): Reference | string {
   if (!isNodeId(from)) {
-    const number = typeof from === 'string' && /^\d{1,15}$/.test(from) ? ` Write the number, without quotes.` : '';
-    return `\`$from\` must be the id of a node, which is ${nodeIdRule}; got ${show(from)}.${number}`;
+    return `\`$from\` must be the id of a node, which is ${nodeIdRule}; got ${show(from)}.${adviseOnNumber(from)}`;
   }
   const other = Object.keys(others)[0];
   if (other !== undefined)

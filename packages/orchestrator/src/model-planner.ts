@@ -5,8 +5,15 @@ import { toPlannerMessages } from './planner-prompt.ts';
 /**
  * A planner that has a model write the plan. The model is offered no tools to call, and no output schema: plans are open where their
  * inputs are, which providers that hold a model to a schema do not take.
+ *
+ * @throws HoldfastError `options.invalid` for what is no model.
  */
 export function modelPlanner(model: Model): Planner {
+  if (typeof (model as Partial<Model> | undefined)?.stream !== 'function') {
+    const message =
+      '`modelPlanner` takes a model with a `stream` function; `aiSdkModel` of `@holdfast/adapter-ai-sdk` makes one of a model of the AI SDK.';
+    throw new HoldfastError('options.invalid', message);
+  }
   const { id } = model;
   return {
     id,

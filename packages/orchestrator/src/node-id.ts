@@ -11,6 +11,11 @@ export function isNodeId(value: unknown): value is NodeId {
   return findToolNameProblem(value.toLowerCase())?.code !== 'tool.name.reserved';
 }
 
+/** Nearly every bad id is the number in quotes, which a message shows like the number. */
+export function adviseOnNumber(id: unknown): string {
+  return typeof id === 'string' && /^\d{1,15}$/.test(id) ? ' Write the number, without quotes.' : '';
+}
+
 /** What `isNodeId` asks for, for messages. */
 export const nodeIdRule =
   'a whole number from 0 on, or a letter followed by up to 63 letters, digits, `_` and `-` that is no reserved word';

@@ -1,6 +1,6 @@
 import { copyJson, isPlainObject, type Json, type JsonLimits, type JsonObject, parseJson } from '@holdfast/core';
 import { type ParsedInputs, parseInputs } from './input-tree.ts';
-import { isNodeId, nodeIdRule } from './node-id.ts';
+import { adviseOnNumber, isNodeId, nodeIdRule } from './node-id.ts';
 import type { NodeId, OnFail } from './plan.ts';
 import { joinKey } from './value-path.ts';
 import { afterNodes, type Place, type Report, show } from './violations.ts';
@@ -91,6 +91,10 @@ export function readDraft(source: unknown, reports: Reports): DraftReading {
 }
 
 function takeJson(source: unknown, report: Report): { readonly value: Json } | undefined {
+  if (typeof source === 'string' && source.trim() === '') {
+    report.add('plan.json.invalid', { path: '' }, 'No plan can be read: the text is empty.');
+    return undefined;
+  }
   const taken = typeof source === 'string' ? parseJson(source, jsonLimits) : copyJson(source, jsonLimits);
   if (taken.ok) {
     // What was parsed is ours, and becomes part of the plan as it is; the copy is frozen already.
@@ -146,7 +150,11 @@ function readFinal(plan: ReadonlyMap<string, Json>, report: Report): NodeId | un
     return undefined;
   }
   if (isNodeId(final)) return final;
-  report.add('plan.final.type', place, `\`final_output_node\` must be the id of a node, got ${show(final)}.`);
+  report.add(
+    'plan.final.type',
+    place,
+    `\`final_output_node\` must be the id of a node, got ${show(final)}.${adviseOnNumber(final)}`,
+  );
   return undefined;
 }
 
@@ -168,7 +176,8 @@ function readNode(json: Json, index: number, { key, reports }: NodeReading): Dra
   const node = renameKeys(json as JsonObject, { aliases: nodeAliases, keys: nodeKeys, place, report: violations });
   if (id === undefined) violations.add('plan.node.id.missing', at(place, 'id'), `A node has an \`id\`: ${nodeIdRule}.`);
   else if (known === undefined) {
-    violations.add('plan.node.id.invalid', at(place, 'id'), `\`id\` must be ${nodeIdRule}; got ${show(id)}.`);
+    const message = `\`id\` must be ${nodeIdRule}; got ${show(id)}.${adviseOnNumber(id)}`;
+    violations.add('plan.node.id.invalid', at(place, 'id'), message);
   }
   return {
     index,
@@ -233,7 +242,8 @@ function readDependencies(
   return (list as readonly Json[]).flatMap((id, index) => {
     const path = `${listPlace.path}[${index}]`;
     if (isNodeId(id)) return [{ id: id, path }];
-    report.add('plan.deps.type', { ...place, path }, `\`depends_on\` holds ids of nodes; ${show(id)} cannot be one.`);
+    const message = `\`depends_on\` holds ids of nodes; ${show(id)} cannot be one.${adviseOnNumber(id)}`;
+    report.add('plan.deps.type', { ...place, path }, message);
     return [];
   });
 }

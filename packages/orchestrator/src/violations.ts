@@ -69,6 +69,21 @@ export function showList(names: readonly Json[], maxNames = 20): string {
   return names.length > maxNames ? `${shown} and ${names.length - maxNames} more` : shown;
 }
 
+/** Lists some of `names`, those that begin as what was written does first: a list that is cut is to show what was meant. */
+export function createNearestList(names: readonly string[]): (wanted: string) => string {
+  // A plan may be wrong ten thousand times, and all lists of one beginning are the same.
+  const lists = new Map<string, string>();
+  return (wanted) => {
+    const start = wanted.slice(0, 3).toLowerCase();
+    const known = lists.get(start);
+    if (known !== undefined) return known;
+    const isLike = (name: string): boolean => name.slice(0, 3).toLowerCase() === start;
+    const list = showList([...names.filter(isLike), ...names.filter((name) => !isLike(name))]);
+    lists.set(start, list);
+    return list;
+  };
+}
+
 function cut(text: string, maxLength: number): string {
   return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1)}…`;
 }
