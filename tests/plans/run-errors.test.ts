@@ -401,7 +401,7 @@ describe('what breaks', () => {
   test('a run that is cancelled does not wait for locks that others hold', async () => {
     const clock = manualClock();
     const locks = createLockTable();
-    locks.acquire(['db'], 'somebody else', { clock });
+    void locks.acquire(['db'], 'somebody else', { clock });
     const controller = new AbortController();
     clock.after(5, () => controller.abort());
     const locked = tool('locked', ok(), { locks: () => ['db'] });

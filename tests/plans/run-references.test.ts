@@ -1,9 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import type { Json, JsonObject, Tool } from '@holdfast/core';
-import { checkPlan } from '@holdfast/orchestrator';
+import type { Json, JsonObject } from '@holdfast/core';
 import { describe, expect, test } from 'vitest';
-import { type Doing, echo, fail, failing, kinds, nodeOf, ok, run, runChecked, tool } from './test-run.ts';
+import { type Doing, echo, fail, nodeOf, ok, run, tool } from './test-run.ts';
 
 const step: Json = {
   status: 'success',
@@ -89,64 +86,4 @@ describe('references', () => {
     );
     expect(trace.output).toEqual({ x: { a: 1 } });
   });
-});
-
-const data = fileURLToPath(new URL('../../../shared/data/plans/', import.meta.url));
-
-describe.skipIf(!existsSync(data))('the real plans', () => {
-  const load = (name: string): string => readFileSync(`${data}${name}`, 'utf8');
-  const functions = new Map([
-    ['google_search', 'run_google_search'],
-    ['news_fetcher', 'run_news_fetcher'],
-    ['deep_summarizer', 'run_deep_summarizer'],
-    ['llm_caller', 'run_llm_tool'],
-  ]);
-  const openTool = (name: string, doing: Doing): Tool =>
-    tool(name, doing, {
-      inputSchema: { type: 'json-schema', schema: { type: 'object', additionalProperties: true } } as never,
-    });
-  const realTools = (search: Doing, calls: string[] = []): readonly Tool[] => [
-    openTool('google_search', search),
-    openTool('news_fetcher', search),
-    openTool('deep_summarizer', ({ text }) => {
-      calls.push(String(text));
-      return { response: `summary of ${String(text)}` };
-    }),
-    openTool('llm_caller', ({ prompt }) => ({ response: `report: ${String(prompt)}`, prompt: prompt as Json })),
-  ];
-  const found: Doing = ({ query, raw_query: raw = query }) => ({ response: `about ${String(raw)}` });
-
-  test('F1 runs as it was', async () => {
-    const calls: string[] = [];
-    const all = realTools(found, calls);
-    const { trace } = await runReal('smith_dag_1776680299.json', all);
-    expect(trace.status).toBe('succeeded');
-    expect(calls).toEqual(['about AMD latest news AI chips\n\nabout Intel latest news AI chips']);
-  });
-
-  test("REAL-3: F2's last prompt is the response", async () => {
-    const { trace } = await runReal('smith_dag_1776681654.json', realTools(found));
-    const { response } = nodeOf(trace, 2).value as { readonly response: string };
-    expect((trace.output as { readonly prompt: string }).prompt).toBe(response);
-  });
-
-  test('REAL-5: where both searches fail nothing is summed up', async () => {
-    const calls: string[] = [];
-    const { trace } = await runReal('smith_dag_1776680299.json', realTools(fail('offline'), calls));
-    expect(kinds(trace)).toEqual(['failed', 'failed', 'skipped', 'skipped']);
-    expect(nodeOf(trace, 2)).toMatchObject({ code: 'plan.inputs.unavailable', because: [0, 1] });
-    expect([trace.status, trace.output, calls]).toEqual(['failed', undefined, []]);
-  });
-
-  test('REAL-7: retry 2, and the third attempt succeeds', async () => {
-    const { trace } = await runReal('smith_dag_1776680299.json', realTools(failing(2, { response: 'there' })));
-    expect(trace.status).toBe('succeeded');
-    expect(nodeOf(trace, 0).attempts + nodeOf(trace, 1).attempts).toBe(4);
-  });
-
-  async function runReal(name: string, all: readonly Tool[]): Promise<Awaited<ReturnType<typeof runChecked>>> {
-    const checked = await checkPlan(load(name), { tools: all, functions });
-    if (checked.type !== 'valid') throw new Error(JSON.stringify(checked));
-    return await runChecked(checked.checked, all);
-  }
 });

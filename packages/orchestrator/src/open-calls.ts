@@ -23,6 +23,8 @@ export interface OpenCallHooks {
 export class OpenCalls {
   readonly #state: PlanState;
   readonly #positions = new Set<number>();
+  /** Also of calls that are open no more. */
+  readonly #byCall = new Map<unknown, number>();
   readonly #hooks: OpenCallHooks;
   #stopWatching: (() => void) | undefined;
 
@@ -37,14 +39,15 @@ export class OpenCalls {
 
   add(position: number): void {
     this.#positions.add(position);
+    this.#byCall.set(this.#callIdOf(position), position);
     this.#stopWatching ??= this.#state.caller.session.subscribe((record) => this.#note(record));
   }
 
   /** Tells what has become of it before it was added. */
   check(position: number): void {
-    const { caller, run, nodes } = this.#state;
+    const { caller, run } = this.#state;
     const { session } = caller;
-    const call = session.openCall({ callId: toCallId(run, nodes[position]?.id ?? '') });
+    const call = session.openCall({ callId: this.#callIdOf(position) });
     const question = call?.approvals.at(-1);
     if (question?.answer !== undefined) this.#hooks.onAnswer(position, question.pending.digest);
     const known = call === undefined ? readPlanLog(session.records(run), run)?.facts[position] : undefined;
@@ -72,15 +75,17 @@ export class OpenCalls {
     if (type !== 'tool-call-end' && type !== 'approval-answer') return;
     // Neither a call within one of them, nor one of an agent's run.
     if (parentId !== undefined || run !== undefined) return;
-    for (const position of this.#positions) {
-      const node = this.#state.nodes[position];
-      if (node === undefined || toCallId(this.#state.run, node.id) !== callId) continue;
-      if (type === 'approval-answer') this.#hooks.onAnswer(position, String(digest));
-      else if (isPlainObject(outcome)) {
-        this.#positions.delete(position);
-        this.#hooks.onEnd(position, record as unknown as ToolCallEndEvent);
-      }
-      return;
+    const position = this.#byCall.get(callId);
+    if (position === undefined || !this.#positions.has(position)) return;
+    if (type === 'approval-answer') this.#hooks.onAnswer(position, String(digest));
+    else if (isPlainObject(outcome)) {
+      this.#positions.delete(position);
+      this.#hooks.onEnd(position, record as unknown as ToolCallEndEvent);
     }
+  }
+
+  #callIdOf(position: number): string {
+    const { run, nodes } = this.#state;
+    return toCallId(run, nodes[position]?.id ?? '');
   }
 }
