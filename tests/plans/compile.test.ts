@@ -170,6 +170,18 @@ describe('rounds', () => {
     expect(Object.isFrozen(attempts[2]) && Object.isFrozen(attempt)).toBe(true);
   });
 
+  test('half a sign is not shown, and no reason ends with one', async () => {
+    const emoji = '\u{1f600}';
+    const long = `{"nodes": [1 2], "x": "\ud800${'x'.repeat(200_000 - 25)}${emoji}`;
+    for (const text of [long, `${long.slice(0, 40)}y${long.slice(40)}`]) {
+      const { requests } = await compile([{ text }, { text: good }]);
+      expect(requests[1]?.messages.every((message) => message.text.isWellFormed())).toBe(true);
+    }
+    const reason = `${'x'.repeat(999)}${emoji}`;
+    const { error } = await compile(texts(JSON.stringify({ status: 'error', error: reason })));
+    expect(error?.data).toEqual({ reason: 'x'.repeat(999) });
+  });
+
   test.each([
     [50, 'plan.tool.unknown'],
     [51, 'plan.violations.more'],

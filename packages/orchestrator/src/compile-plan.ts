@@ -19,6 +19,7 @@ import { extractPlan } from './extract-json.ts';
 import type { PlanViolation } from './plan.ts';
 import { toPlannerTools } from './planner-tools.ts';
 import { jsonLimits } from './read-draft.ts';
+import { cut } from './report-text.ts';
 
 /** What `compilePlan` takes: what `checkPlan` does, and who writes the plan. */
 export interface CompilePlanOptions extends CheckPlanOptions {
@@ -123,7 +124,7 @@ export async function compilePlan(options: CompilePlanOptions): Promise<Compiled
       return compiled;
     }
     if (reading.type === 'declined') {
-      const reason = reading.reason.slice(0, 1_000);
+      const reason = cut(reading.reason, 1_000).text;
       throw new HoldfastError('plan.declined', `There is no plan for the request: ${reason}`, { data: { reason } });
     }
     if (reading.type === 'none') {
@@ -163,8 +164,8 @@ async function readAnswer(answer: PlannerAnswer, checking: CheckPlanOptions): Pr
     if (!copied.ok) return toReading(await checkPlan(answer.plan, checking), '', []);
     return toReading(await checkPlan(copied.value, checking), JSON.stringify(copied.value), []);
   }
-  const { text, cut = false, warnings = [] } = answer;
-  if (cut) {
+  const { text, cut: isCut = false, warnings = [] } = answer;
+  if (isCut) {
     const message = 'The answer was cut off at the limit of its length. Write a shorter plan, and nothing beside it.';
     return {
       type: 'malformed',
@@ -192,8 +193,10 @@ function toAttempt(written: string, violations: readonly PlanViolation[]): Plann
     .map(({ code, path, message }) => ({ code, path, message }));
   const more = violations.length - problems.length;
   if (more > 0) problems.push({ code: 'plan.violations.more', path: '', message: `${more} more are not listed.` });
-  const text = written.length > maxAttemptText ? `${written.slice(0, maxAttemptText)}…` : written;
-  return Object.freeze({ text, problems: Object.freeze(problems) });
+  const { text, leftOut } = cut(written, maxAttemptText);
+  // Providers refuse half a sign.
+  const shown = `${text}${leftOut === 0 ? '' : '…'}`.toWellFormed();
+  return Object.freeze({ text: shown, problems: Object.freeze(problems) });
 }
 
 interface Ending {

@@ -6,6 +6,7 @@ import {
   type PlannerRequest,
   type PlannerTool,
 } from '@holdfast/core';
+import { cut } from './report-text.ts';
 
 /**
  * What a model is sent to write a plan: always the same for the same request. The tools are in the first message, before anything
@@ -87,7 +88,7 @@ const maxSchemaDescription = 200;
 function describeTool({ name, description, inputSchema, outputSchema, effects, dangerous }: PlannerTool): JsonObject {
   return {
     tool: name,
-    does: cut(description, maxDescription),
+    does: shortenText(description, maxDescription),
     inputs: shorten(inputSchema),
     ...(outputSchema === undefined ? {} : { result: shorten(outputSchema) }),
     ...(effects === 'none' ? {} : { changes: effects === 'external' ? 'the world' : 'the session' }),
@@ -115,7 +116,7 @@ function shorten(schema: Json): Json {
   for (const [key, value] of Object.entries(schema as JsonObject)) {
     // That nothing may be added is one of the rules.
     if (dropped.has(key) || (key === 'additionalProperties' && value === false)) continue;
-    if (key === 'description' && typeof value === 'string') kept.push([key, cut(value, maxSchemaDescription)]);
+    if (key === 'description' && typeof value === 'string') kept.push([key, shortenText(value, maxSchemaDescription)]);
     else if (named.has(key) && isPlainObject(value)) kept.push([key, shortenAll(value as JsonObject)]);
     else kept.push([key, literal.has(key) ? value : shorten(value)]);
   }
@@ -126,6 +127,6 @@ function shortenAll(schemas: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, shorten(schema)]));
 }
 
-function cut(text: string, maxLength: number): string {
-  return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1)}…`;
+function shortenText(text: string, maxLength: number): string {
+  return text.length <= maxLength ? text : `${cut(text, maxLength - 1).text}…`;
 }
