@@ -1,7 +1,8 @@
 import { getEventListeners } from 'node:events';
+import { jsonSchema } from '@holdfast/core';
 import { answerApproval, createBudget } from '@holdfast/executor';
 import { createLockTable, readTrace, resumePlan, runPlan } from '@holdfast/orchestrator';
-import { createSession, type LogRecord, memoryStore } from '@holdfast/session';
+import { createSession, type LogRecord, memoryStore, replay } from '@holdfast/session';
 import { manualClock } from '@holdfast/testing';
 import { expect, test } from 'vitest';
 import { checkedOf, fail, failing, kinds, macrotask, ok, run, runChecked, slow, tool } from './test-run.ts';
@@ -202,4 +203,36 @@ test('a trace is made of what is about the nodes of the run, and of the first en
     { ...closed, type: 'approval-answer', callId: 'plan_1_1', digest: 'another', answer: { type: 'approve' } },
   ];
   for (const record of strange) expect(readTrace([...records, record])).toEqual(trace);
+});
+
+test('a node whose inputs its tool refuses waits for nobody', async () => {
+  const clock = manualClock(Date.now());
+  const inputSchema = jsonSchema({ type: 'object', properties: { x: { type: 'number' } } }) as never;
+  const locks = (): readonly string[] => ['one'];
+  const tools = [
+    tool('make', ok({ x: 'no number' })),
+    tool('slow', slow(clock, 100), { locks }),
+    tool('strict', ok(), { locks, inputSchema }),
+  ];
+  const nodes = [
+    { id: 'make', tool: 'make' },
+    { id: 'slow', tool: 'slow', depends_on: ['make'] },
+    { id: 'strict', tool: 'strict', on_fail: 'continue', inputs: { x: { $from: 'make', path: 'x' } } },
+  ];
+  const { trace } = await run(tools, nodes, { clock });
+  expect(kinds(trace)).toEqual(['ok', 'ok', 'invalid']);
+  const [, slowest, strict] = trace.nodes;
+  expect(strict?.endedAtMs).toBeLessThan(slowest?.endedAtMs ?? 0);
+});
+
+test('a process that ends while it closes what was cancelled: what is not closed yet goes on, and nothing is halted', async () => {
+  const tools = [tool('a', ok())];
+  const nodes = [0, 1, 2].map((id) => ({ id, tool: 'a' }));
+  const plan = await checkedOf(nodes, { tools });
+  const session = createSession();
+  await runPlan(plan, { tools, session, signal: AbortSignal.abort() });
+  const records = [...session.records()];
+  const cut = records.findIndex(({ type }) => type === 'plan-node') + 1;
+  const trace = await resumePlan({ tools, session: replay(records.slice(0, cut), {}) });
+  expect([trace.status, kinds(trace)]).toEqual(['partial', ['cancelled', 'ok', 'ok']]);
 });
