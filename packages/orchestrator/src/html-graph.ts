@@ -9,7 +9,8 @@ import type { NodeTrace, PlanTrace } from './trace.ts';
 export const maxDrawnNodes = 500;
 const maxDrawnEdges = 3_000;
 /** Characters that a box has room for; what is wider all the same is clipped. */
-const maxLabel = 22;
+const maxLabel = 20;
+const maxId = 12;
 
 /** The plan as a drawing whose nodes lead to their rows in the table; of a large plan a list. */
 export function graphOf(trace: PlanTrace): Html {
@@ -56,10 +57,17 @@ function pathOf(edge: readonly Point[]): string {
   return steps.join('');
 }
 
+/** Of a long id its ends: many nodes begin alike and are told apart by how they end. */
+function labelOf({ node, tool }: NodeTrace): string {
+  const letters = [...String(node)];
+  const id = letters.length > maxId ? [...letters.slice(0, 6), '…', ...letters.slice(-5)].join('') : String(node);
+  return toLine(`${id} ${tool}`, maxLabel);
+}
+
 function boxOf(node: NodeTrace, index: number, { x, y }: Point, isFinal: boolean): Html {
   const { kind, durationMs, purpose } = node;
   const state = durationMs === undefined ? kind : `${kind}, ${formatDuration(durationMs)}`;
   const inset = isFinal ? 2 : 1;
-  return html`<a href="#node-${index}" class="${toneOf(kind)}"><svg x="${x}" y="${y}" width="${nodeWidth}" height="${nodeHeight}"><title>${nameOf(node)}: ${state}${purpose === undefined ? '' : `. ${toLine(purpose, 300)}`}</title><rect class="${isFinal ? 'box final' : 'box'}" x="${inset}" y="${inset}" width="${nodeWidth - 2 * inset}" height="${nodeHeight - 2 * inset}" rx="6"/><text class="name" x="10" y="19">${toLine(`${node.node} ${node.tool}`, maxLabel)}</text><text class="small" x="10" y="36">${state}</text></svg></a>
+  return html`<a href="#node-${index}" class="${toneOf(kind)}"><svg x="${x}" y="${y}" width="${nodeWidth}" height="${nodeHeight}"><title>${nameOf(node)}: ${state}${purpose === undefined ? '' : `. ${toLine(purpose, 300)}`}</title><rect class="${isFinal ? 'box final' : 'box'}" x="${inset}" y="${inset}" width="${nodeWidth - 2 * inset}" height="${nodeHeight - 2 * inset}" rx="6"/><text class="name" x="10" y="19">${labelOf(node)}</text><text class="small" x="10" y="36">${state}</text></svg></a>
 `;
 }
