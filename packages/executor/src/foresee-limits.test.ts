@@ -162,10 +162,11 @@ describe('what is remembered, and what is not known of it', () => {
   test('calls of one tool do the same in one state, and not in another', async () => {
     const policy = stateful({
       check: ({ tool }, state) => (tool === wipe && state !== 5 ? no : allow),
-      onResult: ({ tool, input }, state) => {
-        if (tool === check) return 1;
+      // The input is looked at in one state alone.
+      onResult: (call, state) => {
+        if (call.tool === check) return 1;
         if (state !== 1) return state;
-        return (input as { euros: number }).euros > 10 ? 5 : 1;
+        return (call.input as { euros: number }).euros > 10 ? 5 : 1;
       },
     });
     const pay = (euros: Json): ExpectedCall => ({ tool: build, input: { euros }, after: [] });
