@@ -9,7 +9,7 @@ import type { NodeTrace, PlanTrace } from './trace.ts';
 export const maxDrawnNodes = 500;
 const maxDrawnEdges = 3_000;
 /** Characters that a box has room for; what is wider all the same is clipped. */
-const maxLabel = 20;
+const maxLabel = 18;
 const maxId = 12;
 
 /** The plan as a drawing whose nodes lead to their rows in the table; of a large plan a list. */
@@ -59,9 +59,9 @@ function pathOf(edge: readonly Point[]): string {
 
 /** Of a long id its ends: many nodes begin alike and are told apart by how they end. */
 function labelOf({ node, tool }: NodeTrace): string {
-  const letters = [...String(node)];
-  const id = letters.length > maxId ? [...letters.slice(0, 6), '…', ...letters.slice(-5)].join('') : String(node);
-  return toLine(`${id} ${tool}`, maxLabel);
+  const id = String(node);
+  const shown = id.length > maxId ? `${id.slice(0, 4)}…${id.slice(-5)}`.toWellFormed() : id;
+  return toLine(`${shown} ${tool}`, maxLabel);
 }
 
 function boxOf(node: NodeTrace, index: number, { x, y }: Point, isFinal: boolean): Html {
