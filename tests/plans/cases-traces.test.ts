@@ -51,6 +51,18 @@ describe('approvals', () => {
     expect(answer).toMatchObject({ callId: 'plan_1_0', by: 'ann', atMs });
   });
 
+  test('what a person takes to answer is between start and end, and no part of the duration', async () => {
+    const clock = manualClock(1_000);
+    const { trace } = await run([asked(ok('done'), {})], [{ id: 0, tool: 'asked' }], {
+      clock,
+      approve: () => {
+        clock.advance(700);
+        return { type: 'approve' };
+      },
+    });
+    expect(nodeOf(trace, 0)).toMatchObject({ kind: 'ok', startedAtMs: 1_000, endedAtMs: 1_700, durationMs: 0 });
+  });
+
   test('APP-7: what may be repeated is tried again under the one approval', async () => {
     let questions = 0;
     const tools = [asked(failing(2, 'there'), { effects: 'none' })];

@@ -108,6 +108,8 @@ export interface ToolCallEndEvent {
   readonly startedAtMs: number;
   /** Without the time that a person took to answer; of a call whose process ended under it, until that was settled. */
   readonly durationMs: number;
+  /** That a person took to answer, between start and end; absent for none. */
+  readonly waitedMs?: number | undefined;
 }
 
 /** What the model is told during a run by others than the user and its tools: one message, of all `given` in order. */

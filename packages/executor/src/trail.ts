@@ -115,6 +115,7 @@ export function toEndEvent(
       0,
       trail.finishedAtMs === undefined ? clock.now() - startedAtMs - trail.waitedMs : trail.finishedAtMs - startedAtMs,
     ),
+    waitedMs: trail.waitedMs > 0 ? trail.waitedMs : undefined,
   };
 }
 

@@ -70,7 +70,7 @@ export function traceNode(node: PlanNode, facts: NodeFacts | undefined): NodeTra
 
 // Every field is always there, in one order: objects of one shape are cheaper.
 function traceCall(node: PlanNode, event: ToolCallEndEvent): NodeTrace {
-  const { outcome, startedAtMs, durationMs } = event;
+  const { outcome, startedAtMs, durationMs, waitedMs = 0 } = event;
   return {
     node: node.id,
     tool: node.tool,
@@ -88,7 +88,7 @@ function traceCall(node: PlanNode, event: ToolCallEndEvent): NodeTrace {
     decisions: event.decisions,
     approval: event.approval,
     startedAtMs,
-    endedAtMs: startedAtMs + durationMs,
+    endedAtMs: startedAtMs + waitedMs + durationMs,
     durationMs,
   };
 }

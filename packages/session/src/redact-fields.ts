@@ -141,6 +141,7 @@ export const ownFields: ReadonlyMap<string, OwnFields> = new Map<string, OwnFiel
       abandoned: true,
       startedAtMs: true,
       durationMs: true,
+      waitedMs: true,
       inputDigest: true,
       valueDigest: true,
     },
