@@ -331,6 +331,36 @@ test('of a nested call it is not asked again what looks at files: they have a ch
   expect(await late).toMatchObject({ kind: 'ok' });
 });
 
+test('of a nested call it is not asked again what a policy keeps in itself, which has that very call in it', async () => {
+  const gate = Promise.withResolvers<void>();
+  const inner = defineTool({ name: 'inner', description: 'Works.', effects: 'state', execute: () => null });
+  const outer = defineTool({
+    name: 'outer',
+    description: 'Calls.',
+    effects: 'state',
+    async execute(_input, { call, callId }) {
+      const { kind } = await call('inner');
+      if (callId === 'late') await gate.promise;
+      return kind;
+    },
+  });
+  let made = 0;
+  const twice = definePolicy({
+    name: 'twice',
+    check: ({ tool }) => (tool.name === 'outer' || made < 2 ? allow : deny('Twice only.')),
+    onResult({ tool }) {
+      if (tool.name === 'inner') made += 1;
+      return undefined;
+    },
+  });
+  const caller = openCaller({ tools: [inner, outer], session: testSession().session, policies: [twice] });
+  const late = caller.execute({ id: 'late', name: 'outer', arguments: {} });
+  await settled();
+  expect(await caller.execute({ id: 'early', name: 'outer', arguments: {} })).toMatchObject({ value: 'ok' });
+  gate.resolve();
+  expect(await late).toMatchObject({ kind: 'ok', value: 'ok' });
+});
+
 test('a policy that reads the session is asked again when that has changed', async () => {
   const flags = defineSlice<string>({
     id: 'flags',
