@@ -35,9 +35,10 @@ export async function showPending({ id, workspace, json }: PendingOptions, host:
   } else {
     const style = describeStyle(host);
     const maxDetailed = id === undefined ? 3 : 10;
-    const lines = sessions.map((session) =>
-      describeWaiting(session, { style, host, workspace: folder, nowMs, maxDetailed }).join('\n'),
-    );
+    const lines = sessions.map((session) => {
+      const [head = '', ...others] = describeWaiting(session, { style, host, workspace: folder, nowMs, maxDetailed });
+      return [head, ...(others.length === 0 ? ['Nothing waits in it.'] : others)].join('\n');
+    });
     host.stdout.write(`${lines.join('\n\n')}\n`);
   }
   return sessions.some(({ problem }) => problem !== undefined) ? 1 : 0;

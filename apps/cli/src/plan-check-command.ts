@@ -4,6 +4,7 @@ import type { ExitCode } from './failure.ts';
 import type { Host } from './host.ts';
 import { toJsonText } from './json-text.ts';
 import { openWorkshop, type PlanPlace } from './plan-equipment.ts';
+import { adviseOnTools } from './plan-problems.ts';
 import { checkFor } from './plan-run-command.ts';
 import { readPlanText } from './plan-source.ts';
 import { describeAsks, describeViolations, describeWarnings } from './plan-view.ts';
@@ -46,6 +47,7 @@ export async function checkPlanFile(options: CheckPlanFileOptions, host: Host): 
           : [
               ...describeViolations(violations, style),
               ...describeWarnings(warnings, style),
+              ...adviseOnTools(violations, workshop.equipment),
               '',
               `${colors.red('invalid')}  ${formatCount(violations.length, 'violation')}`,
             ],

@@ -11,7 +11,7 @@ import type { Host, Interruption } from './host.ts';
 import { toJsonText } from './json-text.ts';
 import { checkOutput, writeOutput } from './output-file.ts';
 import { openWorkshop, type PlanRunOptions, type PlanWorkshop } from './plan-equipment.ts';
-import { readViolations, reportViolations } from './plan-problems.ts';
+import { adviseOnTools, readViolations, reportViolations } from './plan-problems.ts';
 import { beginPlan, checkDigest, toGrants } from './plan-run-command.ts';
 import { describeAsks, describePlanNodes, describeWarnings } from './plan-view.ts';
 import { openNamedModel } from './run-setup.ts';
@@ -109,14 +109,22 @@ async function compile(
     }
     if (timedOut && isHoldfastError(thrown) && thrown.code === 'planner.aborted') throw tooSlow(planner, timeoutMs);
     const violations = readViolations(thrown);
-    if (violations === undefined) throw thrown;
+    if (violations === undefined) throw planner.isQuick ? withAdvice(thrown) : thrown;
     reportFailure(thrown, host);
-    return reportViolations({ violations }, host);
+    return reportViolations({ violations, advice: adviseOnTools(violations, equipment) }, host);
   } finally {
     view?.close();
     cancelTimer?.();
     stopListening();
   }
+}
+
+/** What there is to do where the rules have no plan. */
+function withAdvice(thrown: unknown): unknown {
+  if (!isHoldfastError(thrown) || thrown.code !== 'plan.declined') return thrown;
+  const hint =
+    'the planner `offline` goes by rules, plain English and the words of the tools, which `holdfast list` shows; `--tools DIR` brings more of them, and `--model NAME` has a language model write the plan.';
+  return new HoldfastError(thrown.code, thrown.message, { data: { hint }, cause: thrown });
 }
 
 function tooSlow({ planner }: OpenedPlanner, timeoutMs = 0): HoldfastError {
@@ -165,7 +173,13 @@ function describeCompiled(
     '',
     `digest ${digest}`,
     ...(shown === undefined ? [] : [`Written: ${shown}`]),
-    ...(run || shown === undefined ? [] : [colors.dim(`To run it: ${toRunCommand(shown)}`)]),
+    ...(run
+      ? []
+      : [
+          colors.dim(
+            `To run it: ${shown === undefined ? 'the same with `--run`; `--output FILE` keeps it for later' : toRunCommand(shown)}`,
+          ),
+        ]),
   ];
 
   function toRunCommand(file: string): string {

@@ -92,6 +92,14 @@ function nameNode({ node }: NodeProgress): string {
   return toPrintable(String(node));
 }
 
+/** Of an id that is too long its ends: many begin alike and are told apart by how they end. */
+function fitId(id: string, columns: number): string {
+  const kept = columns - 6;
+  // What takes other than one column a letter is no id that a check lets through.
+  if (id.length <= columns || kept < 1 || !/^[\w-]+$/.test(id)) return fitColumns(id, columns);
+  return `${id.slice(0, kept)}…${id.slice(-5)}`;
+}
+
 const minWideColumns = 60;
 
 /** A line with everything. The names give way to the note, the tool first. */
@@ -101,7 +109,7 @@ function layWide(memory: FrameMemory, columns: number): (cells: Cells, colors: C
   const toolColumns = Math.min(memory.toolColumns, Math.floor((free - nodeColumns) / 2));
   const noteColumns = free - nodeColumns - toolColumns;
   return ({ state, node, tool, tries, time, note }, colors) => {
-    const names = `${colors.bold(padColumns(node, nodeColumns))}  ${padColumns(tool, toolColumns)}`;
+    const names = `${colors.bold(padColumns(fitId(node, nodeColumns), nodeColumns))}  ${padColumns(tool, toolColumns)}`;
     const numbers = `${tries.padStart(5)}  ${colors.dim(time.padStart(7))}`;
     return `  ${paintPadded(state, colors)}  ${names}  ${numbers}  ${colors.dim(fitColumns(note, noteColumns))}`.trimEnd();
   };
@@ -110,7 +118,7 @@ function layWide(memory: FrameMemory, columns: number): (cells: Cells, colors: C
 /** What there is room for: the state, the node, and as much of the note as is left. */
 function layNarrow(columns: number): (cells: Cells, colors: Colors) => string {
   return ({ state, node, note }, colors) => {
-    const name = fitColumns(node, Math.max(1, columns - stateColumns - 4));
+    const name = fitId(node, Math.max(1, columns - stateColumns - 4));
     const room = columns - stateColumns - 6 - measureColumns(name);
     return `  ${paintPadded(state, colors)} ${colors.bold(name)}  ${colors.dim(fitColumns(note, room))}`.trimEnd();
   };

@@ -1,14 +1,18 @@
-import { isHoldfastError, isPlainObject } from '@holdfast/core';
+import { HoldfastError, isHoldfastError, isPlainObject } from '@holdfast/core';
 import type { PlanViolation } from '@holdfast/orchestrator';
 import * as v from 'valibot';
 import { createColors } from './colors.ts';
+import type { Equipment } from './equipment.ts';
 import { type ExitCode, formatFailure } from './failure.ts';
 import { describeTerminal, type Host } from './host.ts';
 import { describeViolations, describeWarnings } from './plan-view.ts';
+import { toPrintable } from './terminal-text.ts';
 
 export interface PlanProblems {
   readonly violations: readonly PlanViolation[];
   readonly warnings?: readonly PlanViolation[];
+  /** What may be done about it. */
+  readonly advice?: readonly string[];
 }
 
 const listed: v.GenericSchema<unknown, readonly PlanViolation[]> = v.array(
@@ -27,12 +31,22 @@ export function readViolations(thrown: unknown): readonly PlanViolation[] | unde
   return parsed.success ? parsed.output : undefined;
 }
 
+/** Where tools are missing, and there is no folder that they could have come from, that is the first thing to look at. */
+export function adviseOnTools(
+  violations: readonly PlanViolation[],
+  { toolset }: Pick<Equipment, 'toolset'>,
+): readonly string[] {
+  const { name, path } = toolset.folder;
+  if (path !== undefined || !violations.some(({ code }) => code === 'plan.tool.unknown')) return [];
+  return ['', `There is no tools folder \`${toPrintable(name)}\`; \`--tools DIR\` names another.`];
+}
+
 /** Says on stderr all that keeps a plan from being run. */
-export function reportViolations({ violations, warnings = [] }: PlanProblems, host: Host): ExitCode {
+export function reportViolations({ violations, warnings = [], advice = [] }: PlanProblems, host: Host): ExitCode {
   if (violations.length + warnings.length === 0) return 1;
   const { color, columns } = describeTerminal(host.stderr, host.environment);
   const style = { colors: createColors(color), columns };
-  const lines = [...describeViolations(violations, style), ...describeWarnings(warnings, style)];
+  const lines = [...describeViolations(violations, style), ...describeWarnings(warnings, style), ...advice];
   for (const line of lines) host.stderr.write(`${line}\n`);
   return 1;
 }
@@ -40,7 +54,7 @@ export function reportViolations({ violations, warnings = [] }: PlanProblems, ho
 /** Says on stderr why there is no plan. */
 export function reportDeclined(error: string, host: Host): ExitCode {
   const { color } = describeTerminal(host.stderr, host.environment);
-  const thrown = new Error(`There is no plan: ${error}`);
+  const thrown = new HoldfastError('plan.declined', `There is no plan: ${error}`);
   host.stderr.write(formatFailure(thrown, { colors: createColors(color), debug: false }));
   return 1;
 }

@@ -7,7 +7,7 @@ import { describeStyle } from './conduct-work.ts';
 import { type ExitCode, reportFailure } from './failure.ts';
 import { describeTerminal, type Host } from './host.ts';
 import { openWorkshop, type PlanRunOptions, type PlanWorkshop, toPlanTerms } from './plan-equipment.ts';
-import { reportDeclined, reportViolations } from './plan-problems.ts';
+import { adviseOnTools, reportDeclined, reportViolations } from './plan-problems.ts';
 import { readPlanText } from './plan-source.ts';
 import { describeAsks, describeWarnings } from './plan-view.ts';
 import { closeSession } from './run-command.ts';
@@ -34,7 +34,8 @@ export async function runPlanFile(options: RunPlanFileOptions, host: Host): Prom
     if (checked.type === 'invalid') {
       const things = formatCount(checked.violations.length, 'violation');
       reportFailure(new HoldfastError('plan.invalid', `The plan cannot be run: it has ${things}.`), host);
-      return reportViolations(checked, host);
+      const advice = adviseOnTools(checked.violations, workshop.equipment);
+      return reportViolations({ ...checked, advice }, host);
     }
     checkDigest(checked.checked, options.digest);
     const style = describeStyle(host);

@@ -41,7 +41,7 @@ test('what did not succeed is listed with its reason, what was skipped for it is
   const skipped = ['x', 'y'].map((id) => nodeTrace(id, { kind: 'skipped', because: ['bad1'] }));
   const text = describe(planTrace([...failed, ...skipped], { status: 'failed' }));
   expect(text).toContain('What did not succeed:\n  failed  bad0  fetch\n    It broke. (tool.failed)\n');
-  expect(text).toContain('  … and 2 more\n  2 nodes that need what did not succeed were skipped.');
+  expect(text).toContain('  … and 2 more\n  2 nodes were skipped because of that.');
 });
 
 test('files count that calls of the plan have changed, and not once more for calls within them', () => {

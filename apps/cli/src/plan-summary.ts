@@ -108,8 +108,9 @@ const maxFailures = 10;
 
 function describeFailures({ nodes }: PlanTrace, { colors, columns }: LineStyle): readonly string[] {
   const failed = nodes.filter(isFailure);
-  if (failed.length === 0) return [];
+  if (failed.length + nodes.filter(hadNotBegun).length === 0) return [];
   const skipped = nodes.filter(({ kind }) => kind === 'skipped').length;
+  const unbegun = nodes.filter(hadNotBegun).length;
   const more = failed.length - maxFailures;
   return [
     '',
@@ -120,16 +121,22 @@ function describeFailures({ nodes }: PlanTrace, { colors, columns }: LineStyle):
     }),
     ...(more > 0 ? [`  … and ${more} more`] : []),
     ...(skipped > 0
-      ? [
-          `  ${formatCount(skipped, 'node')} that ${skipped === 1 ? 'needs' : 'need'} what did not succeed ${skipped === 1 ? 'was' : 'were'} skipped.`,
-        ]
+      ? [`  ${formatCount(skipped, 'node')} ${skipped === 1 ? 'was' : 'were'} skipped because of that.`]
       : []),
+    ...(unbegun > 0 ? [`  ${formatCount(unbegun, 'node')} had not begun.`] : []),
   ];
 }
 
 /** Whether a node ended badly by itself, and not because of others. */
-function isFailure({ kind }: NodeTrace): boolean {
+function isFailure(node: NodeTrace): boolean {
+  const { kind } = node;
+  if (hadNotBegun(node)) return false;
   return kind !== 'ok' && kind !== 'skipped' && kind !== 'waiting' && kind !== 'running' && kind !== 'suspended';
+}
+
+/** Whether the end of the run is all that is to be said of it. */
+function hadNotBegun({ code }: NodeTrace): boolean {
+  return code === 'plan.aborted';
 }
 
 /** How many nodes ended how. */

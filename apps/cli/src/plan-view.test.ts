@@ -104,7 +104,7 @@ test('what will ask, and what is worth knowing', () => {
   const ask = { node: 'wipe', tool: 'delete_files', reasons: ['It is dangerous.'], dangerous: true };
   expect(describeAsks([ask], style)).toEqual([
     '',
-    'Somebody will be asked before this node runs:',
+    'This node needs approval:',
     '  wipe  delete_files  dangerous  It is dangerous.',
   ]);
   const many = describeAsks(

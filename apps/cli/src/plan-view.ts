@@ -121,7 +121,8 @@ export function describeAsks(asks: readonly NodeAsk[], style: LineStyle): readon
   return [
     '',
     colors.yellow(
-      `Somebody will be asked before ${asks.length === 1 ? 'this node runs' : `these ${asks.length} nodes run`}:`,
+      // Whoever begins the run says whether anybody is there to be asked.
+      `${asks.length === 1 ? 'This node needs' : `These ${asks.length} nodes need`} approval:`,
     ),
     ...shown.flatMap(({ node, tool, reasons, dangerous }) =>
       wrapBlock(
