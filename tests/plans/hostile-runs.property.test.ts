@@ -1,7 +1,14 @@
 import type { JsonObject, Tool } from '@holdfast/core';
-import { answerApproval, resumeToolCall } from '@holdfast/executor';
-import { type PlanEvent, type PlanTrace, readTrace, resumePlan, runPlan } from '@holdfast/orchestrator';
-import { createSession, type Session } from '@holdfast/session';
+import { answerApproval, recoverSession, resumeToolCall } from '@holdfast/executor';
+import {
+  type PlanEvent,
+  type PlanTrace,
+  type RunPlanOptions,
+  readTrace,
+  resumePlan,
+  runPlan,
+} from '@holdfast/orchestrator';
+import { createSession, type LogRecord, replay, type Session } from '@holdfast/session';
 import { type ManualClock, manualClock } from '@holdfast/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -17,7 +24,17 @@ interface Shape {
 const shapes: fc.Arbitrary<readonly Shape[]> = fc
   .array(
     fc.record({
-      tool: fc.constantFrom('quick', 'slow', 'broken', 'asked', 'asked', 'locked', 'locked', 'deaf', 'rated'),
+      tool: fc.constantFrom<Shape['tool']>(
+        'quick',
+        'slow',
+        'broken',
+        'asked',
+        'asked',
+        'locked',
+        'locked',
+        'deaf',
+        'rated',
+      ),
       onFail: fc.constantFrom('halt', 'continue', 'skip_dependents'),
       needs: fc.array(fc.nat(10), { maxLength: 2 }),
       retry: fc.nat(1),
@@ -114,6 +131,64 @@ test('whatever is done while events are told, each node ends once, and the log s
     { numRuns: 200 },
   );
 });
+
+test('cut off at any record, with answers and halts, nothing that ended is done again, and all comes to one end', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      shapes,
+      fc.boolean(),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      async (nodes, recovers, where) => {
+        const clock = manualClock(Date.now());
+        const done: string[] = [];
+        const tools = toolsOf(clock, done);
+        const plan = await checkedOf(documentOf(nodes), { tools });
+        const options = { tools, clock, maxConcurrency: 3 };
+        const session = createSession({ id: 's', clock });
+        await goToEnd(clock, session, runPlan(plan, { ...options, session }), options);
+        const whole = [...session.records()];
+        const records = whole.slice(0, 2 + Math.floor(where * (whole.length - 2)));
+        const isEnd = ({ type, parentId }: LogRecord): boolean => type === 'tool-call-end' && parentId === undefined;
+        const before = new Set(records.filter(isEnd).map(({ callId }) => callId));
+        const begun = new Set(records.flatMap(({ type, callId }) => (type === 'tool-call-start' ? [callId] : [])));
+        done.length = 0;
+        const again = replay(records, { clock });
+        if (recovers) await passTime(clock, recoverSession({ tools, session: again, clock }));
+        if (again.openWork().plans.length > 0) {
+          await goToEnd(clock, again, resumePlan({ ...options, session: again }), options);
+        }
+        // All that these tools do to the world may be done once only.
+        expect(done.filter((callId) => before.has(callId) || begun.has(callId))).toEqual([]);
+        expect(new Set(done).size).toBe(done.length);
+        const ends = [...again.records()].flatMap((record) => {
+          if (record.type === 'plan-node') return [`plan_1_${String(record['node'])}`];
+          return isEnd(record) ? [String(record['callId'])] : [];
+        });
+        expect(ends.toSorted()).toEqual(nodes.map((_, id) => `plan_1_${id}`).toSorted());
+        expect(again.openWork()).toEqual({ runs: [], plans: [], calls: [] });
+      },
+    ),
+    { numRuns: 150 },
+  );
+});
+
+/** Goes on until nobody is asked any more: one of two questions is answered with yes. */
+async function goToEnd(
+  clock: ManualClock,
+  session: Session,
+  run: { readonly result: Promise<PlanTrace> },
+  options: Omit<RunPlanOptions, 'session'>,
+): Promise<void> {
+  let trace = await passTime(clock, run.result);
+  for (let round = 0; trace.status === 'suspended'; round += 1) {
+    expect(round).toBeLessThan(20);
+    for (const { callId } of trace.pending) {
+      await answerApproval(session, callId, { type: round % 2 === 0 ? 'approve' : 'deny' });
+    }
+    trace = await passTime(clock, resumePlan({ ...options, session }).result);
+    expect(readTrace(session.records())).toEqual(trace);
+  }
+}
 
 interface Watching {
   readonly first: AbortController;
