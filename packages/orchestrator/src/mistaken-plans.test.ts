@@ -1,7 +1,8 @@
 import type { Model, Planner } from '@holdfast/core';
+import { createSession } from '@holdfast/session';
 import { expect, test } from 'vitest';
 import { check, planOf, testTool } from './fixtures.ts';
-import { checkPlan, compilePlan, modelPlanner, planFrom } from './index.ts';
+import { checkPlan, compilePlan, modelPlanner, planFrom, type RunPlanOptions, resumePlan, runPlan } from './index.ts';
 
 const messagesOf = async (plan: unknown): Promise<readonly string[]> => {
   const found = await check(plan);
@@ -58,4 +59,19 @@ test.each([
   expect(() => modelPlanner(model as unknown as Model)).toThrow(
     expect.objectContaining({ code: 'options.invalid', message: expect.stringContaining('aiSdkModel') }),
   );
+});
+
+test.each([
+  { what: 'no options', options: undefined, says: 'createSession()' },
+  { what: 'no session', options: { tools: [] }, says: 'createSession()' },
+  { what: 'the name of a session', options: { tools: [], session: 'main' }, says: 'createSession()' },
+  { what: 'no tools', options: { session: createSession() }, says: '`tools`' },
+  { what: 'tools by name', options: { tools: { a: testTool('a') }, session: createSession() }, says: '`tools`' },
+])('a run with $what is refused before it begins', async ({ options, says }) => {
+  const found = await check(planOf({ id: 0, tool: 'a' }));
+  if (found.type !== 'valid') throw new Error(found.type);
+  const refusal = expect.objectContaining({ code: 'options.invalid', message: expect.stringContaining(says) });
+  const given = options as unknown as RunPlanOptions;
+  expect(() => runPlan(found.checked, given)).toThrow(refusal);
+  expect(() => resumePlan(given)).toThrow(refusal);
 });

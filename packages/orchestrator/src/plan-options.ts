@@ -24,6 +24,19 @@ export interface RunPlanOptions extends Omit<CallOptions, 'onEvent'> {
   readonly onEvent?: (event: PlanEvent) => void;
 }
 
+/**
+ * What is forgotten easily, and would be missed far from where it was.
+ *
+ * @throws HoldfastError `options.invalid`.
+ */
+export function checkSurroundings(options: Partial<Pick<RunPlanOptions, 'session' | 'tools'>> | undefined): void {
+  if (typeof options?.session?.dispatch !== 'function') {
+    const message = '`session` must be a session: `createSession()` of `@holdfast/session` makes one.';
+    throw new HoldfastError('options.invalid', message);
+  }
+  if (!Array.isArray(options.tools)) throw new HoldfastError('options.invalid', '`tools` must be a list of tools.');
+}
+
 /** @throws HoldfastError `options.invalid`. */
 export function checkRunOptions({
   maxConcurrency = 10,

@@ -8,7 +8,7 @@ import { hasEnded, toCallId } from './node-facts.ts';
 import { type BegunPlan, performPlan } from './perform-plan.ts';
 import { claimPlan } from './plan-claims.ts';
 import { type PlanLog, readPlanHead, readPlanLog } from './plan-log.ts';
-import { checkRunOptions, type RunPlanOptions } from './plan-options.ts';
+import { checkRunOptions, checkSurroundings, type RunPlanOptions } from './plan-options.ts';
 import { type PlanRun, startPlanRun } from './plan-run.ts';
 import type { SettledNode } from './resolve-inputs.ts';
 import { checkAgain, checkOrigin, fitToTools } from './run-plan.ts';
@@ -32,6 +32,7 @@ export interface ResumePlanOptions extends RunPlanOptions {
  * `plan.invalid`, `replay.no_content`, `log.not_readable`, and as that of `runPlan`.
  */
 export function resumePlan(options: ResumePlanOptions): PlanRun {
+  checkSurroundings(options);
   if (options.plan !== undefined) checkOrigin(options.plan);
   checkRunOptions(options);
   return startPlanRun(async (stream) => {

@@ -6,7 +6,7 @@ import { checkedWith } from './checked-plans.ts';
 import { type BegunPlan, performPlan } from './perform-plan.ts';
 import type { InputTree, Plan } from './plan.ts';
 import { claimPlan } from './plan-claims.ts';
-import { checkRunOptions, type RunPlanOptions } from './plan-options.ts';
+import { checkRunOptions, checkSurroundings, type RunPlanOptions } from './plan-options.ts';
 import { type PlanRun, startPlanRun } from './plan-run.ts';
 
 /**
@@ -20,6 +20,7 @@ import { type PlanRun, startPlanRun } from './plan-run.ts';
  */
 export function runPlan(plan: CheckedPlan, options: RunPlanOptions): PlanRun {
   checkOrigin(plan);
+  checkSurroundings(options);
   checkRunOptions(options);
   return startPlanRun(async (stream) => {
     const checked = await fitToTools(plan, options);
