@@ -244,13 +244,17 @@ test.each([
     });
     const child: unknown[] = [];
     const nested: unknown[] = [];
+    const heard: unknown[] = [];
     const { delegate } = setUp(
       [
         delegating(async (context) => {
           const caller = openCaller({ tools: [busy], session: context.child(), clock });
           for (const id of ['a', 'b', 'c']) child.push(await caller.execute({ id, name: busy.name, arguments: {} }));
-          expect(caller.ended).toBe('deadline');
+          caller.onEnd((end) => heard.push(end));
           caller.dispose();
+          const late = openCaller({ tools: [busy], session: context.child(), clock });
+          late.onEnd((end) => heard.push(end));
+          late.dispose();
           nested.push(await context.call(busy.name, {}));
           return null;
         }, tool),
@@ -260,6 +264,7 @@ test.each([
     );
     await delegate();
     expect(times).toBe(2);
+    expect(heard).toEqual(['deadline', 'deadline']);
     expect(child).toMatchObject([{ kind: 'ok' }, { kind: 'ok' }, { kind: 'timed-out', code }]);
     expect(nested).toMatchObject([{ kind: 'timed-out', code }]);
   },

@@ -47,6 +47,13 @@ export function startLifetime({ clock, signal, timeoutMs, budgets, outer }: Life
     for (const listener of listeners) listener(why);
     listeners.clear();
   };
+  /** A tool that keeps the thread busy also keeps timers from firing: this one's, and those around it. */
+  const look = (): EndOfLife | undefined => {
+    if (ended !== undefined || disposed) return ended;
+    if (timed && clock.now() >= endsAtMs) end(timeEndsBy);
+    else if (outer?.ended !== undefined) end(outer.ended);
+    return ended;
+  };
   const abort = (): void => end('aborted');
   const timed = endsAtMs !== Number.POSITIVE_INFINITY;
   const stopTimer = timed ? clock.after(endsAtMs - nowMs, () => end(timeEndsBy)) : undefined;
@@ -67,15 +74,12 @@ export function startLifetime({ clock, signal, timeoutMs, budgets, outer }: Life
       remainingMs: () => (atMs === Number.POSITIVE_INFINITY ? atMs : Math.max(0, atMs - clock.now())),
     }),
     get ended() {
-      if (ended !== undefined || disposed) return ended;
-      // A tool that kept the thread busy also kept timers from firing: this one's, and those around it.
-      if (timed && clock.now() >= endsAtMs) end(timeEndsBy);
-      else if (outer?.ended !== undefined) end(outer.ended);
-      return ended;
+      return look();
     },
     onEnd(listener) {
-      if (ended !== undefined) {
-        listener(ended);
+      const why = look();
+      if (why !== undefined) {
+        listener(why);
         return () => undefined;
       }
       listeners.add(listener);
