@@ -86,6 +86,8 @@ test('what was skipped names the nodes because of which it was; of many only the
   expect(traceTable(traceOf([node])).rows[0]?.at(-1)).toBe(
     'Not needed. (plan.dependency) because of 0, 1, 2, 3, 4, 5, 6, 7 and 12 more',
   );
+  const named = { ...node, message: 'The run was halted, as `0` did not succeed.', because: [0] };
+  expect(traceTable(traceOf([named])).rows[0]?.at(-1)).toBe(`${named.message} (plan.dependency)`);
 });
 
 test('long outputs and long lists are cut, and what is left out is told', () => {

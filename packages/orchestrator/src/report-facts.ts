@@ -44,15 +44,12 @@ export function missingNodes(trace: PlanTrace): readonly NodeTrace[] {
 
 const maxReason = 300;
 
-/** Why a node is not `ok`, on one line: what was said, its code, and because of which nodes. Of one that is: whose approval it had. */
+/** Why a node is not `ok`, on one line: what was said, its code, and because of which nodes where that was not said. Of one that is: whose approval it had. */
 export function whyOf({ kind, code, message, because, approval }: NodeTrace): string {
   if (kind === 'ok') return describeApproval(approval);
   const reason = toLine(message, maxReason);
-  return [
-    reason,
-    code === undefined ? '' : `(${toLine(code, 80)})`,
-    because.length === 0 ? '' : `because of ${listIds(because)}`,
-  ]
+  const isNamed = because.length <= 8 && because.every((id) => reason.includes(`\`${id}\``));
+  return [reason, code === undefined ? '' : `(${toLine(code, 80)})`, isNamed ? '' : `because of ${listIds(because)}`]
     .filter((text) => text !== '')
     .join(' ');
 }
