@@ -26,6 +26,8 @@ export interface EarlierAnswers {
   /** Why the call may not run. */
   readonly refusal: Refusal | undefined;
   readonly by: string | undefined;
+  /** Whether there is a yes that is about something else by now. */
+  readonly outdated: boolean;
 }
 
 export const noEarlierAnswers: EarlierAnswers = {
@@ -34,6 +36,7 @@ export const noEarlierAnswers: EarlierAnswers = {
   waiting: undefined,
   refusal: undefined,
   by: undefined,
+  outdated: false,
 };
 
 /**
@@ -52,7 +55,10 @@ export function readEarlierAnswers(question: PendingApproval, { session, parent,
     if (answer?.type === 'deny') {
       return { ...earlier, by: answeredBy, refusal: deniedBecause(answer.reason) };
     }
-    if (pending.digest !== question.digest) continue;
+    if (pending.digest !== question.digest) {
+      earlier.outdated ||= answer !== undefined;
+      continue;
+    }
     if (answer !== undefined) earlier.by = answeredBy;
     const over = clock.now() >= pending.expiresAtMs;
     // One that was followed by another is not waited for.

@@ -83,8 +83,9 @@ async function permitWithApproval(
         continue;
       }
     }
-    if (unanswerable !== undefined) return refusedApproval(unanswerable, verdict, call);
-    const { waiting } = earlier;
+    const { waiting, outdated } = earlier;
+    if (unanswerable !== undefined)
+      return refusedApproval(outdated ? { ...unanswerable, why: outdatedYes } : unanswerable, verdict, call);
     const pending = waiting !== undefined && asksTheSame(waiting, question) ? waiting : question;
     if (pending === question) reportRequest(scope, question, trail.call.arguments);
     const askedAtMs = scope.clock.now();
@@ -120,6 +121,10 @@ const nestedCannotWait: Refusal = {
   why: 'a nested call cannot wait for it; call it on its own, or have it granted',
 };
 const unattendedCannot: Refusal = { code: 'approval.unattended', why: 'nobody is there to approve it' };
+
+// Else somebody who has said yes would look for that answer in vain.
+const outdatedYes =
+  'the call, its tool or the policies have changed since it was approved, and nobody is there to approve it anew';
 
 function nobodyToAsk({ unattended, approve, parent }: CallScope): Refusal | undefined {
   if (unattended) return unattendedCannot;

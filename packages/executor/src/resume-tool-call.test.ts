@@ -214,6 +214,12 @@ describe('what an answer is bound to', () => {
   ])('$what changed: asked anew', async ({ change }) => {
     const { outcome } = await resumeWith(change);
     expect(kindOf(outcome)).toBe('suspended');
+    const alone = await resumeWith((options) => ({ ...change(options), unattended: true }));
+    expect(alone.outcome).toMatchObject({
+      kind: 'denied',
+      code: 'approval.unattended',
+      message: expect.stringContaining('have changed since it was approved, and nobody is there'),
+    });
     expect(world.effects).toEqual([]);
   });
 
