@@ -62,8 +62,7 @@ describe('approvals', () => {
     });
     const { startedAtMs = 0, endedAtMs = 0, durationMs = 0 } = nodeOf(trace, 0);
     // Time passes by the millisecond while the run goes on.
-    expect(endedAtMs - startedAtMs).toBeGreaterThanOrEqual(700);
-    expect(durationMs).toBeLessThan(100);
+    expect(endedAtMs - startedAtMs - durationMs).toBeGreaterThanOrEqual(700);
   });
 
   test('APP-7: what may be repeated is tried again under the one approval', async () => {
