@@ -1,11 +1,12 @@
 import { getEventListeners } from 'node:events';
 import { jsonSchema } from '@holdfast/core';
-import { answerApproval, createBudget } from '@holdfast/executor';
-import { createLockTable, readTrace, resumePlan, runPlan } from '@holdfast/orchestrator';
+import { answerApproval, createBudget, resumeToolCall } from '@holdfast/executor';
+import { createLockTable, type PlanEvent, readTrace, resumePlan, runPlan } from '@holdfast/orchestrator';
 import { createSession, type LogRecord, memoryStore, replay } from '@holdfast/session';
+import { createRedactor } from '@holdfast/session/redact';
 import { manualClock } from '@holdfast/testing';
 import { expect, test } from 'vitest';
-import { checkedOf, fail, failing, kinds, macrotask, ok, run, runChecked, slow, tool } from './test-run.ts';
+import { checkedOf, fail, failing, kinds, macrotask, ok, passTime, run, runChecked, slow, tool } from './test-run.ts';
 
 test('a plan that may retry more often than 10 times does, to the last time', async () => {
   const tools = [tool('flaky', failing(15, 'done'), { repeat: 'safe' }), tool('broken', fail(), { repeat: 'safe' })];
@@ -235,4 +236,64 @@ test('a process that ends while it closes what was cancelled: what is not closed
   const cut = records.findIndex(({ type }) => type === 'plan-node') + 1;
   const trace = await resumePlan({ tools, session: replay(records.slice(0, cut), {}) });
   expect([trace.status, kinds(trace)]).toEqual(['partial', ['cancelled', 'ok', 'ok']]);
+});
+
+test('a node that fails when the time is over, which no timer could tell, halts nothing: the run is aborted', async () => {
+  let nowMs = 0;
+  const clock = { now: () => nowMs, after: () => () => undefined };
+  const busy = tool('busy', () => {
+    nowMs += 30;
+    throw new Error('no');
+  });
+  const nodes = [
+    { id: 0, tool: 'busy', on_fail: 'continue' },
+    { id: 1, tool: 'busy', depends_on: [0] },
+    { id: 2, tool: 'busy', depends_on: [1] },
+  ];
+  const plan = await checkedOf(nodes, { tools: [busy] });
+  const options = { tools: [busy], session: createSession({ clock }), clock, timeoutMs: 50 };
+  const trace = await runPlan(plan, options);
+  expect([trace.status, kinds(trace), trace.nodes[2]?.code]).toEqual([
+    'aborted',
+    ['failed', 'failed', 'cancelled'],
+    'plan.aborted',
+  ]);
+});
+
+test('what the host itself ends while a plan runs comes from the log, and no tool is given its masks', async () => {
+  const clock = manualClock(Date.now());
+  const seen: unknown[] = [];
+  const token = `ghp_${'abcdefghij0123456789ABCDEFGHIJ012345'}`;
+  const tools = [
+    tool('asked', ok({ token }), { dangerous: true }),
+    tool('slow', slow(clock, 50)),
+    tool('use', (input) => seen.push(input)),
+  ];
+  const nodes = [
+    { id: 0, tool: 'asked' },
+    { id: 1, tool: 'slow' },
+    { id: 2, tool: 'use', on_fail: 'continue', inputs: { x: { $from: 0, path: 'token' } } },
+    { id: 3, tool: 'use', depends_on: [0, 1, 2] },
+  ];
+  const session = createSession({
+    clock,
+    redactor: createRedactor({ key: 'a key of the host that nobody else knows' }),
+  });
+  const plan = await checkedOf(nodes, { tools });
+  const beside: Promise<unknown>[] = [];
+  const onEvent = (event: PlanEvent): void => {
+    if (event.type !== 'node-end' || event.node.kind !== 'suspended') return;
+    const callId = event.node.callId ?? '';
+    // At once: the run finds the call under way.
+    beside.push(
+      answerApproval(session, callId, { type: 'approve' }),
+      resumeToolCall(callId, { tools, session, clock }),
+    );
+  };
+  const trace = await passTime(clock, runPlan(plan, { tools, session, clock, onEvent }).result);
+  await Promise.all(beside);
+  expect(readTrace(session.records())).toEqual(trace);
+  expect([kinds(trace), trace.nodes[2]?.code]).toEqual([['ok', 'ok', 'invalid', 'ok'], 'plan.inputs.redacted']);
+  expect(seen).toEqual([{}]);
+  expect(JSON.stringify([...session.records()])).not.toContain(token);
 });
