@@ -299,6 +299,34 @@ test('nested calls count with the call around them, and are asked about again wi
   });
 });
 
+test('nested calls are asked about again one after another: each finds what those before it count for', async () => {
+  const gate = Promise.withResolvers<void>();
+  const inner = defineTool({ name: 'inner', description: 'Works.', effects: 'state', execute: () => null });
+  const outer = defineTool({
+    name: 'outer',
+    description: 'Calls twice.',
+    effects: 'state',
+    async execute(_input, { call, callId }) {
+      await call('inner');
+      const { kind } = await call('inner');
+      if (callId === 'late') await gate.promise;
+      return kind;
+    },
+  });
+  const three = definePolicy<true>({
+    name: 'three',
+    stateKind: 'keyed',
+    check: ({ tool }, { state }) => (tool.name === 'outer' || state.size < 3 ? allow : deny('Three only.')),
+    onResult: ({ id, tool }) => (tool.name === 'inner' ? upsert(id, true) : undefined),
+  });
+  const caller = openCaller({ tools: [inner, outer], session: testSession().session, policies: [three] });
+  const late = caller.execute({ id: 'late', name: 'outer', arguments: {} });
+  await settled();
+  expect(await caller.execute({ id: 'early', name: 'outer', arguments: {} })).toMatchObject({ value: 'ok' });
+  gate.resolve();
+  expect(await late).toMatchObject({ kind: 'denied', message: expect.stringMatching(/^Denied: Three only\./) });
+});
+
 test('of a nested call it is not asked again what looks at files: they have a check of their own', async () => {
   const gate = Promise.withResolvers<void>();
   const inner = defineTool({ name: 'inner', description: 'Works.', effects: 'state', execute: () => null });
