@@ -13,7 +13,6 @@ import {
 import { createSession, memoryStore, type Session, type SessionStore } from '@holdfast/session';
 import { manualClock } from '@holdfast/testing';
 import { describe, expect, test } from 'vitest';
-import { markChecked } from '../../packages/orchestrator/src/checked-plans.ts';
 import { checkedOf, checkRun, type Doing, fail, kinds, macrotask, ok, passTime, run, slow, tool } from './test-run.ts';
 
 const good = tool('good', ok('done'));
@@ -71,23 +70,6 @@ describe('what cannot be run', () => {
     });
     await expect(runPlan(plan, { tools, session, timeoutMs: -1 })).rejects.toMatchObject({ code: 'options.invalid' });
     expect([...session.records()].map(({ type }) => type)).toEqual(['session-start']);
-  });
-
-  test('a plan that nothing can start is blocked: no check lets it through', async () => {
-    const plan = await checkedOf(
-      [
-        { id: 'a', tool: 'good' },
-        { id: 'b', tool: 'good', depends_on: ['a'] },
-      ],
-      { tools },
-    );
-    const [a, b] = plan.plan.nodes;
-    const cyclic = { ...plan, plan: { ...plan.plan, nodes: [{ ...a, depends_on: ['b'] }, b] } } as CheckedPlan;
-    markChecked(cyclic, { tools });
-    await expect(runPlan(cyclic, { tools, session: createSession() })).rejects.toMatchObject({
-      code: 'plan.blocked',
-      data: { nodes: ['a', 'b'] },
-    });
   });
 
   test('other tools of the same names are checked anew, and fit or do not', async () => {
