@@ -42,6 +42,7 @@ test('a plan waits, is answered in parts by other commands, and goes on under it
 
   expect((await holdfast('approve', id, 'plan_2_one', '--by', 'anna')).exitCode).toBe(0);
   const partly = await holdfast('resume', id);
+  expect(partly.stdout).toMatch(/^plan [0-9a-f]{16} · /);
   expect(partly).toMatchObject({ exitCode: 3, stderr: '' });
   expect(partly.stdout).toMatch(/ok +one +wipe .*asked: approved by anna/);
   expect((await holdfast('deny', id, 'plan_2_two', '--reason', 'Not that one.')).exitCode).toBe(0);

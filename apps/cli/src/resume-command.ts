@@ -59,7 +59,7 @@ export async function resumeSession(options: ResumeOptions, host: Host): Promise
   try {
     const session = await openSession(log, workspace, host, findSlices);
     try {
-      const { kind, run } = findOpen(session);
+      const { kind, run, digest } = findOpen(session);
       const given = readTerms(session.records(), run);
       if (given === undefined) throw foreign(kind, log.id);
       if (kind === 'plan') checkPlanOptions(options, log.id);
@@ -73,7 +73,7 @@ export async function resumeSession(options: ResumeOptions, host: Host): Promise
       const conduct = { terms: remaining, session, work, json: options.json, stdinTaken: false };
       if (kind === 'plan') {
         const setup = await setUpPlan(equipment, terms, workspace, host);
-        print(`plan · ${setup.description}`);
+        print(`plan ${digest.slice(0, 16)} · ${setup.description}`);
         return await conductPlan({ ...conduct, setup }, host);
       }
       const setup = await setUpRun(equipment, terms, { workspace, modelDirectory }, host);
@@ -90,14 +90,16 @@ export async function resumeSession(options: ResumeOptions, host: Host): Promise
 interface OpenKind {
   readonly kind: 'run' | 'plan';
   readonly run: number;
+  /** Of a plan. */
+  readonly digest: string;
 }
 
 /** What was begun last of what is open. */
 function findOpen(session: Session): OpenKind {
   const { runs, plans, calls } = session.openWork();
   const open: readonly OpenKind[] = [
-    ...runs.map(({ run }) => ({ kind: 'run' as const, run })),
-    ...plans.map(({ run }) => ({ kind: 'plan' as const, run })),
+    ...runs.map(({ run }) => ({ kind: 'run' as const, run, digest: '' })),
+    ...plans.map(({ run, digest }) => ({ kind: 'plan' as const, run, digest })),
   ].sort((left, right) => left.run - right.run);
   const last = open.at(-1);
   if (last !== undefined) return last;
