@@ -26,7 +26,7 @@ export function fillSurely(clause: Clause, profile: Profile): Filling {
   return { ...filling, given, used, missing };
 }
 
-/** "The three files" are no text, and neither is what stands beside one: "translate a.txt into Spanish". */
+/** "The three files" are no text, nor is what stands beside one, as in "translate a.txt into Spanish", nor the place of one. */
 function isNoText(
   value: Json,
   parameter: Parameter,
@@ -38,9 +38,21 @@ function isNoText(
   const [item, before] = [items[at], items[at - 1]];
   if (item?.type !== 'value') return false;
   if (item.value.kind === 'number') return true;
+  if (/^(?:path|url)$/u.test(item.value.kind)) return isWhole(items, at);
   const isNamed = before?.type === 'word' && parameter.nameStems.includes(before.stem);
   const isLookedUp = actionConcepts.has('find') || actionConcepts.has('get');
   return item.value.kind === 'capital' && !isNamed && !isLookedUp && at !== (verb?.index ?? -1) + 1;
+}
+
+/** "The text of a.txt" is what is in it. */
+function isWhole(items: Clause['items'], at: number): boolean {
+  const [of, noun] = [items[at - 1], items[at - 2]];
+  return (
+    of?.type === 'word' &&
+    of.lower === 'of' &&
+    noun?.type === 'word' &&
+    /^(?:text|contents?|body|words)$/u.test(noun.lower)
+  );
 }
 
 /** Where the words of a value begin that is nothing but words. */

@@ -247,6 +247,22 @@ const plans: readonly Row[] = [
     ],
   ],
   [
+    'Send a mail to ann@example.org with the subject "Notes" and the text of a.txt',
+    everyTool,
+    [
+      'read_file {"path":"a.txt"}',
+      'send_mail {"to":"ann@example.org","subject":"Notes","body":{"$from":0,"path":"text"}} <-0',
+    ],
+  ],
+  [
+    'Send the contents of a.txt to ann@example.org with the subject "Notes"',
+    everyTool,
+    [
+      'read_file {"path":"a.txt"}',
+      'send_mail {"to":"ann@example.org","subject":"Notes","body":{"$from":0,"path":"text"}} <-0',
+    ],
+  ],
+  [
     'Read a.txt and read b.txt and read c.txt',
     everyTool,
     ['read_file {"path":"a.txt"}', 'read_file {"path":"b.txt"}', 'read_file {"path":"c.txt"}'],
