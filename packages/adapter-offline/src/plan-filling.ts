@@ -38,21 +38,18 @@ function isNoText(
   const [item, before] = [items[at], items[at - 1]];
   if (item?.type !== 'value') return false;
   if (item.value.kind === 'number') return true;
-  if (/^(?:path|url)$/u.test(item.value.kind)) return isWhole(items, at);
+  if (isPlaceOfText(items, at)) return true;
   const isNamed = before?.type === 'word' && parameter.nameStems.includes(before.stem);
   const isLookedUp = actionConcepts.has('find') || actionConcepts.has('get');
   return item.value.kind === 'capital' && !isNamed && !isLookedUp && at !== (verb?.index ?? -1) + 1;
 }
 
-/** "The text of a.txt" is what is in it. */
-function isWhole(items: Clause['items'], at: number): boolean {
-  const [of, noun] = [items[at - 1], items[at - 2]];
-  return (
-    of?.type === 'word' &&
-    of.lower === 'of' &&
-    noun?.type === 'word' &&
-    /^(?:text|contents?|body|words)$/u.test(noun.lower)
-  );
+/** Of "the text of a.txt", which is what is in it. */
+export function isPlaceOfText(items: Clause['items'], at: number): boolean {
+  const [item, of, noun] = [items[at], items[at - 1], items[at - 2]];
+  const isPlace = item?.type === 'value' && /^(?:path|url)$/u.test(item.value.kind);
+  const isOf = of?.type === 'word' && of.lower === 'of';
+  return isPlace && isOf && noun?.type === 'word' && /^(?:text|contents?|body|words)$/u.test(noun.lower);
 }
 
 /** Where the words of a value begin that is nothing but words. */

@@ -3,6 +3,7 @@ import { isLooking } from './concepts.ts';
 import { type Filling, fill } from './fill.ts';
 import { sourceClause } from './follow.ts';
 import type { Draft } from './plan-draft.ts';
+import { isPlaceOfText } from './plan-filling.ts';
 import { isWorkOf } from './plan-outputs.ts';
 import { freshOf, type Source } from './plan-step.ts';
 import { isDangerous } from './plan-tools.ts';
@@ -49,6 +50,8 @@ export function findUnspoken({ choice, clause, said }: Unsaid, isContent: boolea
 export function findMaker({ choice, clause }: Unsaid, draft: Draft): Unspoken | undefined {
   const { toolbox } = draft;
   const inner = sourceClause(clause, choice, toolbox);
+  // It is there to be read.
+  if (inner.items.some((_, at) => isPlaceOfText(inner.items, at))) return undefined;
   const accept = (profile: Profile): boolean =>
     profile !== choice.profile &&
     draft.isAllowed(profile) &&
