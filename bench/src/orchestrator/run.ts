@@ -9,6 +9,8 @@ import { type Against, compare, type Extent, everything, limitRounds, type Row, 
 import type { FigureReport, Report } from '../report.ts';
 
 const sizes = [100, 1_000, 10_000];
+/** That the design speaks of. */
+const goalSize = 10_000;
 /** Nodes that wait for nothing in common, side by side. */
 const width = 20;
 const concurrency = 10;
@@ -57,7 +59,7 @@ function toOwnParts(rows: readonly Row[], measured: readonly number[]): FigureRe
   const figures = measured.map((size) => {
     const own = median(`runPlan, ${size} nodes`) - median(`bare calls, ${size} nodes`);
     const value = Math.round((own / median(`in-degree, ${size} nodes`)) * 100) / 100;
-    return { name: `${size} nodes`, value, unit: 'x', goal: 6 };
+    return { name: `${size} nodes`, value, unit: 'x', ...(size === goalSize ? { goal: 6 } : {}) };
   });
   return { name: 'orchestrator: what runPlan adds to its calls, against the in-degree scheduler', figures };
 }
@@ -175,7 +177,7 @@ function planRun(plan: CheckedPlan, size: number, smallest: number): Subject {
     name,
     operations: size,
     against: [
-      { name: `bare calls, ${size} nodes`, goal: 1.2 },
+      { name: `bare calls, ${size} nodes`, ...(size === goalSize ? { goal: 1.2 } : {}) },
       { name: `in-degree, ${size} nodes` },
       ...(size === smallest ? [] : [{ name: `runPlan, ${smallest} nodes` }]),
     ],
