@@ -61,8 +61,11 @@ export function openCaller(options: CallOptions): Caller {
     }
     if (manner === undefined) return scope;
     // One manner may be that of many calls.
-    const known = scopes.get(manner) ?? { ...scope, manner: checkManner(manner) };
-    scopes.set(manner, known);
+    let known = scopes.get(manner);
+    if (known === undefined) {
+      known = { ...scope, manner: checkManner(manner) };
+      scopes.set(manner, known);
+    }
     return known;
   };
   return {
