@@ -14,6 +14,7 @@ import {
   type ToolDeclaration,
   toModelUsage,
 } from '@holdfast/core';
+import { isThenable } from './invoke.ts';
 import type { EndOfLife, Lifetime } from './lifetime.ts';
 
 /** What came of asking a model for its next message. */
@@ -49,15 +50,20 @@ export async function askModel(
   const calls: ToolCall[] = [];
   let text = '';
   let endedBy: EndOfLife = 'aborted';
-  let stopListening: () => void = () => undefined;
-  const over = lifetime.endless
-    ? undefined
-    : new Promise<typeof isOver>((resolve) => {
-        stopListening = lifetime.onEnd((by) => {
-          endedBy = by;
-          resolve(isOver);
-        });
-      });
+  let isEnded = false;
+  let stopWaiting: () => void = () => undefined;
+  const stopListening = lifetime.onEnd((by) => {
+    endedBy = by;
+    isEnded = true;
+    stopWaiting();
+  });
+  // A race against one promise for all steps would keep each of them until the last.
+  const beforeTheEnd = (next: PromiseLike<Step>): Promise<Step | typeof isOver> =>
+    new Promise((resolve, reject) => {
+      stopWaiting = () => resolve(isOver);
+      if (isEnded) stopWaiting();
+      next.then(resolve, reject);
+    });
   let iterator: AsyncIterator<ModelEvent> | undefined;
   try {
     const stream: unknown = model.stream({ messages, tools, output, signal, deadline: lifetime.deadline });
@@ -68,9 +74,9 @@ export async function askModel(
     }
     iterator = stream[Symbol.asyncIterator]();
     for (;;) {
-      const next = iterator.next();
-      // Racing costs as much as the rest of a short message, so it is left out where nothing can end the run.
-      const step = await (over === undefined ? next : Promise.race([next, over]));
+      const next: Step | PromiseLike<Step> = iterator.next();
+      // That costs as much as the rest of a short message, so it is left out where nothing can end the run.
+      const step = await (lifetime.endless || !isThenable(next) ? next : beforeTheEnd(next));
       if (step === isOver) return { type: 'ended', by: endedBy, text };
       if (step.done === true) return wrong('The model ended its message without `finish`.', text);
       const event = step.value;
@@ -108,6 +114,8 @@ export async function askModel(
     void closeStream(iterator);
   }
 }
+
+type Step = IteratorResult<ModelEvent>;
 
 const isOver: unique symbol = Symbol('the run is over');
 
