@@ -263,10 +263,12 @@ test('a node that fails when the time is over, which no timer could tell, halts 
 test('what the host itself ends while a plan runs comes from the log, and no tool is given its masks', async () => {
   const clock = manualClock(Date.now());
   const seen: unknown[] = [];
+  // Another node goes on until the host is done, however long that takes.
+  const done = Promise.withResolvers<null>();
   const token = `ghp_${'abcdefghij0123456789ABCDEFGHIJ012345'}`;
   const tools = [
     tool('asked', ok({ token }), { dangerous: true }),
-    tool('slow', slow(clock, 50)),
+    tool('slow', () => done.promise),
     tool('use', (input) => seen.push(input)),
   ];
   const nodes = [
@@ -289,8 +291,9 @@ test('what the host itself ends while a plan runs comes from the log, and no too
       answerApproval(session, callId, { type: 'approve' }),
       resumeToolCall(callId, { tools, session, clock }),
     );
+    void Promise.allSettled(beside).then(() => done.resolve(null));
   };
-  const trace = await passTime(clock, runPlan(plan, { tools, session, clock, onEvent }).result);
+  const trace = await runPlan(plan, { tools, session, clock, onEvent });
   await Promise.all(beside);
   expect(readTrace(session.records())).toEqual(trace);
   expect([kinds(trace), trace.nodes[2]?.code]).toEqual([['ok', 'ok', 'invalid', 'ok'], 'plan.inputs.redacted']);
