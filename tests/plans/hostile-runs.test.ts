@@ -6,7 +6,7 @@ import { createSession, type LogRecord, memoryStore, replay } from '@holdfast/se
 import { createRedactor } from '@holdfast/session/redact';
 import { manualClock } from '@holdfast/testing';
 import { expect, test } from 'vitest';
-import { checkedOf, fail, failing, kinds, macrotask, ok, passTime, run, runChecked, slow, tool } from './test-run.ts';
+import { checkedOf, fail, failing, kinds, macrotask, ok, run, runChecked, slow, tool } from './test-run.ts';
 
 test('a plan that may retry more often than 10 times does, to the last time', async () => {
   const tools = [tool('flaky', failing(15, 'done'), { repeat: 'safe' }), tool('broken', fail(), { repeat: 'safe' })];
