@@ -123,8 +123,6 @@ test('a plan that was thought is never taken for the answer', () => {
   );
   fc.assert(
     fc.property(fc.boolean(), fc.array(drafts, { minLength: 1, maxLength: 2 }), plan, (opened, thoughts, json) => {
-      // Where nothing says that a thought begins, a text that breaks off in it hides its end.
-      fc.pre(opened || !thoughts.flat().some((part) => part.endsWith('"final_output')));
       const answer = JSON.stringify({ ...json, _final: true });
       const reasoning = thoughts.map((parts) => `${opened ? '<think>' : ''}${parts.join(' ')}</think>`).join('\n');
       const extraction = extractPlan(`${reasoning}\n${answer}`);

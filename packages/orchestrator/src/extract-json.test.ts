@@ -138,6 +138,10 @@ test.each([
   ['a plan in a node of a broken plan', `{"nodes":[{"id":0,"tool":"s" "inputs":{"plan":${good}}}]}`],
   ['a plan in a node of a broken plan in other quotes', `{'nodes':[{'id':0, 'text':'} ' 'plan':${good}}]}`],
   ['a plan, and half a plan, that were thought', `${other} no, {"nodes":[ better: </think>${good}`],
+  [
+    'a plan, and one that breaks off in a text, that were thought',
+    `${other} no, ${other.slice(0, -9)}</think>\n${good}`,
+  ],
   ['a plan behind a tag in half a plan', `{"nodes":[{"id":0,"tool":"s","inputs":{"</think>":${good}`],
   ['nothing but a plan in reasoning', `<think>{x}</think>{"nodes"`],
   ['a plan within reasoning that does not end', `<think>perhaps ${good} or rather`],

@@ -120,8 +120,10 @@ class Search {
     const reading = readLenientObject(this.#text, start, this.#budget);
     if (reading.type === 'other') return start + 1;
     if (reading.type === 'broken') {
-      // What comes after the beginning of an object that never ends may be a part of it.
-      if (reading.end === undefined) return this.#stop(`it is cut off, or ${reading.problem}`, start);
+      // What comes after the beginning of an object that never ends may be a part of it. So may what a quote of a thought that broke off
+      // has made a part of it, together with the end of that thought.
+      if (reading.end === undefined || this.#hasClosingTag(start, reading.end))
+        return this.#stop(`it is cut off, or ${reading.problem}`, start);
       this.#broken ??= reading.problem;
       return reading.end;
     }
@@ -201,6 +203,12 @@ class Search {
     if (closed !== null) return closingTag.lastIndex;
     this.#openReasoning = start;
     return end;
+  }
+
+  #hasClosingTag(start: number, end: number): boolean {
+    closingTag.lastIndex = 0;
+    this.#budget.left -= end - start;
+    return closingTag.test(this.#text.slice(start, end));
   }
 
   /** Looks at nothing behind `start`. Where a reasoning block ends there, what was found before may have been thought. */
