@@ -4,10 +4,9 @@ import {
   type FinishReason,
   type Message,
   type Model,
-  type ModelEvent,
   type ModelUsage,
-  toModelUsage,
 } from '@holdfast/core';
+import { readMessage } from '@holdfast/executor';
 
 export interface AskForTextOptions {
   readonly messages: readonly Message[];
@@ -39,76 +38,31 @@ export async function askForText(
   { messages, signal: outer, deadline, maxCharacters = 1_000_000 }: AskForTextOptions,
 ): Promise<AskedText> {
   outer?.throwIfAborted();
+  // What the model still does behind its answer is for nobody, and it is told so.
   const own = new AbortController();
-  let stopWaiting: () => void = () => undefined;
-  const stop = (): void => {
-    own.abort(outer?.reason);
-    stopWaiting();
+  const onEnd = (end: () => void): (() => void) => {
+    const stop = (): void => {
+      own.abort(outer?.reason);
+      end();
+    };
+    outer?.addEventListener('abort', stop, { once: true });
+    return () => outer?.removeEventListener('abort', stop);
   };
-  outer?.addEventListener('abort', stop, { once: true });
-  let iterator: AsyncIterator<ModelEvent> | undefined;
-  let text = '';
-  let calls = 0;
-  let length = 0;
-  const failed = (message: string, cause?: unknown): AskedText => ({ type: 'failed', message, cause, text });
-  try {
-    const stream: unknown = model.stream({ messages, tools: [], signal: own.signal, deadline });
-    if (!isStream(stream)) {
-      // The rejection of an async function, which nobody will hear, must not end the process.
-      void Promise.allSettled([stream]);
-      return failed('`stream` of the model answered with what is no async iterable.');
-    }
-    const events = stream[Symbol.asyncIterator]();
-    iterator = events;
-    for (;;) {
-      outer?.throwIfAborted();
-      // A race against one promise for all of them would keep every step until the last.
-      const step = await new Promise<IteratorResult<ModelEvent> | undefined>((resolve, reject) => {
-        stopWaiting = () => resolve(undefined);
-        Promise.resolve(events.next()).then(resolve, reject);
-      });
-      outer?.throwIfAborted();
-      if (step === undefined || step.done === true) return failed('The model ended its message without `finish`.');
-      const event = step.value;
-      switch (event.type) {
-        case 'text-delta':
-          if (typeof event.text !== 'string') return failed('The model sent a `text-delta` whose `text` is no string.');
-          text += event.text;
-          length += Math.max(1, event.text.length);
-          break;
-        case 'tool-call':
-          calls += 1;
-          length += 1;
-          break;
-        case 'finish':
-          return { type: 'text', text, reason: event.reason, calls, usage: toModelUsage(event.usage) };
-        default:
-          return failed(
-            `The model sent an event of unknown type \`${String((event satisfies never as ModelEvent).type)}\`.`,
-          );
-      }
-      // Also of what says nothing there is an end: events that come at once would leave no time in which to stop it.
-      if (length > maxCharacters) return failed(`The model sent more than ${maxCharacters} characters.`);
-    }
-  } catch (thrown) {
-    outer?.throwIfAborted();
-    return failed(describeThrown(thrown), thrown);
-  } finally {
-    outer?.removeEventListener('abort', stop);
-    // What the model still does is for nobody: it is told so, and its clean-up is not waited for.
-    own.abort();
-    void closeStream(iterator);
-  }
-}
-
-function isStream(value: unknown): value is AsyncIterable<ModelEvent> {
-  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
-}
-
-async function closeStream(iterator: AsyncIterator<ModelEvent> | undefined): Promise<void> {
-  try {
-    await iterator?.return?.();
-  } catch {
-    // The answer is there or its failure known; how the clean-up went changes neither.
+  const request = { messages, tools: [], signal: own.signal, deadline };
+  const reading = await readMessage(model, request, { onEnd, maxCharacters });
+  own.abort();
+  outer?.throwIfAborted();
+  const { text } = reading;
+  switch (reading.type) {
+    case 'message':
+      return { type: 'text', text, reason: reading.reason, calls: reading.calls.length, usage: reading.usage };
+    case 'threw':
+      return { type: 'failed', message: describeThrown(reading.thrown), cause: reading.thrown, text };
+    case 'wrong':
+      return { type: 'failed', message: reading.problem, cause: undefined, text };
+    case 'ended':
+      throw outer?.reason;
+    default:
+      return reading satisfies never;
   }
 }
