@@ -121,6 +121,8 @@ test.each([
   { argv: ['plan', 'x', '--model', 'gone'], exitCode: 2, says: '(usage.model_unknown)' },
   { argv: ['plan', 'x', '--output', 'folder'], exitCode: 2, says: '(usage.file_exists)' },
   { argv: ['plan', 'x', '--output', 'no/p.json'], exitCode: 2, says: '(usage.folder_missing)' },
+  { argv: ['plan', 'x', '--yes'], exitCode: 2, says: '`--yes` is about running a plan' },
+  { argv: ['plan', 'x', '--max-calls', '3'], exitCode: 2, says: '`--max-calls` is about running a plan' },
   { argv: ['plan', 'x', '--concurrency', '0'], exitCode: 2, says: 'a whole number from 1 on' },
   { argv: ['plan', 'x', '--digest', '12345'], exitCode: 2, says: '16 to 64 hexadecimal digits' },
   { argv: ['plan', 'run'], exitCode: 2, says: "missing required argument 'file'" },

@@ -2,7 +2,7 @@ import type { Isolation } from '@holdfast/loader';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { addApprovalOptions, addIsolationOption, type GoingFlags, readApproval, readLimits } from './approval-flags.ts';
 import { addConfigOptions, type ConfigFlags } from './config-flags.ts';
-import type { ExitCode } from './failure.ts';
+import { type ExitCode, usageError } from './failure.ts';
 import type { Host } from './host.ts';
 import { readCount, readSeconds, subfoldersText } from './option-values.ts';
 import { checkPlanFile } from './plan-check-command.ts';
@@ -71,6 +71,7 @@ export function addPlanCommands(program: Command, host: Host, end: (code: ExitCo
     .addHelpText('after', planHelp)
     .action(async (request: string, flags: MakeFlags) => {
       const { model, mermaid, output, force, run, digest } = flags;
+      if (run !== true) refuseUnrun(flags);
       const text = await readRequest(request, host);
       const form = { mermaid: mermaid === true, output, force: force === true, run: run === true };
       const given = { ...toRunOptions(flags), ...form, model, digest, request: text, stdinTaken: request === '-' };
@@ -150,6 +151,18 @@ function readDigest(text: string): string {
     throw new InvalidArgumentError('It must be 16 to 64 hexadecimal digits, as `holdfast plan check` prints them.');
   }
   return digest;
+}
+
+/** A plan that is only shown asks nobody and is not held to a digest: what is about that would count for nothing. */
+function refuseUnrun({ yes, unattended, suspend, approvalTimeout, concurrency, maxCalls, digest }: MakeFlags): void {
+  const given = Object.entries({ yes, unattended, suspend, approvalTimeout, concurrency, maxCalls, digest });
+  const [name] = given.find(([, value]) => value !== undefined) ?? [];
+  if (name === undefined) return;
+  const flag = name.replaceAll(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`);
+  throw usageError(
+    'usage.option_unused',
+    `\`--${flag}\` is about running a plan, and this one is only shown: add \`--run\`, or leave it out.`,
+  );
 }
 
 /** An option before `run` or `check` would be one of `plan`, and count for nothing. */
