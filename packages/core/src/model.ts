@@ -73,5 +73,7 @@ export type ModelEvent =
 export interface Model {
   /** For people and logs, `provider:model`. */
   readonly id: string;
+  /** Whether it can be offered tools; one that cannot is shown them in the text by who knows how. Default true. */
+  readonly callsTools?: boolean;
   stream(request: ModelRequest): AsyncIterable<ModelEvent>;
 }

@@ -1,0 +1,112 @@
+import { deepFreeze, HoldfastError, isPlainObject, type Json, type JsonObject, type Schema } from '@holdfast/core';
+import { type CompiledSchema, compileSchema } from '@holdfast/schema';
+
+/** One field of a signature, made of a property of its schema. */
+export interface SignatureField {
+  /** Letters, digits and `_`, at most 64. */
+  readonly name: string;
+  /** `description` of the property, or `''`. */
+  readonly description: string;
+  /** JSON Schema of a value, without the description; `$defs` of the whole schema come along where it refers to them. */
+  readonly schema: JsonObject;
+  /** It has to be there. */
+  readonly required: boolean;
+}
+
+/** What a predictor is given and what it has to answer. Frozen. */
+export interface Signature<Input = unknown, Output = unknown> {
+  readonly name: string;
+  readonly instruction: string;
+  readonly inputSchema: Schema<Input>;
+  readonly outputSchema: Schema<Output>;
+  /** In the order of the schema's properties. */
+  readonly inputs: readonly SignatureField[];
+  readonly outputs: readonly SignatureField[];
+}
+
+export interface SignatureDefinition<Input, Output> {
+  /** By which module files name it. Letters, digits, `.`, `_` and `-`, at most 128. */
+  readonly name: string;
+  /** What is to be done. Default: that the outputs are to be made of the inputs, by name. */
+  readonly instruction?: string;
+  /** Describe objects with declared properties; what the schema's properties say goes to the model. */
+  readonly inputSchema: Schema<Input>;
+  readonly outputSchema: Schema<Output>;
+}
+
+const signatureName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+const fieldName = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
+/** Stands at the end of what a model answers. */
+const reservedOutputs: ReadonlySet<string> = new Set(['completed']);
+
+/**
+ * Declares what a predictor takes and gives.
+ *
+ * @throws HoldfastError `modules.signature_invalid` (name, schemas that describe no object with properties, names of fields that cannot
+ * be written as headers, a name twice), and what compiling a schema throws.
+ */
+export function defineSignature<Input, Output>(
+  definition: SignatureDefinition<Input, Output>,
+): Signature<Input, Output> {
+  const { name, inputSchema, outputSchema } = definition;
+  if (!signatureName.test(name)) {
+    throw invalid(`\`${name.slice(0, 150)}\` is no name of a signature: use letters, digits, \`.\`, \`_\` and \`-\`.`);
+  }
+  const inputs = readFields(compileSchema(inputSchema), `The input of \`${name}\``);
+  const outputs = readFields(compileSchema(outputSchema), `The output of \`${name}\``);
+  if (outputs.length === 0) throw invalid(`The output of \`${name}\` has no fields; declare at least one.`);
+  for (const { name: output } of outputs) {
+    if (reservedOutputs.has(output)) throw invalid(`\`${name}\`: \`${output}\` cannot be the name of an output.`);
+    if (inputs.some((input) => input.name === output))
+      throw invalid(`\`${name}\`: \`${output}\` is an input and an output; rename one of them.`);
+  }
+  const instruction = definition.instruction?.trim() ?? '';
+  return Object.freeze({
+    name,
+    instruction: instruction === '' ? describeTask(inputs, outputs) : instruction,
+    inputSchema,
+    outputSchema,
+    inputs,
+    outputs,
+  });
+}
+
+function readFields({ jsonSchema }: CompiledSchema, whose: string): readonly SignatureField[] {
+  const { properties, required, $defs } = jsonSchema;
+  if (jsonSchema['type'] !== 'object' || !isPlainObject(properties)) {
+    throw invalid(`${whose} must be described by a schema of an object with properties.`);
+  }
+  const needed = new Set(Array.isArray(required) ? required : []);
+  return Object.freeze(
+    Object.entries(properties).map(([name, property]) => {
+      if (!fieldName.test(name))
+        throw invalid(`${whose}: \`${name.slice(0, 100)}\` is no name of a field; use letters, digits and \`_\`.`);
+      return toField(name, property as Json, { required: needed.has(name), definitions: $defs });
+    }),
+  );
+}
+
+interface FieldPlace {
+  readonly required: boolean;
+  readonly definitions: Json | undefined;
+}
+
+function toField(name: string, property: Json, { required, definitions }: FieldPlace): SignatureField {
+  const { description, ...schema }: JsonObject = isPlainObject(property) ? property : {};
+  const refers = definitions !== undefined && JSON.stringify(schema).includes('"$ref"');
+  return deepFreeze({
+    name,
+    description: typeof description === 'string' ? description.trim() : '',
+    schema: refers ? { ...schema, $defs: definitions } : schema,
+    required,
+  });
+}
+
+function describeTask(inputs: readonly SignatureField[], outputs: readonly SignatureField[]): string {
+  const listed = (fields: readonly SignatureField[]): string => fields.map(({ name }) => `\`${name}\``).join(', ');
+  return inputs.length === 0 ? `Produce ${listed(outputs)}.` : `Given ${listed(inputs)}, produce ${listed(outputs)}.`;
+}
+
+function invalid(message: string): HoldfastError {
+  return new HoldfastError('modules.signature_invalid', message);
+}
