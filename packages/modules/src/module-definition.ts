@@ -38,6 +38,8 @@ export interface ModuleDefinition {
   readonly tool_enabled: boolean;
   /** Of a `react` module. `text`: calls are fields of the answer, as it was tuned. Default: `native` where the model can be offered tools. */
   readonly tool_protocol?: 'native' | 'text';
+  /** Of a `react` module with the text protocol: `instruction` lists the tools itself, so it is used as it is. Default false. */
+  readonly lists_tools?: boolean;
   readonly extract?: ModuleExtraction;
   readonly metadata: ModuleMetadata;
 }
