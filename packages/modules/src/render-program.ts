@@ -1,0 +1,139 @@
+import { type Json, type JsonObject, type Message, toCanonicalJson } from '@holdfast/core';
+import type { Demo, Program } from './program.ts';
+import { renderType } from './render-type.ts';
+import type { SignatureField } from './signature.ts';
+
+/** Fields that a program's signature does not have. */
+export interface ExtraFields {
+  /** Shown after the program's own. */
+  readonly inputs: readonly SignatureField[];
+  /** Asked for before the program's own, but after its reasoning. */
+  readonly outputs: readonly SignatureField[];
+  /** Whether the answer asks for something first, so that the other outputs need not be there. Given all outputs that could be read. */
+  readonly isPartial: (outputs: JsonObject) => boolean;
+  /** Of the extra inputs; those that are not there are left out. */
+  readonly values: JsonObject;
+}
+
+/** All that one prompt asks of and for, in order. */
+export interface PromptFields {
+  readonly inputs: readonly SignatureField[];
+  readonly outputs: readonly SignatureField[];
+}
+
+export function promptFields({ signature, inputs, outputs }: Program, extra?: ExtraFields): PromptFields {
+  if (extra === undefined) return { inputs, outputs };
+  const isOwn = ({ name }: SignatureField): boolean => signature.outputs.some((output) => output.name === name);
+  return {
+    inputs: [...inputs, ...extra.inputs],
+    outputs: [...outputs.filter((field) => !isOwn(field)), ...extra.outputs, ...outputs.filter(isOwn)],
+  };
+}
+
+/**
+ * What a model is asked with. The same program and input give the same bytes: what is no string is compact JSON with sorted keys.
+ * Inside a value the header of a field of this prompt is broken up, so that no value can pass for another field.
+ *
+ * Source: the order of things and the headers are those of `ChatAdapter` of stanfordnlp/dspy, `dspy/adapters/chat_adapter.py`, for which
+ * saved programs were tuned: fields, structure, instruction, incomplete examples, complete ones, input.
+ */
+export function renderProgram(program: Program, input: JsonObject, extra?: ExtraFields): readonly Message[] {
+  const fields = promptFields(program, extra);
+  const write = createWriter(fields);
+  const values = extra === undefined ? input : { ...input, ...extra.values };
+  const demos = program.demos
+    .map((demo) => ({ demo, rank: rankDemo(demo, fields, extra) }))
+    .filter(({ rank }) => rank !== hidden)
+    // Stable: within a rank in the order in which they were given.
+    .sort((left, right) => left.rank - right.rank);
+  return [
+    { role: 'system', text: renderTask(program, fields) },
+    ...demos.flatMap(({ demo, rank }) => renderDemo(demo, { fields, write, isComplete: rank === complete })),
+    { role: 'user', text: join([...write(fields.inputs, values), renderRequest(fields)]) },
+  ];
+}
+
+/** In which structure an answer is to be given. */
+export function renderRequest({ outputs }: PromptFields): string {
+  const listed = outputs.map(({ name, required }) => `\`${toHeader(name)}\`${required ? '' : ' (may be left out)'}`);
+  return `Answer with the field ${listed.join(', then ')}, and end with \`${endMarker}\`.`;
+}
+
+function renderTask({ instruction }: Program, fields: PromptFields): string {
+  const listed = (title: string, some: readonly SignatureField[]): readonly string[] =>
+    some.length === 0 ? [] : [[title, ...some.map(renderField)].join('\n')];
+  const structure = [...fields.inputs, ...fields.outputs].map(({ name }) => `${toHeader(name)}\n{${name}}`);
+  return join([
+    ...listed('You are given these fields:', fields.inputs),
+    ...listed('You answer with these fields:', fields.outputs),
+    'Every message keeps to this structure. In place of braces stands a value: a string as it is, anything else as JSON.',
+    ...structure,
+    endMarker,
+    `What you have to do:\n${instruction}`,
+  ]);
+}
+
+function renderField({ name, description, schema, required }: SignatureField, index: number): string {
+  const type = `${renderType(schema)}${required ? '' : ', optional'}`;
+  // Indented, so that a description of several lines stays below its own field.
+  const told = description === '' ? '' : `: ${description.replaceAll(/\r?\n/g, '\n   ')}`;
+  return `${index + 1}. \`${name}\` (${type})${told}`;
+}
+
+type WriteFields = (fields: readonly SignatureField[], values: JsonObject, absent?: string) => readonly string[];
+
+interface DemoRendering {
+  readonly fields: PromptFields;
+  readonly write: WriteFields;
+  readonly isComplete: boolean;
+}
+
+function renderDemo({ inputs, outputs }: Demo, { fields, write, isComplete }: DemoRendering): readonly Message[] {
+  const absent = isComplete ? undefined : '(not given in this example)';
+  const note = isComplete ? [] : ['This is an example in which some of the fields are not given.'];
+  const asked = [...note, ...write(fields.inputs, inputs, absent)];
+  return [
+    // No provider takes an empty message.
+    { role: 'user', text: asked.length === 0 ? renderRequest(fields) : join(asked) },
+    { role: 'assistant', text: join([...write(fields.outputs, outputs, absent), endMarker]), calls: [] },
+  ];
+}
+
+const hidden = -1;
+const complete = 2;
+
+/** Where a demo stands: without some outputs, without some inputs, complete. One that shows no input or no output at all is hidden. */
+function rankDemo({ inputs, outputs }: Demo, fields: PromptFields, extra: ExtraFields | undefined): number {
+  const hasSome = (some: readonly SignatureField[], values: JsonObject): boolean =>
+    some.length === 0 || some.some(({ name }) => Object.hasOwn(values, name));
+  const hasAll = (some: readonly SignatureField[], values: JsonObject): boolean =>
+    some.every(({ name, required }) => !required || Object.hasOwn(values, name));
+  if (!hasSome(fields.inputs, inputs) || !hasSome(fields.outputs, outputs)) return hidden;
+  if (!hasAll(fields.outputs, outputs) && extra?.isPartial(outputs) !== true) return 0;
+  return hasAll(fields.inputs, inputs) ? complete : 1;
+}
+
+/** Writes fields under their headers. A field that is not there is left out, or, if it has to be, `absent` is written. */
+function createWriter({ inputs, outputs }: PromptFields): WriteFields {
+  const names = [...inputs, ...outputs].map(({ name }) => name);
+  // Names are letters, digits and `_`. Written so that JSON stays the same JSON.
+  const header = new RegExp(`\\[\\[(?=\\s*##\\s*(?:${[...names, 'completed'].join('|')})\\b)`, 'gi');
+  const show = (value: Json): string =>
+    (typeof value === 'string' ? value : toCanonicalJson(value)).replaceAll(header, '[\\u005b');
+  return (fields, values, absent) =>
+    fields.flatMap(({ name, required }) => {
+      const value = Object.hasOwn(values, name) ? values[name] : undefined;
+      if (value !== undefined) return [`${toHeader(name)}\n${show(value)}`];
+      return required && absent !== undefined ? [`${toHeader(name)}\n${absent}`] : [];
+    });
+}
+
+function toHeader(name: string): string {
+  return `[[ ## ${name} ## ]]`;
+}
+
+const endMarker = toHeader('completed');
+
+function join(parts: readonly string[]): string {
+  return parts.join('\n\n');
+}
