@@ -24,6 +24,8 @@ export interface ModuleMetadata extends JsonObject {
 export interface ModuleExtraction {
   readonly instruction?: string;
   readonly demos?: readonly Demo[];
+  /** By field, in place of what the signature's schemas say. */
+  readonly descriptions?: Readonly<Record<string, string>>;
 }
 
 /** A saved predictor: the contents of a module file. */
@@ -35,6 +37,8 @@ export interface ModuleDefinition {
   /** Default: the signature's. */
   readonly instruction?: string;
   readonly demos: readonly Demo[];
+  /** By field, in place of what the signature's schemas say. */
+  readonly descriptions?: Readonly<Record<string, string>>;
   readonly tool_enabled: boolean;
   /** Of a `react` module. `text`: calls are fields of the answer, as it was tuned. Default: `native` where the model can be offered tools. */
   readonly tool_protocol?: 'native' | 'text';
