@@ -1,4 +1,4 @@
-/** Where in a message its JSON stands: the text to parse, or why there is none. */
+/** Where in a message its JSON stands: the text to parse, or why there is none, a clause. */
 export type ExtractedJson =
   | { readonly ok: true; readonly json: string }
   | { readonly ok: false; readonly problem: string };

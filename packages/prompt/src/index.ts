@@ -1,5 +1,6 @@
 export type { BindablePrompt, RenderedSections } from './bindable-prompt.ts';
 export { allComplete, anyComplete, filesExist } from './completion.ts';
+export { type ExtractedJson, extractJson } from './extract-json.ts';
 export {
   type DeadlineFeedbackOptions,
   deadlineFeedback,

@@ -1,0 +1,182 @@
+import { isPlainObject, type Json, type JsonObject, toPrintable } from '@holdfast/core';
+import { extractJson } from '@holdfast/prompt';
+import { coerceValue } from './coerce-value.ts';
+import { readLiteral } from './read-literal.ts';
+import type { SignatureField } from './signature.ts';
+import { skipReasoning } from './skip-reasoning.ts';
+
+/** What could be read of an answer. Each required field is in exactly one of `values`, `missing` and `problems`. */
+export interface ParsedAnswer {
+  /** By field, each of the field's schema; defaults are not filled in. */
+  readonly values: JsonObject;
+  /** Required fields that are not there, or have nothing behind their name. */
+  readonly missing: readonly string[];
+  /** Fields that are there and not of their type. `message` is a clause that goes on from the field's name. */
+  readonly problems: readonly AnswerProblem[];
+  /** Why no field could be read at all, where more can be said of it; a clause. */
+  readonly note?: string;
+}
+
+export interface AnswerProblem {
+  readonly field: string;
+  readonly message: string;
+}
+
+/**
+ * Reads the fields in a model's answer, in the first of these forms that has any of them:
+ *
+ * 1. lines that begin with `[[ ## name ## ]]`, each with its value behind it, until `[[ ## completed ## ]]`, which may be missing,
+ * 2. a JSON object, in a fence or not, with text around it or not,
+ * 3. lines that begin with `name:`, each with its value until the next.
+ *
+ * Thoughts in `<think>`, what stands before the first field, and fields that are not asked for are passed over. The first of several
+ * values of a field counts. Names may be in another case and have spaces for underscores, where that names one field. An answer in
+ * none of the forms is never taken for a value. Never throws; linear in the length of the text.
+ *
+ * Source of the form with headers: stanfordnlp/dspy `dspy/adapters/chat_adapter.py`.
+ */
+export function parseAnswer(text: string, fields: readonly SignatureField[]): ParsedAnswer {
+  const names = new FieldNames(fields);
+  const said = skipReasoning(text.replace(/^\ufeff/, ''));
+  const found = readHeaders(said, names) ?? readOtherForms(said, names, fields);
+  return { ...toAnswer(found.parts, fields), ...(found.note === undefined ? {} : { note: found.note }) };
+}
+
+interface Part {
+  readonly value: Json;
+  readonly from: 'text' | 'json';
+}
+
+type Parts = ReadonlyMap<string, Part>;
+
+function toAnswer(parts: Parts, fields: readonly SignatureField[]): ParsedAnswer {
+  const values: [string, Json][] = [];
+  const missing: string[] = [];
+  const problems: AnswerProblem[] = [];
+  for (const { name, schema, required } of fields) {
+    const part = parts.get(name);
+    if (part === undefined) {
+      if (required) missing.push(name);
+      continue;
+    }
+    const coerced = coerceValue(part.value, schema, part);
+    if (coerced.ok) values.push([name, coerced.value]);
+    // Whoever leaves a field out often says so.
+    else if (part.value === '' || (!required && isNothing(part.value))) {
+      if (required) missing.push(name);
+    } else problems.push({ field: name, message: coerced.message });
+  }
+  return { values: Object.fromEntries(values), missing, problems };
+}
+
+function isNothing(value: Json): boolean {
+  return value === null || (typeof value === 'string' && /^(?:null|none)$/i.test(value));
+}
+
+/** Finds fields by the names that models write. */
+class FieldNames {
+  readonly #exact: ReadonlySet<string>;
+  readonly #similar = new Map<string, string | undefined>();
+
+  constructor(fields: readonly SignatureField[]) {
+    this.#exact = new Set(fields.map(({ name }) => name));
+    for (const name of this.#exact) {
+      const similar = toSimilar(name);
+      this.#similar.set(similar, this.#similar.has(similar) ? undefined : name);
+    }
+  }
+
+  find(written: string): string | undefined {
+    return this.#exact.has(written) ? written : this.#similar.get(toSimilar(written));
+  }
+}
+
+function toSimilar(name: string): string {
+  return name.toLowerCase().replaceAll(' ', '_');
+}
+
+// Bounded wherever it repeats, so that no line is gone through often.
+const header =
+  /^[ \t]{0,20}(?:#{1,6}[ \t]{1,20})?([*_`]{0,3})\[\[[ \t]{0,20}#{1,6}[ \t]{0,20}([^\s#\]][^#\]\n]{0,99}?)[ \t]{0,20}#{1,6}[ \t]{0,20}\]\](?:\1)?(?::(?=\s|$))?/gm;
+const endMark = /\[\[[ \t]{0,20}#{1,6}[ \t]{0,20}completed[ \t]{0,20}#{1,6}[ \t]{0,20}\]\]/gi;
+const label = /^ {0,3}([*`]{0,3})([A-Za-z_][\w ]{0,79}?)(?:\1)?[ \t]{0,20}:(?:\1)?/gm;
+
+interface Found {
+  readonly parts: Parts;
+  readonly note?: string;
+}
+
+function readHeaders(text: string, names: FieldNames): Found | undefined {
+  const first = findFirst(text, header, names);
+  return first === undefined ? undefined : { parts: readParts(text, first, header, names) };
+}
+
+function readOtherForms(text: string, names: FieldNames, fields: readonly SignatureField[]): Found {
+  const extracted = extractJson(text, (whole) => readLiteral(whole).ok);
+  const literal = extracted.ok ? readLiteral(extracted.json) : undefined;
+  const object = literal?.ok === true && isPlainObject(literal.value) ? (literal.value as JsonObject) : {};
+  const parts = readObject(object, names);
+  const isWhole =
+    Object.keys(object).every((key) => names.find(key) !== undefined) &&
+    fields.every(({ name, required }) => !required || parts.has(name));
+  const first = findFirst(text, label, names);
+  if (first !== undefined) {
+    const brace = text.search(/[{[]/);
+    // An object behind the name of a field is its value, unless it is the answer itself.
+    const isValue = brace === -1 || (first < brace && !isWhole);
+    // Within braces that are no JSON the names are keys, and their values run into each other.
+    const isKey = text.slice(0, first).trimEnd().endsWith('{');
+    if (!isKey && (isValue || parts.size === 0)) return { parts: readParts(text, first, label, names) };
+  }
+  if (parts.size > 0 || !text.includes('{')) return { parts };
+  const note = !extracted.ok ? extracted.problem : literal?.ok === false ? literal.problem : undefined;
+  return note === undefined ? { parts } : { parts, note: toPrintable(note) };
+}
+
+function findFirst(text: string, pattern: RegExp, names: FieldNames): number | undefined {
+  for (const { 2: name = '', index } of text.matchAll(pattern)) if (names.find(name) !== undefined) return index;
+  return undefined;
+}
+
+function readObject(object: JsonObject, names: FieldNames): Parts {
+  const parts = new Map<string, Part>();
+  for (const [key, value] of Object.entries(object)) {
+    const name = names.find(key);
+    if (name !== undefined && !parts.has(name)) parts.set(name, { value, from: 'json' });
+  }
+  return parts;
+}
+
+/** What stands behind each field's first name, from the one at `first` on. */
+function readParts(text: string, first: number, pattern: RegExp, names: FieldNames): Parts {
+  endMark.lastIndex = first;
+  const end = endMark.exec(text)?.index;
+  const isFenced = /(?:^|\n)[ \t]{0,20}(?:```|~~~)[^\n]{0,40}\s{0,9}$/.test(text.slice(Math.max(0, first - 80), first));
+  const body = isFenced ? withoutLastFence(text.slice(first, end)) : text.slice(first, end);
+  const parts = new Map<string, Part>();
+  let open: { readonly name: string | undefined; readonly start: number } | undefined;
+  const close = (before?: number): void => {
+    if (open?.name === undefined || parts.has(open.name)) return;
+    parts.set(open.name, { value: body.slice(open.start, before).trim(), from: 'text' });
+  };
+  for (const { 0: whole, 2: written = '', index } of body.matchAll(pattern)) {
+    const name = names.find(written);
+    // Any line may begin with a word and a colon.
+    if (name === undefined && pattern === label) continue;
+    close(index);
+    open = { name, start: index + whole.length };
+  }
+  close();
+  return parts;
+}
+
+/** Without the end of a fence that has been opened before `text`. */
+function withoutLastFence(text: string): string {
+  let count = 0;
+  let last = 0;
+  for (const { index } of text.matchAll(/^[ \t]{0,20}(?:```|~~~)/gm)) {
+    count += 1;
+    last = index;
+  }
+  return count % 2 === 1 ? text.slice(0, last) : text;
+}
