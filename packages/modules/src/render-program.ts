@@ -73,14 +73,15 @@ function renderTask({ instruction }: Program, fields: PromptFields): string {
   ]);
 }
 
-function renderField({ name, description, schema, required }: SignatureField, index: number): string {
+/** One line of a list of fields, counted from 1. */
+export function renderField({ name, description, schema, required }: SignatureField, index: number): string {
   const type = `${renderType(schema)}${required ? '' : ', optional'}`;
   // Indented, so that a description of several lines stays below its own field.
   const told = description === '' ? '' : `: ${description.replaceAll(/\r?\n/g, '\n   ')}`;
   return `${index + 1}. \`${name}\` (${type})${told}`;
 }
 
-type WriteFields = (fields: readonly SignatureField[], values: JsonObject, absent?: string) => readonly string[];
+export type WriteFields = (fields: readonly SignatureField[], values: JsonObject, absent?: string) => readonly string[];
 
 interface DemoRendering {
   readonly fields: PromptFields;
@@ -114,10 +115,11 @@ function rankDemo({ inputs, outputs }: Demo, fields: PromptFields, extra: ExtraF
 }
 
 /** Writes fields under their headers. A field that is not there is left out, or, if it has to be, `absent` is written. */
-function createWriter({ inputs, outputs }: PromptFields): WriteFields {
-  const names = [...inputs, ...outputs].map(({ name }) => name);
-  // Names are letters, digits and `_`. Written so that JSON stays the same JSON.
-  const header = new RegExp(`\\[\\[(?=\\s*##\\s*(?:${[...names, 'completed'].join('|')})\\b)`, 'gi');
+export function createWriter({ inputs, outputs }: PromptFields): WriteFields {
+  // As widely as an answer is read: in any case, with spaces for `_`. Names have no sign that means anything in a pattern.
+  const names = [...inputs, ...outputs].map(({ name }) => name.replaceAll('_', '[_ ]'));
+  const header = new RegExp(`\\[\\[(?=\\s*#+\\s*(?:${[...names, 'completed'].join('|')})(?!\\w))`, 'giu');
+  // Written so that JSON stays the same JSON.
   const show = (value: Json): string =>
     (typeof value === 'string' ? value : toCanonicalJson(value)).replaceAll(header, '[\\u005b');
   return (fields, values, absent) =>

@@ -1,0 +1,211 @@
+import {
+  copyJson,
+  type Deadline,
+  describeThrown,
+  HoldfastError,
+  isPlainObject,
+  type JsonObject,
+  type Message,
+  type Model,
+  type ModelUsage,
+  type ToolCall,
+} from '@holdfast/core';
+import { type MessageReading, readMessage } from '@holdfast/executor';
+import { compileSchema, describeIssues } from '@holdfast/schema';
+import { type ModuleError, moduleError } from './module-error.ts';
+import type { Program } from './program.ts';
+import { type AnswerReading, readAnswer, type Unusable } from './read-answer.ts';
+import { type ExtraFields, type PromptFields, promptFields, renderProgram, renderRequest } from './render-program.ts';
+import { skipReasoning } from './skip-reasoning.ts';
+
+export interface AskProgramOptions {
+  readonly model: Model;
+  readonly signal?: AbortSignal | undefined;
+  /** Passed on to the model: whoever sets it lets `signal` fire then. */
+  readonly deadline?: Deadline | undefined;
+  readonly extra?: ExtraFields | undefined;
+}
+
+/** What came of asking a model for the outputs of a program. */
+export type AskedProgram<Output = JsonObject> = AskedCourse &
+  (
+    | (Extract<AnswerReading<Output>, { readonly type: 'answer' }> & {
+        /** That the model sent on its own; none were offered. Not of a message that was cut off. */
+        readonly calls: readonly ToolCall[];
+      })
+    /** `output` is what could be read of the outputs. */
+    | { readonly type: 'failed'; readonly error: ModuleError; readonly output: JsonObject }
+    /** By its signal. */
+    | { readonly type: 'ended' }
+  );
+
+interface AskedCourse {
+  /** Of the last answer, or what had come of it. */
+  readonly text: string;
+  /** Of all requests together. */
+  readonly usage: ModelUsage;
+  readonly requests: number;
+}
+
+/** A longer answer is a failure, and is not read to its end. */
+const maxCharacters = 1_000_000;
+/** The first, and one that corrects it. */
+const maxRequests = 2;
+
+/**
+ * Asks the model, and once more where its answer cannot be used. What the model does is an answer, and a model that ignores the signal
+ * is not waited for.
+ *
+ * @throws HoldfastError `modules.input_invalid`: the promise rejects, and the model was not asked.
+ */
+export async function askProgram<Output>(
+  program: Program<unknown, Output>,
+  input: unknown,
+  { model, signal, deadline, extra }: AskProgramOptions,
+): Promise<AskedProgram<Output>> {
+  const fields = promptFields(program, extra);
+  let messages = renderProgram(program, readInput(program, input), extra);
+  let course: AskedCourse = { text: '', usage: { inputTokens: 0, outputTokens: 0 }, requests: 0 };
+  let output: JsonObject = {};
+  for (;;) {
+    if (isAborted(signal)) return { ...course, type: 'ended' };
+    const reading = await readOne(model, { messages, signal, deadline });
+    course = addRequest(course, reading);
+    if (reading.type === 'ended' || isAborted(signal)) return { ...course, type: 'ended' };
+    if (reading.type !== 'message') return { ...course, type: 'failed', error: modelFailed(model, reading), output };
+    if (reading.reason === 'content-filter') return { ...course, type: 'failed', error: withheld(model), output };
+    const { text, reason } = reading;
+    const isCut = reason === 'length' && !isWhole(text, fields);
+    const calls = reason === 'length' ? [] : reading.calls;
+    const answer = isCut ? cutOff : readAnswer(program, { text, calls }, extra);
+    if (answer.type === 'answer') return { ...course, ...answer, calls };
+    ({ output } = answer);
+    if (course.requests === maxRequests)
+      return { ...course, type: 'failed', error: unparsable(program, answer), output };
+    messages = [...messages, ...correct(text, answer, renderRequest(fields))];
+  }
+}
+
+/**
+ * Checked by the signature's schema, with its defaults.
+ *
+ * @throws HoldfastError `modules.input_invalid`.
+ */
+export function readInput({ signature }: Program, input: unknown): JsonObject {
+  const checked = compileSchema(signature.inputSchema).validate(input);
+  if (!checked.ok) throw inputInvalid(signature.name, describeIssues(checked.issues));
+  const copied = copyJson(checked.value);
+  if (!copied.ok) throw inputInvalid(signature.name, copied.problem);
+  if (!isPlainObject(copied.value)) throw inputInvalid(signature.name, 'it is no object');
+  return copied.value;
+}
+
+function inputInvalid(name: string, problem: string): HoldfastError {
+  return new HoldfastError('modules.input_invalid', `The input of \`${name}\` does not fit its signature: ${problem}.`);
+}
+
+function isAborted(signal: AbortSignal | undefined): boolean {
+  return signal?.aborted === true;
+}
+
+interface Request {
+  readonly messages: readonly Message[];
+  readonly signal: AbortSignal | undefined;
+  readonly deadline: Deadline | undefined;
+}
+
+async function readOne(model: Model, { messages, signal, deadline }: Request): Promise<MessageReading> {
+  // What the model still does behind its answer is for nobody, and it is told so.
+  const own = new AbortController();
+  const onEnd = (end: () => void): (() => void) => {
+    const stop = (): void => {
+      own.abort(signal?.reason);
+      end();
+    };
+    signal?.addEventListener('abort', stop, { once: true });
+    return () => signal?.removeEventListener('abort', stop);
+  };
+  const request = { messages, tools: [], signal: own.signal, deadline };
+  const reading = await readMessage(model, request, { onEnd, maxCharacters });
+  own.abort();
+  return reading;
+}
+
+function addRequest({ usage, requests }: AskedCourse, reading: MessageReading): AskedCourse {
+  const more = reading.type === 'message' ? reading.usage : undefined;
+  return {
+    text: reading.text,
+    requests: requests + 1,
+    usage: {
+      inputTokens: usage.inputTokens + (more?.inputTokens ?? 0),
+      outputTokens: usage.outputTokens + (more?.outputTokens ?? 0),
+    },
+  };
+}
+
+function modelFailed(model: Model, reading: Extract<MessageReading, { type: 'threw' | 'wrong' }>): ModuleError {
+  const told = reading.type === 'threw' ? describeThrown(reading.thrown) : reading.problem;
+  const cause = reading.type === 'threw' ? reading.thrown : undefined;
+  return moduleError('modules.model_failed', `The model \`${model.id}\` gave no answer: ${told}`, { cause });
+}
+
+function withheld(model: Model): ModuleError {
+  return moduleError(
+    'modules.model_failed',
+    `The model \`${model.id}\` gave no answer: its provider withheld it (\`content-filter\`). Ask for something else.`,
+    { data: { reason: 'content-filter' } },
+  );
+}
+
+/** Whether the end marker stands behind a field: then nothing is missing, also where the model went on until it was cut off. */
+function isWhole(text: string, { outputs }: PromptFields): boolean {
+  const said = skipReasoning(text);
+  const names = outputs.map(({ name }) => name).join('|');
+  const start = said.search(new RegExp(`^[ \\t]*\\[\\[ ## (?:${names}) ## \\]\\]`, 'm'));
+  return start !== -1 && /^[ \t]*\[\[ ## completed ## \]\]/m.test(said.slice(start));
+}
+
+const cutOff: Unusable = {
+  type: 'unusable',
+  output: {},
+  missing: [],
+  problems: [{ field: '', message: 'the answer was cut off, because it was too long; it has to be shorter' }],
+};
+
+const maxShown = 20_000;
+
+/** What the model is told of its answer. */
+function correct(text: string, answer: Unusable, request: string): readonly Message[] {
+  const problems = describeProblems(answer).map((problem) => `- ${problem}`);
+  // No provider takes an empty message.
+  const shown = text.trim() === '' ? '(no text)' : text.slice(0, maxShown);
+  return [
+    { role: 'assistant', text: shown, calls: [] },
+    { role: 'user', text: `That answer cannot be used:\n${problems.join('\n')}\n\n${request}` },
+  ];
+}
+
+function unparsable({ signature }: Program, answer: Unusable): ModuleError {
+  const problems = answer.problems
+    .slice(0, maxProblems)
+    .map(({ field, message }) => ({ field: field.slice(0, 200), message }));
+  return moduleError(
+    'modules.output_unparsable',
+    `The model did not answer with the outputs of \`${signature.name}\`, also when it was asked again: ${describeProblems(answer).join('; ')}.`,
+    { data: { missing: answer.missing, problems } },
+  );
+}
+
+const maxProblems = 20;
+
+function describeProblems({ missing, problems, note }: Unusable): readonly string[] {
+  const found = problems.slice(0, maxProblems).map(({ field, message }) => {
+    const told = message.replaceAll(/\s+/g, ' ').slice(0, 500);
+    return field === '' ? told : `the field \`${field.slice(0, 200)}\`: ${told}`;
+  });
+  return [
+    ...missing.map((name) => `the field \`${name}\` is missing`),
+    ...found,
+    ...(note === undefined ? [] : [note]),
+  ];
+}
