@@ -1,0 +1,25 @@
+/** Something that is wrong with a file. */
+export interface ModuleProblem {
+  readonly code: string;
+  /** Names the place, too. */
+  readonly message: string;
+  /** Where in the file: `demos[2].outputs.score`; empty for the file as a whole. */
+  readonly place: string;
+}
+
+/** An error costs the module, a warning nothing. */
+export interface FileProblem extends ModuleProblem {
+  readonly severity: 'error' | 'warning';
+}
+
+/** What is said of a folder of modules when it is read. An `error` costs the module, or all of them where no `moduleId` is named. */
+export interface ModuleDiagnostic extends FileProblem {
+  /** Of the file, as `manifest.json` names it. */
+  readonly path: string;
+  readonly moduleId?: string;
+}
+
+/** A problem whose message begins with its place. */
+export function problemAt(place: string, code: string, message: string): ModuleProblem {
+  return { code, place, message: place === '' ? message : `\`${place}\`: ${message}` };
+}
