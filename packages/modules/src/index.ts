@@ -1,4 +1,16 @@
+export { type LoadedModule, type LoadedModules, type LoadModulesOptions, loadModules } from './load-modules.ts';
+export { type MemoryModules, memoryModules } from './memory-modules.ts';
+export type {
+  ModuleDefinition,
+  ModuleExtraction,
+  ModuleField,
+  ModuleMetadata,
+  ModuleSignature,
+} from './module-definition.ts';
 export { isModuleError, type ModuleError, type ModuleErrorCode, type ModuleErrorKind } from './module-error.ts';
+export { type ModuleParsing, parseModule, stringifyModule } from './module-file.ts';
+export type { FileProblem, ModuleDiagnostic, ModuleProblem } from './module-problem.ts';
+export type { ModuleSource, ModuleSourceWatch } from './module-source.ts';
 export { chainOfThought, type PredictorOptions, predict } from './predict.ts';
 export type { InvokeOptions, Prediction, Predictor } from './prediction.ts';
 export type { Demo, PredictorType, Program, Tuning } from './program.ts';

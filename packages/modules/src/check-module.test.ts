@@ -1,0 +1,197 @@
+import { jsonSchema } from '@holdfast/core';
+import { expect, test } from 'vitest';
+import { checkModule } from './check-module.ts';
+import type { ModuleDefinition, ModuleSignature } from './module-definition.ts';
+import type { Demo } from './program.ts';
+import { defineSignature } from './signature.ts';
+import { fullModule, haggle, reactModule } from './test-files.ts';
+
+const signatures = new Map([[haggle.name, haggle]]);
+
+function check(change: Partial<ModuleDefinition>, base: ModuleDefinition = fullModule): unknown {
+  const { program, problems } = checkModule({ ...base, ...change }, signatures);
+  expect(program === undefined).toBe(problems.some(({ severity }) => severity === 'error'));
+  return problems;
+}
+
+test('those that fit', () => {
+  expect(check({})).toEqual([]);
+  expect(check({}, reactModule)).toEqual([]);
+});
+
+const { inputs, outputs }: ModuleSignature = fullModule.signature ?? { inputs: [], outputs: [] };
+const [message, gold] = inputs;
+const typed = (type: string): ModuleSignature => ({
+  inputs: [...inputs.slice(0, 1), { name: 'gold', field_type: type }],
+  outputs,
+});
+
+test.each([
+  { what: 'a field less', signature: { inputs: inputs.slice(0, 1), outputs }, place: 'signature.inputs' },
+  { what: 'a field more', signature: { inputs, outputs: [...outputs, { name: 'more' }] }, place: 'signature.outputs' },
+  { what: 'another order', signature: { inputs: inputs.toReversed(), outputs }, place: 'signature.inputs' },
+  {
+    what: 'another name',
+    signature: { inputs: [{ name: 'msg' }, { name: 'gold' }], outputs },
+    place: 'signature.inputs',
+  },
+  {
+    what: 'an input as an output',
+    signature: { inputs: inputs.slice(0, 1), outputs: [...outputs, { name: 'gold' }] },
+    place: 'signature.inputs',
+  },
+  { what: 'another type', signature: typed('string'), place: 'signature.inputs[1].field_type' },
+  { what: 'a wider type', signature: typed('number'), place: 'signature.inputs[1].field_type' },
+  {
+    what: 'another type of an enumeration',
+    signature: {
+      inputs,
+      outputs: outputs.map((field) => (field.name === 'mood' ? { ...field, field_type: 'integer' } : field)),
+    },
+    place: 'signature.outputs[1].field_type',
+  },
+])('a declared signature with $what', ({ signature, place }) => {
+  expect([message?.name, gold?.name]).toEqual(['player_message', 'gold']);
+  expect(check({ signature })).toContainEqual({
+    severity: 'error',
+    code: 'modules.signature_mismatch',
+    place,
+    message: expect.stringContaining(place),
+  });
+});
+
+test('a type that nobody knows is not compared, and that is said', () => {
+  expect(check({ signature: typed('int') })).toEqual([
+    {
+      severity: 'warning',
+      code: 'modules.field_type_unknown',
+      place: 'signature.inputs[1].field_type',
+      message: expect.stringContaining('`int` is no type of JSON Schema'),
+    },
+  ]);
+});
+
+test('types of fields that are described in other ways', () => {
+  const signature = defineSignature({
+    name: 'npc.merchant',
+    inputSchema: jsonSchema({ type: 'object', properties: {} }),
+    outputSchema: jsonSchema({
+      type: 'object',
+      properties: {
+        either: { anyOf: [{ type: 'string' }, { $ref: '#/$defs/count' }] },
+        nullable: { type: ['string', 'null'] },
+        fixed: { const: 3 },
+        any: {},
+        circle: { $ref: '#/$defs/circle' },
+      },
+      $defs: { count: { type: 'integer' }, circle: { anyOf: [{ $ref: '#/$defs/circle' }] } },
+    }),
+  });
+  const codes = (types: Readonly<Record<string, string>>): unknown => {
+    const fields = signature.outputs.map(({ name }) => ({ name, field_type: types[name] ?? 'string' }));
+    const definition = { ...fullModule, signature: { inputs: [], outputs: fields }, demos: [], descriptions: {} };
+    return checkModule(definition, new Map([[signature.name, signature]])).problems.map(({ place }) => place);
+  };
+  expect(codes({ either: 'integer', nullable: 'null', fixed: 'number', any: 'object', circle: 'array' })).toEqual([]);
+  expect(codes({ either: 'boolean', nullable: 'integer', fixed: 'string' })).toEqual(
+    [0, 1, 2].map((index) => `signature.outputs[${index}].field_type`),
+  );
+});
+
+const good = { inputs: { player_message: 'a' }, outputs: { response: 'b', mood: 'kind' } };
+
+test.each<{ demo: Demo; says: string }>([
+  {
+    demo: { ...good, inputs: { player: 'a' } },
+    says: '`inputs.player`: unknown field, the inputs are `player_message`, `gold`',
+  },
+  { demo: { ...good, inputs: { player_message: 3 } }, says: '`inputs.player_message`' },
+  { demo: { ...good, inputs: { player_message: 'a', gold: 1.5 } }, says: '`inputs.gold`' },
+  { demo: { ...good, inputs: { gold: -1 } }, says: '`inputs.gold`' },
+  { demo: { ...good, outputs: { response: 'b', mood: 'furious' } }, says: '`outputs.mood`' },
+  { demo: { ...good, outputs: { mood: 'furious' } }, says: '`outputs.mood`' },
+  { demo: { ...good, outputs: { offers: [{ item: 1 }] } }, says: '`outputs.offers[0].item`' },
+  { demo: { ...good, outputs: { offers: [{}] } }, says: '`outputs.offers[0]`' },
+  { demo: { ...good, outputs: { reasoning: 1 } }, says: '`outputs.reasoning`: must be a string' },
+  { demo: { ...good, outputs: { constructor: 1 } }, says: '`outputs.constructor`: unknown field' },
+  { demo: { inputs: { response: 'b' }, outputs: {} }, says: '`inputs.response`: unknown field' },
+])('a demo that is refused: $says', ({ demo, says }) => {
+  expect(check({ demos: [good, demo, good] })).toEqual([
+    { severity: 'error', code: 'modules.demo_invalid', place: 'demos[1]', message: expect.stringContaining(says) },
+  ]);
+});
+
+test.each<Demo>([
+  good,
+  { inputs: {}, outputs: {} },
+  { inputs: { gold: 1 }, outputs: { mood: 'kind' } },
+  { inputs: { player_message: 'a', context: 'b', available_tools: [] }, outputs: { tool_call: { name: 'x' } } },
+  { inputs: {}, outputs: { reasoning: 'why', response: 'b' } },
+])('a demo that is taken: %j', (demo) => {
+  expect(check({ demos: [demo] })).toEqual([]);
+});
+
+test('demos of each kind of predictor', () => {
+  const withCall = { inputs: { context: 'b' }, outputs: { tool_call: null } };
+  const withReasoning = { inputs: {}, outputs: { reasoning: 'why' } };
+  const invalid = [expect.objectContaining({ code: 'modules.demo_invalid' })];
+  expect(check({ demos: [withCall], tool_enabled: false })).toEqual(invalid);
+  expect(check({ demos: [withReasoning], predictor_type: 'predict' })).toEqual(invalid);
+  expect(check({ demos: [withReasoning] }, reactModule)).toEqual(invalid);
+  expect(check({ extract: { demos: [{ inputs: { next_thought: 'a' }, outputs: {} }] } }, reactModule)).toEqual([
+    expect.objectContaining({ code: 'modules.demo_invalid', place: 'extract.demos[0]' }),
+  ]);
+});
+
+test('rows are told of one by one, each once', () => {
+  const bad = { inputs: { a: 1, b: 2 }, outputs: { c: 3 } };
+  const problems = checkModule({ ...fullModule, demos: [bad, good, bad] }, signatures).problems;
+  expect(problems.map(({ place }) => place)).toEqual(['demos[0]', 'demos[2]']);
+  expect(problems[0]?.message).toMatch(/`inputs\.a`.*`inputs\.b`.*`outputs\.c`/);
+});
+
+test('descriptions of fields that are not there', () => {
+  expect(check({ descriptions: { reasoning: 'a', mood: 'b', moods: 'c' } })).toEqual([
+    {
+      severity: 'error',
+      code: 'modules.description_unknown',
+      place: 'descriptions.moods',
+      message: expect.stringContaining('`mood`'),
+    },
+  ]);
+  expect(check({ extract: { descriptions: { next_thought: 'a' } } }, reactModule)).toMatchObject([
+    { code: 'modules.description_unknown', place: 'extract.descriptions.next_thought' },
+  ]);
+});
+
+const answer = jsonSchema({ type: 'object', properties: { answer: { type: 'string' } } });
+
+test('a chain of thought over a signature that has no room for it', () => {
+  const signature = defineSignature({
+    name: 'npc.merchant',
+    inputSchema: jsonSchema({ type: 'object', properties: { reasoning: { type: 'string' } } }),
+    outputSchema: answer,
+  });
+  const { signature: _, descriptions: __, ...definition } = fullModule;
+  const checked = checkModule({ ...definition, demos: [] }, new Map([[signature.name, signature]]));
+  expect(checked).toMatchObject({ program: undefined, problems: [{ code: 'modules.signature_invalid' }] });
+});
+
+test('a schema of the host that throws takes no demo', () => {
+  const throwing = {
+    '~standard': {
+      version: 1 as const,
+      vendor: 'test',
+      validate: (): never => {
+        throw new Error('out of order');
+      },
+      jsonSchema: { input: () => ({ type: 'object', properties: { a: { type: 'string' } } }) },
+    },
+  };
+  const signature = defineSignature({ name: 'npc.merchant', inputSchema: throwing, outputSchema: answer });
+  const { signature: _, descriptions: __, ...definition } = fullModule;
+  const demos = [{ inputs: { a: 'b' }, outputs: {} }];
+  expect(checkModule({ ...definition, demos }, new Map([[signature.name, signature]])).problems).toMatchObject([
+    { code: 'modules.demo_invalid', message: expect.stringContaining('out of order') },
+  ]);
+});
