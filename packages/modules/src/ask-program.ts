@@ -3,6 +3,7 @@ import {
   type Deadline,
   describeThrown,
   HoldfastError,
+  isHoldfastError,
   isPlainObject,
   type JsonObject,
   type Message,
@@ -12,7 +13,7 @@ import {
 } from '@holdfast/core';
 import { type MessageReading, readMessage } from '@holdfast/executor';
 import { compileSchema, describeIssues } from '@holdfast/schema';
-import { type ModuleError, moduleError } from './module-error.ts';
+import { type ModuleError, type ModuleErrorOptions, moduleError } from './module-error.ts';
 import type { Program } from './program.ts';
 import { type AnswerReading, readAnswer, type Unusable } from './read-answer.ts';
 import { type ExtraFields, type PromptFields, promptFields, renderProgram, renderRequest } from './render-program.ts';
@@ -49,6 +50,7 @@ interface AskedCourse {
 
 /** A longer answer is a failure, and is not read to its end. */
 const maxCharacters = 1_000_000;
+const withheld = 'its provider withheld it (`content-filter`). Ask for something else.';
 /** The first, and one that corrects it. */
 const maxRequests = 2;
 
@@ -73,7 +75,8 @@ export async function askProgram<Output>(
     course = addRequest(course, reading);
     if (reading.type === 'ended' || isAborted(signal)) return { ...course, type: 'ended' };
     if (reading.type !== 'message') return { ...course, type: 'failed', error: modelFailed(model, reading), output };
-    if (reading.reason === 'content-filter') return { ...course, type: 'failed', error: withheld(model), output };
+    if (reading.reason === 'content-filter')
+      return { ...course, type: 'failed', error: noAnswer(model, withheld), output };
     const { text, reason } = reading;
     const isCut = reason === 'length' && !isWhole(text, fields);
     const calls = reason === 'length' ? [] : reading.calls;
@@ -92,7 +95,11 @@ export async function askProgram<Output>(
  * @throws HoldfastError `modules.input_invalid`.
  */
 export function readInput({ signature }: Program, input: unknown): JsonObject {
-  const checked = compileSchema(signature.inputSchema).validate(input);
+  // An optional input may be given as `undefined`.
+  const given = isPlainObject(input)
+    ? Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
+    : input;
+  const checked = compileSchema(signature.inputSchema).validate(given);
   if (!checked.ok) throw inputInvalid(signature.name, describeIssues(checked.issues));
   const copied = copyJson(checked.value);
   if (!copied.ok) throw inputInvalid(signature.name, copied.problem);
@@ -144,17 +151,15 @@ function addRequest({ usage, requests }: AskedCourse, reading: MessageReading): 
 }
 
 function modelFailed(model: Model, reading: Extract<MessageReading, { type: 'threw' | 'wrong' }>): ModuleError {
-  const told = reading.type === 'threw' ? describeThrown(reading.thrown) : reading.problem;
-  const cause = reading.type === 'threw' ? reading.thrown : undefined;
-  return moduleError('modules.model_failed', `The model \`${model.id}\` gave no answer: ${told}`, { cause });
+  if (reading.type === 'wrong') return noAnswer(model, reading.problem);
+  const { thrown } = reading;
+  // A result of a loop keeps no cause.
+  const data = isHoldfastError(thrown) ? { code: thrown.code } : {};
+  return noAnswer(model, describeThrown(thrown).slice(0, 2_000), { data, cause: thrown });
 }
 
-function withheld(model: Model): ModuleError {
-  return moduleError(
-    'modules.model_failed',
-    `The model \`${model.id}\` gave no answer: its provider withheld it (\`content-filter\`). Ask for something else.`,
-    { data: { reason: 'content-filter' } },
-  );
+function noAnswer(model: Model, problem: string, options?: ModuleErrorOptions): ModuleError {
+  return moduleError('modules.model_failed', `The model \`${model.id}\` gave no answer: ${problem}`, options);
 }
 
 /** Whether the end marker stands behind a field: then nothing is missing, also where the model went on until it was cut off. */
@@ -172,6 +177,7 @@ const cutOff: Unusable = {
   problems: [{ field: '', message: 'the answer was cut off, because it was too long; it has to be shorter' }],
 };
 
+/** Of an answer that is sent back to be corrected. */
 const maxShown = 20_000;
 
 /** What the model is told of its answer. */
@@ -200,7 +206,7 @@ const maxProblems = 20;
 
 function describeProblems({ missing, problems, note }: Unusable): readonly string[] {
   const found = problems.slice(0, maxProblems).map(({ field, message }) => {
-    const told = message.replaceAll(/\s+/g, ' ').slice(0, 500);
+    const told = message.replaceAll(/\s+/g, ' ').slice(0, 500).replace(/\.$/, '');
     return field === '' ? told : `the field \`${field.slice(0, 200)}\`: ${told}`;
   });
   return [

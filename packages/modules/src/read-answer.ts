@@ -1,6 +1,6 @@
 import type { JsonObject, ToolCall } from '@holdfast/core';
 import { compileSchema } from '@holdfast/schema';
-import { type ParsedAnswer, parseAnswer } from './parse-answer.ts';
+import { type AnswerProblem, type ParsedAnswer, parseAnswer } from './parse-answer.ts';
 import type { Program } from './program.ts';
 import { type ExtraFields, promptFields } from './render-program.ts';
 
@@ -41,9 +41,14 @@ export function readAnswer<Output>(
   const extras = Object.fromEntries(read.filter(([name]) => !own.has(name)));
   if (extra !== undefined && (calls.length > 0 || extra.isPartial(values)))
     return { type: 'answer', isPartial: true, output, extras };
-  if (lacks.missing.length > 0 || lacks.problems.length > 0) return { ...lacks, type: 'unusable', output };
+  if (lacks.missing.length > 0 || lacks.problems.length > 0) {
+    const problems = calls.length === 0 ? lacks.problems : [...lacks.problems, noTools];
+    return { ...lacks, problems, type: 'unusable', output };
+  }
   const checked = compileSchema(signature.outputSchema).validate(output);
   if (checked.ok) return { type: 'answer', isPartial: false, output: checked.value, extras };
   const problems = checked.issues.map(({ path, message }) => ({ field: path, message }));
   return { type: 'unusable', output, missing: [], problems };
 }
+
+const noTools: AnswerProblem = { field: '', message: 'there are no tools to call here' };

@@ -57,6 +57,11 @@ test('a field that refers to definitions brings them along, others do not', () =
   expect(inputs[1]?.schema).toEqual({ type: 'string' });
 });
 
+const referring = jsonSchema({
+  type: 'object',
+  properties: { a: { type: 'string' }, b: { $ref: '#/properties/a' } },
+});
+
 describe('refused with modules.signature_invalid', () => {
   test.each([
     { what: 'a name with a space', name: 'q a' },
@@ -69,6 +74,8 @@ describe('refused with modules.signature_invalid', () => {
     { what: 'a field with a line break', name: 'qa', inputSchema: fields('a\nb') },
     { what: 'a field that begins with a digit', name: 'qa', outputSchema: fields('1st') },
     { what: 'the end marker as an output', name: 'qa', outputSchema: fields('completed') },
+    { what: 'the end marker in another case', name: 'qa', outputSchema: fields('Completed') },
+    { what: 'a field that refers to another one', name: 'qa', outputSchema: referring },
     { what: 'an input that is an output', name: 'qa', inputSchema: fields('x'), outputSchema: fields('x') },
   ])('$what', ({ name, inputSchema = fields('question'), outputSchema = fields('answer') }) => {
     expect(() => defineSignature({ name, inputSchema, outputSchema })).toThrow(

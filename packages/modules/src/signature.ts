@@ -1,4 +1,13 @@
-import { deepFreeze, HoldfastError, isPlainObject, type Json, type JsonObject, type Schema } from '@holdfast/core';
+import {
+  deepFreeze,
+  describeThrown,
+  HoldfastError,
+  isPlainObject,
+  type Json,
+  type JsonObject,
+  jsonSchema,
+  type Schema,
+} from '@holdfast/core';
 import { type CompiledSchema, compileSchema } from '@holdfast/schema';
 
 /** One field of a signature, made of a property of its schema. */
@@ -36,14 +45,14 @@ export interface SignatureDefinition<Input, Output> {
 
 const signatureName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 const fieldName = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
-/** Stands at the end of what a model answers. */
-const reservedOutputs: ReadonlySet<string> = new Set(['completed']);
+/** Stands at the end of what a model answers, in whichever case. */
+const endOfAnswer = 'completed';
 
 /**
  * Declares what a predictor takes and gives.
  *
  * @throws HoldfastError `modules.signature_invalid` (name, schemas that describe no object with properties, names of fields that cannot
- * be written as headers, a name twice), and what compiling a schema throws.
+ * be written as headers, a name twice, a field whose JSON Schema cannot be used alone), and what compiling a schema throws.
  */
 export function defineSignature<Input, Output>(
   definition: SignatureDefinition<Input, Output>,
@@ -56,7 +65,8 @@ export function defineSignature<Input, Output>(
   const outputs = readFields(compileSchema(outputSchema), `The output of \`${name}\``);
   if (outputs.length === 0) throw invalid(`The output of \`${name}\` has no fields; declare at least one.`);
   for (const { name: output } of outputs) {
-    if (reservedOutputs.has(output)) throw invalid(`\`${name}\`: \`${output}\` cannot be the name of an output.`);
+    if (output.toLowerCase() === endOfAnswer)
+      throw invalid(`\`${name}\`: \`${output}\` cannot be the name of an output.`);
     if (inputs.some((input) => input.name === output))
       throw invalid(`\`${name}\`: \`${output}\` is an input and an output; rename one of them.`);
   }
@@ -71,9 +81,9 @@ export function defineSignature<Input, Output>(
   });
 }
 
-function readFields({ jsonSchema }: CompiledSchema, whose: string): readonly SignatureField[] {
-  const { properties, required, $defs } = jsonSchema;
-  if (jsonSchema['type'] !== 'object' || !isPlainObject(properties)) {
+function readFields({ jsonSchema: whole }: CompiledSchema, whose: string): readonly SignatureField[] {
+  const { properties, required, $defs } = whole;
+  if (whole['type'] !== 'object' || !isPlainObject(properties)) {
     throw invalid(`${whose} must be described by a schema of an object with properties.`);
   }
   const needed = new Set(Array.isArray(required) ? required : []);
@@ -81,9 +91,21 @@ function readFields({ jsonSchema }: CompiledSchema, whose: string): readonly Sig
     Object.entries(properties).map(([name, property]) => {
       if (!fieldName.test(name))
         throw invalid(`${whose}: \`${name.slice(0, 100)}\` is no name of a field; use letters, digits and \`_\`.`);
-      return toField(name, property as Json, { required: needed.has(name), definitions: $defs });
+      const field = toField(name, property as Json, { required: needed.has(name), definitions: $defs });
+      checkAlone(field.schema, `${whose}: \`${name}\``);
+      return field;
     }),
   );
+}
+
+/** What a model writes for a field is read by the field's own schema, also where the signature's is of a library. */
+function checkAlone(schema: JsonObject, whose: string): void {
+  try {
+    compileSchema(jsonSchema(schema));
+  } catch (cause) {
+    const reason = describeThrown(cause);
+    throw invalid(`${whose} cannot be read by the JSON Schema of this field alone: ${reason}`, cause);
+  }
 }
 
 interface FieldPlace {
@@ -107,6 +129,6 @@ function describeTask(inputs: readonly SignatureField[], outputs: readonly Signa
   return inputs.length === 0 ? `Produce ${listed(outputs)}.` : `Given ${listed(inputs)}, produce ${listed(outputs)}.`;
 }
 
-function invalid(message: string): HoldfastError {
-  return new HoldfastError('modules.signature_invalid', message);
+function invalid(message: string, cause?: unknown): HoldfastError {
+  return new HoldfastError('modules.signature_invalid', message, { cause });
 }
