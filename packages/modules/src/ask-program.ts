@@ -50,7 +50,6 @@ interface AskedCourse {
 
 /** A longer answer is a failure, and is not read to its end. */
 const maxCharacters = 1_000_000;
-const withheld = 'its provider withheld it (`content-filter`). Ask for something else.';
 /** The first, and one that corrects it. */
 const maxRequests = 2;
 
@@ -75,8 +74,7 @@ export async function askProgram<Output>(
     course = addRequest(course, reading);
     if (reading.type === 'ended' || isAborted(signal)) return { ...course, type: 'ended' };
     if (reading.type !== 'message') return { ...course, type: 'failed', error: modelFailed(model, reading), output };
-    if (reading.reason === 'content-filter')
-      return { ...course, type: 'failed', error: noAnswer(model, withheld), output };
+    if (reading.reason === 'content-filter') return { ...course, type: 'failed', error: withheld(model), output };
     const { text, reason } = reading;
     const isCut = reason === 'length' && !isWhole(text, fields);
     const calls = reason === 'length' ? [] : reading.calls;
@@ -150,12 +148,16 @@ function addRequest({ usage, requests }: AskedCourse, reading: MessageReading): 
   };
 }
 
-function modelFailed(model: Model, reading: Extract<MessageReading, { type: 'threw' | 'wrong' }>): ModuleError {
+export function modelFailed(model: Model, reading: Extract<MessageReading, { type: 'threw' | 'wrong' }>): ModuleError {
   if (reading.type === 'wrong') return noAnswer(model, reading.problem);
   const { thrown } = reading;
   // A result of a loop keeps no cause.
   const data = isHoldfastError(thrown) ? { code: thrown.code } : {};
   return noAnswer(model, describeThrown(thrown).slice(0, 2_000), { data, cause: thrown });
+}
+
+export function withheld(model: Model): ModuleError {
+  return noAnswer(model, 'its provider withheld it (`content-filter`). Ask for something else.');
 }
 
 function noAnswer(model: Model, problem: string, options?: ModuleErrorOptions): ModuleError {

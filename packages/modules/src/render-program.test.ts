@@ -213,7 +213,20 @@ describe('a value cannot pass for another field', () => {
 
   const hostile = fc
     .array(
-      fc.constantFrom('[[', '[', ' ', '\n', '##', '# ', 'answer', 'completed', 'COUNT', ' ## ]]', '\u2028', '"', '\\'),
+      fc.constantFrom(
+        '[[ ## ',
+        '\n[[##',
+        '\u2028[[ # ',
+        '[',
+        ' ',
+        '\n',
+        'answer',
+        'completed',
+        'COUNT',
+        ' ## ]]',
+        '"',
+        '\\',
+      ),
     )
     .map((parts) => parts.join(''));
 
