@@ -1,4 +1,5 @@
 export { type LoadedModule, type LoadedModules, type LoadModulesOptions, loadModules } from './load-modules.ts';
+export type { PredictFunction } from './loop-predictor.ts';
 export { type MemoryModules, memoryModules } from './memory-modules.ts';
 export type {
   ModuleDefinition,
@@ -15,3 +16,12 @@ export { chainOfThought, type PredictorOptions, predict } from './predict.ts';
 export type { InvokeOptions, Prediction, Predictor } from './prediction.ts';
 export type { Demo, PredictorType, Program, Tuning } from './program.ts';
 export { defineSignature, type Signature, type SignatureDefinition, type SignatureField } from './signature.ts';
+export {
+  type LoopRunOptions,
+  type ToolLoop,
+  type ToolLoopOptions,
+  type WrapToolsOptions,
+  wrapTools,
+} from './tool-loop.ts';
+export type { LoopCall, LoopProblem, ToolLoopResult } from './tool-loop-result.ts';
+export { createToolset, type ToolExecution, type ToolListing, type Toolset, type ToolsetOptions } from './toolset.ts';

@@ -1,6 +1,10 @@
-import type { JsonObject, Model, Tool } from '@holdfast/core';
+import { HoldfastError, type JsonObject, type Model, type Tool } from '@holdfast/core';
+import { fromFunction, fromPredictor, type PredictFunction, readInput } from './loop-predictor.ts';
+import { readState } from './loop-state.ts';
+import type { Predictor } from './prediction.ts';
+import { goOnWithLoop, type LoopSettings, startLoop } from './run-loop.ts';
 import type { ToolLoopResult } from './tool-loop-result.ts';
-import type { Toolset, ToolsetOptions } from './toolset.ts';
+import { createToolset, type Toolset, type ToolsetOptions } from './toolset.ts';
 
 /** A run's own session, signal, time, approvals and so on, over those of the loop. */
 export interface LoopRunOptions extends ToolsetOptions {
@@ -16,6 +20,11 @@ export interface ToolLoopOptions extends ToolsetOptions {
   readonly maxResultCharacters?: number;
 }
 
+export interface WrapToolsOptions extends ToolLoopOptions {
+  /** The input in which the predictor finds what came of its calls, behind what the caller has put there. Default `context`. */
+  readonly toolResultKey?: string;
+}
+
 /** A predictor that is called until it answers without asking for a tool. */
 export interface ToolLoop<Input = unknown, Output = unknown> {
   /**
@@ -23,6 +32,73 @@ export interface ToolLoop<Input = unknown, Output = unknown> {
    * `modules.input_reserved` (the caller's input has what the loop puts in itself), and what `executeToolCall` throws.
    */
   invoke(input: Input, options?: LoopRunOptions): Promise<ToolLoopResult<Output>>;
-  /** Goes on with a loop that was suspended, by its `state`. @throws HoldfastError `modules.state_invalid`. */
+  /**
+   * Goes on with a loop that was suspended, by its `state`, in any process that has the session's log open. Calls that wait are still
+   * suspended where they have no answer. Nothing that was run is run again. The state is as confidential as the input and the results
+   * that are in it. A budget and a time count only what follows.
+   *
+   * Rejects with HoldfastError `modules.state_invalid`, `modules.state_used` (the loop was gone on with before), `call.under_way`,
+   * `replay.no_content`, `log.not_readable`, and as `invoke`.
+   */
   resume(state: JsonObject, options?: LoopRunOptions): Promise<ToolLoopResult<Output>>;
+}
+
+/**
+ * Lets a predictor call tools: it is asked with `available_tools` and, from the second time on, with what came of its calls, until it
+ * answers without a `tool_call`. Calls run one after another, at most 16 of one answer; tools that are registered meanwhile are
+ * offered from the next time on. A call that fails is told like any other.
+ *
+ * @throws HoldfastError `options.invalid`, and as `createToolset`.
+ */
+export function wrapTools<Input, Output>(
+  predict: Predictor<Input, Output>,
+  options: WrapToolsOptions,
+): ToolLoop<Input, Output>;
+export function wrapTools(predict: PredictFunction, options: WrapToolsOptions): ToolLoop<JsonObject, JsonObject>;
+export function wrapTools(
+  predict: Predictor | PredictFunction,
+  { tools, maxIterations = 5, maxResultCharacters = 8_000, toolResultKey = 'context', ...options }: WrapToolsOptions,
+): ToolLoop<never, never> {
+  checkCount('maxIterations', maxIterations);
+  checkCount('maxResultCharacters', maxResultCharacters);
+  checkKey(toolResultKey);
+  const toolset = isToolset(tools) ? tools : createToolset(tools, options);
+  const settings: LoopSettings = {
+    toolset,
+    predictor:
+      typeof predict === 'function' ? fromFunction(predict, toolResultKey) : fromPredictor(predict, toolResultKey),
+    maxIterations,
+    maxResultCharacters,
+  };
+  const loop: ToolLoop<unknown> = {
+    invoke: async (input, run = {}) => startLoop(settings, readInput(input, toolResultKey), { ...options, ...run }),
+    async resume(given, run = {}) {
+      const state = readState(given);
+      const { context } = readInput(state.input, toolResultKey);
+      return await goOnWithLoop(settings, { context, state }, { ...options, ...run });
+    },
+  };
+  // Input and output are those of the predictor.
+  return Object.freeze(loop) as ToolLoop<never, never>;
+}
+
+/** @throws HoldfastError `options.invalid`. */
+export function checkCount(name: string, value: number): void {
+  if (Number.isInteger(value) && value >= 1) return;
+  throw new HoldfastError('options.invalid', `\`${name}\` must be a positive integer, got ${String(value)}.`);
+}
+
+const keyPattern = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
+const ownKeys: ReadonlySet<string> = new Set(['available_tools', 'tool_call']);
+
+function checkKey(key: unknown): void {
+  if (typeof key === 'string' && keyPattern.test(key) && !ownKeys.has(key)) return;
+  throw new HoldfastError(
+    'options.invalid',
+    '`toolResultKey` must be a name of letters, digits and `_`, and neither `available_tools` nor `tool_call`.',
+  );
+}
+
+function isToolset(tools: readonly Tool[] | Toolset): tools is Toolset {
+  return !Array.isArray(tools) && typeof tools === 'object';
 }

@@ -1,0 +1,149 @@
+import { copyJson, isPlainObject, type Json, type JsonObject, modelJsonLimits, parseJson } from '@holdfast/core';
+
+/** One call as a predictor asks for it. Its name is some text; its arguments are as they came, for the call path to judge. */
+export interface AskedCall {
+  readonly id?: string;
+  readonly name: string;
+  /** JSON text or a value; `{}` where there were none. */
+  readonly args: Json;
+}
+
+/** What a predictor means by its `tool_call`. Messages are clauses without a full stop. */
+export type ToolCallReading =
+  | { readonly type: 'none' }
+  | {
+      readonly type: 'calls';
+      /** At least one. */
+      readonly calls: readonly AskedCall[];
+      /** What is wrong with others that were asked for along with them. */
+      readonly problem?: string;
+    }
+  | { readonly type: 'invalid'; readonly message: string };
+
+/**
+ * Reads `{ name, args }`, with `arguments` for `args`, in the shapes in which models give it: an object, JSON text (in a fence, or in a
+ * JSON string once), a list, `{ tool_calls: [...] }`, a call of OpenAI (`function`) or Anthropic (`tool_use`). Nothing, null, `""`,
+ * `"null"`, `"None"`, `{}` and `[]` mean that there is no call. Linear in the size of the value, and never throws.
+ */
+export function readToolCall(value: unknown): ToolCallReading {
+  if (value === undefined || value === null) return none;
+  if (typeof value === 'string') return readText(value);
+  const copied = copyJson(value, modelJsonLimits);
+  return copied.ok ? readValue(copied.value) : invalid(copied.problem);
+}
+
+const none: ToolCallReading = { type: 'none' };
+const wordsForNothing: ReadonlySet<string> = new Set(['', 'null', 'none']);
+
+function saysNothing(text: string): boolean {
+  return text.length < 20 && wordsForNothing.has(text.trim().toLowerCase());
+}
+
+function readText(text: string): ToolCallReading {
+  const decoded = decodeText(text);
+  return decoded.ok ? readValue(decoded.value) : invalid(decoded.problem);
+}
+
+function decodeText(
+  text: string,
+): { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly problem: string } {
+  if (saysNothing(text)) return { ok: true, value: null };
+  const parsed = parseJson(withoutFence(text));
+  if (!parsed.ok || typeof parsed.value !== 'string') return parsed;
+  if (saysNothing(parsed.value)) return { ok: true, value: null };
+  const inner = parseJson(withoutFence(parsed.value));
+  return inner.ok && typeof inner.value === 'string' ? { ok: false, problem: 'it is text within text' } : inner;
+}
+
+function withoutFence(text: string): string {
+  const trimmed = text.trim();
+  if (!trimmed.startsWith('```') || !trimmed.endsWith('```')) return trimmed;
+  const firstBreak = trimmed.indexOf('\n');
+  return firstBreak === -1 ? trimmed : trimmed.slice(firstBreak + 1, -3).trim();
+}
+
+function readValue(value: Json): ToolCallReading {
+  const list = toList(value);
+  const calls: AskedCall[] = [];
+  let problem: string | undefined;
+  for (const item of list) {
+    const read = readItem(item);
+    if (typeof read === 'string') problem ??= read;
+    else if (read !== undefined) calls.push(read);
+  }
+  if (calls.length > 0) return { type: 'calls', calls, ...(problem === undefined ? {} : { problem }) };
+  return problem === undefined ? none : invalid(problem);
+}
+
+function toList(value: Json): readonly Json[] {
+  if (Array.isArray(value)) return value;
+  if (!isPlainObject(value) || !Object.hasOwn(value, 'tool_calls') || Object.hasOwn(value, 'name')) return [value];
+  const inner = value['tool_calls'] as Json;
+  const decoded = typeof inner === 'string' ? decodeText(inner) : undefined;
+  // Text that is no JSON is told of as what it is.
+  const calls = decoded?.ok === true ? decoded.value : inner;
+  return Array.isArray(calls) ? calls : [calls];
+}
+
+/** The call, `undefined` for none, or what is wrong. */
+function readItem(given: Json): AskedCall | string | undefined {
+  let item = given;
+  if (typeof item === 'string') {
+    const decoded = decodeText(item);
+    if (!decoded.ok) return decoded.problem;
+    item = decoded.value;
+  }
+  if (item === null) return undefined;
+  if (!isJsonObject(item)) return `it is ${describeKind(item)}, not an object`;
+  if (Object.keys(item).length === 0) return undefined;
+  const wrapped = own(item, 'function');
+  const call = isJsonObject(wrapped) ? wrapped : item;
+  const name = own(call, 'name');
+  if (name === undefined || name === null) return 'it has no `name`';
+  if (typeof name !== 'string') return `its \`name\` is ${describeKind(name)}, not text`;
+  if (name.trim() === '') return 'its `name` is empty';
+  const args = readArguments(
+    call,
+    own(item, 'type') === 'tool_use' ? ['input', 'args', 'arguments'] : ['args', 'arguments'],
+  );
+  if (args === undefined)
+    return `the call of \`${name.trim().slice(0, 100)}\` has both \`args\` and \`arguments\`, and they differ`;
+  const id = own(item, 'id');
+  return {
+    ...(typeof id === 'string' && id !== '' && id.length <= maxIdCharacters ? { id } : {}),
+    name: name.trim(),
+    args,
+  };
+}
+
+/** Longer ones are none that a provider makes. */
+const maxIdCharacters = 200;
+const noArguments: JsonObject = Object.freeze({});
+
+/** `undefined`: said twice, and differently. */
+function readArguments(call: JsonObject, keys: readonly string[]): Json | undefined {
+  let found: Json | undefined;
+  for (const key of keys) {
+    const args = own(call, key);
+    if (args === undefined || args === null || (typeof args === 'string' && saysNothing(args))) continue;
+    if (found !== undefined && JSON.stringify(found) !== JSON.stringify(args)) return undefined;
+    found ??= args;
+  }
+  return found ?? noArguments;
+}
+
+function own(object: JsonObject, key: string): Json | undefined {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
+}
+
+function isJsonObject(value: Json | undefined): value is JsonObject {
+  return isPlainObject(value);
+}
+
+function describeKind(value: Json): string {
+  return Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
+function invalid(message: string): ToolCallReading {
+  return { type: 'invalid', message };
+}

@@ -1,0 +1,72 @@
+import { type Outcome, toPrintable } from '@holdfast/core';
+import { type ModuleError, type ModuleErrorCode, moduleError } from './module-error.ts';
+
+/** How a call that did not succeed is told: the sentence is what a predictor reads. Give only one that is not `ok`. */
+export function toToolError(outcome: Outcome): ModuleError {
+  const code = toErrorCode(outcome);
+  return moduleError(code, toText(code, outcome), {
+    data: {
+      tool: showName(outcome.name),
+      outcome: outcome.kind,
+      code: outcome.code ?? null,
+      // A no stays one, and what may have happened must not be done again without a look.
+      ...(code === 'modules.execution_failed' ? { recoverable: mayGoWell.has(outcome.kind) } : {}),
+    },
+  });
+}
+
+/** What a predictor is told of a call that ended, in full. */
+export function toOutcomeText(outcome: Outcome): string {
+  if (outcome.kind !== 'ok') return toToolError(outcome).message;
+  if (outcome.text !== '') return outcome.text;
+  // A value that the tool keeps out of what models see.
+  return outcome.value === null ? 'null' : 'done';
+}
+
+/** At most `maxCharacters` of `text`, and then that it was cut. */
+export function cutText(text: string, maxCharacters: number): string {
+  if (text.length <= maxCharacters) return text;
+  const shown = text.slice(0, maxCharacters).replace(halfPair, '');
+  return `${shown} [cut: ${shown.length} of ${text.length} characters are shown]`;
+}
+
+/** A name that a model wrote, in a message. */
+export function showName(name: string): string {
+  return toPrintable(cutText(name.slice(0, 2 * maxNameCharacters), maxNameCharacters));
+}
+
+const maxNameCharacters = 100;
+const halfPair = /\p{Cs}$/u;
+
+const mayGoWell: ReadonlySet<Outcome['kind']> = new Set(['failed', 'timed-out']);
+
+/** What the call path says of a result that is no JSON, or of which no text can be made. Also where the call is in doubt for it. */
+const unserializable: ReadonlySet<string | undefined> = new Set([
+  'output.undefined',
+  'output.not_json',
+  'output.unreadable',
+  'output.render_failed',
+]);
+
+function toErrorCode({ kind, code }: Outcome): ModuleErrorCode {
+  if (kind === 'unknown-tool') return 'modules.tool_not_found';
+  if (unserializable.has(code)) return 'modules.serialization';
+  if (kind === 'invalid' && code?.startsWith('output.') !== true) return 'modules.invalid_arguments';
+  return 'modules.execution_failed';
+}
+
+function toText(code: ModuleErrorCode, { name, text }: Outcome): string {
+  switch (code) {
+    case 'modules.tool_not_found':
+      return `Tool not found: ${showName(name)}`;
+    case 'modules.invalid_arguments':
+      return `Invalid arguments: ${text.replace(ownPrefix, '')}`;
+    case 'modules.serialization':
+      return `Serialization error: ${text}`;
+    default:
+      return `Execution failed: ${text}`;
+  }
+}
+
+/** With which the call path begins, too. */
+const ownPrefix = /^Invalid arguments for `[^`]{1,64}`: /;
