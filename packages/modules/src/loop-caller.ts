@@ -49,7 +49,9 @@ export function openLoopCaller(toolset: Toolset, options: ToolsetOptions, resume
     refresh() {
       const next = toolset.callOptions(options);
       if (next.tools === tools || caller.ended !== undefined) return;
-      const opened = openCaller(endsAtMs === undefined ? next : { ...next, timeoutMs: endsAtMs - clock.now() });
+      const opened = openCaller(
+        endsAtMs === undefined ? next : { ...next, timeoutMs: Math.max(1, endsAtMs - clock.now()) },
+      );
       stopListening();
       stopListening = opened.onEnd(end);
       // Only now: the wall time of a budget runs on.

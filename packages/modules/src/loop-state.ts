@@ -45,9 +45,7 @@ export function readState(given: unknown): LoopState {
   if (!isListOf(waiting, isWaiting) || waiting.length === 0) {
     throw stateInvalid('`waiting` has to be a list of calls of its round');
   }
-  if (!isPlainObject(usage)) throw stateInvalid('`usage` has to be an object');
-  const { inputTokens, outputTokens } = usage;
-  if (!isCount(inputTokens) || !isCount(outputTokens)) throw stateInvalid('`usage` has to be of counts');
+  if (!isUsage(usage)) throw stateInvalid('`usage` has to be of counts');
   return {
     loop,
     round,
@@ -56,7 +54,7 @@ export function readState(given: unknown): LoopState {
     calls: calls.map((call) => (call.outcome === undefined ? call : { ...call, outcome: withCode(call.outcome) })),
     waiting,
     output,
-    usage: { inputTokens, outputTokens },
+    usage,
   };
 }
 
@@ -67,7 +65,10 @@ export function readState(given: unknown): LoopState {
  * @throws HoldfastError `modules.state_invalid` (the loop is none of the session's), `modules.state_used` (it has been gone on with),
  * `log.not_readable`.
  */
-export function readEnds(session: Session, { loop, round, calls, waiting }: LoopState): ReadonlyMap<string, Outcome> {
+export function readEnds(
+  session: Session,
+  { loop, round, calls, waiting }: Pick<LoopState, 'loop' | 'round' | 'calls' | 'waiting'>,
+): ReadonlyMap<string, Outcome> {
   const ends = new Map<string, Outcome>();
   for (const { outcome } of calls) if (outcome !== undefined) ends.set(outcome.callId, outcome);
   const wanted = new Set(waiting.map(({ callId }) => callId));
@@ -83,7 +84,7 @@ export function readEnds(session: Session, { loop, round, calls, waiting }: Loop
 }
 
 /** From now on the state is of no use: the predictor is going to be asked. */
-export function recordResume(session: Session, { loop, round }: LoopState): void {
+export function recordResume(session: Session, { loop, round }: Pick<LoopState, 'loop' | 'round'>): void {
   session.record({ type: 'tool-loop-resume', loop, round });
 }
 
@@ -94,24 +95,28 @@ function readEnd(record: LogRecord, wanted: ReadonlySet<string>): Outcome | unde
   return isOutcome(outcome) ? withCode(outcome) : undefined;
 }
 
-function withCode(outcome: Outcome): Outcome {
+export function withCode(outcome: Outcome): Outcome {
   return Object.freeze({ ...outcome, code: outcome.code ?? undefined });
 }
 
-function isListOf<Item>(value: unknown, isItem: (item: unknown) => item is Item): value is readonly Item[] {
+export function isListOf<Item>(value: unknown, isItem: (item: unknown) => item is Item): value is readonly Item[] {
   return Array.isArray(value) && value.every((item) => isItem(item));
 }
 
-function isText(value: unknown): value is string {
+export function isText(value: unknown): value is string {
   return typeof value === 'string';
 }
 
-function isCount(value: unknown): value is number {
+export function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
+export function isUsage(value: unknown): value is ModelUsage {
+  return isPlainObject(value) && isCount(value['inputTokens']) && isCount(value['outputTokens']);
+}
+
 /** Of what was copied as JSON. */
-function isObject(value: unknown): value is JsonObject {
+export function isObject(value: unknown): value is JsonObject {
   return isPlainObject(value);
 }
 
@@ -119,12 +124,12 @@ function isCall(value: unknown): value is Record<'id' | 'name', string> & Record
   return isPlainObject(value) && isText(value['id']) && isText(value['name']) && value['args'] !== undefined;
 }
 
-function isLoopCall(value: unknown): value is LoopCall {
+export function isLoopCall(value: unknown): value is LoopCall {
   if (!isCall(value) || !isText(value['text'])) return false;
   return value['outcome'] === undefined || isOutcome(value['outcome']);
 }
 
-function isNamedCall(value: unknown): value is NamedCall {
+export function isNamedCall(value: unknown): value is NamedCall {
   if (!isCall(value) || !isText(value['callId'])) return false;
   return [value['refusal'], value['sameAs']].every((more) => more === undefined || isText(more));
 }
@@ -135,7 +140,7 @@ function isOutcome(value: unknown): value is Outcome {
   return ['kind', 'callId', 'name', 'message', 'rendered', 'text'].every((key) => isText(value[key]));
 }
 
-function stateInvalid(problem: string): HoldfastError {
+export function stateInvalid(problem: string): HoldfastError {
   return new HoldfastError(
     'modules.state_invalid',
     `The state cannot be gone on with: ${problem}. Give what a suspended loop has as \`state\`, and the same session.`,

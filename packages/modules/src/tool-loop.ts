@@ -99,6 +99,6 @@ function checkKey(key: unknown): void {
   );
 }
 
-function isToolset(tools: readonly Tool[] | Toolset): tools is Toolset {
+export function isToolset(tools: readonly Tool[] | Toolset): tools is Toolset {
   return !Array.isArray(tools) && typeof tools === 'object';
 }
