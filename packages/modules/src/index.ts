@@ -15,6 +15,7 @@ export type { ModuleSource, ModuleSourceWatch } from './module-source.ts';
 export { chainOfThought, type PredictorOptions, predict } from './predict.ts';
 export type { InvokeOptions, Prediction, Predictor } from './prediction.ts';
 export type { Demo, PredictorType, Program, Tuning } from './program.ts';
+export { type ReactOptions, type ReactPredictor, type ReactProtocol, type ReactResult, react } from './react.ts';
 export { defineSignature, type Signature, type SignatureDefinition, type SignatureField } from './signature.ts';
 export {
   type LoopRunOptions,

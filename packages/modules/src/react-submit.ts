@@ -1,0 +1,74 @@
+import {
+  copyJson,
+  deepFreeze,
+  isPlainObject,
+  type Json,
+  type JsonObject,
+  modelJsonLimits,
+  parseJson,
+  type ToolDeclaration,
+} from '@holdfast/core';
+import { compileSchema, describeIssues } from '@holdfast/schema';
+import type { Program } from './program.ts';
+import type { Signature } from './signature.ts';
+
+/** By calling it a model gives its answer. */
+export const submitName = 'submit';
+
+/** What came of a call of `submit`. `message` is for the model, `partial` what the call had of the outputs. */
+export type SubmitReading =
+  | { readonly type: 'accepted'; readonly output: unknown }
+  | { readonly type: 'refused'; readonly message: string; readonly partial: JsonObject };
+
+/** Characters of what is said to be wrong with a submit. */
+const maxMessage = 2_000;
+
+/** `submit` as a model is offered it: its arguments are the outputs of the signature. */
+export function declareSubmit({ signature, descriptions }: Program): ToolDeclaration {
+  const { jsonSchema } = compileSchema(signature.outputSchema);
+  const properties = isPlainObject(jsonSchema['properties']) ? jsonSchema['properties'] : {};
+  const described = Object.entries(properties).map(([name, property]): [string, Json] => {
+    const description = descriptions.get(name);
+    return [name, description === undefined || !isPlainObject(property) ? property : { ...property, description }];
+  });
+  return deepFreeze({
+    name: submitName,
+    description: 'Gives the final answer and ends the task.',
+    inputSchema: { ...jsonSchema, properties: Object.fromEntries(described) },
+  });
+}
+
+/** Reads what a model has submitted. */
+export function readSubmit(raw: unknown, signature: Signature): SubmitReading {
+  const decoded = decode(raw);
+  if (!decoded.ok) return refused(`The outputs cannot be taken: ${decoded.problem}.`, signature, {});
+  const { value } = decoded;
+  if (!isPlainObject(value)) return refused('The outputs must be one JSON object.', signature, {});
+  const validation = compileSchema(signature.outputSchema).validate(value);
+  if (validation.ok) return { type: 'accepted', output: deepFreeze(validation.value) };
+  const missing = signature.outputs.filter(({ name, required }) => required && !Object.hasOwn(value, name));
+  const problem =
+    missing.length > 0
+      ? `Missing: ${missing.map(({ name }) => `\`${name}\``).join(', ')}.`
+      : `Not valid: ${describeIssues(validation.issues)}.`;
+  return refused(problem.length > maxMessage ? `${problem.slice(0, maxMessage)}…` : problem, signature, value);
+}
+
+function refused(problem: string, signature: Signature, given: JsonObject): SubmitReading {
+  const names = signature.outputs.filter(({ required }) => required).map(({ name }) => `\`${name}\``);
+  const again = names.length === 0 ? 'again' : `again with ${names.join(', ')}`;
+  const message = `Nothing was submitted. ${problem} Call \`${submitName}\` ${again}.`;
+  const known = signature.outputs.filter(({ name }) => Object.hasOwn(given, name));
+  return {
+    type: 'refused',
+    message,
+    partial: Object.fromEntries(known.map(({ name }) => [name, given[name] ?? null])),
+  };
+}
+
+type Decoded = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly problem: string };
+
+function decode(raw: unknown): Decoded {
+  if (raw === undefined || (typeof raw === 'string' && raw.trim() === '')) return { ok: true, value: {} };
+  return typeof raw === 'string' ? parseJson(raw) : copyJson(raw, modelJsonLimits);
+}
