@@ -5,6 +5,7 @@ import {
   HoldfastError,
   isHoldfastError,
   isPlainObject,
+  type Json,
   type JsonObject,
   type Message,
   type Model,
@@ -97,11 +98,17 @@ export function readInput({ signature }: Program, input: unknown): JsonObject {
   const given = isPlainObject(input)
     ? Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
     : input;
-  const checked = compileSchema(signature.inputSchema).validate(given);
+  const json = copyInput(given, signature.name);
+  const checked = compileSchema(signature.inputSchema).validate(json);
   if (!checked.ok) throw inputInvalid(signature.name, describeIssues(checked.issues));
-  const copied = copyJson(checked.value);
-  if (!copied.ok) throw inputInvalid(signature.name, copied.problem);
-  if (!isPlainObject(copied.value)) throw inputInvalid(signature.name, 'it is no object');
+  const values = copyInput(checked.value, signature.name);
+  if (!isPlainObject(values)) throw inputInvalid(signature.name, 'it is no object');
+  return values;
+}
+
+function copyInput(input: unknown, name: string): Json {
+  const copied = copyJson(input);
+  if (!copied.ok) throw inputInvalid(name, copied.problem);
   return copied.value;
 }
 
