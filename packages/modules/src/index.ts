@@ -1,3 +1,14 @@
+export type { DspyProblem } from './dspy-findings.ts';
+export type { DspyModelSuggestion } from './dspy-lm.ts';
+export type { DspyFormat } from './dspy-state.ts';
+export {
+  createModuleEngine,
+  type ModuleEngine,
+  type ModuleEngineOptions,
+  type ModuleRunOptions,
+} from './engine.ts';
+export { type ExportDspyOptions, exportDspy } from './export-dspy.ts';
+export { type DspyImport, type DspyReport, type ImportDspyOptions, importDspy } from './import-dspy.ts';
 export { type LoadedModule, type LoadedModules, type LoadModulesOptions, loadModules } from './load-modules.ts';
 export type { PredictFunction } from './loop-predictor.ts';
 export { type MemoryModules, memoryModules } from './memory-modules.ts';
@@ -9,9 +20,11 @@ export type {
   ModuleSignature,
 } from './module-definition.ts';
 export { isModuleError, type ModuleError, type ModuleErrorCode, type ModuleErrorKind } from './module-error.ts';
+export type { ModuleCounters, ModuleEvent } from './module-event.ts';
 export { type ModuleParsing, parseModule, stringifyModule } from './module-file.ts';
 export type { FileProblem, ModuleDiagnostic, ModuleProblem } from './module-problem.ts';
 export type { ModuleSource, ModuleSourceWatch } from './module-source.ts';
+export type { ModuleWatch } from './module-watch.ts';
 export { chainOfThought, type PredictorOptions, predict } from './predict.ts';
 export type { InvokeOptions, Prediction, Predictor } from './prediction.ts';
 export type { Demo, PredictorType, Program, Tuning } from './program.ts';

@@ -1,0 +1,43 @@
+import { toPrintable } from '@holdfast/core';
+
+/** Something that is wrong with a state of DSPy, or that is worth knowing of it. */
+export interface DspyProblem {
+  readonly code: string;
+  /** Where in the file: `hop[0].demos[3].answer`; empty for the file itself. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** What is found out on the way through a file, so that all of it can be said at once. */
+export interface DspyFindings {
+  readonly problems: DspyProblem[];
+  readonly warnings: DspyProblem[];
+  /** How often what stands at a path was left out; items of a list count together, as `demos[]`. */
+  readonly ignored: Map<string, number>;
+}
+
+export function createFindings(): DspyFindings {
+  return { problems: [], warnings: [], ignored: new Map() };
+}
+
+export function ignore({ ignored }: DspyFindings, path: string): void {
+  ignored.set(path, (ignored.get(path) ?? 0) + 1);
+}
+
+/** `a.b`; paths of DSPy may be empty. */
+export function joinPath(...parts: readonly string[]): string {
+  return parts.filter((part) => part !== '').join('.');
+}
+
+/** Text of a file within a message: one line, of bounded length. */
+export function quote(text: string, maxLength = 80): string {
+  const shown = text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
+  return `\`${toPrintable(shown).replaceAll('`', "'")}\``;
+}
+
+/** At most twenty of them. */
+export function quoteAll(texts: readonly string[]): string {
+  if (texts.length === 0) return 'none';
+  const shown = texts.slice(0, 20).map((text) => quote(text));
+  return texts.length > 20 ? `${shown.join(', ')} and ${texts.length - 20} more` : shown.join(', ');
+}
