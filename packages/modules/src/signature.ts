@@ -5,8 +5,10 @@ import {
   isPlainObject,
   type Json,
   type JsonObject,
+  type JsonSchemaDefinition,
   jsonSchema,
   type Schema,
+  type StandardSchema,
 } from '@holdfast/core';
 import { type CompiledSchema, compileSchema } from '@holdfast/schema';
 
@@ -22,11 +24,14 @@ export interface SignatureField {
   readonly required: boolean;
 }
 
+/** A schema whose `Input` is what goes into it, so that a field with a default may be left out. */
+export type InputSchema<Input = unknown> = StandardSchema<Input, unknown> | JsonSchemaDefinition<Input>;
+
 /** What a predictor is given and what it has to answer. Frozen. */
 export interface Signature<Input = unknown, Output = unknown> {
   readonly name: string;
   readonly instruction: string;
-  readonly inputSchema: Schema<Input>;
+  readonly inputSchema: InputSchema<Input>;
   readonly outputSchema: Schema<Output>;
   /** In the order of the schema's properties. */
   readonly inputs: readonly SignatureField[];
@@ -39,7 +44,7 @@ export interface SignatureDefinition<Input, Output> {
   /** What is to be done. Default: that the outputs are to be made of the inputs, by name. */
   readonly instruction?: string;
   /** Describe objects with declared properties; what the schema's properties say goes to the model. */
-  readonly inputSchema: Schema<Input>;
+  readonly inputSchema: InputSchema<Input>;
   readonly outputSchema: Schema<Output>;
 }
 
