@@ -98,9 +98,12 @@ test('RCT-12: a submit that lacks an output is answered, and the next one counts
 });
 
 test('RCT-14: where the forced submit fails too, there is no answer, and the history is kept', async () => {
-  const { model, predictor } = setUp([calls(call('gold', { player: 1 })), calls(submit({ answer: 'maybe' }))], {
-    maxIterations: 1,
-  });
+  const { model, predictor } = setUp(
+    [calls(call('gold', { player: 1 })), calls(submit({ answer: 'maybe', sure: 'perhaps' }))],
+    {
+      maxIterations: 1,
+    },
+  );
   const result = await predictor.run(input);
   expect(result).toMatchObject({
     reason: 'max-iterations',

@@ -55,8 +55,8 @@ export async function runNative(run: ReactRun, open?: NativeTurn): Promise<React
 
   if (open !== undefined) {
     const ended = await takeTurn(run, open, run.earlier);
+    if (ended?.type !== 'suspended') run.noteResumed();
     if (ended !== undefined) return ended;
-    run.noteResumed();
   }
   while (course.iterations < maxIterations) {
     const over = loop.whyOver();

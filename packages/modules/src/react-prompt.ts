@@ -9,7 +9,8 @@ import { createWriter, renderField } from './render-program.ts';
  */
 export function renderNative(program: Program, input: JsonObject): readonly Message[] {
   const write = createWriter(program);
-  const outputs = program.outputs.map(({ name }) => `\`${name}\``).join(', ');
+  const needed = program.outputs.filter(({ required }) => required);
+  const outputs = (needed.length === 0 ? program.outputs : needed).map(({ name }) => `\`${name}\``).join(', ');
   const given = program.inputs.length === 0 ? [] : [['You are given:', ...program.inputs.map(renderField)].join('\n')];
   const manner = [
     `You work as an agent: call tools to find out or do what is needed, several in one message if you like. When you know ${outputs}, call \`${submitName}\` with them.`,

@@ -1,4 +1,4 @@
-import { copyJson, type Json, type JsonObject, type Message, type ModelUsage } from '@holdfast/core';
+import { copyJson, type Json, type JsonObject, type Message } from '@holdfast/core';
 import type { NamedCall } from './loop-calls.ts';
 import {
   isCount,
@@ -7,6 +7,7 @@ import {
   isNamedCall,
   isObject,
   isText,
+  isUsage,
   stateInvalid,
   withCode,
 } from './loop-state.ts';
@@ -66,8 +67,7 @@ export function waitingCalls(state: ReactState): readonly NamedCall[] {
 
 function readCourse(value: Json | undefined): Course {
   if (isObject(value)) {
-    const { iterations, requests, calls, partial } = value;
-    const usage: unknown = value['usage'];
+    const { iterations, requests, usage, calls, partial } = value;
     if (
       isCount(iterations) &&
       isCount(requests) &&
@@ -128,8 +128,4 @@ function isTextTurn(value: unknown): value is TextTurn {
 
 function isStep(value: unknown): value is Step {
   return isObject(value) && ['thought', 'toolName', 'toolArgs', 'observation'].every((key) => isText(value[key]));
-}
-
-function isUsage(value: unknown): value is ModelUsage {
-  return isObject(value) && isCount(value['inputTokens']) && isCount(value['outputTokens']);
 }

@@ -28,7 +28,7 @@ const nameField: SignatureField = deepFreeze({
 const argsField: SignatureField = deepFreeze({
   name: 'next_tool_args',
   description: '',
-  schema: { type: 'object' },
+  schema: { type: 'object', additionalProperties: true },
   required: true,
 });
 const stepFields: readonly SignatureField[] = Object.freeze([thoughtField, nameField, argsField]);

@@ -9,13 +9,15 @@ import {
   type ToolDeclaration,
 } from '@holdfast/core';
 import { compileSchema, describeIssues } from '@holdfast/schema';
+import { coerceValue } from './coerce-value.ts';
 import type { Program } from './program.ts';
 import type { Signature } from './signature.ts';
+import { cutText } from './tool-outcome.ts';
 
 /** By calling it a model gives its answer. */
 export const submitName = 'submit';
 
-/** What came of a call of `submit`. `message` is for the model, `partial` what the call had of the outputs. */
+/** What came of a call of `submit`. `message` is for the model, `partial` has the outputs that could be used. */
 export type SubmitReading =
   | { readonly type: 'accepted'; readonly output: unknown }
   | { readonly type: 'refused'; readonly message: string; readonly partial: JsonObject };
@@ -51,19 +53,20 @@ export function readSubmit(raw: unknown, signature: Signature): SubmitReading {
     missing.length > 0
       ? `Missing: ${missing.map(({ name }) => `\`${name}\``).join(', ')}.`
       : `Not valid: ${describeIssues(validation.issues)}.`;
-  return refused(problem.length > maxMessage ? `${problem.slice(0, maxMessage)}…` : problem, signature, value);
+  return refused(cutText(problem, maxMessage), signature, value);
 }
 
 function refused(problem: string, signature: Signature, given: JsonObject): SubmitReading {
   const names = signature.outputs.filter(({ required }) => required).map(({ name }) => `\`${name}\``);
   const again = names.length === 0 ? 'again' : `again with ${names.join(', ')}`;
   const message = `Nothing was submitted. ${problem} Call \`${submitName}\` ${again}.`;
-  const known = signature.outputs.filter(({ name }) => Object.hasOwn(given, name));
-  return {
-    type: 'refused',
-    message,
-    partial: Object.fromEntries(known.map(({ name }) => [name, given[name] ?? null])),
-  };
+  const partial: [string, Json][] = [];
+  for (const { name: field, schema } of signature.outputs) {
+    if (!Object.hasOwn(given, field)) continue;
+    const coerced = coerceValue(given[field] ?? null, schema, { from: 'json' });
+    if (coerced.ok) partial.push([field, coerced.value]);
+  }
+  return { type: 'refused', message, partial: Object.fromEntries(partial) };
 }
 
 type Decoded = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly problem: string };

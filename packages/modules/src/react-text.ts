@@ -38,8 +38,8 @@ export async function runText(run: TextRun, open?: TextTurn): Promise<ReactEnd> 
   let isFinished = false;
   if (open !== undefined) {
     const ended = await takeCall(run, open, run.earlier);
+    if (ended?.type !== 'suspended') run.noteResumed();
     if (ended !== undefined) return ended;
-    run.noteResumed();
   }
   while (!isFinished && course.iterations < maxIterations) {
     const over = loop.whyOver();
@@ -137,10 +137,7 @@ function observe({ conversation, steps }: TextRun, step: Step): void {
   steps.push(step);
 }
 
-async function extract(
-  { course, loop, model, programs }: TextRun,
-  input: JsonObject,
-): Promise<AskedProgram<unknown>> {
+async function extract({ course, loop, model, programs }: TextRun, input: JsonObject): Promise<AskedProgram<unknown>> {
   const { signal, deadline, caller } = loop;
   const asked = await askProgram(programs.extract, input, { model, signal, deadline });
   course.requests += asked.requests;
