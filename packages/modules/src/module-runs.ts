@@ -1,0 +1,70 @@
+import type { JsonObject, Model } from '@holdfast/core';
+import { askWithin } from './ask-within.ts';
+import type { LoadedModule } from './load-modules.ts';
+import type { Prediction } from './prediction.ts';
+import { toPredictor } from './to-predictor.ts';
+import { type LoopRunOptions, type ToolLoop, wrapTools } from './tool-loop.ts';
+import type { ToolLoopResult } from './tool-loop-result.ts';
+import type { Toolset } from './toolset.ts';
+
+/** What all runs of an engine share. */
+export interface ModuleRunParts {
+  readonly toolset: Toolset;
+  readonly model: Model;
+  /** Default: that of the kind of loop. */
+  readonly maxIterations: number | undefined;
+}
+
+/** One version of a module, as it is run. */
+interface Runner {
+  readonly invoke: (input: unknown, options: LoopRunOptions) => Promise<Prediction>;
+  readonly run: (input: unknown, options: LoopRunOptions) => Promise<ToolLoopResult>;
+  readonly resume: (state: JsonObject, options: LoopRunOptions) => Promise<ToolLoopResult>;
+}
+
+/** Runs versions of modules. Each is prepared once, and let go with its version. */
+export class ModuleRuns {
+  readonly #parts: ModuleRunParts;
+  readonly #runners = new WeakMap<LoadedModule, Runner>();
+
+  constructor(parts: ModuleRunParts) {
+    this.#parts = parts;
+  }
+
+  /** @throws HoldfastError as what makes predictors of modules. */
+  of(module: LoadedModule): Runner {
+    let runner = this.#runners.get(module);
+    if (runner === undefined) {
+      runner = createRunner(module, this.#parts);
+      this.#runners.set(module, runner);
+    }
+    return runner;
+  }
+}
+
+function createRunner(module: LoadedModule, { toolset, model, maxIterations }: ModuleRunParts): Runner {
+  const limit = maxIterations === undefined ? {} : { maxIterations };
+  const predictor = toPredictor(module, { model, tools: toolset, ...limit });
+  if ('run' in predictor) {
+    const { run, resume } = predictor;
+    return {
+      run,
+      resume,
+      invoke(input, options) {
+        // Its reason is what a predictor rejects with, also where the signal is the engine's.
+        const { signal } = toolset.callOptions(options);
+        return predictor.invoke(input, { ...options, ...(signal === undefined ? {} : { signal }) });
+      },
+    };
+  }
+  let made: ToolLoop | undefined;
+  const loop = (): ToolLoop => {
+    made ??= wrapTools(predictor, { tools: toolset, ...limit });
+    return made;
+  };
+  return {
+    invoke: (input, options) => askWithin(predictor, input, { toolset, options }),
+    run: (input, options) => loop().invoke(input, options),
+    resume: (state, options) => loop().resume(state, options),
+  };
+}
