@@ -5,6 +5,7 @@ import { type ExtraNames, extraNamesOf, extraNamesOfDemos, extraNamesOfExtractio
 import type { ModuleDefinition } from './module-definition.ts';
 import { type FileProblem, problemAt } from './module-problem.ts';
 import { type Program, toProgram } from './program.ts';
+import { createTextPrograms, type TextTuning } from './react-step.ts';
 import type { Signature } from './signature.ts';
 
 /** A module with its signature, and all in which the two do not fit. */
@@ -21,13 +22,26 @@ export function checkModule(definition: ModuleDefinition, signatures: ReadonlyMa
   const problems = findProblems(definition, signature);
   if (problems.some(({ severity }) => severity === 'error')) return { program: undefined, problems };
   try {
-    return { program: toProgram(signature, definition.predictor_type, definition), problems };
+    const program = toProgram(signature, definition.predictor_type, definition);
+    // Steps have fields, for which the signature may have no room.
+    if (definition.tool_protocol === 'text') createTextPrograms(signature, toTextTuning(definition));
+    return { program, problems };
   } catch (thrown) {
     // The signature has no room for what the predictor adds.
     if (!isHoldfastError(thrown)) throw thrown;
     const problem: FileProblem = { ...problemAt('predictor_type', thrown.code, thrown.message), severity: 'error' };
     return { program: undefined, problems: [...problems, problem] };
   }
+}
+
+function toTextTuning({ instruction, demos, descriptions, extract, lists_tools }: ModuleDefinition): TextTuning {
+  return {
+    demos,
+    listsTools: lists_tools ?? false,
+    extract: extract ?? {},
+    ...(instruction === undefined ? {} : { instruction }),
+    ...(descriptions === undefined ? {} : { descriptions }),
+  };
 }
 
 function findProblems(definition: ModuleDefinition, signature: Signature): readonly FileProblem[] {

@@ -30,6 +30,7 @@ export type { InvokeOptions, Prediction, Predictor } from './prediction.ts';
 export type { Demo, PredictorType, Program, Tuning } from './program.ts';
 export { type ReactOptions, type ReactPredictor, type ReactProtocol, type ReactResult, react } from './react.ts';
 export { defineSignature, type Signature, type SignatureDefinition, type SignatureField } from './signature.ts';
+export { type ToPredictorOptions, toPredictor } from './to-predictor.ts';
 export {
   type LoopRunOptions,
   type ToolLoop,

@@ -1,3 +1,5 @@
+import { HoldfastError } from '@holdfast/core';
+
 /** Something that is wrong with a file. */
 export interface ModuleProblem {
   readonly code: string;
@@ -22,4 +24,13 @@ export interface ModuleDiagnostic extends FileProblem {
 /** A problem whose message begins with its place. */
 export function problemAt(place: string, code: string, message: string): ModuleProblem {
   return { code, place, message: place === '' ? message : `\`${place}\`: ${message}` };
+}
+
+/** An error that tells all of `problems` in its data. */
+export function refusal(code: string, message: string, problems: readonly ModuleProblem[]): HoldfastError {
+  const [first] = problems;
+  const more = problems.length > 1 ? ` And ${problems.length - 1} more, see \`data.problems\`.` : '';
+  return new HoldfastError(code, `${message}: ${first?.message ?? ''}${more}`, {
+    data: { problems: problems.map(({ code: of, place, message: says }) => ({ code: of, place, message: says })) },
+  });
 }
