@@ -6,6 +6,7 @@ import {
   type ModelEvent,
   type ModelRequest,
 } from '@holdfast/core';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { askProgram } from './ask-program.ts';
 import { playModel } from './fixtures.ts';
@@ -238,6 +239,55 @@ test('hundreds of problems are told in a bounded message', async () => {
   const asked = await askProgram(many, input, { model: playModel(wrong, wrong) });
   expect(asked.type === 'failed' && (asked.error.data['problems'] as Json[]).length).toBe(20);
   expect(JSON.stringify(asked.type === 'failed' && asked.error.message).length).toBeLessThan(20_000);
+});
+
+test('whatever a model says, there are two requests at most, and no answer without its outputs', async () => {
+  const said = fc
+    .array(
+      fc.constantFrom(
+        ...[
+          '[[ ## response ## ]]',
+          '[[ ## count ## ]]',
+          '[[ ## completed ## ]]',
+          'response: ',
+          'count: ',
+          '\n',
+          'hi',
+          '7',
+          'many',
+        ],
+        ...['{', '}', '"response":', '"hi"', ',', '```', '<think>', '</think>', ' ', 'null', '\ud800', '\0'],
+      ),
+      { maxLength: 12 },
+    )
+    .map((parts) => parts.join(''));
+  const reasons = fc.constantFrom<FinishReason>('stop', 'tool-calls', 'length', 'content-filter', 'other');
+  const message = fc.record({ text: said, reason: reasons });
+  const read = { answers: 0, failures: 0 };
+  await fc.assert(
+    fc.asyncProperty(message, message, async (first, second) => {
+      const model = sending(...[first, second].map((sent) => [say(sent.text), finish(sent.reason)]));
+      const asked = await askProgram(thoughtful, input, { model });
+      expect(asked.requests).toBe(model.requests.length);
+      expect(asked.requests).toBeLessThanOrEqual(2);
+      const last = asked.requests === 1 ? first : second;
+      expect(asked.text).toBe(last.text);
+      if (asked.type === 'answer') {
+        read.answers += 1;
+        expect(asked.output).toEqual({ response: expect.any(String), count: expect.any(Number) });
+        expect(last.reason).not.toBe('content-filter');
+        if (last.reason === 'length') expect(last.text).toContain('[[ ## completed ## ]]');
+      } else {
+        read.failures += 1;
+        expect(asked).toMatchObject({
+          type: 'failed',
+          requests: last.reason === 'content-filter' ? asked.requests : 2,
+        });
+      }
+    }),
+    { numRuns: 2_000 },
+  );
+  expect(Math.min(read.answers, read.failures)).toBeGreaterThan(100);
 });
 
 describe('extra fields', () => {

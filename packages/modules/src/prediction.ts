@@ -6,7 +6,7 @@ import type { Signature } from './signature.ts';
 export interface Prediction<Output = unknown> {
   /** As the signature's output schema has it, defaults filled in. */
   readonly output: Output;
-  /** What the model wrote before its answer; absent where it was not asked for. */
+  /** What the model wrote before its answer; absent where it was not asked for, or wrote nothing. */
   readonly reasoning?: string;
   /** Of all requests; 0 where the provider reports none. */
   readonly usage: ModelUsage;
