@@ -6,6 +6,7 @@ export const names: readonly string[] = [
   'render',
   'policies',
   'orchestrator',
+  'modules',
   'import',
   'size',
   'install',

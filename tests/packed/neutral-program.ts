@@ -4,6 +4,7 @@ import { offlineModel, offlinePlanner } from '@holdfast/adapter-offline';
 import { append, defineSlice, defineTool, jsonSchema, type Model, toolOk } from '@holdfast/core';
 import { executeToolCall, runAgent } from '@holdfast/executor';
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
+import { createModuleEngine, defineSignature, memoryModules } from '@holdfast/modules';
 import { checkPlan, compilePlan, readTrace, runPlan, traceToHtml } from '@holdfast/orchestrator';
 import { approvals } from '@holdfast/pack-approvals';
 import { budgets } from '@holdfast/pack-budgets';
@@ -50,6 +51,28 @@ const prompt = createPrompt({
     }),
     planningSection(),
   ],
+});
+
+const asking = defineSignature({
+  name: 'neutral.asking',
+  inputSchema: v.object({ question: v.string() }),
+  outputSchema: v.object({ answer: v.string() }),
+});
+
+// A module whose model asks for a call in its text, as one without function calling does.
+const modules = memoryModules({
+  'manifest.json': JSON.stringify({
+    version: '1.0',
+    modules: { asking: { path: 'asking.json', hash: null, tags: ['neutral'] } },
+  }),
+  'asking.json': JSON.stringify({
+    module_id: 'asking',
+    predictor_type: 'predict',
+    signature_name: asking.name,
+    demos: [{ inputs: { question: 'Here?' }, outputs: { answer: 'Here.' } }],
+    tool_enabled: true,
+    metadata: { version: '1.0.0' },
+  }),
 });
 
 // In place of a provider package's model object.
@@ -116,6 +139,17 @@ export async function runEverything(): Promise<object> {
   const compiled = await compilePlan({ request: 'Read a.txt and note "read"', tools, planner: offlinePlanner() });
   const planning = createSession({ slices: [notes] });
   const trace = await runPlan(compiled, { tools, session: planning, resources: { filesystem } });
+  const engine = await createModuleEngine({
+    source: modules,
+    signatures: [asking],
+    model: scriptedModel([
+      { text: '[[ ## tool_call ## ]]\n{"name":"note","args":{"text":"asked"}}\n\n[[ ## completed ## ]]' },
+      { text: '[[ ## answer ## ]]\nEverywhere.\n\n[[ ## completed ## ]]' },
+    ]),
+    tools: [note],
+    session: createSession({ slices: [notes] }),
+  });
+  const answered = await engine.invokeWithTools('asking', { question: 'Where?' });
   const plain = compileSchema(jsonSchema({ type: 'object', properties: { a: { type: 'integer' } } }));
   const ask = (other: Model) =>
     runAgent({ model: other, prompt, session: createSession({ slices: [notes] }), input: 'Hello' }).result;
@@ -130,6 +164,7 @@ export async function runEverything(): Promise<object> {
     checked: checked.type,
     planned: [trace.status, ...trace.nodes.map(({ tool, kind }) => `${tool} ${kind}`)],
     traced: [readTrace(planning.records()).digest === compiled.digest, traceToHtml(trace).includes('read_file')],
+    asked: [answered.reason, answered.output, ...answered.calls.map(({ outcome }) => outcome?.kind)],
     plain: [plain.validate({ a: 1 }).ok, plain.validate({ a: 'x' }).ok],
     offline: (await ask(offlineModel())).status,
     sdk: (await ask(sdkModel)).text,
