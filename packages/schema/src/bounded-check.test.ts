@@ -132,3 +132,15 @@ test('property: what is wrong is what is wrong without a bound', () => {
   );
   expect(wrong).toBeGreaterThan(100);
 });
+
+test.each([
+  { what: 'of an open object', value: { '\ud83d': 1 } },
+  { what: 'of an object within', value: { inner: { 'a\udc00': 1 } } },
+])('a key $what with half of a sign is refused, not thrown at', ({ value }) => {
+  const { validate } = compileJsonSchema(
+    jsonSchema({ type: 'object', additionalProperties: { type: ['integer', 'object'], additionalProperties: true } }),
+  );
+  const message = 'A key has half of a surrogate pair, which is no text.';
+  expect(validate(value)).toEqual({ ok: false, issues: [{ path: '', message }] });
+  expect(validate({ '\u{1f600}': 1, inner: { '\u{1f600}': '\ud83d' } })).toMatchObject({ ok: true });
+});

@@ -39,6 +39,8 @@ export function createBoundedCheck(schema: Schema, draft: SchemaDraft): (value: 
     } catch (thrown) {
       // A RangeError: more errors than fit on the stack, or a chain of references that is too long for it.
       if (thrown instanceof TooManySteps || thrown instanceof RangeError) return undefined;
+      // The path of a value is written as a URI, which has no way to write half of a sign.
+      if (thrown instanceof URIError) return { valid: false, errors: [malformedKey] };
       throw thrown;
     } finally {
       checked = undefined;
@@ -60,6 +62,13 @@ const tooManySteps: OutputUnit = {
   keywordLocation: '#',
   instanceLocation: '#',
   error: 'Too large for its schema, which would have to look at every part of it many times.',
+};
+
+const malformedKey: OutputUnit = {
+  keyword: 'propertyNames',
+  keywordLocation: '#',
+  instanceLocation: '#',
+  error: 'A key has half of a surrogate pair, which is no text.',
 };
 
 function countValues(value: unknown): number {
