@@ -38,6 +38,11 @@ export function coerceValue(
   return { ok: false, message: `does not fit: ${toPrintable(issues.slice(0, maxIssueLength))}` };
 }
 
+/** Whether `text` is one of the texts that `schema` lists. */
+export function isListed(text: string, schema: JsonObject): boolean {
+  return compile(schema).listed.includes(text);
+}
+
 interface Target extends SchemaKinds {
   readonly compiled: CompiledSchema;
 }

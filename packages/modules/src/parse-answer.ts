@@ -1,6 +1,6 @@
 import { isPlainObject, type Json, type JsonObject, toPrintable } from '@holdfast/core';
 import { extractJson } from '@holdfast/prompt';
-import { coerceValue } from './coerce-value.ts';
+import { coerceValue, isListed } from './coerce-value.ts';
 import { readLiteral } from './read-literal.ts';
 import type { SignatureField } from './signature.ts';
 import { skipReasoning } from './skip-reasoning.ts';
@@ -60,17 +60,19 @@ function toAnswer(parts: Parts, fields: readonly SignatureField[]): ParsedAnswer
       continue;
     }
     const coerced = coerceValue(part.value, schema, part);
-    if (coerced.ok) values.push([name, coerced.value]);
-    // Whoever leaves a field out often says so.
-    else if (part.value === '' || (!required && isNothing(part.value))) {
+    // Many models write that there is nothing where they were free to leave a field out.
+    const isLeftOut = !required && saysNothing(part, schema);
+    if (coerced.ok) {
+      if (coerced.value === null || !isLeftOut) values.push([name, coerced.value]);
+    } else if (part.value === '') {
       if (required) missing.push(name);
-    } else problems.push({ field: name, message: coerced.message });
+    } else if (!isLeftOut) problems.push({ field: name, message: coerced.message });
   }
   return { values: Object.fromEntries(values), missing, problems };
 }
 
-function isNothing(value: Json): boolean {
-  return value === null || (typeof value === 'string' && /^(?:null|none)$/i.test(value));
+function saysNothing({ value, from }: Part, schema: JsonObject): boolean {
+  return value === null || (from === 'text' && (value === 'null' || value === 'None') && !isListed(value, schema));
 }
 
 /** Finds fields by the names that models write. */
@@ -92,14 +94,44 @@ class FieldNames {
 }
 
 function toSimilar(name: string): string {
-  return name.toLowerCase().replaceAll(' ', '_');
+  return name.replaceAll(/[`*]/g, '').toLowerCase().replaceAll(' ', '_');
 }
 
-// Bounded wherever it repeats, so that no line is gone through often.
+// Bounded wherever they repeat, so that no line is gone through often.
 const header =
-  /^[ \t]{0,20}(?:#{1,6}[ \t]{1,20})?([*_`]{0,3})\[\[[ \t]{0,20}#{1,6}[ \t]{0,20}([^\s#\]][^#\]\n]{0,99}?)[ \t]{0,20}#{1,6}[ \t]{0,20}\]\](?:\1)?(?::(?=\s|$))?/gm;
-const endMark = /\[\[[ \t]{0,20}#{1,6}[ \t]{0,20}completed[ \t]{0,20}#{1,6}[ \t]{0,20}\]\]/gi;
-const label = /^ {0,3}([*`]{0,3})([A-Za-z_][\w ]{0,79}?)(?:\1)?[ \t]{0,20}:(?:\1)?/gm;
+  /^[ \t]{0,20}(#{0,6}[ \t]{0,20}[*_`]{0,3})\[\[[ \t]{0,20}#{1,6}[ \t]{0,20}([^\s#\]][^#\]\n]{0,99}?)[ \t]{0,20}#{1,6}[ \t]{0,20}\]\]([*_`]{0,3}:[*_`]{0,3}(?=\s|$))?/gm;
+const endMark =
+  /(?:^[ \t]{0,20}[#*_`]{1,6}[ \t]{0,20})?\[\[[ \t]{0,20}#{1,6}[ \t]{0,20}completed[ \t]{0,20}#{1,6}[ \t]{0,20}\]\]/gim;
+const label = /^ {0,3}([*`]{0,3})([A-Za-z_][\w ]{0,79}?)(?:\1[ \t]{0,20}:|[ \t]{0,20}:\1)/gm;
+const restOfLine = /[*_`:]{0,7}[ \t]{0,20}\r?$/my;
+
+interface Head {
+  /** `undefined` for a field that is not asked for. */
+  readonly name: string | undefined;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The lines that begin with the name of a field. */
+function* findHeads(text: string, pattern: RegExp, names: FieldNames): Generator<Head> {
+  for (const { 0: whole, 1: marks = '', 2: written = '', index } of text.matchAll(pattern)) {
+    const name = names.find(written);
+    let end = index + whole.length;
+    if (pattern === header && marks.trim() !== '') {
+      // A header with marks of its own has its line to itself; else it is talked about.
+      restOfLine.lastIndex = end;
+      if (!restOfLine.test(text)) continue;
+      end = restOfLine.lastIndex;
+    }
+    // Any line may begin with a word and a colon.
+    if (name !== undefined || pattern === header) yield { name, start: index, end };
+  }
+}
+
+function findFirst(text: string, pattern: RegExp, names: FieldNames): number | undefined {
+  for (const { name, start } of findHeads(text, pattern, names)) if (name !== undefined) return start;
+  return undefined;
+}
 
 interface Found {
   readonly parts: Parts;
@@ -133,11 +165,6 @@ function readOtherForms(text: string, names: FieldNames, fields: readonly Signat
   return note === undefined ? { parts } : { parts, note: toPrintable(note) };
 }
 
-function findFirst(text: string, pattern: RegExp, names: FieldNames): number | undefined {
-  for (const { 2: name = '', index } of text.matchAll(pattern)) if (names.find(name) !== undefined) return index;
-  return undefined;
-}
-
 function readObject(object: JsonObject, names: FieldNames): Parts {
   const parts = new Map<string, Part>();
   for (const [key, value] of Object.entries(object)) {
@@ -154,19 +181,20 @@ function readParts(text: string, first: number, pattern: RegExp, names: FieldNam
   const isFenced = /(?:^|\n)[ \t]{0,20}(?:```|~~~)[^\n]{0,40}\s{0,9}$/.test(text.slice(Math.max(0, first - 80), first));
   const body = isFenced ? withoutLastFence(text.slice(first, end)) : text.slice(first, end);
   const parts = new Map<string, Part>();
-  let open: { readonly name: string | undefined; readonly start: number } | undefined;
-  const close = (before?: number): void => {
-    if (open?.name === undefined || parts.has(open.name)) return;
-    parts.set(open.name, { value: body.slice(open.start, before).trim(), from: 'text' });
+  const add = ({ name, end: start }: Head, next?: number): void => {
+    if (name === undefined || parts.has(name)) return;
+    const value = body.slice(start, next).trim();
+    // What was asked for, said again.
+    if (value === `{${name}}`) return;
+    // Behind the last name there may be nothing because the answer breaks off.
+    if (value !== '' || next !== undefined || end !== undefined) parts.set(name, { value, from: 'text' });
   };
-  for (const { 0: whole, 2: written = '', index } of body.matchAll(pattern)) {
-    const name = names.find(written);
-    // Any line may begin with a word and a colon.
-    if (name === undefined && pattern === label) continue;
-    close(index);
-    open = { name, start: index + whole.length };
+  let open: Head | undefined;
+  for (const head of findHeads(body, pattern, names)) {
+    if (open !== undefined) add(open, head.start);
+    open = head;
   }
-  close();
+  if (open !== undefined) add(open);
   return parts;
 }
 

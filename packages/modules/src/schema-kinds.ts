@@ -37,12 +37,12 @@ class KindReader {
 
   read(node: unknown): ReadonlySet<Kind> {
     if (!isPlainObject(node)) return allKinds;
-    const { type, $ref: reference, allOf } = node;
+    const { type, $ref: reference, allOf, const: constant } = node;
     const limits: ReadonlySet<Kind>[] = [];
     if (typeof type === 'string') limits.push(toKinds([type]));
     if (Array.isArray(type)) limits.push(toKinds(type));
     if (Array.isArray(node['enum'])) limits.push(this.#list(node['enum']));
-    if (node['const'] !== undefined) limits.push(this.#list([node['const']]));
+    if (constant !== undefined) limits.push(this.#list([constant]));
     for (const union of [node['anyOf'], node['oneOf']]) {
       if (Array.isArray(union)) limits.push(new Set(union.flatMap((branch) => [...this.read(branch)])));
     }
@@ -51,9 +51,10 @@ class KindReader {
     return new Set([...allKinds].filter((kind) => limits.every((limit) => limit.has(kind))));
   }
 
-  #list(values: readonly Json[]): ReadonlySet<Kind> {
+  #list(values: readonly unknown[]): ReadonlySet<Kind> {
     for (const value of values) if (typeof value === 'string') this.#listed.add(value);
-    return new Set(values.map(kindOf));
+    // A schema is JSON.
+    return new Set(values.map((value) => kindOf(value as Json)));
   }
 
   #follow(reference: string): ReadonlySet<Kind> {
