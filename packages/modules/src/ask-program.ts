@@ -126,6 +126,9 @@ interface Request {
   readonly deadline: Deadline | undefined;
 }
 
+/** Made once: each would take a stack with it. */
+const isRead = new DOMException('The message has been read.', 'AbortError');
+
 async function readOne(model: Model, { messages, signal, deadline }: Request): Promise<MessageReading> {
   // What the model still does behind its answer is for nobody, and it is told so.
   const own = new AbortController();
@@ -139,7 +142,7 @@ async function readOne(model: Model, { messages, signal, deadline }: Request): P
   };
   const request = { messages, tools: [], signal: own.signal, deadline };
   const reading = await readMessage(model, request, { onEnd, maxCharacters });
-  own.abort();
+  own.abort(isRead);
   return reading;
 }
 

@@ -174,6 +174,28 @@ describe('fields that a signature does not have', () => {
     expect(user).not.toContain('[[ ## context ## ]]\n');
   });
 
+  test('are of the prompt for which they are given alone', () => {
+    const program = toProgram(qa, 'predict', { demos: [{ inputs: { question: '?' }, outputs: { tool_call: {} } }] });
+    const input = { question: 'Why?' };
+    const fresh = (given?: ExtraFields) => renderProgram({ ...program }, input, given);
+    const others = [
+      undefined,
+      extra,
+      { ...extra, values: { context: 'c' } },
+      { ...extra, inputs: [] },
+      { ...extra, outputs: [field('other')] },
+      { ...extra, isPartial: () => false },
+    ];
+    const [plain, withExtra] = others.map((given) => JSON.stringify(renderProgram(program, input, given)));
+    expect(plain).not.toBe(withExtra);
+    for (const before of others) {
+      for (const given of others) {
+        renderProgram(program, input, before);
+        expect(renderProgram(program, input, given)).toEqual(fresh(given));
+      }
+    }
+  });
+
   test('an example that asks for something first is a complete one', () => {
     const demos = [{ inputs: { question: '?' }, outputs: { tool_call: { name: 'gold' } } }];
     const [, asked, answered] = textsOf(render({ demos }, { extra }));

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, type Message, toCanonicalJson } from '@holdfast/core';
+import { deepFreeze, type Json, type JsonObject, type Message, toCanonicalJson } from '@holdfast/core';
 import type { Demo, Program } from './program.ts';
 import { renderType } from './render-type.ts';
 import type { SignatureField } from './signature.ts';
@@ -38,19 +38,42 @@ export function promptFields({ signature, inputs, outputs }: Program, extra?: Ex
  * saved programs were tuned: fields, structure, instruction, incomplete examples, complete ones, input.
  */
 export function renderProgram(program: Program, input: JsonObject, extra?: ExtraFields): readonly Message[] {
+  const { opening, fields, write } = frameOf(program, extra);
+  const values = extra === undefined ? input : { ...input, ...extra.values };
+  return [...opening, { role: 'user', text: join([...write(fields.inputs, values), renderRequest(fields)]) }];
+}
+
+/** What is the same for every input. */
+interface Frame {
+  readonly extra: ExtraFields | undefined;
+  readonly fields: PromptFields;
+  readonly write: WriteFields;
+  /** All messages but the last. */
+  readonly opening: readonly Message[];
+}
+
+/** The last one made for each program: a loop asks again and again with the same fields, and other values. */
+const frames = new WeakMap<Program, Frame>();
+
+function frameOf(program: Program, extra: ExtraFields | undefined): Frame {
+  const known = frames.get(program);
+  if (known !== undefined && isSameFrame(known.extra, extra)) return known;
   const fields = promptFields(program, extra);
   const write = createWriter(fields);
-  const values = extra === undefined ? input : { ...input, ...extra.values };
   const demos = program.demos
     .map((demo) => ({ demo, rank: rankDemo(demo, fields, extra) }))
     .filter(({ rank }) => rank !== hidden)
     // Stable: within a rank in the order in which they were given.
-    .sort((left, right) => left.rank - right.rank);
-  return [
-    { role: 'system', text: renderTask(program, fields) },
-    ...demos.flatMap(({ demo, rank }) => renderDemo(demo, { fields, write, isComplete: rank === complete })),
-    { role: 'user', text: join([...write(fields.inputs, values), renderRequest(fields)]) },
-  ];
+    .sort((left, right) => left.rank - right.rank)
+    .flatMap(({ demo, rank }) => renderDemo(demo, { fields, write, isComplete: rank === complete }));
+  const opening: readonly Message[] = [{ role: 'system', text: renderTask(program, fields) }, ...demos];
+  const frame = { extra, fields, write, opening: deepFreeze(opening) };
+  frames.set(program, frame);
+  return frame;
+}
+
+function isSameFrame(known: ExtraFields | undefined, extra: ExtraFields | undefined): boolean {
+  return known?.inputs === extra?.inputs && known?.outputs === extra?.outputs && known?.isPartial === extra?.isPartial;
 }
 
 /** In which structure an answer is to be given. */
