@@ -15,16 +15,18 @@ interface Turn {
   readonly calls: readonly Kind[];
 }
 
-const kinds: readonly Kind[] = ['gold', 'wrong', 'garbled', 'boom', 'unknown', 'submit', 'incomplete'];
+// Few answers: where they come early, little else is seen.
+const kinds: fc.Arbitrary<Kind> = fc.oneof(
+  { weight: 12, arbitrary: fc.constantFrom<Kind>('gold', 'wrong', 'garbled', 'boom', 'unknown', 'incomplete') },
+  { weight: 1, arbitrary: fc.constant<Kind>('submit') },
+);
+const overflows = fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat(4) });
 const turns = (most: number): fc.Arbitrary<readonly Turn[]> =>
-  fc.array(
-    fc.record({
-      overflows: fc.oneof({ weight: 6, arbitrary: fc.constant(0) }, { weight: 2, arbitrary: fc.nat(4) }),
-      calls: fc.array(fc.constantFrom(...kinds), { maxLength: most }),
-    }),
-    { minLength: 6, maxLength: 6 },
-  );
-const limits = fc.integer({ min: 1, max: 5 });
+  fc.array(fc.record({ overflows, calls: fc.array(kinds, { maxLength: most, size: 'max' }) }), {
+    minLength: 8,
+    maxLength: 8,
+  });
+const limits = fc.integer({ min: 1, max: 7 });
 
 /** What has to come of it. */
 interface Expected {
@@ -139,10 +141,12 @@ test('native: whatever a model does, the requests, the runs, the results and the
       expect(expected.requests).toBeLessThanOrEqual((maxIterations + 1) * 4);
       if (result.error === undefined) expect(result.output).toEqual(right);
       for (const { messages } of model.requests) checkAnswered(messages);
+      expect(model.requests.every(({ messages }) => messages[0]?.role === 'system')).toBe(true);
       checkAnswered(result.history);
       const ids = result.history.flatMap((message) => (message.role === 'tool' ? [message.callId] : []));
       expect(new Set(ids).size).toBe(ids.length);
     }),
+    { numRuns: 300 },
   );
 });
 
@@ -156,8 +160,8 @@ interface Steps {
 
 const steps: fc.Arbitrary<Steps> = fc.record({
   moves: fc.array(fc.constantFrom<Move>('gold', 'wrong', 'garbled', 'boom', 'unknown', 'finish', 'prose'), {
-    minLength: 5,
-    maxLength: 5,
+    minLength: 7,
+    maxLength: 7,
   }),
   answers: fc.tuple(fc.boolean(), fc.boolean()),
 });

@@ -89,7 +89,7 @@ function readConversation(value: Json | undefined): Conversation {
   if (isObject(value)) {
     const { start, rounds, leftOut } = value;
     const isRound = (round: unknown): round is readonly Message[] => isListOf(round, isMessage);
-    if (isListOf(start, isMessage) && isListOf(rounds, isRound) && isCount(leftOut)) {
+    if (isListOf(start, isMessage) && isListOf(rounds, isRound) && isCount(leftOut) && leftOut < rounds.length) {
       return new Conversation(start, rounds, leftOut);
     }
   }

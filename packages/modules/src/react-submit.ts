@@ -53,13 +53,13 @@ export function readSubmit(raw: unknown, signature: Signature): SubmitReading {
     missing.length > 0
       ? `Missing: ${missing.map(({ name }) => `\`${name}\``).join(', ')}.`
       : `Not valid: ${describeIssues(validation.issues)}.`;
-  return refused(cutText(problem, maxMessage), signature, value);
+  return refused(problem, signature, value);
 }
 
 function refused(problem: string, signature: Signature, given: JsonObject): SubmitReading {
   const names = signature.outputs.filter(({ required }) => required).map(({ name }) => `\`${name}\``);
   const again = names.length === 0 ? 'again' : `again with ${names.join(', ')}`;
-  const message = `Nothing was submitted. ${problem} Call \`${submitName}\` ${again}.`;
+  const message = `Nothing was submitted. ${cutText(problem, maxMessage)} Call \`${submitName}\` ${again}.`;
   const partial: [string, Json][] = [];
   for (const { name: field, schema } of signature.outputs) {
     if (!Object.hasOwn(given, field)) continue;
