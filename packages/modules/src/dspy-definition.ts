@@ -1,6 +1,13 @@
 import type { Json, JsonObject, Tool } from '@holdfast/core';
 import { splitDspyDemos } from './dspy-demos.ts';
-import { compareDspyFields, type DspyPredictorKind, labelOf, listDspyFields, squeeze } from './dspy-fields.ts';
+import {
+  compareDspyFields,
+  type DspyPredictorKind,
+  labelOf,
+  listDspyFields,
+  placeholder,
+  squeeze,
+} from './dspy-fields.ts';
 import { type DspyFindings, joinPath, quote, quoteAll } from './dspy-findings.ts';
 import { type DspyPair, namesOf, stripEnd } from './dspy-modules.ts';
 import type { DspyPredictorState } from './dspy-state.ts';
@@ -77,8 +84,9 @@ function chooseKind(
     const thinks = stripEnd(path, 'predictor') !== undefined || demos.some(hasReasoning);
     return thinks && !reasons ? 'chain_of_thought' : 'predict';
   }
-  const label = fields[inputs.length]?.prefix ?? '';
-  const more = fields.length === inputs.length + outputs.length + 1 && squeeze(labelOf(label)) === 'reasoning';
+  const { prefix = '', description = '' } = fields[inputs.length] ?? {};
+  const isThought = squeeze(labelOf(prefix)) === 'reasoning' || description.trim() === placeholder('reasoning');
+  const more = fields.length === inputs.length + outputs.length + 1 && isThought;
   return more && !reasons && stripEnd(path, 'predict') !== undefined ? 'chain_of_thought' : 'predict';
 }
 

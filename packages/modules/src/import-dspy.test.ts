@@ -1,4 +1,4 @@
-import { defineTool, jsonSchema, type Tool } from '@holdfast/core';
+import { jsonSchema } from '@holdfast/core';
 import { describe, expect, test } from 'vitest';
 import { placeholder } from './dspy-fields.ts';
 import { importDspy } from './import-dspy.ts';
@@ -6,36 +6,23 @@ import { loadModules } from './load-modules.ts';
 import { hashText } from './manifest.ts';
 import { memoryModules } from './memory-modules.ts';
 import { stringifyModule } from './module-file.ts';
-import { defineSignature, type Signature } from './signature.ts';
-import { fileOf, importOk, problemsOf, readFixture, signatureOf, stateOf } from './test-dspy.ts';
+import { defineSignature } from './signature.ts';
+import {
+  answer,
+  fileOf,
+  guide,
+  importOk,
+  problemsOf,
+  readFixture,
+  rooms,
+  savedPrograms,
+  signatureOf,
+  stateOf,
+  toolNamed,
+  tools,
+} from './test-dspy.ts';
 
-const answer = signatureOf('question -> answer', 'museum.answer');
 const text = { type: 'string' };
-const rooms = defineSignature({
-  name: 'museum.rooms',
-  inputSchema: jsonSchema({
-    type: 'object',
-    properties: { visitor: text, rooms: { type: 'array', items: text } },
-    required: ['visitor', 'rooms'],
-  }),
-  outputSchema: jsonSchema({
-    type: 'object',
-    properties: { room: text, certainty: { type: 'number', minimum: 0, maximum: 1 } },
-    required: ['room', 'certainty'],
-  }),
-});
-const guide = signatureOf('question -> room', 'museum.guide');
-
-function toolNamed(name: string): Tool {
-  return defineTool({
-    name,
-    description: `Does ${name}.`,
-    inputSchema: jsonSchema({ type: 'object', properties: {}, additionalProperties: true }),
-    execute: () => name,
-  });
-}
-
-const tools = [toolNamed('look_up'), toolNamed('list_rooms')];
 const codesOf = (problems: readonly { readonly code: string }[]): readonly string[] => problems.map(({ code }) => code);
 
 describe('what DSPy saved', () => {
@@ -124,12 +111,7 @@ describe('what DSPy saved', () => {
     ]);
   });
 
-  const ofProgram: Readonly<Record<string, Signature>> = {
-    'hop[0]': signatureOf('question -> query', 'museum.first'),
-    'hop[1]': signatureOf('question, found -> query', 'museum.second'),
-    "d['k']": signatureOf('question -> department', 'museum.sort'),
-    deep: guide,
-  };
+  const ofProgram = savedPrograms.get('program')?.signatures ?? {};
 
   test('DSP-3: all five paths of a program are found and put together to its four modules', async () => {
     const { modules } = await importOk(readFixture('program'), { signatures: ofProgram, tools });

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type JsonObject, jsonSchema, type Schema } from '@holdfast/core';
+import { defineTool, type JsonObject, jsonSchema, type Schema, type Tool } from '@holdfast/core';
 import { inferDspyPrefix } from './dspy-fields.ts';
 import { type DspyImport, type ImportDspyOptions, importDspy } from './import-dspy.ts';
 import { defineSignature, type Signature } from './signature.ts';
@@ -19,6 +19,72 @@ export function signatureOf(text: string, name = 'test.signature'): Signature {
   };
   return defineSignature({ name, inputSchema: toSchema(inputs), outputSchema: toSchema(outputs) });
 }
+
+const text = { type: 'string' };
+/** What the programs in `fixtures/dspy` are about. */
+export const answer: Signature = signatureOf('question -> answer', 'museum.answer');
+export const guide: Signature = signatureOf('question -> room', 'museum.guide');
+export const rooms: Signature = defineSignature({
+  name: 'museum.rooms',
+  inputSchema: jsonSchema({
+    type: 'object',
+    properties: { visitor: text, rooms: { type: 'array', items: text } },
+    required: ['visitor', 'rooms'],
+  }),
+  outputSchema: jsonSchema({
+    type: 'object',
+    properties: { room: text, certainty: { type: 'number', minimum: 0, maximum: 1 } },
+    required: ['room', 'certainty'],
+  }),
+});
+
+export function toolNamed(name: string): Tool {
+  return defineTool({
+    name,
+    description: `Does ${name}.`,
+    inputSchema: jsonSchema({ type: 'object', properties: {}, additionalProperties: true }),
+    execute: () => name,
+  });
+}
+
+export const tools: readonly Tool[] = [toolNamed('look_up'), toolNamed('list_rooms')];
+
+interface SavedProgram {
+  readonly signatures: Readonly<Record<string, Signature>>;
+  /** The fields of each predictor. */
+  readonly predictors: Readonly<Record<string, readonly string[]>>;
+}
+
+const step = ['question', 'trajectory', 'next_thought', 'next_tool_name', 'next_tool_args'];
+const extraction = ['question', 'trajectory', 'reasoning', 'room'];
+
+/** By the names of their files. */
+export const savedPrograms: ReadonlyMap<string, SavedProgram> = new Map([
+  ['predict', { signatures: { '': answer }, predictors: { '': ['question', 'answer'] } }],
+  [
+    'chain-of-thought',
+    { signatures: { '': rooms }, predictors: { predict: ['visitor', 'rooms', 'reasoning', 'room', 'certainty'] } },
+  ],
+  ['react', { signatures: { '': guide }, predictors: { react: step, 'extract.predict': extraction } }],
+  [
+    'program',
+    {
+      signatures: {
+        'hop[0]': signatureOf('question -> query', 'museum.first'),
+        'hop[1]': signatureOf('question, found -> query', 'museum.second'),
+        "d['k']": signatureOf('question -> department', 'museum.sort'),
+        deep: guide,
+      },
+      predictors: {
+        'hop[0]': ['question', 'query'],
+        'hop[1].predict': ['question', 'found', 'reasoning', 'query'],
+        "d['k']": ['question', 'department'],
+        'deep.react': step,
+        'deep.extract.predict': extraction,
+      },
+    },
+  ],
+]);
 
 export interface StateParts {
   /** By name, as DSPy would write them; or as they are. */
