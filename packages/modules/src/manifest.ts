@@ -9,9 +9,12 @@ import { toProblems } from './shape-problems.ts';
 /** Where a source keeps the list of its modules. */
 export const manifestPath = 'manifest.json';
 
+/** What `saveModule` keeps beside the modules. */
+export const pendingFolder = '.holdfast';
+
 /** Where a file waits that the manifest pins already, until it takes the place of the one before it. */
 export function toPendingPath(hash: string): string {
-  return `.holdfast/${hash.replace('sha256:', '')}.json`;
+  return `${pendingFolder}/${hash.replace('sha256:', '')}.json`;
 }
 
 /** What a manifest says of one module. */

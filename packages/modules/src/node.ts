@@ -1,0 +1,2 @@
+export { folderModules } from './folder-modules.ts';
+export { type SaveModuleOptions, saveModule } from './save-module.ts';

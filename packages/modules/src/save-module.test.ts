@@ -1,0 +1,262 @@
+import { spawn } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { folderModules } from './folder-modules.ts';
+import { type LoadedModules, loadModules } from './load-modules.ts';
+import { hashText } from './manifest.ts';
+import type { ModuleDefinition } from './module-definition.ts';
+import { stringifyModule } from './module-file.ts';
+import { takeLock } from './save-lock.ts';
+import { type SaveStep, saveModule, saveModuleWith } from './save-module.ts';
+import { fullModule, haggle, reactModule } from './test-files.ts';
+
+let around: string;
+let root: string;
+
+beforeEach(async () => {
+  around = await mkdtemp(join(tmpdir(), 'holdfast-save-'));
+  root = join(around, 'modules');
+});
+
+afterEach(() => rm(around, { recursive: true }));
+
+const load = (): Promise<LoadedModules> => loadModules(folderModules(root), { signatures: [haggle] });
+const read = (path: string): Promise<string> => readFile(join(root, path), 'utf8');
+
+function simple(id: string, version: string): ModuleDefinition {
+  return {
+    module_id: id,
+    predictor_type: 'predict',
+    signature_name: 'npc.merchant',
+    demos: [],
+    tool_enabled: false,
+    metadata: { version },
+  };
+}
+
+test('a module that is saved loads as it was', async () => {
+  await saveModule(root, fullModule, { tags: ['npc', 'tools'] });
+  await saveModule(root, reactModule);
+  const { modules, diagnostics } = await load();
+  expect(diagnostics).toEqual([]);
+  expect([...modules.values()].map(({ definition, tags }) => ({ definition, tags }))).toEqual([
+    { definition: fullModule, tags: ['npc', 'tools'] },
+    { definition: reactModule, tags: [] },
+  ]);
+  expect(await read('npc.merchant.haggle.json')).toBe(stringifyModule(fullModule));
+  expect(JSON.parse(await read('manifest.json'))).toEqual({
+    version: '1.0',
+    modules: {
+      'npc.merchant.haggle': {
+        path: 'npc.merchant.haggle.json',
+        hash: await hashText(stringifyModule(fullModule)),
+        tags: ['npc', 'tools'],
+      },
+      'npc.merchant.react': {
+        path: 'npc.merchant.react.json',
+        hash: await hashText(stringifyModule(reactModule)),
+        tags: [],
+      },
+    },
+  });
+  expect(await readdir(join(root, '.holdfast'))).toEqual(['lock']);
+});
+
+test('what is listed keeps its place and its tags, and what others wrote stays', async () => {
+  const others = { broken: 7, 'is fine': { path: '../x' } };
+  const entry = { path: 'deep/er/m.json', hash: null, tags: ['a'] };
+  await mkdir(root);
+  await writeFile(
+    join(root, 'manifest.json'),
+    `\uFEFF${JSON.stringify({ $schema: 's', version: '1.2', modules: { m: entry, ...others } })}`,
+  );
+  await saveModule(root, simple('m', '1'));
+  await saveModule(root, simple('m', '2'), { tags: ['b'] });
+  expect(JSON.parse(await read('manifest.json'))).toEqual({
+    $schema: 's',
+    version: '1.2',
+    modules: { m: { ...entry, hash: await hashText(await read('deep/er/m.json')), tags: ['b'] }, ...others },
+  });
+  expect((await load()).modules.get('m')?.definition.metadata.version).toBe('2');
+});
+
+test('a new module takes the place of no other, and not of the manifest', async () => {
+  await mkdir(root);
+  const modules = { other: { path: 'New.json' }, third: { path: 'new.2.json' } };
+  await writeFile(join(root, 'manifest.json'), JSON.stringify({ version: '1.0', modules }));
+  await saveModule(root, simple('new', '1'));
+  await saveModule(root, simple('Manifest', '1'));
+  const { modules: loaded } = await load();
+  expect([...loaded.values()].map(({ path }) => path)).toEqual(['new.3.json', 'Manifest.2.json']);
+});
+
+const codeOf = async (saving: Promise<void>): Promise<unknown> =>
+  saving.then(
+    () => 'saved',
+    (thrown: { code: string }) => thrown.code,
+  );
+
+test.each([
+  { name: 'an id that is none', definition: { ...fullModule, module_id: '../x' } },
+  { name: 'no JSON', definition: { ...fullModule, metadata: { version: '1', count: 1n } } },
+  { name: 'no version', definition: { ...fullModule, metadata: {} } },
+  { name: 'a key that is none', definition: { ...fullModule, more: 1 } },
+])('what would not load again is not saved: $name', async ({ definition }) => {
+  // What the types keep callers from.
+  expect(await codeOf(saveModule(root, definition as unknown as ModuleDefinition))).toBe('modules.file_invalid');
+  expect(await readdir(around)).toEqual([]);
+});
+
+test('tags that are none, and an id that differs from another one by case', async () => {
+  await saveModule(root, simple('m', '1'));
+  const before = await read('manifest.json');
+  expect(await codeOf(saveModule(root, simple('n', '1'), { tags: [''] }))).toBe('modules.manifest_invalid');
+  expect(await codeOf(saveModule(root, simple('M', '1')))).toBe('modules.id_twin');
+  expect(await read('manifest.json')).toBe(before);
+  expect((await readdir(root)).toSorted()).toEqual(['.holdfast', 'm.json', 'manifest.json']);
+});
+
+test('a manifest that cannot be read is left as it is', async () => {
+  await mkdir(root);
+  await writeFile(join(root, 'manifest.json'), '{ "version": "1.0", "modules": {}, }');
+  await expect(saveModule(root, simple('m', '1'))).rejects.toMatchObject({
+    code: 'modules.manifest_invalid',
+    data: { problems: [{ code: 'modules.manifest_invalid', place: '' }] },
+  });
+  expect(await read('manifest.json')).toBe('{ "version": "1.0", "modules": {}, }');
+});
+
+test('nothing is written outside of the folder', async () => {
+  const outside = join(around, 'outside');
+  await mkdir(outside);
+  await mkdir(root);
+  await symlink('../outside', join(root, 'link'));
+  await symlink('../outside/planted.json', join(root, 'm.json'));
+  const listed = (path: string): string => JSON.stringify({ version: '1.0', modules: { m: { path } } });
+  await writeFile(join(root, 'manifest.json'), listed('link/m.json'));
+  expect(await codeOf(saveModule(root, simple('m', '1')))).toBe('modules.path_refused');
+  await writeFile(join(root, 'manifest.json'), listed('link/more/m.json'));
+  expect(await codeOf(saveModule(root, simple('m', '1')))).toBe('modules.path_refused');
+  // A link in the place of the file is replaced, not followed.
+  await writeFile(join(root, 'manifest.json'), listed('m.json'));
+  expect(await codeOf(saveModule(root, simple('m', '1')))).toBe('saved');
+  expect(await readdir(outside)).toEqual([]);
+  expect((await load()).diagnostics).toEqual([]);
+  await rm(join(root, '.holdfast'), { recursive: true });
+  await symlink('../outside', join(root, '.holdfast'));
+  expect(await codeOf(saveModule(root, simple('m', '2')))).toBe('modules.path_refused');
+  await rm(join(root, '.holdfast'));
+  await mkdir(join(root, '.holdfast'));
+  await symlink('../../outside/lock', join(root, '.holdfast/lock'));
+  expect(await codeOf(saveModule(root, simple('m', '2')))).toBe('modules.unwritable');
+  expect(await readdir(outside)).toEqual([]);
+});
+
+test('what cannot be written says so', async () => {
+  await mkdir(join(root, 'm.json'), { recursive: true });
+  expect(await codeOf(saveModule(root, simple('m', '1')))).toBe('modules.unwritable');
+  await writeFile(join(around, 'file'), '');
+  expect(await codeOf(saveModule(join(around, 'file'), simple('m', '1')))).toBe('modules.unwritable');
+  expect(await codeOf(saveModule(join(around, 'file/deep'), simple('m', '1')))).toBe('modules.unwritable');
+  expect((await readdir(root)).toSorted()).toEqual(['.holdfast', 'm.json']);
+  await rm(join(root, '.holdfast/lock'));
+  await mkdir(join(root, '.holdfast/lock'));
+  expect(await codeOf(saveModule(root, simple('n', '1')))).toBe('modules.unwritable');
+});
+
+test('one that waits too long', async () => {
+  await saveModule(root, simple('m', '1'));
+  const release = await takeLock(join(root, '.holdfast/lock'), { waitMs: 0 });
+  const before = await read('manifest.json');
+  expect(await codeOf(saveModuleWith(root, simple('n', '1'), { waitMs: 0 }))).toBe('modules.busy');
+  expect(await read('manifest.json')).toBe(before);
+  release();
+  expect(await codeOf(saveModuleWith(root, simple('n', '1'), { waitMs: 0 }))).toBe('saved');
+});
+
+const steps: readonly SaveStep[] = ['locked', 'file-written', 'manifest-written', 'manifest-put', 'file-put'];
+
+test.each(steps)('whoever reads after the step %s has the module as it was or as it is', async (step) => {
+  await saveModule(root, simple('m', 'old'));
+  await saveModule(root, simple('other', 'old'));
+  let found: LoadedModules | undefined;
+  await saveModuleWith(root, simple('m', 'new'), {
+    onStep: async (done) => {
+      if (done === step) found = await load();
+    },
+  });
+  expect(found?.diagnostics).toEqual([]);
+  const isNew = step === 'manifest-put' || step === 'file-put';
+  expect(found?.modules.get('m')?.definition.metadata.version).toBe(isNew ? 'new' : 'old');
+  expect(found?.modules.get('other')?.definition.metadata.version).toBe('old');
+});
+
+async function runSaver(...parameters: readonly string[]): Promise<string | number | null> {
+  const saver = join(import.meta.dirname, 'test-saver.ts');
+  const child = spawn(process.execPath, ['--conditions=holdfast-source', '--no-warnings', saver, root, ...parameters], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  return await new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('exit', (code, signal) => resolve(signal ?? code));
+  });
+}
+
+test.each([
+  { step: 'locked', version: 'old', isNew: false },
+  { step: 'file-written', version: 'old', isNew: false },
+  { step: 'manifest-written', version: 'old', isNew: false },
+  { step: 'manifest-put', version: 'new', isNew: true },
+  { step: 'file-put', version: 'new', isNew: true },
+])('a process that is killed after the step $step leaves the $version module', async ({ step, version, isNew }) => {
+  await saveModule(root, simple('m', 'old'));
+  expect(await runSaver('m', 'new', step)).toBe('SIGKILL');
+  expect(await runSaver('first', 'new', step)).toBe('SIGKILL');
+  const { modules, diagnostics } = await load();
+  expect(diagnostics).toEqual([]);
+  expect(modules.get('m')?.definition.metadata.version).toBe(version);
+  expect(modules.has('first')).toBe(isNew);
+  // Nobody has to clean up, and nobody waits for the dead.
+  await saveModuleWith(root, simple('next', 'new'), { waitMs: 5000 });
+  const after = await load();
+  expect(after.diagnostics).toEqual([]);
+  expect(after.modules.get('m')?.definition.metadata.version).toBe(version);
+  expect(after.modules.size).toBe(isNew ? 3 : 2);
+  expect(await readdir(join(root, '.holdfast'))).toEqual(['lock']);
+  for (const { path, hash } of after.modules.values()) expect(await hashText(await read(path))).toBe(hash);
+});
+
+test('several processes save at once: no entry is lost, and whoever reads meanwhile finds nothing broken', async () => {
+  await saveModule(root, simple('shared', 'begin'));
+  const writers = ['a', 'b', 'c'].map((name) => {
+    const ids = Array.from({ length: 8 }, (_, index) => [`${name}${index}`, 'shared']).flat();
+    return runSaver(ids.join(','), name);
+  });
+  let isOver = false;
+  const ended = Promise.all(writers).finally(() => {
+    isOver = true;
+  });
+  const sizes = new Set<number>();
+  while (!isOver) {
+    const { modules, diagnostics } = await load();
+    expect(diagnostics).toEqual([]);
+    sizes.add(modules.size);
+  }
+  expect(await ended).toEqual([0, 0, 0]);
+  const { modules, diagnostics } = await load();
+  expect(diagnostics).toEqual([]);
+  expect(modules.size).toBe(25);
+  expect(['a', 'b', 'c']).toContain(modules.get('shared')?.definition.metadata.version);
+  // The reading met the writing.
+  expect(sizes.size).toBeGreaterThan(2);
+});
+
+test('many saves of one process at once', async () => {
+  const ids = Array.from({ length: 20 }, (_, index) => `m${index}`);
+  await Promise.all(ids.map((id) => saveModule(root, simple(id, '1'))));
+  const { modules, diagnostics } = await load();
+  expect(diagnostics).toEqual([]);
+  expect([...modules.keys()].toSorted()).toEqual(ids.toSorted());
+});

@@ -1,0 +1,20 @@
+import { saveModuleWith } from './save-module.ts';
+
+/** A process that saves modules in a folder, and kills itself after a step where it is told to. */
+const [directory = '', ids = '', version = '', killAfter] = process.argv.slice(2);
+for (const id of ids.split(',')) {
+  const definition = {
+    module_id: id,
+    predictor_type: 'predict',
+    signature_name: 'npc.merchant',
+    demos: [],
+    tool_enabled: false,
+    metadata: { version },
+  } as const;
+  await saveModuleWith(directory, definition, {
+    waitMs: 60_000,
+    onStep: (step) => {
+      if (step === killAfter) process.kill(process.pid, 'SIGKILL');
+    },
+  });
+}
