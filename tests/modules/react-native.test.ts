@@ -394,6 +394,61 @@ test('the same input gives the same bytes, and a wrong one is refused', async ()
   expect(await codeOf(predictor.run({ query: 1 }))).toBe('modules.input_invalid');
 });
 
+const circle: { self?: unknown } = {};
+circle.self = circle;
+
+test.each<[title: string, hostile: object]>([
+  ['no name', { arguments: {} }],
+  ['a name that is no text', { name: 7, arguments: {} }],
+  ['an id that is no text', { id: {}, name: 'gold', arguments: {} }],
+  ['a circle', { name: 'gold', arguments: circle }],
+  ['what is no JSON', { name: 'gold', arguments: { player: 1n, call: () => 1 } }],
+  [
+    'a property that throws',
+    { name: 'gold', arguments: Object.defineProperty({}, 'player', { enumerable: true, get: fail }) },
+  ],
+  ['no arguments', { name: 'gold' }],
+  ['null', { name: 'gold', arguments: null }],
+  ['a list', { name: 'gold', arguments: [1] }],
+  ['deep nesting', { name: 'gold', arguments: `{"player":${'['.repeat(200)}${']'.repeat(200)}}` }],
+  ['two million characters', { name: 'gold', arguments: `"${'x'.repeat(2_000_000)}"` }],
+])('a call with %s is answered, and the loop goes on', async (_, hostile) => {
+  const { gold, model, predictor } = setUp([{ calls: [hostile as ToolCall] }, calls(submit())]);
+  const { reason, calls: made, history } = await predictor.run(input);
+  expect(reason).toBe('submit');
+  expect(made).toHaveLength(1);
+  expect(made[0]?.outcome?.kind).toMatch(/^(invalid|unknown-tool)$/);
+  expect(toolMessages(history)[0]).toMatchObject({ callId: 'call_0_0', success: false });
+  expect(gold.runs).toEqual([]);
+  // It goes back to a provider.
+  expect(() => JSON.stringify(model.requests[1]?.messages)).not.toThrow();
+});
+
+function fail(): never {
+  throw new Error('not to be read');
+}
+
+test('a tool that takes the name of the submit meanwhile is not offered', async () => {
+  const taken = defineTool({ name: 'submit', description: 'Mine.', effects: 'none', execute: () => 'mine' });
+  const toolset = createToolset();
+  const taking = defineTool({
+    name: 'taking',
+    description: 'Takes it.',
+    effects: 'none',
+    execute: () => toolset.register(taken) ?? 'done',
+  });
+  toolset.register(taking);
+  const { model, predictor } = setUp([calls(call('taking')), calls(submit())], { tools: toolset });
+  expect(await predictor.run(input)).toMatchObject({ reason: 'submit', output: right });
+  expect(model.requests[1]?.tools.map(({ name }) => name)).toEqual(['taking', 'submit']);
+});
+
+test('render gives what the model is asked with first', async () => {
+  const { model, predictor } = setUp([calls(submit())], { demos: [{ inputs: input, outputs: { ...right } }] });
+  await predictor.run(input);
+  expect(model.requests[0]?.messages).toEqual(predictor.render(input));
+});
+
 test('complete demos are shown as submits, others not', () => {
   const { predictor } = setUp([], {
     demos: [

@@ -58,8 +58,8 @@ export interface ReactPredictor<Input = unknown, Output = unknown> extends Predi
    */
   run(input: Input, options?: LoopRunOptions): Promise<ReactResult<Output>>;
   /**
-   * Goes on with a run that was suspended, by its `state`, in the protocol that it had. Rejects with HoldfastError
-   * `modules.state_invalid`, `modules.state_used`, and as `run`.
+   * Goes on with a run that was suspended, by its `state`, in the protocol that it had, as `ToolLoop.resume` does. Rejects with
+   * HoldfastError `modules.state_invalid`, `modules.state_used`, and as `run`.
    */
   resume(state: JsonObject, options?: LoopRunOptions): Promise<ReactResult<Output>>;
   /** As `run`. Rejects where there is no answer, with the HoldfastError that the result would have, or the reason of an aborted signal. */
