@@ -5,23 +5,15 @@ import type { Member, Repository } from './repository.ts';
 const nodeSubpaths: ReadonlyMap<string, readonly string[]> = new Map([
   ['@holdfast/session', ['./jsonl', './redact', './sqlite']],
   ['@holdfast/filesystem', ['./node']],
+  ['@holdfast/modules', ['./node']],
   ['@holdfast/prompt', ['./node']],
   ['@holdfast/registry', ['./node']],
   ['@holdfast/pack-network', ['./node']],
   ['@holdfast/loader', ['.']],
 ]);
 
-const nodeGlobals = [
-  'process',
-  'Buffer',
-  'require',
-  'module',
-  '__dirname',
-  '__filename',
-  'global',
-  'setImmediate',
-  'NodeJS',
-];
+// Not `module`: an ES module has none, so whoever means that one notices at once; here it is a word of the domain.
+const nodeGlobals = ['process', 'Buffer', 'require', '__dirname', '__filename', 'global', 'setImmediate', 'NodeJS'];
 
 /** Node.js imports and globals that a runtime-neutral export reaches through the package's own files. */
 export function findNeutralProblems({ members }: Repository): string[] {
