@@ -45,7 +45,8 @@ export function renderProgram(program: Program, input: JsonObject, extra?: Extra
 
 /** What is the same for every input. */
 interface Frame {
-  readonly extra: ExtraFields | undefined;
+  /** Without the values, which are for one input. */
+  readonly extra: Omit<ExtraFields, 'values'> | undefined;
   readonly fields: PromptFields;
   readonly write: WriteFields;
   /** All messages but the last. */
@@ -67,12 +68,13 @@ function frameOf(program: Program, extra: ExtraFields | undefined): Frame {
     .sort((left, right) => left.rank - right.rank)
     .flatMap(({ demo, rank }) => renderDemo(demo, { fields, write, isComplete: rank === complete }));
   const opening: readonly Message[] = [{ role: 'system', text: renderTask(program, fields) }, ...demos];
-  const frame = { extra, fields, write, opening: deepFreeze(opening) };
+  const kept = extra && { inputs: extra.inputs, outputs: extra.outputs, isPartial: extra.isPartial };
+  const frame = { extra: kept, fields, write, opening: deepFreeze(opening) };
   frames.set(program, frame);
   return frame;
 }
 
-function isSameFrame(known: ExtraFields | undefined, extra: ExtraFields | undefined): boolean {
+function isSameFrame(known: Frame['extra'], extra: ExtraFields | undefined): boolean {
   return known?.inputs === extra?.inputs && known?.outputs === extra?.outputs && known?.isPartial === extra?.isPartial;
 }
 
