@@ -34,7 +34,7 @@ export interface ReactOptions extends Tuning, ToolsetOptions {
   readonly protocol?: ReactProtocol;
   /** `instruction` says itself which tools there are and how a step is written, so `text` uses it as it is. Default false. */
   readonly listsTools?: boolean;
-  /** Of the last request of `text`, which takes the answer from the steps. Default: the instruction, without demos. */
+  /** Of the last request of `text`, which takes the answer from the steps and may be corrected once. Default: the instruction, without demos. */
   readonly extract?: Tuning;
 }
 
