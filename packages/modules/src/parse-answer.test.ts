@@ -136,6 +136,18 @@ const headers: readonly Row[] = [
     values: { answer: 'Paris', score: 5 },
   },
   {
+    what: 'brackets and signs left out',
+    fields: scored,
+    text: '[ ## answer ## ]\nParis [[score]]\n[score]\n[[ score ]]\n5\n[[ completed ]]\nHope this helps!',
+    values: { answer: 'Paris [[score]]\n[score]', score: 5 },
+  },
+  {
+    what: 'signs on one side',
+    fields: scored,
+    text: '[[ ## answer ]]\n[see](x)\n[[note]]\n**[[ score ## ]]**\n5\n**[[completed]]**',
+    values: { answer: '[see](x)\n[[note]]', score: 5 },
+  },
+  {
     what: 'headers talked about first',
     fields: scored,
     text: '`[[ ## answer ## ]]` will be the city.\n[[ ## answer ## ]]\nParis\n[[ ## score ## ]]\n5',
@@ -477,6 +489,13 @@ const lines: readonly Row[] = [
     what: 'keys of what is no JSON',
     fields: scored,
     text: '{\n  answer: "Paris",\n  score: 5\n}',
+    values: {},
+    missing: ['answer', 'score'],
+  },
+  {
+    what: 'keys of what is no JSON, further down',
+    fields: scored,
+    text: "Sure:\n{\n  'thought': x,\n  answer: 'Paris',\n  score: 5\n}",
     values: {},
     missing: ['answer', 'score'],
   },

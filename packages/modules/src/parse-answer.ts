@@ -98,12 +98,17 @@ function toSimilar(name: string): string {
 }
 
 // Bounded wherever they repeat, so that no line is gone through often.
-const header =
-  /^[ \t]{0,20}(#{0,6}[ \t]{0,20}[*_`]{0,3})\[\[[ \t]{0,20}#{1,6}[ \t]{0,20}([^\s#\]][^#\]\n]{0,99}?)[ \t]{0,20}#{1,6}[ \t]{0,20}\]\]([*_`]{0,3}:[*_`]{0,3}(?=\s|$))?/gm;
-const endMark =
-  /(?:^[ \t]{0,20}[#*_`]{1,6}[ \t]{0,20})?\[\[[ \t]{0,20}#{1,6}[ \t]{0,20}completed[ \t]{0,20}#{1,6}[ \t]{0,20}\]\]/gim;
-const label = /^ {0,3}([*`]{0,3})([A-Za-z_][\w ]{0,79}?)(?:\1[ \t]{0,20}:|[ \t]{0,20}:\1)/gm;
-const restOfLine = /[*_`:]{0,7}[ \t]{0,20}\r?$/my;
+const space = '[ \\t]{0,20}';
+const header = new RegExp(
+  `^${space}(#{0,6}${space}[*_\`]{0,3})(\\[{1,2}${space}#{0,6})${space}([^\\s#[\\]][^#[\\]\\n]{0,99}?)${space}(#{0,6}${space}\\]{1,2})(?::(?=\\s|$))?`,
+  'gm',
+);
+const label = new RegExp(`^ {0,3}([*\`]{0,3})()([A-Za-z_][\\w ]{0,79}?)()(?:\\1${space}:|${space}:\\1)`, 'gm');
+const restOfLine = new RegExp(`[*_\`:]{0,7}${space}\\r?$`, 'my');
+const endMark = new RegExp(
+  `(?:^${space}[#*_\`]{1,6}${space})?\\[\\[${space}#{1,6}${space}completed${space}#{1,6}${space}\\]\\]|^${space}[*_\`]{0,3}\\[\\[${space}completed${space}\\]\\][*_\`]{0,3}${space}\\r?$`,
+  'gim',
+);
 
 interface Head {
   /** `undefined` for a field that is not asked for. */
@@ -114,13 +119,17 @@ interface Head {
 
 /** The lines that begin with the name of a field. */
 function* findHeads(text: string, pattern: RegExp, names: FieldNames): Generator<Head> {
-  for (const { 0: whole, 1: marks = '', 2: written = '', index } of text.matchAll(pattern)) {
+  for (const { 0: whole, 1: marks = '', 2: before = '', 3: written = '', 4: after = '', index } of text.matchAll(
+    pattern,
+  )) {
     const name = names.find(written);
+    const isDouble = before.startsWith('[[') && after.endsWith(']]');
+    const hasSigns = before.endsWith('#') && after.startsWith('#');
     let end = index + whole.length;
-    if (pattern === header && marks.trim() !== '') {
-      // A header with marks of its own has its line to itself; else it is talked about.
+    if (pattern === header && !(isDouble && hasSigns && marks.trim() === '')) {
+      // Not quite a header, but one that is asked for and has its line to itself; else it is talked about.
       restOfLine.lastIndex = end;
-      if (!restOfLine.test(text)) continue;
+      if (name === undefined || !(isDouble || hasSigns) || !restOfLine.test(text)) continue;
       end = restOfLine.lastIndex;
     }
     // Any line may begin with a word and a colon.
@@ -157,7 +166,7 @@ function readOtherForms(text: string, names: FieldNames, fields: readonly Signat
     // An object behind the name of a field is its value, unless it is the answer itself.
     const isValue = brace === -1 || (first < brace && !isWhole);
     // Within braces that are no JSON the names are keys, and their values run into each other.
-    const isKey = text.slice(0, first).trimEnd().endsWith('{');
+    const isKey = /^[ \t]{0,20}\{|\{[ \t]{0,20}\r?$/m.test(text.slice(0, first));
     if (!isKey && (isValue || parts.size === 0)) return { parts: readParts(text, first, label, names) };
   }
   if (parts.size > 0 || !text.includes('{')) return { parts };

@@ -37,11 +37,14 @@ const token = /([A-Za-z_]\w*)|(,\s*)(?=[\]}])|[-+.\d][-+.\deE]*|\s+|[[\]{}:,]/y;
 /** The literal's JSON, token by token; `undefined` where there is something else. Whether it makes a value is left to the parser. */
 function toJsonText(text: string): string | undefined {
   const parts: string[] = [];
+  // Whether there is something that a comma may stand behind.
+  let hasItem = false;
   for (let at = 0; at < text.length; ) {
     if (text[at] === "'" || text[at] === '"') {
       const quoted = readQuoted(text, at);
       if (quoted === undefined) return undefined;
       parts.push(JSON.stringify(quoted.value));
+      hasItem = true;
       at = quoted.end;
       continue;
     }
@@ -49,8 +52,9 @@ function toJsonText(text: string): string | undefined {
     const found = token.exec(text);
     if (found === null) return undefined;
     const [whole, name, comma] = found;
-    const part = name !== undefined ? words.get(name) : comma !== undefined ? '' : whole;
+    const part = name !== undefined ? words.get(name) : comma !== undefined && hasItem ? '' : whole;
     if (part === undefined) return undefined;
+    if (whole.trim() !== '') hasItem = whole !== '[' && whole !== '{';
     parts.push(part);
     at = token.lastIndex;
   }

@@ -1,7 +1,7 @@
 const name = 'think|thinking|thought|reasoning|reflection|scratchpad';
-// A tag that opens at the beginning of a line; one that closes at either end of a line; what an answer begins with.
+// A tag that opens at the beginning of a line or behind another; one that closes at either end of a line; what an answer begins with.
 const mark = new RegExp(
-  `^[ \\t]{0,20}<(${name})>|<\\/(?:${name})>(?=[ \\t]{0,20}\\r?$)|^[ \\t]{0,20}<\\/(?:${name})>|^[ \\t*_\`#]{0,20}(\\{|\\[\\[)`,
+  `(?:^|(?<=>))[ \\t]{0,20}<(${name})>|<\\/(?:${name})>(?=[ \\t]{0,20}\\r?$)|^[ \\t]{0,20}<\\/(?:${name})>|^[ \\t*_\`#]{0,20}(\\{|\\[\\[)`,
   'gim',
 );
 
