@@ -71,6 +71,21 @@ test('a type that nobody knows is not compared, and that is said', () => {
   ]);
 });
 
+test('what the predictor adds by itself may be declared, and `json` is any type', () => {
+  const signature = {
+    inputs: [{ name: 'context', field_type: 'string' }, ...inputs, { name: 'available_tools', field_type: 'json' }],
+    outputs: [
+      { name: 'reasoning' },
+      ...outputs.map((field) => ({ ...field, field_type: 'json' })),
+      { name: 'tool_call' },
+    ],
+  };
+  expect(check({ signature })).toEqual([]);
+  const mismatch = [expect.objectContaining({ code: 'modules.signature_mismatch' })];
+  expect(check({ signature: { ...signature, outputs }, tool_enabled: false })).toEqual(mismatch);
+  expect(check({ signature: { inputs, outputs: signature.outputs }, tool_enabled: false })).toEqual(mismatch);
+});
+
 test('types of fields that are described in other ways', () => {
   const signature = defineSignature({
     name: 'npc.merchant',

@@ -47,11 +47,12 @@ function toTextTuning({ instruction, demos, descriptions, extract, lists_tools }
 function findProblems(definition: ModuleDefinition, signature: Signature): readonly FileProblem[] {
   const { signature: declared, demos, descriptions, extract } = definition;
   const extra = extraNamesOf(definition);
+  const extraOfDemos = extraNamesOfDemos(definition);
   const ofExtraction = { signature, extra: extraNamesOfExtraction };
   return [
-    ...(declared === undefined ? [] : compareSignature(declared, signature)),
+    ...(declared === undefined ? [] : compareSignature(declared, signature, extraOfDemos)),
     ...findUnknownDescriptions(descriptions, { signature, extra, below: '' }),
-    ...findDemoProblems(demos, { signature, extra: extraNamesOfDemos(definition), below: 'demos' }),
+    ...findDemoProblems(demos, { signature, extra: extraOfDemos, below: 'demos' }),
     ...findUnknownDescriptions(extract?.descriptions, { ...ofExtraction, below: 'extract.' }),
     ...findDemoProblems(extract?.demos ?? [], { ...ofExtraction, below: 'extract.demos' }),
   ];

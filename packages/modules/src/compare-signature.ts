@@ -1,37 +1,42 @@
 import { isPlainObject, type JsonObject, toPrintable } from '@holdfast/core';
 import { resolvePointer } from '@holdfast/schema';
+import type { ExtraNames } from './extra-fields.ts';
 import type { ModuleField, ModuleSignature } from './module-definition.ts';
 import { type FileProblem, problemAt } from './module-problem.ts';
 import type { Signature, SignatureField } from './signature.ts';
 
 /**
  * How what a file declares differs from the signature that is registered: names with their order and side are errors, and so are types.
- * A `field_type` that is no type of JSON Schema is not compared, which is said as a warning. Descriptions are for people.
+ * A `field_type` that is no type of JSON Schema is not compared, which is said as a warning; `json` stands for any. Descriptions are for
+ * people. A file may declare what the predictor adds by itself.
  */
-export function compareSignature(declared: ModuleSignature, signature: Signature): readonly FileProblem[] {
-  return [...compareSide('inputs', declared.inputs, signature), ...compareSide('outputs', declared.outputs, signature)];
-}
-
-function compareSide(
-  side: 'inputs' | 'outputs',
-  declared: readonly ModuleField[],
+export function compareSignature(
+  declared: ModuleSignature,
   signature: Signature,
+  extra: ExtraNames,
 ): readonly FileProblem[] {
-  const fields = signature[side];
-  const isSame = declared.length === fields.length && declared.every(({ name }, index) => name === fields[index]?.name);
-  if (!isSame) {
-    const message = `The file has ${listNames(declared)}; \`${signature.name}\` has ${listNames(fields)}, in this order.`;
-    return [{ ...problemAt(`signature.${side}`, mismatchCode, message), severity: 'error' }];
-  }
-  return declared.flatMap(({ field_type: type }, index) => {
-    const field = fields[index];
-    const place = `signature.${side}[${index}].field_type`;
-    return type === undefined || field === undefined ? [] : compareType(type, field, place);
+  return (['inputs', 'outputs'] as const).flatMap((side) => {
+    const fields = signature[side];
+    const isExtra = ({ name }: ModuleField): boolean =>
+      extra[side].includes(name) && !fields.some((field) => field.name === name);
+    const places = declared[side].map((field, index) => ({ field, place: `signature.${side}[${index}].field_type` }));
+    const own = places.filter(({ field }) => !isExtra(field));
+    const isSame = own.length === fields.length && own.every(({ field }, index) => field.name === fields[index]?.name);
+    if (!isSame) {
+      const message = `The file has ${listNames(declared[side])}; \`${signature.name}\` has ${listNames(fields)}, in this order.`;
+      return [{ ...problemAt(`signature.${side}`, mismatchCode, message), severity: 'error' as const }];
+    }
+    return fields.flatMap((field, index) => {
+      const { field: written, place } = own[index] ?? {};
+      const type = written?.field_type;
+      return type === undefined || place === undefined ? [] : compareType(type, field, place);
+    });
   });
 }
 
 function compareType(type: string, field: SignatureField, place: string): readonly FileProblem[] {
   const shown = `\`${toPrintable(type.slice(0, 100))}\``;
+  if (type === 'json') return [];
   if (!jsonTypes.has(type)) {
     const message = `${shown} is no type of JSON Schema, so it is not compared; use one of ${[...jsonTypes].join(', ')}.`;
     return [{ ...problemAt(place, 'modules.field_type_unknown', message), severity: 'warning' }];

@@ -117,14 +117,15 @@ test('a folder that is not there yet, nor the one around it', async () => {
   await next(any);
   await mkdir(root, { recursive: true });
   await writeFile(join(root, 'manifest.json'), '2');
-  for (;;) {
-    await next(any, 'manifest.json');
-    if ((await source.read('manifest.json')) === '2') break;
-  }
+  do await next(any, 'manifest.json');
+  while ((await source.read('manifest.json')) === undefined);
+  await writeFile(join(root, 'manifest.json'), '3');
+  await next('manifest.json', any);
+  expect(await source.read('manifest.json')).toBe('3');
 });
 
 test('a folder that is moved away and back, and one that takes its place', async () => {
-  const { next } = await start({ 'manifest.json': '1', 'deep/m.json': '1' });
+  const { source, next } = await start({ 'manifest.json': '1', 'deep/m.json': '1' });
   await rename(root, join(around, 'aside'));
   await next(any);
   await rename(join(around, 'aside'), root);
@@ -139,10 +140,11 @@ test('a folder that is moved away and back, and one that takes its place', async
   await next(any);
   await writeFile(join(root, 'deep/m.json'), '3');
   await next('deep/m.json', any);
+  expect(await source.read('deep/m.json')).toBe('3');
 });
 
 test('a subfolder that is replaced', async () => {
-  const { next } = await start({ 'manifest.json': '1', 'deep/m.json': '1' });
+  const { source, next } = await start({ 'manifest.json': '1', 'deep/m.json': '1' });
   await mkdir(join(root, 'new'));
   await writeFile(join(root, 'new/m.json'), '2');
   await rename(join(root, 'deep'), join(root, 'old'));
@@ -150,6 +152,7 @@ test('a subfolder that is replaced', async () => {
   await next(any);
   await writeFile(join(root, 'deep/m.json'), '3');
   await next('deep/m.json', any);
+  expect(await source.read('deep/m.json')).toBe('3');
 });
 
 test('files behind links: the file itself is written, or the link to all of them is replaced', async () => {
@@ -175,12 +178,13 @@ test('the folder itself is a link that is turned elsewhere', async () => {
   await mkdir(join(around, 'one'));
   await mkdir(join(around, 'two'));
   await symlink('one', root);
-  const { next } = await start({ 'manifest.json': '1' });
+  const { source, next } = await start({ 'manifest.json': '1' });
   await symlink('two', join(around, 'link'));
   await rename(join(around, 'link'), root);
   await next(any);
   await writeFile(join(around, 'two/manifest.json'), '2');
   await next('manifest.json', any);
+  expect(await source.read('manifest.json')).toBe('2');
 });
 
 test('nothing is told after the end', async () => {
@@ -246,6 +250,7 @@ test('where it does so later, it is asked again', async () => {
   while (failures >= 0) await next(any);
   await writeFile(join(root, 'deep/m.json'), '1');
   await next('deep/m.json');
+  expect(failures).toBe(-1);
 });
 
 test('a watch that ends by itself is opened again', async () => {
