@@ -190,6 +190,7 @@ test('a process that ends while the call runs costs no second run: the predictor
     'pay',
     async () => {
       runs += 1;
+      started.resolve();
       return await new Promise(() => undefined);
     },
     {

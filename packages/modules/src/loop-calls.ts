@@ -25,8 +25,9 @@ export interface RoundPlace {
 }
 
 /** How many calls of a round are run. */
-export const maxRoundCalls = 16;
+const maxRoundCalls = 16;
 
+/** Of calls behind them. */
 export const overLimit: string = `Not run: at most ${maxRoundCalls} calls of a round are run.`;
 
 /** Gives calls the names that they have in a loop. An id that a provider gave stays, unless an earlier round had it. */

@@ -61,8 +61,8 @@ export interface LoopPredictor {
 export const noUsage: ModelUsage = Object.freeze({ inputTokens: 0, outputTokens: 0 });
 
 /** The names under which a loop and its predictor meet. */
-export const toolsKey = 'available_tools';
-export const callKey = 'tool_call';
+const toolsKey = 'available_tools';
+const callKey = 'tool_call';
 
 export function fromFunction(predict: PredictFunction, contextKey: string): LoopPredictor {
   return {

@@ -3,8 +3,8 @@ import { type ModuleError, type ModuleErrorCode, moduleError } from './module-er
 
 /** How a call that did not succeed is told: the sentence is what a predictor reads. Give only one that is not `ok`. */
 export function toToolError(outcome: Outcome): ModuleError {
-  const code = toErrorCode(outcome);
-  return moduleError(code, toText(code, outcome), {
+  const { code, message } = describe(outcome);
+  return moduleError(code, message, {
     data: {
       tool: showName(outcome.name),
       outcome: outcome.kind,
@@ -48,24 +48,12 @@ const unserializable: ReadonlySet<string | undefined> = new Set([
   'output.render_failed',
 ]);
 
-function toErrorCode({ kind, code }: Outcome): ModuleErrorCode {
-  if (kind === 'unknown-tool') return 'modules.tool_not_found';
-  if (unserializable.has(code)) return 'modules.serialization';
-  if (kind === 'invalid' && code?.startsWith('output.') !== true) return 'modules.invalid_arguments';
-  return 'modules.execution_failed';
-}
-
-function toText(code: ModuleErrorCode, { name, text }: Outcome): string {
-  switch (code) {
-    case 'modules.tool_not_found':
-      return `Tool not found: ${showName(name)}`;
-    case 'modules.invalid_arguments':
-      return `Invalid arguments: ${text.replace(ownPrefix, '')}`;
-    case 'modules.serialization':
-      return `Serialization error: ${text}`;
-    default:
-      return `Execution failed: ${text}`;
-  }
+function describe({ kind, code, name, text }: Outcome): { readonly code: ModuleErrorCode; readonly message: string } {
+  if (kind === 'unknown-tool') return { code: 'modules.tool_not_found', message: `Tool not found: ${showName(name)}` };
+  if (unserializable.has(code)) return { code: 'modules.serialization', message: `Serialization error: ${text}` };
+  if (kind === 'invalid' && code?.startsWith('output.') !== true)
+    return { code: 'modules.invalid_arguments', message: `Invalid arguments: ${text.replace(ownPrefix, '')}` };
+  return { code: 'modules.execution_failed', message: `Execution failed: ${text}` };
 }
 
 /** With which the call path begins, too. */
