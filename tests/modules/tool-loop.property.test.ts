@@ -24,7 +24,10 @@ const rounds: fc.Arbitrary<readonly Round[]> = fc.array(
   fc.oneof(
     {
       weight: 6,
-      arbitrary: fc.record({ calls: fc.array(fc.constantFrom(...names), { maxLength: 20 }), rubbish: fc.boolean() }),
+      arbitrary: fc.record({
+        calls: fc.array(fc.constantFrom(...names), { maxLength: 20, size: 'max' }),
+        rubbish: fc.boolean(),
+      }),
     },
     { weight: 1, arbitrary: fc.constantFrom<Round>('end', 'throw') },
   ),
