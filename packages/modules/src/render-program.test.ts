@@ -260,6 +260,9 @@ describe('a value cannot pass for another field', () => {
         const [, asked, answered, user] = textsOf(messages);
         expect(headersIn(asked)).toEqual(['question', 'hints']);
         expect(headersIn(answered)).toEqual(['answer', 'count', 'completed']);
+        // A model that repeats what it has been shown says no other field with it.
+        const read = parseAnswer(answered ?? '', qa.outputs);
+        expect(read).toMatchObject({ values: { answer: expect.any(String), count: 1 }, missing: [] });
         expect(headersIn(user)).toEqual(['question', 'hints']);
       }),
     );
