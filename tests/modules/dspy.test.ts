@@ -124,9 +124,13 @@ function holdsFor({ text, signature, tools, course, shown, onlyExtracted }: Save
   });
 }
 
-describe(`a ReAct ${museumReact.name}`, () => holdsFor(museumReact));
+describe(`a ReAct ${museumReact.name}`, () => {
+  holdsFor(museumReact);
+});
 
-describe.skipIf(realReact === undefined)('a ReAct that DSPy saved', () => holdsFor(realReact ?? museumReact));
+describe.skipIf(realReact === undefined)('a ReAct that DSPy saved', () => {
+  holdsFor(realReact ?? museumReact);
+});
 
 describe('values of a Valibot schema', () => {
   const rooms = defineSignature({

@@ -109,7 +109,7 @@ function tune(
   const { descriptions, prefixes } =
     fields === undefined
       ? { descriptions: {}, prefixes: {} }
-      : compareDspyFields(fields, expected, { path: joinPath(path, 'signature.fields'), findings });
+      : compareDspyFields(fields, expected, { path: joinPath(path, 'signature', 'fields'), findings });
   const tuning = {
     ...(instruction === undefined ? {} : { instruction }),
     ...(Object.keys(descriptions).length === 0 ? {} : { descriptions }),
@@ -132,7 +132,7 @@ function checkTools(
   const known = quoteAll([...registered]);
   const isUnknown = (name: string): boolean => name !== 'finish' && !registered.has(name);
   const listed = readListedTools(instruction);
-  const place = joinPath(path, 'signature.instructions');
+  const place = joinPath(path, 'signature', 'instructions');
   for (const name of new Set(listed ?? [])) {
     if (!isUnknown(name)) continue;
     const message = `The instruction lists the tool ${quote(name)}, which is not registered; registered: ${known}.`;

@@ -20,8 +20,12 @@ export function createFindings(): DspyFindings {
   return { problems: [], warnings: [], ignored: new Map() };
 }
 
+/** A file may have a million keys that nobody knows; beyond this many they are counted together. */
+const maxIgnored = 1_000;
+
 export function ignore({ ignored }: DspyFindings, path: string): void {
-  ignored.set(path, (ignored.get(path) ?? 0) + 1);
+  const place = ignored.has(path) || ignored.size < maxIgnored ? path : '…';
+  ignored.set(place, (ignored.get(place) ?? 0) + 1);
 }
 
 /** `a.b`; paths of DSPy may be empty. */

@@ -3,6 +3,9 @@ import { type DspyFindings, joinPath, quote, quoteAll } from './dspy-findings.ts
 import type { DspyPredictorState, DspyState } from './dspy-state.ts';
 import type { Signature } from './signature.ts';
 
+/** The second predictor of a ReAct: a chain of thought called `extract`. */
+export const extractPath = 'extract.predict';
+
 /** A module of a program of DSPy: one predictor, or the two of a ReAct. */
 export interface DspyModule {
   /** Where the module is in the program, empty for the program itself: `hop[1]` for the predictor `hop[1].predict` of a chain of thought. */
@@ -28,7 +31,7 @@ export function groupDspyPredictors(
   const byPath = new Map(predictors.map((predictor) => [predictor.path, predictor]));
   const extractOf = ({ path }: DspyPredictorState): DspyPredictorState | undefined => {
     const base = stripEnd(path, 'react');
-    const extract = base === undefined ? undefined : byPath.get(joinPath(base, 'extract.predict'));
+    const extract = base === undefined ? undefined : byPath.get(joinPath(base, extractPath));
     if (extract === undefined || (named.has(path) && namesOf(extract.path).some((name) => named.has(name))))
       return undefined;
     return extract;
@@ -62,8 +65,8 @@ function findMissingHalf({ path, fields = [] }: DspyPredictorState): string | un
   const labels = new Set(fields.map(({ prefix }) => squeeze(labelOf(prefix))));
   if (!labels.has('trajectory')) return undefined;
   const stepOf = stripEnd(path, 'react');
-  if (stepOf !== undefined && labels.has('nexttoolname')) return joinPath(stepOf, 'extract.predict');
-  const extractOf = stripEnd(path, 'extract.predict');
+  if (stepOf !== undefined && labels.has('nexttoolname')) return joinPath(stepOf, extractPath);
+  const extractOf = stripEnd(path, extractPath);
   return extractOf === undefined ? undefined : joinPath(extractOf, 'react');
 }
 

@@ -32,8 +32,10 @@ export interface DspyState {
   readonly versions: Readonly<Record<string, string>>;
 }
 
-export const maxDemos = 1_000;
-export const maxPredictors = 200;
+const maxDemos = 1_000;
+const maxPredictors = 200;
+const maxPathLength = 200;
+const maxInstructionLength = 200_000;
 
 /** Versions that DSPy saves; it cannot load a state that says others. */
 export const versionNames = ['python', 'dspy', 'cloudpickle'] as const;
@@ -81,7 +83,12 @@ function readAll(
     report(findings, { code: 'dspy.too_large', path: '', message });
     return [];
   }
-  return states.flatMap(([path, state]) => read(path, state, findings) ?? []);
+  return states.flatMap(([path, state]) => {
+    if (path.length <= maxPathLength) return read(path, state, findings) ?? [];
+    const message = `The path ${quote(path)} of a predictor has ${path.length} characters; ${maxPathLength} is the limit.`;
+    report(findings, { code: 'dspy.too_large', path: path.slice(0, maxPathLength), message });
+    return [];
+  });
 }
 
 /** Whether an object has what every predictor of any version has. */
@@ -119,15 +126,23 @@ function ignoreOthers(
   state: JsonObject,
   { known, findings }: { readonly known: readonly string[]; readonly findings: DspyFindings },
 ): void {
-  for (const [key, value] of Object.entries(state)) {
-    if (known.includes(key)) continue;
-    const place = joinPath(path, key);
+  const others = Object.entries(state).filter(([key]) => !known.includes(key));
+  for (const [key, value] of others) {
+    const place = joinPath(path, key.slice(0, maxPathLength));
     if (refersToPickle(value)) report(findings, { code: 'dspy.pickle', path: place, message: pickled });
     ignore(findings, place);
+  }
+  for (const [key] of others.slice(0, maxWarnings)) {
     const message = `${quote(key)} has no meaning here; it was ignored.`;
-    findings.warnings.push({ code: 'dspy.key_ignored', path: place, message });
+    findings.warnings.push({ code: 'dspy.key_ignored', path: joinPath(path, key.slice(0, maxPathLength)), message });
+  }
+  if (others.length > maxWarnings) {
+    const message = `${others.length - maxWarnings} more keys have no meaning here; they were ignored.`;
+    findings.warnings.push({ code: 'dspy.key_ignored', path, message });
   }
 }
+
+const maxWarnings = 20;
 
 function readSignature(
   value: unknown,
@@ -136,6 +151,7 @@ function readSignature(
 ): Pick<DspyPredictorState, 'instruction' | 'fields'> | undefined {
   if (isPlainObject(value)) {
     const { instructions, fields } = value;
+    if (isTooLong(instructions, path, findings)) return undefined;
     if (typeof instructions === 'string' && Array.isArray(fields) && fields.every(isFieldState))
       return { instruction: instructions, fields };
   }
@@ -143,6 +159,13 @@ function readSignature(
     'A signature has `instructions` (text) and `fields`, each with a `prefix` and a `description` (text).';
   report(findings, { code: 'dspy.invalid', path, message });
   return undefined;
+}
+
+function isTooLong(instruction: unknown, path: string, findings: DspyFindings): boolean {
+  if (typeof instruction !== 'string' || instruction.length <= maxInstructionLength) return false;
+  const message = `The instruction has ${instruction.length} characters; ${maxInstructionLength} is the limit.`;
+  report(findings, { code: 'dspy.too_large', path, message });
+  return true;
 }
 
 function isFieldState(value: unknown): value is DspyFieldState {
@@ -171,6 +194,7 @@ function readRust(top: JsonObject, predictors: JsonObject, findings: DspyFinding
       report(findings, { code: 'dspy.invalid', path, message });
       return undefined;
     }
+    if (isTooLong(override, path, findings)) return undefined;
     ignoreOthers(path, state as JsonObject, { known: ['demos', 'instruction_override'], findings });
     const demos = readDemos(state['demos'] ?? [], joinPath(path, 'demos'), findings);
     return demos === undefined

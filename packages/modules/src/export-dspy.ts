@@ -1,6 +1,7 @@
 import { HoldfastError, isPlainObject, type Json, type JsonObject } from '@holdfast/core';
 import { type DspyField, type DspyPredictorKind, inferDspyPrefix, listDspyFields, placeholder } from './dspy-fields.ts';
 import { joinPath } from './dspy-findings.ts';
+import { extractPath } from './dspy-modules.ts';
 import { versionNames } from './dspy-state.ts';
 import type { ModuleDefinition } from './module-definition.ts';
 import type { Demo, Tuning } from './program.ts';
@@ -76,7 +77,7 @@ function toStates(
       }
       return [
         [joinPath(path, 'react'), write('react', module, notes['prefixes'])],
-        [joinPath(path, 'extract.predict'), write('extract', extract, notes['extract_prefixes'])],
+        [joinPath(path, extractPath), write('extract', extract, notes['extract_prefixes'])],
       ];
     default:
       return kind satisfies never;

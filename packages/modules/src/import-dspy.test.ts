@@ -400,6 +400,30 @@ describe('what is refused', () => {
     ]);
   });
 
+  test('DSP-23: a long path, a long instruction, and what is too large for a module file', async () => {
+    const path = 'p'.repeat(201);
+    const instructions = 'i'.repeat(200_001);
+    const texts = [
+      fileOf({ [path]: stateOf() }),
+      fileOf(stateOf({ instructions })),
+      JSON.stringify({ predictors: { qa: { demos: [], instruction_override: instructions } } }),
+    ];
+    for (const text of texts) {
+      expect(codesOf(await problemsOf(text, { signature: answer }))).toStrictEqual(['dspy.too_large']);
+    }
+    const long = fileOf(stateOf({ demos: [{ question: 'x'.repeat(9_000_000), answer: 'A' }] }));
+    expect(codesOf(await problemsOf(long, { signature: answer }))).toStrictEqual(['modules.too_large']);
+  });
+
+  test('DSP-23: tens of thousands of keys that nobody knows, in a state and in demos', async () => {
+    const keys = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, 0]));
+    const demos = [{ question: 'Q', answer: 'A', ...keys }];
+    const { report } = await importOk(fileOf({ ...stateOf({ demos }), ...keys }), { signature: answer });
+    expect(report.ignored).toHaveLength(1_001);
+    expect(report.ignored.reduce((sum, { count }) => sum + count, 0)).toBe(40_000);
+    expect(report.warnings).toHaveLength(21);
+  });
+
   test.each([
     { what: 'no JSON', text: '{' },
     { what: 'nothing', text: '' },

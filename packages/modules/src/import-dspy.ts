@@ -7,7 +7,7 @@ import { type DspyPair, groupDspyPredictors, pairDspyModules, pairOneModule } fr
 import { type DspyFormat, type DspyState, readDspyState } from './dspy-state.ts';
 import { readDspyText } from './dspy-text.ts';
 import type { ModuleDefinition } from './module-definition.ts';
-import { findIdProblem } from './module-file.ts';
+import { findIdProblem, parseModule, stringifyModule } from './module-file.ts';
 import type { Signature } from './signature.ts';
 import type { Toolset } from './toolset.ts';
 
@@ -50,11 +50,11 @@ export type DspyImport =
  * Makes module definitions of a state that DSPy 3 saved as JSON, or the Rust port: instructions, demos, and descriptions of fields. Nothing
  * of the file is evaluated. Fields are compared by their places, as DSPy does it, and what shows that they are others refuses the file.
  *
- * Limits: 10 MB, 64 levels, 200 predictors, 1,000 demos of each. The sources of the format stand where it is read: `dspy-state.ts`,
+ * Limits: 10 MB, 64 levels, 200 predictors, of each 1,000 demos and 200,000 characters of instruction; and 8 MiB for a module file. The sources of the format stand where it is read: `dspy-state.ts`,
  * `dspy-fields.ts`, `dspy-demos.ts`, `dspy-modules.ts`, `dspy-tools.ts`.
  *
  * Problems have the codes `dspy.too_large`, `dspy.pickle`, `dspy.invalid`, `dspy.format_old`, `dspy.predictor_missing`,
- * `dspy.predictor_extra`, `dspy.fields_mismatch`, `dspy.field_other`, `dspy.demo_invalid`, `dspy.tool_unknown`, and
+ * `dspy.predictor_extra`, `dspy.fields_mismatch`, `dspy.field_other`, `dspy.demo_invalid`, `dspy.tool_unknown`, `modules.too_large`, and
  * `modules.signature_invalid` (the signature has no room for what the predictor adds).
  *
  * @throws HoldfastError `options.invalid` (`moduleId` is no id of a module).
@@ -114,9 +114,13 @@ function chooseIds(placed: readonly PlacedModule[], { signature, moduleId }: Imp
   });
 }
 
-/** Finds what only the whole schema knows, such as a rule about two fields. */
+/** Finds what would keep a module from loading: a rule of the schema about two fields, a file that is too large. */
 function checkDefinition(definition: ModuleDefinition, placed: PlacedModule | undefined, findings: DspyFindings): void {
   if (placed === undefined || findings.problems.length > 0) return;
+  const parsed = parseModule(stringifyModule(definition));
+  for (const { code, place, message } of parsed.type === 'invalid' ? parsed.problems : []) {
+    findings.problems.push({ code, path: joinPath(placed.path, place), message });
+  }
   const { path, signature } = placed;
   for (const { code, place, message, severity } of checkModule(definition, new Map([[signature.name, signature]]))
     .problems) {
