@@ -84,6 +84,8 @@ export interface DspyPair {
 export interface DspyPairing {
   /** Of all predictors that the file has, also of those that could not be read. */
   readonly paths: ReadonlySet<string>;
+  /** Of what is no predictor. */
+  readonly others: readonly string[];
   readonly allowExtra: boolean;
   readonly findings: DspyFindings;
 }
@@ -94,18 +96,17 @@ export function pairOneModule(
   signature: Signature,
   pairing: DspyPairing,
 ): readonly DspyPair[] {
-  const only = modules.length === 1 && pairing.paths.size <= 2 ? modules[0] : undefined;
+  const only = modules.length === 1 ? modules[0] : undefined;
   const chosen = modules.find(({ names }) => names.includes('')) ?? only;
   reportExtra(
     modules.filter((module) => module !== chosen),
     pairing,
   );
-  if (chosen === undefined) {
-    if (modules.length > 0)
-      reportMissing('', pairing.findings, 'the file has several; give `signatures` by their paths');
-    return [];
-  }
-  return [{ module: chosen, signature }];
+  reportOthers(new Set(), pairing);
+  if (chosen !== undefined) return [{ module: chosen, signature }];
+  if (modules.length > 0) reportMissing('', pairing.findings, 'it has several; give `signatures` by their paths');
+  else if (pairing.findings.problems.length === 0) reportMissing('', pairing.findings, 'it has none');
+  return [];
 }
 
 /** Finds the signature of each module. What the file has and nobody named, or the other way round, is a problem. */
@@ -127,11 +128,12 @@ export function pairDspyModules(
     }
   }
   reportExtra(extra, pairing);
+  reportOthers(new Set(signatures.keys()), pairing);
   // Of one that could not be read the problem has been said.
   const present = new Set([...pairing.paths].flatMap(namesOf));
   const has = quoteAll(modules.map(({ path }) => path));
   for (const path of unused.keys()) {
-    if (!present.has(path)) reportMissing(path, pairing.findings, `the file has ${has}`);
+    if (!present.has(path)) reportMissing(path, pairing.findings, `it has ${has}`);
   }
   return pairs;
 }
@@ -142,6 +144,21 @@ function reportExtra(extra: readonly DspyModule[], { allowExtra, findings }: Dsp
     if (allowExtra)
       findings.warnings.push({ code: 'dspy.predictor_extra', path, message: `${message} It was left out.` });
     else findings.problems.push({ code: 'dspy.predictor_extra', path, message });
+  }
+}
+
+/** DSPy saves whatever has parameters. What has no signature cannot become a module. */
+function reportOthers(named: ReadonlySet<string>, { others, allowExtra, findings }: DspyPairing): void {
+  for (const path of others) {
+    const message = `${quote(path)} is no state of a predictor`;
+    if (allowExtra && !named.has(path))
+      findings.warnings.push({ code: 'dspy.predictor_extra', path, message: `${message}. It was left out.` });
+    else
+      findings.problems.push({
+        code: 'dspy.invalid',
+        path,
+        message: `${message}; \`allowExtra\` leaves such things out.`,
+      });
   }
 }
 

@@ -28,6 +28,8 @@ export interface DspyState {
   readonly predictors: readonly DspyPredictorState[];
   /** Of all that the file has. */
   readonly paths: ReadonlySet<string>;
+  /** Paths of what is no predictor, such as the `k` of a retriever. */
+  readonly others: readonly string[];
   /** Of `python`, `dspy` and `cloudpickle`, as far as they are said. */
   readonly versions: Readonly<Record<string, string>>;
 }
@@ -63,10 +65,13 @@ export function readDspyState(top: JsonObject, findings: DspyFindings): DspyStat
   if (Object.hasOwn(top, 'dependency_versions')) {
     const message = `This is the \`metadata.json\` beside a \`program.pkl\`. ${pickled}`;
     report(findings, { code: 'dspy.pickle', path: '', message });
-    return { format: 'dspy', predictors: [], paths: new Set(), versions };
+    return { format: 'dspy', predictors: [], paths: new Set(), others: [], versions };
   }
   const paths = new Set(states.map(([path]) => path));
-  return { format: 'dspy', predictors: readAll(states, findings, readPredictor), paths, versions };
+  const others = states.flatMap(([path, state]) =>
+    isPredictor(state) || refersToPickle(state) || path.length > maxPathLength ? [] : [path],
+  );
+  return { format: 'dspy', predictors: readAll(states, findings, readPredictor), paths, others, versions };
 }
 
 type ReadPredictor = (path: string, state: Json, findings: DspyFindings) => DspyPredictorState | undefined;
@@ -100,11 +105,8 @@ function isPredictor(value: Json | Readonly<Record<string, unknown>>): boolean {
 }
 
 function readPredictor(path: string, state: Json, findings: DspyFindings): DspyPredictorState | undefined {
-  if (!isPlainObject(state) || !isPredictor(state)) {
-    if (refersToPickle(state)) report(findings, { code: 'dspy.pickle', path, message: pickled });
-    else report(findings, { code: 'dspy.invalid', path, message: `${quote(path)} is no state of a predictor.` });
-    return undefined;
-  }
+  if (refersToPickle(state)) report(findings, { code: 'dspy.pickle', path, message: pickled });
+  if (!isPlainObject(state) || !isPredictor(state)) return undefined;
   const old = oldKeys.filter((key) => Object.hasOwn(state, key));
   if (old.length > 0) {
     const named = old.map((key) => `\`${key}\``).join(', ');
@@ -202,7 +204,13 @@ function readRust(top: JsonObject, predictors: JsonObject, findings: DspyFinding
       : { path, demos, ...(override === undefined ? {} : { instruction: override }) };
   };
   const paths = new Set(Object.keys(predictors));
-  return { format: 'dspy-rs', predictors: readAll(Object.entries(predictors), findings, read), paths, versions: {} };
+  return {
+    format: 'dspy-rs',
+    predictors: readAll(Object.entries(predictors), findings, read),
+    paths,
+    others: [],
+    versions: {},
+  };
 }
 
 /** DSPy 2.6 changed what states are made of for the last time; 3 is what has been tried. */

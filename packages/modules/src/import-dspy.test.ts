@@ -253,6 +253,22 @@ describe('what is refused', () => {
     expect(report.warnings).toMatchObject([{ code: 'dspy.predictor_extra', path: 'second' }]);
   });
 
+  test('what has parameters and is no predictor, such as a retriever, which the option leaves out, too', async () => {
+    const text = fileOf({ retrieve: { k: 3 }, answer: stateOf() });
+    for (const options of [{ signature: answer }, { signatures: { answer } }]) {
+      expect(await problemsOf(text, options)).toMatchObject([{ code: 'dspy.invalid', path: 'retrieve' }]);
+      const { modules, report } = await importOk(text, { ...options, allowExtra: true });
+      expect(modules).toHaveLength(1);
+      expect(report.warnings).toMatchObject([{ code: 'dspy.predictor_extra', path: 'retrieve' }]);
+    }
+    expect(await problemsOf(text, { signatures: { answer, retrieve: answer }, allowExtra: true })).toMatchObject([
+      { code: 'dspy.invalid', path: 'retrieve' },
+    ]);
+    expect(await problemsOf(fileOf({ retrieve: { k: 3 } }), { signature: answer, allowExtra: true })).toMatchObject([
+      { code: 'dspy.predictor_missing' },
+    ]);
+  });
+
   test('a missing predictor', async () => {
     const problems = await problemsOf(fileOf({ first: stateOf() }), { signatures: { first: answer, second: answer } });
     expect(problems).toMatchObject([{ code: 'dspy.predictor_missing', path: 'second' }]);

@@ -90,7 +90,7 @@ export async function importDspy(source: string | Uint8Array, options: ImportDsp
 
 function pairModules(state: DspyState, options: ImportDspyOptions, findings: DspyFindings): readonly DspyPair[] {
   const { signature, signatures, allowExtra = false } = options;
-  const pairing = { paths: state.paths, allowExtra, findings };
+  const pairing = { paths: state.paths, others: state.others, allowExtra, findings };
   if (signature !== undefined)
     return pairOneModule(groupDspyPredictors(state, new Set(), findings), signature, pairing);
   const named = new Map(Object.entries(signatures));
