@@ -1,4 +1,4 @@
-import { describeThrown, isPlainObject, type Json, type JsonObject, jsonSchema, toPrintable } from '@holdfast/core';
+import { describeThrown, isPlainObject, type Json, type JsonObject, jsonSchema } from '@holdfast/core';
 import { type CompiledSchema, compileSchema, describeIssues, type SchemaIssue } from '@holdfast/schema';
 import type { ExtraNames } from './extra-fields.ts';
 import { type FileProblem, problemAt } from './module-problem.ts';
@@ -20,7 +20,7 @@ export function findDemoProblems(demos: readonly Demo[], whose: Whose): readonly
   return demos.flatMap(({ inputs, outputs }, row) => {
     const issues = [...findIssues('inputs', inputs, whose), ...findIssues('outputs', outputs, whose)];
     if (issues.length === 0) return [];
-    const message = `${toPrintable(describeIssues(issues.slice(0, maxIssues))).slice(0, maxMessageLength)}.`;
+    const message = `${describeIssues(issues.slice(0, maxIssues)).slice(0, maxMessageLength)}.`;
     return { ...problemAt(`${whose.below}[${row}]`, 'modules.demo_invalid', message), severity: 'error' as const };
   });
 }

@@ -1,4 +1,4 @@
-import { isHoldfastError, toPrintable } from '@holdfast/core';
+import { isHoldfastError } from '@holdfast/core';
 import { findDemoProblems } from './check-demos.ts';
 import { compareSignature } from './compare-signature.ts';
 import { type ExtraNames, extraNamesOf, extraNamesOfDemos, extraNamesOfExtraction } from './extra-fields.ts';
@@ -61,7 +61,7 @@ function findProblems(definition: ModuleDefinition, signature: Signature): reado
 function signatureNotFound(name: string, signatures: ReadonlyMap<string, Signature>): FileProblem {
   const known = [...signatures.keys()].slice(0, 20).map((one) => `\`${one}\``);
   const registered = known.length === 0 ? 'none is' : `registered are ${known.join(', ')}`;
-  const message = `No signature \`${toPrintable(name)}\` is registered; ${registered}.`;
+  const message = `No signature \`${name}\` is registered; ${registered}.`;
   return { ...problemAt('signature_name', 'modules.signature_not_found', message), severity: 'error' };
 }
 
@@ -73,7 +73,7 @@ function findUnknownDescriptions(
   const known = new Set([...fields, ...extra.inputs, ...extra.outputs]);
   const unknown = Object.keys(descriptions ?? {}).filter((name) => !known.has(name));
   return unknown.map((name) => {
-    const place = `${below}descriptions.${toPrintable(name.slice(0, 100))}`;
+    const place = `${below}descriptions.${name.slice(0, 100)}`;
     const message = `\`${signature.name}\` has no such field; it has ${[...known].map((one) => `\`${one}\``).join(', ')}.`;
     return { ...problemAt(place, 'modules.description_unknown', message), severity: 'error' };
   });

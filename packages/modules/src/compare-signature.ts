@@ -1,4 +1,4 @@
-import { isPlainObject, type JsonObject, toPrintable } from '@holdfast/core';
+import { isPlainObject, type JsonObject } from '@holdfast/core';
 import { resolvePointer } from '@holdfast/schema';
 import type { ExtraNames } from './extra-fields.ts';
 import type { ModuleField, ModuleSignature } from './module-definition.ts';
@@ -35,7 +35,7 @@ export function compareSignature(
 }
 
 function compareType(type: string, field: SignatureField, place: string): readonly FileProblem[] {
-  const shown = `\`${toPrintable(type.slice(0, 100))}\``;
+  const shown = `\`${type.slice(0, 100)}\``;
   if (type === 'json') return [];
   if (!jsonTypes.has(type)) {
     const message = `${shown} is no type of JSON Schema, so it is not compared; use one of ${[...jsonTypes].join(', ')}.`;
@@ -79,7 +79,7 @@ function namesOf(value: unknown): readonly string[] {
 
 function listNames(fields: readonly { readonly name: string }[]): string {
   if (fields.length === 0) return 'no fields';
-  const names = fields.slice(0, maxNames).map(({ name }) => `\`${toPrintable(name.slice(0, 64))}\``);
+  const names = fields.slice(0, maxNames).map(({ name }) => `\`${name.slice(0, 64)}\``);
   return `${names.join(', ')}${fields.length > maxNames ? ` and ${fields.length - maxNames} more` : ''}`;
 }
 

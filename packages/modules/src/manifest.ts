@@ -81,14 +81,14 @@ export function parseManifest(text: string): ManifestParsing {
   const problems: ManifestProblem[] = shaped.ok ? [] : toProblems(shaped.issues, { code: invalidCode }).map(asError);
   const { version, modules } = isPlainObject(value) ? value : {};
   if (typeof version === 'string' && !/^1(\.\d{1,9}){0,2}$/.test(version)) {
-    const shown = toPrintable(version.slice(0, 40));
+    const shown = version.slice(0, 40);
     problems.push(asError(problemAt('version', invalidCode, `\`${shown}\` is not known; version \`1.0\` is.`)));
   }
   if (problems.length > 0 || !isPlainObject(value) || !isPlainObject(modules)) return { type: 'invalid', problems };
 
   for (const key of Object.keys(value)) {
     if (key === 'version' || key === 'modules') continue;
-    const place = toPrintable(key.slice(0, 100));
+    const place = key.slice(0, 100);
     problems.push({ ...problemAt(place, invalidCode, 'Unknown key; it has no effect.'), severity: 'warning' });
   }
   const entries = new Map<string, ManifestEntry>();
@@ -111,7 +111,7 @@ type EntryReading =
   | { readonly type: 'refused'; readonly problems: readonly ModuleProblem[] };
 
 function readEntry(moduleId: string, written: unknown, twin: string | undefined): EntryReading {
-  const place = `modules.${toPrintable(moduleId.slice(0, 128))}`;
+  const place = `modules.${moduleId.slice(0, 128)}`;
   const problems: ModuleProblem[] = [];
   const idProblem = findIdProblem(moduleId);
   if (idProblem !== undefined) problems.push(problemAt(place, invalidCode, idProblem));

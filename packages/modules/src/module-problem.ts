@@ -1,4 +1,4 @@
-import { HoldfastError } from '@holdfast/core';
+import { HoldfastError, toPrintable } from '@holdfast/core';
 
 /** Something that is wrong with a file. */
 export interface ModuleProblem {
@@ -21,9 +21,10 @@ export interface ModuleDiagnostic extends FileProblem {
   readonly moduleId?: string;
 }
 
-/** A problem whose message begins with its place. */
+/** A problem whose message begins with its place. What somebody else wrote is in both, and is made safe to print. */
 export function problemAt(place: string, code: string, message: string): ModuleProblem {
-  return { code, place, message: place === '' ? message : `\`${place}\`: ${message}` };
+  const shown = toPrintable(place);
+  return { code, place: shown, message: `${shown === '' ? '' : `\`${shown}\`: `}${toPrintable(message)}` };
 }
 
 /** An error that tells all of `problems` in its data. */

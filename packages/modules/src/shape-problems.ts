@@ -1,4 +1,3 @@
-import { toPrintable } from '@holdfast/core';
 import type { SchemaIssue } from '@holdfast/schema';
 import { type ModuleProblem, problemAt } from './module-problem.ts';
 
@@ -13,13 +12,13 @@ export function toProblems(
   const places = new Set<string>();
   for (const { path, message } of issues) {
     const separator = below === '' || path === '' || path.startsWith('[') ? '' : '.';
-    const place = toPrintable(`${below}${separator}${path}`.slice(0, maxPlaceLength));
+    const place = `${below}${separator}${path}`.slice(0, maxPlaceLength);
     // A wrong type is told of twice: as a value that cannot have keys, and as one of another type.
     if (message.startsWith('Instance type ') && places.has(place)) continue;
     places.add(place);
     const isOwnKey = message === unknownKey && keys !== undefined && !/[.[]/.test(path);
     const text = isOwnKey ? `${message} The keys here are ${keys.map((key) => `\`${key}\``).join(', ')}.` : message;
-    found.push(problemAt(place, code, toPrintable(text)));
+    found.push(problemAt(place, code, text));
   }
   return found;
 }
