@@ -36,6 +36,8 @@ export interface RoundInput {
 
 export interface AskOptions {
   readonly signal: AbortSignal;
+  /** As that of a `Caller`; costs less than a listener of the signal. */
+  readonly onEnd: (listener: () => void) => () => void;
   readonly deadline: Deadline | undefined;
   readonly model: Model | undefined;
 }
@@ -66,10 +68,10 @@ const callKey = 'tool_call';
 
 export function fromFunction(predict: PredictFunction, contextKey: string): LoopPredictor {
   return {
-    async ask({ input, tools, context }, { signal }) {
+    async ask({ input, tools, context }, { signal, onEnd }) {
       const given: JsonObject = { ...input, [toolsKey]: tools, ...(context === '' ? {} : { [contextKey]: context }) };
       try {
-        const answered = await beforeEnd(async () => predict(given, { signal }), signal);
+        const answered = await beforeEnd(async () => predict(given, { signal }), onEnd);
         return answered.type === 'ended' ? { type: 'ended', usage: noUsage } : readAnswer(answered.value);
       } catch (thrown) {
         if (signal.aborted) return { type: 'ended', usage: noUsage };
@@ -82,13 +84,11 @@ export function fromFunction(predict: PredictFunction, contextKey: string): Loop
 /** Does not wait for a function that ignores its signal. */
 async function beforeEnd<Value>(
   run: () => Promise<Value>,
-  signal: AbortSignal,
+  onEnd: AskOptions['onEnd'],
 ): Promise<{ readonly type: 'value'; readonly value: Value } | { readonly type: 'ended' }> {
-  if (signal.aborted) return { type: 'ended' };
-  let end: () => void = () => undefined;
+  let stopListening: () => void = () => undefined;
   const ended = new Promise<{ readonly type: 'ended' }>((resolve) => {
-    end = () => resolve({ type: 'ended' });
-    signal.addEventListener('abort', end);
+    stopListening = onEnd(() => resolve({ type: 'ended' }));
   });
   const running = run();
   // Nobody hears any more how one ends that was left.
@@ -96,7 +96,7 @@ async function beforeEnd<Value>(
   try {
     return await Promise.race([running.then((value) => ({ type: 'value' as const, value })), ended]);
   } finally {
-    signal.removeEventListener('abort', end);
+    stopListening();
   }
 }
 
@@ -178,6 +178,7 @@ export function fromPredictor(predictor: Predictor, contextKey: string): LoopPre
       `\`${contextKey}\` of \`${signature.name}\` has to be declared as text, as the results of tools are put there; or give the loop another \`toolResultKey\`.`,
     );
   }
+  const takesText = ownTools === undefined || ownTools.schema['type'] === 'string';
   const ownCall = signature.outputs.some(({ name }) => name === callKey);
   const contextField: SignatureField = deepFreeze({
     name: contextKey,
@@ -193,10 +194,9 @@ export function fromPredictor(predictor: Predictor, contextKey: string): LoopPre
   return {
     async ask({ input: given, tools, context }, { signal, deadline, model: other }) {
       const { [contextKey]: _, ...rest } = given;
-      const asText = ownTools?.schema['type'] === 'string';
       const all: JsonObject = {
         ...rest,
-        [toolsKey]: asText ? JSON.stringify(tools) : tools,
+        [toolsKey]: takesText ? listAsText(tools) : tools,
         ...(context === '' && ownContext?.required !== true ? {} : { [contextKey]: context }),
       };
       const isExtra = (name: string): boolean => extra.inputs.some((field) => field.name === name);
@@ -230,6 +230,16 @@ export function fromPredictor(predictor: Predictor, contextKey: string): LoopPre
       }
     },
   };
+}
+
+const texts = new WeakMap<object, string>();
+
+/** The list is the same one as long as the tools are. */
+function listAsText(tools: Json): string {
+  if (typeof tools !== 'object' || tools === null) return JSON.stringify(tools);
+  const text = texts.get(tools) ?? JSON.stringify(tools);
+  texts.set(tools, text);
+  return text;
 }
 
 function own(object: JsonObject, key: string): Json | undefined {

@@ -107,11 +107,14 @@ class LoopRun {
   #ask(): Promise<RoundAnswer> {
     const { input, context, model, live } = this.#parts;
     this.#iterations += 1;
-    const { signal, deadline } = live;
+    const { signal, deadline, caller } = live;
     const told = [...(context === '' ? [] : [context]), ...this.#lines].join('\n');
     // Frozen, and JSON; an interface does not say so to the compiler.
     const tools = this.#settings.toolset.toJSON() as unknown as Json;
-    return this.#settings.predictor.ask({ input, tools, context: told }, { signal, deadline, model });
+    return this.#settings.predictor.ask(
+      { input, tools, context: told },
+      { signal, deadline, model, onEnd: caller.onEnd },
+    );
   }
 
   /** What an answer comes to; `undefined`: the predictor is asked again. */

@@ -14,7 +14,10 @@ import { type ModuleError, moduleError } from './module-error.ts';
 import { readToolCall } from './read-tool-call.ts';
 import { toToolError } from './tool-outcome.ts';
 
-/** What every runner takes, but for the tools. Without a session there is one in memory, for as long as the toolset is. */
+/**
+ * What every runner takes, but for the tools. Without a session there is one in memory for as long as the toolset is: it keeps every
+ * call, so what runs for long gives each run a session of its own.
+ */
 export type ToolsetOptions = Partial<Omit<CallOptions, 'tools'>>;
 
 /** A tool as a predictor is told of it. */
