@@ -60,6 +60,12 @@ export function namesOf(path: string): readonly string[] {
   return own === undefined ? [path] : [path, own];
 }
 
+/** The ReAct that a predictor may be one half of. */
+function halvesOf(path: string): readonly string[] {
+  const base = stripEnd(path, 'react') ?? stripEnd(path, extractPath);
+  return base === undefined ? [] : [base];
+}
+
 /** The half of a ReAct that has to be beside this one. */
 function findMissingHalf({ path, fields = [] }: DspyPredictorState): string | undefined {
   const labels = new Set(fields.map(({ prefix }) => squeeze(labelOf(prefix))));
@@ -129,11 +135,13 @@ export function pairDspyModules(
   }
   reportExtra(extra, pairing);
   reportOthers(new Set(signatures.keys()), pairing);
+  const known = new Set(modules.flatMap(({ names }) => names));
   // Of one that could not be read the problem has been said.
-  const present = new Set([...pairing.paths].flatMap(namesOf));
+  const present = new Set([...pairing.paths].flatMap((path) => [...namesOf(path), ...halvesOf(path)]));
   const has = quoteAll(modules.map(({ path }) => path));
   for (const path of unused.keys()) {
-    if (!present.has(path)) reportMissing(path, pairing.findings, `it has ${has}`);
+    if (known.has(path)) reportMissing(path, pairing.findings, 'the one that goes by it has another signature already');
+    else if (!present.has(path)) reportMissing(path, pairing.findings, `it has ${has}`);
   }
   return pairs;
 }

@@ -275,6 +275,13 @@ describe('what is refused', () => {
     expect(problems[0]?.message).toContain('`first`');
   });
 
+  test('two signatures for one predictor', async () => {
+    const text = fileOf({ 'hop.predict': stateOf({ fields: ['question', 'reasoning', 'answer'] }) });
+    expect(await problemsOf(text, { signatures: { hop: answer, 'hop.predict': answer } })).toMatchObject([
+      { code: 'dspy.predictor_missing', path: 'hop', message: expect.stringContaining('another signature already') },
+    ]);
+  });
+
   test('several predictors for one signature', async () => {
     const text = fileOf({ first: stateOf(), second: stateOf() });
     const codes = ['dspy.predictor_extra', 'dspy.predictor_extra', 'dspy.predictor_missing'];

@@ -50,8 +50,8 @@ export type DspyImport =
  * Makes module definitions of a state that DSPy 3 saved as JSON, or the Rust port: instructions, demos, and descriptions of fields. Nothing
  * of the file is evaluated. Fields are compared by their places, as DSPy does it, and what shows that they are others refuses the file.
  *
- * Limits: 10 MB, 64 levels, 200 predictors, of each 1,000 demos and 200,000 characters of instruction; and 8 MiB for a module file. The sources of the format stand where it is read: `dspy-state.ts`,
- * `dspy-fields.ts`, `dspy-demos.ts`, `dspy-modules.ts`, `dspy-tools.ts`.
+ * Limits: 10 MB, 64 levels, 200 predictors, of each 1,000 demos and 200,000 characters of instruction; and 8 MiB for a module file.
+ * The sources of the format stand where it is read: `dspy-state.ts`, `dspy-fields.ts`, `dspy-demos.ts`, `dspy-modules.ts`, `dspy-tools.ts`.
  *
  * Problems have the codes `dspy.too_large`, `dspy.pickle`, `dspy.invalid`, `dspy.format_old`, `dspy.predictor_missing`,
  * `dspy.predictor_extra`, `dspy.fields_mismatch`, `dspy.field_other`, `dspy.demo_invalid`, `dspy.tool_unknown`, `modules.too_large`, and
@@ -122,8 +122,8 @@ function checkDefinition(definition: ModuleDefinition, placed: PlacedModule | un
     findings.problems.push({ code, path: joinPath(placed.path, place), message });
   }
   const { path, signature } = placed;
-  for (const { code, place, message, severity } of checkModule(definition, new Map([[signature.name, signature]]))
-    .problems) {
+  const { problems } = checkModule(definition, new Map([[signature.name, signature]]));
+  for (const { code, place, message, severity } of problems) {
     const list = severity === 'error' ? findings.problems : findings.warnings;
     list.push({
       code: code === 'modules.demo_invalid' ? 'dspy.demo_invalid' : code,
