@@ -23,6 +23,7 @@ const guide: DefaultTheme.SidebarItem[] = [
       { text: 'Plans', link: '/plans' },
       { text: 'Plans from requests', link: '/compiled-plans' },
       { text: 'Modules', link: '/modules' },
+      { text: 'Modules with tools', link: '/module-tools' },
       { text: 'Module files', link: '/module-files' },
       { text: 'Programs of DSPy', link: '/dspy' },
       { text: 'Overrides', link: '/overrides' },
