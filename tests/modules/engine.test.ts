@@ -13,15 +13,8 @@ import {
 import { createSession } from '@holdfast/session';
 import { scriptedModel } from '@holdfast/testing';
 import { expect, expectTypeOf, test } from 'vitest';
-import {
-  describeEvent,
-  manifestText,
-  moduleFiles,
-  moduleText,
-  question,
-  startEngine,
-  versionModel,
-} from './test-engine.ts';
+import { describeEvent, question, startEngine, versionModel } from './test-engine.ts';
+import { manifestText, moduleFiles, moduleText } from './test-module-texts.ts';
 
 const asked = { question: 'which?' };
 const answered = (answer: string): string => `[[ ## answer ## ]]\n${answer}\n\n[[ ## completed ## ]]`;

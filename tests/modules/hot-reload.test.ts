@@ -8,17 +8,8 @@ import {
 } from '@holdfast/modules';
 import { manualClock } from '@holdfast/testing';
 import { expect, test } from 'vitest';
-import {
-  describeEvent,
-  heldSource,
-  manifestText,
-  moduleFiles,
-  moduleText,
-  question,
-  startEngine,
-  type TestEngine,
-  versionModel,
-} from './test-engine.ts';
+import { describeEvent, heldSource, question, startEngine, type TestEngine, versionModel } from './test-engine.ts';
+import { manifestText, moduleFiles, moduleText } from './test-module-texts.ts';
 
 interface Watched extends TestEngine {
   readonly watch: ModuleWatch;
