@@ -127,6 +127,7 @@ test.each<[written: Json, schema: JsonObject, value: Json]>([
   ['no', { oneOf: [boolean, integer] }, false],
   ['High', { anyOf: [level, integer] }, 'high'],
   ['5', { allOf: [{ type: ['integer', 'string'] }, { type: 'number' }] }, 5],
+  ['yes', { allOf: [{ type: ['boolean', 'string'] }, { type: ['boolean', 'integer'] }] }, true],
   ['5', {}, 5],
   ['yes', {}, 'yes'],
   ['[1', {}, '[1'],
@@ -272,6 +273,11 @@ test('an integer is never changed: kept to its last digit or refused', () => {
       else expect(value > 2n ** 53n || value < -(2n ** 53n)).toBe(true);
     }),
   );
+});
+
+test('a reference that leads to itself says nothing, and ends', () => {
+  const endless = { anyOf: [{ $ref: '#/$defs/endless' }, integer] };
+  expect(coerceValue('5', { $ref: '#/$defs/endless', $defs: { endless } })).toMatchObject({ ok: false });
 });
 
 test('a schema is compiled once', () => {

@@ -10,7 +10,7 @@ export type CoercedValue =
 
 /**
  * Makes a value of `schema` of what a model wrote. A string is text, as it stands behind a header; anything else, and with `from: 'json'`
- * also a string, is a value of an answer in JSON, where a string that fits is taken as it is. Nothing is taken that can be read in two ways:
+ * also a string, is a value of an answer in JSON, where a string that fits is taken as it is. What is not listed here is refused:
  *
  * - `null`, `None`: null where the schema has null, text where it has only text. `None` and `null` next to listed texts: the listed text.
  * - text: as it is, without the white space around it. Numbers are no text.
@@ -81,8 +81,9 @@ function* readings(given: string, { kinds, listed }: Target, from: 'text' | 'jso
   const quoted = readLiteral(bare);
   const plain = quoted.ok && typeof quoted.value === 'string' ? quoted.value : bare;
   yield plain;
-  for (const said of [plain, plain.replace(/\.$/, '')]) {
-    const folded = listed.filter((word) => word.toLowerCase() === said.toLowerCase());
+  if (plain.length > maxScalarLength) return;
+  for (const said of [plain, plain.replace(/\.$/, '')].map((word) => word.toLowerCase())) {
+    const folded = listed.filter((word) => word.toLowerCase() === said);
     if (folded.length === 1) yield* folded;
   }
 }
@@ -102,7 +103,7 @@ function* readScalar(text: string, kinds: ReadonlySet<Kind>): Generator<Json> {
 const numeral = /^[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 
 function* readNumber(text: string): Generator<number> {
-  if (text.length > maxScalarLength || !numeral.test(text)) return;
+  if (!numeral.test(text)) return;
   const number = Number(text) + 0; // Without the sign of a zero, which JSON would lose.
   // A long number would silently become another one.
   const isKept =

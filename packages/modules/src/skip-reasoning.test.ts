@@ -16,6 +16,7 @@ test.each([
   ['x\n</think>\nParis', '\nParis'],
   ['{"a":1}? No.\n</think>\n{"a":2}', '\n{"a":2}'],
   ['[[ ## a ## ]]\nx</think>\n[[ ## a ## ]]\ny', '\n[[ ## a ## ]]\ny'],
+  ['{"a":1}?\n</think>\n<think>y</think>\nParis', '\nParis'],
   ['</think>Paris', 'Paris'],
   ['x</think>\r\nParis', '\r\nParis'],
   // A tag that is quoted in a thought.
