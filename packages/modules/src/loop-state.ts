@@ -63,12 +63,13 @@ export function readState(given: unknown): LoopState {
  * other call.
  *
  * @throws HoldfastError `modules.state_invalid` (the loop is none of the session's), `modules.state_used` (it has been gone on with),
- * `log.not_readable`.
+ * `replay.no_content`, `log.not_readable`.
  */
 export function readEnds(
   session: Session,
   { loop, round, calls, waiting }: Pick<LoopState, 'loop' | 'round' | 'calls' | 'waiting'>,
 ): ReadonlyMap<string, Outcome> {
+  if (session.content === 'none') throw withoutContent(session);
   const ends = new Map<string, Outcome>();
   for (const { outcome } of calls) if (outcome !== undefined) ends.set(outcome.callId, outcome);
   const wanted = new Set(waiting.map(({ callId }) => callId));
@@ -151,5 +152,13 @@ function stateUsed(): HoldfastError {
   return new HoldfastError(
     'modules.state_used',
     'The loop has been gone on with from this state already; what it came to is with whoever did.',
+  );
+}
+
+function withoutContent({ id }: Session): HoldfastError {
+  return new HoldfastError(
+    'replay.no_content',
+    `The log of the session \`${id}\` was kept without content, so no loop in it can be gone on with; pass \`approve\` to answer at once.`,
+    { data: { sessionId: id } },
   );
 }

@@ -3,7 +3,10 @@ import type { ModuleErrorKind } from './module-error.ts';
 
 /** A call that a predictor asked for. */
 export interface LoopCall {
-  /** `call_<round>_<index>`, both counted from 0; with what a provider gave in place of it, if that is free. */
+  /**
+   * `call_<round>_<index>`, both counted from 0; with what a provider gave in place of it, if that is free. In the session it is
+   * `outcome.callId`.
+   */
   readonly id: string;
   readonly name: string;
   /** As it was asked for. */
