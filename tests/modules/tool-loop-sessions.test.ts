@@ -100,7 +100,7 @@ test('a log that cannot be written rejects, and no tool runs', async () => {
   };
   const act = noting('act');
   const loop = wrapTools(playing(calls('act'), {}), { tools: [act.tool], session: createSession({ store: broken }) });
-  await expect(loop.invoke({})).rejects.toThrow();
+  await expect(loop.invoke({})).rejects.toThrow('The disk is full.');
   expect(act.keys).toEqual([]);
 });
 

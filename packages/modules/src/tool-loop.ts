@@ -1,5 +1,7 @@
 import { HoldfastError, type JsonObject, type Model, type Tool } from '@holdfast/core';
-import { fromFunction, fromPredictor, type PredictFunction, readInput } from './loop-predictor.ts';
+import { fromFunction, type PredictFunction } from './loop-function.ts';
+import { fromPredictor } from './loop-model.ts';
+import { callKey, readInput, toolsKey } from './loop-predictor.ts';
 import { readState } from './loop-state.ts';
 import type { Predictor } from './prediction.ts';
 import { goOnWithLoop, type LoopSettings, startLoop } from './run-loop.ts';
@@ -89,7 +91,7 @@ export function checkCount(name: string, value: number): void {
 }
 
 const keyPattern = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
-const ownKeys: ReadonlySet<string> = new Set(['available_tools', 'tool_call']);
+const ownKeys: ReadonlySet<string> = new Set([toolsKey, callKey]);
 
 function checkKey(key: unknown): void {
   if (typeof key === 'string' && keyPattern.test(key) && !ownKeys.has(key)) return;
