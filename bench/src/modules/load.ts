@@ -29,7 +29,7 @@ export async function measureLoading(extent: Extent = everything): Promise<TimeR
   return {
     name: 'modules: loading, a module',
     notes: [
-      'Files of 1.4 kB with four demos, each with its hash in the manifest. floor: their texts, from memory or one file after another,',
+      'Files of 1.6 kB with four demos, each with its hash in the manifest. floor: their texts, from memory or one file after another,',
       'each parsed as JSON and hashed with SHA-256. The other: `loadModules`, which checks paths, ids, hashes, signatures and every demo.',
     ],
     rows: await compare(subjects, limitRounds({ rounds: 20, warmUpRounds: 5 }, extent)),
