@@ -210,3 +210,16 @@ test('a schema of the host that throws takes no demo', () => {
     { code: 'modules.demo_invalid', message: expect.stringContaining('out of order') },
   ]);
 });
+
+test('of many problems the first hundred are told, errors before warnings', () => {
+  const demos = Array.from({ length: 150 }, () => ({ inputs: { nobody: 1 }, outputs: {} }));
+  const { program, problems } = checkModule({ ...fullModule, demos, signature: typed('int') }, signatures);
+  expect(program).toBeUndefined();
+  expect(problems).toHaveLength(101);
+  expect(problems.at(-1)).toEqual({
+    severity: 'error',
+    code: 'modules.demo_invalid',
+    place: '',
+    message: 'And 51 problems more.',
+  });
+});

@@ -3,7 +3,7 @@ import { findDemoProblems } from './check-demos.ts';
 import { compareSignature } from './compare-signature.ts';
 import { type ExtraNames, extraNamesOf, extraNamesOfDemos, extraNamesOfExtraction } from './extra-fields.ts';
 import type { ModuleDefinition } from './module-definition.ts';
-import { type FileProblem, problemAt } from './module-problem.ts';
+import { cutProblems, type FileProblem, problemAt } from './module-problem.ts';
 import { type Program, toProgram } from './program.ts';
 import { createTextPrograms, type TextTuning } from './react-step.ts';
 import type { Signature } from './signature.ts';
@@ -19,8 +19,11 @@ export function checkModule(definition: ModuleDefinition, signatures: ReadonlyMa
   const { signature_name: name } = definition;
   const signature = signatures.get(name);
   if (signature === undefined) return { program: undefined, problems: [signatureNotFound(name, signatures)] };
-  const problems = findProblems(definition, signature);
-  if (problems.some(({ severity }) => severity === 'error')) return { program: undefined, problems };
+  const found = findProblems(definition, signature);
+  const errors = found.filter(({ severity }) => severity === 'error');
+  const warnings = found.filter(({ severity }) => severity === 'warning');
+  const problems = cutProblems([...errors, ...warnings]);
+  if (errors.length > 0) return { program: undefined, problems };
   try {
     const program = toProgram(signature, definition.predictor_type, definition);
     // Steps have fields, for which the signature may have no room.

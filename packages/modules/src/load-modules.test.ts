@@ -1,7 +1,7 @@
 import { HoldfastError } from '@holdfast/core';
 import { expect, test } from 'vitest';
 import { loadModules } from './load-modules.ts';
-import { hashText } from './manifest.ts';
+import { hashText, toPendingPath } from './manifest.ts';
 import { memoryModules } from './memory-modules.ts';
 import { stringifyModule } from './module-file.ts';
 import type { ModuleSource } from './module-source.ts';
@@ -109,4 +109,115 @@ test.each([
   expect((await loadModules(broken('manifest.json'), { signatures })).diagnostics).toMatchObject([
     { code: expected.code, path: 'manifest.json', severity: 'error' },
   ]);
+});
+
+interface Version {
+  readonly manifest: string;
+  readonly files: Readonly<Record<string, string>>;
+}
+
+const version = async (number: string, { pending = false, isPut = true } = {}): Promise<Version> => {
+  const text = stringifyModule({ ...fullModule, metadata: { version: number } });
+  const hash = await hashText(text);
+  const modules = { [fullModule.module_id]: { path: 'm.json', hash } };
+  return {
+    manifest: JSON.stringify({ version: '1.0', modules }),
+    files: { ...(isPut ? { 'm.json': text } : {}), ...(pending ? { [toPendingPath(hash)]: text } : {}) },
+  };
+};
+
+/** A source in which something happens after the reads whose numbers are given. */
+function changing(
+  start: Version,
+  changes: Readonly<Record<number, Partial<Version>>>,
+): ModuleSource & { reads: number } {
+  let now = start;
+  const source = {
+    name: 'changing',
+    reads: 0,
+    async read(path: string): Promise<string | undefined> {
+      const found = path === 'manifest.json' ? now.manifest : new Map(Object.entries(now.files)).get(path);
+      source.reads += 1;
+      now = { ...now, ...changes[source.reads] };
+      return found;
+    },
+  };
+  return source;
+}
+
+const versionOf = async (source: ModuleSource): Promise<unknown> => {
+  const { modules, diagnostics } = await loadModules(source, { signatures });
+  return diagnostics.length > 0
+    ? diagnostics.map(({ code }) => code)
+    : modules.get(fullModule.module_id)?.definition.metadata.version;
+};
+
+test('a file that waits for its place is the file', async () => {
+  const old = await version('old');
+  const waiting = await version('new', { pending: true, isPut: false });
+  expect(await versionOf(changing(waiting, {}))).toBe('new');
+  expect(await versionOf(changing({ ...waiting, files: { ...old.files, ...waiting.files } }, {}))).toBe('new');
+});
+
+test('a file that takes its place between two reads is found there', async () => {
+  const old = await version('old');
+  const put = await version('new');
+  // After the manifest and the old file were read.
+  expect(await versionOf(changing({ manifest: put.manifest, files: old.files }, { 2: { files: put.files } }))).toBe(
+    'new',
+  );
+  // After it was not found where it waits.
+  expect(await versionOf(changing({ manifest: put.manifest, files: old.files }, { 3: { files: put.files } }))).toBe(
+    'new',
+  );
+});
+
+test('a save between the manifest and the file: all is read again', async () => {
+  const [old, put] = [await version('old'), await version('new')];
+  expect(await versionOf(changing(old, { 1: put }))).toBe('new');
+  const gone = { manifest: JSON.stringify({ version: '1.0', modules: {} }), files: {} };
+  expect(await versionOf(changing(old, { 1: gone }))).toBeUndefined();
+});
+
+test('a folder that never rests is read a few times, and what does not fit is told', async () => {
+  const [old, put] = [await version('old'), await version('new')];
+  let reads = 0;
+  const restless: ModuleSource = {
+    name: 'restless',
+    async read(path) {
+      reads += 1;
+      if (path === 'manifest.json') return `${old.manifest}${' '.repeat(reads)}`;
+      return put.files[path];
+    },
+  };
+  expect(await versionOf(restless)).toEqual(['modules.hash_mismatch']);
+  expect(reads).toBeLessThan(30);
+});
+
+test('a file that does not fit is read once more only, where nobody changes the manifest', async () => {
+  const [old, put] = [await version('old'), await version('new')];
+  const source = changing({ manifest: old.manifest, files: put.files }, {});
+  expect(await versionOf(source)).toEqual(['modules.hash_mismatch']);
+  expect(source.reads).toBe(5);
+});
+
+test('many modules: in the order of the manifest, a few files at once', async () => {
+  const files = listModules(Array.from({ length: 200 }, (_, index) => ({ ...fullModule, module_id: `m${index}` })));
+  let now = 0;
+  let most = 0;
+  const inner = memoryModules(files);
+  const source: ModuleSource = {
+    name: 'slow',
+    async read(path) {
+      now += 1;
+      most = Math.max(most, now);
+      await Promise.resolve();
+      now -= 1;
+      return await inner.read(path);
+    },
+  };
+  const { modules, diagnostics } = await loadModules(source, { signatures });
+  expect(diagnostics).toEqual([]);
+  expect([...modules.keys()]).toEqual(Array.from({ length: 200 }, (_, index) => `m${index}`));
+  expect(most).toBe(16);
 });

@@ -145,3 +145,21 @@ test('what somebody else wrote is shown in one short line', () => {
   expect(text).not.toContain('\u202e');
   expect(text.length).toBeLessThan(1500);
 });
+
+test.each([
+  { name: 'demos', value: { ...least, demos: Array.from({ length: 50_000 }, () => ({})) } },
+  { name: 'keys', value: Object.fromEntries(Array.from({ length: 50_001 }, (_, index) => [`k${index}`, 1])) },
+  {
+    name: 'items of metadata',
+    value: { ...least, metadata: { version: '1', x: Array.from({ length: 50_000 }, () => 1) } },
+  },
+])('more values than anybody writes are not looked at: $name', ({ value }) => {
+  expect(parse(value)).toEqual([{ code: 'modules.too_large', place: '', message: expect.stringContaining('50000') }]);
+});
+
+test('of many problems the first hundred are told', () => {
+  const descriptions = Object.fromEntries(Array.from({ length: 30_000 }, (_, index) => [`k${index}`, 1]));
+  const demos = Array.from({ length: 60 }, () => ({ inputs: 1, outputs: 2 }));
+  const problems = parse({ ...least, module_id: '', descriptions, demos });
+  expect(Array.isArray(problems) && problems.length).toBeLessThanOrEqual(101);
+});

@@ -1,7 +1,7 @@
 import { deepFreeze, isPlainObject, type Json, type JsonObject, jsonSchema } from '@holdfast/core';
 import { compileSchema } from '@holdfast/schema';
 import type { ModuleDefinition } from './module-definition.ts';
-import { type ModuleProblem, problemAt } from './module-problem.ts';
+import { cutProblems, type ModuleProblem, problemAt } from './module-problem.ts';
 import { parseText } from './parse-text.ts';
 import { toProblems } from './shape-problems.ts';
 
@@ -65,7 +65,7 @@ export function findIdProblem(id: string): string | undefined {
  * misspelt `tool_enabled` is no silent `false`. `null` stands for an optional key that is not there. Without `metadata` the version is
  * `1.0.0`; a `metadata` without `version` is a problem.
  *
- * Problems have the codes `modules.file_invalid` and `modules.too_large` (more than 8 MiB).
+ * Problems have the codes `modules.file_invalid` and `modules.too_large` (more than 8 MiB, or 50,000 values).
  *
  * Source of the format: the public repository SolPatrol/ml-crate, README and `src/inference/module.rs`; `react` and what belongs to it,
  * and `descriptions`, are ours.
@@ -79,7 +79,7 @@ export function parseModule(text: string): ModuleParsing {
     ...(shaped.ok ? [] : toProblems(shaped.issues, { code: 'modules.file_invalid', keys: Object.keys(properties) })),
     ...(isPlainObject(value) ? findContradictions(value) : []),
   ];
-  if (!shaped.ok || problems.length > 0) return { type: 'invalid', problems };
+  if (!shaped.ok || problems.length > 0) return { type: 'invalid', problems: cutProblems(problems) };
   // The shape has just been checked.
   const written = shaped.value as Partial<ModuleDefinition> &
     Omit<ModuleDefinition, 'demos' | 'tool_enabled' | 'metadata'>;

@@ -27,6 +27,16 @@ export function problemAt(place: string, code: string, message: string): ModuleP
   return { code, place: shown, message: `${shown === '' ? '' : `\`${shown}\`: `}${toPrintable(message)}` };
 }
 
+const maxProblems = 100;
+
+/** As many as anybody reads, and how many more there are. */
+export function cutProblems<Problem extends ModuleProblem>(problems: readonly Problem[]): readonly Problem[] {
+  const [first] = problems;
+  if (first === undefined || problems.length <= maxProblems) return problems;
+  const more = { ...first, ...problemAt('', first.code, `And ${problems.length - maxProblems} problems more.`) };
+  return [...problems.slice(0, maxProblems), more];
+}
+
 /** An error that tells all of `problems` in its data. */
 export function refusal(code: string, message: string, problems: readonly ModuleProblem[]): HoldfastError {
   const [first] = problems;

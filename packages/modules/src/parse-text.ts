@@ -4,7 +4,10 @@ import { type ModuleProblem, problemAt } from './module-problem.ts';
 /** Characters of a module file or a manifest; a folder refuses as many bytes. */
 export const maxFileLength: number = 8 * 1024 * 1024;
 
-const limits = { maxDepth: 64, maxKeys: 500_000, maxLength: maxFileLength };
+/** Items of lists and keys of objects together. What a text holds is looked at piece by piece, which takes far longer than to parse it. */
+const maxValues = 50_000;
+
+const limits = { maxDepth: 64, maxKeys: maxValues, maxLength: maxFileLength };
 
 /** A byte order mark at the beginning means nothing; editors leave it. */
 export function parseText(
@@ -14,10 +17,23 @@ export function parseText(
   | { readonly type: 'parsed'; readonly value: Json }
   | { readonly type: 'invalid'; readonly problems: readonly ModuleProblem[] } {
   const parsed = parseJson(text.startsWith('\uFEFF') ? text.slice(1) : text, limits);
-  if (parsed.ok) return { type: 'parsed', value: parsed.value };
-  const isTooLarge = parsed.reason === 'size';
-  return {
-    type: 'invalid',
-    problems: [problemAt('', isTooLarge ? 'modules.too_large' : code, `The file cannot be read: ${parsed.problem}.`)],
-  };
+  if (!parsed.ok) return refused(parsed.reason === 'size' ? tooLarge : code, parsed.problem);
+  if (countValues(parsed.value) <= maxValues) return { type: 'parsed', value: parsed.value };
+  return refused(tooLarge, `it holds more than ${maxValues} values`);
+}
+
+const tooLarge = 'modules.too_large';
+
+function refused(code: string, problem: string): ReturnType<typeof parseText> {
+  return { type: 'invalid', problems: [problemAt('', code, `The file cannot be read: ${problem}.`)] };
+}
+
+function countValues(value: Json): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const inner: readonly Json[] = Array.isArray(value) ? value : Object.values(value);
+  let count = inner.length;
+  // Enough is known.
+  for (let index = 0; index < inner.length && count <= maxValues; index += 1)
+    count += countValues(inner[index] ?? null);
+  return count;
 }
