@@ -289,6 +289,7 @@ describe('what is no state', () => {
     [
       { path: ['type'], value: 'react' },
       { path: ['version'], value: 2 },
+      { path: ['signature'], value: 'merchant' },
       { path: ['loop'], value: -1 },
       { path: ['loop'], value: 'x' },
       { path: ['loop'], value: 7 },

@@ -11,6 +11,7 @@ export type PredictFunction = (
 
 export function fromFunction(predict: PredictFunction, contextKey: string): LoopPredictor {
   return {
+    signature: null,
     async ask({ input, tools, context }, { signal, onEnd }) {
       const given: JsonObject = { ...input, [toolsKey]: tools, ...(context === '' ? {} : { [contextKey]: context }) };
       try {

@@ -54,6 +54,7 @@ export function fromPredictor(predictor: Predictor, contextKey: string): LoopPre
     isPartial: (outputs: JsonObject) => readToolCall(own(outputs, callKey)).type !== 'none',
   };
   return {
+    signature: signature.name,
     async ask({ input: given, tools, context }, { signal, deadline, model: other }) {
       const { [contextKey]: _, ...rest } = given;
       const all: JsonObject = {

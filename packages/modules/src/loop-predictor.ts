@@ -42,6 +42,8 @@ export type RoundAnswer =
 
 /** What a loop asks in each round. */
 export interface LoopPredictor {
+  /** Of its signature; null for a function. */
+  readonly signature: string | null;
   readonly ask: (input: RoundInput, options: AskOptions) => Promise<RoundAnswer>;
 }
 

@@ -5,6 +5,8 @@ import type { LoopCall } from './tool-loop-result.ts';
 
 /** Where a loop is that waits for a person. */
 export interface LoopState {
+  /** Of which its predictor is; null for a function. */
+  readonly signature: string | null;
   readonly loop: number;
   /** The one whose calls wait, counted from 0. */
   readonly round: number;
@@ -29,12 +31,13 @@ export function writeState(state: LoopState): JsonObject {
 }
 
 /** Reads what `writeState` wrote, or what somebody has put in its place. @throws HoldfastError `modules.state_invalid`. */
-export function readState(given: unknown): LoopState {
+export function readState(given: unknown, signature: string | null): LoopState {
   const copied = copyJson(given, { maxDepth: 80 });
   if (!copied.ok) throw stateInvalid(copied.problem);
   const state: unknown = copied.value;
   if (!isPlainObject(state) || state['type'] !== type) throw stateInvalid('it is none of a tool loop');
   if (state['version'] !== version) throw stateInvalid('it is one of another version');
+  if (state['signature'] !== signature) throw stateInvalid('it is one of another predictor');
   const { loop, round, input, lines, calls, waiting, output, usage } = state;
   if (!isCount(loop) || !isCount(round)) throw stateInvalid('`loop` and `round` have to be counts');
   if (!isObject(input) || !isObject(output)) throw stateInvalid('`input` and `output` have to be objects');
@@ -47,6 +50,7 @@ export function readState(given: unknown): LoopState {
   }
   if (!isUsage(usage)) throw stateInvalid('`usage` has to be of counts');
   return {
+    signature,
     loop,
     round,
     input,

@@ -158,7 +158,7 @@ class LoopRun {
     earlier?: ReadonlyMap<string, Outcome>,
   ): Promise<ToolLoopResult | undefined> {
     const { live, input } = this.#parts;
-    const { maxResultCharacters } = this.#settings;
+    const { maxResultCharacters, predictor } = this.#settings;
     const resumed = earlier === undefined ? {} : { earlier };
     const result = await runCalls(named, { caller: live.caller, maxResultCharacters, ...resumed });
     const { calls, waiting, pending, outOfCalls } = result;
@@ -166,6 +166,7 @@ class LoopRun {
     this.#lines = [...this.#lines, ...toContextLines(calls)];
     if (waiting.length === 0) return outOfCalls ? this.#stop('budget', stopProblem('budget')) : undefined;
     const state = writeState({
+      signature: predictor.signature,
       loop: live.loop,
       round,
       input,

@@ -65,17 +65,13 @@ export function wrapTools(
   checkCount('maxResultCharacters', maxResultCharacters);
   checkKey(toolResultKey);
   const toolset = isToolset(tools) ? tools : createToolset(tools, options);
-  const settings: LoopSettings = {
-    toolset,
-    predictor:
-      typeof predict === 'function' ? fromFunction(predict, toolResultKey) : fromPredictor(predict, toolResultKey),
-    maxIterations,
-    maxResultCharacters,
-  };
+  const predictor =
+    typeof predict === 'function' ? fromFunction(predict, toolResultKey) : fromPredictor(predict, toolResultKey);
+  const settings: LoopSettings = { toolset, predictor, maxIterations, maxResultCharacters };
   const loop: ToolLoop<unknown> = {
     invoke: async (input, run = {}) => startLoop(settings, readInput(input, toolResultKey), { ...options, ...run }),
     async resume(given, run = {}) {
-      const state = readState(given);
+      const state = readState(given, predictor.signature);
       const { context } = readInput(state.input, toolResultKey);
       return await goOnWithLoop(settings, { context, state }, { ...options, ...run });
     },
