@@ -1,7 +1,16 @@
-import { defineTool, type JsonObject, type Model, type ModelEvent, systemClock } from '@holdfast/core';
+import {
+  definePolicy,
+  defineTool,
+  deny,
+  type JsonObject,
+  type Model,
+  type ModelEvent,
+  systemClock,
+} from '@holdfast/core';
 import { answerApproval, createBudget } from '@holdfast/executor';
 import {
   createModuleEngine,
+  defineSignature,
   isModuleError,
   type LoadedModule,
   type ModuleEngine,
@@ -12,6 +21,7 @@ import {
 } from '@holdfast/modules';
 import { createSession } from '@holdfast/session';
 import { scriptedModel } from '@holdfast/testing';
+import * as v from 'valibot';
 import { expect, expectTypeOf, test } from 'vitest';
 import { describeEvent, question, startEngine, versionModel } from './test-engine.ts';
 import { manifestText, moduleFiles, moduleText } from './test-module-texts.ts';
@@ -288,6 +298,26 @@ test('what a run brings is in force in place of what the engine has', async () =
   expect(session.snapshot().seq).toBeGreaterThan(1);
 });
 
+test('policies, time and events of a run are its own, or else those of the engine', async () => {
+  const script = (): Model => scriptedModel([{ text: calling({ name: 'get_gold' }) }, { text: answered('500') }]);
+  const never = definePolicy({ name: 'never', check: () => deny('Not here.') });
+  const seen: string[] = [];
+  const { engine } = await startEngine(withTools, {
+    tools: [getGold],
+    policies: [never],
+    onEvent: ({ type }) => seen.push(`engine ${type}`),
+  });
+  const kindsOf = ({ calls }: ToolLoopResult): unknown => calls.map(({ outcome }) => outcome?.kind);
+  expect(kindsOf(await engine.invokeWithTools('a', asked, { model: script() }))).toEqual(['denied']);
+  const onEvent = ({ type }: { readonly type: string }): unknown => seen.push(`run ${type}`);
+  const run = await engine.invokeWithTools('a', asked, { model: script(), policies: [], onEvent });
+  expect(kindsOf(run)).toEqual(['ok']);
+  expect(new Set(seen.map((one) => one.split(' ')[0]))).toEqual(new Set(['engine', 'run']));
+  expect(seen.findIndex((one) => one.startsWith('run'))).toBe(
+    seen.findLastIndex((one) => one.startsWith('engine')) + 1,
+  );
+});
+
 test('a run that waits for a person goes on with its state, with the version that is in force then', async () => {
   const session = createSession();
   const model = selling();
@@ -433,4 +463,19 @@ test('a signature types input and output, and has to be that of the module', asy
     () => engine.resume('a', {}, { signature: twin }),
   ])
     expect(await rejection(run)).toMatchObject({ code: 'modules.signature_mismatch', data: { moduleId: 'a' } });
+});
+
+test('an input that has a default may be left out', async () => {
+  const greeting = defineSignature({
+    name: 'greeting',
+    inputSchema: v.object({ name: v.optional(v.string(), 'you') }),
+    outputSchema: v.object({ answer: v.string() }),
+  });
+  const model = scriptedModel([{ text: answered('Hello.') }]);
+  const { engine } = await startEngine(
+    { ...moduleFiles(['a']), 'a.json': moduleText('a', 1, { signature_name: 'greeting' }) },
+    { signatures: [greeting], model },
+  );
+  expect(await engine.invoke('a', {}, { signature: greeting })).toMatchObject({ output: { answer: 'Hello.' } });
+  expect(model.requests[0]?.messages.at(-1)?.text).toContain('you');
 });

@@ -95,10 +95,10 @@ class SourceWatch implements ModuleWatch {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#cancelTimer?.();
-    this.#watcher?.close();
     this.#parts.reloads.listen(undefined);
     this.#events.end();
     this.#parts.onClose();
+    this.#watcher?.close();
   }
 
   [Symbol.asyncIterator](): AsyncIterator<ModuleEvent> {
