@@ -8,13 +8,13 @@ import {
   toPrintable,
 } from '@holdfast/core';
 import { nearestNames } from '@holdfast/executor';
-import { type LoadedModule, toSignatureMap } from './load-modules.ts';
+import { type LoadedModule, toSignatureMap } from './load-module.ts';
 import { type ModuleError, moduleError } from './module-error.ts';
 import type { ModuleEvent } from './module-event.ts';
 import type { ModuleDiagnostic } from './module-problem.ts';
 import { ModuleReloads } from './module-reloads.ts';
 import { ModuleRuns } from './module-runs.ts';
-import type { ModuleShelf } from './module-shelf.ts';
+import { listDiagnostics, type ModuleShelf } from './module-shelf.ts';
 import type { ModuleSource } from './module-source.ts';
 import { type ModuleWatch, startWatch } from './module-watch.ts';
 import type { Prediction } from './prediction.ts';
@@ -134,8 +134,7 @@ class Engine implements ModuleEngine {
   }
 
   get diagnostics(): readonly ModuleDiagnostic[] {
-    const { ofManifest, ofModules } = this.#parts.reloads.shelf;
-    return [...ofManifest, ...[...ofModules.values()].flat()];
+    return listDiagnostics(this.#parts.reloads.shelf);
   }
 
   get toolset(): Toolset {

@@ -9,7 +9,8 @@ export {
 } from './engine.ts';
 export { type ExportDspyOptions, exportDspy } from './export-dspy.ts';
 export { type DspyImport, type DspyReport, type ImportDspyOptions, importDspy } from './import-dspy.ts';
-export { type LoadedModule, type LoadedModules, type LoadModulesOptions, loadModules } from './load-modules.ts';
+export type { LoadedModule } from './load-module.ts';
+export { type LoadedModules, type LoadModulesOptions, loadModules } from './load-modules.ts';
 export type { PredictFunction } from './loop-function.ts';
 export { type MemoryModules, memoryModules } from './memory-modules.ts';
 export type {

@@ -1,6 +1,6 @@
 import type { JsonObject, Model } from '@holdfast/core';
 import { askWithin } from './ask-within.ts';
-import type { LoadedModule } from './load-modules.ts';
+import type { LoadedModule } from './load-module.ts';
 import type { Prediction } from './prediction.ts';
 import { toPredictor } from './to-predictor.ts';
 import { type LoopRunOptions, type ToolLoop, wrapTools } from './tool-loop.ts';

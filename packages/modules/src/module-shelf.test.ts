@@ -1,6 +1,6 @@
 import { jsonSchema } from '@holdfast/core';
 import { expect, test } from 'vitest';
-import { toSignatureMap } from './load-modules.ts';
+import { toSignatureMap } from './load-module.ts';
 import { manifestPath } from './manifest.ts';
 import { memoryModules } from './memory-modules.ts';
 import { emptyShelf, type ModuleChange, type ModuleShelf, readChange, type ShelfReading } from './module-shelf.ts';

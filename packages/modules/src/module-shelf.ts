@@ -1,4 +1,4 @@
-import { type KnownSignatures, type LoadedFile, type LoadedModule, loadModule, readManifest } from './load-modules.ts';
+import { type KnownSignatures, type LoadedFile, type LoadedModule, loadModule, readManifest } from './load-module.ts';
 import { type ManifestEntry, manifestPath } from './manifest.ts';
 import type { ModuleEvent } from './module-event.ts';
 import type { ModuleDiagnostic } from './module-problem.ts';
@@ -42,6 +42,11 @@ export interface ReadChangeOptions extends ShelfSource {
 
 /** How often is read again what changes while it is read. */
 const maxReadings = 5;
+
+/** All that there is to say of the modules, first of their manifest. */
+export function listDiagnostics({ ofManifest, ofModules }: ModuleShelf): readonly ModuleDiagnostic[] {
+  return [...ofManifest, ...[...ofModules.values()].flat()];
+}
 
 /** Reads what may be different. Never rejects for what a source holds. */
 export async function readChange(

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { folderModules } from './folder-modules.ts';
 import { type LoadedModules, loadModules } from './load-modules.ts';
@@ -194,7 +195,7 @@ test.each(steps)('whoever reads after the step %s has the module as it was or as
 });
 
 async function runSaver(...parameters: readonly string[]): Promise<string | number | null> {
-  const saver = join(import.meta.dirname, 'test-saver.ts');
+  const saver = fileURLToPath(new URL('./test-saver.ts', import.meta.url));
   const child = spawn(process.execPath, ['--conditions=holdfast-source', '--no-warnings', saver, root, ...parameters], {
     stdio: ['ignore', 'inherit', 'inherit'],
   });

@@ -1,6 +1,6 @@
 import type { Model, Tool } from '@holdfast/core';
 import { checkModule } from './check-module.ts';
-import { type LoadedModule, toSignatureMap } from './load-modules.ts';
+import { type LoadedModule, toSignatureMap } from './load-module.ts';
 import type { ModuleDefinition } from './module-definition.ts';
 import { moduleError } from './module-error.ts';
 import { refusal } from './module-problem.ts';
