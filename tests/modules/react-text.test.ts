@@ -1,4 +1,4 @@
-import { ask, definePolicy, defineTool, type JsonObject, jsonSchema } from '@holdfast/core';
+import { ask, definePolicy, defineTool, type JsonObject, jsonSchema, toolOk } from '@holdfast/core';
 import { answerApproval, createBudget } from '@holdfast/executor';
 import { createToolset, defineSignature, type ReactOptions, react } from '@holdfast/modules';
 import { createSession } from '@holdfast/session';
@@ -328,4 +328,34 @@ test('the same input gives the same bytes', () => {
   const render = (tools: ReactOptions['tools']): string => JSON.stringify(setUp([], { tools }).predictor.render(input));
   const { tool } = goldTool();
   expect(render([tool, boom])).toBe(render([boom, tool]));
+});
+
+test.each<{ readonly title: string; readonly value: unknown; readonly observed: string }>([
+  {
+    title: 'text stands as it is, as in tuned examples',
+    value: 'One line.\n"Another."',
+    observed: 'One line.\n"Another."',
+  },
+  { title: 'anything else is JSON', value: { found: ['a'] }, observed: '{"found":["a"]}' },
+  {
+    title: 'a message comes first',
+    value: toolOk('a', { message: 'Found.' }),
+    observed: 'Found.\n\n"a"',
+  },
+  {
+    title: 'long text is cut, and says so',
+    value: 'x'.repeat(50),
+    observed: `${'x'.repeat(20)} [cut: 20 of 50 characters are shown]`,
+  },
+  {
+    title: 'what a tool keeps from models stays hidden',
+    value: toolOk('secret', { message: 'Kept.', excludeValueFromContext: true }),
+    observed: 'Kept.',
+  },
+])('an observation: $title', async ({ value, observed }) => {
+  const look = defineTool({ name: 'look', description: 'Look.', effects: 'none', execute: () => value as string });
+  const { model, predictor } = setUp([step('look'), finish, extracted()], { tools: [look], maxResultCharacters: 20 });
+  const { calls } = await predictor.run(input);
+  expect(calls[0]?.text).toBe(observed);
+  expect(lastText(model.requests[1])).toContain(`[[ ## observation_0 ## ]]\n${observed}\n`);
 });

@@ -7,6 +7,7 @@ import { addUsage, listNames, type ReactEnd, type ReactRun } from './react-cours
 import { finishName, readStep, showArgs, type TextPrograms } from './react-step.ts';
 import { renderTrajectory, type Step } from './react-trajectory.ts';
 import { renderProgram } from './render-program.ts';
+import { cutText } from './tool-outcome.ts';
 
 export interface TextRun extends ReactRun {
   readonly programs: TextPrograms;
@@ -125,11 +126,17 @@ async function takeCall(
     return { type: 'suspended', pending: result.pending, turn: { thought, call, overspent } };
   for (const made of result.calls) {
     const { outcome } = made;
-    const text = outcome?.kind === 'unknown-tool' ? listNames(made.text, toolset, finishName) : made.text;
+    const told = outcome === undefined ? made.text : cutText(toPlainText(outcome) ?? made.text, maxResultCharacters);
+    const text = outcome?.kind === 'unknown-tool' ? listNames(told, toolset, finishName) : told;
     course.calls.push({ ...made, text });
     observe(run, { thought, toolName: call.name, toolArgs: showArgs(call.args), observation: text });
   }
   return overspent || result.outOfCalls ? { type: 'stopped', reason: 'budget' } : undefined;
+}
+
+/** A result that is nothing but text, as such: in tuned examples an observation is no JSON string. `undefined` for any other. */
+function toPlainText({ kind, value, text }: Outcome): string | undefined {
+  return kind === 'ok' && typeof value === 'string' && text === JSON.stringify(value) ? value : undefined;
 }
 
 function observe({ conversation, steps }: TextRun, step: Step): void {

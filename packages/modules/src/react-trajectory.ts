@@ -22,11 +22,14 @@ export function renderTrajectory(steps: readonly Step[], leftOut = 0): string {
         renderField(`thought_${at}`, thought),
         renderField(`tool_name_${at}`, toolName),
         renderField(`tool_args_${at}`, toolArgs),
-        renderField(`observation_${at}`, observation),
+        renderField(`observation_${at}`, observation.replaceAll(header, '[\\u005b')),
       ];
     })
     .join('\n\n');
 }
+
+/** In what a tool says, the header of a step is broken up: it cannot pass for another step. */
+const header = /\[\[(?=\s*#+\s*(?:thought|tool_name|tool_args|observation)[_ ]\d)/giu;
 
 function renderField(name: string, text: string): string {
   return `[[ ## ${name} ## ]]\n${text}`;
