@@ -16,6 +16,7 @@ import { merchant, purse, shopTools } from './merchant/shop.ts';
 
 const id = 'npc.merchant.haggle';
 const { model: file } = parseArgs({ options: { model: { type: 'string' } } }).values;
+const model = file === undefined ? scriptedModel(haggling) : await loadModel(file);
 
 // The files are copied, because one of them is about to change.
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-'));
@@ -24,7 +25,7 @@ const session = createSession({ slices: [purse] });
 const engine = await createModuleEngine({
   source: folderModules(folder),
   signatures: [merchant],
-  model: file === undefined ? scriptedModel(haggling) : await loadModel(file),
+  model,
   tools: shopTools,
   session,
   // No price before she has looked, and no sale before the player has said yes.
@@ -59,9 +60,8 @@ await changed;
 const greeting = await ask('Good day!');
 watch.close();
 rmSync(folder, { recursive: true });
-
-// Whoever plays her.
-assert(session.read(purse) >= 0);
+assert(session.read(purse) >= 0, 'Whoever plays her, she sells no more than the purse has.');
+console.log(`${session.read(purse)} gold is left.`);
 if (file === undefined) {
   assert.deepEqual(
     rope.calls.map(({ outcome }) => outcome?.kind),
@@ -76,5 +76,5 @@ if (file === undefined) {
     ['failed'],
   );
   assert.deepEqual(greeting.output, { response: 'What.' });
+  console.log('she looked before she sold, sold no more than the purse had, and changed her mood without a restart');
 }
-console.log('she looked before she sold, sold no more than the purse had, and changed her mood without a restart');

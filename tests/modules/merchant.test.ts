@@ -43,7 +43,8 @@ test.each([
   ['missing.mjs', '`missing.mjs` cannot be imported: '],
 ])('%s is no model, and that is said', async (file, message) => {
   const { status, output } = await runMerchant('--model', file);
-  expect({ status, output }).toEqual({ status: 1, output: expect.stringContaining(message) });
+  expect({ status, output }).toEqual({ status: 2, output: expect.stringContaining(message) });
+  expect(output.trim().split('\n')).toHaveLength(1);
 });
 
 test('an example that is not there is named', async () => {
