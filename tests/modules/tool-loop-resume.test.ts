@@ -1,13 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Json, JsonObject, Outcome, Tool } from '@holdfast/core';
+import { isHoldfastError, type Json, type JsonObject, type Outcome, type Tool } from '@holdfast/core';
 import { answerApproval, pendingApprovals, resumeToolCall } from '@holdfast/executor';
 import { createToolset, type ToolLoopResult, wrapTools } from '@holdfast/modules';
 import { requireApproval } from '@holdfast/policy';
 import { createSession, memoryStore, replay, type Session } from '@holdfast/session';
 import { jsonlStore, openJsonlLog } from '@holdfast/session/jsonl';
 import { manualClock } from '@holdfast/testing';
+import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type Answer, calls, linesOf, noting, playing, summary, suspended } from './test-loop.ts';
 
@@ -333,4 +334,38 @@ describe('what is no state', () => {
     const { loop } = loopOf({ tools, session: createSession() });
     await expect(loop.resume(state)).rejects.toMatchObject({ code: 'modules.state_invalid' });
   });
+
+  test('property: whatever somebody has changed in it, it is refused or gone on with, and nothing runs twice', async () => {
+    const junk = fc.oneof(fc.jsonValue(), fc.constantFrom('loop_1_0_1', 'loop_1_0_0', 'pay', 'a', 0, 1, '__proto__'));
+    let refused = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.nat(), junk, async (which, value) => {
+        const { tools, session, state, runs } = await waiting();
+        await answerApproval(session, 'loop_1_0_1', approve);
+        const places = placesIn(state);
+        const place = places[which % places.length] ?? [];
+        const { loop, predict } = loopOf({ tools, session, answers: [{ response: 'Well.' }] });
+        const ended = await loop.resume(changed(state, place, value as Json)).catch((error: unknown) => error);
+        if (isHoldfastError(ended)) {
+          refused += 1;
+          expect(ended.code).toMatch(/^modules\.(state|input)_/);
+          expect(predict.inputs).toEqual([]);
+        } else expect(ended).toMatchObject({ reason: expect.any(String) });
+        const [a, pay, c] = runs();
+        // `c` has not begun: that it is called by another name is what policies decide about.
+        expect(a).toBeLessThanOrEqual(2);
+        expect(pay).toBeLessThanOrEqual(1);
+        expect(c).toBeLessThanOrEqual(1);
+      }),
+      { numRuns: 300 },
+    );
+    expect(refused).toBeGreaterThan(50);
+  });
 });
+
+/** Of everything in it. */
+function placesIn(value: Json, place: readonly (string | number)[] = []): readonly (readonly (string | number)[])[] {
+  if (typeof value !== 'object' || value === null) return [place];
+  const inner = Object.entries(value as JsonObject).flatMap(([key, item]) => placesIn(item, [...place, key]));
+  return place.length === 0 ? inner : [place, ...inner];
+}
