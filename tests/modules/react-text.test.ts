@@ -339,7 +339,7 @@ test.each<{ readonly title: string; readonly value: unknown; readonly observed: 
   { title: 'anything else is JSON', value: { found: ['a'] }, observed: '{"found":["a"]}' },
   {
     title: 'a message comes first',
-    value: toolOk('a', { message: 'Found.' }),
+    value: toolOk('a', 'Found.'),
     observed: 'Found.\n\n"a"',
   },
   {
@@ -349,7 +349,7 @@ test.each<{ readonly title: string; readonly value: unknown; readonly observed: 
   },
   {
     title: 'what a tool keeps from models stays hidden',
-    value: toolOk('secret', { message: 'Kept.', excludeValueFromContext: true }),
+    value: toolOk('secret', 'Kept.', { excludeValueFromContext: true }),
     observed: 'Kept.',
   },
 ])('an observation: $title', async ({ value, observed }) => {
