@@ -17,19 +17,20 @@ export function compareSignature(
 ): readonly FileProblem[] {
   return (['inputs', 'outputs'] as const).flatMap((side) => {
     const fields = signature[side];
+    const place = `signature.${side}`;
     const isExtra = ({ name }: ModuleField): boolean =>
       extra[side].includes(name) && !fields.some((field) => field.name === name);
-    const places = declared[side].map((field, index) => ({ field, place: `signature.${side}[${index}].field_type` }));
+    const places = declared[side].map((field, index) => ({ field, typePlace: `${place}[${index}].field_type` }));
     const own = places.filter(({ field }) => !isExtra(field));
     const isSame = own.length === fields.length && own.every(({ field }, index) => field.name === fields[index]?.name);
     if (!isSame) {
       const message = `The file has ${listNames(declared[side])}; \`${signature.name}\` has ${listNames(fields)}, in this order.`;
-      return [{ ...problemAt(`signature.${side}`, mismatchCode, message), severity: 'error' as const }];
+      return [{ ...problemAt(place, mismatchCode, message), severity: 'error' as const }];
     }
     return fields.flatMap((field, index) => {
-      const { field: written, place } = own[index] ?? {};
+      const { field: written, typePlace } = own[index] ?? {};
       const type = written?.field_type;
-      return type === undefined || place === undefined ? [] : compareType(type, field, place);
+      return type === undefined || typePlace === undefined ? [] : compareType(type, field, typePlace);
     });
   });
 }

@@ -65,7 +65,7 @@ export async function saveModuleWith(
       const waiting = join(pending.path, basename(toPendingPath(hash)));
       await writeNew(waiting, text);
       await onStep('file-written');
-      const aside = join(pending.path, 'manifest.tmp');
+      const aside = join(pending.path, 'manifest-new.json');
       await writeNew(aside, listed.text);
       await flush(pending.path);
       await onStep('manifest-written');
