@@ -123,6 +123,23 @@ test('LOOP-26: an unknown module, with the names that are nearly the same', asyn
   expect(message.length).toBeLessThan(300);
 });
 
+test('what is told of a module that was not loaded is what it was refused for, not what was noted beside it', async () => {
+  const declared = { inputs: [{ name: 'question', field_type: 'poem' }], outputs: [{ name: 'answer' }] };
+  const { engine } = await startEngine({
+    ...moduleFiles(['a']),
+    'a.json': moduleText('a', 1, { signature: declared, demos: [{ inputs: { riddle: 1 }, outputs: { answer: 'x' } }] }),
+  });
+  expect(engine.diagnostics.map(({ severity, code }) => `${severity} ${code}`)).toEqual([
+    'error modules.demo_invalid',
+    'warning modules.field_type_unknown',
+  ]);
+  expect(await rejection(engine.invoke('a', asked))).toMatchObject({
+    code: 'modules.not_found',
+    message: `\`a\` could not be loaded: ${engine.diagnostics[0]?.message}`,
+    data: { problems: ['modules.demo_invalid'] },
+  });
+});
+
 test('a module whose signature is not registered is a diagnostic, and a typed error when it is invoked', async () => {
   const { engine } = await startEngine({
     ...moduleFiles(['a']),

@@ -233,7 +233,7 @@ class Engine implements ModuleEngine {
   #notFound(moduleId: string): ModuleError {
     const { modules, ofModules } = this.#parts.reloads.shelf;
     const shown = toPrintable(moduleId.slice(0, 128));
-    const known = ofModules.get(moduleId) ?? [];
+    const known = ofModules.get(moduleId)?.filter(({ severity }) => severity === 'error') ?? [];
     const unsigned = known.find(({ code }) => code === 'modules.signature_not_found');
     if (unsigned !== undefined)
       return moduleError('modules.signature_not_found', unsigned.message, { data: { moduleId: shown } });
