@@ -243,6 +243,15 @@ test('the limit counts the rounds before', async () => {
   expect(predict.inputs).toHaveLength(2);
 });
 
+test('a limit that is lower by now is one', async () => {
+  const { tools, session, state, runs } = await waiting();
+  await answerApproval(session, 'loop_1_0_1', approve);
+  const predict = playing();
+  const result = await wrapTools(predict, { tools, session, ...asking, maxIterations: 1 }).resume(state);
+  expect(result).toMatchObject({ reason: 'max-iterations', iterations: 1, output: { response: 'One moment.' } });
+  expect(runs()).toEqual([1, 1, 1]);
+});
+
 test('without a session of its own the toolset has one that goes on', async () => {
   const { tools, runs } = world();
   const predict = playing(calls('pay'), { response: 'Paid.' });

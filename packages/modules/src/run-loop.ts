@@ -66,8 +66,10 @@ class LoopRun {
   readonly #settings: LoopSettings;
   readonly #parts: RunParts;
   #iterations = 0;
-  #lines: readonly string[] = [];
-  #calls: readonly LoopCall[] = [];
+  readonly #lines: string[] = [];
+  readonly #calls: LoopCall[] = [];
+  /** Ids of calls. */
+  readonly #taken = new Set<string>();
   #output: JsonObject = {};
   #usage: ModelUsage = noUsage;
 
@@ -79,9 +81,12 @@ class LoopRun {
   /** Asks the predictor until it, or something else, ends the loop. */
   async goOn(): Promise<ToolLoopResult> {
     const { live } = this.#parts;
+    const { maxIterations } = this.#settings;
     for (;;) {
       const over = live.whyOver();
       if (over !== undefined) return this.#stop(over, stopProblem(over));
+      // Only where fewer are allowed than when the loop was suspended.
+      if (this.#iterations >= maxIterations) return this.#stop('max-iterations', iterationsProblem(this.#iterations));
       live.refresh();
       const answer = await this.#ask();
       const ended = await this.#take(answer);
@@ -92,8 +97,9 @@ class LoopRun {
   /** As `goOn`, once the calls have ended that the state waits for. */
   async resume(state: LoopState): Promise<ToolLoopResult> {
     this.#iterations = state.round + 1;
-    this.#lines = state.lines;
-    this.#calls = state.calls;
+    for (const line of state.lines) this.#lines.push(line);
+    for (const call of state.calls) this.#calls.push(call);
+    for (const { id } of [...state.calls, ...state.waiting]) this.#taken.add(id);
     this.#output = state.output;
     this.#usage = state.usage;
     const { session } = this.#parts.live;
@@ -130,7 +136,8 @@ class LoopRun {
       const by = live.whyOver() ?? 'aborted';
       return this.#stop(by, stopProblem(by));
     }
-    this.#output = answer.output;
+    // What failed without any leaves those of the answer before.
+    if (answer.type === 'answer' || Object.keys(answer.output).length > 0) this.#output = answer.output;
     if (answer.type === 'failed') return this.#stop('failed', answer.error);
     const reading = readToolCall(answer.toolCall);
     if (reading.type === 'none') return this.#complete(answer);
@@ -145,7 +152,7 @@ class LoopRun {
       this.#leave(asked, 'Not run: the answer that asked for it used up the tokens of the budget.');
       return this.#stop('budget', stopProblem('budget'));
     }
-    if (problem !== undefined) this.#lines = [...this.#lines, correction(problem)];
+    if (problem !== undefined) this.#lines.push(correction(problem));
     if (asked.length === 0) return undefined;
     const round = this.#iterations - 1;
     return await this.#runCalls(this.#name(asked, live.loop), round);
@@ -162,8 +169,8 @@ class LoopRun {
     const resumed = earlier === undefined ? {} : { earlier };
     const result = await runCalls(named, { caller: live.caller, maxResultCharacters, ...resumed });
     const { calls, waiting, pending, outOfCalls } = result;
-    this.#calls = [...this.#calls, ...calls];
-    this.#lines = [...this.#lines, ...toContextLines(calls)];
+    this.#calls.push(...calls);
+    this.#lines.push(...toContextLines(calls));
     if (waiting.length === 0) return outOfCalls ? this.#stop('budget', stopProblem('budget')) : undefined;
     const state = writeState({
       signature: predictor.signature,
@@ -176,24 +183,21 @@ class LoopRun {
       output: this.#output,
       usage: this.#usage,
     });
-    this.#calls = [
-      ...this.#calls,
-      ...leaveCalls(waiting.slice(0, 1), waits),
-      ...leaveCalls(waiting.slice(1), waitsBehind),
-    ];
+    this.#calls.push(...leaveCalls(waiting.slice(0, 1), waits), ...leaveCalls(waiting.slice(1), waitsBehind));
     const error = stopProblem('suspended');
     return Object.freeze({ ...this.#course, reason: 'suspended', output: this.#output, error, pending, state });
   }
 
   /** Names calls that no round has had, by their place in this one. */
   #name(asked: readonly AskedCall[], loop: number): readonly NamedCall[] {
-    const taken = new Set(this.#calls.map(({ id }) => id));
-    return nameCalls(asked, { loop, round: this.#iterations - 1, taken });
+    const named = nameCalls(asked, { loop, round: this.#iterations - 1, taken: this.#taken });
+    for (const { id } of named) this.#taken.add(id);
+    return named;
   }
 
   #leave(asked: readonly AskedCall[], text: string): void {
     // They are in no session, so the number is none.
-    this.#calls = [...this.#calls, ...leaveCalls(this.#name(asked, 0), text)];
+    this.#calls.push(...leaveCalls(this.#name(asked, 0), text));
   }
 
   get #course(): Pick<ToolLoopResult, 'iterations' | 'calls' | 'usage'> {

@@ -390,9 +390,14 @@ describe('a predictor that fails', () => {
     },
   ])('because it $what ends the loop with what was reached', async ({ answer, error }) => {
     const gold = counting('get_gold');
-    const predict = playing(callGold, answer as Error);
+    const predict = playing({ ...callGold, response: 'So far.' }, answer as Error);
     const result = await wrapTools(predict, { tools: [gold] }).invoke({});
-    expect(result).toMatchObject({ reason: 'failed', iterations: 2, calls: [{ text: '100' }] });
+    expect(result).toMatchObject({
+      reason: 'failed',
+      iterations: 2,
+      output: { response: 'So far.' },
+      calls: [{ text: '100' }],
+    });
     expect(result.error).toEqual(error);
   });
 });
