@@ -1,5 +1,6 @@
-import { spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -155,6 +156,38 @@ test('nothing is written outside of the folder', async () => {
   expect(await readdir(outside)).toEqual([]);
 });
 
+// Elsewhere there are no handles with paths.
+test.runIf(process.platform === 'linux')('a folder that is swapped for a link to another one meanwhile', async () => {
+  const outside = join(around, 'outside');
+  await mkdir(outside);
+  await mkdir(root);
+  const modules = { m: { path: 'deep/m.json' } };
+  await writeFile(join(root, 'manifest.json'), JSON.stringify({ version: '1.0', modules }));
+  await symlink('../outside', join(root, 'evil'));
+  // Who saves makes a folder where there is none, and then it is in the way.
+  const put = (from: string, to: string): Promise<void> =>
+    rename(join(root, from), join(root, to)).catch(() => undefined);
+  let isOver = false;
+  const swap = async (): Promise<void> => {
+    while (!isOver) {
+      await rm(join(root, 'aside'), { recursive: true, force: true });
+      await put('deep', 'aside');
+      await put('evil', 'deep');
+      await put('deep', 'evil');
+      await put('aside', 'deep');
+    }
+  };
+  const swapping = swap();
+  const ends = new Set<unknown>();
+  for (let round = 0; round < 100; round += 1) ends.add(await codeOf(saveModule(root, simple('m', String(round)))));
+  isOver = true;
+  await swapping;
+  expect(await readdir(outside)).toEqual([]);
+  // The swapping met the saving.
+  expect(ends).toContain('saved');
+  expect(ends.size).toBeGreaterThan(1);
+});
+
 test('what cannot be written says so', async () => {
   await mkdir(join(root, 'm.json'), { recursive: true });
   expect(await codeOf(saveModule(root, simple('m', '1')))).toBe('modules.unwritable');
@@ -194,15 +227,16 @@ test.each(steps)('whoever reads after the step %s has the module as it was or as
   expect(found?.modules.get('other')?.definition.metadata.version).toBe('old');
 });
 
-async function runSaver(...parameters: readonly string[]): Promise<string | number | null> {
+function spawnSaver(...parameters: readonly string[]): ChildProcess {
   const saver = fileURLToPath(new URL('./test-saver.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--conditions=holdfast-source', '--no-warnings', saver, root, ...parameters], {
-    stdio: ['ignore', 'inherit', 'inherit'],
-  });
-  return await new Promise((resolve, reject) => {
-    child.on('error', reject);
-    child.on('exit', (code, signal) => resolve(signal ?? code));
-  });
+  const options = ['--conditions=holdfast-source', '--no-warnings', saver, root];
+  return spawn(process.execPath, [...options, ...parameters], { stdio: ['ignore', 'pipe', 'inherit'] });
+}
+
+/** With which code, or by which signal, it has ended. */
+async function runSaver(...parameters: readonly string[]): Promise<unknown> {
+  const [code, signal] = await once(spawnSaver(...parameters), 'exit');
+  return signal ?? code;
 }
 
 test.each([
@@ -227,6 +261,23 @@ test.each([
   expect(after.modules.size).toBe(isNew ? 3 : 2);
   expect(await readdir(join(root, '.holdfast'))).toEqual(['lock']);
   for (const { path, hash } of after.modules.values()) expect(await hashText(await read(path))).toBe(hash);
+});
+
+test('processes that are killed at any moment leave modules that load', async () => {
+  await saveModule(root, simple('m', '0'));
+  for (let saves = 1; saves <= 6; saves += 1) {
+    const child = spawnSaver(Array.from({ length: 200 }, () => 'm').join(','), String(saves), '', 'tell');
+    const ended = once(child, 'exit');
+    let told = 0;
+    child.stdout?.on('data', () => {
+      told += 1;
+      if (told === saves) child.kill('SIGKILL');
+    });
+    expect((await ended)[1]).toBe('SIGKILL');
+    const { modules, diagnostics } = await load();
+    expect(diagnostics).toEqual([]);
+    expect(modules.get('m')?.definition.metadata.version).toBe(String(saves));
+  }
 });
 
 test('several processes save at once: no entry is lost, and whoever reads meanwhile finds nothing broken', async () => {

@@ -1,7 +1,7 @@
 import { saveModuleWith } from './save-module.ts';
 
-/** A process that saves modules in a folder, and kills itself after a step where it is told to. */
-const [directory = '', ids = '', version = '', killAfter] = process.argv.slice(2);
+/** A process that saves modules in a folder. It kills itself after a step, or tells after each save, where it is asked to. */
+const [directory = '', ids = '', version = '', killAfter, tell] = process.argv.slice(2);
 for (const id of ids.split(',')) {
   const definition = {
     module_id: id,
@@ -17,4 +17,5 @@ for (const id of ids.split(',')) {
       if (step === killAfter) process.kill(process.pid, 'SIGKILL');
     },
   });
+  if (tell !== undefined) process.stdout.write(`${id}\n`);
 }
