@@ -92,9 +92,8 @@ export async function loadModule(
   { signatures }: KnownSignatures,
 ): Promise<LoadedFile> {
   const diagnostics: ModuleDiagnostic[] = [];
-  const report = (problems: readonly ModuleProblem[], severity?: 'error' | 'warning'): void => {
-    for (const problem of problems)
-      diagnostics.push({ severity: 'error', ...problem, ...(severity ? { severity } : {}), path, moduleId });
+  const report = (problems: readonly ModuleProblem[]): void => {
+    for (const problem of problems) diagnostics.push({ severity: 'error', ...problem, path, moduleId });
   };
   const refused: LoadedFile = { module: undefined, diagnostics };
   const read = await readPinned(source, path, pinned);

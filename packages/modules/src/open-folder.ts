@@ -1,6 +1,6 @@
 import { constants, existsSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readlink, realpath, stat } from 'node:fs/promises';
-import { isAbsolute, join, relative, sep } from 'node:path';
+import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { HoldfastError } from '@holdfast/core';
 
 /** An open folder, which stays the same one while its path may be moved or replaced by a link. */
@@ -41,6 +41,17 @@ async function makeFolder(path: string): Promise<void> {
   } catch (thrown) {
     // Whether it is a folder shows when it is entered.
     if (codeOf(thrown) !== 'EEXIST') throw thrown;
+  }
+}
+
+/** A folder with those above it. Node's own way never ends where the system lets nobody make one, as in `/proc`. */
+export async function makeFolders(path: string): Promise<void> {
+  try {
+    await makeFolder(path);
+  } catch (thrown) {
+    if (codeOf(thrown) !== 'ENOENT' || dirname(path) === path) throw thrown;
+    await makeFolders(dirname(path));
+    await makeFolder(path);
   }
 }
 

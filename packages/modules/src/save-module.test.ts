@@ -39,6 +39,7 @@ function simple(id: string, version: string): ModuleDefinition {
 }
 
 test('a module that is saved loads as it was', async () => {
+  root = join(around, 'made/with/those/above');
   await saveModule(root, fullModule, { tags: ['npc', 'tools'] });
   await saveModule(root, reactModule);
   const { modules, diagnostics } = await load();
@@ -198,6 +199,10 @@ test('what cannot be written says so', async () => {
   await rm(join(root, '.holdfast/lock'));
   await mkdir(join(root, '.holdfast/lock'));
   expect(await codeOf(saveModule(root, simple('n', '1')))).toBe('modules.unwritable');
+});
+
+test.runIf(process.platform === 'linux')('where nobody can make a folder', async () => {
+  expect(await codeOf(saveModule('/proc/nowhere/modules', simple('m', '1')))).toBe('modules.unwritable');
 });
 
 test('one that waits too long', async () => {

@@ -1,12 +1,12 @@
-import { lstat, mkdir, open, readdir, realpath, rename, rm, unlink } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { lstat, open, readdir, realpath, rename, rm, unlink } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
 import { HoldfastError, isHoldfastError } from '@holdfast/core';
 import { hashText, type ManifestEntry, manifestPath, pendingFolder, toPendingPath } from './manifest.ts';
 import { listModule, readManifestFile } from './manifest-file.ts';
 import type { ModuleDefinition } from './module-definition.ts';
 import { parseModule, stringifyModule } from './module-file.ts';
 import { refusal } from './module-problem.ts';
-import { codeOf, type OpenFolder, openFolder } from './open-folder.ts';
+import { codeOf, makeFolders, type OpenFolder, openFolder } from './open-folder.ts';
 import { takeLock, unwritable } from './save-lock.ts';
 
 export interface SaveModuleOptions {
@@ -51,7 +51,7 @@ export async function saveModuleWith(
   const text = toText(definition);
   const hash = await hashText(text);
   try {
-    await mkdir(directory, { recursive: true });
+    await makeFolders(resolve(directory));
     const root = await realpath(directory);
     await using folder = await openFolder(root, []);
     await using pending = await openFolder(root, [pendingFolder]);
