@@ -228,6 +228,17 @@ describe('what ends a loop', () => {
     expect([stopped, later.keys.length, controller.listeners]).toEqual([true, 0, 0]);
   });
 
+  test('only what it came to: no timer and no listener is left behind an answer', async () => {
+    const controller = controllerOf();
+    const budget = createBudget({ maxWallMs: 1_000 }, { clock });
+    const options = { tools: [noting('act').tool], clock, timeoutMs: 100, budget };
+    const result = await wrapTools(playing(calls('act'), {}), options).invoke({}, { signal: controller.signal });
+    expect(result.reason).toBe('completed');
+    expect([clock.pending, controller.listeners]).toEqual([0, 0]);
+    clock.advance(500);
+    expect(budget.used.wallMs).toBe(0);
+  });
+
   test('its time, whether the predictor or a tool takes it', async () => {
     const slow = playing(calls('act'), hanging(100));
     const options = { tools: [noting('act').tool, noting('hang', hanging(100)).tool], clock, timeoutMs: 100 };

@@ -223,15 +223,17 @@ test('a call that was sent twice takes the outcome of the first, also of one tha
   ];
   const state = kept(await loopOf({ tools, session, answers: [{ tool_call: twice }] }).loop.invoke({}));
   await answerApproval(session, 'loop_1_0_1', approve);
-  const result = await loopOf({ tools, session, answers: [{}] }).loop.resume(state);
+  const again = { tool_call: { id: 'y', name: 'a' } };
+  const result = await loopOf({ tools, session, answers: [again, {}] }).loop.resume(state);
   expect(summary(result)).toEqual([
     'x a ok: "a done"',
     'y pay ok: "pay done"',
     'x a ok: "a done"',
     'y pay ok: "pay done"',
     'x c not run: Invalid arguments: its id was used before, for another call.',
+    'call_1_0 a ok: "a done"',
   ]);
-  expect(runs()).toEqual([1, 1, 0]);
+  expect(runs()).toEqual([2, 1, 0]);
 });
 
 test('the limit counts the rounds before', async () => {

@@ -120,8 +120,8 @@ test('loops of several models wait at once, and each goes on from its own state'
   const toolset = createToolset([pay.tool], { session, policies: [requireApproval({ tools: ['pay'] })] });
   const loops = Array.from({ length: 5 }, (_, n) => {
     const model = scriptedModel([
-      { text: '[[ ## tool_call ## ]]\n{"name":"pay"}' },
-      { text: `[[ ## answer ## ]]\nPaid ${n}.` },
+      { text: '[[ ## tool_call ## ]]\n{"name":"pay"}', usage: { inputTokens: 10 + n, outputTokens: 1 } },
+      { text: `[[ ## answer ## ]]\nPaid ${n}.`, usage: { inputTokens: 20, outputTokens: 2 } },
     ]);
     return wrapTools(predict(signature, { model }), { tools: toolset });
   });
@@ -135,6 +135,7 @@ test('loops of several models wait at once, and each goes on from its own state'
     ),
   );
   expect(ended.map(({ output }) => output)).toEqual(loops.map((_, n) => ({ answer: `Paid ${n}.` })));
+  expect(ended.map(({ usage }) => usage)).toEqual(loops.map((_, n) => ({ inputTokens: 30 + n, outputTokens: 3 })));
   expect(pay.keys).toHaveLength(5);
   expectTypeOf(ended[0]).toEqualTypeOf<ToolLoopResult<{ answer: string }> | undefined>();
   expectTypeOf(loops[0]?.invoke).parameter(0).toEqualTypeOf<{ n: number }>();

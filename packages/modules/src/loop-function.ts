@@ -18,7 +18,6 @@ export function fromFunction(predict: PredictFunction, contextKey: string): Loop
         const answered = await beforeEnd(async () => predict(given, { signal }), onEnd);
         return answered.type === 'ended' ? { type: 'ended', usage: noUsage } : readAnswer(answered.value);
       } catch (thrown) {
-        if (signal.aborted) return { type: 'ended', usage: noUsage };
         return { type: 'failed', error: toPredictorProblem(thrown), output: {}, usage: noUsage };
       }
     },

@@ -247,7 +247,7 @@ describe('a call', () => {
 
   test('options for a runner are those of the toolset, with others over them', () => {
     const session = createSession({ id: 'other' });
-    const toolset = createToolset([gold], { timeoutMs: 5, grants: ['get_gold'] });
+    const toolset = createToolset([gold], { timeoutMs: 5, grants: ['get_gold'], session: createSession() });
     expect(toolset.callOptions({ timeoutMs: 7, session })).toEqual({
       tools: [gold],
       session,
