@@ -126,8 +126,8 @@ interface Request {
   readonly deadline: Deadline | undefined;
 }
 
-/** Made once: each would take a stack with it. */
-const isRead = new DOMException('The message has been read.', 'AbortError');
+/** Made once, as each would take a stack with it; and not by `DOMException`, which not every runtime has. */
+const isRead: Error = Object.assign(new Error('The message has been read.'), { name: 'AbortError' });
 
 async function readOne(model: Model, { messages, signal, deadline }: Request): Promise<MessageReading> {
   // What the model still does behind its answer is for nobody, and it is told so.
