@@ -127,6 +127,7 @@ describe(`a ReAct ${museumReact.name}`, () => {
   holdsFor(museumReact);
 });
 
+// ../shared/data/dspy-saved-program.json
 describe.skipIf(realReact === undefined)('a ReAct that DSPy saved', () => {
   holdsFor(realReact ?? museumReact);
 });
