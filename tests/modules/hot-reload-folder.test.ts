@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { renameSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -32,6 +33,8 @@ test('a watched folder keeps the process alive until the watch is closed, and no
   const folder = await createFolder();
   await writeFile(join(folder, 'manifest.json'), manifestText(['a']));
   await writeFile(join(folder, 'a.json'), moduleText('a', 1));
+  // Put there as a whole: half of it would be another event.
+  await writeFile(join(folder, 'next.json'), moduleText('a', 2));
   const script = `
     const { createModuleEngine, defineSignature } = await import('@holdfast/modules');
     const { folderModules } = await import('@holdfast/modules/node');
@@ -55,7 +58,7 @@ test('a watched folder keeps the process alive until the watch is closed, and no
   let said = '';
   child.stdout.on('data', (part: Buffer) => {
     // Only now: nothing else would keep it alive.
-    if (said === '') void writeFile(join(folder, 'a.json'), moduleText('a', 2));
+    if (said === '') renameSync(join(folder, 'next.json'), join(folder, 'a.json'));
     said += part.toString();
   });
   expect(await ended).toEqual([0, null]);
