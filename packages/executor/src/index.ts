@@ -14,6 +14,7 @@ export { isolateListener } from './isolate-listener.ts';
 export type { EndOfLife } from './lifetime.ts';
 export { type Caller, openCaller } from './open-caller.ts';
 export { type MessageReading, type ReadMessageOptions, readMessage } from './read-message.ts';
+export { type ReadOneMessageOptions, readOneMessage } from './read-one-message.ts';
 export type { RecoveryFailure } from './recover-resources.ts';
 export { type ResumeRunOptions, resumeRun } from './resume-run.ts';
 export { type RecoveredSession, recoverSession, resumeToolCall } from './resume-tool-call.ts';

@@ -12,7 +12,7 @@ import {
   type ModelUsage,
   type ToolCall,
 } from '@holdfast/core';
-import { type MessageReading, readMessage } from '@holdfast/executor';
+import { type MessageReading, readOneMessage } from '@holdfast/executor';
 import { compileSchema, describeIssues } from '@holdfast/schema';
 import { type ModuleError, type ModuleErrorOptions, moduleError } from './module-error.ts';
 import type { Program } from './program.ts';
@@ -71,7 +71,7 @@ export async function askProgram<Output>(
   let output: JsonObject = {};
   for (;;) {
     if (isAborted(signal)) return { ...course, type: 'ended' };
-    const reading = await readOne(model, { messages, signal, deadline });
+    const reading = await readOneMessage(model, { messages, tools: [], deadline }, { signal, maxCharacters });
     course = addRequest(course, reading);
     if (reading.type === 'ended' || isAborted(signal)) return { ...course, type: 'ended' };
     if (reading.type !== 'message') return { ...course, type: 'failed', error: modelFailed(model, reading), output };
@@ -118,32 +118,6 @@ function inputInvalid(name: string, problem: string): HoldfastError {
 
 function isAborted(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true;
-}
-
-interface Request {
-  readonly messages: readonly Message[];
-  readonly signal: AbortSignal | undefined;
-  readonly deadline: Deadline | undefined;
-}
-
-/** Made once, as each would take a stack with it; and not by `DOMException`, which not every runtime has. */
-const isRead: Error = Object.assign(new Error('The message has been read.'), { name: 'AbortError' });
-
-async function readOne(model: Model, { messages, signal, deadline }: Request): Promise<MessageReading> {
-  // What the model still does behind its answer is for nobody, and it is told so.
-  const own = new AbortController();
-  const onEnd = (end: () => void): (() => void) => {
-    const stop = (): void => {
-      own.abort(signal?.reason);
-      end();
-    };
-    signal?.addEventListener('abort', stop, { once: true });
-    return () => signal?.removeEventListener('abort', stop);
-  };
-  const request = { messages, tools: [], signal: own.signal, deadline };
-  const reading = await readMessage(model, request, { onEnd, maxCharacters });
-  own.abort(isRead);
-  return reading;
 }
 
 function addRequest({ usage, requests }: AskedCourse, reading: MessageReading): AskedCourse {

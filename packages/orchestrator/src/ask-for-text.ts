@@ -6,7 +6,7 @@ import {
   type Model,
   type ModelUsage,
 } from '@holdfast/core';
-import { readMessage } from '@holdfast/executor';
+import { readOneMessage } from '@holdfast/executor';
 
 export interface AskForTextOptions {
   readonly messages: readonly Message[];
@@ -38,19 +38,7 @@ export async function askForText(
   { messages, signal: outer, deadline, maxCharacters = 1_000_000 }: AskForTextOptions,
 ): Promise<AskedText> {
   outer?.throwIfAborted();
-  // What the model still does behind its answer is for nobody, and it is told so.
-  const own = new AbortController();
-  const onEnd = (end: () => void): (() => void) => {
-    const stop = (): void => {
-      own.abort(outer?.reason);
-      end();
-    };
-    outer?.addEventListener('abort', stop, { once: true });
-    return () => outer?.removeEventListener('abort', stop);
-  };
-  const request = { messages, tools: [], signal: own.signal, deadline };
-  const reading = await readMessage(model, request, { onEnd, maxCharacters });
-  own.abort();
+  const reading = await readOneMessage(model, { messages, tools: [], deadline }, { signal: outer, maxCharacters });
   outer?.throwIfAborted();
   const { text } = reading;
   switch (reading.type) {
