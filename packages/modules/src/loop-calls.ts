@@ -110,6 +110,14 @@ export function leaveCalls(calls: readonly NamedCall[], text: string): readonly 
   return calls.map(({ id, name, args }) => Object.freeze({ id, name, args, text }));
 }
 
+/** Calls of a round of which the first waits for a person. */
+export function leaveWaiting(waiting: readonly NamedCall[]): readonly LoopCall[] {
+  return [...leaveCalls(waiting.slice(0, 1), waits), ...leaveCalls(waiting.slice(1), waitsBehind)];
+}
+
+const waits = 'Waits for the answer of a person.';
+const waitsBehind = 'Waits for a call before it.';
+
 /** What the next round is told of calls: a line for each, and one for all that were too many. */
 export function toContextLines(calls: readonly LoopCall[]): readonly string[] {
   const told = calls.filter(({ text }) => text !== overLimit);

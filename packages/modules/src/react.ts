@@ -1,6 +1,7 @@
 import { HoldfastError, type JsonObject, type Message, type Model, type Tool } from '@holdfast/core';
 import { readInput } from './ask-program.ts';
 import { openLoopCaller } from './loop-caller.ts';
+import { leaveWaiting } from './loop-calls.ts';
 import { stopProblem, toLoopProblem } from './loop-problem.ts';
 import { readEnds, recordResume } from './loop-state.ts';
 import type { Prediction, Predictor } from './prediction.ts';
@@ -222,7 +223,9 @@ function conclude<Output>(end: ReactEnd, { run, start, steps, name }: Concluding
           : { ...kept, protocol: 'text', turn: end.turn as TextTurn, steps },
       );
       const { pending } = end;
-      return toConducted({ ...common, reason: 'suspended', output, error: stopProblem('suspended'), pending, state });
+      const error = stopProblem('suspended');
+      const asked = Object.freeze([...calls, ...leaveWaiting(end.waiting)]);
+      return toConducted({ ...common, calls: asked, reason: 'suspended', output, error, pending, state });
     }
     default:
       return end satisfies never;
