@@ -19,7 +19,7 @@ import { renderProgram } from './render-program.ts';
 import type { Signature } from './signature.ts';
 import { checkCount, isToolset, type LoopRunOptions } from './tool-loop.ts';
 import type { ToolLoopResult } from './tool-loop-result.ts';
-import { createToolset, type Toolset, type ToolsetOptions } from './toolset.ts';
+import { createToolset, putOver, type Toolset, type ToolsetOptions } from './toolset.ts';
 
 /** How a model asks for calls. `native`: it is offered tools. `text`: a call is written in fields of its answer. */
 export type ReactProtocol = 'native' | 'text';
@@ -116,7 +116,7 @@ export function react<Input, Output>(
 
   const conduct = async (start: Start, { model: other, ...over }: LoopRunOptions): Promise<Conducted<Output>> => {
     checkReserved(toolset, start.protocol);
-    const loop = openLoopCaller(toolset, { ...options, ...over }, start.state?.loop);
+    const loop = openLoopCaller(toolset, putOver(options, over), start.state?.loop);
     try {
       const { state } = start;
       const earlier =
@@ -167,7 +167,7 @@ export function react<Input, Output>(
         const { output, reasoning, usage, requests } = result;
         return Object.freeze({ output, ...(reasoning === undefined ? {} : { reasoning }), usage, requests });
       }
-      const signal = run.signal ?? options.signal;
+      const { signal } = toolset.callOptions(putOver(options, run));
       if (result.reason === 'aborted' && signal?.aborted === true) throw signal.reason;
       throw error ?? new HoldfastError(result.error.code, result.error.message);
     },
