@@ -66,7 +66,7 @@ export async function readManifest(source: ModuleSource): Promise<ManifestReadin
   const at = (problem: ManifestProblem): ModuleDiagnostic => ({ ...problem, path: manifestPath });
   let text: string | undefined;
   try {
-    text = await source.read(manifestPath);
+    text = await readText(source, manifestPath);
   } catch (thrown) {
     return { type: 'invalid', diagnostics: [at({ ...toReadProblem(thrown, manifestPath), severity: 'error' })] };
   }
@@ -132,7 +132,7 @@ async function readPinned(source: ModuleSource, path: string, pinned: string | n
   for (const place of places) {
     let text: string | undefined;
     try {
-      text = await source.read(place);
+      text = await readText(source, place);
     } catch (thrown) {
       problem = toReadProblem(thrown, path);
       if (place === path) break;
@@ -152,6 +152,16 @@ async function readPinned(source: ModuleSource, path: string, pinned: string | n
     type: 'problem',
     problem: problem ?? problemAt('', 'modules.file_missing', `There is no file \`${path}\`.`),
   };
+}
+
+/** A source is code of a host: bytes would make trouble only far from here. */
+async function readText(source: ModuleSource, path: string): Promise<string | undefined> {
+  const text: unknown = await source.read(path);
+  if (text === undefined || typeof text === 'string') return text;
+  throw new HoldfastError(
+    'modules.unreadable',
+    `\`${path}\` cannot be read: the source has to give text, or \`undefined\` where there is no file, and gave something else.`,
+  );
 }
 
 function toReadProblem(thrown: unknown, path: string): ModuleProblem {
