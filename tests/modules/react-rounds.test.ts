@@ -116,14 +116,13 @@ describe.each(['native', 'text'] as const)('%s', (protocol) => {
 
   test('a model that throws at its signal has not failed', async () => {
     const controller = new AbortController();
-    const model = {
-      id: 'test:throwing',
-      async *stream({ signal }: { readonly signal?: AbortSignal | undefined }): AsyncGenerator<never> {
-        const stopped = new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
-        controller.abort();
-        await stopped;
-      },
-    };
+    const model = scriptedModel([
+      ({ signal }) =>
+        new Promise((_, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason));
+          controller.abort();
+        }),
+    ]);
     const running = react(question, { model, tools: [], protocol }).run(input, { signal: controller.signal });
     expect(await running).toMatchObject({ reason: 'aborted', error: { code: 'modules.aborted' } });
   });
@@ -211,6 +210,19 @@ describe('what the model is asked with', () => {
     expect(shown.map(({ arguments: given }) => given)).toEqual([{ ...right }]);
     expect(Object.isFrozen(messages)).toBe(true);
   });
+});
+
+test('a model that cannot be offered tools is asked in text, also where only the run brings it', async () => {
+  const other = { ...scriptedModel([step('finish'), extracted()]), callsTools: false };
+  const { model, predictor } = setUp([]);
+  expect(await predictor.run(input, { model: other })).toMatchObject({ reason: 'submit', output: right });
+  expect([model.requests.length, other.requests.map(({ tools }) => tools.length)]).toEqual([0, [0, 0]]);
+});
+
+test('an invoke rejects with the reason of a signal that it was made with, and what it gives is frozen', async () => {
+  const reason = new Error('enough');
+  await expect(setUp([], { signal: AbortSignal.abort(reason) }).predictor.invoke(input)).rejects.toBe(reason);
+  expect(Object.isFrozen(await setUp([calls(submit())]).predictor.invoke(input))).toBe(true);
 });
 
 test('a limit of what is shown that is none is refused', () => {

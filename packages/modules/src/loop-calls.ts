@@ -50,9 +50,7 @@ export function nameCalls(asked: readonly AskedCall[], { loop, round, taken }: R
 function repeat(first: NamedCall, call: NamedCall): NamedCall {
   const isSame = first.name === call.name && JSON.stringify(first.args) === JSON.stringify(call.args);
   if (!isSame) return { ...call, refusal: 'Invalid arguments: its id was used before, for another call.' };
-  return first.refusal === undefined
-    ? { ...call, sameAs: first.sameAs ?? first.callId }
-    : { ...call, refusal: first.refusal };
+  return first.refusal === undefined ? { ...call, sameAs: first.callId } : { ...call, refusal: first.refusal };
 }
 
 export interface RunCallsOptions {
