@@ -231,7 +231,7 @@ class Engine implements ModuleEngine {
   }
 
   #notFound(moduleId: string): ModuleError {
-    const { modules, ofModules } = this.#parts.reloads.shelf;
+    const { modules, ofManifest, ofModules } = this.#parts.reloads.shelf;
     const shown = toPrintable(moduleId.slice(0, 128));
     const known = ofModules.get(moduleId)?.filter(({ severity }) => severity === 'error') ?? [];
     const unsigned = known.find(({ code }) => code === 'modules.signature_not_found');
@@ -239,8 +239,17 @@ class Engine implements ModuleEngine {
       return moduleError('modules.signature_not_found', unsigned.message, { data: { moduleId: shown } });
     const [first] = known;
     if (first !== undefined) {
-      return moduleError('modules.not_found', `\`${shown}\` could not be loaded: ${first.message}`, {
+      return moduleError('modules.not_found', `\`${shown}\` could not be loaded: ${withPath(first)}`, {
         data: { moduleId: shown, problems: known.map(({ code }) => code) },
+      });
+    }
+    // Without a manifest, as in another folder than was meant, no id is wrong.
+    const unlisted = ofManifest.find(
+      ({ code, severity }) => severity === 'error' || code === 'modules.manifest_missing',
+    );
+    if (unlisted !== undefined && modules.size === 0) {
+      return moduleError('modules.not_found', `There is no module \`${shown}\`: ${withPath(unlisted)}`, {
+        data: { moduleId: shown, problems: [unlisted.code] },
       });
     }
     const nearest = nearestNames(moduleId, modules.keys());
@@ -258,6 +267,11 @@ function isListed({ entries, modules, ofModules }: ModuleShelf, moduleId: string
   return entries.has(moduleId) || modules.has(moduleId) || ofModules.has(moduleId);
 }
 
+/** With the name of the file, where the message does not say it itself. */
+function withPath({ path, message }: ModuleDiagnostic): string {
+  return message.includes(`\`${path}\``) ? message : `\`${path}\`: ${message}`;
+}
+
 /** @throws HoldfastError `modules.load_failed`. */
 function checkLoaded({ name }: ModuleSource, diagnostics: readonly ModuleDiagnostic[]): void {
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
@@ -266,7 +280,7 @@ function checkLoaded({ name }: ModuleSource, diagnostics: readonly ModuleDiagnos
   const more = errors.length === 1 ? '' : ` \`data.diagnostics\` has ${errors.length} of them.`;
   throw new HoldfastError(
     'modules.load_failed',
-    `\`${name}\` has a module that cannot be loaded: ${first.message}${more}`,
+    `\`${name}\` has a module that cannot be loaded: ${withPath(first)}${more}`,
     {
       data: { diagnostics: diagnostics.map((diagnostic) => ({ ...diagnostic })) },
     },
