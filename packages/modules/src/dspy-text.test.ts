@@ -61,6 +61,15 @@ describe('a pickle is refused before it is looked into', () => {
   });
 });
 
+test.each(['sums.json', '/srv/models/qa.JSON\n', 'C:\\a b.json'])('the path %j is not the text', async (source) => {
+  expect(await problemsOf(source, { signature: answer })).toMatchObject([
+    { code: 'dspy.invalid', path: '', message: expect.stringMatching(/^This is the path of a file/) },
+  ]);
+  expect(await problemsOf('"qa.json"', { signature: answer })).toMatchObject([
+    { message: 'A state of DSPy is a JSON object; this is something else.' },
+  ]);
+});
+
 test('the digest is of the bytes as they are', async () => {
   const text = readFixture('predict');
   const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(`${text} `));
