@@ -263,8 +263,9 @@ class Engine implements ModuleEngine {
   }
 }
 
-function isListed({ entries, modules, ofModules }: ModuleShelf, moduleId: string): boolean {
-  return entries.has(moduleId) || modules.has(moduleId) || ofModules.has(moduleId);
+/** What the manifest names is in force, or it is told why not. */
+function isListed({ modules, ofModules }: ModuleShelf, moduleId: string): boolean {
+  return modules.has(moduleId) || ofModules.has(moduleId);
 }
 
 /** With the name of the file, where the message does not say it itself. */
