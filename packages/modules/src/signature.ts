@@ -49,7 +49,8 @@ export interface SignatureDefinition<Input, Output> {
 }
 
 const signatureName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
-const fieldName = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
+/** Not the key that JSON of a model may not have. */
+const fieldName = /^(?!__proto__$)[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 /** Stands at the end of what a model answers, in whichever case. */
 const endOfAnswer = 'completed';
 
