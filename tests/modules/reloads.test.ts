@@ -119,3 +119,21 @@ test('a change is read 50 ms after it, not before, and very many are one for eve
   ]);
   watch.close();
 });
+
+test('closing a watch closes that of the source, once', async () => {
+  let closed = 0;
+  const source: ModuleSource = {
+    ...memoryModules(moduleFiles(['a'])),
+    async watch() {
+      const close = (): void => {
+        closed += 1;
+      };
+      return { close };
+    },
+  };
+  const engine = await createModuleEngine({ source, signatures: [question], model: versionModel() });
+  const watch = await engine.watch();
+  watch.close();
+  watch.close();
+  expect(closed).toBe(1);
+});

@@ -114,10 +114,28 @@ describe('limits', () => {
     expect(modules[0]?.module_id).toBe(path.slice(0, 120));
   });
 
-  test('long keys and long issues are cut', async () => {
+  test.each([
+    { path: "d['k'].x", id: 'd-k.x' },
+    { path: 'hop[0]', id: 'hop-0' },
+    { path: '__a', id: 'a' },
+  ])('$path gives the id $id', async ({ path, id }) => {
+    const { modules } = await importOk(fileOf({ [path]: stateOf() }), { signatures: { [path]: answer } });
+    expect(modules[0]?.module_id).toBe(id);
+  });
+
+  test('long keys are cut', async () => {
     const key = 'k'.repeat(10_000);
     const { report } = await importOk(fileOf(stateOf({ demos: [{ ...demo, [key]: 1 }] })), { signature: answer });
     expect(report.ignored).toEqual([{ path: `demos[].${key.slice(0, 100)}`, count: 1 }]);
+  });
+
+  test('what is refused is frozen, as what is imported', async () => {
+    for (const text of ['', '[]', fileOf({ other: 3 })]) {
+      const problems = await problemsOf(text, { signature: answer });
+      expect([Object.isFrozen(problems), problems.every((problem) => Object.isFrozen(problem))]).toEqual([true, true]);
+    }
+    const { modules, report } = await importOk(fileOf(stateOf()), { signature: answer });
+    for (const part of [modules, modules[0], report]) expect(Object.isFrozen(part)).toBe(true);
   });
 
   test.each(['30.0.1', '2.6.0', `3.${'0'.repeat(60)}`])('a version of %s is not one of DSPy 3', async (version) => {
