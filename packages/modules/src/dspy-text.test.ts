@@ -77,3 +77,10 @@ test('the digest is of the bytes as they are', async () => {
   const imported = await importDspy(`${text} `, { signature: answer });
   expect(imported).toMatchObject({ report: { digest: `sha256:${hex}` } });
 });
+
+test.each([[null], [5], [{}], [[]]])('a value that is no text is refused: %j', async (value) => {
+  expect(await importDspy(value as unknown as string, { signature: answer })).toMatchObject({
+    type: 'refused',
+    problems: [{ code: 'dspy.invalid', path: '', message: expect.stringContaining('unparsed') }],
+  });
+});

@@ -18,6 +18,12 @@ const limits = { maxDepth: 64, maxKeys: 1_000_000, maxLength };
  * `program.pkl` beside `metadata.json`).
  */
 export async function readDspyText(source: string | Uint8Array): Promise<DspyText> {
+  const given: unknown = source;
+  if (typeof given !== 'string' && !(given instanceof Uint8Array))
+    return refuse(
+      'dspy.invalid',
+      'The state was given neither as text nor as bytes; give what the file holds, unparsed.',
+    );
   if (source.length > maxLength) {
     const unit = typeof source === 'string' ? 'characters' : 'bytes';
     return refuse('dspy.too_large', `The file has ${source.length} ${unit}; ${maxLength} is the limit.`);
