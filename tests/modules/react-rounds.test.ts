@@ -31,9 +31,15 @@ const asking = definePolicy({ name: 'asking', check: () => ask('Somebody has to 
 test('what was called before the call that waited is answered as it ended, each in its place', async () => {
   const session = createSession();
   const options = { session, policies: [asking] };
-  const asked = calls(call('gold', { player: 1 }, 'p'), call('none'), call('gold', { player: 2 }), submit());
+  const asked = calls(
+    call('gold', { player: 1 }, 'p'),
+    call('none'),
+    call('gold', { player: 2 }),
+    call('gold', { player: 3 }),
+    submit(),
+  );
   let result = await setUp([asked], options).predictor.run(input);
-  for (const _ of ['first', 'second']) {
+  for (const _ of ['first', 'second', 'third']) {
     if (result.reason !== 'suspended') throw new Error(`It ended: ${result.reason}.`);
     const state: JsonObject = JSON.parse(JSON.stringify(result.state));
     await answerApproval(session, result.pending[0]?.callId ?? '', { type: 'approve' });
@@ -45,7 +51,8 @@ test('what was called before the call that waited is answered as it ended, each 
       ['p', true, '{"gold":100,"u'],
       ['call_0_1', false, 'Tool not found'],
       ['call_0_2', true, '{"gold":200,"u'],
-      ['call_0_3', true, 'Submitted.'],
+      ['call_0_3', true, '{"gold":300,"u'],
+      ['call_0_4', true, 'Submitted.'],
     ],
   );
 });

@@ -142,3 +142,17 @@ test('a step of react has fields of its own, for which the signature has to have
     code: 'modules.signature_invalid',
   });
 });
+
+test('an instruction that lists the tools itself is used as it is', async () => {
+  const model = playModel('hm');
+  const { tool_protocol: _, lists_tools: __, extract: ___, ...definition } = reactModule;
+  const toldOf = (more: object): string => {
+    const module = { ...definition, demos: [], instruction: 'Look.', tool_protocol: 'text' as const, ...more };
+    return (toPredictor(module, { signatures, model, tools: [inventory] }) as ReactPredictor)
+      .render(input)
+      .map(({ text }) => text)
+      .join();
+  };
+  expect(toldOf({})).toContain('check_inventory');
+  expect(toldOf({ lists_tools: true })).not.toContain('check_inventory');
+});

@@ -37,7 +37,7 @@ export function toPredictor(
   const { instruction, demos, descriptions, extract, tool_protocol: protocol, lists_tools: listsTools } = definition;
   return react(program.signature, {
     model,
-    tools: definition.tool_enabled ? tools : [],
+    tools,
     demos,
     ...(instruction === undefined ? {} : { instruction }),
     ...(descriptions === undefined ? {} : { descriptions }),

@@ -45,8 +45,11 @@ function fakeWatches(fails: (path: string) => boolean = () => false) {
 /** Resolves with each telling. */
 function listen() {
   let heard = Promise.withResolvers<string | undefined>();
+  let count = 0;
   return {
+    count: () => count,
     changed(path: string | undefined): void {
+      count += 1;
       heard.resolve(path);
       heard = Promise.withResolvers();
     },
@@ -56,9 +59,9 @@ function listen() {
 
 async function start(followed: FollowedFiles = createFollowedFiles(), fails?: (path: string) => boolean) {
   const watches = fakeWatches(fails);
-  const { changed, next } = listen();
+  const { changed, next, count } = listen();
   const watch = await watchFolder(root, { followed, changed, watchPath: watches.watchPath });
-  return { ...watches, followed, next, watch };
+  return { ...watches, followed, next, count, watch };
 }
 
 test('where the system does not say what has changed, anything may have', async () => {
@@ -116,7 +119,7 @@ test('so is what is asked for while the watch begins', async () => {
 
 test('a watch that is closed while folders are looked for opens none, and hears of none', async () => {
   await mkdir(join(root, 'other'));
-  const { followed, paths, calls, watch } = await start();
+  const { followed, paths, calls, count, watch } = await start();
   followed.add('other/b.json');
   watch.close();
   const before = calls();
@@ -126,7 +129,7 @@ test('a watch that is closed while folders are looked for opens none, and hears 
   followed.add('late/c.json');
   const more = await start(createFollowedFiles());
   more.watch.close();
-  expect([paths(), calls()]).toEqual([[], before]);
+  expect([paths(), calls(), count()]).toEqual([[], before, 0]);
 });
 
 test('a closed watch does not ask again for what failed', async () => {
