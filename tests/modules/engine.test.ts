@@ -68,14 +68,18 @@ test('MOD-8: modules by id and by tag, in the order of the manifest', async () =
   }
 });
 
-test('MOD-10: without a manifest there is an empty engine, and a warning; with `strict`, too', async () => {
-  for (const strict of [false, true]) {
-    const { engine } = await startEngine({ 'a.json': moduleText('a', 1) }, { strict });
-    expect(engine.moduleIds).toEqual([]);
-    expect(engine.diagnostics).toMatchObject([{ severity: 'warning', code: 'modules.manifest_missing' }]);
-    const { message } = await rejection(engine.invoke('a', asked));
-    expect(message).toBe('There is no module `a`: `memory` has no `manifest.json`, and so no modules.');
-  }
+test('MOD-10: without a manifest there is an empty engine, and a warning', async () => {
+  const { engine } = await startEngine({ 'a.json': moduleText('a', 1) });
+  expect(engine.moduleIds).toEqual([]);
+  expect(engine.diagnostics).toMatchObject([{ severity: 'warning', code: 'modules.manifest_missing' }]);
+  const { message } = await rejection(engine.invoke('a', asked));
+  expect(message).toBe('There is no module `a`: `memory` has no `manifest.json`, and so no modules.');
+});
+
+test('without a manifest, as in a folder that is not the one that was meant, `strict` makes no engine', async () => {
+  const { code, message } = await rejection(startEngine({ 'a.json': moduleText('a', 1) }, { strict: true }));
+  expect(code).toBe('modules.load_failed');
+  expect(message).toBe('`memory` cannot be loaded: `memory` has no `manifest.json`, and so no modules.');
 });
 
 test('where the manifest cannot be read, or lists nothing, that is why there is no module', async () => {
@@ -108,7 +112,7 @@ test('MOD-12: with `strict` it makes no engine, and all that is wrong is told', 
   const { engine } = await startEngine(oneBroken);
   const { code, message, data } = await rejection(startEngine(oneBroken, { strict: true }));
   expect(code).toBe('modules.load_failed');
-  expect(message).toContain('`memory` has a module that cannot be loaded: `b.json`: ');
+  expect(message).toContain('`memory` cannot be loaded: `b.json`: ');
   expect(data).toEqual({ diagnostics: engine.diagnostics });
   expect(engine.diagnostics.length).toBeGreaterThan(1);
   expect(() => JSON.stringify(data)).not.toThrow();

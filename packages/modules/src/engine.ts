@@ -33,7 +33,7 @@ export interface ModuleEngineOptions extends ToolsetOptions {
   readonly tools?: readonly Tool[];
   /** How often a module may be asked in one run with tools. Default: that of `wrapTools`, and of `react`. */
   readonly maxIterations?: number;
-  /** Whether one broken module is enough to make no engine. Default false: the others are loaded. */
+  /** Whether one broken module, or that there is no manifest, is enough to make no engine. Default false: the others are loaded. */
   readonly strict?: boolean;
 }
 
@@ -232,7 +232,7 @@ class Engine implements ModuleEngine {
 
   #notFound(moduleId: string): ModuleError {
     const { modules, ofManifest, ofModules } = this.#parts.reloads.shelf;
-    const shown = toPrintable(moduleId.slice(0, 128));
+    const shown = toPrintable(String(moduleId).slice(0, 128));
     const known = ofModules.get(moduleId)?.filter(({ severity }) => severity === 'error') ?? [];
     const unsigned = known.find(({ code }) => code === 'modules.signature_not_found');
     if (unsigned !== undefined)
@@ -275,15 +275,14 @@ function withPath({ path, message }: ModuleDiagnostic): string {
 
 /** @throws HoldfastError `modules.load_failed`. */
 function checkLoaded({ name }: ModuleSource, diagnostics: readonly ModuleDiagnostic[]): void {
-  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  // A folder that is not the one that was meant has no manifest.
+  const errors = diagnostics.filter(
+    ({ severity, code }) => severity === 'error' || code === 'modules.manifest_missing',
+  );
   const [first] = errors;
   if (first === undefined) return;
   const more = errors.length === 1 ? '' : ` \`data.diagnostics\` has ${errors.length} of them.`;
-  throw new HoldfastError(
-    'modules.load_failed',
-    `\`${name}\` has a module that cannot be loaded: ${withPath(first)}${more}`,
-    {
-      data: { diagnostics: diagnostics.map((diagnostic) => ({ ...diagnostic })) },
-    },
-  );
+  throw new HoldfastError('modules.load_failed', `\`${name}\` cannot be loaded: ${withPath(first)}${more}`, {
+    data: { diagnostics: diagnostics.map((diagnostic) => ({ ...diagnostic })) },
+  });
 }

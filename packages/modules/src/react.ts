@@ -1,5 +1,7 @@
 import { HoldfastError, type JsonObject, type Message, type Model, type Tool } from '@holdfast/core';
 import { readInput } from './ask-program.ts';
+import { checkDemos } from './check-demos.ts';
+import { extraNamesOfCode } from './extra-fields.ts';
 import { openLoopCaller } from './loop-caller.ts';
 import { leaveWaiting } from './loop-calls.ts';
 import { stopProblem, toLoopProblem } from './loop-problem.ts';
@@ -99,7 +101,7 @@ export function react<Input, Output>(
     ...(demos === undefined ? {} : { demos }),
     ...(descriptions === undefined ? {} : { descriptions }),
   };
-  const program = toProgram(signature, 'react', tuning);
+  const program = checkDemos(toProgram(signature, 'react', tuning), extraNamesOfCode('react'));
   let made: TextPrograms | undefined;
   const textPrograms = (): TextPrograms => {
     made ??= createTextPrograms(signature, { ...tuning, listsTools, extract });

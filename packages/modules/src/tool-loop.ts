@@ -52,11 +52,11 @@ export interface ToolLoop<Input = unknown, Output = unknown> {
  *
  * @throws HoldfastError `options.invalid`, and as `createToolset`.
  */
+export function wrapTools(predict: PredictFunction, options: WrapToolsOptions): ToolLoop<JsonObject, JsonObject>;
 export function wrapTools<Input, Output>(
   predict: Predictor<Input, Output>,
   options: WrapToolsOptions,
 ): ToolLoop<Input, Output>;
-export function wrapTools(predict: PredictFunction, options: WrapToolsOptions): ToolLoop<JsonObject, JsonObject>;
 export function wrapTools(
   predict: Predictor | PredictFunction,
   { tools, maxIterations = 5, maxResultCharacters = 8_000, toolResultKey = 'context', ...options }: WrapToolsOptions,
