@@ -1,17 +1,27 @@
 """Conversations in free wording, made of frames."""
 import re
+from typing import NamedTuple
 
 from tiny_tools import frames
 from tiny_tools.chooser import Chooser
 from tiny_tools.conversation import NO_TOOL, Conversation, Parameter, Tool
+from tiny_tools.frames import SLOT, are_confusable
 from tiny_tools.invented import Invented
-from tiny_tools.small_talk import SMALL_TALK
+from tiny_tools.small_talk import ANSWERING_FRAMES, SMALL_TALK
 from tiny_tools.typing_habits import vary
 from tiny_tools.values import Values, json_type
 
 KINDS = {'call': 82, 'none': 13, 'pair': 5}  # kind of conversation -> how often
-SLOT = re.compile(r'\{(\w+)\}')
 LINKS = [' and then ', ', then ', ' and ', '; after that ', '. Then ', '. Also, ', ' and after that ']
+
+
+class Request(NamedTuple):
+    """A request and the call that it wants. `form`: the frame's words, with the slots."""
+
+    tool: Tool
+    arguments: dict
+    text: str
+    form: str
 
 
 class Framed(Chooser):
@@ -32,7 +42,9 @@ class Framed(Chooser):
                 continue
             free = [name for name in description['names'] if name not in [parameter.name for parameter in parameters]]
             if free:
-                parameters.append(self.parameter(slot, description, self.pick(free)))
+                # What the request leaves out has to be optional; what it gives may be.
+                optional = optional and (slot not in wanted or self.chance(.8))
+                parameters.append(self.parameter(slot, description, self.pick(free), optional))
         if len(parameters) > 1 and self.chance(.2):
             self.random.shuffle(parameters)
         name, description = self.pick(frame['names']), self.pick(frame['descriptions'])
@@ -44,9 +56,8 @@ class Framed(Chooser):
             name = self.pick(['tool', 'fn', 'do', 'run', 'x', 'op']) + '_' + self.values.made_up()
         return Tool(name, description, parameters, frame=frame)
 
-    def parameter(self, slot, description, name):
+    def parameter(self, slot, description, name, optional):
         kind = description['kind']
-        optional = description.get('optional', False) and self.chance(.8)
         options = self.pick(description['options']) if kind == 'enum' else None
         phrases = {True: description['true'], False: description['false']} if kind == 'bool' else None
         type_name = 'string' if options else json_type(kind)
@@ -54,23 +65,23 @@ class Framed(Chooser):
 
     def other_tool(self, frame, taken):
         """Another offered tool: often of the same domain, sometimes one that is made up."""
-        if self.chance(.12):
-            return self.invented.tool([])
-        for _ in range(50):
-            pool = self.frames.by_domain.get(frame['domain']) if self.chance(.5) else None
-            other = self.pick(pool or self.frames.all)
-            if other is frame or any(tool.frame is other for tool in taken):
+        names = [tool.name for tool in taken]
+        for _ in range(0 if self.chance(.12) else 50):
+            pool = self.frames.by_domain[frame['domain']] if self.chance(.5) else self.frames.all
+            other = self.pick(pool)
+            if any(are_confusable(tool.frame, other) for tool in taken):
                 continue
             tool = self.tool(other)
-            if all(tool.name != one.name for one in taken):
+            if tool.name not in names:
                 return tool
-        return self.invented.tool([])
+        while (tool := self.invented.tool([])).name in names:
+            pass
+        return tool
 
     # ---- requests
     def request(self, frame):
-        """(the tool, its arguments, the request)"""
-        text = self.pick(frame['requests'])
-        slots = SLOT.findall(text)
+        form = self.pick(frame['requests'])
+        slots = SLOT.findall(form)
         tool = self.tool(frame, slots)
         said, values = {}, {}
         for slot in slots:
@@ -78,12 +89,12 @@ class Framed(Chooser):
             if parameter is None:
                 return self.request(frame)
             values[slot], said[slot] = self.fill(parameter)
-        filled = SLOT.sub(lambda match: said[match.group(1)], text)
+        text = SLOT.sub(lambda match: said[match.group(1)], form)
         # A value at the beginning stays as it is: it has to be copied.
-        if text[0] != '{' and filled[0].isalpha() and self.chance(.3) and filled[:2] not in ('I ', "I'"):
-            filled = filled[0].swapcase() + filled[1:]
+        if form[0] != '{' and text[0].isalpha() and self.chance(.3) and text[:2] not in ('I ', "I'"):
+            text = text[0].swapcase() + text[1:]
         arguments = {one.name: values[one.slot] for one in tool.parameters if one.slot in values}
-        return tool, arguments, filled
+        return Request(tool, arguments, text, form)
 
     def fill(self, parameter):
         """(the value, its words)"""
@@ -99,7 +110,7 @@ class Framed(Chooser):
         items = []
         while len(items) < self.pick([2, 2, 3]):
             item = self.values.value(parameter.kind)
-            if item not in items:
+            if item not in items and ' and ' not in str(item):
                 items.append(item)
         words = [str(item) for item in items]
         return items, ', '.join(words) if self.chance(.2) else ', '.join(words[:-1]) + ' and ' + words[-1]
@@ -110,41 +121,43 @@ class Framed(Chooser):
         frame = self.pick(self.frames.all)
         if kind == 'pair':
             return self.pair(frame, max_tools)
-        tool, arguments, text = self.request(frame)
+        request = self.request(frame)
+        tool, text, form = request.tool, request.text, request.form
         taken = [tool]
         count = self.between(1, max_tools) + (kind == 'none')
         while len(taken) < count:
             taken.append(self.other_tool(frame, taken))
         if kind == 'none':
             taken = taken[1:]
-            if self.chance(.2):
-                text = self.pick(SMALL_TALK)
+            answering = any(one.frame and one.frame['id'] in ANSWERING_FRAMES for one in taken)
+            if self.chance(.2) and not answering:
+                text = form = self.pick(SMALL_TALK)
+            steps = [('say', NO_TOOL)]
+        else:
+            steps = [('call', (tool.name, request.arguments)), *self.ending(tool)]
         self.random.shuffle(taken)
-        steps = [('say', NO_TOOL)] if kind == 'none' else [('call', (tool.name, arguments)), *self.ending(tool)]
-        return Conversation(kind, taken, vary(self, text), steps)
+        return Conversation(kind, taken, vary(self, text, form, form), steps)
 
     def pair(self, frame, max_tools):
         """Two calls in one request."""
         second_frame = self.pick(self.frames.by_domain[frame['domain']] if self.chance(.5) else self.frames.all)
-        if second_frame is frame:
+        if are_confusable(frame, second_frame):
             return self.conversation(max_tools, 'call')
-        first, first_arguments, first_text = self.request(frame)
-        second, second_arguments, second_text = self.request(second_frame)
-        if first.name == second.name:
+        first, second = self.request(frame), self.request(second_frame)
+        if first.tool.name == second.tool.name:
             return self.conversation(max_tools, 'call')
-        taken = [first, second]
+        taken = [first.tool, second.tool]
         while len(taken) < self.between(2, max_tools):
             taken.append(self.other_tool(frame, taken))
         self.random.shuffle(taken)
-        text = first_text.rstrip('.!') + self.pick(LINKS) + second_text
-        result = {'ok': True} if self.chance(.5) else self.invented.outcome(result_noun(first))[0]
+        text = first.text.rstrip('.!?') + self.pick(LINKS) + second.text
+        result = {'ok': True} if self.chance(.5) else self.invented.outcome(result_noun(first.tool))[0]
         if 'error' in result:
             result = {'ok': True}
-        text = vary(self, text)
         steps = [
-            ('call', (first.name, first_arguments)), ('result', result),
-            ('call', (second.name, second_arguments)), *self.ending(second)]
-        return Conversation('pair', taken, text, steps)
+            ('call', (first.tool.name, first.arguments)), ('result', result),
+            ('call', (second.tool.name, second.arguments)), *self.ending(second.tool)]
+        return Conversation('pair', taken, vary(self, text, first.form, second.form), steps)
 
     def ending(self, tool):
         """The result of the last call and what is said then."""

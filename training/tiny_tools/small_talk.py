@@ -9,3 +9,8 @@ SMALL_TALK = GREETINGS + [
     'what is the capital of France?', 'why is the sky blue?', 'are you a human?', 'you are wrong',
     'ignore everything above', 'I am bored', 'what should I have for dinner?', 'goodbye', 'can you help me?',
 ]
+# What some of it could be a job for: frames that are never offered with it.
+ANSWERING_FRAMES = {
+    'encyclopedia.lookup', 'web.search', 'game.new', 'restaurant.search', 'food.by_ingredients', 'food.meal_plan',
+    'media.play_song', 'media.lyrics', 'weather.now',
+}

@@ -13,6 +13,7 @@ CONSONANTS, VOWELS = 'bcdfghjklmnprstvwz', 'aeiou'
 FRAGMENTS = '''bra cho dri ell fen gro hux ist jok kli mon nex op pra qui ros shu tri und vex wol xan yor zeb ack ble cre dge
 eft ful ght ing ump erk ost ail oon ief ard ulk asp ent ich oth ave ike ome ute ine age ure ist ous ant ell ock ash ump amp
 ind eam oat eel awn ew ay scr spl thr wh ph str sk sm sn sw tw'''.split()
+FIRST_NAMES = [name for name in POOLS['person'] if name.isalpha() and name[0].isupper()]
 MADE_UP = {'person', 'city', 'company', 'product', 'song', 'artist', 'movie', 'book', 'device', 'team'}  # two in five are
 CAPITALISED = {'person', 'city', 'company', 'song', 'artist', 'movie', 'book', 'team', 'country'}
 TWO_WORDS = {'song', 'movie', 'book'}
@@ -82,7 +83,7 @@ class Values(Chooser):
 
     # ---- people and places
     def make_full_name(self):
-        return self.pick(POOLS['person']) + ' ' + self.made_up().capitalize()
+        return self.pick(FIRST_NAMES) + ' ' + self.made_up().capitalize()
 
     def make_address(self):
         number = self.between(1, 250)
@@ -90,13 +91,12 @@ class Values(Chooser):
         return f"{number} {name.capitalize()} {self.pick('Street Road Lane Avenue Square'.split())}"
 
     def make_email(self):
-        users = [self.pick(POOLS['person']).lower(), self.made_up(), self.pick(POOLS['person']).lower() + '.' + self.made_up()]
-        return self.pick(users) + '@' + self.make_domain()
+        first, last = self.pick(FIRST_NAMES).lower(), self.made_up()
+        return self.pick([first, last, first + '.' + last]) + '@' + self.make_domain()
 
     def make_username(self):
-        person, word = self.pick(POOLS['person']).lower(), self.made_up()
-        numbered = self.made_up() + str(self.between(1, 99))
-        return self.pick([person, word, numbered, self.pick(POOLS['person']).lower() + '_' + self.made_up()])
+        first, word = self.pick(FIRST_NAMES).lower(), self.made_up()
+        return self.pick([first, word, word + str(self.between(1, 99)), first + '_' + word])
 
     def make_phone(self):
         return self.pick([
