@@ -1,11 +1,10 @@
 // Measures a GGUF file on cases (JSON lines):
 //   node training/evaluate.mjs MODEL.gguf [--cases FILE] [--json FILE] [--failures FILE] [--limit N]
 // free: the model decides between a call and an answer. grammar: a call is forced and has to fit one of the offered schemas.
-// Greedy, on the CPU, one thread. node-llama-cpp is the one of the adapter's package in this workspace.
+// Greedy.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { loadTinyModel } from './load-model.mjs';
 
 const contextTokens = 640;
 const longestAnswer = 160; // tokens
@@ -26,10 +25,7 @@ if (modelPath === undefined) {
   process.exit(2);
 }
 
-const adapter = createRequire(new URL('../packages/adapter-llama-cpp/package.json', import.meta.url));
-const { getLlama, LlamaCompletion } = await import(pathToFileURL(adapter.resolve('node-llama-cpp')).href);
-const llama = await getLlama({ gpu: false, build: 'never', skipDownload: true, logLevel: 'error', maxThreads: 1 });
-const model = await llama.loadModel({ modelPath });
+const { llama, model, LlamaCompletion } = await loadTinyModel(modelPath);
 const context = await model.createContext({ contextSize: contextTokens, batchSize: contextTokens });
 const completion = new LlamaCompletion({ contextSequence: context.getSequence() });
 

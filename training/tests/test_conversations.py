@@ -81,12 +81,30 @@ class ConversationsTest(unittest.TestCase):
                         if tool is not other and tool.name in wanted:
                             self.assertFalse(frames.are_confusable(tool.frame, other.frame), segments(conversation))
 
+    def test_no_item_of_a_list_looks_like_two(self):
+        for conversation in self.conversations(Framed, False, 6000):
+            for what, content in conversation.steps:
+                for value in content[1].values() if what == 'call' else ():
+                    for item in value if isinstance(value, list) else ():
+                        self.assertNotRegex(str(item), r'\band\b|,')
+
     def test_a_closing_word_is_never_joined_to_a_value(self):
         for conversation in self.conversations(Framed, False, 3000):
             for what, content in conversation.steps[:1]:
                 for value in content[1].values() if what == 'call' else ():
                     joined = re.search(re.escape(str(value)) + r' (asap|thanks|right away|if you can)[.!]?$', conversation.request)
                     self.assertFalse(joined, conversation.request)
+
+    def test_what_the_request_names_is_given_or_is_no_parameter(self):
+        for held_out in (False, True):
+            for conversation in self.conversations(Framed, held_out, 3000):
+                for what, content in conversation.steps[:1] if conversation.kind == 'call' else ():
+                    tool = next(tool for tool in conversation.tools if tool.name == content[0])
+                    left_out = [p for p in tool.parameters if p.options and p.name not in content[1]]
+                    said = ' '.join(map(str, content[1].values())).lower()
+                    words = set(re.findall(r'\w+', conversation.request.lower())) - set(re.findall(r'\w+', said))
+                    for parameter in left_out:
+                        self.assertFalse(words & set(parameter.options), segments(conversation))
 
     def test_held_out_frames_never_occur_in_training(self):
         for conversation in self.conversations(Framed, False, 3000):

@@ -44,6 +44,7 @@ class FrameRulesTest(unittest.TestCase):
             'same phrase': changed(params={'room': {'names': ['room'], 'kind': 'bool', 'true': ['on'], 'false': ['on']}}),
             'a list of enum': changed(params={
                 'room': {'names': ['room'], 'kind': 'enum', 'options': [['hall', 'attic']], 'list': True}}),
+            'a list of company': changed(params={'room': {'names': ['room'], 'kind': 'company', 'list': True}}),
             'result is no JSON': changed(results=['{ok}']),
         }
         for words, frame in bad.items():

@@ -63,6 +63,4 @@ class TokenizerTest(unittest.TestCase):
 
     def test_frequent_neighbours_are_learnt_first_and_only_within_chunks(self):
         merges = learn(FIRST_MERGE + 3, ['low lower lowest'] * 3 + ['new 11 11 11 11 11'])
-        self.assertEqual(merges, ['ow', 'low', 'er'] if 'er' in merges else merges)
-        self.assertIn('low', merges)
-        self.assertNotIn('11', merges)
+        self.assertEqual(merges, ['ow', 'low', 'lowe'])

@@ -9,10 +9,12 @@ from itertools import combinations
 
 from tiny_tools import frames
 from tiny_tools.frames import SLOT
-from tiny_tools.values import KINDS
+from tiny_tools.values import KINDS, POOLS
 
 KEYS = {'id', 'names', 'descriptions', 'params', 'requests', 'results', 'domain'}
 COUNTS = {'names': (5, 9), 'descriptions': (4, 8), 'requests': (12, 26)}
+# In a list "a, b and c", none may look like two.
+NEVER_LISTED = {'enum', 'bool'} | {kind for kind, pool in POOLS.items() if any(' and ' in value for value in pool)}
 NAME = re.compile(r'[A-Za-z][A-Za-z0-9_.-]{1,40}')
 
 
@@ -55,7 +57,7 @@ def parameter_problems(parameter):
         problems.append('a bool without phrases for true and false')
     if kind == 'bool' and set(parameter.get('true', [])) & set(parameter.get('false', [])):
         problems.append('the same phrase for true and false')
-    if kind in ('enum', 'bool') and parameter.get('list'):
+    if kind in NEVER_LISTED and parameter.get('list'):
         problems.append(f'a list of {kind}')
     return problems
 

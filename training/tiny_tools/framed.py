@@ -33,12 +33,13 @@ class Framed(Chooser):
         self.frames = frames.HELD_OUT if held_out else frames.TRAINING
 
     # ---- tools
-    def tool(self, frame, wanted=()):
-        """A tool that does what the frame says. `wanted`: slots that it has to have."""
+    def tool(self, frame, form=''):
+        """A tool that does what the frame says. `form`: the words of the request that it has to be able to do."""
         parameters = []
+        wanted = SLOT.findall(form)
         for slot, description in frame['params'].items():
             optional = description.get('optional', False)
-            if optional and slot not in wanted and self.chance(.5):
+            if optional and slot not in wanted and (self.chance(.5) or says_an_option(form, description)):
                 continue
             free = [name for name in description['names'] if name not in [parameter.name for parameter in parameters]]
             if free:
@@ -82,7 +83,7 @@ class Framed(Chooser):
     def request(self, frame):
         form = self.pick(frame['requests'])
         slots = SLOT.findall(form)
-        tool = self.tool(frame, slots)
+        tool = self.tool(frame, form)
         said, values = {}, {}
         for slot in slots:
             parameter = tool.parameter_of_slot(slot)
@@ -110,7 +111,7 @@ class Framed(Chooser):
         items = []
         while len(items) < self.pick([2, 2, 3]):
             item = self.values.value(parameter.kind)
-            if item not in items and ' and ' not in str(item):
+            if item not in items:
                 items.append(item)
         words = [str(item) for item in items]
         return items, ', '.join(words) if self.chance(.2) else ', '.join(words[:-1]) + ' and ' + words[-1]
@@ -168,6 +169,12 @@ class Framed(Chooser):
         """Only the choice and the call, without what comes of it: short, so many fit into a minute."""
         whole = self.conversation(max_tools, self.random.choices(['call', 'none'], [88, 12])[0])
         return Conversation(whole.kind, whole.tools, whole.request, whole.steps[:1])
+
+
+def says_an_option(form, description):
+    """Do the words of a request themselves name an option, as "show the open tickets" does?"""
+    words = re.findall(r'\w+', SLOT.sub(' ', form).lower())
+    return any(option in words for options in description.get('options', ()) for option in options)
 
 
 def result_noun(tool):
