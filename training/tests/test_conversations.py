@@ -5,7 +5,7 @@ import unittest
 
 from tiny_tools import frames, word_lists
 from tiny_tools.conversation import NO_TOOL, compact_json, evaluation_case, segments
-from tiny_tools.framed import Framed
+from tiny_tools.framed import FREE_TEXT, Framed
 from tiny_tools.invented import Invented
 from tiny_tools.invented_words import is_held_out
 from tiny_tools.mixture import Mixture
@@ -88,12 +88,17 @@ class ConversationsTest(unittest.TestCase):
                     for item in value if isinstance(value, list) else ():
                         self.assertNotRegex(str(item), r'\band\b|,')
 
-    def test_a_closing_word_is_never_joined_to_a_value(self):
-        for conversation in self.conversations(Framed, False, 3000):
-            for what, content in conversation.steps[:1]:
-                for value in content[1].values() if what == 'call' else ():
-                    joined = re.search(re.escape(str(value)) + r' (asap|thanks|right away|if you can)[.!]?$', conversation.request)
-                    self.assertFalse(joined, conversation.request)
+    def test_a_closing_word_is_never_joined_to_free_text(self):
+        joined = 0
+        for conversation in self.conversations(Framed, False, 16000):
+            for what, (name, arguments) in conversation.steps[-1:] if conversation.steps[-1][0] == 'call' else ():
+                parameters = next(tool.parameters for tool in conversation.tools if tool.name == name)
+                for parameter in parameters:
+                    ending = re.escape(str(arguments.get(parameter.name))) + r' (asap|thanks|right away|if you can)[.!]?$'
+                    if re.search(ending, conversation.request):
+                        self.assertNotIn(parameter.kind, FREE_TEXT, conversation.request)
+                        joined += 1
+        self.assertGreater(joined, 5)  # to other values they are
 
     def test_what_the_request_names_is_given_or_is_no_parameter(self):
         for held_out in (False, True):

@@ -3,14 +3,12 @@ import time
 import unittest
 
 from tiny_tools.conversation import segments
+from tiny_tools.dump_tokens import HOSTILE as TEXTS
 from tiny_tools.learn_vocabulary import learn
 from tiny_tools.mixture import Mixture
 from tiny_tools.tokenizer import FIRST_MERGE, SPACE, SPECIAL, Tokenizer
 
-HOSTILE = [
-    '', ' ', '   ', 'a  b', 'line\nbreak\ttab', '\u017b\u00f3\u0142\u0107 na\u00efve \u2014 ok?', '\u00c0\u00c9\U0001f600', 'HTTPServer_v2.0', '<|hf_call|>', '{"a":{"b":[1,2,{"c":"d"}]}}',
-    'x' * 300, '"}}}}}', 'C:\\dir\\f.txt', '\x00\x7f', '\u2581',
-]
+HOSTILE = ['', ' ', '\x00\x7f', '\u2581', *TEXTS]
 
 
 class TokenizerTest(unittest.TestCase):
@@ -47,7 +45,8 @@ class TokenizerTest(unittest.TestCase):
         self.assertEqual(SPECIAL, {
             'unk': 0, 'bos': 1, 'eos': 2, 'user': 259, 'tools': 260, 'call': 261, 'result': 262, 'say': 263, 'end': 264})
         self.assertEqual((SPACE, FIRST_MERGE, self.tokenizer.size), (265, 266, 2048))
-        self.assertEqual(self.tokenizer.encode('{"name":"'), [self.tokenizer.rank[t] + FIRST_MERGE for t in ('{"', 'name', '":"')])
+        expected = [self.tokenizer.rank[text] + FIRST_MERGE for text in ('{"', 'name', '":"')]
+        self.assertEqual(self.tokenizer.encode('{"name":"'), expected)
 
     def test_an_example_says_which_tokens_are_the_assistants(self):
         tokens, is_assistant = self.tokenizer.example([('bos', '', False), ('user', 'hi', False), ('say', 'hi', True)])

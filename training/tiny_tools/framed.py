@@ -12,16 +12,18 @@ from tiny_tools.typing_habits import vary
 from tiny_tools.values import Values, json_type
 
 KINDS = {'call': 82, 'none': 13, 'pair': 5}  # kind of conversation -> how often
+FREE_TEXT = {'text', 'title', 'query', 'topic', 'song', 'movie', 'book'}
 LINKS = [' and then ', ', then ', ' and ', '; after that ', '. Then ', '. Also, ', ' and after that ']
 
 
 class Request(NamedTuple):
-    """A request and the call that it wants. `form`: the frame's words, with the slots."""
+    """A request and the call that it wants, and whether it begins or ends with free text."""
 
     tool: Tool
     arguments: dict
     text: str
-    form: str
+    begins_free: bool
+    ends_free: bool
 
 
 class Framed(Chooser):
@@ -95,7 +97,7 @@ class Framed(Chooser):
         if form[0] != '{' and text[0].isalpha() and self.chance(.3) and text[:2] not in ('I ', "I'"):
             text = text[0].swapcase() + text[1:]
         arguments = {one.name: values[one.slot] for one in tool.parameters if one.slot in values}
-        return Request(tool, arguments, text, form)
+        return Request(tool, arguments, text, *free_edges(frame, form))
 
     def fill(self, parameter):
         """(the value, its words)"""
@@ -123,7 +125,7 @@ class Framed(Chooser):
         if kind == 'pair':
             return self.pair(frame, max_tools)
         request = self.request(frame)
-        tool, text, form = request.tool, request.text, request.form
+        tool, text, edges = request.tool, request.text, (request.begins_free, request.ends_free)
         taken = [tool]
         count = self.between(1, max_tools) + (kind == 'none')
         while len(taken) < count:
@@ -132,12 +134,12 @@ class Framed(Chooser):
             taken = taken[1:]
             answering = any(one.frame and one.frame['id'] in ANSWERING_FRAMES for one in taken)
             if self.chance(.2) and not answering:
-                text = form = self.pick(SMALL_TALK)
+                text, edges = self.pick(SMALL_TALK), (False, False)
             steps = [('say', NO_TOOL)]
         else:
             steps = [('call', (tool.name, request.arguments)), *self.ending(tool)]
         self.random.shuffle(taken)
-        return Conversation(kind, taken, vary(self, text, form, form), steps)
+        return Conversation(kind, taken, vary(self, text, *edges), steps)
 
     def pair(self, frame, max_tools):
         """Two calls in one request."""
@@ -158,7 +160,7 @@ class Framed(Chooser):
         steps = [
             ('call', (first.tool.name, first.arguments)), ('result', result),
             ('call', (second.tool.name, second.arguments)), *self.ending(second.tool)]
-        return Conversation('pair', taken, vary(self, text, first.form, second.form), steps)
+        return Conversation('pair', taken, vary(self, text, first.begins_free, second.ends_free), steps)
 
     def ending(self, tool):
         """The result of the last call and what is said then."""
@@ -169,6 +171,12 @@ class Framed(Chooser):
         """Only the choice and the call, without what comes of it: short, so many fit into a minute."""
         whole = self.conversation(max_tools, self.random.choices(['call', 'none'], [88, 12])[0])
         return Conversation(whole.kind, whole.tools, whole.request, whole.steps[:1])
+
+
+def free_edges(frame, form):
+    """(begins, ends): does the form begin or end with a slot of free text?"""
+    free = ['{%s}' % slot for slot, description in frame['params'].items() if description['kind'] in FREE_TEXT]
+    return form.startswith(tuple(free)), form.rstrip('.!?').endswith(tuple(free))
 
 
 def says_an_option(form, description):

@@ -32,7 +32,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add('--out', default='model.pt', help='checkpoint to write')
-    add('--init', default='', help='checkpoint to go on from; the sizes must be its sizes')
+    add('--init', default='', help='checkpoint to go on from; its sizes count then')
     add('--seconds', type=float, default=1500, help='length of the run (default 1500)')
     add('--processes', type=int, default=2, help='training processes, one a core (default 2)')
     add('--workers', type=int, default=0, help='processes that only make conversations, for each training process')

@@ -1,6 +1,6 @@
 """How people type: something before the request, something behind it, with or without a full stop.
 
-Where the request begins or ends with a bare value, only what a comma or the like sets apart is added: in "note: feed the
+Where the request begins or ends with free text, only what a comma or the like sets apart is added: in "note: feed the
 cat now" nobody could tell whether the "now" belongs to the note.
 """
 
@@ -15,15 +15,14 @@ CLOSINGS = APART_CLOSINGS + [
 ]
 
 
-def vary(chooser, text, first_form, last_form):
-    """The text as somebody may type it. The forms say where slots stand: whether it begins or ends with a value."""
+def vary(chooser, text, begins_free=False, ends_free=False):
+    """The text as somebody may type it. `begins_free`, `ends_free`: with a value that is free text, without quotes."""
     if chooser.chance(.15):
-        text = chooser.pick(APART_OPENINGS if first_form[0] == '{' else OPENINGS) + text
+        text = chooser.pick(APART_OPENINGS if begins_free else OPENINGS) + text
     if chooser.chance(.12):
         end = text[-1] if text[-1] in '.!?' else ''
         text = text[:-1] if end else text
-        ends_with_value = last_form.rstrip('.!?').endswith('}')
-        closing = chooser.pick(APART_CLOSINGS if ends_with_value else CLOSINGS)
+        closing = chooser.pick(APART_CLOSINGS if ends_free else CLOSINGS)
         text += closing + ('' if closing.endswith('?') or end == '?' and chooser.chance(.3) else end)
     if text[-1] in '.!' and chooser.chance(.3):
         return text[:-1]
