@@ -103,3 +103,10 @@ test('a request that is over ends with the reason, and the next is answered', as
   await expect(events.next()).rejects.toBe(reason);
   expect(endOf(await ask(model, { messages: user('Tell me a joke') }))).toBeDefined();
 });
+
+test('a file without a chat template is asked in a general way', async () => {
+  await using plain = await loadLlamaModel({ modelPath: tinyModelUrl, contextSize: 1024, maxTokens: 20 });
+  const events = await ask(plain, { messages: user('Tell me a joke'), output });
+  expect(events.length).toBeGreaterThan(1);
+  expect(['stop', 'length']).toContain(endOf(events).reason);
+});
