@@ -1,7 +1,7 @@
 import { HoldfastError, type JsonObject, type ModelEvent, type ModelRequest } from '@holdfast/core';
 import type { Llama, LlamaGrammar, LlamaModel as LoadedModel, Token } from 'node-llama-cpp';
 import type { Binding } from './binding.ts';
-import { type LoweredKeyword, toGrammar } from './grammar.ts';
+import { type LoweredKeyword, type LoweredSchema, toGrammar } from './grammar.ts';
 import type { Sequences } from './sequences.ts';
 
 /** What one model's answers are made with. */
@@ -36,13 +36,6 @@ export function contextOverflow(tokens: number, { id, contextSize }: Answering):
     `\`${id}\` can take ${contextSize} tokens with the answer, and the conversation has ${tokens}. Shorten it, offer fewer tools, or use a model with a larger context.`,
     { data: { tokens, contextSize } },
   );
-}
-
-/** What a schema says that the grammar does not hold. */
-export interface LoweredSchema {
-  /** The tools whose calls it is about; absent for the schema of a request's `output`. */
-  readonly tools?: readonly string[] | undefined;
-  readonly lowered: readonly LoweredKeyword[];
 }
 
 /** Grammars by their text: the tools of a conversation stay the same. */

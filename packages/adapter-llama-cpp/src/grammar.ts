@@ -7,6 +7,13 @@ export interface LoweredKeyword {
   readonly keyword: string;
 }
 
+/** What a schema says that the grammar does not hold. */
+export interface LoweredSchema {
+  /** The tools whose calls it is about; absent for the schema of a request's `output`. */
+  readonly tools?: readonly string[] | undefined;
+  readonly lowered: readonly LoweredKeyword[];
+}
+
 export interface Grammar {
   /** GBNF, llama.cpp's grammar language. */
   readonly text: string;

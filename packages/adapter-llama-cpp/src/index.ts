@@ -1,3 +1,2 @@
-export type { LoweredSchema } from './answering.ts';
-export type { LoweredKeyword } from './grammar.ts';
+export type { LoweredKeyword, LoweredSchema } from './grammar.ts';
 export { type LlamaModel, type LlamaModelOptions, loadLlamaModel } from './llama-model.ts';

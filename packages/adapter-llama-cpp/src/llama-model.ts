@@ -3,10 +3,11 @@ import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ConversationFormat, describeThrown, HoldfastError, isHoldfastError, type Model } from '@holdfast/core';
 import type { LlamaContext, LlamaModel as LoadedModel } from 'node-llama-cpp';
-import { type Answering, Grammars, type LoweredSchema } from './answering.ts';
+import { type Answering, Grammars } from './answering.ts';
 import { type Binding, importBinding, startLlama } from './binding.ts';
 import { answerInChat } from './chat-answer.ts';
 import { answerInFormat } from './format-answer.ts';
+import type { LoweredSchema } from './grammar.ts';
 import { readWhile } from './read-while.ts';
 import { Sequences } from './sequences.ts';
 
