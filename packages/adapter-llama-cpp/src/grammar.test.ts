@@ -30,6 +30,14 @@ const schemas: Readonly<Record<string, JsonObject>> = {
     none: { type: 'array', items: short, maxItems: 0 },
     pair: { type: 'array', prefixItems: [{ type: 'boolean' }, short], items: false, minItems: 2 },
   }),
+  'long lists in long lists': objectOf({
+    grid: {
+      type: 'array',
+      maxItems: 1000,
+      items: { type: 'array', maxItems: 1000, items: { type: 'string', maxLength: 3 } },
+    },
+    yes: { type: 'boolean' },
+  }),
   'lengths of texts': objectOf({ exact: { type: 'string', minLength: 3, maxLength: 3 } }),
   'either of two': objectOf({
     one: { anyOf: [{ type: 'boolean' }, { type: 'null' }] },
@@ -84,6 +92,8 @@ test.each<[keyword: string, schema: JsonObject, path: string]>([
   ['maxLength', objectOf({ a: { type: 'string', maxLength: 100_000 } }), '/properties/a'],
   ['maxItems', objectOf({ a: { type: 'array', items: true, maxItems: 9999 } }), '/properties/a'],
   ['uniqueItems', objectOf({ a: { type: 'array', uniqueItems: true } }), '/properties/a'],
+  ['enum', { type: 'object', properties: { a: { enum: [] } } }, '/properties/a'],
+  ['anyOf', { type: 'object', properties: { a: { anyOf: [] } } }, '/properties/a'],
   ['false', { type: 'object', properties: { a: false } }, '/properties/a'],
   ['patternProperties', { type: 'object', patternProperties: { a: {} } }, ''],
 ])('`%s` is not held, and said', (keyword, schema, path) => {

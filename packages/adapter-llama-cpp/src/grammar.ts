@@ -105,7 +105,7 @@ class SchemaRules {
   }
 
   ruleOf(schema: unknown, path: string, depth: number): string {
-    if (schema === false) return this.#never(path);
+    if (schema === false) return this.#never(path, 'false');
     if (!isPlainObject(schema) || depth > maxDepth) return 'value';
     for (const keyword of Object.keys(schema)) {
       if (!held.has(keyword)) this.#writer.lowered.push({ path, keyword });
@@ -113,7 +113,9 @@ class SchemaRules {
     const deeper = depth + 1;
     if (Object.hasOwn(schema, 'const')) return toLiteral(schema['const']);
     const values = schema['enum'];
-    if (Array.isArray(values)) return `(${values.map(toLiteral).join(' | ')})`;
+    if (Array.isArray(values)) {
+      return values.length === 0 ? this.#never(path, 'enum') : `(${values.map(toLiteral).join(' | ')})`;
+    }
     const reference = schema['$ref'];
     if (typeof reference === 'string') return this.#referenceOf(reference, path, deeper);
     const all = schema['allOf'];
@@ -142,7 +144,7 @@ class SchemaRules {
     if (properties.length === 0) {
       if (others === false) return '"{}"';
       if (!isPlainObject(others)) return 'object';
-      const value = this.ruleOf(others, `${path}/additionalProperties`, depth);
+      const value = this.#named(others, `${path}/additionalProperties`, depth);
       return `"{" (string ":" ${value} ("," string ":" ${value})*)? "}"`;
     }
     const required = Array.isArray(schema['required']) ? schema['required'] : [];
@@ -172,7 +174,7 @@ class SchemaRules {
       const items = leading.map((item, index) => this.ruleOf(item, `${path}/prefixItems/${index}`, depth));
       return `"[" ${items.join(' "," ')} "]"`;
     }
-    const item = this.ruleOf(schema['items'], `${path}/items`, depth);
+    const item = this.#named(schema['items'], `${path}/items`, depth);
     const least = countOf(schema['minItems']) ?? 0;
     const most = countOf(schema['maxItems']);
     if (most === 0) return '"[]"';
@@ -184,12 +186,19 @@ class SchemaRules {
     return `"[" ${least === 0 ? `(${filled})?` : filled} "]"`;
   }
 
+  /** For what is repeated: llama.cpp counts what is in a repetition, and takes only so much. */
+  #named(schema: unknown, path: string, depth: number): string {
+    const rule = this.ruleOf(schema, path, depth);
+    return /^\w+$/.test(rule) ? rule : this.#writer.add(() => rule);
+  }
+
   #oneOf(
     schema: Schema,
     { keyword, branches }: { readonly keyword: string; readonly branches: readonly unknown[] },
     { path, depth }: { readonly path: string; readonly depth: number },
   ): string {
     const { [keyword]: _branches, ...beside } = schema;
+    if (branches.length === 0) return this.#never(path, keyword);
     const rules = branches
       .map((branch, index) => ({ branch: mergeAll(beside, [branch]), at: `${path}/${keyword}/${index}` }))
       .map(({ branch, at }) => this.ruleOf(branch, at, depth));
@@ -218,9 +227,9 @@ class SchemaRules {
     return `{${least},${most === undefined ? '' : Math.max(least, most)}}`;
   }
 
-  /** Nothing fits `false`; the nearest that can be written is `null`, which the original refuses. */
-  #never(path: string): string {
-    this.#writer.lowered.push({ path, keyword: 'false' });
+  /** Nothing fits; the nearest that can be written is `null`, which the original refuses. */
+  #never(path: string, keyword: string): string {
+    this.#writer.lowered.push({ path, keyword });
     return 'null';
   }
 }
