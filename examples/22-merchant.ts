@@ -4,18 +4,17 @@ import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { createModuleEngine, type ToolLoopResult } from '@holdfast/modules';
 import { folderModules, saveModule } from '@holdfast/modules/node';
 import { requireApproval, sequentialDependency } from '@holdfast/policy';
 import { createSession } from '@holdfast/session';
 import { scriptedModel } from '@holdfast/testing';
-import { loadModel } from './merchant/load-model.ts';
+import { loadModel, readModelOption } from './merchant/load-model.ts';
 import { haggling } from './merchant/script.ts';
 import { merchant, purse, shopTools } from './merchant/shop.ts';
 
 const id = 'npc.merchant.haggle';
-const { model: file } = parseArgs({ options: { model: { type: 'string' } } }).values;
+const file = readModelOption();
 const model = file === undefined ? scriptedModel(haggling) : await loadModel(file);
 
 // The files are copied, because one of them is about to change.

@@ -56,6 +56,7 @@ const model = scriptedModel([
 ]);
 const predictor = toPredictor(module, { signatures: [museum], model, tools });
 const { output } = await predictor.invoke({ question: 'I am eight. What is it on Sunday, and when?' });
+console.log(output);
 assert.deepEqual(output, { answer: 'On Sundays we open at 10, and you pay nothing!' });
 assert.match(model.requests[0]?.messages[0]?.text ?? '', /harbour museum[\s\S]*ticket_price/);
 assert.match(JSON.stringify(model.requests[3]?.messages), /from 10 to 17/);

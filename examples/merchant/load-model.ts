@@ -1,6 +1,16 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
 import { describeThrown, type Model } from '@holdfast/core';
+
+/** What stands after `--model`. The program ends with 2 where anything else was given. */
+export function readModelOption(): string | undefined {
+  try {
+    return parseArgs({ options: { model: { type: 'string' } } }).values.model;
+  } catch (thrown) {
+    return refuse(`${describeThrown(thrown)}. This example takes \`--model FILE\`, and nothing else.`);
+  }
+}
 
 /** The default export of a JavaScript or TypeScript file. The program ends with 2 where that is no model. */
 export async function loadModel(file: string): Promise<Model> {

@@ -68,14 +68,29 @@ test('MOD-8: modules by id and by tag, in the order of the manifest', async () =
   }
 });
 
-test('MOD-10: without a manifest there is an empty engine, and a warning; with `strict`, too', async () => {
-  for (const strict of [false, true]) {
-    const { engine } = await startEngine({ 'a.json': moduleText('a', 1) }, { strict });
-    expect(engine.moduleIds).toEqual([]);
-    expect(engine.diagnostics).toMatchObject([{ severity: 'warning', code: 'modules.manifest_missing' }]);
-    const { message } = await rejection(engine.invoke('a', asked));
-    expect(message).toBe('There is no module `a`. The manifest has to list it; it lists none that could be loaded.');
-  }
+test('MOD-10: without a manifest there is an empty engine, and a warning', async () => {
+  const { engine } = await startEngine({ 'a.json': moduleText('a', 1) });
+  expect(engine.moduleIds).toEqual([]);
+  expect(engine.diagnostics).toMatchObject([{ severity: 'warning', code: 'modules.manifest_missing' }]);
+  const { message } = await rejection(engine.invoke('a', asked));
+  expect(message).toBe('There is no module `a`: `memory` has no `manifest.json`, and so no modules.');
+});
+
+test('without a manifest, as in a folder that is not the one that was meant, `strict` makes no engine', async () => {
+  const { code, message } = await rejection(startEngine({ 'a.json': moduleText('a', 1) }, { strict: true }));
+  expect(code).toBe('modules.load_failed');
+  expect(message).toBe('`memory` cannot be loaded: `memory` has no `manifest.json`, and so no modules.');
+});
+
+test('where the manifest cannot be read, or lists nothing, that is why there is no module', async () => {
+  const tell = async (manifest: string): Promise<string> => {
+    const { engine } = await startEngine({ 'manifest.json': manifest });
+    return (await rejection(engine.invoke('a', asked))).message;
+  };
+  expect(await tell('{')).toMatch(/^There is no module `a`: `manifest.json`: The file cannot be read: /);
+  const empty = 'There is no module `a`. The manifest has to list it; it lists none that could be loaded.';
+  expect(await tell('{ "version": "1.0", "modules": {} }')).toBe(empty);
+  expect(await tell('{ "version": "1.0", "modules": {}, "more": 1 }')).toBe(empty);
 });
 
 const oneBroken = {
@@ -90,14 +105,14 @@ test('MOD-12: of three modules one is broken: the two others load, and it is tol
   expect(new Set(engine.diagnostics.map(({ moduleId }) => moduleId))).toEqual(new Set(['b']));
   const { code, message, data } = await rejection(ask('b'));
   expect({ code, data }).toMatchObject({ code: 'modules.not_found', data: { kind: 'ModuleNotFound', moduleId: 'b' } });
-  expect(message).toBe(`\`b\` could not be loaded: ${engine.diagnostics[0]?.message}`);
+  expect(message).toBe(`\`b\` could not be loaded: \`b.json\`: ${engine.diagnostics[0]?.message}`);
 });
 
 test('MOD-12: with `strict` it makes no engine, and all that is wrong is told', async () => {
   const { engine } = await startEngine(oneBroken);
   const { code, message, data } = await rejection(startEngine(oneBroken, { strict: true }));
   expect(code).toBe('modules.load_failed');
-  expect(message).toContain('`memory` has a module that cannot be loaded: ');
+  expect(message).toContain('`memory` cannot be loaded: `b.json`: ');
   expect(data).toEqual({ diagnostics: engine.diagnostics });
   expect(engine.diagnostics.length).toBeGreaterThan(1);
   expect(() => JSON.stringify(data)).not.toThrow();
@@ -135,7 +150,7 @@ test('what is told of a module that was not loaded is what it was refused for, n
   ]);
   expect(await rejection(engine.invoke('a', asked))).toMatchObject({
     code: 'modules.not_found',
-    message: `\`a\` could not be loaded: ${engine.diagnostics[0]?.message}`,
+    message: `\`a\` could not be loaded: \`a.json\`: ${engine.diagnostics[0]?.message}`,
     data: { problems: ['modules.demo_invalid'] },
   });
 });

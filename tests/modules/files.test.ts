@@ -6,6 +6,7 @@ import {
   createModuleEngine,
   defineSignature,
   loadModules,
+  type ModuleEvent,
   type Signature,
   stringifyModule,
   toPredictor,
@@ -139,11 +140,16 @@ test('a module that was saved is in force in an engine that watches, without a r
   const engine = await createModuleEngine({ source: folderModules(root), signatures, model: scriptedModel([]) });
   expect(engine.diagnostics).toMatchObject([{ severity: 'warning', code: 'modules.manifest_missing' }]);
   const watch = await engine.watch();
+  // Before the first save: who begins later does not see what has happened by then.
+  const events = watch[Symbol.asyncIterator]();
+  const until = async (type: ModuleEvent['type']): Promise<void> => {
+    for (let next = await events.next(); next.value?.type !== type; next = await events.next());
+  };
   await saveModule(root, definition, { tags: ['qa'] });
-  for await (const { type } of watch) if (type === 'module-added') break;
+  await until('module-added');
   expect(engine.getModule('qa.saved')).toMatchObject({ definition, tags: ['qa'] });
   await saveModule(root, { ...definition, instruction: 'Two.' });
-  for await (const { type } of watch) if (type === 'module-changed') break;
+  await until('module-changed');
   expect(engine.getModule('qa.saved')).toMatchObject({ definition: { instruction: 'Two.' }, tags: ['qa'] });
   expect(engine.diagnostics).toEqual([]);
   watch.close();

@@ -357,7 +357,15 @@ test('a call that a person has to answer for suspends the run, which goes on in 
   const options = { session, policies: [asking] };
   const before = setUp(script, options);
   const suspended = await before.predictor.run(input);
-  expect(suspended).toMatchObject({ reason: 'suspended', calls: [], iterations: 1, requests: 1 });
+  expect(suspended).toMatchObject({
+    reason: 'suspended',
+    calls: [
+      { id: 'p', text: 'Waits for the answer of a person.' },
+      { id: 'call_0_2', text: 'Waits for a call before it.' },
+    ],
+    iterations: 1,
+    requests: 1,
+  });
   if (suspended.reason !== 'suspended') return;
   expect(before.gold.runs).toEqual([]);
   // JSON: it may have been kept anywhere.
@@ -366,7 +374,10 @@ test('a call that a person has to answer for suspends the run, which goes on in 
 
   const after = setUp([], options);
   const again = await after.predictor.resume(state);
-  expect(again).toMatchObject({ reason: 'suspended', calls: [{ id: 'p' }] });
+  expect(again).toMatchObject({
+    reason: 'suspended',
+    calls: [{ id: 'p', outcome: { kind: 'ok' } }, { id: 'call_0_2' }],
+  });
   if (again.reason !== 'suspended') return;
   state = JSON.parse(JSON.stringify(again.state));
   await answerApproval(session, again.pending[0]?.callId ?? '', { type: 'deny' });

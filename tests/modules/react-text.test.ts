@@ -292,7 +292,11 @@ test('a call that a person has to answer for suspends the run, which goes on aft
   const options = { session, policies: [asking] };
   const before = setUp([step('gold', { player: 1 })], options);
   const suspended = await before.predictor.run(input);
-  expect(suspended).toMatchObject({ reason: 'suspended', calls: [], iterations: 1 });
+  expect(suspended).toMatchObject({
+    reason: 'suspended',
+    calls: [{ id: 'call_0_0', text: 'Waits for the answer of a person.' }],
+    iterations: 1,
+  });
   if (suspended.reason !== 'suspended') return;
   const state: JsonObject = JSON.parse(JSON.stringify(suspended.state));
   const after = setUp([finish, extracted()], options);

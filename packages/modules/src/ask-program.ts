@@ -82,6 +82,7 @@ export async function askProgram<Output>(
     const answer = isCut ? cutOff : readAnswer(program, { text, calls }, extra);
     if (answer.type === 'answer') return { ...course, ...answer, calls };
     ({ output } = answer);
+    if (answer.type === 'failed') return { ...course, ...answer };
     if (course.requests === maxRequests)
       return { ...course, type: 'failed', error: unparsable(program, answer), output };
     messages = [...messages, ...correct(text, answer, renderRequest(fields))];
@@ -94,16 +95,28 @@ export async function askProgram<Output>(
  * @throws HoldfastError `modules.input_invalid`.
  */
 export function readInput({ signature }: Program, input: unknown): JsonObject {
-  // An optional input may be given as `undefined`.
-  const given = isPlainObject(input)
-    ? Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
-    : input;
-  const json = copyInput(given, signature.name);
-  const checked = compileSchema(signature.inputSchema).validate(json);
-  if (!checked.ok) throw inputInvalid(signature.name, describeIssues(checked.issues));
-  const values = copyInput(checked.value, signature.name);
-  if (!isPlainObject(values)) throw inputInvalid(signature.name, 'it is no object');
+  const { name, inputSchema } = signature;
+  const checked = orInvalid(name, () => compileSchema(inputSchema).validate(copyInput(leaveOutUndefined(input), name)));
+  if (!checked.ok) throw inputInvalid(name, describeIssues(checked.issues));
+  const values = copyInput(checked.value, name);
+  if (!isPlainObject(values)) throw inputInvalid(name, 'it is no object');
   return values;
+}
+
+/** An optional input may be given as `undefined`. */
+function leaveOutUndefined(input: unknown): unknown {
+  if (!isPlainObject(input)) return input;
+  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
+}
+
+/** What an input does when it is read, and the schema of a host, is code of the host. */
+function orInvalid<Value>(name: string, read: () => Value): Value {
+  try {
+    return read();
+  } catch (thrown) {
+    if (isHoldfastError(thrown)) throw thrown;
+    throw inputInvalid(name, `it cannot be checked: ${describeThrown(thrown).slice(0, 2_000)}`, thrown);
+  }
 }
 
 function copyInput(input: unknown, name: string): Json {
@@ -112,8 +125,11 @@ function copyInput(input: unknown, name: string): Json {
   return copied.value;
 }
 
-function inputInvalid(name: string, problem: string): HoldfastError {
-  return new HoldfastError('modules.input_invalid', `The input of \`${name}\` does not fit its signature: ${problem}.`);
+function inputInvalid(name: string, problem: string, cause?: unknown): HoldfastError {
+  const reason = problem.replace(/\.$/, '');
+  return new HoldfastError('modules.input_invalid', `The input of \`${name}\` does not fit its signature: ${reason}.`, {
+    cause,
+  });
 }
 
 function isAborted(signal: AbortSignal | undefined): boolean {

@@ -1,8 +1,8 @@
-import { describeThrown, isPlainObject, type Json, type JsonObject, jsonSchema } from '@holdfast/core';
+import { describeThrown, HoldfastError, isPlainObject, type Json, type JsonObject, jsonSchema } from '@holdfast/core';
 import { type CompiledSchema, compileSchema, describeIssues, type SchemaIssue } from '@holdfast/schema';
 import type { ExtraNames } from './extra-fields.ts';
 import { type FileProblem, problemAt } from './module-problem.ts';
-import type { Demo } from './program.ts';
+import type { Demo, Program } from './program.ts';
 import type { Signature } from './signature.ts';
 
 interface Whose {
@@ -25,6 +25,19 @@ export function findDemoProblems(demos: readonly Demo[], whose: Whose): readonly
   });
 }
 
+/** The program, if its demos are right. @throws HoldfastError `modules.demo_invalid`. */
+export function checkDemos<Input, Output>(program: Program<Input, Output>, extra: ExtraNames): Program<Input, Output> {
+  const { demos, signature } = program;
+  const problems = findDemoProblems(demos, { signature, extra, below: 'demos' });
+  const [first] = problems;
+  if (first === undefined) return program;
+  const more = problems.length === 1 ? '' : ` So are ${problems.length - 1} more, told in \`data.problems\`.`;
+  throw new HoldfastError('modules.demo_invalid', `A demo of \`${signature.name}\` is wrong: ${first.message}${more}`, {
+    data: { problems: problems.slice(0, maxProblems).map(({ message }) => message) },
+  });
+}
+
+const maxProblems = 100;
 const maxIssues = 10;
 const maxMessageLength = 2000;
 

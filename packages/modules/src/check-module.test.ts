@@ -223,3 +223,98 @@ test('of many problems the first hundred are told, errors before warnings', () =
     message: 'And 51 problems more.',
   });
 });
+
+test('a text protocol over a signature that has no room for its steps, told behind what was noted before', () => {
+  const signature = defineSignature({
+    name: 'npc.merchant',
+    inputSchema: jsonSchema({ type: 'object', properties: { trajectory: { type: 'string' } } }),
+    outputSchema: answer,
+  });
+  const declared = { inputs: [{ name: 'trajectory', field_type: 'words' }], outputs: [{ name: 'answer' }] };
+  const { extract: _, ...definition } = { ...reactModule, signature: declared, demos: [] };
+  const { program, problems } = checkModule(definition, new Map([[signature.name, signature]]));
+  expect(program).toBeUndefined();
+  expect(problems.map(({ severity, code }) => `${severity} ${code}`)).toEqual([
+    'warning modules.field_type_unknown',
+    'error modules.signature_invalid',
+  ]);
+});
+
+test('of many signatures, fields and issues only some are told', () => {
+  const many = Array.from({ length: 50 }, (_, index) => `name${index}`);
+  const none = checkModule(fullModule, new Map(many.map((name) => [name, { ...haggle, name }]))).problems[0];
+  expect(none?.message).toContain('`name19`');
+  expect(none?.message).not.toContain('`name20`');
+  const unknown = Object.fromEntries(many.map((name) => [`${name}${'x'.repeat(10_000)}`, 1]));
+  const [demo, ...others] = checkModule(
+    { ...fullModule, demos: [{ inputs: unknown, outputs: {} }] },
+    signatures,
+  ).problems;
+  expect(others).toEqual([]);
+  expect(demo?.message.match(/unknown field/g)).toHaveLength(10);
+  expect(demo?.message.length).toBeLessThan(2_200);
+});
+
+test.each(['$defs', 'definitions'])('a demo without all of its fields is checked by the `%s` of its schema', (key) => {
+  const signature = defineSignature({
+    name: 'npc.merchant',
+    inputSchema: answer,
+    outputSchema: jsonSchema({
+      type: 'object',
+      properties: { mood: { $ref: `#/${key}/mood` }, response: { type: 'string' } },
+      required: ['mood', 'response'],
+      [key]: { mood: { enum: ['kind'] } },
+    }),
+  });
+  const demosOf = (mood: string) => [{ inputs: {}, outputs: { mood } }];
+  const placesOf = (mood: string): readonly string[] => {
+    const { signature: _, descriptions: __, ...definition } = fullModule;
+    const known = new Map([[signature.name, signature]]);
+    return checkModule({ ...definition, demos: demosOf(mood) }, known).problems.map(({ place }) => place);
+  };
+  expect([placesOf('kind'), placesOf('wild')]).toEqual([[], ['demos[0]']]);
+});
+
+test('a rule over several fields holds also where an optional one is left out', () => {
+  const signature = defineSignature({
+    name: 'npc.merchant',
+    inputSchema: answer,
+    outputSchema: jsonSchema({
+      type: 'object',
+      properties: { low: { type: 'number' }, high: { type: 'number' }, note: { type: 'string' } },
+      required: ['low', 'high'],
+      not: { properties: { low: { const: 2 }, high: { const: 1 } }, required: ['low', 'high'] },
+    }),
+  });
+  const { signature: _, descriptions: __, ...definition } = fullModule;
+  const demos = [{ inputs: {}, outputs: { low: 2, high: 1 } }];
+  const { problems } = checkModule({ ...definition, demos }, new Map([[signature.name, signature]]));
+  expect(problems).toMatchObject([{ code: 'modules.demo_invalid', place: 'demos[0]' }]);
+});
+
+test.each([
+  { schema: { const: null }, type: 'null', other: 'object' },
+  { schema: { enum: [[1], [2]] }, type: 'array', other: 'object' },
+  { schema: { enum: [{ a: 1 }] }, type: 'object', other: 'array' },
+])('$schema is of the type $type', ({ schema, type, other }) => {
+  const signature = defineSignature({
+    name: 'npc.merchant',
+    inputSchema: answer,
+    outputSchema: jsonSchema({ type: 'object', properties: { it: schema } }),
+  });
+  const codesOf = (written: string): readonly string[] => {
+    const declared = { inputs: [{ name: 'answer' }], outputs: [{ name: 'it', field_type: written }] };
+    const { descriptions: _, ...definition } = { ...fullModule, signature: declared, demos: [] };
+    return checkModule(definition, new Map([[signature.name, signature]])).problems.map(({ code }) => code);
+  };
+  expect([codesOf(type), codesOf(other)]).toEqual([[], ['modules.signature_mismatch']]);
+});
+
+test.each([
+  { count: 40, more: '' },
+  { count: 41, more: ' and 1 more' },
+])('of $count declared fields forty are named, and not at any length', ({ count, more }) => {
+  const many = Array.from({ length: count }, (_, index) => ({ name: `f${index}${'x'.repeat(150)}` }));
+  const [problem] = checkModule({ ...fullModule, signature: { inputs: many, outputs } }, signatures).problems;
+  expect(problem?.message).toContain(`\`f39${'x'.repeat(61)}\`${more}; `);
+});

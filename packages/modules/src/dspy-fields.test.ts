@@ -15,6 +15,7 @@ test.each([
   ['question', 'Question:'],
   ['next_tool_name', 'Next Tool Name:'],
   ['answer2', 'Answer 2:'],
+  ['a1b', 'A 1 B:'],
   ['a_B', 'A B:'],
   ['my_Name', 'My  Name:'],
   ['_private', ' Private:'],

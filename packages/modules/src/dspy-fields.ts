@@ -171,6 +171,5 @@ export function inferDspyPrefix(name: string): string {
 const wordStart = /(?<=.)(?=[A-Z][a-z])|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])/g;
 
 function toTitle(word: string): string {
-  const isCapitals = word === word.toUpperCase() && word !== word.toLowerCase();
-  return isCapitals ? word : word.slice(0, 1).toUpperCase() + word.slice(1).toLowerCase();
+  return word === word.toUpperCase() ? word : word.slice(0, 1).toUpperCase() + word.slice(1).toLowerCase();
 }

@@ -171,6 +171,9 @@ function reportOthers(named: ReadonlySet<string>, { others, allowExtra, findings
 }
 
 function reportMissing(path: string, { problems }: DspyFindings, has: string): void {
-  const message = `A signature is given for ${quote(path)}, and the file has no such predictor; ${has}.`;
+  const message =
+    path === ''
+      ? `The signature is for a program of one predictor, and the file is of another: ${has}.`
+      : `A signature is given for ${quote(path)}, and the file has no such predictor; ${has}.`;
   problems.push({ code: 'dspy.predictor_missing', path, message });
 }

@@ -61,10 +61,26 @@ describe('a pickle is refused before it is looked into', () => {
   });
 });
 
+test.each(['sums.json', '/srv/models/qa.JSON\n', 'C:\\a b.json'])('the path %j is not the text', async (source) => {
+  expect(await problemsOf(source, { signature: answer })).toMatchObject([
+    { code: 'dspy.invalid', path: '', message: expect.stringMatching(/^This is the path of a file/) },
+  ]);
+  expect(await problemsOf('"qa.json"', { signature: answer })).toMatchObject([
+    { message: 'A state of DSPy is a JSON object; this is something else.' },
+  ]);
+});
+
 test('the digest is of the bytes as they are', async () => {
   const text = readFixture('predict');
   const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(`${text} `));
   const hex = [...new Uint8Array(hash)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
   const imported = await importDspy(`${text} `, { signature: answer });
   expect(imported).toMatchObject({ report: { digest: `sha256:${hex}` } });
+});
+
+test.each([[null], [5], [{}], [[]]])('a value that is no text is refused: %j', async (value) => {
+  expect(await importDspy(value as unknown as string, { signature: answer })).toMatchObject({
+    type: 'refused',
+    problems: [{ code: 'dspy.invalid', path: '', message: expect.stringContaining('unparsed') }],
+  });
 });

@@ -18,6 +18,12 @@ const limits = { maxDepth: 64, maxKeys: 1_000_000, maxLength };
  * `program.pkl` beside `metadata.json`).
  */
 export async function readDspyText(source: string | Uint8Array): Promise<DspyText> {
+  const given: unknown = source;
+  if (typeof given !== 'string' && !(given instanceof Uint8Array))
+    return refuse(
+      'dspy.invalid',
+      'The state was given neither as text nor as bytes; give what the file holds, unparsed.',
+    );
   if (source.length > maxLength) {
     const unit = typeof source === 'string' ? 'characters' : 'bytes';
     return refuse('dspy.too_large', `The file has ${source.length} ${unit}; ${maxLength} is the limit.`);
@@ -25,6 +31,7 @@ export async function readDspyText(source: string | Uint8Array): Promise<DspyTex
   const bytes = typeof source === 'string' ? new TextEncoder().encode(source) : new Uint8Array(source);
   const text = typeof source === 'string' ? source : new TextDecoder().decode(source);
   if (isPickle(text)) return refuse('dspy.pickle', pickled);
+  if (text.length < 1_000 && jsonPath.test(text.trim())) return refuse('dspy.invalid', unread);
   const parsed = parseJson(text, limits);
   if (!parsed.ok) {
     return refuse(
@@ -58,6 +65,8 @@ const spelled = /^(?:\((?:dp|lp|[dl]\n)|[}\]]q|c[A-Za-z_][A-Za-z0-9_.]*\n)/;
 // 0x80 and a number from 2 to 5 in base64.
 const encoded = /^gA[I-X][A-Za-z0-9+/]{5}[A-Za-z0-9+/=\s]*$/;
 const path = /^[^{[\n]*\.(?:pkl|pickle)$/i;
+const jsonPath = /^[^{["\n]*\.json$/i;
+const unread = 'This is the path of a file, and not what is in it. Give the text: `await readFile(path, "utf8")`.';
 
 async function digest(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));

@@ -33,7 +33,7 @@ export interface ModuleEngineOptions extends ToolsetOptions {
   readonly tools?: readonly Tool[];
   /** How often a module may be asked in one run with tools. Default: that of `wrapTools`, and of `react`. */
   readonly maxIterations?: number;
-  /** Whether one broken module is enough to make no engine. Default false: the others are loaded. */
+  /** Whether one broken module, or that there is no manifest, is enough to make no engine. Default false: the others are loaded. */
   readonly strict?: boolean;
 }
 
@@ -231,16 +231,25 @@ class Engine implements ModuleEngine {
   }
 
   #notFound(moduleId: string): ModuleError {
-    const { modules, ofModules } = this.#parts.reloads.shelf;
-    const shown = toPrintable(moduleId.slice(0, 128));
+    const { modules, ofManifest, ofModules } = this.#parts.reloads.shelf;
+    const shown = toPrintable(String(moduleId).slice(0, 128));
     const known = ofModules.get(moduleId)?.filter(({ severity }) => severity === 'error') ?? [];
     const unsigned = known.find(({ code }) => code === 'modules.signature_not_found');
     if (unsigned !== undefined)
       return moduleError('modules.signature_not_found', unsigned.message, { data: { moduleId: shown } });
     const [first] = known;
     if (first !== undefined) {
-      return moduleError('modules.not_found', `\`${shown}\` could not be loaded: ${first.message}`, {
+      return moduleError('modules.not_found', `\`${shown}\` could not be loaded: ${withPath(first)}`, {
         data: { moduleId: shown, problems: known.map(({ code }) => code) },
+      });
+    }
+    // Without a manifest, as in another folder than was meant, no id is wrong.
+    const unlisted = ofManifest.find(
+      ({ code, severity }) => severity === 'error' || code === 'modules.manifest_missing',
+    );
+    if (unlisted !== undefined && modules.size === 0) {
+      return moduleError('modules.not_found', `There is no module \`${shown}\`: ${withPath(unlisted)}`, {
+        data: { moduleId: shown, problems: [unlisted.code] },
       });
     }
     const nearest = nearestNames(moduleId, modules.keys());
@@ -254,21 +263,26 @@ class Engine implements ModuleEngine {
   }
 }
 
-function isListed({ entries, modules, ofModules }: ModuleShelf, moduleId: string): boolean {
-  return entries.has(moduleId) || modules.has(moduleId) || ofModules.has(moduleId);
+/** What the manifest names is in force, or it is told why not. */
+function isListed({ modules, ofModules }: ModuleShelf, moduleId: string): boolean {
+  return modules.has(moduleId) || ofModules.has(moduleId);
+}
+
+/** With the name of the file, where the message does not say it itself. */
+function withPath({ path, message }: ModuleDiagnostic): string {
+  return message.includes(`\`${path}\``) ? message : `\`${path}\`: ${message}`;
 }
 
 /** @throws HoldfastError `modules.load_failed`. */
 function checkLoaded({ name }: ModuleSource, diagnostics: readonly ModuleDiagnostic[]): void {
-  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  // A folder that is not the one that was meant has no manifest.
+  const errors = diagnostics.filter(
+    ({ severity, code }) => severity === 'error' || code === 'modules.manifest_missing',
+  );
   const [first] = errors;
   if (first === undefined) return;
   const more = errors.length === 1 ? '' : ` \`data.diagnostics\` has ${errors.length} of them.`;
-  throw new HoldfastError(
-    'modules.load_failed',
-    `\`${name}\` has a module that cannot be loaded: ${first.message}${more}`,
-    {
-      data: { diagnostics: diagnostics.map((diagnostic) => ({ ...diagnostic })) },
-    },
-  );
+  throw new HoldfastError('modules.load_failed', `\`${name}\` cannot be loaded: ${withPath(first)}${more}`, {
+    data: { diagnostics: diagnostics.map((diagnostic) => ({ ...diagnostic })) },
+  });
 }

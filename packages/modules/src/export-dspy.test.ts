@@ -132,9 +132,17 @@ describe('what DSPy loads', () => {
   test('versions that DSPy would not know are left out', () => {
     const versions = { dspy: '3.0.0', numpy: '2', python: 3 };
     const module = { ...own, metadata: { version: '1', dspy: { dependency_versions: versions } } };
-    expect(JSON.parse(exportDspy([module], { signatures: [answer] }))).toMatchObject({
-      metadata: { dependency_versions: { dspy: '3.0.0' } },
+    const written = JSON.parse(exportDspy([module], { signatures: [answer] }));
+    expect(written.metadata).toEqual({ dependency_versions: { dspy: '3.0.0' } });
+  });
+
+  test('of several versions that of the first module which says any counts', () => {
+    const saved = (path: string, dspy?: string): ModuleDefinition => ({
+      ...own,
+      metadata: { version: '1', dspy: { path, ...(dspy === undefined ? {} : { dependency_versions: { dspy } }) } },
     });
+    const text = exportDspy([saved('a'), saved('b', '3.0.1'), saved('c', '3.0.2')], { signatures: [answer] });
+    expect(JSON.parse(text).metadata).toEqual({ dependency_versions: { dspy: '3.0.1' } });
   });
 });
 
@@ -155,6 +163,8 @@ describe('what is no program of DSPy', () => {
     { what: 'two at one path', modules: [at('a'), at('a')], says: '`a`' },
     { what: 'a path that is no text', modules: [at(3)], says: 'metadata.dspy.path' },
     { what: 'the path of the metadata', modules: [at('metadata')], says: 'metadata.dspy.path' },
+    { what: 'a path that every object has', modules: [at('__proto__')], says: 'metadata.dspy.path' },
+    { what: 'a path that is too long', modules: [at('x'.repeat(501))], says: 'metadata.dspy.path' },
     { what: 'a path that is no name', modules: [at('[0]')], says: 'metadata.dspy.path' },
     { what: 'a demo with a field that the predictor does not have', modules: [unknownField], says: '`reasoning`' },
     { what: 'a demo with an output among the inputs', modules: [swapped], says: '`answer`' },

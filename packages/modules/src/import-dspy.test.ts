@@ -286,8 +286,12 @@ describe('what is refused', () => {
     const text = fileOf({ first: stateOf(), second: stateOf() });
     const codes = ['dspy.predictor_extra', 'dspy.predictor_extra', 'dspy.predictor_missing'];
     expect(codesOf(await problemsOf(text, { signature: answer }))).toStrictEqual(codes);
-    expect(codesOf(await problemsOf(text, { signature: answer, allowExtra: true }))).toStrictEqual([
-      'dspy.predictor_missing',
+    expect(await problemsOf(text, { signature: answer, allowExtra: true })).toMatchObject([
+      {
+        code: 'dspy.predictor_missing',
+        message:
+          'The signature is for a program of one predictor, and the file is of another: it has several; give `signatures` by their paths.',
+      },
     ]);
   });
 

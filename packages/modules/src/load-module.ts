@@ -34,7 +34,11 @@ export type ManifestReading =
       readonly entries: ReadonlyMap<string, ManifestEntry>;
       readonly diagnostics: readonly ModuleDiagnostic[];
     }
-  | { readonly type: 'missing' | 'invalid'; readonly text?: string; readonly diagnostics: readonly ModuleDiagnostic[] };
+  | {
+      readonly type: 'missing' | 'invalid';
+      readonly text?: undefined;
+      readonly diagnostics: readonly ModuleDiagnostic[];
+    };
 
 /** As `toSignatureMap` makes it. */
 export interface KnownSignatures {
@@ -66,7 +70,7 @@ export async function readManifest(source: ModuleSource): Promise<ManifestReadin
   const at = (problem: ManifestProblem): ModuleDiagnostic => ({ ...problem, path: manifestPath });
   let text: string | undefined;
   try {
-    text = await source.read(manifestPath);
+    text = await readText(source, manifestPath);
   } catch (thrown) {
     return { type: 'invalid', diagnostics: [at({ ...toReadProblem(thrown, manifestPath), severity: 'error' })] };
   }
@@ -81,7 +85,7 @@ export async function readManifest(source: ModuleSource): Promise<ManifestReadin
   const diagnostics = parsing.problems.map(at);
   return parsing.type === 'manifest'
     ? { type: 'manifest', text, entries: parsing.entries, diagnostics }
-    : { type: 'invalid', text, diagnostics };
+    : { type: 'invalid', diagnostics };
 }
 
 /** Reads and checks the module that a manifest lists as `moduleId`. */
@@ -128,18 +132,19 @@ type PinnedReading =
  */
 async function readPinned(source: ModuleSource, path: string, pinned: string | null): Promise<PinnedReading> {
   const places = pinned === null ? [path] : [path, toPendingPath(pinned), path];
-  let problem: ModuleProblem | undefined;
+  const missing = problemAt('', 'modules.file_missing', `There is no file \`${path}\`.`);
+  // What the last place says counts, which is the file's own.
+  let problem = missing;
   for (const place of places) {
     let text: string | undefined;
     try {
-      text = await source.read(place);
+      text = await readText(source, place);
     } catch (thrown) {
       problem = toReadProblem(thrown, path);
-      if (place === path) break;
       continue;
     }
     if (text === undefined) {
-      if (place === path) problem = problemAt('', 'modules.file_missing', `There is no file \`${path}\`.`);
+      problem = missing;
       continue;
     }
     const hash = await hashText(text);
@@ -147,11 +152,17 @@ async function readPinned(source: ModuleSource, path: string, pinned: string | n
     const message = `\`${path}\` is not what \`${manifestPath}\` pins: it has \`${hash}\`. Restore the file, or put its hash, or null, into the manifest.`;
     problem = problemAt('', 'modules.hash_mismatch', message);
   }
-  // There is always at least one place.
-  return {
-    type: 'problem',
-    problem: problem ?? problemAt('', 'modules.file_missing', `There is no file \`${path}\`.`),
-  };
+  return { type: 'problem', problem };
+}
+
+/** A source is code of a host: bytes would make trouble only far from here. */
+async function readText(source: ModuleSource, path: string): Promise<string | undefined> {
+  const text: unknown = await source.read(path);
+  if (text === undefined || typeof text === 'string') return text;
+  throw new HoldfastError(
+    'modules.unreadable',
+    `\`${path}\` cannot be read: the source has to give text, or \`undefined\` where there is no file, and gave something else.`,
+  );
 }
 
 function toReadProblem(thrown: unknown, path: string): ModuleProblem {

@@ -84,6 +84,23 @@ test('a file that is not there, is of another module, or names no signature', as
   ]);
 });
 
+test.each([[new TextEncoder().encode('{}')], [null], [7]])(
+  'a source that gives no text is told of, for the manifest as for a file: %s',
+  async (given) => {
+    const files = listModules([fullModule]);
+    const answering = (paths: readonly string[]): ModuleSource => ({
+      ...memoryModules(files),
+      read: async (path) => (paths.includes(path) ? (given as unknown as string) : files[path]),
+    });
+    for (const path of Object.keys(files)) {
+      const { modules, diagnostics } = await loadModules(answering([path]), { signatures });
+      expect(modules.size).toBe(0);
+      expect(diagnostics).toMatchObject([{ code: 'modules.unreadable', path, severity: 'error' }]);
+      expect(diagnostics[0]?.message).toContain('the source has to give text');
+    }
+  },
+);
+
 test('signatures of one name', async () => {
   const twice = loadModules(memoryModules(), { signatures: [haggle, haggle] });
   await expect(twice).rejects.toMatchObject({ code: 'modules.signature_duplicate' });

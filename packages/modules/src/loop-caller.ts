@@ -31,7 +31,7 @@ export function openLoopCaller(toolset: Toolset, options: ToolsetOptions, resume
   let { tools } = first;
   let caller = openCaller(first);
   const endsAtMs = timeoutMs === undefined ? undefined : clock.now() + timeoutMs;
-  let stopListening = caller.onEnd(end);
+  caller.onEnd(end);
   let loop = resumed;
   return {
     get caller() {
@@ -48,12 +48,11 @@ export function openLoopCaller(toolset: Toolset, options: ToolsetOptions, resume
     whyOver: () => caller.ended ?? (caller.exhausted ? 'budget' : undefined),
     refresh() {
       const next = toolset.callOptions(options);
-      if (next.tools === tools || caller.ended !== undefined) return;
+      if (next.tools === tools) return;
       const opened = openCaller(
         endsAtMs === undefined ? next : { ...next, timeoutMs: Math.max(1, endsAtMs - clock.now()) },
       );
-      stopListening();
-      stopListening = opened.onEnd(end);
+      opened.onEnd(end);
       // Only now: the wall time of a budget runs on.
       caller.dispose();
       caller = opened;
@@ -63,10 +62,7 @@ export function openLoopCaller(toolset: Toolset, options: ToolsetOptions, resume
       loop ??= beginLoop(caller.session, clock.now());
       return loop;
     },
-    dispose() {
-      stopListening();
-      caller.dispose();
-    },
+    dispose: () => caller.dispose(),
   };
 }
 

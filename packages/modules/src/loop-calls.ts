@@ -50,9 +50,7 @@ export function nameCalls(asked: readonly AskedCall[], { loop, round, taken }: R
 function repeat(first: NamedCall, call: NamedCall): NamedCall {
   const isSame = first.name === call.name && JSON.stringify(first.args) === JSON.stringify(call.args);
   if (!isSame) return { ...call, refusal: 'Invalid arguments: its id was used before, for another call.' };
-  return first.refusal === undefined
-    ? { ...call, sameAs: first.sameAs ?? first.callId }
-    : { ...call, refusal: first.refusal };
+  return first.refusal === undefined ? { ...call, sameAs: first.callId } : { ...call, refusal: first.refusal };
 }
 
 export interface RunCallsOptions {
@@ -109,6 +107,14 @@ function makeCall({ callId, name, args }: NamedCall, caller: Caller, resuming: b
 export function leaveCalls(calls: readonly NamedCall[], text: string): readonly LoopCall[] {
   return calls.map(({ id, name, args }) => Object.freeze({ id, name, args, text }));
 }
+
+/** Calls of a round of which the first waits for a person. */
+export function leaveWaiting(waiting: readonly NamedCall[]): readonly LoopCall[] {
+  return [...leaveCalls(waiting.slice(0, 1), waits), ...leaveCalls(waiting.slice(1), waitsBehind)];
+}
+
+const waits = 'Waits for the answer of a person.';
+const waitsBehind = 'Waits for a call before it.';
 
 /** What the next round is told of calls: a line for each, and one for all that were too many. */
 export function toContextLines(calls: readonly LoopCall[]): readonly string[] {

@@ -33,11 +33,9 @@ async function beforeEnd<Value>(
   const ended = new Promise<{ readonly type: 'ended' }>((resolve) => {
     stopListening = onEnd(() => resolve({ type: 'ended' }));
   });
-  const running = run();
-  // Nobody hears any more how one ends that was left.
-  void Promise.allSettled([running]);
   try {
-    return await Promise.race([running.then((value) => ({ type: 'value' as const, value })), ended]);
+    // Whoever races is heard, also one that was left and fails later.
+    return await Promise.race([run().then((value) => ({ type: 'value' as const, value })), ended]);
   } finally {
     stopListening();
   }

@@ -139,3 +139,22 @@ test('unknown keys beside the modules are warnings', () => {
 test.each(['1', '1.0', '1.2', '1.2.3'])('version %s', (version) => {
   expect(parseManifest(JSON.stringify({ version, modules: {} }))).toMatchObject({ type: 'manifest', problems: [] });
 });
+
+test.each([
+  ['1', true],
+  ['1.0', true],
+  ['1.12.3', true],
+  ['10', false],
+  ['1.x', false],
+  ['1.0.0.0', false],
+  ['2.0', false],
+])('version %s is known: %s', (version, isKnown) => {
+  expect(parse({}, { version }).type).toBe(isKnown ? 'manifest' : 'invalid');
+});
+
+test('a very long version or key is cut where it is told', () => {
+  const long = 'x'.repeat(10_000);
+  const problems = [...parse({}, { version: long }).problems, ...parse({}, { [long]: 1 }).problems];
+  expect(problems).toHaveLength(2);
+  for (const { message, place } of problems) expect(message.length + place.length).toBeLessThan(500);
+});

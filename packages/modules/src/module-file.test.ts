@@ -163,3 +163,13 @@ test('of many problems the first hundred are told', () => {
   const problems = parse({ ...least, module_id: '', descriptions, demos });
   expect(Array.isArray(problems) && problems.length).toBeLessThanOrEqual(101);
 });
+
+test('what is no text, and of what no text can be made, is told', () => {
+  const bytes: unknown = new TextEncoder().encode(stringifyModule(fullModule));
+  expect(parseModule(bytes as string)).toMatchObject({
+    type: 'invalid',
+    problems: [{ code: 'modules.file_invalid', message: 'The file cannot be read: it was not given as text.' }],
+  });
+  const unwritable = { ...fullModule, metadata: { version: '1', large: 1n } } as unknown as typeof fullModule;
+  expect(() => stringifyModule(unwritable)).toThrow(expect.objectContaining({ code: 'modules.file_invalid' }));
+});

@@ -1,4 +1,12 @@
-import { deepFreeze, isPlainObject, type Json, type JsonObject, jsonSchema } from '@holdfast/core';
+import {
+  deepFreeze,
+  describeThrown,
+  HoldfastError,
+  isPlainObject,
+  type Json,
+  type JsonObject,
+  jsonSchema,
+} from '@holdfast/core';
 import { compileSchema } from '@holdfast/schema';
 import type { ModuleDefinition } from './module-definition.ts';
 import { cutProblems, type ModuleProblem, problemAt } from './module-problem.ts';
@@ -92,12 +100,21 @@ export function parseModule(text: string): ModuleParsing {
   return { type: 'module', definition: deepFreeze(definition) };
 }
 
-/** The text of a module file, with the keys in the order in which people read them: the same definition gives the same bytes. */
+/**
+ * The text of a module file, with the keys in the order in which people read them: the same definition gives the same bytes.
+ *
+ * @throws HoldfastError `modules.file_invalid` (no JSON can be made of it).
+ */
 export function stringifyModule(definition: ModuleDefinition): string {
   const known = Object.keys(properties);
   const place = (key: string): number => (known.includes(key) ? known.indexOf(key) : known.length);
-  const entries = Object.entries(definition).sort(([left], [right]) => place(left) - place(right));
-  return `${JSON.stringify(Object.fromEntries(entries), undefined, 2)}\n`;
+  try {
+    const entries = Object.entries(definition).sort(([left], [right]) => place(left) - place(right));
+    return `${JSON.stringify(Object.fromEntries(entries), undefined, 2)}\n`;
+  } catch (cause) {
+    const message = `No JSON can be made of the module: ${describeThrown(cause).slice(0, 300)}. Give what a module file holds.`;
+    throw new HoldfastError('modules.file_invalid', message, { cause });
+  }
 }
 
 /** Other writers of the format say so where there is nothing. In what a module shows to a model `null` is a value. */

@@ -46,16 +46,8 @@ function createRunner(module: LoadedModule, { toolset, model, maxIterations }: M
   const limit = maxIterations === undefined ? {} : { maxIterations };
   const predictor = toPredictor(module, { model, tools: toolset, ...limit });
   if ('run' in predictor) {
-    const { run, resume } = predictor;
-    return {
-      run,
-      resume,
-      invoke(input, options) {
-        // Its reason is what a predictor rejects with, also where the signal is the engine's.
-        const { signal } = toolset.callOptions(options);
-        return predictor.invoke(input, { ...options, ...(signal === undefined ? {} : { signal }) });
-      },
-    };
+    const { run, resume, invoke } = predictor;
+    return { run, resume, invoke };
   }
   let made: ToolLoop | undefined;
   const loop = (): ToolLoop => {

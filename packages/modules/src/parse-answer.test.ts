@@ -548,13 +548,13 @@ test.each([
 });
 
 test('a field may have the name of what every object has', () => {
-  const fields = outputs(JSON.parse('{"__proto__":{"type":"string"},"constructor":{"type":"string"}}'));
-  const { values } = parseAnswer('[[ ## constructor ## ]]\nc\n[[ ## __proto__ ## ]]\np', fields);
+  const fields = outputs({ toString: text, constructor: text });
+  const { values } = parseAnswer('[[ ## constructor ## ]]\nc\n[[ ## toString ## ]]\np', fields);
   expect(Object.entries(values)).toEqual([
-    ['__proto__', 'p'],
+    ['toString', 'p'],
     ['constructor', 'c'],
   ]);
-  expect(parseAnswer('constructor: c\n__proto__: p', fields).values).toEqual(values);
+  expect(parseAnswer('constructor: c\ntoString: p', fields).values).toEqual(values);
   expect(parseAnswer('[[ ## __proto__ ## ]]\nx\ntoString: y\nanswer: Paris', answer).values).toEqual({
     answer: 'Paris',
   });

@@ -16,6 +16,9 @@ export function parseText(
 ):
   | { readonly type: 'parsed'; readonly value: Json }
   | { readonly type: 'invalid'; readonly problems: readonly ModuleProblem[] } {
+  // What Node reads without an encoding is bytes.
+  const given: unknown = text;
+  if (typeof given !== 'string') return refused(code, 'it was not given as text');
   const parsed = parseJson(text.startsWith('\uFEFF') ? text.slice(1) : text, limits);
   if (!parsed.ok) return refused(parsed.reason === 'size' ? tooLarge : code, parsed.problem);
   if (countValues(parsed.value) <= maxValues) return { type: 'parsed', value: parsed.value };

@@ -3,6 +3,7 @@ import { describe, expect, expectTypeOf, test } from 'vitest';
 import { type Play, playModel } from './fixtures.ts';
 import { chainOfThought, predict } from './predict.ts';
 import type { Prediction, Predictor } from './prediction.ts';
+import type { Demo } from './program.ts';
 import { defineSignature } from './signature.ts';
 
 interface Question {
@@ -264,4 +265,54 @@ test.each([predict, chainOfThought])('what cannot be rendered is refused when th
   expect(() => make(signature, { model, descriptions: { z: 'No.' } })).toThrow(
     expect.objectContaining({ code: 'modules.description_unknown' }),
   );
+});
+
+describe('demos that are given in code are held against the signature', () => {
+  const model = playModel();
+  const good = { inputs: { q: '1?' }, outputs: { a: 1, b: true, c: [], d: 'one' } };
+  test.each<{ readonly title: string; readonly demos: readonly Demo[]; readonly message: RegExp }>([
+    {
+      title: 'a misspelt input',
+      demos: [good, { inputs: { qq: '1?' }, outputs: {} }],
+      message: /`demos\[1\]`: `inputs\.qq`: unknown field, the inputs are `q`/,
+    },
+    {
+      title: 'a misspelt output',
+      demos: [{ inputs: {}, outputs: { answer: 1 } }],
+      message: /`outputs\.answer`: unknown field/,
+    },
+    {
+      title: 'a value of another type',
+      demos: [{ inputs: { q: '1?' }, outputs: { a: 'one' } }],
+      message: /`demos\[0\]`: `outputs\.a`/,
+    },
+    { title: 'a value that the schema refuses', demos: [{ inputs: { q: '' }, outputs: {} }], message: /`inputs\.q`/ },
+  ])('$title', ({ demos, message }) => {
+    for (const make of [predict, chainOfThought]) {
+      expect(() => make(signature, { model, demos })).toThrow(
+        expect.objectContaining({ code: 'modules.demo_invalid', message: expect.stringMatching(message) }),
+      );
+    }
+  });
+
+  test('of several that are wrong all are told', () => {
+    const wrong = { inputs: { x: 1 }, outputs: {} };
+    expect(() => predict(signature, { model, demos: [wrong, good, wrong] })).toThrow(
+      expect.objectContaining({
+        message: expect.stringContaining('So are 1 more'),
+        data: { problems: [expect.stringContaining('demos[0]'), expect.stringContaining('demos[2]')] },
+      }),
+    );
+  });
+
+  test('fields may be missing, and those of a tool loop and of a chain of thought may be there', () => {
+    const demos = [
+      { inputs: { q: '1?', available_tools: [], context: 'a' }, outputs: { tool_call: { name: 'x', args: {} } } },
+      { inputs: {}, outputs: { a: 1 } },
+    ];
+    expect(predict(signature, { model, demos }).program.demos).toEqual(demos);
+    const thought = [{ inputs: { q: '1?' }, outputs: { reasoning: 'So.', a: 1 } }];
+    expect(chainOfThought(signature, { model, demos: thought }).program.demos).toEqual(thought);
+    expect(() => predict(signature, { model, demos: thought })).toThrow(/`outputs\.reasoning`: unknown field/);
+  });
 });

@@ -1,5 +1,7 @@
 import type { Model } from '@holdfast/core';
 import { askProgram, readInput } from './ask-program.ts';
+import { checkDemos } from './check-demos.ts';
+import { extraNamesOfCode } from './extra-fields.ts';
 import type { Predictor } from './prediction.ts';
 import { type Program, type Tuning, toProgram } from './program.ts';
 import { renderProgram } from './render-program.ts';
@@ -12,13 +14,14 @@ export interface PredictorOptions extends Tuning {
 /**
  * Asks a model for the outputs of a signature, and once more where its answer lacks some or has wrong ones.
  *
- * @throws HoldfastError `modules.description_unknown`, `modules.demo_invalid` (a demo that is no JSON).
+ * @throws HoldfastError `modules.description_unknown`, `modules.demo_invalid` (a demo that is no JSON, or has a field that the signature
+ * does not have, or a value that it refuses; fields may be missing).
  */
 export function predict<Input, Output>(
   signature: Signature<Input, Output>,
   { model, ...tuning }: PredictorOptions,
 ): Predictor<Input, Output> {
-  return createPredictor(toProgram(signature, 'predict', tuning), model);
+  return createPredictor(checkDemos(toProgram(signature, 'predict', tuning), extraNamesOfCode('predict')), model);
 }
 
 /**
@@ -31,7 +34,10 @@ export function chainOfThought<Input, Output>(
   signature: Signature<Input, Output>,
   { model, ...tuning }: PredictorOptions,
 ): Predictor<Input, Output> {
-  return createPredictor(toProgram(signature, 'chain_of_thought', tuning), model);
+  return createPredictor(
+    checkDemos(toProgram(signature, 'chain_of_thought', tuning), extraNamesOfCode('chain_of_thought')),
+    model,
+  );
 }
 
 export function createPredictor<Input, Output>(

@@ -31,7 +31,8 @@ export interface Predictor<Input = unknown, Output = unknown> {
   render(input: Input): readonly Message[];
   /**
    * Asks the model. Rejects with HoldfastError `modules.input_invalid`, `modules.output_unparsable` (also the answer to a correction has
-   * not all fields, or wrong ones), `modules.model_failed` (`cause` is what the model threw), and with the reason of an aborted `signal`.
+   * not all fields, or wrong ones; or the schema of the outputs threw), `modules.model_failed` (`cause` is what the model threw), and with
+   * the reason of an aborted `signal`.
    */
   invoke(input: Input, options?: InvokeOptions): Promise<Prediction<Output>>;
 }

@@ -1,5 +1,6 @@
 import type { HoldfastError, JsonObject, Model, ModelUsage, Outcome, PendingApproval } from '@holdfast/core';
 import type { LoopCaller } from './loop-caller.ts';
+import type { NamedCall } from './loop-calls.ts';
 import type { Stop } from './loop-problem.ts';
 import type { Program } from './program.ts';
 import type { Conversation } from './react-conversation.ts';
@@ -39,7 +40,7 @@ export interface ReactRun {
   readonly noteResumed: () => void;
 }
 
-/** How a run ended. `turn`: what is known of the round that waits, as JSON. */
+/** How a run ended. `turn`: what is known of the round that waits, as JSON; `waiting`: those of its calls that have not ended. */
 export type ReactEnd =
   | {
       readonly type: 'answered';
@@ -49,7 +50,12 @@ export type ReactEnd =
     }
   | { readonly type: 'unanswered'; readonly reason: 'max-iterations' | 'failed'; readonly error: HoldfastError }
   | { readonly type: 'stopped'; readonly reason: Exclude<Stop, 'suspended'> }
-  | { readonly type: 'suspended'; readonly pending: readonly PendingApproval[]; readonly turn: JsonObject };
+  | {
+      readonly type: 'suspended';
+      readonly pending: readonly PendingApproval[];
+      readonly waiting: readonly NamedCall[];
+      readonly turn: JsonObject;
+    };
 
 export function addUsage(usage: ModelUsage, more: ModelUsage | undefined): ModelUsage {
   return {

@@ -11,7 +11,7 @@ import { leaveCalls, type NamedCall, nameCalls, overLimit, runCalls } from './lo
 import { moduleError } from './module-error.ts';
 import { ask, askFitting, type Reply } from './react-ask.ts';
 import { listNames, type ReactEnd, type ReactRun } from './react-course.ts';
-import { declareSubmit, readSubmit, submitName } from './react-submit.ts';
+import { declareSubmit, readSubmit, type SubmitReading, submitName } from './react-submit.ts';
 import type { AskedCall } from './read-tool-call.ts';
 import type { LoopCall } from './tool-loop-result.ts';
 import type { ToolListing, Toolset } from './toolset.ts';
@@ -92,6 +92,7 @@ const onlySubmit = `Not run: only \`${submitName}\` could be called any more.`;
 const cutOff = 'Not run: the message ended before this call was surely complete. Send it again, shorter.';
 const outOfTokens = 'Not run: the message that asked for it used up the tokens of the budget.';
 const submitted = 'Submitted.';
+const unchecked = 'The outputs could not be checked.';
 const submittedBefore = 'Not needed: the answer was submitted before.';
 
 /** Runs the calls of a message in order, and then takes what it submits. `undefined`: the model has to go on. */
@@ -115,10 +116,10 @@ async function takeTurn(
   course.calls.push(...made);
   if (result.waiting.length > 0) {
     const turn: NativeTurn = { calls, done: done + made.length, overspent };
-    return { type: 'suspended', pending: result.pending, turn };
+    return { type: 'suspended', pending: result.pending, waiting: result.waiting, turn };
   }
   const answer = answerAll(run, calls, [...before, ...made]);
-  if (answer !== undefined) return { type: 'answered', reason: 'submit', output: answer.output };
+  if (answer !== undefined) return toEnd(answer, 'submit');
   return overspent || result.outOfCalls ? { type: 'stopped', reason: 'budget' } : undefined;
 }
 
@@ -127,18 +128,26 @@ function forceSubmit(run: ReactRun, calls: readonly NamedCall[]): ReactEnd {
   const left = leaveCalls(calls.filter(isOther), onlySubmit);
   run.course.calls.push(...left);
   const answer = answerAll(run, calls, left);
-  if (answer !== undefined) return { type: 'answered', reason: 'forced-submit', output: answer.output };
+  if (answer !== undefined) return toEnd(answer, 'forced-submit');
   const message = `No answer after ${run.course.iterations} rounds, also when only \`${submitName}\` was offered.`;
   return { type: 'unanswered', reason: 'max-iterations', error: moduleError('modules.max_iterations', message) };
 }
 
-/** Answers every call of a message, in order. What was submitted, if that was taken. */
+type Taken = Exclude<SubmitReading, { readonly type: 'refused' }>;
+
+function toEnd(taken: Taken, reason: 'submit' | 'forced-submit'): ReactEnd {
+  return taken.type === 'accepted'
+    ? { type: 'answered', reason, output: taken.output }
+    : { type: 'unanswered', reason: 'failed', error: taken.error };
+}
+
+/** Answers every call of a message, in order. What was submitted, if that was taken or could not be checked. */
 function answerAll(
   { course, conversation, program }: ReactRun,
   calls: readonly NamedCall[],
   others: readonly LoopCall[],
-): { readonly output: unknown } | undefined {
-  let answer: { readonly output: unknown } | undefined;
+): Taken | undefined {
+  let answer: Taken | undefined;
   let next = 0;
   for (const call of calls) {
     const { id: callId, name } = call;
@@ -151,9 +160,9 @@ function answerAll(
     else if (answer !== undefined) told = { success: false, text: submittedBefore };
     else {
       const reading = readSubmit(call.args, program.signature);
-      if (reading.type === 'accepted') {
+      if (reading.type !== 'refused') {
         answer = reading;
-        told = { success: true, text: submitted };
+        told = reading.type === 'accepted' ? { success: true, text: submitted } : { success: false, text: unchecked };
       } else {
         course.partial = reading.partial;
         told = { success: false, text: reading.message };

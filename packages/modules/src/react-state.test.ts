@@ -33,6 +33,16 @@ test.each([native, text])('what is written is read as it was', (state) => {
 
 const invalid = expect.objectContaining({ code: 'modules.state_invalid' });
 
+function withMessage(message: JsonObject): JsonObject {
+  return { ...native, conversation: { start: [], rounds: [[message]], leftOut: 0 } };
+}
+
+test('input that is nested as deep as it may be is read again', () => {
+  let words: JsonObject = {};
+  for (let depth = 1; depth < 62; depth += 1) words = { words };
+  expect(readState({ ...native, input: { words } }, 'sum').input).toEqual({ words });
+});
+
 test.each<[title: string, state: unknown]>([
   ['nothing', undefined],
   ['text', 'state'],
@@ -51,6 +61,15 @@ test.each<[title: string, state: unknown]>([
   ],
   ['with a call of no name', { ...native, turn: { calls: [{ ...call, name: 1 }], done: 0, overspent: false } }],
   ['with a step of no text', { ...text, steps: [{ thought: 1 }] }],
+  ['of another round than its step', { ...text, course: { ...course, iterations: 2 } }],
+  ['that has left out all there is', { ...native, conversation: { ...conversation.toJSON(), leftOut: 1 } }],
+  ['that does not count its requests', { ...native, course: { ...course, requests: -1 } }],
+  ['whose outputs are none', { ...native, course: { ...course, partial: [] } }],
+  [
+    'with an answer to a call that says not how it went',
+    withMessage({ role: 'tool', text: '', callId: 'a', name: 'gold' }),
+  ],
+  ['with a call of no arguments', withMessage({ role: 'assistant', text: '', calls: [{ id: 'a', name: 'gold' }] })],
   ['that is no JSON', { ...native, input: { now: new Date() } }],
 ])('a state %s is refused', (_, state) => {
   expect(() => readState(state, 'sum')).toThrow(invalid);

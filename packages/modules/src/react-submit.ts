@@ -9,7 +9,9 @@ import {
   type ToolDeclaration,
 } from '@holdfast/core';
 import { compileSchema, describeIssues } from '@holdfast/schema';
+import { checkOutput } from './check-output.ts';
 import { coerceValue } from './coerce-value.ts';
+import type { ModuleError } from './module-error.ts';
 import type { Program } from './program.ts';
 import type { Signature } from './signature.ts';
 import { cutText } from './tool-outcome.ts';
@@ -20,7 +22,9 @@ export const submitName = 'submit';
 /** What came of a call of `submit`. `message` is for the model, `partial` has the outputs that could be used. */
 export type SubmitReading =
   | { readonly type: 'accepted'; readonly output: unknown }
-  | { readonly type: 'refused'; readonly message: string; readonly partial: JsonObject };
+  | { readonly type: 'refused'; readonly message: string; readonly partial: JsonObject }
+  /** The signature's schema threw. */
+  | { readonly type: 'failed'; readonly error: ModuleError };
 
 /** Characters of what is said to be wrong with a submit. */
 const maxMessage = 2_000;
@@ -46,13 +50,14 @@ export function readSubmit(raw: unknown, signature: Signature): SubmitReading {
   if (!decoded.ok) return refused(`The outputs cannot be taken: ${decoded.problem}.`, signature, {});
   const { value } = decoded;
   if (!isPlainObject(value)) return refused('The outputs must be one JSON object.', signature, {});
-  const validation = compileSchema(signature.outputSchema).validate(value);
-  if (validation.ok) return { type: 'accepted', output: deepFreeze(validation.value) };
+  const checked = checkOutput(signature, value);
+  if (checked.type === 'valid') return { type: 'accepted', output: checked.output };
+  if (checked.type === 'failed') return checked;
   const missing = signature.outputs.filter(({ name, required }) => required && !Object.hasOwn(value, name));
   const problem =
     missing.length > 0
       ? `Missing: ${missing.map(({ name }) => `\`${name}\``).join(', ')}.`
-      : `Not valid: ${describeIssues(validation.issues)}.`;
+      : `Not valid: ${describeIssues(checked.issues)}.`;
   return refused(problem, signature, value);
 }
 

@@ -122,8 +122,8 @@ async function takeCall(
     maxResultCharacters,
     ...(earlier === undefined ? {} : { earlier }),
   });
-  if (result.waiting.length > 0)
-    return { type: 'suspended', pending: result.pending, turn: { thought, call, overspent } };
+  const { pending, waiting } = result;
+  if (waiting.length > 0) return { type: 'suspended', pending, waiting, turn: { thought, call, overspent } };
   for (const made of result.calls) {
     const { outcome } = made;
     const told = outcome === undefined ? made.text : cutText(toPlainText(outcome) ?? made.text, maxResultCharacters);

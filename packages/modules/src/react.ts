@@ -1,6 +1,9 @@
 import { HoldfastError, type JsonObject, type Message, type Model, type Tool } from '@holdfast/core';
 import { readInput } from './ask-program.ts';
+import { checkDemos } from './check-demos.ts';
+import { extraNamesOfCode } from './extra-fields.ts';
 import { openLoopCaller } from './loop-caller.ts';
+import { leaveWaiting } from './loop-calls.ts';
 import { stopProblem, toLoopProblem } from './loop-problem.ts';
 import { readEnds, recordResume } from './loop-state.ts';
 import type { Prediction, Predictor } from './prediction.ts';
@@ -18,7 +21,7 @@ import { renderProgram } from './render-program.ts';
 import type { Signature } from './signature.ts';
 import { checkCount, isToolset, type LoopRunOptions } from './tool-loop.ts';
 import type { ToolLoopResult } from './tool-loop-result.ts';
-import { createToolset, type Toolset, type ToolsetOptions } from './toolset.ts';
+import { createToolset, putOver, type Toolset, type ToolsetOptions } from './toolset.ts';
 
 /** How a model asks for calls. `native`: it is offered tools. `text`: a call is written in fields of its answer. */
 export type ReactProtocol = 'native' | 'text';
@@ -98,7 +101,7 @@ export function react<Input, Output>(
     ...(demos === undefined ? {} : { demos }),
     ...(descriptions === undefined ? {} : { descriptions }),
   };
-  const program = toProgram(signature, 'react', tuning);
+  const program = checkDemos(toProgram(signature, 'react', tuning), extraNamesOfCode('react'));
   let made: TextPrograms | undefined;
   const textPrograms = (): TextPrograms => {
     made ??= createTextPrograms(signature, { ...tuning, listsTools, extract });
@@ -115,7 +118,7 @@ export function react<Input, Output>(
 
   const conduct = async (start: Start, { model: other, ...over }: LoopRunOptions): Promise<Conducted<Output>> => {
     checkReserved(toolset, start.protocol);
-    const loop = openLoopCaller(toolset, { ...options, ...over }, start.state?.loop);
+    const loop = openLoopCaller(toolset, putOver(options, over), start.state?.loop);
     try {
       const { state } = start;
       const earlier =
@@ -166,7 +169,7 @@ export function react<Input, Output>(
         const { output, reasoning, usage, requests } = result;
         return Object.freeze({ output, ...(reasoning === undefined ? {} : { reasoning }), usage, requests });
       }
-      const signal = run.signal ?? options.signal;
+      const { signal } = toolset.callOptions(putOver(options, run));
       if (result.reason === 'aborted' && signal?.aborted === true) throw signal.reason;
       throw error ?? new HoldfastError(result.error.code, result.error.message);
     },
@@ -222,7 +225,9 @@ function conclude<Output>(end: ReactEnd, { run, start, steps, name }: Concluding
           : { ...kept, protocol: 'text', turn: end.turn as TextTurn, steps },
       );
       const { pending } = end;
-      return toConducted({ ...common, reason: 'suspended', output, error: stopProblem('suspended'), pending, state });
+      const error = stopProblem('suspended');
+      const asked = Object.freeze([...calls, ...leaveWaiting(end.waiting)]);
+      return toConducted({ ...common, calls: asked, reason: 'suspended', output, error, pending, state });
     }
     default:
       return end satisfies never;

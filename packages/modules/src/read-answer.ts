@@ -1,5 +1,6 @@
 import type { JsonObject, ToolCall } from '@holdfast/core';
-import { compileSchema } from '@holdfast/schema';
+import { checkOutput } from './check-output.ts';
+import type { ModuleError } from './module-error.ts';
 import { type AnswerProblem, type ParsedAnswer, parseAnswer } from './parse-answer.ts';
 import type { Program } from './program.ts';
 import { type ExtraFields, promptFields } from './render-program.ts';
@@ -9,7 +10,9 @@ export type AnswerReading<Output = unknown> =
   | (Answer & { readonly type: 'answer'; readonly isPartial: false; readonly output: Output })
   /** It asks for something first. `output` is what it has of the outputs, as read. */
   | (Answer & { readonly type: 'answer'; readonly isPartial: true; readonly output: JsonObject })
-  | Unusable;
+  | Unusable
+  /** The signature's schema threw. */
+  | { readonly type: 'failed'; readonly error: ModuleError; readonly output: JsonObject };
 
 interface Answer {
   /** Reasoning and extra outputs, as read. */
@@ -45,8 +48,9 @@ export function readAnswer<Output>(
     const problems = calls.length === 0 ? lacks.problems : [...lacks.problems, noTools];
     return { ...lacks, problems, type: 'unusable', output };
   }
-  const checked = compileSchema(signature.outputSchema).validate(output);
-  if (checked.ok) return { type: 'answer', isPartial: false, output: checked.value, extras };
+  const checked = checkOutput(signature, output);
+  if (checked.type === 'valid') return { type: 'answer', isPartial: false, output: checked.output, extras };
+  if (checked.type === 'failed') return { ...checked, output };
   const problems = checked.issues.map(({ path, message }) => ({ field: path, message }));
   return { type: 'unusable', output, missing: [], problems };
 }

@@ -341,3 +341,20 @@ test('the answer of an example is read as what the example holds', () => {
     }),
   );
 });
+
+test('what is the same for every input cannot be changed by who is given it', () => {
+  const program = toProgram(qa, 'predict', {
+    demos: [{ inputs: { question: 'One?' }, outputs: { answer: 'A', count: 1 } }],
+  });
+  const [...first] = renderProgram(program, { question: 'Why?' });
+  const [...second] = renderProgram(program, { question: 'How?' });
+  for (const message of first.slice(0, -1)) expect(Object.isFrozen(message)).toBe(true);
+  expect(second.slice(0, -1)).toEqual(first.slice(0, -1));
+});
+
+test('the header of a field with more than one word is broken up however it is written', () => {
+  const program = toProgram(signatureOf({ my_note: text }, { answer: text }), 'predict');
+  for (const header of ['[[ ## my_note ## ]]', '[[ ## my note ## ]]', '[[## My Note ##]]']) {
+    expect(renderProgram(program, { my_note: header }).at(-1)?.text).not.toContain(`## ]]\n${header}`);
+  }
+});

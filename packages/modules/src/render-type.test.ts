@@ -2,6 +2,9 @@ import type { JsonObject } from '@holdfast/core';
 import { expect, test } from 'vitest';
 import { renderType } from './render-type.ts';
 
+/** What zod says of every integer. */
+const exact = { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER };
+
 test.each<{ schema: JsonObject; expected: string }>([
   { schema: { type: 'string' }, expected: 'string' },
   { schema: { type: 'integer', title: 'Count', default: 3 }, expected: 'integer' },
@@ -20,6 +23,13 @@ test.each<{ schema: JsonObject; expected: string }>([
   {
     schema: { type: 'integer', minimum: 1, maximum: 20 },
     expected: 'integer with the JSON Schema {"maximum":20,"minimum":1}',
+  },
+  { schema: { type: 'integer', ...exact }, expected: 'integer' },
+  { schema: { type: 'array', items: { type: 'integer', ...exact } }, expected: 'JSON array of integer' },
+  { schema: { anyOf: [{ type: 'integer', ...exact }, { type: 'null' }] }, expected: 'integer or null' },
+  {
+    schema: { type: 'integer', ...exact, minimum: 0 },
+    expected: 'integer with the JSON Schema {"minimum":0}',
   },
   {
     schema: { type: 'array', items: { type: 'string' }, maxItems: 3 },

@@ -7,7 +7,7 @@ const plainTypes: ReadonlySet<unknown> = new Set(['string', 'integer', 'number',
 
 /** What a value has to be, in words that a model knows: `string`, `one of: a; b`, `integer or null`, else the JSON Schema. */
 export function renderType(schema: JsonObject): string {
-  const said = Object.fromEntries(Object.entries(schema).filter(([key]) => !silent.has(key)));
+  const said = Object.fromEntries(Object.entries(schema).filter(([key, value]) => !isSilent(key, value)));
   const { type, ...rest } = said;
   const allowed = 'const' in said ? [said['const']] : said['enum'];
   if (Array.isArray(allowed)) return renderChoice(allowed as readonly Json[]);
@@ -43,5 +43,13 @@ function readAlternatives({ anyOf, type }: JsonObject): readonly JsonObject[] | 
 /** Whether a few words say all of it. */
 function isPlain(schema: JsonObject): boolean {
   if ('const' in schema || Array.isArray(schema['enum'])) return true;
-  return Object.keys(schema).every((key) => silent.has(key) || (key === 'type' && plainTypes.has(schema[key])));
+  return Object.entries(schema).every(
+    ([key, value]) => isSilent(key, value) || (key === 'type' && plainTypes.has(value)),
+  );
+}
+
+/** Integers of zod have the bounds of what a number counts exactly, which tell a model nothing. */
+function isSilent(key: string, value: unknown): boolean {
+  if (key === 'minimum') return value === Number.MIN_SAFE_INTEGER;
+  return key === 'maximum' ? value === Number.MAX_SAFE_INTEGER : silent.has(key);
 }

@@ -1,6 +1,6 @@
 import type { Json, JsonObject, Model, ModelUsage, Outcome } from '@holdfast/core';
 import { type LoopCaller, openLoopCaller } from './loop-caller.ts';
-import { leaveCalls, type NamedCall, nameCalls, runCalls, toContextLines } from './loop-calls.ts';
+import { leaveCalls, leaveWaiting, type NamedCall, nameCalls, runCalls, toContextLines } from './loop-calls.ts';
 import { type LoopPredictor, noUsage, type RoundAnswer } from './loop-predictor.ts';
 import { iterationsProblem, type Stop, stopProblem } from './loop-problem.ts';
 import { type LoopState, readEnds, recordResume, writeState } from './loop-state.ts';
@@ -183,7 +183,7 @@ class LoopRun {
       output: this.#output,
       usage: this.#usage,
     });
-    this.#calls.push(...leaveCalls(waiting.slice(0, 1), waits), ...leaveCalls(waiting.slice(1), waitsBehind));
+    this.#calls.push(...leaveWaiting(waiting));
     const error = stopProblem('suspended');
     return Object.freeze({ ...this.#course, reason: 'suspended', output: this.#output, error, pending, state });
   }
@@ -213,9 +213,6 @@ class LoopRun {
     return Object.freeze({ ...this.#course, reason, output: this.#output, error });
   }
 }
-
-const waits = 'Waits for the answer of a person.';
-const waitsBehind = 'Waits for a call before it.';
 
 /** What the predictor is told of calls that cannot be read. */
 function correction(problem: string): string {

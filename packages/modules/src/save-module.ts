@@ -1,6 +1,6 @@
 import { lstat, open, readdir, realpath, rename, rm, unlink } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { HoldfastError, isHoldfastError } from '@holdfast/core';
+import { isHoldfastError } from '@holdfast/core';
 import { hashText, type ManifestEntry, manifestPath, pendingFolder, toPendingPath } from './manifest.ts';
 import { listModule, readManifestFile } from './manifest-file.ts';
 import type { ModuleDefinition } from './module-definition.ts';
@@ -86,12 +86,7 @@ export async function saveModuleWith(
 
 /** Of a definition that can be read again. */
 function toText(definition: ModuleDefinition): string {
-  let text: string;
-  try {
-    text = stringifyModule(definition);
-  } catch (cause) {
-    throw new HoldfastError('modules.file_invalid', 'The module is no JSON, and was not saved.', { cause });
-  }
+  const text = stringifyModule(definition);
   const parsing = parseModule(text);
   if (parsing.type === 'module') return text;
   throw refusal('modules.file_invalid', 'The module would not load again, and was not saved', parsing.problems);

@@ -71,6 +71,7 @@ describe('refused with modules.signature_invalid', () => {
     { what: 'an output that is no object', name: 'qa', outputSchema: jsonSchema({ type: 'string' }) },
     { what: 'an input without declared properties', name: 'qa', inputSchema: jsonSchema({ type: 'object' }) },
     { what: 'a field that cannot be a header', name: 'qa', inputSchema: fields('a ## ]]') },
+    { what: 'a field that no value can have', name: 'qa', inputSchema: fields('__proto__') },
     { what: 'a field with a line break', name: 'qa', inputSchema: fields('a\nb') },
     { what: 'a field that begins with a digit', name: 'qa', outputSchema: fields('1st') },
     { what: 'the end marker as an output', name: 'qa', outputSchema: fields('completed') },

@@ -49,7 +49,8 @@ export interface SignatureDefinition<Input, Output> {
 }
 
 const signatureName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
-const fieldName = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
+/** Not the key that JSON of a model may not have. */
+const fieldName = /^(?!__proto__$)[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 /** Stands at the end of what a model answers, in whichever case. */
 const endOfAnswer = 'completed';
 
@@ -87,16 +88,20 @@ export function defineSignature<Input, Output>(
 }
 
 function readFields({ jsonSchema: whole }: CompiledSchema, whose: string): readonly SignatureField[] {
-  const { properties, required, $defs } = whole;
+  const { properties, required, $defs, definitions } = whole;
   if (whole['type'] !== 'object' || !isPlainObject(properties)) {
     throw invalid(`${whose} must be described by a schema of an object with properties.`);
   }
   const needed = new Set(Array.isArray(required) ? required : []);
+  const shared: JsonObject = {
+    ...($defs === undefined ? {} : { $defs }),
+    ...(definitions === undefined ? {} : { definitions }),
+  };
   return Object.freeze(
     Object.entries(properties).map(([name, property]) => {
       if (!fieldName.test(name))
         throw invalid(`${whose}: \`${name.slice(0, 100)}\` is no name of a field; use letters, digits and \`_\`.`);
-      const field = toField(name, property as Json, { required: needed.has(name), definitions: $defs });
+      const field = toField(name, property as Json, { required: needed.has(name), shared });
       checkAlone(field.schema, `${whose}: \`${name}\``);
       return field;
     }),
@@ -115,16 +120,17 @@ function checkAlone(schema: JsonObject, whose: string): void {
 
 interface FieldPlace {
   readonly required: boolean;
-  readonly definitions: Json | undefined;
+  /** To which schemas of fields may refer. */
+  readonly shared: JsonObject;
 }
 
-function toField(name: string, property: Json, { required, definitions }: FieldPlace): SignatureField {
+function toField(name: string, property: Json, { required, shared }: FieldPlace): SignatureField {
   const { description, ...schema }: JsonObject = isPlainObject(property) ? property : {};
-  const refers = definitions !== undefined && JSON.stringify(schema).includes('"$ref"');
+  const refers = JSON.stringify(schema).includes('"$ref"');
   return deepFreeze({
     name,
     description: typeof description === 'string' ? description.trim() : '',
-    schema: refers ? { ...schema, $defs: definitions } : schema,
+    schema: refers ? { ...schema, ...shared } : schema,
     required,
   });
 }

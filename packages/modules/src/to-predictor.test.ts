@@ -107,6 +107,30 @@ test('a module that does not fit is refused with all that is wrong', () => {
   });
 });
 
+test('a file that somebody has parsed himself is taken as it would be loaded, or refused with what is wrong', async () => {
+  const { demos: _, tool_enabled: __, metadata: ___, ...parsed } = { ...fullModule, predictor_type: 'predict' };
+  const predictor = toPredictor(JSON.parse(JSON.stringify({ ...parsed, descriptions: null })), {
+    signatures,
+    model: playModel('{"response": "No.", "mood": "gruff"}'),
+  });
+  expect(await predictor.invoke(input)).toMatchObject({ output: { response: 'No.' } });
+  const cyclic: Record<string, unknown> = { ...fullModule };
+  cyclic['metadata'] = { version: '1', cyclic };
+  const wrong = [
+    null,
+    5,
+    {},
+    { ...fullModule, predictor_type: 'constructor' },
+    { ...fullModule, demos: [null] },
+    cyclic,
+  ];
+  for (const definition of wrong) {
+    const given = definition as unknown as typeof fullModule;
+    const thrown = thrownBy(() => toPredictor(given, { model: playModel(), signatures }));
+    expect(thrown).toMatchObject({ code: 'modules.file_invalid' });
+  }
+});
+
 test('a step of react has fields of its own, for which the signature has to have room', () => {
   const signature = defineSignature({
     name: 'npc.merchant',
@@ -117,4 +141,18 @@ test('a step of react has fields of its own, for which the signature has to have
   expect(thrownBy(() => toPredictor(definition, { model: playModel(), signatures: [signature] }))).toMatchObject({
     code: 'modules.signature_invalid',
   });
+});
+
+test('an instruction that lists the tools itself is used as it is', async () => {
+  const model = playModel('hm');
+  const { tool_protocol: _, lists_tools: __, extract: ___, ...definition } = reactModule;
+  const toldOf = (more: object): string => {
+    const module = { ...definition, demos: [], instruction: 'Look.', tool_protocol: 'text' as const, ...more };
+    return (toPredictor(module, { signatures, model, tools: [inventory] }) as ReactPredictor)
+      .render(input)
+      .map(({ text }) => text)
+      .join();
+  };
+  expect(toldOf({})).toContain('check_inventory');
+  expect(toldOf({ lists_tools: true })).not.toContain('check_inventory');
 });

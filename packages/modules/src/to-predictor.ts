@@ -1,8 +1,9 @@
-import type { Model, Tool } from '@holdfast/core';
+import { isPlainObject, type Model, type Tool } from '@holdfast/core';
 import { checkModule } from './check-module.ts';
 import { type LoadedModule, toSignatureMap } from './load-module.ts';
 import type { ModuleDefinition } from './module-definition.ts';
 import { moduleError } from './module-error.ts';
+import { parseModule, stringifyModule } from './module-file.ts';
 import { refusal } from './module-problem.ts';
 import { createPredictor } from './predict.ts';
 import type { Predictor } from './prediction.ts';
@@ -31,12 +32,12 @@ export function toPredictor(
   module: LoadedModule | ModuleDefinition,
   { model, signatures = [], tools = [], maxIterations }: ToPredictorOptions,
 ): Predictor | ReactPredictor {
-  const { definition, program } = 'definition' in module ? module : check(module, signatures);
+  const { definition, program } = isLoaded(module) ? module : check(module, signatures);
   if (definition.predictor_type !== 'react') return createPredictor(program, model);
   const { instruction, demos, descriptions, extract, tool_protocol: protocol, lists_tools: listsTools } = definition;
   return react(program.signature, {
     model,
-    tools: definition.tool_enabled ? tools : [],
+    tools,
     demos,
     ...(instruction === undefined ? {} : { instruction }),
     ...(descriptions === undefined ? {} : { descriptions }),
@@ -47,10 +48,18 @@ export function toPredictor(
   });
 }
 
+function isLoaded(module: LoadedModule | ModuleDefinition): module is LoadedModule {
+  return isPlainObject(module) && 'program' in module;
+}
+
 function check(
-  definition: ModuleDefinition,
+  given: ModuleDefinition,
   signatures: readonly Signature[],
 ): { readonly definition: ModuleDefinition; readonly program: Program } {
+  // Whoever has read the file himself has what it says, not yet what it means.
+  const parsing = parseModule(stringifyModule(given));
+  if (parsing.type === 'invalid') throw refusal('modules.file_invalid', 'The module cannot be used', parsing.problems);
+  const { definition } = parsing;
   const { program, problems } = checkModule(definition, toSignatureMap(signatures));
   if (program !== undefined) return { definition, program };
   const errors = problems.filter(({ severity }) => severity === 'error');

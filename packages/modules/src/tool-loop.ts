@@ -6,7 +6,7 @@ import { readState } from './loop-state.ts';
 import type { Predictor } from './prediction.ts';
 import { goOnWithLoop, type LoopSettings, startLoop } from './run-loop.ts';
 import type { ToolLoopResult } from './tool-loop-result.ts';
-import { createToolset, type Toolset, type ToolsetOptions } from './toolset.ts';
+import { createToolset, putOver, type Toolset, type ToolsetOptions } from './toolset.ts';
 
 /** A run's own session, signal, time, approvals and so on, over those of the loop. */
 export interface LoopRunOptions extends ToolsetOptions {
@@ -52,11 +52,11 @@ export interface ToolLoop<Input = unknown, Output = unknown> {
  *
  * @throws HoldfastError `options.invalid`, and as `createToolset`.
  */
+export function wrapTools(predict: PredictFunction, options: WrapToolsOptions): ToolLoop<JsonObject, JsonObject>;
 export function wrapTools<Input, Output>(
   predict: Predictor<Input, Output>,
   options: WrapToolsOptions,
 ): ToolLoop<Input, Output>;
-export function wrapTools(predict: PredictFunction, options: WrapToolsOptions): ToolLoop<JsonObject, JsonObject>;
 export function wrapTools(
   predict: Predictor | PredictFunction,
   { tools, maxIterations = 5, maxResultCharacters = 8_000, toolResultKey = 'context', ...options }: WrapToolsOptions,
@@ -69,11 +69,11 @@ export function wrapTools(
     typeof predict === 'function' ? fromFunction(predict, toolResultKey) : fromPredictor(predict, toolResultKey);
   const settings: LoopSettings = { toolset, predictor, maxIterations, maxResultCharacters };
   const loop: ToolLoop<unknown> = {
-    invoke: async (input, run = {}) => startLoop(settings, readInput(input, toolResultKey), { ...options, ...run }),
+    invoke: async (input, run = {}) => startLoop(settings, readInput(input, toolResultKey), putOver(options, run)),
     async resume(given, run = {}) {
       const state = readState(given, predictor.signature);
       const { context } = readInput(state.input, toolResultKey);
-      return await goOnWithLoop(settings, { context, state }, { ...options, ...run });
+      return await goOnWithLoop(settings, { context, state }, putOver(options, run));
     },
   };
   // Input and output are those of the predictor.

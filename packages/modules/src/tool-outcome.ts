@@ -32,7 +32,7 @@ export function cutText(text: string, maxCharacters: number): string {
 
 /** A name that a model wrote, in a message. */
 export function showName(name: string): string {
-  return toPrintable(cutText(name.slice(0, 2 * maxNameCharacters), maxNameCharacters));
+  return toPrintable(cutText(name, maxNameCharacters));
 }
 
 const maxNameCharacters = 100;

@@ -265,6 +265,9 @@ describe('a call', () => {
     ])
       expect(await toolset.executeCall(call)).toMatchObject({ type: 'ok', value: { item: 'a', count: 3 } });
     expect(await toolset.executeCall({ name: 'x' })).toMatchObject({ error: { message: 'Tool not found: x' } });
+    expect(await toolset.execute('x'.repeat(9_000))).toMatchObject({
+      error: { message: `Tool not found: ${'x'.repeat(100)} [cut: 100 of 9000 characters are shown]` },
+    });
     for (const call of [null, {}, 5, [1], { args: {} }, [{ name: 'ok' }, { name: 'ok' }]])
       expect(await toolset.executeCall(call)).toMatchObject({
         type: 'failed',

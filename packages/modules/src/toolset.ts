@@ -89,8 +89,7 @@ export function createToolset(tools: readonly Tool[] = [], options: ToolsetOptio
     return sorted;
   };
   const callOptions = (over: ToolsetOptions = {}): CallOptions => ({
-    ...options,
-    ...over,
+    ...putOver(options, over),
     tools: listTools(),
     session: over.session ?? options.session ?? ownSession(),
   });
@@ -128,6 +127,12 @@ export function createToolset(tools: readonly Tool[] = [], options: ToolsetOptio
     },
     callOptions,
   });
+}
+
+/** `options` with those of `over` in their place. What is `undefined` was not given: it takes no policy away. */
+export function putOver<Options extends object>(options: Options, over: Options): Options {
+  const given = Object.entries(over).filter(([, value]) => value !== undefined);
+  return { ...options, ...Object.fromEntries(given) };
 }
 
 function toListing({ name, description, inputSchema }: Tool): ToolListing {

@@ -204,6 +204,8 @@ test('a Standard Schema of another library needs its JSON Schema', () => {
 
 test.each([
   { code: 'schema.invalid', make: () => compileSchema({} as Schema) },
+  { code: 'schema.invalid', make: () => compileSchema(undefined as unknown as Schema) },
+  { code: 'schema.invalid', make: () => compileSchema('string' as unknown as Schema) },
   { code: 'schema.async', make: () => compileSchema(v.pipeAsync(v.string()) as unknown as Schema) },
   {
     code: 'schema.async',
@@ -275,7 +277,7 @@ test('issues read as one line', () => {
       { path: 'a', message: 'Bad.' },
       { path: '', message: 'Worse.' },
     ]),
-  ).toBe('`a`: Bad.; Worse.');
+  ).toBe('`a`: Bad; Worse.');
 });
 
 test('property: what a closed plain schema accepts has no keys beyond it', () => {

@@ -58,13 +58,11 @@ function compileOnce<Output>(schema: Schema<Output>, { cache, unspoken }: Compil
 }
 
 function compile(schema: Schema, unspoken: Compiling['unspoken']): CompiledSchema {
+  // Where types are not checked it may be missing. Those of some libraries are functions.
+  const given: unknown = schema;
+  if ((typeof given !== 'object' && typeof given !== 'function') || given === null) throw noSchema();
   if ('type' in schema && schema.type === 'json-schema' && 'schema' in schema) return compileJsonSchema(schema);
-  if (!('~standard' in schema)) {
-    throw new HoldfastError(
-      'schema.invalid',
-      'A schema must be a Standard Schema (valibot, zod, …) or made by `jsonSchema`.',
-    );
-  }
+  if (!('~standard' in schema)) throw noSchema();
   const raw = readJsonSchema(schema, unspoken);
   const { validate, vendor } = schema['~standard'];
   const findUndeclared = createUndeclaredCheck(raw, vendor === 'valibot' ? { dropped: droppedByValibot } : {});
@@ -85,6 +83,13 @@ function compile(schema: Schema, unspoken: Compiling['unspoken']): CompiledSchem
       return { ok: false, issues: [...undeclared, ...result.issues.map(toIssue)] };
     },
   };
+}
+
+function noSchema(): HoldfastError {
+  return new HoldfastError(
+    'schema.invalid',
+    'A schema must be a Standard Schema (valibot, zod, …) or made by `jsonSchema`.',
+  );
 }
 
 /** Whether a property is named like one that every object inherits (`toString`), which validators then find without its being there. */

@@ -20,5 +20,6 @@ export interface SchemaIssue {
 
 /** `issues` as one line for people and models. */
 export function describeIssues(issues: readonly SchemaIssue[]): string {
-  return issues.map(({ path, message }) => (path === '' ? message : `\`${path}\`: ${message}`)).join('; ');
+  const texts = issues.map(({ path, message }) => (path === '' ? message : `\`${path}\`: ${message}`));
+  return texts.map((text, index) => (index < texts.length - 1 ? text.replace(/\.$/, '') : text)).join('; ');
 }
