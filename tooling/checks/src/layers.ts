@@ -3,7 +3,7 @@ import type { Member, Repository } from './repository.ts';
 // The house's layers. A package may import those below it; nothing points up and nothing sideways.
 const layers = [
   ['core'],
-  ['schema'],
+  ['schema', 'model-*'],
   ['session', 'policy', 'prompt', 'adapter-*'],
   ['executor', 'filesystem', 'planning', 'loader', 'registry', 'pack-*'],
   ['orchestrator', 'modules', 'mcp', 'testing'],
@@ -13,7 +13,7 @@ const layers = [
 const forbidden: ReadonlyMap<string, readonly string[]> = new Map([['executor', ['policy', 'prompt', 'adapter-*']]]);
 
 function toPattern(name: string): string {
-  return /^(?:adapter|pack)-/.exec(name)?.[0].concat('*') ?? name;
+  return /^(?:adapter|model|pack)-/.exec(name)?.[0].concat('*') ?? name;
 }
 
 function layerOf(name: string): number {

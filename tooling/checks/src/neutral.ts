@@ -10,6 +10,7 @@ const nodeSubpaths: ReadonlyMap<string, readonly string[]> = new Map([
   ['@holdfast/registry', ['./node']],
   ['@holdfast/pack-network', ['./node']],
   ['@holdfast/loader', ['.']],
+  ['@holdfast/adapter-llama-cpp', ['.']],
 ]);
 
 // Not `module`: an ES module has none, so whoever means that one notices at once; here it is a word of the domain.

@@ -46,6 +46,14 @@ test('a folder of JSON Schemas is published too', () => {
   ]);
 });
 
+test('the weights of a model are published', () => {
+  const files = ['dist', 'model.gguf'];
+  expect(findPackageProblems(fixture(soundPackage('model-small', { files })))).toEqual([]);
+  expect(findPackageProblems(fixture(soundPackage('model-small')))).toEqual([
+    'packages/model-small: `files` must be `["dist","model.gguf"]`',
+  ]);
+});
+
 test('a missing README is found', () => {
   const files = new Map(Object.entries(soundPackage('policy')).filter(([path]) => !path.endsWith('README.md')));
   expect(findPackageProblems(fixture(Object.fromEntries(files)))).toEqual(['packages/policy: README.md is missing']);

@@ -12,7 +12,9 @@ function findInPackage({ folder, manifest, sources }: Member, files: ReadonlyMap
   const expectedName = isLibrary ? `@holdfast/${folder.slice('packages/'.length)}` : 'holdfast';
   // JSON Schemas of what a program prints are for readers in any language: they are published as they are.
   const hasSchemas = [...files.keys()].some((path) => path.startsWith(`${folder}/schemas/`));
-  const published = hasSchemas ? ['dist', 'schemas'] : ['dist'];
+  // A model's weights are no text, so no check reads them.
+  const weights = /^packages\/model-/.test(folder) ? ['model.gguf'] : [];
+  const published = ['dist', ...(hasSchemas ? ['schemas'] : []), ...weights];
   const facts: [boolean, string][] = [
     [manifest.name === expectedName, `\`name\` must be \`${expectedName}\``],
     [(manifest.description ?? '') !== '', '`description` is missing'],

@@ -1,0 +1,188 @@
+import { describeThrown, jsonSchema, type ToolDeclaration } from '@holdfast/core';
+import { tinyFormat } from '@holdfast/model-tiny';
+import { compileSchema } from '@holdfast/schema';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { ask, callsOf, endOf, light, loadTiny, objectOf, textOf, user, weather } from './fixtures.ts';
+
+const tools = [weather, light];
+
+test('a text comes in parts, with its tokens counted', async () => {
+  await using model = await loadTiny();
+  const events = await ask(model, { messages: user('Tell me a joke'), tools });
+  expect(textOf(events)).toBe('I have no tool for that.');
+  expect(events.length).toBeGreaterThan(5);
+  expect(endOf(events)).toMatchObject({
+    reason: 'stop',
+    usage: { inputTokens: expect.any(Number), outputTokens: expect.any(Number) },
+  });
+});
+
+test('a call, its result, and what is said of it', async () => {
+  await using model = await loadTiny();
+  const messages = user('I need the weather for Zanzibar');
+  const asked = await ask(model, { messages, tools });
+  expect(callsOf(asked)).toEqual([{ name: 'get_weather', arguments: { city: 'Zanzibar' } }]);
+  expect(endOf(asked).reason).toBe('tool-calls');
+  const call = { id: 'call-1', name: 'get_weather', arguments: '{"city":"Zanzibar"}' };
+  const answered = await ask(model, {
+    messages: [
+      ...messages,
+      { role: 'assistant', text: '', calls: [call] },
+      { role: 'tool', callId: 'call-1', name: 'get_weather', success: true, text: '{"owner":"k327"}' },
+    ],
+    tools,
+  });
+  expect(textOf(answered)).toContain('k327');
+});
+
+test('a call of a tool that was not offered, or with arguments of another shape, is impossible', async () => {
+  await using model = await loadTiny({ temperature: 4, seed: 1, maxTokens: 120, contextSize: 640 });
+  const word = fc.stringMatching(/^[a-z]{2,8}$/);
+  const type = fc.constantFrom({ type: 'boolean' }, { type: 'string', maxLength: 5 }, { enum: ['red', 'green'] });
+  const tool = fc.record({
+    name: word.map((name) => `${name}_it`),
+    description: word,
+    inputSchema: fc
+      .dictionary(word, type, { minKeys: 1, maxKeys: 3, noNullPrototype: true })
+      .chain((properties) => fc.subarray(Object.keys(properties)).map((required) => objectOf(properties, required))),
+  });
+  let calls = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.uniqueArray(tool, { minLength: 1, maxLength: 4, selector: ({ name }) => name }),
+      fc.string({ maxLength: 40 }),
+      async (offered: readonly ToolDeclaration[], text) => {
+        const events = await ask(model, { messages: user(`use it now: ${text}`), tools: offered });
+        for (const { name, arguments: given } of callsOf(events)) {
+          calls += 1;
+          const called = offered.find((one) => one.name === name);
+          expect(called, name).toBeDefined();
+          if (called === undefined) continue;
+          expect(compileSchema(jsonSchema(called.inputSchema)).validate(given)).toMatchObject({ ok: true });
+        }
+      },
+    ),
+    { numRuns: 40, seed: 11 },
+  );
+  expect(calls).toBeGreaterThan(5);
+});
+
+test('an output beside tools: a call, or JSON of its shape', async () => {
+  await using model = await loadTiny();
+  const output = objectOf({ answer: { type: 'string', maxLength: 10 }, sure: { type: 'boolean' } });
+  const called = await ask(model, { messages: user('I need the weather for Zanzibar'), tools, output });
+  expect(callsOf(called)).toHaveLength(1);
+  const said = await ask(model, { messages: user('Tell me a joke'), tools, output });
+  expect(compileSchema(jsonSchema(output)).validate(JSON.parse(textOf(said)))).toMatchObject({ ok: true });
+});
+
+test('what a grammar does not hold is said once', async () => {
+  const told: unknown[] = [];
+  await using model = await loadTiny({ onLowered: (lowered) => told.push(lowered) });
+  const ranged = { ...light, inputSchema: objectOf({ room: { type: 'string', pattern: '^[a-z]+$' } }) };
+  for (const _round of [1, 2]) await ask(model, { messages: user('Set light in kitchen room.'), tools: [ranged] });
+  expect(told).toEqual([
+    { tools: ['set_light'], lowered: [{ path: '/properties/arguments/properties/room', keyword: 'pattern' }] },
+  ]);
+});
+
+test('a seed repeats an answer at a temperature, and another seed gives another', async () => {
+  const say = async (seed: number): Promise<string> => {
+    await using model = await loadTiny({ temperature: 2, seed, maxTokens: 30 });
+    return textOf(await ask(model, { messages: user('Tell me a joke') }));
+  };
+  expect(await say(1)).toBe(await say(1));
+  expect(new Set(await Promise.all([1, 2, 3, 4].map(say))).size).toBeGreaterThan(1);
+});
+
+test('four at once answer as each alone, and more wait in order', async () => {
+  await using one = await loadTiny();
+  await using four = await loadTiny({ sequences: 4 });
+  const requests = ['Zanzibar', 'Oslo', 'Lima', 'Paris', 'Rome', 'Quito'].map((city) =>
+    user(`I need the weather for ${city}`),
+  );
+  const alone = [];
+  for (const messages of requests) alone.push(callsOf(await ask(one, { messages, tools })));
+  const ended: number[] = [];
+  const together = await Promise.all(
+    requests.map(async (messages, index) => {
+      const events = await ask(four, { messages, tools });
+      ended.push(index);
+      return callsOf(events);
+    }),
+  );
+  expect(together).toEqual(alone);
+  expect(ended.slice(0, 4).toSorted()).toEqual([0, 1, 2, 3]);
+});
+
+test('a request that is over before it begins, while it waits and while it is answered ends at once with the reason', async () => {
+  await using model = await loadTiny();
+  const reason = new Error('over');
+  await expect(ask(model, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+
+  const first = new AbortController();
+  const events = model
+    .stream({ messages: user('Tell me a joke'), tools: [], signal: first.signal })
+    [Symbol.asyncIterator]();
+  await events.next();
+  const second = new AbortController();
+  const waiting = ask(model, { signal: second.signal }).catch((thrown: unknown) => thrown);
+  second.abort(reason);
+  expect(await waiting).toBe(reason);
+  first.abort(reason);
+  await expect(events.next()).rejects.toBe(reason);
+  expect(textOf(await ask(model, { messages: user('Tell me a joke') }))).toBe('I have no tool for that.');
+});
+
+test('a reader that leaves frees the sequence', async () => {
+  await using model = await loadTiny();
+  for (let round = 0; round < 3; round += 1) {
+    for await (const event of model.stream({
+      messages: user('Tell me a joke'),
+      tools: [],
+      signal: new AbortController().signal,
+    })) {
+      expect(event.type).toBe('text-delta');
+      break;
+    }
+  }
+  expect(endOf(await ask(model, {})).reason).toBe('stop');
+});
+
+test('a conversation that grows is not read again', async () => {
+  await using model = await loadTiny({ sequences: 2 });
+  const messages = user(`I need the weather for Zanzibar. ${'Please. '.repeat(40)}`);
+  const timed = async (): Promise<string> => JSON.stringify(await ask(model, { messages, tools }));
+  const first = await timed();
+  expect(await timed()).toBe(first);
+});
+
+test('text of a user that looks like a special token is text', async () => {
+  await using model = await loadTiny();
+  const plain = endOf(await ask(model, { messages: user('x') })).usage?.inputTokens ?? 0;
+  const hostile = endOf(await ask(model, { messages: user('x<|hf_call|>') })).usage?.inputTokens ?? 0;
+  expect(hostile - plain).toBeGreaterThan(3);
+});
+
+test('characters of several tokens come whole', async () => {
+  await using model = await loadTiny();
+  const output = objectOf({ it: { const: 'žluťoučký 🐎 кінь' } });
+  const events = await ask(model, { output });
+  expect(JSON.parse(textOf(events))).toEqual({ it: 'žluťoučký 🐎 кінь' });
+  expect(events.some((event) => event.type === 'text-delta' && event.text.includes('\u{FFFD}'))).toBe(false);
+});
+
+test('without a grammar the model writes what it likes, and a call is whatever can be read as one', async () => {
+  await using model = await loadTiny({ constrain: false });
+  const called = await ask(model, { messages: user('I need the weather for Zanzibar'), tools });
+  expect(callsOf(called)).toEqual([{ name: 'get_weather', arguments: { city: 'Zanzibar' } }]);
+  await using deaf = await loadTiny({ constrain: false, format: { ...tinyFormat, readCall: () => undefined } });
+  const text = textOf(await ask(deaf, { messages: user('I need the weather for Zanzibar'), tools }));
+  expect(text).toBe('{"name":"get_weather","arguments":{"city":"Zanzibar"}}');
+  await using wild = await loadTiny({ constrain: false, temperature: 5, seed: 3, maxTokens: 40 });
+  for (let round = 0; round < 10; round += 1) {
+    const events = await ask(wild, { messages: user(`Go ${round}`), tools }).catch(describeThrown);
+    expect(Array.isArray(events) && events.at(-1)).toMatchObject({ type: 'finish' });
+  }
+});

@@ -1,0 +1,41 @@
+import { describeThrown, HoldfastError } from '@holdfast/core';
+import type * as NodeLlamaCpp from 'node-llama-cpp';
+
+/** What is used of the package `node-llama-cpp`. */
+export type Binding = Pick<
+  typeof NodeLlamaCpp,
+  'getLlama' | 'LlamaChat' | 'LlamaGrammarEvaluationState' | 'resolveChatWrapper'
+>;
+
+export const importBinding: () => Promise<Binding> = () => import('node-llama-cpp');
+
+/** Loads llama.cpp, from the package as it is: nothing is built and nothing downloaded. */
+export async function startLlama(
+  load: () => Promise<Binding>,
+  threads: number,
+): Promise<{ readonly binding: Binding; readonly llama: NodeLlamaCpp.Llama }> {
+  const binding = await load().catch((cause: unknown) => {
+    throw missing('`node-llama-cpp` is not installed', cause);
+  });
+  try {
+    const llama = await binding.getLlama({
+      gpu: false,
+      build: 'never',
+      skipDownload: true,
+      logLevel: 'disabled' as NodeLlamaCpp.LlamaLogLevel,
+      progressLogs: false,
+      maxThreads: threads,
+    });
+    return { binding, llama };
+  } catch (cause) {
+    throw missing('`node-llama-cpp` has no binary of llama.cpp for this machine', cause);
+  }
+}
+
+function missing(what: string, cause: unknown): HoldfastError {
+  return new HoldfastError(
+    'llama.binding_missing',
+    `${what}: ${describeThrown(cause).slice(0, 300)}. Run \`npm install node-llama-cpp@3\`, with its packages for this platform.`,
+    { cause },
+  );
+}

@@ -1,0 +1,163 @@
+import {
+  type ConversationFormat,
+  type FinishReason,
+  HoldfastError,
+  type ModelRequest,
+  type PromptPart,
+} from '@holdfast/core';
+import type { LlamaContextSequence, LlamaGrammar, LlamaModel, Token } from 'node-llama-cpp';
+import { type Answer, type Answering, roomFor } from './answering.ts';
+import { TokenText } from './token-text.ts';
+
+/** Answers in a format of the model's own: a call or a text, as the model decides with its first token. */
+export function answerInFormat(format: ConversationFormat, answering: Answering): Answer {
+  const { model, sequences } = answering;
+  const call = specialToken(model, format.call);
+  const say = specialToken(model, format.say);
+
+  return async (request, push, stopped) => {
+    const prompt = toTokens(model, format.toPrompt(request.messages, request.tools));
+    const room = roomFor(prompt, answering);
+    await sequences.use(prompt, stopped, async (sequence) => {
+      const writer = new Writer(sequence, answering, stopped);
+      const last = await writer.read(prompt);
+      if (last === undefined) return;
+      const written = { text: '', isCall: false };
+      const text = new TokenText(model);
+      const add = (piece: string): void => {
+        // Tokenizers put a space before a text that has none.
+        const part = written.text === '' ? piece.trimStart() : piece;
+        written.text += part;
+        if (part !== '' && !written.isCall) push({ type: 'text-delta', text: part });
+      };
+      const begins = await begin(writer, request, { last, call, say, constrain: answering.constrain });
+      if (stopped.aborted) return;
+      written.isCall = begins === call;
+      const grammar = await grammarOf(request, written.isCall, { format, answering });
+      const opening = begins === undefined ? [last] : [last, begins];
+      let reason: FinishReason = 'length';
+      let count = begins === undefined ? 0 : 1;
+      if (count < room) {
+        for await (const token of writer.write(opening, grammar)) {
+          if (stopped.aborted) return;
+          count += 1;
+          const isFirst = count === 1;
+          if (isFirst && token === call) written.isCall = true;
+          else if (model.isEogToken(token)) reason = 'stop';
+          else if (!(isFirst && token === say)) add(text.add(token));
+          if (reason === 'stop' || count >= room) break;
+        }
+      }
+      add(text.end());
+      if (written.isCall) reason = finishCall(written.text, reason);
+      push({ type: 'finish', reason, usage: { inputTokens: prompt.length, outputTokens: count } });
+    });
+
+    function finishCall(written: string, reason: FinishReason): FinishReason {
+      // Cut: half a call is none.
+      if (reason === 'length') return reason;
+      const read = format.readCall(written);
+      if (read === undefined) {
+        push({ type: 'text-delta', text: written });
+        return reason;
+      }
+      push({ type: 'tool-call', ...read });
+      return 'tool-calls';
+    }
+  };
+}
+
+function grammarOf(
+  { tools, output }: ModelRequest,
+  isCall: boolean,
+  { format, answering }: { readonly format: ConversationFormat; readonly answering: Answering },
+): Promise<LlamaGrammar> | undefined {
+  const { constrain, grammars } = answering;
+  if (!constrain) return undefined;
+  if (isCall) {
+    const schemas = tools.map((tool) => format.toCallSchema(tool));
+    return grammars.of(
+      schemas,
+      tools.map(({ name }) => name),
+    );
+  }
+  return output === undefined ? undefined : grammars.of([output]);
+}
+
+interface Beginning {
+  /** The last token of the prompt. */
+  readonly last: Token;
+  readonly call: Token;
+  readonly say: Token;
+  readonly constrain: boolean;
+}
+
+/** How the message begins; `undefined` where the model may begin it with anything. */
+async function begin(
+  writer: Writer,
+  { tools, output }: ModelRequest,
+  { last, call, say, constrain }: Beginning,
+): Promise<Token | undefined> {
+  if (tools.length === 0) return constrain || output !== undefined ? say : undefined;
+  return constrain ? writer.choose(last, [call, say]) : undefined;
+}
+
+/** Reads and writes tokens in one sequence. */
+class Writer {
+  readonly #sequence: LlamaContextSequence;
+  readonly #answering: Answering;
+  readonly #stopped: AbortSignal;
+
+  constructor(sequence: LlamaContextSequence, answering: Answering, stopped: AbortSignal) {
+    this.#sequence = sequence;
+    this.#answering = answering;
+    this.#stopped = stopped;
+  }
+
+  /** Reads a prompt but for its last token, which is returned; batch by batch, `undefined` when it was stopped between two. */
+  async read(prompt: readonly Token[]): Promise<Token | undefined> {
+    const sequence = this.#sequence;
+    await sequence.adaptStateToTokens(prompt.slice(0, -1), false);
+    while (sequence.nextTokenIndex < prompt.length - 1) {
+      if (this.#stopped.aborted) return undefined;
+      const from = sequence.nextTokenIndex;
+      const batch = prompt.slice(from, Math.min(from + this.#answering.batchSize, prompt.length - 1));
+      await sequence.evaluateWithoutGeneratingNewTokens(batch);
+    }
+    return this.#stopped.aborted ? undefined : prompt.at(-1);
+  }
+
+  /** The likeliest of `tokens` after `last`, which is not taken into the sequence. */
+  async choose(last: Token, tokens: readonly Token[]): Promise<Token | undefined> {
+    const index = this.#sequence.nextTokenIndex;
+    const [output] = await this.#sequence.controlledEvaluate([[last, { generateNext: { probabilities: true } }]]);
+    await this.#sequence.eraseContextTokenRanges([{ start: index, end: index + 1 }]);
+    const probabilities = output?.next.probabilities;
+    return [...tokens].sort((one, other) => (probabilities?.get(other) ?? 0) - (probabilities?.get(one) ?? 0))[0];
+  }
+
+  async *write(tokens: readonly Token[], grammar: LlamaGrammar | undefined): AsyncGenerator<Token, void, void> {
+    const { binding, model, sampling } = this.#answering;
+    const state = grammar === undefined ? undefined : new binding.LlamaGrammarEvaluationState({ model, grammar });
+    yield* this.#sequence.evaluate([...tokens], {
+      ...sampling,
+      ...(state === undefined ? {} : { grammarEvaluationState: state }),
+      yieldEogToken: true,
+    });
+  }
+}
+
+function toTokens(model: LlamaModel, parts: readonly PromptPart[]): Token[] {
+  return parts.flatMap((part) =>
+    typeof part === 'string' ? (part === '' ? [] : model.tokenize(part, false)) : [specialToken(model, part.special)],
+  );
+}
+
+function specialToken(model: LlamaModel, name: string): Token {
+  const [token, ...more] = model.tokenize(name, true);
+  if (token !== undefined && more.length === 0) return token;
+  throw new HoldfastError(
+    'options.invalid',
+    `\`${name}\` of \`format\` is no token of this model. Pass the format that it was trained in.`,
+  );
+}

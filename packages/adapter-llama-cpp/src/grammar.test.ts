@@ -1,0 +1,113 @@
+import { type JsonObject, jsonSchema } from '@holdfast/core';
+import { compileSchema } from '@holdfast/schema';
+import { afterAll, expect, test } from 'vitest';
+import { ask, endOf, loadTiny, objectOf, textOf } from './fixtures.ts';
+import { toGrammar } from './grammar.ts';
+
+const short = { type: 'string', maxLength: 6 };
+
+const schemas: Readonly<Record<string, JsonObject>> = {
+  'scalars of every type': objectOf({
+    text: short,
+    count: { type: 'integer' },
+    amount: { type: 'number' },
+    yes: { type: 'boolean' },
+    no: { type: 'null' },
+  }),
+  'optional properties in every place': objectOf(
+    { a: short, b: { type: 'boolean' }, c: short, d: { type: 'integer' } },
+    ['b'],
+  ),
+  'nothing required': objectOf({ a: { type: 'boolean' }, b: { type: 'boolean' } }, []),
+  'no properties': objectOf({}),
+  'values by name': { type: 'object', additionalProperties: { type: 'integer' } },
+  'choices of any type': objectOf({
+    pick: { enum: ['red "or" blue', 7, null, true, '\\n', 'é'] },
+    only: { const: { a: [1] } },
+  }),
+  'lists with bounds': objectOf({
+    some: { type: 'array', items: { type: 'boolean' }, minItems: 2, maxItems: 4 },
+    none: { type: 'array', items: short, maxItems: 0 },
+    pair: { type: 'array', prefixItems: [{ type: 'boolean' }, short], items: false, minItems: 2 },
+  }),
+  'long lists in long lists': objectOf({
+    grid: {
+      type: 'array',
+      maxItems: 1000,
+      items: { type: 'array', maxItems: 1000, items: { type: 'string', maxLength: 3 } },
+    },
+    yes: { type: 'boolean' },
+  }),
+  'lengths of texts': objectOf({ exact: { type: 'string', minLength: 3, maxLength: 3 } }),
+  'either of two': objectOf({
+    one: { anyOf: [{ type: 'boolean' }, { type: 'null' }] },
+    two: { type: ['integer', 'null'] },
+  }),
+  'all of two objects': {
+    allOf: [
+      { type: 'object', properties: { a: { type: 'boolean' } }, required: ['a'] },
+      { type: 'object', properties: { b: { type: 'boolean' } }, required: ['b'] },
+    ],
+  },
+  'a reference': {
+    ...objectOf({ at: { $ref: '#/$defs/point' } }),
+    $defs: { point: objectOf({ x: { type: 'integer' } }) },
+  },
+  'what refers to itself': {
+    ...objectOf({ tree: { $ref: '#/$defs/node' } }),
+    $defs: {
+      node: objectOf({ leaf: { type: 'boolean' }, next: { anyOf: [{ $ref: '#/$defs/node' }, { type: 'null' }] } }),
+    },
+  },
+  'names that need care': objectOf({
+    'a"b': { type: 'boolean' },
+    'c\\d': { type: 'boolean' },
+    __proto: { type: 'null' },
+  }),
+};
+
+const model = await loadTiny({ temperature: 3, seed: 7, maxTokens: 150, contextSize: 512 });
+afterAll(() => model.close());
+
+test.each(Object.entries(schemas))('%s: what is written fits the schema', async (_name, output) => {
+  const schema = compileSchema(jsonSchema(output));
+  let whole = 0;
+  for (let round = 0; round < 12; round += 1) {
+    const events = await ask(model, { messages: [{ role: 'user', text: `Say something, ${round}` }], output });
+    // Cut where a free text grew too long: nothing can be said of it.
+    if (endOf(events).reason === 'length') continue;
+    const text = textOf(events);
+    // Single bytes that are no character: the grammar counts them otherwise than their replacements are counted.
+    if (text.includes('\u{FFFD}')) continue;
+    whole += 1;
+    expect(schema.validate(JSON.parse(text)), text).toMatchObject({ ok: true });
+  }
+  expect(whole).toBeGreaterThan(0);
+});
+
+test.each<[keyword: string, schema: JsonObject, path: string]>([
+  ['pattern', objectOf({ a: { type: 'string', pattern: '^x' } }), '/properties/a'],
+  ['minimum', objectOf({ a: { type: 'array', items: { type: 'integer', minimum: 3 } } }), '/properties/a/items'],
+  ['$ref', objectOf({ 'a/b': { $ref: 'https://example.org/schema' } }), '/properties/a~1b'],
+  ['maxLength', objectOf({ a: { type: 'string', maxLength: 100_000 } }), '/properties/a'],
+  ['maxItems', objectOf({ a: { type: 'array', items: true, maxItems: 9999 } }), '/properties/a'],
+  ['uniqueItems', objectOf({ a: { type: 'array', uniqueItems: true } }), '/properties/a'],
+  ['enum', { type: 'object', properties: { a: { enum: [] } } }, '/properties/a'],
+  ['anyOf', { type: 'object', properties: { a: { anyOf: [] } } }, '/properties/a'],
+  ['false', { type: 'object', properties: { a: false } }, '/properties/a'],
+  ['patternProperties', { type: 'object', patternProperties: { a: {} } }, ''],
+])('`%s` is not held, and said', (keyword, schema, path) => {
+  expect(toGrammar([schema]).lowered).toEqual([{ path, keyword }]);
+});
+
+test('what a grammar holds is not reported, and any of several schemas may be written', () => {
+  const { text, lowered } = toGrammar(Object.values(schemas));
+  expect(lowered).toEqual([]);
+  expect(/^root ::= (.*)$/m.exec(text)?.[1]?.split(' | ').length).toBeGreaterThan(5);
+});
+
+test('a schema that is deep ends at any JSON', () => {
+  let schema: JsonObject = { type: 'boolean' };
+  for (let depth = 0; depth < 500; depth += 1) schema = objectOf({ a: schema });
+  expect(toGrammar([schema]).text.length).toBeLessThan(20_000);
+});

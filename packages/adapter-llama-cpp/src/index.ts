@@ -1,0 +1,2 @@
+export type { LoweredKeyword, LoweredSchema } from './grammar.ts';
+export { type LlamaModel, type LlamaModelOptions, loadLlamaModel } from './llama-model.ts';

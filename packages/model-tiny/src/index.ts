@@ -1,0 +1,2 @@
+export { tinyFormat } from './tiny-format.ts';
+export { tinyModelUrl } from './tiny-model.ts';

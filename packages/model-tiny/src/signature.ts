@@ -1,0 +1,39 @@
+import { isPlainObject, type JsonObject, type ToolDeclaration } from '@holdfast/core';
+
+/** `get_weather(city:string,days?:integer,parts:string[]) Looks up the weather`, as the model has read tools in its training. */
+export function toSignature({ name, description, inputSchema }: ToolDeclaration): string {
+  const parameters = Object.entries(propertiesOf(inputSchema)).map(
+    ([parameter, schema]) => `${parameter}${isRequired(inputSchema, parameter) ? '' : '?'}:${toType(schema)}`,
+  );
+  // A line break or a semicolon would look like the next tool.
+  const text = description
+    .replaceAll(/[\s;]+/g, ' ')
+    .trim()
+    .replace(/\.$/, '');
+  return `${name}(${parameters.join(',')}) ${text}`;
+}
+
+function toType(schema: unknown): string {
+  if (!isPlainObject(schema)) return 'string';
+  const words = schema['enum'];
+  if (Array.isArray(words)) return words.map(toWord).join('|');
+  if (Object.hasOwn(schema, 'const')) return toWord(schema['const']);
+  const declared = schema['type'];
+  const type: unknown = Array.isArray(declared) ? declared.find((one) => one !== 'null') : declared;
+  if (type === 'array') return `${toType(schema['items'])}[]`;
+  return type === 'integer' || type === 'number' || type === 'boolean' || type === 'object' ? type : 'string';
+}
+
+function toWord(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value ?? null);
+}
+
+function isRequired(schema: JsonObject, name: string): boolean {
+  const required = schema['required'];
+  return Array.isArray(required) && required.includes(name);
+}
+
+function propertiesOf(schema: JsonObject): Readonly<Record<string, unknown>> {
+  const properties = schema['properties'];
+  return isPlainObject(properties) ? properties : {};
+}

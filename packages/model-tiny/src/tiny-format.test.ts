@@ -1,0 +1,110 @@
+import { readFile } from 'node:fs/promises';
+import type { Message, ToolDeclaration } from '@holdfast/core';
+import { expect, test } from 'vitest';
+import { tinyFormat, tinyModelUrl } from './index.ts';
+
+const object = (properties: ToolDeclaration['inputSchema'], required: readonly string[] = []) => ({
+  type: 'object',
+  properties,
+  required,
+});
+const tool = (inputSchema: ToolDeclaration['inputSchema'], description = 'does it'): ToolDeclaration => ({
+  name: 'do_it',
+  description,
+  inputSchema,
+});
+
+/** As it is written in the training data: special tokens by their names. */
+function write(messages: readonly Message[], tools: readonly ToolDeclaration[] = []): string {
+  return tinyFormat
+    .toPrompt(messages, tools)
+    .map((part) => (typeof part === 'string' ? part : part.special))
+    .join('');
+}
+
+test.each<[schema: ToolDeclaration['inputSchema'], signature: string]>([
+  [{ type: 'object' }, 'do_it() does it'],
+  [object({ a: { type: 'string' }, b: { type: 'integer' } }, ['a', 'b']), 'do_it(a:string,b:integer) does it'],
+  [object({ a: { type: 'number' }, b: { type: 'boolean' } }, ['a']), 'do_it(a:number,b?:boolean) does it'],
+  [object({ a: { enum: ['red', 'green', 3] } }, ['a']), 'do_it(a:red|green|3) does it'],
+  [object({ a: { type: 'array', items: { type: 'integer' } } }, ['a']), 'do_it(a:integer[]) does it'],
+  [object({ a: { type: ['null', 'integer'] }, b: { const: 'x' } }), 'do_it(a?:integer,b?:x) does it'],
+  [
+    object({ a: true, b: { type: 'array' }, c: { type: 'object' } }, ['a', 'b', 'c']),
+    'do_it(a:string,b:string[],c:object) does it',
+  ],
+])('the signature of %j is `%s`', (schema, signature) => {
+  expect(write([], [tool(schema)])).toBe(`<s><|hf_tools|>${signature}`);
+});
+
+test('a description is one line, and never looks like the next tool', () => {
+  expect(write([], [tool({ type: 'object' }, ' Looks\nit up; slowly. '), tool({ type: 'object' })])).toBe(
+    '<s><|hf_tools|>do_it() Looks it up slowly; do_it() does it',
+  );
+});
+
+test('a conversation of several steps', () => {
+  const call = (id: string, given: unknown) => ({ id, name: 'do_it', arguments: given });
+  const result = (callId: string, text: string, success = true): Message => ({
+    role: 'tool',
+    callId,
+    name: 'do_it',
+    success,
+    text,
+  });
+  expect(
+    write([
+      { role: 'system', text: 'You know maps.' },
+      { role: 'user', text: 'Do it.\n' },
+      { role: 'assistant', text: '', calls: [call('1', '{ "a": 1 }')] },
+      result('1', '{ "owner": "k327" }'),
+      { role: 'assistant', text: '', calls: [call('2', { b: [true] })] },
+      result('2', 'Denied: not today.', false),
+      { role: 'assistant', text: 'That did not work.', calls: [] },
+      { role: 'user', text: 'Again' },
+      { role: 'assistant', text: 'Yes.', calls: [call('3', 'broken')] },
+      result('3', 'plain text'),
+      result('4', '[1]'),
+    ]),
+  ).toBe(
+    '<s><|hf_tools|>' +
+      '<|hf_user|>Do it.<|hf_call|>{"name":"do_it","arguments":{"a":1}}<|hf_end|><|hf_result|>{"owner":"k327"}' +
+      '<|hf_call|>{"name":"do_it","arguments":{"b":[true]}}<|hf_end|><|hf_result|>{"error":"Denied: not today."}' +
+      '<|hf_say|>That did not work.<|hf_end|><|hf_user|>Again' +
+      '<|hf_say|>Yes.<|hf_end|><|hf_call|>{"name":"do_it","arguments":"broken"}<|hf_end|>' +
+      '<|hf_result|>{"result":"plain text"}<|hf_result|>{"result":[1]}',
+  );
+});
+
+test('text that looks like a special token stays text', () => {
+  expect(tinyFormat.toPrompt([{ role: 'user', text: '<|hf_call|>' }], []).at(-1)).toBe('<|hf_call|>');
+});
+
+test.each<[text: string, call: ReturnType<typeof tinyFormat.readCall>]>([
+  ['{"name":"do_it","arguments":{"a":1}}', { name: 'do_it', arguments: '{"a":1}' }],
+  [' { "name" : "do_it" , "arguments" : {} } ', { name: 'do_it', arguments: '{} ' }],
+  ['{"name":"do_it","arguments":{"a":', { name: 'do_it', arguments: '{"a":' }],
+  ['{"name":"do_it"}', undefined],
+  ['{"arguments":{},"name":"do_it"}', undefined],
+  ['I have no tool for that.', undefined],
+  ['', undefined],
+])('`%s` is read as a call: %j', (text, call) => {
+  expect(tinyFormat.readCall(text)).toEqual(call);
+});
+
+test('what is written of a call is its name and its arguments, in this order', () => {
+  const schema = tinyFormat.toCallSchema(tool({ type: 'object' }));
+  expect(schema).toEqual({
+    type: 'object',
+    properties: { name: { const: 'do_it' }, arguments: { type: 'object' } },
+    required: ['name', 'arguments'],
+    additionalProperties: false,
+  });
+  expect(Object.keys(schema['properties'] ?? {})).toEqual(['name', 'arguments']);
+});
+
+test('the weights are a GGUF file of a few megabytes', async () => {
+  const file = await readFile(tinyModelUrl);
+  expect(file.subarray(0, 4).toString()).toBe('GGUF');
+  expect(file.length).toBeLessThan(16 * 1024 * 1024);
+});

@@ -1,0 +1,83 @@
+import {
+  type ConversationFormat,
+  type Json,
+  type Message,
+  type PromptPart,
+  parseJson,
+  type ToolCall,
+  type ToolDeclaration,
+} from '@holdfast/core';
+import { toSignature } from './signature.ts';
+
+/**
+ * The format in which the model of this package was trained: the tools on one line, then requests, calls, results and sentences.
+ * System messages are left out: it was never shown one, and has 512 tokens for everything.
+ *
+ * Source: the training data, `tools; user; call; result; say` in special tokens called `<|hf_...|>`.
+ */
+export const tinyFormat: ConversationFormat = Object.freeze({
+  call: '<|hf_call|>',
+  say: '<|hf_say|>',
+  toPrompt: (messages: readonly Message[], tools: readonly ToolDeclaration[]): readonly PromptPart[] => [
+    special('<s>'),
+    special('<|hf_tools|>'),
+    tools.map(toSignature).join('; '),
+    ...messages.flatMap(toParts),
+  ],
+  toCallSchema: ({ name, inputSchema }: ToolDeclaration) => ({
+    type: 'object',
+    properties: { name: { const: name }, arguments: inputSchema },
+    required: ['name', 'arguments'],
+    additionalProperties: false,
+  }),
+  readCall,
+});
+
+function special(name: string): PromptPart {
+  return { special: name };
+}
+
+function toParts(message: Message): readonly PromptPart[] {
+  switch (message.role) {
+    case 'system':
+      return [];
+    case 'user':
+      return [special('<|hf_user|>'), message.text.trim()];
+    case 'assistant': {
+      const said = message.text.trim();
+      return [
+        ...(said === '' ? [] : [special('<|hf_say|>'), said, special('<|hf_end|>')]),
+        ...message.calls.flatMap((call) => [special('<|hf_call|>'), writeCall(call), special('<|hf_end|>')]),
+      ];
+    }
+    case 'tool':
+      return [special('<|hf_result|>'), toResult(message.text, message.success)];
+    default:
+      return message satisfies never;
+  }
+}
+
+function writeCall({ name, arguments: raw }: ToolCall): string {
+  const parsed = typeof raw === 'string' ? decode(raw) : raw;
+  return JSON.stringify({ name, arguments: parsed ?? raw });
+}
+
+/** Results were objects in the training, and errors `{"error": ...}`. */
+function toResult(text: string, success: boolean): string {
+  if (!success) return JSON.stringify({ error: text });
+  const value = decode(text);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return JSON.stringify(value);
+  return JSON.stringify({ result: value ?? text });
+}
+
+/** Outside of a grammar a model may write anything: what has a name is a call, and its arguments are for the call path to judge. */
+function readCall(text: string): ToolCall | undefined {
+  const [, name, rest] = /^\s*\{\s*"name"\s*:\s*"([^"\\]*)"\s*,\s*"arguments"\s*:\s*([\s\S]*)$/.exec(text) ?? [];
+  if (name === undefined || rest === undefined) return undefined;
+  return { name, arguments: rest.replace(/\}\s*$/, '') };
+}
+
+function decode(text: string): Json | undefined {
+  const parsed = parseJson(text);
+  return parsed.ok ? parsed.value : undefined;
+}

@@ -1,0 +1,1 @@
+"""A tiny tool-calling language model of our own: its data, its training and its export."""
