@@ -38,7 +38,17 @@ export interface Repository {
   readonly sources: readonly ParsedFile[];
 }
 
-const topLevel = new Set(['packages', 'apps', 'examples', 'bench', 'tests', 'tooling', 'training', '.ci', '.changeset']);
+const topLevel = new Set([
+  'packages',
+  'apps',
+  'examples',
+  'bench',
+  'tests',
+  'tooling',
+  'training',
+  '.ci',
+  '.changeset',
+]);
 const skipped = new Set(['node_modules', 'dist', 'fixtures', 'sample-project']);
 const textTypes = new Set(['', '.ts', '.js', '.mjs', '.json', '.md', '.yaml', '.sh', '.svg']);
 const sourceTypes = new Set(['.ts', '.js', '.mjs']);
