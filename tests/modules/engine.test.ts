@@ -66,6 +66,11 @@ test('MOD-8: modules by id and by tag, in the order of the manifest', async () =
     expect(engine.findByTag(name)).toEqual([]);
     expect(await rejection(engine.invoke(name, asked))).toMatchObject({ code: 'modules.not_found' });
   }
+  // Of a caller without types.
+  for (const id of [5, null, undefined, {}] as never[]) {
+    expect(await rejection(engine.invoke(id, asked))).toMatchObject({ code: 'modules.not_found' });
+    expect(await rejection(engine.reloadModule(id))).toMatchObject({ code: 'modules.not_found' });
+  }
 });
 
 test('MOD-10: without a manifest there is an empty engine, and a warning', async () => {

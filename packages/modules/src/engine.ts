@@ -252,7 +252,7 @@ class Engine implements ModuleEngine {
         data: { moduleId: shown, problems: [unlisted.code] },
       });
     }
-    const nearest = nearestNames(moduleId, modules.keys());
+    const nearest = nearestNames(shown, modules.keys());
     const hint =
       nearest.length > 0
         ? ` Did you mean ${nearest.map((name) => `\`${name}\``).join(', ')}?`
