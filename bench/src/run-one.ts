@@ -3,6 +3,7 @@ import { measureCallPath, partMeasures } from './call-path/measure.ts';
 import { measureImport } from './import.ts';
 import { measureInstall } from './install.ts';
 import { measureLoader } from './loader/measure.ts';
+import { measureLocal } from './local/measure.ts';
 import { measureModules } from './modules/measure.ts';
 import { measureOrchestrator } from './orchestrator/measure.ts';
 import { measurePolicies } from './policies/measure.ts';
@@ -25,6 +26,7 @@ async function measure(name: string): Promise<readonly Report[]> {
   if (name === 'loader') return await measureLoader();
   if (name === 'policies') return await measurePolicies();
   if (name === 'orchestrator') return await measureOrchestrator();
+  if (name === 'local') return await measureLocal();
   if (name === 'modules') return await measureModules();
   const measureOne = alone.get(name);
   if (measureOne === undefined) throw new Error(`there is no benchmark \`${name}\``);

@@ -1,0 +1,63 @@
+import type { LlamaModel } from '@holdfast/adapter-llama-cpp';
+import { compare, type Extent, everything, limitRounds, type Subject } from '../compare.ts';
+import type { TimeReport } from '../report.ts';
+import { loadBare } from './bare-binding.ts';
+import { answer, createRequests, firstEvent, loadTiny } from './tiny-model.ts';
+
+const together = 4;
+
+/** A request read and answered: to the first token, and to the end of a call, with a grammar and without. */
+export async function measureAnswers(extent: Extent = everything): Promise<readonly TimeReport[]> {
+  await using bare = await loadBare();
+  await using constrained = await loadTiny();
+  await using free = await loadTiny({ constrain: false });
+  await using several = await loadTiny({ sequences: together });
+  const next = createRequests();
+  const bareAnswer = { name: 'binding', operations: 1, prepare: () => () => bare.answer(next()) };
+  const ask = (name: string, model: LlamaModel): Subject => ({
+    name,
+    operations: 1,
+    against: [{ name: 'binding' }],
+    prepare: () => () => answer(model.stream(next())),
+  });
+  const options = limitRounds({ rounds: 40, warmUpRounds: 5 }, extent);
+  return [
+    {
+      name: 'local: to the first token',
+      notes: ['Three tools and one sentence, never the same one. binding: node-llama-cpp alone, the same tokens.'],
+      rows: await compare(
+        [
+          { name: 'binding', operations: 1, prepare: () => () => bare.first(next()) },
+          {
+            name: 'first event',
+            operations: 1,
+            against: [{ name: 'binding' }],
+            prepare: () => () => firstEvent(free.stream(next())),
+          },
+        ],
+        options,
+      ),
+    },
+    {
+      name: 'local: an answer',
+      notes: [
+        'The same, to the end of the answer. binding and "without a grammar" write what the model likes; "with a grammar" can write a call',
+        'of an offered tool with arguments of its schema only. "four at once": the time of one of four that are asked together.',
+      ],
+      rows: await compare(
+        [
+          bareAnswer,
+          ask('without a grammar', free),
+          { ...ask('with a grammar', constrained), against: [{ name: 'binding' }, { name: 'without a grammar' }] },
+          {
+            name: 'four at once',
+            operations: together,
+            against: [{ name: 'with a grammar' }],
+            prepare: () => () => Promise.all(Array.from({ length: together }, () => answer(several.stream(next())))),
+          },
+        ],
+        options,
+      ),
+    },
+  ];
+}
