@@ -83,6 +83,7 @@ class ModelTest(unittest.TestCase):
     def test_a_few_steps_make_the_loss_smaller(self):
         class Options:
             device = 'cpu'
+            precision = 'f32'
         model = Model(**{**SIZES, 'context': 300})
         ids, weights = BatchSource(4, tokens=600, context=300, easy=1).next(0)
         optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3)

@@ -10,6 +10,8 @@ from tiny_tools.tokenizer import SPECIAL, Tokenizer
 DECISION_WEIGHT = 3.0  # of the token that decides between a call and an answer, and of the first ones of the tool's name
 NAME_STARTS = 4  # tokens from <|hf_call|> to the tool's name: {" name ":"
 NAME_TOKENS = 3
+MANY_TOOLS, MANY_TOOLS_SHARE = 10, .15  # most tools that are offered, and how often so many may be, after the drills
+DRILLS_SHARE = .3  # of conversations that end with the call, after the drills
 POOL = 120  # conversations that are sorted by length together
 
 
@@ -50,11 +52,13 @@ class BatchSource:
 
     def fill(self, fraction):
         most_tools = 3 if fraction < self.easy / 2 else 4 if fraction < self.easy else 5
-        drills = .75 if fraction < self.easy else .25 if fraction < 2 * self.easy else 0.04
+        many_tools = 0 if fraction < self.easy else MANY_TOOLS_SHARE
+        drills = .75 if fraction < self.easy else DRILLS_SHARE
         examples = []
         while len(examples) < POOL:
             make = self.source.drill if self.random.random() < drills else self.source.conversation
-            example = self.tokenizer.example(segments(make(max_tools=most_tools)))
+            most = MANY_TOOLS if self.random.random() < many_tools else most_tools
+            example = self.tokenizer.example(segments(make(max_tools=most)))
             if len(example[0]) <= self.context:
                 examples.append(example)
         examples.sort(key=lambda example: len(example[0]))
