@@ -197,6 +197,12 @@ test('the signal of the request is the one of the provider', async () => {
   expect(model.requests[0]?.abortSignal).toBe(signal);
 });
 
+test('the longest answer that is wanted is told to the provider', async () => {
+  const model = fakeModel([[finish('v4', 'length')]]);
+  await collect(aiSdkModel(model), { maxTokens: 7 });
+  expect(model.requests[0]?.maxOutputTokens).toBe(7);
+});
+
 test('a cancelled request throws the reason of its signal, at once and without asking', async () => {
   const model = fakeModel([]);
   const reason = new Error('enough');

@@ -91,12 +91,13 @@ interface Translation {
 }
 
 function toCallOptions(
-  { messages, tools, signal, output }: ModelRequest,
+  { messages, tools, signal, output, maxTokens }: ModelRequest,
   { conversation, translator }: Translation,
 ): AiSdkCallOptions {
   return {
     prompt: conversation.toPrompt(messages),
     abortSignal: signal,
+    ...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
     ...(tools.length === 0 ? {} : { tools: tools.map((tool) => translator.toTool(tool)) }),
     ...(output === undefined ? {} : translator.toOutput(output, tools.length > 0)),
   };

@@ -29,6 +29,7 @@ export interface AiSdkCallOptions {
   readonly responseFormat?: object;
   readonly providerOptions?: object;
   readonly abortSignal?: AbortSignal;
+  readonly maxOutputTokens?: number;
 }
 
 /** Keyed by provider; opaque. */

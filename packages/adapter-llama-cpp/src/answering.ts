@@ -23,11 +23,11 @@ export interface Answering {
 /** Makes one answer. */
 export type Answer = (request: ModelRequest, push: (event: ModelEvent) => void, stopped: AbortSignal) => Promise<void>;
 
-/** How many tokens may be written after this prompt. */
-export function roomFor(prompt: readonly Token[], answering: Answering): number {
+/** How many tokens may be written after this prompt: what the context, the model's options and the request leave. */
+export function roomFor(prompt: readonly Token[], answering: Answering, { maxTokens }: ModelRequest): number {
   const room = answering.contextSize - prompt.length;
   if (room < 1) throw contextOverflow(prompt.length, answering);
-  return Math.min(answering.maxTokens ?? room, room);
+  return Math.min(answering.maxTokens ?? room, maxTokens ?? room, room);
 }
 
 export function contextOverflow(tokens: number, { id, contextSize }: Answering): HoldfastError {

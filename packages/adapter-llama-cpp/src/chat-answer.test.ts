@@ -52,6 +52,11 @@ test.each([
   expect(endOf(events)).toMatchObject({ reason: 'tool-calls', usage: { inputTokens: expect.any(Number) } });
 });
 
+test('`maxTokens` of a request cuts a text', async () => {
+  const events = await ask(model, { messages: user('Tell me a joke'), maxTokens: 3 });
+  expect(endOf(events)).toMatchObject({ reason: 'length', usage: { outputTokens: 3 } });
+});
+
 test('a text, in parts', async () => {
   const events = await ask(model, { messages: user('Tell me a joke'), tools });
   expect(textOf(events)).not.toBe('');

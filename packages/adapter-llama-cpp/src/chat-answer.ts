@@ -18,7 +18,7 @@ export function answerInChat(answering: Answering): Answer {
       ...(offered === undefined ? {} : { availableFunctions: offered, documentFunctionParams: true }),
     });
     const prompt = contextText.tokenize(model.tokenizer);
-    const room = roomFor(prompt, answering);
+    const room = roomFor(prompt, answering, request);
     await sequences.use(prompt, stopped, async (sequence) => {
       const chat = new binding.LlamaChat({ contextSequence: sequence, chatWrapper });
       try {

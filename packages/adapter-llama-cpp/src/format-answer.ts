@@ -17,7 +17,7 @@ export function answerInFormat(format: ConversationFormat, answering: Answering)
 
   return async (request, push, stopped) => {
     const prompt = toTokens(model, format.toPrompt(request.messages, request.tools));
-    const room = roomFor(prompt, answering);
+    const room = roomFor(prompt, answering, request);
     await sequences.use(prompt, stopped, async (sequence) => {
       const writer = new Writer(sequence, answering, stopped);
       const last = await writer.read(prompt);

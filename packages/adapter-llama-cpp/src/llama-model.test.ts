@@ -131,11 +131,16 @@ test('an answer that reaches the end of the context is cut there', async () => {
   expect((end.usage?.inputTokens ?? 0) + (end.usage?.outputTokens ?? 0)).toBe(16);
 });
 
-test('`maxTokens` cuts a text, and half a call is none', async () => {
-  await using model = await loadTiny({ maxTokens: 5 });
-  const text = await ask(model, { messages: user('Tell me a joke') });
+test.each([
+  ['of the model', { maxTokens: 5 }, {}],
+  ['of a request', {}, { maxTokens: 5 }],
+  ['of a request that is lower', { maxTokens: 9 }, { maxTokens: 5 }],
+  ['of a request that is higher', { maxTokens: 5 }, { maxTokens: 9 }],
+])('`maxTokens` %s cuts a text, and half a call is none', async (_, options, wish) => {
+  await using model = await loadTiny(options);
+  const text = await ask(model, { ...wish, messages: user('Tell me a joke') });
   expect(endOf(text)).toMatchObject({ reason: 'length', usage: { outputTokens: 5 } });
-  const call = await ask(model, { messages: user('Set light in kitchen room with on true.'), tools: [light] });
+  const call = await ask(model, { ...wish, messages: user('Set light in kitchen room with on true.'), tools: [light] });
   expect(call).toEqual([
     { type: 'finish', reason: 'length', usage: { inputTokens: expect.any(Number), outputTokens: 5 } },
   ]);

@@ -45,6 +45,8 @@ export interface ModelRequest {
   readonly signal: AbortSignal;
   /** JSON Schema of an object that the message's text has to be the JSON of. Whoever asks validates what comes back. */
   readonly output?: JsonObject | undefined;
+  /** Longest answer, in tokens; a longer one is cut and ends with `length`. A model that counts no tokens answers whole. */
+  readonly maxTokens?: number | undefined;
   /** When the answer has to be there; an adapter that tries again waits no longer. Absent: no end. */
   readonly deadline?: Deadline | undefined;
 }

@@ -115,7 +115,8 @@ test('a request is kept whole, deadline and wanted output too', async () => {
     signal: new AbortController().signal,
     deadline,
     output: { type: 'object' },
+    maxTokens: 7,
   };
   for await (const event of model.stream(request)) expect(event).toBeDefined();
-  expect(model.requests[0]).toMatchObject({ deadline, output: { type: 'object' } });
+  expect(model.requests[0]).toMatchObject({ deadline, output: { type: 'object' }, maxTokens: 7 });
 });

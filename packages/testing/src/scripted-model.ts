@@ -62,14 +62,16 @@ class KeptRequest implements ModelRequest {
   readonly signal: AbortSignal;
   readonly deadline: ModelRequest['deadline'];
   readonly output: ModelRequest['output'];
+  readonly maxTokens: ModelRequest['maxTokens'];
   readonly #messages: ModelRequest['messages'];
   readonly #count: number;
 
-  constructor({ messages, tools, signal, deadline, output }: ModelRequest) {
+  constructor({ messages, tools, signal, deadline, output, maxTokens }: ModelRequest) {
     this.tools = tools;
     this.signal = signal;
     this.deadline = deadline;
     this.output = output;
+    this.maxTokens = maxTokens;
     this.#messages = messages;
     this.#count = messages.length;
   }
