@@ -73,6 +73,10 @@ test('`llama.model_broken`: not GGUF, cut, or damaged at its start', async () =>
     cut: whole.subarray(0, whole.length / 2),
     head: whole.subarray(0, 300),
     damaged,
+    // The binding would be busy with these for ever.
+    words: Buffer.from('GGUF and then nothing of the kind'),
+    version: Buffer.concat([Buffer.from('GGUF'), Buffer.from([4, 0, 0, 0]), whole.subarray(8)]),
+    counts: Buffer.concat([whole.subarray(0, 16), Buffer.from([0, 0, 0, 0, 0, 0, 1, 0]), whole.subarray(24)]),
   };
   for (const [name, bytes] of Object.entries(files)) {
     const modelPath = join(folder, `${name}.gguf`);

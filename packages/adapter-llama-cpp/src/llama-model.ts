@@ -145,12 +145,20 @@ async function createContext(
 }
 
 const magic = 'GGUF';
+/** Magic, version, and the numbers of tensors and of entries about the model. */
+const headerBytes = 24;
+/** Without name and value. */
+const leastTensorBytes = 24;
+const leastEntryBytes = 13;
 
+/** The binding believes what the header says: numbers beyond the file keep it busy for ever. */
 async function checkFile(path: string): Promise<void> {
-  const start = Buffer.alloc(magic.length);
+  const start = Buffer.alloc(headerBytes);
+  let size: number;
   try {
     await using file = await open(path, 'r');
-    await file.read(start, 0, magic.length, 0);
+    await file.read(start, 0, headerBytes, 0);
+    ({ size } = await file.stat());
   } catch (cause) {
     throw new HoldfastError(
       'llama.model_missing',
@@ -158,7 +166,14 @@ async function checkFile(path: string): Promise<void> {
       { data: { path }, cause },
     );
   }
-  if (start.toString('latin1') !== magic) throw broken(path, `it does not begin with \`${magic}\``);
+  if (start.toString('latin1', 0, magic.length) !== magic) throw broken(path, `it does not begin with \`${magic}\``);
+  const version = start.readUInt32LE(4);
+  if (version < 2 || version > 3) throw broken(path, `its version is ${version}, and 2 and 3 are known`);
+  const tensors = Number(start.readBigUInt64LE(8));
+  const entries = Number(start.readBigUInt64LE(16));
+  if (headerBytes + tensors * leastTensorBytes + entries * leastEntryBytes > size) {
+    throw broken(path, `${size} bytes are too few for the ${tensors} tensors and ${entries} entries that it announces`);
+  }
 }
 
 function broken(path: string, why: string, cause?: unknown): HoldfastError {
