@@ -5,10 +5,11 @@ export function toSignature({ name, description, inputSchema }: ToolDeclaration)
   const parameters = Object.entries(propertiesOf(inputSchema)).map(
     ([parameter, schema]) => `${parameter}${isRequired(inputSchema, parameter) ? '' : '?'}:${toType(schema)}`,
   );
-  // A line break or a semicolon would look like the next tool.
+  // A line break or a semicolon would look like the next tool, and one sentence is what the model was shown of a tool.
   const text = description
     .replaceAll(/[\s;]+/g, ' ')
     .trim()
+    .replace(/[.!?] \p{Lu}.*$/u, '')
     .replace(/\.$/, '');
   return `${name}(${parameters.join(',')}) ${text}`;
 }

@@ -43,6 +43,20 @@ test('a description is one line, and never looks like the next tool', () => {
   );
 });
 
+test.each([
+  ['Reads a file. Long files come in parts.', 'Reads a file'],
+  [
+    'Finds files by a pattern such as *.md or src/**/*.ts. Skips .git.',
+    'Finds files by a pattern such as *.md or src/**/*.ts',
+  ],
+  ['Really? Yes!', 'Really'],
+  ['Adds numbers, e.g. two of them, or 1.5 and 2.', 'Adds numbers, e.g. two of them, or 1.5 and 2'],
+  ['No end', 'No end'],
+  ['', ''],
+])('of the description %j the model sees the first sentence', (description, seen) => {
+  expect(write([], [tool({ type: 'object' }, description)])).toBe(`<s><|hf_tools|>do_it() ${seen}`);
+});
+
 test('a conversation of several steps', () => {
   const call = (id: string, given: unknown) => ({ id, name: 'do_it', arguments: given });
   const result = (callId: string, text: string, success = true): Message => ({
