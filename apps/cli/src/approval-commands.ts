@@ -85,7 +85,7 @@ export function addApprovalCommands(program: Command, host: Host, end: (code: Ex
     .option('--tools <dir>', 'folder of tool files (default: that of the run)')
     .option(
       '--model <model>',
-      'offline, script:<file>, <provider>:<model> or <plugin>/<model> (default: that of the run)',
+      'offline, local, local:<file>, script:<file>, <provider>:<model> or <plugin>/<model> (default: that of the run)',
     )
     .option('--json', 'one JSON event a line on stdout, and nothing else there');
   addConfigOptions(resume, 'that of the run').option(

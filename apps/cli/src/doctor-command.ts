@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { defaultIsolation, describeIsolation, findPython, type TierState } from '@holdfast/loader';
 import manifest from '../package.json' with { type: 'json' };
+import { formatBytes } from './bytes.ts';
 import { formatCount } from './call-line.ts';
 import { createColors } from './colors.ts';
 import { type ConfigState, describeConfig, examineConfig } from './doctor-config.ts';
@@ -161,8 +162,4 @@ function describeTier({ tier, reason, stops }: TierState, weaker: TierState | un
   const where = tier === defaultIsolation ? ', where tools run unless told otherwise,' : '';
   const further = stops.filter((what) => weaker?.stops.includes(what) !== true);
   return `${tier}${where} ${further.length < stops.length ? 'also ' : ''}stops a tool that ${further.join(', ')}`;
-}
-
-function formatBytes(bytes: number): string {
-  return bytes >= 1e9 ? `${(bytes / 1e9).toFixed(1)} GB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }

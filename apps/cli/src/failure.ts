@@ -24,7 +24,7 @@ export function usageError(code: `usage.${string}`, message: string): HoldfastEr
 }
 
 // What is asked for cannot be put in force, so nothing has been done.
-const wrongRequest = /^(?:usage|config|run\.config|registry|plugin|pack|policy)\./;
+const wrongRequest = /^(?:usage|config|run\.config|registry|plugin|pack|policy|llama)\./;
 
 export function toExitCode(thrown: unknown): ExitCode {
   return isHoldfastError(thrown) && wrongRequest.test(thrown.code) ? 2 : 1;

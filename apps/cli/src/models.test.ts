@@ -31,7 +31,8 @@ interface Trial {
 async function ask(name: string, { files = {}, environment = {} }: Trial = {}): Promise<string> {
   await using folder = await createFolder(files);
   try {
-    const model = await openModel(name, { directory: folder.path, environment, models: new Map() });
+    await using opened = await openModel(name, { directory: folder.path, environment, models: new Map() });
+    const { model } = opened;
     const request = { messages: [], tools: [], signal: new AbortController().signal };
     for await (const event of model.stream(request))
       if (event.type === 'text-delta') return `${model.id}: ${event.text}`;
@@ -81,12 +82,12 @@ test('the name of a model may have colons', async () => {
 
 test('a package is found in a folder above', async () => {
   await using folder = await createFolder({ ...install('@ai-sdk/openai', provider), 'inner/file': '' });
-  const model = await openModel('openai:gpt-5', {
+  await using opened = await openModel('openai:gpt-5', {
     directory: `${folder.path}/inner`,
     environment: key,
     models: new Map(),
   });
-  expect(model.id).toBe('fake:gpt-5');
+  expect(opened.model.id).toBe('fake:gpt-5');
 });
 
 const compatible = `export const createOpenAICompatible = ({ name, baseURL, apiKey, includeUsage }) => ({
@@ -158,10 +159,11 @@ test.each<[string, string, Trial]>([
   ],
   [
     'gpt-5',
-    'usage.model_unknown There is no model `gpt-5`: use `offline`, `script:<file>` or `<provider>:<model>`',
+    'usage.model_unknown There is no model `gpt-5`: use `offline`, `local`, `local:<file>`, `script:<file>` or `<provider>:<model>`',
     {},
   ],
   ['openai:', 'usage.model_unknown', {}],
+  ['local:', 'usage.model_unknown There is no model `local:`', {}],
   ['script:', 'usage.model_unknown', {}],
   ['../evil:x', 'usage.model_unknown', {}],
   ['a/b/c:x', 'usage.model_unknown', {}],

@@ -4,6 +4,7 @@ import { offlineModel } from '@holdfast/adapter-offline';
 import { describeThrown, HoldfastError, type Model, type PluginModel } from '@holdfast/core';
 import { parseScript, type ScriptedModel, scriptedModel } from '@holdfast/testing';
 import { usageError } from './failure.ts';
+import { openLocalModel } from './local-models.ts';
 import { openProviderModel, type ProviderSurroundings } from './provider-models.ts';
 
 const scriptPrefix = 'script:';
@@ -11,16 +12,32 @@ const scriptPrefix = 'script:';
 export interface ModelSurroundings extends ProviderSurroundings {
   /** Those of plugins, by `<plugin>/<model>`. */
   readonly models: ReadonlyMap<string, PluginModel>;
+  /** How many requests a local model answers side by side. Default 1. */
+  readonly sequences?: number;
+}
+
+/** A model, and the memory that it may hold until it is disposed. */
+export interface OpenedModel extends AsyncDisposable {
+  readonly model: Model;
+  /** What a person should know of it beforehand, on one line. */
+  readonly about?: string | undefined;
 }
 
 /**
- * The model that `name` stands for: `offline`, `script:<file>` with the file relative to the directory, `<provider>:<model>`, or
- * `<plugin>/<model>`.
+ * The model that `name` stands for: `offline`, `local`, `local:<file or pulled model>`, `script:<file>` with files relative to the
+ * directory, `<provider>:<model>`, or `<plugin>/<model>`. Whoever opens one disposes it.
  *
- * @throws HoldfastError `usage.model_unknown`, `usage.script_unreadable`, `script.invalid` of a file that is no script, and what
- * a provider lacks: `usage.provider_missing`, `usage.provider_unusable`, `usage.key_missing`, `usage.base_url_missing`; `plugin.model.failed`.
+ * @throws HoldfastError `usage.model_unknown`, `usage.script_unreadable`, `script.invalid` of a file that is no script, what
+ * a provider lacks: `usage.provider_missing`, `usage.provider_unusable`, `usage.key_missing`, `usage.base_url_missing`; `plugin.model.failed`;
+ * and as `openLocalModel`.
  */
-export async function openModel(name: string, surroundings: ModelSurroundings): Promise<Model> {
+export async function openModel(name: string, surroundings: ModelSurroundings): Promise<OpenedModel> {
+  const local = await openLocalModel(name, surroundings);
+  if (local !== undefined) return { model: local.model, about: local.about, [Symbol.asyncDispose]: local.close };
+  return { model: await openOtherModel(name, surroundings), [Symbol.asyncDispose]: async () => undefined };
+}
+
+async function openOtherModel(name: string, surroundings: ModelSurroundings): Promise<Model> {
   if (name === 'offline') return offlineModel();
   if (name.startsWith(scriptPrefix) && name !== scriptPrefix) {
     const path = name.slice(scriptPrefix.length);
@@ -36,7 +53,7 @@ export async function openModel(name: string, surroundings: ModelSurroundings): 
   const others = [...models.keys()].map((known) => `\`${known}\``);
   throw usageError(
     'usage.model_unknown',
-    `There is no model \`${name}\`: use \`offline\`, \`script:<file>\` or \`<provider>:<model>\`, such as \`openai:gpt-5\`.${others.length === 0 ? '' : ` Plugins have ${others.join(', ')}.`}`,
+    `There is no model \`${name}\`: use \`offline\`, \`local\`, \`local:<file>\`, \`script:<file>\` or \`<provider>:<model>\`, such as \`openai:gpt-5\`.${others.length === 0 ? '' : ` Plugins have ${others.join(', ')}.`}`,
   );
 }
 

@@ -69,7 +69,7 @@ async function compile(
   host: Host,
 ): Promise<CompiledPlan | ExitCode> {
   const { tools, functions, policies, resources } = setup;
-  const planner = await openPlanner({ equipment }, host);
+  await using planner = await openPlanner({ equipment }, host);
   const timeoutMs = equipment.settings.effective.limits.timeoutMs?.value;
   const controller = new AbortController();
   let interruption: Interruption | undefined;
@@ -135,7 +135,7 @@ function tooSlow({ planner }: OpenedPlanner, timeoutMs = 0): HoldfastError {
   );
 }
 
-interface OpenedPlanner {
+interface OpenedPlanner extends AsyncDisposable {
   readonly planner: Planner;
   /** Whether it answers before anybody could look. */
   readonly isQuick: boolean;
@@ -144,8 +144,15 @@ interface OpenedPlanner {
 /** Rules for `offline`; any other model is asked for a plan. */
 async function openPlanner({ equipment }: Pick<PlanWorkshop, 'equipment'>, host: Host): Promise<OpenedPlanner> {
   const name = findModelName(equipment.settings);
-  if (name === 'offline') return { planner: offlinePlanner(), isQuick: true };
-  return { planner: modelPlanner(await openNamedModel(name, equipment, host)), isQuick: false };
+  if (name === 'offline') {
+    return { planner: offlinePlanner(), isQuick: true, [Symbol.asyncDispose]: async () => undefined };
+  }
+  const opened = await openNamedModel(name, equipment, host);
+  return {
+    planner: modelPlanner(opened.model),
+    isQuick: false,
+    [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
+  };
 }
 
 function describeCompiled(

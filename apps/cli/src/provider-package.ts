@@ -34,7 +34,11 @@ export function findManifest(name: string, directory: string): string | undefine
 }
 
 // `require.resolve` would look for what CommonJS is given, and `import.meta.resolve` starts from this file.
-const conditions: ReadonlySet<string> = new Set(['node', 'import', 'module-sync', 'default']);
+const conditions: ReadonlySet<string> = new Set([
+  ...['node', 'import', 'module-sync', 'default'],
+  // Only a checkout runs the source, and its packages may not have been built.
+  ...(import.meta.url.endsWith('.ts') ? ['holdfast-source'] : []),
+]);
 
 function toRootTarget(exports: unknown): unknown {
   return typeof exports === 'object' && exports !== null && '.' in exports ? exports['.'] : exports;

@@ -76,7 +76,7 @@ export async function resumeSession(options: ResumeOptions, host: Host): Promise
         print(`plan ${digest.slice(0, 16)} · ${setup.description}`);
         return await conductPlan({ ...conduct, setup }, host);
       }
-      const setup = await setUpRun(equipment, terms, { workspace, modelDirectory }, host);
+      await using setup = await setUpRun(equipment, terms, { workspace, modelDirectory }, host);
       print(setup.description);
       return await conductRun({ ...conduct, setup }, host);
     } finally {

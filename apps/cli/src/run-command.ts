@@ -19,6 +19,7 @@ import {
   readSettings,
   toLimits,
 } from './settings.ts';
+import { toPrintable, wrapBlock } from './terminal-text.ts';
 import { openWorkspace } from './workspace.ts';
 
 export interface RunOptions extends RunLimits {
@@ -36,7 +37,7 @@ export interface RunOptions extends RunLimits {
   /** The weakest isolation that tools of the folder run in. */
   readonly isolation: Isolation | undefined;
   readonly workspace: string;
-  /** `offline`, `script:<file>`, `<provider>:<model>` or `<plugin>/<model>`. */
+  /** As `openModel` takes it. */
   readonly model: string | undefined;
   readonly json: boolean;
   readonly approval: ApprovalMode;
@@ -62,7 +63,7 @@ export async function runRequest(options: RunOptions, host: Host): Promise<ExitC
   const equipment = await openEquipment(settings, folder, {}, host);
   try {
     const terms = await toTerms(options, equipment);
-    const setup = await setUpRun(equipment, terms, { workspace, modelDirectory: host.directory }, host);
+    await using setup = await setUpRun(equipment, terms, { workspace, modelDirectory: host.directory }, host);
     return await begin(options, { setup, terms, workspace }, host);
   } finally {
     await equipment.close();
@@ -77,7 +78,7 @@ interface Begun {
 
 async function begin(options: RunOptions, { setup, terms, workspace }: Begun, host: Host): Promise<ExitCode> {
   const { request, json, stdinTaken } = options;
-  if (!json) host.stdout.write(`${describeStyle(host).colors.dim(setup.description)}\n`);
+  if (!json) describeSetup(setup, host);
   const id = createSessionId({ clock: host.clock, suffix: host.createSuffix() });
   const store = host.openLog(await prepareLogPath(workspace, id));
   const session = createSession({ id, store, clock: host.clock });
@@ -88,6 +89,15 @@ async function begin(options: RunOptions, { setup, terms, workspace }: Begun, ho
   } finally {
     await closeSession(session, { workspace, json }, host);
   }
+}
+
+/** What takes part, and at a terminal what has to be known of the model. */
+export function describeSetup({ about, description }: RunSetup, host: Host): void {
+  const { colors, columns } = describeStyle(host);
+  if (about !== undefined && host.stdout.isTTY === true) {
+    for (const line of wrapBlock(toPrintable(about), columns)) host.stdout.write(`${line}\n`);
+  }
+  host.stdout.write(`${colors.dim(description)}\n`);
 }
 
 async function toTerms({ approval, allow, order }: RunOptions, equipment: Equipment): Promise<RunTerms> {

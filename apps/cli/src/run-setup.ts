@@ -14,7 +14,7 @@ import { formatCount } from './call-line.ts';
 import { checkListedNames, type Equipment, reportProblems } from './equipment.ts';
 import { usageError } from './failure.ts';
 import type { Host } from './host.ts';
-import { type ModelSurroundings, openModel } from './models.ts';
+import { type ModelSurroundings, type OpenedModel, openModel } from './models.ts';
 import { createRunPrompt } from './run-prompt.ts';
 import type { RunTerms } from './run-terms.ts';
 import { findModelName, type Settings } from './settings.ts';
@@ -37,9 +37,11 @@ export interface CallSetup {
   readonly description: string;
 }
 
-/** What a run works with. Its description begins with the model. */
-export interface RunSetup extends CallSetup {
+/** What a run works with. Its description begins with the model, which is closed with it. */
+export interface RunSetup extends CallSetup, AsyncDisposable {
   readonly model: Model;
+  /** What a person should know of the model beforehand, on one line. */
+  readonly about: string | undefined;
   readonly prompt: Prompt;
 }
 
@@ -61,9 +63,12 @@ export async function setUpRun(
   host: Host,
 ): Promise<RunSetup> {
   const setup = await setUpCalls(equipment, terms, workspace, host);
-  const model = await openNamedModel(terms.model, equipment, { ...host, directory: modelDirectory });
   const prompt = createRunPrompt(equipment.registry);
-  return { ...setup, model, prompt, description: `${toPrintable(model.id)} · ${setup.description}` };
+  // Last of all: to load a model may take its time.
+  const opened = await openNamedModel(terms.model, equipment, { ...host, directory: modelDirectory });
+  const { model, about } = opened;
+  const description = `${toPrintable(model.id)} · ${setup.description}`;
+  return { ...setup, model, about, prompt, description, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
 }
 
 /**
@@ -118,7 +123,7 @@ export async function openNamedModel(
   name: string,
   { settings, registry: { models } }: Equipment,
   surroundings: Omit<ModelSurroundings, 'models'>,
-): Promise<Model> {
+): Promise<OpenedModel> {
   try {
     return await openModel(name, { ...surroundings, models });
   } catch (thrown) {

@@ -11,7 +11,7 @@ export type ApprovalMode = 'ask' | 'yes' | 'unattended' | 'suspend';
 export interface RunTerms {
   /** Where relative paths in `model` and `tools` begin. */
   readonly directory: string;
-  /** `offline`, `script:<file>`, `<provider>:<model>` or `<plugin>/<model>`. */
+  /** As `openModel` takes it. */
   readonly model: string;
   /** The folder of tool files; null: none. */
   readonly tools: string | null;
