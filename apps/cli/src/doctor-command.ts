@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { defaultIsolation, describeIsolation, findPython, type TierState } from '@holdfast/loader';
@@ -7,6 +6,7 @@ import { formatBytes } from './bytes.ts';
 import { formatCount } from './call-line.ts';
 import { createColors } from './colors.ts';
 import { type ConfigState, describeConfig, examineConfig } from './doctor-config.ts';
+import { describeLocal, examineLocal, type LocalState, readVersion } from './doctor-local.ts';
 import { describeFolder, examineTools, type FolderState } from './doctor-tools.ts';
 import { examineWorkspace, type WorkspaceState } from './doctor-workspace.ts';
 import type { ExitCode } from './failure.ts';
@@ -27,6 +27,7 @@ interface Diagnosis {
   readonly node: { readonly version: string; readonly required: string; readonly ok: boolean };
   readonly packages: readonly { readonly name: string; readonly version: string | null }[];
   readonly providers: readonly Provider[];
+  readonly local: LocalState;
   readonly config: ConfigState;
   readonly tools: FolderState;
   readonly workspace: WorkspaceState;
@@ -84,6 +85,7 @@ async function diagnose({ workspace, ...given }: DoctorOptions, host: Host, node
         .map(async (name) => ({ name, version: await readOwnVersion(name) })),
     ),
     providers: await findProviders(host),
+    local: await examineLocal(host),
     config: config.state,
     tools: folder.state,
     workspace: place,
@@ -120,12 +122,6 @@ async function findProviders({ directory, environment }: Host): Promise<readonly
   return found.flat();
 }
 
-async function readVersion(path: string | undefined): Promise<string | null> {
-  if (path === undefined) return null;
-  const { version }: { version?: unknown } = JSON.parse(await readFile(path, 'utf8'));
-  return typeof version === 'string' ? version : null;
-}
-
 function describe(diagnosis: Diagnosis): readonly (readonly [label: string, text: string])[] {
   const { holdfast, node, packages, config, tools, workspace, python } = diagnosis;
   return [
@@ -136,6 +132,7 @@ function describe(diagnosis: Diagnosis): readonly (readonly [label: string, text
       index === 0 ? 'providers' : '',
       `${name} ${version ?? 'not installed here'}, ${variable} ${set ? 'is set' : 'is not set'}`,
     ]),
+    ...describeLocal(diagnosis.local),
     ...describeConfig(config),
     ...describeFolder(tools),
     [
