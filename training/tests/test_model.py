@@ -67,7 +67,7 @@ class ModelTest(unittest.TestCase):
     def test_padding_and_what_others_say_have_no_weight(self):
         tokens = [SPECIAL['bos'], SPECIAL['call'], 300, 301, 302, 303, 304, 305, 306, SPECIAL['end'], SPECIAL['result'], 310]
         is_assistant = [False] + [True] * 9 + [False] * 2
-        ids, weights = pad([(tokens, is_assistant), (tokens[:1], [False])])
+        ids, weights = pad([(tokens, is_assistant), (tokens[:1], [False])], len(tokens))
         self.assertEqual(weights[0].tolist(), [0, 3, 1, 1, 1, 3, 3, 3, 1, 1, 0, 0])
         self.assertEqual(weights[1].sum(), 0)
         self.assertEqual(ids[1, 1:].unique().tolist(), [SPECIAL['eos']])

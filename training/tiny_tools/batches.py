@@ -12,14 +12,13 @@ NAME_STARTS = 4  # tokens from <|hf_call|> to the tool's name: {" name ":"
 NAME_TOKENS = 3
 MANY_TOOLS, MANY_TOOLS_SHARE = 10, .15  # most tools that are offered, and how often so many may be, after the drills
 DRILLS_SHARE = .3  # of conversations that end with the call, after the drills
-POOL = 120  # conversations that are sorted by length together
+LENGTH_STEP = 32  # tokens; lengths are rounded up to it
 
 
-def pad(examples):
+def pad(examples, length):
     """Tokens (B T, filled up with eos) and the weight of each in the loss (B T; 0 for what the assistant does not say)."""
-    longest = max(len(tokens) for tokens, _ in examples)
-    ids = torch.full((len(examples), longest), SPECIAL['eos'])
-    weights = torch.zeros(len(examples), longest)
+    ids = torch.full((len(examples), length), SPECIAL['eos'])
+    weights = torch.zeros(len(examples), length)
     for row, (tokens, is_assistant) in enumerate(examples):
         ids[row, :len(tokens)] = torch.tensor(tokens)
         weights[row, :len(tokens)] = torch.tensor([float(one) for one in is_assistant])
@@ -34,6 +33,9 @@ def pad(examples):
 class BatchSource:
     """Batches of similar length. First short drills in choosing a tool, with fewer tools offered; then everything.
 
+    Few shapes: lengths are rounded up, and a batch is given when it has its rows. Every new shape costs a network that is
+    compiled for its shapes time, and memory that it never gives back.
+
     `tokens`: about how many a batch has; `context`: longer conversations are left out; `easy`: the share of the run
     that drills.
     """
@@ -42,34 +44,28 @@ class BatchSource:
         self.random = random.Random(seed)
         self.tokenizer, self.source = Tokenizer(), Mixture(self.random)
         self.tokens, self.context, self.easy = tokens, context, easy
-        self.pool = []
+        self.waiting = {}  # length -> conversations that are no whole batch yet
 
     def next(self, fraction):
         """The next batch. `fraction`: how much of the run has passed, 0 to 1."""
-        if not self.pool:
-            self.fill(fraction)
-        return pad(self.pool.pop())
+        while True:
+            example = self.example(fraction)
+            # The last token is only predicted, so the network sees one less.
+            length = -(-(len(example[0]) - 1) // LENGTH_STEP) * LENGTH_STEP + 1
+            rows = self.waiting.setdefault(length, [])
+            rows.append(example)
+            if len(rows) >= max(1, self.tokens // length):
+                return pad(self.waiting.pop(length), length)
 
-    def fill(self, fraction):
-        most_tools = 3 if fraction < self.easy / 2 else 4 if fraction < self.easy else 5
-        many_tools = 0 if fraction < self.easy else MANY_TOOLS_SHARE
+    def example(self, fraction):
+        """The tokens of a conversation that fits, and which of them the assistant says."""
         drills = .75 if fraction < self.easy else DRILLS_SHARE
-        examples = []
-        while len(examples) < POOL:
-            make = self.source.drill if self.random.random() < drills else self.source.conversation
-            most = MANY_TOOLS if self.random.random() < many_tools else most_tools
-            example = self.tokenizer.example(segments(make(max_tools=most)))
-            if len(example[0]) <= self.context:
-                examples.append(example)
-        examples.sort(key=lambda example: len(example[0]))
-        batch = []
-        for example in examples:
-            if batch and len(example[0]) * (len(batch) + 1) > self.tokens:
-                self.pool.append(batch)
-                batch = []
-            batch.append(example)
-        self.pool.append(batch)
-        self.random.shuffle(self.pool)
+        most_tools = 3 if fraction < self.easy / 2 else 4 if fraction < self.easy else 5
+        if fraction >= self.easy and self.random.random() < MANY_TOOLS_SHARE:
+            most_tools = MANY_TOOLS
+        make = self.source.drill if self.random.random() < drills else self.source.conversation
+        example = self.tokenizer.example(segments(make(max_tools=most_tools)))
+        return example if len(example[0]) <= self.context else self.example(fraction)
 
 
 def produce(arguments, fraction, queue):

@@ -35,7 +35,7 @@ def probe(model, tokenizer, device='cpu', held_out=True, count=192, seed=99):
     counts = dict.fromkeys(names.split(), 0)
     for start in range(0, len(order), BATCH):
         part = order[start:start + BATCH]
-        ids, _ = pad([encoded[i] for i in part])
+        ids, _ = pad([encoded[i] for i in part], max(len(encoded[i][0]) for i in part))
         right = model(ids.to(device)).argmax(-1).cpu()[:, :-1] == ids[:, 1:]  # [row, i]: is token i + 1 predicted?
         for row, i in zip(right, part):
             add(counts, row, cases[i], encoded[i][0], tokenizer)

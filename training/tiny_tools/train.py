@@ -24,6 +24,7 @@ from tiny_tools.tokenizer import Tokenizer
 WARM_UP = 60  # steps
 SAVE_EVERY = 120  # seconds
 REPORT_EVERY, PROBE_EVERY = 50, 500  # steps
+TARGETS_STEP = 128  # their number is rounded up to it
 DESCENT = 0.5  # the share of the run in which the learning rate falls
 
 
@@ -63,6 +64,8 @@ def loss_of(network, ids, weights, options):
     """The weighted mean of the cross entropies of the tokens that the assistant says."""
     target, weights = ids[:, 1:].reshape(-1), weights[:, 1:].reshape(-1)
     at = weights.nonzero(as_tuple=True)[0]
+    # Few shapes; the first target is never the assistant's, so it weighs nothing.
+    at = functional.pad(at, (0, -len(at) % TARGETS_STEP))
     is_mixed = options.precision == 'bf16'
     mixed = torch.autocast(options.device, torch.bfloat16) if is_mixed else contextlib.nullcontext()
     with mixed:
