@@ -36,6 +36,7 @@ Examples:
   $ holdfast run "Delete every file matching *.log" --yes --order glob_files,delete_files      look first
   $ holdfast run "Summarise docs" --model openai:gpt-5 --max-calls 50 --max-tokens 100000 --timeout 120
   $ holdfast run "Count the words in README.md" --json | jq -r .type
+  $ holdfast run "Read README.md" --model local
   $ holdfast run "Write the notes" --model script:notes.json
   $ holdfast run "Summarise README.md" --model openai:gpt-5      after \`npm install @ai-sdk/openai\`
   $ holdfast run - < request.txt      a request that is too long for a command line
@@ -43,6 +44,10 @@ Examples:
 
 Models:
   offline        rules, no network and no key; a stand-in, not a language model
+  local          a tiny language model, run in this process; no network and no key, and it errs often. After
+                 \`npm install @holdfast/adapter-llama-cpp @holdfast/model-tiny node-llama-cpp\`
+  local:<file.gguf>, local:<name>
+                 any other one in such a file, or by its name in \`holdfast model list\`; HOLDFAST_LOCAL_THREADS=4 lets it use four threads
   script:<file>  plays the messages in a JSON file, { "turns": [{ "calls": [{ "name": …, "arguments": … }] }, { "text": … }] }
   <provider>:<model>
                  through the package @ai-sdk/<provider> that you installed here, with its key in the environment:
@@ -166,6 +171,18 @@ What is locked: each tool file and what it imports by path, byte by byte; versio
 file says. Of the plugins and packs that the configuration names: what they declare, and the file that is imported. Once there is a
 lock, a tool or plugin that differs is not used, and nothing runs with a pack that does. Here, no line of a tool file runs; plugins are
 imported. Exits with 1 when a file is refused, or a plugin cannot be loaded.`;
+
+export const serveHelp: string = `
+Examples:
+  $ holdfast serve --openai                                     the packaged local model, at http://127.0.0.1:8080/v1
+  $ holdfast serve --openai --model openai:gpt-5 --port 0       any model that \`run\` takes, at any free port
+  $ holdfast serve --openai --json | jq -r .url
+  $ curl http://127.0.0.1:8080/v1/chat/completions -H 'Content-Type: application/json' \\
+      -d '{"messages": [{"role": "user", "content": "Hello"}]}'
+
+GET /v1/models and POST /v1/chat/completions: tools, structured output and streaming. Tools are run by the client; nothing is recorded
+and no policy asked. Only programs of this machine are answered, no pages in a browser; with HOLDFAST_SERVER_KEY in the environment
+only those that send it as their API key. Ctrl-C ends it, and what is being answered.`;
 
 export const doctorHelp: string = `
 Examples:
