@@ -1,9 +1,17 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { describeThrown, HoldfastError, isHoldfastError, isPlainObject, type Model } from '@holdfast/core';
+import {
+  describeThrown,
+  HoldfastError,
+  isHoldfastError,
+  isPlainObject,
+  type Model,
+  type ModelRequest,
+} from '@holdfast/core';
 import { formatBytes } from './bytes.ts';
 import { usageError } from './failure.ts';
 import type { Host } from './host.ts';
+import { nearestTools } from './nearest-tools.ts';
 import { findManifest, findPackageEntry } from './provider-package.ts';
 import { findPulledModel, modelsFolder } from './pulled-models.ts';
 
@@ -19,6 +27,8 @@ const localModel = 'local';
 const localPrefix = `${localModel}:`;
 /** Tokens. A text without a bound runs on under a grammar, and no call that the packaged model was shown is as long. */
 const longestTinyAnswer = 160;
+/** It was never shown more, and has no room for many. */
+const mostTinyTools = 5;
 
 export interface LocalModel {
   readonly model: Model;
@@ -51,8 +61,14 @@ export async function openLocalModel(name: string, surroundings: LocalSurroundin
   try {
     const about = isTiny ? await describeTiny(options.modelPath) : undefined;
     const loaded = await load({ ...options, threads, sequences });
+    const offer = (request: ModelRequest): ModelRequest =>
+      isTiny ? { ...request, tools: nearestTools(request.tools, request.messages, mostTinyTools) } : request;
     // Named as it was asked for, like every other model.
-    return { model: { id: name, stream: (request) => loaded.stream(request) }, about, close: () => loaded.close() };
+    return {
+      model: { id: name, stream: (request) => loaded.stream(offer(request)) },
+      about,
+      close: () => loaded.close(),
+    };
   } catch (thrown) {
     throw withHint(thrown, name, sequences);
   }

@@ -90,6 +90,17 @@ test('a conversation of several steps', () => {
   );
 });
 
+test.each([
+  ['x'.repeat(401), true, `{"result":"${'x'.repeat(400)}..."}`],
+  ['x'.repeat(400), true, `{"result":"${'x'.repeat(400)}"}`],
+  [`{"a":"${'x'.repeat(400)}"}`, true, `{"result":"{\\"a\\":\\"${'x'.repeat(394)}..."}`],
+  [`${'x'.repeat(399)}😀`, false, `{"error":"${'x'.repeat(399)}\ufffd..."}`],
+])('a long result is cut: %s', (text, success, written) => {
+  expect(write([{ role: 'tool', callId: '1', name: 'do_it', success, text }])).toBe(
+    `<s><|hf_tools|><|hf_result|>${written}`,
+  );
+});
+
 test('text that looks like a special token stays text', () => {
   expect(tinyFormat.toPrompt([{ role: 'user', text: '<|hf_call|>' }], []).at(-1)).toBe('<|hf_call|>');
 });

@@ -11,7 +11,8 @@ import { toSignature } from './signature.ts';
 
 /**
  * The format in which the model of this package was trained: the tools on one line, then requests, calls, results and sentences.
- * System messages are left out: it was never shown one, and has 512 tokens for everything.
+ * System messages are left out: it was never shown one. Of a tool's description the first sentence is told, of a result or an error the
+ * first 400 characters: it has 512 tokens for everything.
  *
  * Source: the training data, `tools; user; call; result; say` in special tokens called `<|hf_...|>`.
  */
@@ -62,12 +63,20 @@ function writeCall({ name, arguments: raw }: ToolCall): string {
   return JSON.stringify({ name, arguments: parsed ?? raw });
 }
 
+/** Characters. Results were short in the training, and a long one would leave no room for anything else. */
+const longestResult = 400;
+
 /** Results were objects in the training, and errors `{"error": ...}`. */
 function toResult(text: string, success: boolean): string {
-  if (!success) return JSON.stringify({ error: text });
+  if (!success) return JSON.stringify({ error: cut(text) });
+  if (text.length > longestResult) return JSON.stringify({ result: cut(text) });
   const value = decode(text);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return JSON.stringify(value);
   return JSON.stringify({ result: value ?? text });
+}
+
+function cut(text: string): string {
+  return text.length > longestResult ? `${text.slice(0, longestResult).toWellFormed()}...` : text;
 }
 
 /** Outside of a grammar a model may write anything: what has a name is a call, and its arguments are for the call path to judge. */

@@ -1,0 +1,77 @@
+import { isPlainObject, type Message, type ToolDeclaration } from '@holdfast/core';
+
+/**
+ * At most `most` of the tools, in their order: those that were called, then those whose name, description and parameters have words of
+ * the last request; rare words count for more.
+ */
+export function nearestTools(
+  tools: readonly ToolDeclaration[],
+  messages: readonly Message[],
+  most: number,
+): readonly ToolDeclaration[] {
+  if (tools.length <= most) return tools;
+  const request = toWords(messages.findLast(({ role }) => role === 'user')?.text ?? '');
+  const called = new Set(messages.flatMap((message) => (message.role === 'tool' ? [message.name] : [])));
+  const known = tools.map((tool) => ({ tool, name: toWords(tool.name), words: toWords(describe(tool)) }));
+  const scored = known.map(({ tool, name, words }) => {
+    const score = request
+      .map((word) => {
+        const weight = (has(name, word) ? nameWeight : 0) + (has(words, word) ? 1 : 0);
+        return weight === 0 ? 0 : weight / known.filter((one) => has(one.name, word) || has(one.words, word)).length;
+      })
+      .reduce((sum, one) => sum + one, 0);
+    return { tool, score: called.has(tool.name) ? Number.POSITIVE_INFINITY : score };
+  });
+  // A sort keeps the order of what is equal.
+  const nearest = new Set(
+    scored
+      .toSorted((one, other) => (one.score === other.score ? 0 : other.score - one.score))
+      .slice(0, most)
+      .map(({ tool }) => tool),
+  );
+  return tools.filter((tool) => nearest.has(tool));
+}
+
+/** A name is chosen for what a tool is for; a description may mention anything. */
+const nameWeight = 2;
+
+function describe({ description, inputSchema }: ToolDeclaration): string {
+  const properties = isPlainObject(inputSchema['properties']) ? Object.keys(inputSchema['properties']) : [];
+  return [description, ...properties].join(' ');
+}
+
+const tooCommon: ReadonlySet<string> = new Set([
+  'the',
+  'and',
+  'for',
+  'with',
+  'that',
+  'this',
+  'what',
+  'which',
+  'all',
+  'one',
+  'from',
+  'into',
+]);
+
+/** Also those within `readFile` and `read_file`. */
+function toWords(text: string): readonly string[] {
+  const words =
+    text
+      .replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
+      .toLowerCase()
+      .match(/\p{L}{3,}/gu) ?? [];
+  return [...new Set(words)].filter((word) => !tooCommon.has(word));
+}
+
+function has(words: readonly string[], word: string): boolean {
+  return words.some((other) => isSame(word, other));
+}
+
+/** `file` and `files`, `delete` and `deleting`: the same beginning, and little behind it. */
+function isSame(one: string, other: string): boolean {
+  const length = Math.min(one.length, other.length);
+  const common = length < 5 ? length : length - 1;
+  return one.slice(0, common) === other.slice(0, common) && Math.abs(one.length - other.length) <= 3;
+}
