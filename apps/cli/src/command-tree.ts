@@ -1,4 +1,5 @@
 import type { Argument, Command, Help, Option } from 'commander';
+import { namedModels } from './model-catalogue.ts';
 
 /** What a value on the command line is, as far as a shell can complete it. */
 export type ValueKind =
@@ -15,6 +16,7 @@ export type ValueKind =
   | 'pack'
   | 'policy'
   | 'plan'
+  | 'named-model'
   | 'file'
   | 'new'
   | 'isolation'
@@ -70,11 +72,15 @@ export const overridesActions = ['seed', 'status', 'diff'] as const;
 export const packActions = ['check'] as const;
 export const policyActions = ['diff', 'observed'] as const;
 export const planActions = ['run', 'check'] as const;
+export const modelActions = ['list', 'pull', 'remove'] as const;
+/** What a command about named models offers. */
+export const namedModelWords: readonly string[] = [...modelActions, ...namedModels.map(({ name }) => name)];
 // By the first command of a command: `plan check` is the second of its own.
 const actionKinds = [
   { kind: 'pack', actions: packActions },
   { kind: 'policy', actions: policyActions },
   { kind: 'plan', actions: planActions },
+  { kind: 'named-model', actions: modelActions },
 ] as const;
 export type OverridesAction = (typeof overridesActions)[number];
 

@@ -2,6 +2,7 @@ import {
   type CommandTree,
   isolationTiers,
   modelWords,
+  namedModelWords,
   newKinds,
   overridesActions,
   packActions,
@@ -154,6 +155,8 @@ function complete(kind: ValueKind, commands: readonly string[]): string {
       return `_holdfast_sessions; COMPREPLY+=($(compgen -W '${policyActions.join(' ')}' -- "$current"));`;
     case 'plan':
       return `_holdfast_files; COMPREPLY+=($(compgen -W '${planActions.join(' ')}' -- "$current"));`;
+    case 'named-model':
+      return `_holdfast_words '${namedModelWords.join(' ')}';`;
     case 'file':
       return '_holdfast_files;';
     case 'new':

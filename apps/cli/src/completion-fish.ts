@@ -3,6 +3,7 @@ import {
   type DescribedOption,
   isolationTiers,
   modelWords,
+  namedModelWords,
   newKinds,
   overridesActions,
   packActions,
@@ -97,6 +98,8 @@ function toWords(kind: ValueKind, commands: readonly string[]): string | undefin
       return `${policyActions.join(' ')} (__holdfast_sessions)`;
     case 'plan':
       return `${planActions.join(' ')} (__fish_complete_path (commandline -ct))`;
+    case 'named-model':
+      return namedModelWords.join(' ');
     case 'file':
       return '(__fish_complete_path (commandline -ct))';
     case 'new':

@@ -3,6 +3,7 @@ import {
   type DescribedOption,
   isolationTiers,
   modelWords,
+  namedModelWords,
   newKinds,
   overridesActions,
   packActions,
@@ -128,6 +129,8 @@ function toAction(kind: ValueKind): string {
       return '_holdfast_policy';
     case 'plan':
       return '_holdfast_plan';
+    case 'named-model':
+      return `(${namedModelWords.join(' ')})`;
     case 'file':
       return '_files';
     case 'new':

@@ -12,6 +12,7 @@ Examples:
   $ holdfast config                              plugins, packs and limits that are in force, and whose they are
   $ holdfast pending                             what waits for an answer, was interrupted or is in doubt
   $ holdfast resume                              go on with a run that waited or was killed
+  $ holdfast model list                          small language models to download, for --model local:NAME
   $ holdfast run --help                          models, approvals, more examples
 
 Exit codes:

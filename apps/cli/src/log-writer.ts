@@ -18,7 +18,8 @@ export function findWriter(logPath: string): number | undefined {
   return host !== hostname() || isRunning(pid) ? pid : undefined;
 }
 
-function isRunning(pid: number): boolean {
+/** Whether a process of this machine has the number. */
+export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

@@ -37,6 +37,8 @@ test.each([
   { argv: ['check', '--help'], shown: '$ holdfast check plugins --strict' },
   { argv: ['lock', '--help'], shown: '$ holdfast lock --accept make_slug' },
   { argv: ['overrides', '--help'], shown: '$ holdfast overrides seed src/prompt.ts' },
+  { argv: ['model', 'pull', '--help'], shown: '$ holdfast model pull qwen3-0.6b' },
+  { argv: ['model', 'list', '--help'], shown: '$ holdfast model list --json' },
   { argv: ['doctor', '--help'], shown: '$ holdfast doctor --workspace' },
   { argv: ['completion', '--help'], shown: 'in ~/.bashrc' },
   { argv: ['help', 'run'], shown: '--max-rounds <n>' },

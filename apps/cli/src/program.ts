@@ -26,6 +26,7 @@ import {
 } from './help-texts.ts';
 import type { Host } from './host.ts';
 import { addLockCommand } from './lock-program.ts';
+import { addModelCommand } from './model-program.ts';
 import { addNewCommand } from './new-program.ts';
 import { collectNames, readSeq, subfoldersText } from './option-values.ts';
 import { addOverridesCommand } from './overrides-program.ts';
@@ -37,6 +38,7 @@ import { addRegistryCommands } from './registry-program.ts';
 import { replaySession } from './replay-command.ts';
 import { readRequest } from './request.ts';
 import { runRequest } from './run-command.ts';
+import { addServeCommand } from './serve-program.ts';
 import { showSession } from './show-command.ts';
 import { toPrintableBlock } from './terminal-text.ts';
 import { addTryCommand } from './try-program.ts';
@@ -112,7 +114,10 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
     .option('--subfolders', subfoldersText)
     .option('--locked', 'do not run unless holdfast.lock says which tools of the folder may run')
     .option('--workspace <dir>', 'folder that the file tools work in', '.')
-    .option('--model <model>', 'offline, script:<file>, <provider>:<model> or <plugin>/<model> (default: offline)')
+    .option(
+      '--model <model>',
+      'offline, local, local:<file>, script:<file>, <provider>:<model> or <plugin>/<model> (default: offline)',
+    )
     .option('--json', 'one JSON event a line on stdout, and nothing else there');
   addIsolationOption(addConfigOptions(run), 'subprocess');
   addLimitOptions(
@@ -229,6 +234,10 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
   addPolicyCommand(program, host, end);
 
   addOverridesCommand(program, host, end);
+
+  addServeCommand(program, host, end);
+
+  addModelCommand(program, host, end);
 
   addDoctorCommand(program, host, end);
 

@@ -84,14 +84,18 @@ async function lookInto<Result>(folder: string, look: () => Promise<Result>): Pr
   try {
     return await look();
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
-    if (code === 'ENOENT') return undefined;
-    throw new HoldfastError(
-      'download.folder_unusable',
-      `The folder of pulled models, \`${folder}\`, cannot be used (${code}). Set \`HOLDFAST_MODELS\` to name another.`,
-      { data: { folder }, cause },
-    );
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined;
+    throw folderUnusable(folder, cause);
   }
+}
+
+export function folderUnusable(folder: string, cause: unknown): HoldfastError {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
+  return new HoldfastError(
+    'download.folder_unusable',
+    `The folder of pulled models, \`${folder}\`, cannot be used (${code}). Set \`HOLDFAST_MODELS\` to name another.`,
+    { data: { folder }, cause },
+  );
 }
 
 /** As the XDG specification wants it, a relative path counts as unset. */
