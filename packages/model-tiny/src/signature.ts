@@ -5,13 +5,16 @@ export function toSignature({ name, description, inputSchema }: ToolDeclaration)
   const parameters = Object.entries(propertiesOf(inputSchema)).map(
     ([parameter, schema]) => `${parameter}${isRequired(inputSchema, parameter) ? '' : '?'}:${toType(schema)}`,
   );
-  // A line break or a semicolon would look like the next tool, and one sentence is what the model was shown of a tool.
-  const text = description
-    .replaceAll(/[\s;]+/g, ' ')
+  // A line break or a semicolon would look like the next tool.
+  return `${name}(${parameters.join(',')}) ${firstSentence(description.replaceAll(/[\s;]+/g, ' '))}`;
+}
+
+/** Without its full stop: one sentence is what the model was shown of a tool and of an error. */
+export function firstSentence(text: string): string {
+  return text
     .trim()
-    .replace(/[.!?] \p{Lu}.*$/u, '')
+    .replace(/[.!?]\s+\p{Lu}[\s\S]*$/u, '')
     .replace(/\.$/, '');
-  return `${name}(${parameters.join(',')}) ${text}`;
 }
 
 function toType(schema: unknown): string {

@@ -73,7 +73,7 @@ test('a conversation of several steps', () => {
       { role: 'assistant', text: '', calls: [call('1', '{ "a": 1 }')] },
       result('1', '{ "owner": "k327" }'),
       { role: 'assistant', text: '', calls: [call('2', { b: [true] })] },
-      result('2', 'Denied: not today.', false),
+      result('2', 'Denied: not today. Ask again tomorrow.', false),
       { role: 'assistant', text: 'That did not work.', calls: [] },
       { role: 'user', text: 'Again' },
       { role: 'assistant', text: 'Yes.', calls: [call('3', 'broken')] },
@@ -83,7 +83,7 @@ test('a conversation of several steps', () => {
   ).toBe(
     '<s><|hf_tools|>' +
       '<|hf_user|>Do it.<|hf_call|>{"name":"do_it","arguments":{"a":1}}<|hf_end|><|hf_result|>{"owner":"k327"}' +
-      '<|hf_call|>{"name":"do_it","arguments":{"b":[true]}}<|hf_end|><|hf_result|>{"error":"Denied: not today."}' +
+      '<|hf_call|>{"name":"do_it","arguments":{"b":[true]}}<|hf_end|><|hf_result|>{"error":"Denied: not today"}' +
       '<|hf_say|>That did not work.<|hf_end|><|hf_user|>Again' +
       '<|hf_say|>Yes.<|hf_end|><|hf_call|>{"name":"do_it","arguments":"broken"}<|hf_end|>' +
       '<|hf_result|>{"result":"plain text"}<|hf_result|>{"result":[1]}',

@@ -7,12 +7,12 @@ import {
   type ToolCall,
   type ToolDeclaration,
 } from '@holdfast/core';
-import { toSignature } from './signature.ts';
+import { firstSentence, toSignature } from './signature.ts';
 
 /**
  * The format in which the model of this package was trained: the tools on one line, then requests, calls, results and sentences.
- * System messages are left out: it was never shown one. Of a tool's description the first sentence is told, of a result or an error the
- * first 400 characters: it has 512 tokens for everything.
+ * System messages are left out: it was never shown one. Of a tool's description and of an error the first sentence is told, of a
+ * result the first 400 characters: it has 512 tokens for everything.
  *
  * Source: the training data, `tools; user; call; result; say` in special tokens called `<|hf_...|>`.
  */
@@ -68,7 +68,7 @@ const longestResult = 400;
 
 /** Results were objects in the training, and errors `{"error": ...}`. */
 function toResult(text: string, success: boolean): string {
-  if (!success) return JSON.stringify({ error: cut(text) });
+  if (!success) return JSON.stringify({ error: cut(firstSentence(text)) });
   if (text.length > longestResult) return JSON.stringify({ result: cut(text) });
   const value = decode(text);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return JSON.stringify(value);
