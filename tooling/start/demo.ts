@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { holdfast, pluginsFolder, root } from './holdfast.ts';
+import { runLocalModel } from './local-model.ts';
 import { copySample } from './sample.ts';
 
 interface Step {
@@ -17,7 +18,7 @@ const blindWrite = relative(process.cwd(), join(root, 'tooling/start/blind-write
 const steps: readonly Step[] = [
   {
     title: 'A request, done with tools',
-    why: 'The embedded model picks tools and fills in their arguments. It follows rules\nand is no language model, so it needs no key.',
+    why: 'The offline stand-in picks tools and fills in their arguments. It follows rules\nand is no language model.',
     words: (workspace) => ['run', reportRequest, ...over(workspace)],
     findProblem: (copy) => (existsSync(join(copy, 'report.md')) ? undefined : 'no report.md was written'),
   },
@@ -59,12 +60,24 @@ function over(workspace: string): readonly string[] {
   return ['--tools', pluginsFolder, '--workspace', workspace];
 }
 
+/** The one step whose end depends on the machine. Without it, everything else is as it is. */
+async function showLocalModel(): Promise<void> {
+  console.log(`\n--- ${steps.length + 1}. A language model, on this machine`);
+  console.log(
+    'A real one of a few million parameters, from a file of this checkout: no key, no\nnetwork. It reads tools that it has never seen, and it errs; its calls are judged\nlike any others.\n',
+  );
+  console.log('$ npm run examples -- 24\n');
+  const ran = await runLocalModel();
+  if (ran.type === 'ran') console.log(ran.text);
+  else console.log(`It cannot run here: ${ran.reason}\nThe stand-in of the steps above needs nothing of it.`);
+}
+
 /** Runs the steps over one copy of the sample project; 0 when each came out as it says. */
 export async function runDemo(): Promise<number> {
   const copy = copySample();
   const place = relative(process.cwd(), copy);
   const problems: string[] = [];
-  console.log(`Holdfast in ${steps.length} steps, over a copy of the sample project:\n${place}`);
+  console.log(`Holdfast in ${steps.length + 1} steps, over a copy of the sample project:\n${place}`);
   for (const [index, step] of steps.entries()) {
     const words = step.words(place);
     console.log(`\n--- ${index + 1}. ${step.title}\n${step.why}\n`);
@@ -73,8 +86,9 @@ export async function runDemo(): Promise<number> {
     const problem = exitCode === 0 ? step.findProblem(copy) : `it ended with ${exitCode}`;
     if (problem !== undefined) problems.push(`Step ${index + 1} did not come out as described: ${problem}.`);
   }
+  await showLocalModel();
   console.log(`\nThe files are in ${place}.`);
-  console.log('Next: npm start -- "your request" [--workspace DIR]');
+  console.log('Next: npm start -- "your request" [--workspace DIR] [--model local]');
   for (const problem of problems) console.error(problem);
   return problems.length === 0 ? 0 : 1;
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { root } from './holdfast.ts';
+import { runLocalModel } from './local-model.ts';
 import { copySample } from './sample.ts';
 
 // Each step starts Node.js, which takes seconds on a busy machine.
@@ -34,15 +35,36 @@ test('without a request: a demo whose every step comes out as it says', async ()
   const { exitCode, text } = await start();
   expect({ exitCode, problem: /did not come out.*/.exec(text)?.[0] }).toEqual({ exitCode: 0, problem: undefined });
   expect(text).toMatch(
-    /created report\.md[\s\S]+denied {4}delete_files[\s\S]+deny: read-before-write[\s\S]+hash chain intact/,
+    /created report\.md[\s\S]+denied {4}delete_files[\s\S]+deny: read-before-write[\s\S]+hash chain intact[\s\S]+get_weather \{"city":".*"\}: ok[\s\S]+delete_file .*: denied/,
   );
 });
 
 test('a request runs over a copy of the sample project, and the report is shown', async () => {
   const { exitCode, text } = await start('List every TODO comment in the sources and write them to report.md');
   expect(exitCode).toBe(0);
-  expect(text).toMatch(/\nreport\.md\n-+\n[\s\S]*src\/price\.ts:6/);
+  expect(text).toMatch(/The offline stand-in answered[\s\S]*\nreport\.md\n-+\n[\s\S]*src\/price\.ts:6/);
   expect(existsSync(join(root, 'examples/sample-project/report.md'))).toBe(false);
+});
+
+test('a request to the language model says which model answers', async () => {
+  const { text } = await start('Read README.md', '--model', 'local', '--max-rounds', '1');
+  expect(text).toMatch(/^local · /m);
+  expect(text).not.toContain('stand-in answered');
+});
+
+test.each([
+  ['throw new Error("no binary for this machine");', 'no binary for this machine'],
+  ['process.kill(process.pid, "SIGKILL");', 'its process ended with SIGKILL'],
+  ['process.exit(3);', 'its process ended with 3'],
+])('where the language model cannot run, the reason is told: %s', async (source, reason) => {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-start-'));
+  try {
+    const example = join(folder, 'example.mjs');
+    writeFileSync(example, source);
+    expect(await runLocalModel(example)).toEqual({ type: 'failed', reason });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 });
 
 test('--workspace takes a folder of the user', async () => {

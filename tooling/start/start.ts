@@ -1,10 +1,14 @@
-// `npm start`: gives a request to the embedded model over a copy of the sample project, or over a folder of yours.
+// `npm start`: gives a request to the offline stand-in, or with `--model` to another model, over a copy of the sample project or over
+// a folder of yours. Which of the embedded two does better at what is shown here, `training/compare-models.mjs` measures.
 // Without a request it is a short demo. Every step is a real run of the command-line program.
 import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { runDemo } from './demo.ts';
 import { holdfast, pluginsFolder, root } from './holdfast.ts';
 import { copySample } from './sample.ts';
+
+const standInNote =
+  '\nThe offline stand-in answered, which goes by rules; `--model local` asks a tiny language model instead.';
 
 // A terminal sends Ctrl-C to the run too, and the run ends in order.
 process.on('SIGINT', () => undefined);
@@ -19,7 +23,10 @@ async function runOnce(given: readonly string[]): Promise<number> {
     ...(isGiven('--tools') ? [] : ['--tools', pluginsFolder]),
     ...(copy === undefined ? [] : ['--workspace', copy]),
   ]);
-  if (copy !== undefined && !isGiven('--json') && exitCode === 0) showResult(copy);
+  if (!isGiven('--json') && !isGiven('--help') && exitCode === 0) {
+    if (!isGiven('--model')) console.log(standInNote);
+    if (copy !== undefined) showResult(copy);
+  }
   return exitCode;
 }
 
