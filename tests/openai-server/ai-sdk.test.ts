@@ -122,7 +122,7 @@ test.each([
   [{ type: 'tool', toolName: 'look_up_capital' }, ['look_up_capital']],
 ] as const)('toolChoice %j', async (toolChoice, offered) => {
   await server.play([offered.length === 0 ? { text: 'Lima.' } : { text: 'So.', calls: [look('Peru')] }]);
-  const other = tool({ description: 'Something else.', inputSchema: country });
+  const other = tool({ description: 'Something else.', inputSchema: country, execute: async () => 'no' });
   const { text, toolResults } = await generateText({
     model: served(),
     tools: { ...tools, other },
