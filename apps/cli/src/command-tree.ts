@@ -72,7 +72,7 @@ export const overridesActions = ['seed', 'status', 'diff'] as const;
 export const packActions = ['check'] as const;
 export const policyActions = ['diff', 'observed'] as const;
 export const planActions = ['run', 'check'] as const;
-export const modelActions = ['list', 'pull', 'remove'] as const;
+const modelActions = ['list', 'pull', 'remove'] as const;
 /** What a command about named models offers. */
 export const namedModelWords: readonly string[] = [...modelActions, ...namedModels.map(({ name }) => name)];
 // By the first command of a command: `plan check` is the second of its own.

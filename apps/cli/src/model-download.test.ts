@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Clock } from '@holdfast/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type DownloadEvent, type DownloadTools, downloadFile, type WantedFile } from './model-download.ts';
@@ -24,8 +25,8 @@ interface Setup extends AsyncDisposable {
   readonly path: string;
   readonly events: DownloadEvent[];
   readonly clock: ReturnType<typeof impatientClock>;
-  /** The connection of the next request breaks when so many bytes have come. */
-  cutAt(bytes: number, answering?: Answering): void;
+  /** The connection of a request breaks when so many bytes are there, of which it sends `sends`, all of them unless told. */
+  cutAt(bytes: number, answering?: Answering & { readonly sends?: number }): void;
   pull(given?: Partial<WantedFile & DownloadTools>): ReturnType<typeof downloadFile>;
   /** The file, when it is there, and the names of whatever else is. */
   look(): Promise<{ readonly file: Buffer | undefined; readonly others: readonly string[] }>;
@@ -45,9 +46,9 @@ async function setUp(): Promise<Setup> {
     path,
     events,
     clock,
-    cutAt(bytes, answering = {}) {
+    cutAt(bytes, { sends = bytes, ...answering } = {}) {
       cuts.add(bytes);
-      server.next.push({ ...answering, stallAt: bytes });
+      server.next.push({ ...answering, stallAt: sends });
     },
     pull: (given = {}) =>
       downloadFile(
@@ -313,7 +314,7 @@ test('a connection that says nothing for too long is broken off, and another one
   const end = await setup.pull({
     onEvent: (event) => {
       setup.events.push(event);
-      if (event.type === 'bytes' && event.bytes === 100_000) setImmediate(() => setup.clock.expire());
+      if (event.type === 'bytes' && event.bytes === 100_000) setImmediate(() => setup.clock.pass(30_000));
     },
   });
   expect(end).toMatchObject({ type: 'done' });
@@ -322,14 +323,40 @@ test('a connection that says nothing for too long is broken off, and another one
   expect(await setup.look()).toEqual(nothingElse);
 });
 
+test('a slow connection is none that says nothing', async () => {
+  await using setup = await setUp();
+  const long = makeContent(3_000_000);
+  setup.server.always = { content: long };
+  const end = await setup.pull({
+    sha256: toSha256(long),
+    onEvent: (event) => {
+      setup.events.push(event);
+      setup.clock.pass(29_000);
+    },
+  });
+  expect(end).toMatchObject({ type: 'done' });
+  expect(setup.events.length).toBeGreaterThan(4);
+  expect(setup.server.requests).toHaveLength(1);
+});
+
+test('who brings something each time may break as often as it likes', async () => {
+  await using setup = await setUp();
+  const long = makeContent(900_000);
+  setup.server.always = { content: long };
+  for (let count = 0; count < 10; count += 1) setup.cutAt(80_000 * (count + 1), { content: long, sends: 80_000 });
+  expect(await setup.pull({ sha256: toSha256(long) })).toMatchObject({ type: 'done' });
+  expect(setup.clock.delaysMs).toEqual(Array.from({ length: 10 }, () => 1000));
+});
+
 test('stopped while it comes, while it waits and while it reads what is there: the part is kept', async () => {
   await using setup = await setUp();
-  const stopAt = async (isTime: (event: DownloadEvent) => boolean) => {
+  const stopAt = async (isTime: (event: DownloadEvent) => boolean, clock: Clock = setup.clock) => {
     const controller = new AbortController();
     return await setup.pull({
+      clock,
       signal: controller.signal,
       onEvent: (event) => {
-        if (isTime(event)) controller.abort();
+        if (isTime(event)) setImmediate(() => controller.abort());
       },
     });
   };
@@ -339,7 +366,8 @@ test('stopped while it comes, while it waits and while it reads what is there: t
     bytes: 100_000,
   });
   setup.server.next.push({ status: 503 });
-  expect(await stopAt(({ type }) => type === 'retry')).toEqual({ type: 'stopped', bytes: 100_000 });
+  const patient = { now: () => 0, after: () => () => undefined };
+  expect(await stopAt(({ type }) => type === 'retry', patient)).toEqual({ type: 'stopped', bytes: 100_000 });
   expect(await setup.pull({ signal: AbortSignal.abort() })).toEqual({ type: 'stopped', bytes: 0 });
   expect(await setup.pull()).toEqual({ type: 'done', bytes: content.length, resumedFromBytes: 100_000 });
   expect(await setup.look()).toEqual(nothingElse);

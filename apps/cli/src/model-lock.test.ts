@@ -54,6 +54,15 @@ test('half a lock is one, and nobody takes it over', async () => {
   });
 });
 
+test('a dead lock that somebody else is just taking over is left to them', async () => {
+  await using folder = await createFolder({
+    'tiny.gguf.lock': JSON.stringify({ pid: ended, host: hostname(), token }),
+    [`tiny.gguf.lock.${token}`]: JSON.stringify({ pid: process.pid, host: hostname(), token: token.replace('0', 'f') }),
+  });
+  await expect(lockModel(join(folder.path, 'tiny.gguf'))).rejects.toMatchObject({ code: 'download.busy' });
+  expect(await readdir(folder.path)).toEqual(['tiny.gguf.lock', `tiny.gguf.lock.${token}`]);
+});
+
 test('of many who find a dead lock at the same time, at most one gets it', async () => {
   for (let round = 0; round < 30; round += 1) {
     await using folder = await createFolder({

@@ -20,14 +20,14 @@ test.each([
   { platform: 'win32', environment: {}, folder: join(home, 'AppData/Local/holdfast/models') },
   { platform: 'win32', environment: { LOCALAPPDATA: '/local' }, folder: '/local/holdfast/models' },
   { platform: 'linux', environment: { HOLDFAST_MODELS: '/models', XDG_DATA_HOME: '/data' }, folder: '/models' },
-  { platform: 'win32', environment: { HOLDFAST_MODELS: 'models' }, folder: '/work/models' },
+  { platform: 'win32', environment: { HOLDFAST_MODELS: 'models' }, folder: '/base/models' },
   {
     platform: 'darwin',
     environment: { HOLDFAST_MODELS: '' },
     folder: join(home, 'Library/Application Support/holdfast/models'),
   },
 ] as const)('on $platform with $environment, models are in $folder', ({ platform, environment, folder }) => {
-  expect(modelsFolder(environment, { platform, home, directory: '/work' })).toBe(folder);
+  expect(modelsFolder(environment, { platform, home, directory: '/base' })).toBe(folder);
 });
 
 test('a name is that of one file in the folder, on every system', () => {

@@ -138,34 +138,32 @@ export function makeContent(length: number, seed = 1): Buffer {
 export interface ImpatientClock extends Clock {
   /** The waits that were asked for. */
   readonly delaysMs: readonly number[];
-  /** Lets the time of the watches be up. */
-  expire(): void;
+  /** Lets time go by for the watches. */
+  pass(ms: number): void;
 }
 
 const watchMs = 30_000;
 
 export function impatientClock(): ImpatientClock {
   const delaysMs: number[] = [];
-  const watches = new Set<() => void>();
+  const watches = new Set<{ readonly dueMs: number; readonly run: () => void }>();
   let nowMs = 0;
   return {
     delaysMs,
     now: () => nowMs,
     after(delayMs, run) {
       if (delayMs === watchMs) {
-        watches.add(run);
-        return () => watches.delete(run);
+        const watch = { dueMs: nowMs + delayMs, run };
+        watches.add(watch);
+        return () => watches.delete(watch);
       }
       delaysMs.push(delayMs);
-      const timer = setImmediate(() => {
-        nowMs += delayMs;
-        run();
-      });
+      const timer = setImmediate(run);
       return () => clearImmediate(timer);
     },
-    expire() {
-      nowMs += watchMs;
-      for (const run of watches) run();
+    pass(ms) {
+      nowMs += ms;
+      for (const { dueMs, run } of watches) if (dueMs <= nowMs) run();
     },
   };
 }
