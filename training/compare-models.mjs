@@ -125,7 +125,7 @@ else {
     console.log('| --- | --- | --- |');
     console.log(row(`right tool, of ${calls}`, ({ rightTool }) => share(rightTool, calls)));
     console.log(row(`exact call, of ${calls}`, ({ exactCall }) => share(exactCall, calls)));
-    console.log(row(`refused, of ${refusals} that no tool fits`, ({ refused }) => share(refused, refusals)));
+    console.log(row(`refused, of ${refusals} where no tool fits`, ({ refused }) => share(refused, refusals)));
     console.log(row('milliseconds, in the middle', ({ milliseconds }) => milliseconds));
     console.log('');
   }

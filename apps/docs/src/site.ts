@@ -53,6 +53,7 @@ const guide: DefaultTheme.SidebarItem[] = [
       { text: 'Files', link: '/files' },
       { text: 'Resources', link: '/resources' },
       { text: 'Models', link: '/models' },
+      { text: 'Local models', link: '/local-models' },
       { text: 'Serving a model', link: '/serve' },
       { text: 'Command line', link: '/command-line' },
     ],
