@@ -186,13 +186,30 @@ test('limits: of the answer, and of the conversation', async () => {
   expect(refused).toMatchObject({ code: 'context_length_exceeded' });
 });
 
+const long = {
+  type: 'json_schema' as const,
+  json_schema: {
+    name: 'long',
+    schema: { type: 'object', properties: { text: { type: 'string', minLength: 300 } }, required: ['text'] },
+  },
+};
+
+test('Ctrl-C ends the server in order while the model writes and others wait', async () => {
+  const other = await startServer(['--no-config']);
+  const asking = new OpenAI({ baseURL: other.url, apiKey: 'none', maxRetries: 0 });
+  const body = { model: 'local', messages: [...messages], response_format: long };
+  const answers = Array.from({ length: 24 }, () => asking.chat.completions.create(body));
+  await Promise.race(answers);
+  // Many have to come yet.
+  await other[Symbol.asyncDispose]();
+  const settled = await Promise.allSettled(answers);
+  const failed = settled.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as unknown] : []));
+  expect(failed.length).toBeGreaterThan(0);
+  for (const reason of failed) expect(reason).toMatchObject({ status: 503, code: 'server_closing' });
+});
+
 test('a stream that is left, and others that wait for its place', async () => {
-  const schema = { type: 'object', properties: { text: { type: 'string', minLength: 300 } }, required: ['text'] };
-  const body = {
-    model: 'local',
-    messages: [...messages],
-    response_format: { type: 'json_schema' as const, json_schema: { name: 'long', schema } },
-  };
+  const body = { model: 'local', messages: [...messages], response_format: long };
   const streams = await Promise.all(
     Array.from({ length: 4 }, () => client.chat.completions.create({ ...body, stream: true })),
   );

@@ -38,7 +38,8 @@ export async function startServer(argv: readonly string[], folder: string = root
     stderr: () => stderr,
     async [Symbol.asyncDispose]() {
       child.kill('SIGINT');
-      await ended;
+      const [exitCode] = (await ended) as readonly [number | null];
+      if (exitCode !== 0) throw new Error(`The server ended with ${exitCode}: ${stderr}`);
     },
   };
 }

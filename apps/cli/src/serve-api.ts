@@ -84,12 +84,9 @@ async function respond(request: IncomingMessage, response: ServerResponse, respo
     const { status, headers, error, isHidden } = toApiFailure(thrown);
     if (isHidden) report(thrown);
     if (response.headersSent) response.end(toEvent({ error }));
-    else {
-      // What has not been read of the body would be taken for the next request.
-      const end = request.complete ? {} : { connection: 'close' };
-      sendJson(response, { status, headers: { ...headers, ...end }, body: { error } });
-      request.resume();
-    }
+    else sendJson(response, { status, headers, body: { error } });
+    // A client that is cut off while it sends would not read why.
+    request.resume();
   }
   await closed;
 }

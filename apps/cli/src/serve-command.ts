@@ -25,7 +25,7 @@ export interface ServeOptions {
   readonly json: boolean;
 }
 
-export const keyVariable = 'HOLDFAST_SERVER_KEY';
+const keyVariable = 'HOLDFAST_SERVER_KEY';
 
 /** Nobody outside of this machine can reach them. */
 const addresses: ReadonlySet<string> = new Set(['127.0.0.1', '::1']);
