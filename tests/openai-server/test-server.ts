@@ -38,7 +38,7 @@ export async function startServer(argv: readonly string[], folder: string = root
     stderr: () => stderr,
     async [Symbol.asyncDispose]() {
       child.kill('SIGINT');
-      const [exitCode] = (await ended) as readonly [number | null];
+      const [exitCode]: readonly unknown[] = await ended;
       if (exitCode !== 0) throw new Error(`The server ended with ${exitCode}: ${stderr}`);
     },
   };
