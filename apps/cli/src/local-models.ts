@@ -21,7 +21,7 @@ export const adapterPackage = '@holdfast/adapter-llama-cpp';
 export const weightsPackage = '@holdfast/model-tiny';
 /** What the adapter runs them with. */
 export const bindingPackage = 'node-llama-cpp';
-export const threadsVariable = 'HOLDFAST_LOCAL_THREADS';
+const threadsVariable = 'HOLDFAST_LOCAL_THREADS';
 
 const localModel = 'local';
 const localPrefix = `${localModel}:`;
@@ -135,7 +135,7 @@ async function importPackage(packageName: string, wanted: Wanted): Promise<Reado
 }
 
 /** Which of the packages that `name` needs are not found from the directory. */
-export function findMissing({ name, directory }: Wanted): readonly string[] {
+function findMissing({ name, directory }: Wanted): readonly string[] {
   const needed = [adapterPackage, ...(name === localModel ? [weightsPackage] : []), bindingPackage];
   return needed.filter((one) => findManifest(one, directory) === undefined);
 }

@@ -92,7 +92,7 @@ async function begin(options: RunOptions, { setup, terms, workspace }: Begun, ho
 }
 
 /** What takes part, and at a terminal what has to be known of the model. */
-export function describeSetup({ about, description }: RunSetup, host: Host): void {
+function describeSetup({ about, description }: RunSetup, host: Host): void {
   const { colors, columns } = describeStyle(host);
   if (about !== undefined && host.stdout.isTTY === true) {
     for (const line of wrapBlock(toPrintable(about), columns)) host.stdout.write(`${line}\n`);
