@@ -10,7 +10,7 @@ if importlib.util.find_spec('torch'):
     import torch
 
     from tiny_tools import checkpoint
-    from tiny_tools.batches import BatchSource, pad
+    from tiny_tools.batches import OTHERS_WEIGHT, BatchSource, pad
     from tiny_tools.export import export
     from tiny_tools.model import Model
     from tiny_tools.probe import probe, spans
@@ -64,12 +64,13 @@ class ModelTest(unittest.TestCase):
         for name, tensor in self.model.state_dict().items():
             self.assertTrue(torch.equal(tensor, loaded.state_dict()[name]), name)
 
-    def test_padding_and_what_others_say_have_no_weight(self):
+    def test_padding_has_no_weight_and_what_others_say_has_little(self):
         tokens = [SPECIAL['bos'], SPECIAL['call'], 300, 301, 302, 303, 304, 305, 306, SPECIAL['end'], SPECIAL['result'], 310]
         is_assistant = [False] + [True] * 9 + [False] * 2
         ids, weights = pad([(tokens, is_assistant), (tokens[:1], [False])], len(tokens))
-        self.assertEqual(weights[0].tolist(), [0, 3, 1, 1, 1, 3, 3, 3, 1, 1, 0, 0])
-        self.assertEqual(weights[1].sum(), 0)
+        expected = [OTHERS_WEIGHT, 3, 1, 1, 1, 3, 3, 3, 1, 1, OTHERS_WEIGHT, OTHERS_WEIGHT]
+        self.assertEqual(weights[0].tolist(), torch.tensor(expected).tolist())
+        self.assertEqual(weights[1, 1:].sum(), 0)
         self.assertEqual(ids[1, 1:].unique().tolist(), [SPECIAL['eos']])
 
     def test_the_same_seed_gives_the_same_batches_within_their_size(self):

@@ -7,6 +7,8 @@ from tiny_tools.conversation import segments
 from tiny_tools.mixture import Mixture
 from tiny_tools.tokenizer import SPECIAL, Tokenizer
 
+# Of the tools, requests and results: what is asked of which tool is learned from them too.
+OTHERS_WEIGHT = 0.15
 DECISION_WEIGHT = 3.0  # of the token that decides between a call and an answer, and of the first ones of the tool's name
 NAME_STARTS = 4  # tokens from <|hf_call|> to the tool's name: {" name ":"
 NAME_TOKENS = 3
@@ -16,12 +18,12 @@ LENGTH_STEP = 32  # tokens; lengths are rounded up to it
 
 
 def pad(examples, length):
-    """Tokens (B T, filled up with eos) and the weight of each in the loss (B T; 0 for what the assistant does not say)."""
+    """Tokens (B T, filled up with eos) and the weight of each in the loss (B T; 0 behind a conversation)."""
     ids = torch.full((len(examples), length), SPECIAL['eos'])
     weights = torch.zeros(len(examples), length)
     for row, (tokens, is_assistant) in enumerate(examples):
         ids[row, :len(tokens)] = torch.tensor(tokens)
-        weights[row, :len(tokens)] = torch.tensor([float(one) for one in is_assistant])
+        weights[row, :len(tokens)] = torch.tensor([1 if one else OTHERS_WEIGHT for one in is_assistant])
         for i, token in enumerate(tokens):
             if token in (SPECIAL['call'], SPECIAL['say']):
                 weights[row, i] = DECISION_WEIGHT

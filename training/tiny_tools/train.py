@@ -61,17 +61,17 @@ def rate(options, step, fraction):
 
 
 def loss_of(network, ids, weights, options):
-    """The weighted mean of the cross entropies of the tokens that the assistant says."""
+    """The weighted mean of the cross entropies of all tokens."""
     target, weights = ids[:, 1:].reshape(-1), weights[:, 1:].reshape(-1)
     at = weights.nonzero(as_tuple=True)[0]
-    # Few shapes; the first target is never the assistant's, so it weighs nothing.
-    at = functional.pad(at, (0, -len(at) % TARGETS_STEP))
+    more = (0, -len(at) % TARGETS_STEP)  # for few shapes; these weigh nothing
+    at, weights = functional.pad(at, more), functional.pad(weights[at], more)
     is_mixed = options.precision == 'bf16'
     mixed = torch.autocast(options.device, torch.bfloat16) if is_mixed else contextlib.nullcontext()
     with mixed:
         logits = network(ids[:, :-1], at)
     each = functional.cross_entropy(logits.float(), target[at], reduction='none')
-    return (each * weights[at]).sum() / weights[at].sum()
+    return (each * weights).sum() / weights.sum()
 
 
 def average_gradients(parameters, processes):
