@@ -6,7 +6,12 @@ export function toSignature({ name, description, inputSchema }: ToolDeclaration)
     ([parameter, schema]) => `${parameter}${isRequired(inputSchema, parameter) ? '' : '?'}:${toType(schema)}`,
   );
   // A line break or a semicolon would look like the next tool.
-  return `${name}(${parameters.join(',')}) ${firstSentence(description.replaceAll(/[\s;]+/g, ' '))}`;
+  return `${name}(${parameters.join(',')}) ${toLowerStart(firstSentence(description.replaceAll(/[\s;]+/g, ' ')))}`;
+}
+
+/** As descriptions begin in the training; `PDF` and `I` stay as they are. */
+function toLowerStart(text: string): string {
+  return text.replace(/^\p{Lu}(?=\p{Ll})/u, (letter) => letter.toLowerCase());
 }
 
 /** Without its full stop: one sentence is what the model was shown of a tool and of an error. */

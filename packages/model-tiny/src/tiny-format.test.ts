@@ -39,21 +39,22 @@ test.each<[schema: ToolDeclaration['inputSchema'], signature: string]>([
 
 test('a description is one line, and never looks like the next tool', () => {
   expect(write([], [tool({ type: 'object' }, ' Looks\nit up; slowly. '), tool({ type: 'object' })])).toBe(
-    '<s><|hf_tools|>do_it() Looks it up slowly; do_it() does it',
+    '<s><|hf_tools|>do_it() looks it up slowly; do_it() does it',
   );
 });
 
 test.each([
-  ['Reads a file. Long files come in parts.', 'Reads a file'],
+  ['Reads a file. Long files come in parts.', 'reads a file'],
   [
     'Finds files by a pattern such as *.md or src/**/*.ts. Skips .git.',
-    'Finds files by a pattern such as *.md or src/**/*.ts',
+    'finds files by a pattern such as *.md or src/**/*.ts',
   ],
-  ['Really? Yes!', 'Really'],
-  ['Adds numbers, e.g. two of them, or 1.5 and 2.', 'Adds numbers, e.g. two of them, or 1.5 and 2'],
-  ['No end', 'No end'],
+  ['Really? Yes!', 'really'],
+  ['Adds numbers, e.g. two of them, or 1.5 and 2.', 'adds numbers, e.g. two of them, or 1.5 and 2'],
+  ['PDF to text.', 'PDF to text'],
+  ['No end', 'no end'],
   ['', ''],
-])('of the description %j the model sees the first sentence', (description, seen) => {
+])('of the description %j the model sees the first sentence, as its training had it', (description, seen) => {
   expect(write([], [tool({ type: 'object' }, description)])).toBe(`<s><|hf_tools|>do_it() ${seen}`);
 });
 
