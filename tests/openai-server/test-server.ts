@@ -39,7 +39,7 @@ export async function startServer(argv: readonly string[], folder: string = root
     async [Symbol.asyncDispose]() {
       child.kill('SIGINT');
       const [exitCode]: readonly unknown[] = await ended;
-      if (exitCode !== 0) throw new Error(`The server ended with ${exitCode}: ${stderr}`);
+      if (exitCode !== 0) throw new Error(`The server ended with ${String(exitCode)}: ${stderr}`);
     },
   };
 }
