@@ -262,27 +262,29 @@ test.each<[what: string, model: Model]>([
 test.each([false, true])(
   'a client that goes away: the model is told, also one that does not listen; stream: %j',
   async (stream) => {
-    const { model, signals } = silentModel();
+    const { model, signals, asked } = silentModel();
     await using api = await startApi(model);
     const body = JSON.stringify({ messages: [{ role: 'user', content: 'Hello' }], stream });
     const socket = connect(api.port, '127.0.0.1');
     const head = `POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
     socket.write(head + body);
     if (stream) await once(socket, 'data');
-    await expect.poll(() => signals.length).toBe(1);
-    expect(signals[0]?.aborted).toBe(false);
+    await asked(1);
+    const [signal = AbortSignal.abort()] = signals;
+    expect(signal.aborted).toBe(false);
+    const aborted = once(signal, 'abort');
     socket.destroy();
-    await expect.poll(() => signals[0]?.aborted).toBe(true);
+    await aborted;
     expect(api.reports).toEqual([]);
   },
 );
 
 test('`serve.closing`: answers that are on their way are ended, and no more are taken', async () => {
-  const { model, signals } = silentModel();
+  const { model, signals, asked } = silentModel();
   await using api = await startApi(model);
   const whole = api.chat();
   const streamed = api.chat({ stream: true });
-  await expect.poll(() => signals.length).toBe(2);
+  await asked(2);
   await api.end();
   const error = { type: 'server_error', code: 'server_closing', param: null };
   expect(await whole).toMatchObject({ status: 503 });
@@ -295,19 +297,24 @@ test('`serve.closing`: answers that are on their way are ended, and no more are 
 
 test('several at once, each as it comes', async () => {
   const waiting: (() => void)[] = [];
+  const count = 20;
+  const everyone = Promise.withResolvers<void>();
   const model: Model = {
     id: 'echo',
     async *stream({ messages }) {
-      await new Promise<void>((resolve) => waiting.push(resolve));
+      await new Promise<void>((resolve) => {
+        waiting.push(resolve);
+        if (waiting.length === count) everyone.resolve();
+      });
       yield { type: 'text-delta', text: messages[0]?.role === 'user' ? messages[0].text : '' };
       yield { type: 'finish', reason: 'stop' };
     },
   };
   await using api = await startApi(model);
-  const chats = Array.from({ length: 20 }, (_, index) =>
+  const chats = Array.from({ length: count }, (_, index) =>
     api.chat({ messages: [{ role: 'user', content: `Number ${index}` }], stream: index % 2 === 0 }),
   );
-  await expect.poll(() => waiting.length).toBe(20);
+  await everyone.promise;
   for (const go of waiting.toReversed()) go();
   for (const [index, chat] of chats.entries()) expect((await chat).text).toContain(`Number ${index}"`);
 });

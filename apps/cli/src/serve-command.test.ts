@@ -21,7 +21,11 @@ interface Serving {
 async function start(argv: readonly string[], options: TestHostOptions = {}): Promise<Serving> {
   const test = createTestHost({ environment: { NO_COLOR: '1' }, ...options });
   const ended = runProgram(argv, test.host, '0');
-  await expect.poll(() => test.stdout()).toMatch(/http:\S+\/v1/);
+  while (!/http:\S+\/v1/.test(test.stdout())) {
+    // What ends before it says where has said why.
+    const code = await Promise.race([once(test.host.stdout, 'data'), ended]);
+    if (typeof code === 'number') throw new Error(`It ended with ${code}: ${test.stderr()}`);
+  }
   const [url = ''] = /http:[^\s",]+/.exec(test.stdout()) ?? [];
   return { test, url, ended };
 }

@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { type IncomingHttpHeaders, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Model, systemClock } from '@holdfast/core';
@@ -97,15 +97,31 @@ function toResponse(status: number | undefined, headers: IncomingHttpHeaders, te
 }
 
 /** A model that says one word and then nothing more, whether it is told to stop or not. */
-export function silentModel(): { readonly model: Model; readonly signals: readonly AbortSignal[] } {
+export interface SilentModel {
+  readonly model: Model;
+  /** Of its requests. */
+  readonly signals: readonly AbortSignal[];
+  /** Resolves when it has been asked so often. */
+  asked(count: number): Promise<void>;
+}
+
+export function silentModel(): SilentModel {
   const signals: AbortSignal[] = [];
+  const events = new EventEmitter();
   const model: Model = {
     id: 'silent',
     async *stream({ signal }) {
       signals.push(signal);
+      events.emit('asked');
       yield { type: 'text-delta', text: 'Well' };
       await new Promise(() => undefined);
     },
   };
-  return { model, signals };
+  return {
+    model,
+    signals,
+    async asked(count) {
+      while (signals.length < count) await once(events, 'asked');
+    },
+  };
 }
