@@ -24,7 +24,10 @@ export interface LlamaModelOptions {
   readonly seed?: number;
   /** From 0 on. Default 0: always the likeliest token. */
   readonly temperature?: number;
-  /** Longest answer, in tokens; a longer one is cut and ends with `length`. Default: what the context has room for. */
+  /**
+   * Longest answer, in tokens; a longer one is cut and ends with `length`. A request may want a shorter one. Default: what the context has
+   * room for.
+   */
   readonly maxTokens?: number;
   /** How the model is written to. Default: by the chat template in its file. */
   readonly format?: ConversationFormat;
