@@ -12,7 +12,7 @@ const text = (names: readonly string[]): ToolDeclaration['inputSchema'] => ({
   additionalProperties: false,
 });
 
-export const tools: readonly ToolDeclaration[] = [
+const tools: readonly ToolDeclaration[] = [
   { name: 'get_weather', description: 'look up the weather in a city', inputSchema: text(['city']) },
   { name: 'send_mail', description: 'send a mail to a person', inputSchema: text(['to', 'subject']) },
   { name: 'set_timer', description: 'start a timer', inputSchema: text(['name']) },
