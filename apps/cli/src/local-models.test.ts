@@ -2,13 +2,16 @@ import { copyFile, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isHoldfastError, isPlainObject, type Model, type ModelEvent } from '@holdfast/core';
+import { fileTools } from '@holdfast/filesystem';
 import { expect, test, vi } from 'vitest';
 import { openLocalModel } from './local-models.ts';
+import { runProgram } from './program.ts';
 import { createFolder, type TestFolder } from './test-folder.ts';
+import { createTestHost } from './test-host.ts';
 import { type Ended, runHere, runMain, script, toTool } from './test-program.ts';
 
 // Each run for real starts Node.js and llama.cpp, which takes seconds on a busy machine.
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 180_000 });
 
 const checkout = fileURLToPath(new URL('../../..', import.meta.url));
 const packages = { adapter: '@holdfast/adapter-llama-cpp', weights: '@holdfast/model-tiny', binding: 'node-llama-cpp' };
@@ -52,8 +55,10 @@ const fakeAdapter = standIn(
     if (globalThis.failToLoad) throw globalThis.failToLoad;
     globalThis.loaded = { options, closed: 0 };
     const loaded = globalThis.loaded;
-    return { id: 'llama:x', close: async () => { loaded.closed += 1; }, stream: async function* () {
+    return { id: 'llama:x', close: async () => { loaded.closed += 1; }, stream: async function* ({ signal }) {
       if (loaded.closed) throw new Error('closed');
+      loaded.asked = true;
+      if (globalThis.hang) await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
       yield { type: 'text-delta', text: 'Hi.' };
       yield { type: 'finish', reason: 'stop' };
     } };
@@ -67,6 +72,7 @@ const fakeWeights = standIn(
 interface Loaded {
   readonly options: Readonly<Record<string, unknown>>;
   readonly closed: number;
+  readonly asked?: boolean;
 }
 
 function lastLoaded(): Loaded | undefined {
@@ -221,6 +227,19 @@ test('a run that is broken off closes the model, too', async () => {
   expect(lastLoaded()?.closed).toBe(1);
 });
 
+test('Ctrl-C in the middle of an answer closes the model, too', async () => {
+  await using folder = await createFolder({ ...fakeAdapter, ...fakeWeights });
+  vi.stubGlobal('loaded', undefined);
+  vi.stubGlobal('hang', true);
+  const { host, interrupt } = createTestHost({ directory: folder.path });
+  const ended = runProgram(['run', 'Hello', '--model', 'local'], host, '0');
+  await vi.waitFor(() => expect(lastLoaded()?.asked).toBe(true));
+  interrupt('ctrl-c');
+  expect(await ended).toBe(130);
+  expect(lastLoaded()?.closed).toBe(1);
+  vi.unstubAllGlobals();
+});
+
 test('at a terminal a run begins with what the tiny model is; elsewhere with the model alone', async () => {
   await using folder = await createFolder({ ...fakeAdapter, ...fakeWeights });
   const words = ['run', 'Hello', '--model', 'local'];
@@ -254,22 +273,29 @@ test('for real: stdout is nothing but events, the model answers, and the process
   const events = linesOf(ended);
   expect(events[0]?.type).toBe('run-start');
   expect(events).toContainEqual(expect.objectContaining({ type: 'model-message', usage: expect.any(Object) }));
+  // What it asks for is one of the tools there are, whatever it is.
+  const calls = events.flatMap((event) => ('name' in event && event.type === 'tool-call-end' ? [event.name] : []));
+  const there = ['get_weather', ...fileTools().map(({ name }) => name)];
+  expect(calls.filter((name) => !there.includes(String(name)))).toEqual([]);
   expect(events.at(-1)?.type).toBe('run-end');
   expect(ended.stderr).toBe('');
 });
 
-test('for real: a file of its own, with the chat template that it has or none, and a broken one', async () => {
+test('for real: a file of its own', async () => {
   await using folder = await createWorkspace();
   await copyFile(weights, join(folder.path, 'copy.gguf'));
+  // The tools do not fit, in the words in which a model without a template is told of them: that is an end like any other.
+  const ended = await runMain(['run', 'Hello', '--model', 'local:copy.gguf', '--json'], { folder: folder.path });
+  expect(linesOf(ended).at(-1)).toMatchObject({ type: 'run-end', error: { code: 'model.context_overflow' } });
+});
+
+test('for real: a broken file, and nothing of llama.cpp on stdout', async () => {
+  await using folder = await createWorkspace();
   const bytes = await readFile(weights);
   await writeFile(join(folder.path, 'cut.gguf'), bytes.subarray(0, bytes.length / 2));
   const broken = await runMain(['run', 'Hello', '--model', 'local:cut.gguf', '--json'], { folder: folder.path });
   expect(broken).toMatchObject({ exitCode: 2, stdout: '' });
-  expect(broken.stderr).toMatch(/^error: .*cut\.gguf.* \(llama\.model_broken\)\n {2}hint: /);
-  const whole = await runMain(['run', 'Hello', '--model', 'local:copy.gguf', '--json', '--max-rounds', '1'], {
-    folder: folder.path,
-  });
-  expect(linesOf(whole).at(-1)?.type).toBe('run-end');
+  expect(broken.stderr).toMatch(/^error: .*cut\.gguf.* \(llama\.model_broken\)\n {2}hint: .*\n$/);
 });
 
 test('for real: without the packages nothing runs', async () => {
