@@ -30,10 +30,34 @@ export function roomFor(prompt: readonly Token[], answering: Answering, { maxTok
   return Math.min(answering.maxTokens ?? room, maxTokens ?? room, room);
 }
 
-export function contextOverflow(tokens: number, { id, contextSize }: Answering): HoldfastError {
+/** In UTF-16 units. */
+const sliceLength = 4096;
+
+/**
+ * Refuses what is far too long before it is turned into tokens as a whole: that cannot be interrupted, and may take time by the square
+ * of a word's length.
+ */
+export function checkLength(texts: readonly string[], answering: Answering): void {
+  const { model, contextSize } = answering;
+  if (texts.reduce((sum, text) => sum + text.length, 0) <= contextSize) return;
+  let tokens = 0;
+  for (const text of texts) {
+    for (let start = 0; start < text.length; start += sliceLength) {
+      tokens += model.tokenize(text.slice(start, start + sliceLength), false).length;
+      // A cut may make some tokens more, and never so many.
+      if (tokens > 2 * contextSize) throw contextOverflow(tokens, answering, 'more than ');
+    }
+  }
+}
+
+export function contextOverflow(
+  tokens: number,
+  { id, contextSize }: Answering,
+  atLeast: '' | 'more than ' = '',
+): HoldfastError {
   return new HoldfastError(
     'model.context_overflow',
-    `\`${id}\` can take ${contextSize} tokens with the answer, and the conversation has ${tokens}. Shorten it, offer fewer tools, or use a model with a larger context.`,
+    `\`${id}\` can take ${contextSize} tokens with the answer, and the conversation has ${atLeast}${tokens}. Shorten it, offer fewer tools, or use a model with a larger context.`,
     { data: { tokens, contextSize } },
   );
 }

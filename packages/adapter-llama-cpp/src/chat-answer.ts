@@ -1,6 +1,6 @@
 import type { FinishReason, ModelRequest, ModelUsage, ToolCall, ToolDeclaration } from '@holdfast/core';
 import type { ChatHistoryItem, ChatModelFunctions, LlamaChat, LlamaContextSequence, Token } from 'node-llama-cpp';
-import { type Answer, type Answering, contextOverflow, roomFor } from './answering.ts';
+import { type Answer, type Answering, checkLength, contextOverflow, roomFor } from './answering.ts';
 import { toChatHistory } from './chat-history.ts';
 import { toFunctionSchema } from './function-schema.ts';
 
@@ -17,6 +17,7 @@ export function answerInChat(answering: Answering): Answer {
       chatHistory: history,
       ...(offered === undefined ? {} : { availableFunctions: offered, documentFunctionParams: true }),
     });
+    checkLength([contextText.toString()], answering);
     const prompt = contextText.tokenize(model.tokenizer);
     const room = roomFor(prompt, answering, request);
     await sequences.use(prompt, stopped, async (sequence) => {

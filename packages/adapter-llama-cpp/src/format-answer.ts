@@ -6,7 +6,7 @@ import {
   type PromptPart,
 } from '@holdfast/core';
 import type { LlamaContextSequence, LlamaGrammar, LlamaModel, Token } from 'node-llama-cpp';
-import { type Answer, type Answering, roomFor } from './answering.ts';
+import { type Answer, type Answering, checkLength, roomFor } from './answering.ts';
 import { TokenText } from './token-text.ts';
 
 /** Answers in a format of the model's own: a call or a text, as the model decides with its first token. */
@@ -16,7 +16,12 @@ export function answerInFormat(format: ConversationFormat, answering: Answering)
   const say = specialToken(model, format.say);
 
   return async (request, push, stopped) => {
-    const prompt = toTokens(model, format.toPrompt(request.messages, request.tools));
+    const parts = format.toPrompt(request.messages, request.tools);
+    checkLength(
+      parts.filter((part) => typeof part === 'string'),
+      answering,
+    );
+    const prompt = toTokens(model, parts);
     const room = roomFor(prompt, answering, request);
     await sequences.use(prompt, stopped, async (sequence) => {
       const writer = new Writer(sequence, answering, stopped);

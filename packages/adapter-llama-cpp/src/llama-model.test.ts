@@ -127,6 +127,16 @@ test('`model.context_overflow`: a conversation without room for one more token, 
   expect(textOf(await ask(model, {}))).not.toBe('');
 });
 
+test('`model.context_overflow`: a word of a million letters is refused without the hours that its tokens would take', async () => {
+  await using model = await loadTiny();
+  for (const text of ['x'.repeat(1_000_000), 'word '.repeat(200_000)]) {
+    await expect(ask(model, { messages: user(text) })).rejects.toMatchObject({
+      code: 'model.context_overflow',
+      message: expect.stringContaining('more than'),
+    });
+  }
+});
+
 test('an answer that reaches the end of the context is cut there', async () => {
   await using model = await loadTiny({ contextSize: 16 });
   const messages = user('Hi it');
