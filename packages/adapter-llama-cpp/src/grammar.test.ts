@@ -95,6 +95,8 @@ test.each<[keyword: string, schema: JsonObject, path: string]>([
   ['enum', { type: 'object', properties: { a: { enum: [] } } }, '/properties/a'],
   ['anyOf', { type: 'object', properties: { a: { anyOf: [] } } }, '/properties/a'],
   ['false', { type: 'object', properties: { a: false } }, '/properties/a'],
+  ['$ref', { $ref: '#' }, ''],
+  ['$ref', objectOf({ a: { $ref: '#anchor' } }), '/properties/a'],
   ['patternProperties', { type: 'object', patternProperties: { a: {} } }, ''],
 ])('`%s` is not held, and said', (keyword, schema, path) => {
   expect(toGrammar([schema]).lowered).toEqual([{ path, keyword }]);
@@ -106,8 +108,80 @@ test('what a grammar holds is not reported, and any of several schemas may be wr
   expect(/^root ::= (.*)$/m.exec(text)?.[1]?.split(' | ').length).toBeGreaterThan(5);
 });
 
-test('a schema that is deep ends at any JSON', () => {
+test('a schema that is deep ends at any JSON, and that is said', () => {
   let schema: JsonObject = { type: 'boolean' };
   for (let depth = 0; depth < 500; depth += 1) schema = objectOf({ a: schema });
-  expect(toGrammar([schema]).text.length).toBeLessThan(20_000);
+  const { text, lowered } = toGrammar([schema]);
+  expect(text.length).toBeLessThan(20_000);
+  expect(lowered.map(({ keyword }) => keyword)).toEqual(['type', 'properties', 'required', 'additionalProperties']);
+});
+
+const leaf = { type: 'boolean' };
+const circles: Readonly<Record<string, JsonObject>> = {
+  'of one': { $ref: '#' },
+  'of two': objectOf({ a: { $ref: '#/$defs/a' } }),
+  'beside something': objectOf({ a: { $ref: '#/$defs/either' } }),
+  'that is met on another way first': objectOf({ a: { $ref: '#/$defs/far' } }),
+  'of all': objectOf({ a: { $ref: '#/$defs/all' } }),
+};
+const $defs = {
+  a: { $ref: '#/$defs/b' },
+  b: { $ref: '#/$defs/a' },
+  either: { anyOf: [{ $ref: '#/$defs/either' }, leaf] },
+  far: { anyOf: [objectOf({ p: { $ref: '#/$defs/near' } }), { $ref: '#/$defs/near' }] },
+  near: { anyOf: [{ $ref: '#/$defs/far' }, leaf] },
+  all: { allOf: [{ $ref: '#/$defs/all' }] },
+};
+
+test.each(Object.entries(circles))(
+  'a circle %s, which no grammar can say, is not held, and said',
+  async (_name, schema) => {
+    const output = { ...schema, $defs };
+    const { lowered } = toGrammar([output]);
+    expect(lowered.length).toBeGreaterThan(0);
+    expect(lowered.every(({ keyword }) => keyword === '$ref')).toBe(true);
+    expect(textOf(await ask(model, { output }))).not.toBe('');
+  },
+);
+
+const many = Array.from({ length: 20_000 }, (_, index) => `value-${index}`);
+
+test.each<[what: string, schema: JsonObject, lowered: unknown]>([
+  ['choices', objectOf({ a: { enum: [...many, 7] }, b: leaf }), [{ path: '/properties/a', keyword: 'enum' }]],
+  [
+    'one choice',
+    objectOf({ a: { const: 'x'.repeat(100_000) }, b: leaf }),
+    [{ path: '/properties/a', keyword: 'const' }],
+  ],
+  [
+    'properties',
+    objectOf({ a: objectOf(Object.fromEntries(many.map((name) => [name, leaf]))), b: leaf }),
+    [{ path: '/properties/a', keyword: 'properties' }],
+  ],
+])('of too many or too long %s the type is held, and what is beside them', (_what, schema, lowered) => {
+  const made = toGrammar([schema]);
+  expect(made.lowered).toEqual(lowered);
+  expect(made.text.length).toBeLessThan(4000);
+  expect(made.text).toContain(String.raw`"\"b\"" ":" `);
+});
+
+test('whatever a schema repeats, its grammar is short', () => {
+  const bounded = (index: number): JsonObject => ({ type: 'string', maxLength: 1000 + (index % 1000) });
+  const lists = Object.fromEntries(many.slice(0, 400).map((name) => [name, { type: 'array', maxItems: 2000 }]));
+  const same = Object.fromEntries(many.slice(0, 400).map((name) => [name, { type: 'string', maxLength: 2000 }]));
+  for (const schema of [
+    objectOf(Object.fromEntries(many.slice(0, 400).map((name, index) => [name, bounded(index)]))),
+    objectOf(lists),
+    objectOf({ a: { anyOf: many.map((title) => ({ title, type: 'object', properties: lists })) } }),
+    { ...objectOf(same), anyOf: many.map((name) => ({ required: [name] })) },
+  ]) {
+    const { text, lowered } = toGrammar([schema]);
+    expect(text.length).toBeLessThan(600_000);
+    const repeated = [...text.matchAll(/\{(\d*),(\d*)\}/g)].map(([, least, most]) =>
+      Math.max(Number(least), Number(most)),
+    );
+    expect(repeated.reduce((sum, count) => sum + count, 0)).toBeLessThan(40_000);
+    expect(lowered.length).toBeGreaterThan(0);
+  }
+  expect(toGrammar([objectOf(same)]).lowered).toEqual([]);
 });

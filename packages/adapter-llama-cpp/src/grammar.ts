@@ -1,4 +1,16 @@
 import { isPlainObject, type JsonObject } from '@holdfast/core';
+import {
+  countOf,
+  held,
+  isCircular,
+  mergeAll,
+  resolve,
+  type Schema,
+  toLiteral,
+  toStep,
+  typeOf,
+  typesOf,
+} from './schema-parts.ts';
 
 /** A keyword that a grammar does not hold; what a model writes is held against the original schema by whoever asked. */
 export interface LoweredKeyword {
@@ -35,6 +47,11 @@ export function toGrammar(schemas: readonly JsonObject[]): Grammar {
 
 /** Levels of a schema that refers to itself; below, any JSON is taken. */
 const maxDepth = 64;
+/**
+ * Of a grammar for one schema, about in characters. llama.cpp reads a grammar while everybody waits, and looks at all choices for each
+ * token; what is beyond is for the call path to judge.
+ */
+const maxSize = 32_768;
 /** Longer repetitions make the grammar slow; from here on, the length is for the call path to judge. */
 const maxRepeat = 2000;
 
@@ -73,31 +90,14 @@ class GrammarWriter {
   }
 }
 
-const held: ReadonlySet<string> = new Set([
-  ...['type', 'const', 'enum', 'properties', 'required', 'additionalProperties', 'items', 'prefixItems', 'minItems'],
-  ...['maxItems', 'minLength', 'maxLength', 'anyOf', 'oneOf', 'allOf', '$ref', '$defs', 'definitions', 'nullable'],
-  // Say nothing about what is allowed.
-  ...[
-    'title',
-    'description',
-    'default',
-    'examples',
-    '$schema',
-    '$id',
-    '$comment',
-    'deprecated',
-    'readOnly',
-    'writeOnly',
-  ],
-]);
-
-type Schema = Readonly<Record<string, unknown>>;
-
 /** The rules of one schema and of what it refers to. */
 class SchemaRules {
   readonly #writer: GrammarWriter;
   readonly #root: Schema;
   readonly #references = new Map<string, string>();
+  readonly #circles = new Map<string, boolean>();
+  readonly #strings = new Map<string, string>();
+  #room = maxSize;
 
   constructor(writer: GrammarWriter, root: Schema) {
     this.#writer = writer;
@@ -106,16 +106,16 @@ class SchemaRules {
 
   ruleOf(schema: unknown, path: string, depth: number): string {
     if (schema === false) return this.#never(path, 'false');
-    if (!isPlainObject(schema) || depth > maxDepth) return 'value';
+    if (!isPlainObject(schema)) return 'value';
+    this.#room -= leastSize;
+    if (depth > maxDepth || this.#room < 0) return this.#anything(schema, path);
     for (const keyword of Object.keys(schema)) {
       if (!held.has(keyword)) this.#writer.lowered.push({ path, keyword });
     }
     const deeper = depth + 1;
-    if (Object.hasOwn(schema, 'const')) return toLiteral(schema['const']);
+    if (Object.hasOwn(schema, 'const')) return this.#choice([schema['const']], { path, keyword: 'const' });
     const values = schema['enum'];
-    if (Array.isArray(values)) {
-      return values.length === 0 ? this.#never(path, 'enum') : `(${values.map(toLiteral).join(' | ')})`;
-    }
+    if (Array.isArray(values)) return this.#choice(values, { path, keyword: 'enum' });
     const reference = schema['$ref'];
     if (typeof reference === 'string') return this.#referenceOf(reference, path, deeper);
     const all = schema['allOf'];
@@ -135,7 +135,27 @@ class SchemaRules {
     const least = countOf(schema['minLength']) ?? 0;
     const most = countOf(schema['maxLength']);
     if (least === 0 && most === undefined) return 'string';
-    return String.raw`"\"" char${this.#repeat(least, most, { path, keyword: 'maxLength' })} "\""`;
+    const known = this.#strings.get(`${least},${most}`);
+    if (known !== undefined) return known;
+    const count = this.#writer.lowered.length;
+    const repeat = this.#repeat(least, most, { path, keyword: 'maxLength' });
+    const rule = this.#writer.add(() => String.raw`"\"" char${repeat} "\""`);
+    // What is lowered is said each time.
+    if (this.#writer.lowered.length === count) this.#strings.set(`${least},${most}`, rule);
+    return rule;
+  }
+
+  /** One of the values; of too many, any of their types. */
+  #choice(values: readonly unknown[], lowered: LoweredKeyword): string {
+    if (values.length === 0) return this.#never(lowered.path, lowered.keyword);
+    const literals = values.map(toLiteral);
+    const size = literals.reduce((sum, literal) => sum + literal.length, 0);
+    if (size <= this.#room) {
+      this.#room -= size;
+      return `(${literals.join(' | ')})`;
+    }
+    this.#writer.lowered.push(lowered);
+    return `(${[...new Set(values.map(typeOf))].join(' | ')})`;
   }
 
   #object(schema: Schema, path: string, depth: number): string {
@@ -147,10 +167,15 @@ class SchemaRules {
       const value = this.#named(others, `${path}/additionalProperties`, depth);
       return `"{" (string ":" ${value} ("," string ":" ${value})*)? "}"`;
     }
-    const required = Array.isArray(schema['required']) ? schema['required'] : [];
+    const required = new Set(Array.isArray(schema['required']) ? schema['required'] : []);
+    const size = properties.reduce((sum, [name]) => sum + name.length + leastSize, 0);
+    if (size > this.#room) {
+      this.#writer.lowered.push({ path, keyword: 'properties' });
+      return 'object';
+    }
     const entries = properties.map(([name, property]) => ({
-      rule: `${toLiteral(name)} ":" ${this.ruleOf(property, `${path}/properties/${toStep(name)}`, depth)}`,
-      isRequired: required.includes(name),
+      rule: `${toLiteral(name)} ":" ${this.#named(property, `${path}/properties/${toStep(name)}`, depth)}`,
+      isRequired: required.has(name),
     }));
     return `"{" ${this.#entries(entries, 0, true)} "}"`;
   }
@@ -186,7 +211,7 @@ class SchemaRules {
     return `"[" ${least === 0 ? `(${filled})?` : filled} "]"`;
   }
 
-  /** For what is repeated: llama.cpp counts what is in a repetition, and takes only so much. */
+  /** For what is written more than once: llama.cpp counts what is in a repetition, and takes only so much. */
   #named(schema: unknown, path: string, depth: number): string {
     const rule = this.ruleOf(schema, path, depth);
     return /^\w+$/.test(rule) ? rule : this.#writer.add(() => rule);
@@ -199,9 +224,10 @@ class SchemaRules {
   ): string {
     const { [keyword]: _branches, ...beside } = schema;
     if (branches.length === 0) return this.#never(path, keyword);
-    const rules = branches
-      .map((branch, index) => ({ branch: mergeAll(beside, [branch]), at: `${path}/${keyword}/${index}` }))
-      .map(({ branch, at }) => this.ruleOf(branch, at, depth));
+    const rules = branches.map((branch, index) => {
+      const at = `${path}/${keyword}/${index}`;
+      return this.#room < 0 ? this.#anything(schema, at) : this.ruleOf(mergeAll(beside, [branch]), at, depth);
+    });
     return `(${rules.join(' | ')})`;
   }
 
@@ -209,7 +235,7 @@ class SchemaRules {
     const known = this.#references.get(reference);
     if (known !== undefined) return known;
     const target = resolve(reference, this.#root);
-    if (target === undefined) {
+    if (target === undefined || this.#isCircle(reference)) {
       this.#writer.lowered.push({ path, keyword: '$ref' });
       return 'value';
     }
@@ -219,12 +245,29 @@ class SchemaRules {
     });
   }
 
+  #isCircle(reference: string): boolean {
+    const known = this.#circles.get(reference);
+    if (known !== undefined) return known;
+    const found = isCircular(reference, this.#root);
+    this.#circles.set(reference, found);
+    return found;
+  }
+
   #repeat(least: number, most: number | undefined, lowered: LoweredKeyword): string {
-    if (least > maxRepeat || (most ?? 0) > maxRepeat) {
+    const count = Math.max(least, most ?? 0);
+    if (count > Math.min(maxRepeat, this.#room)) {
       this.#writer.lowered.push(lowered);
-      return `{${Math.min(least, maxRepeat)},}`;
+      const kept = Math.max(0, Math.min(least, maxRepeat, this.#room));
+      this.#room -= kept;
+      return `{${kept},}`;
     }
+    this.#room -= count;
     return `{${least},${most === undefined ? '' : Math.max(least, most)}}`;
+  }
+
+  #anything(schema: Schema, path: string): string {
+    for (const keyword of Object.keys(schema)) this.#writer.lowered.push({ path, keyword });
+    return 'value';
   }
 
   /** Nothing fits; the nearest that can be written is `null`, which the original refuses. */
@@ -234,61 +277,10 @@ class SchemaRules {
   }
 }
 
+/** Of a schema that says nothing, and of a property without its name. */
+const leastSize = 16;
+
 interface Entry {
   readonly rule: string;
   readonly isRequired: boolean;
-}
-
-const allTypes = ['object', 'array', 'string', 'number', 'boolean', 'null'];
-
-function typesOf(schema: Schema): readonly string[] {
-  const declared = schema['type'];
-  const types = Array.isArray(declared) ? declared.filter((type) => typeof type === 'string') : [declared];
-  const named = types.filter((type): type is string => typeof type === 'string');
-  const guessed = ['properties', 'additionalProperties'].some((keyword) => Object.hasOwn(schema, keyword))
-    ? ['object']
-    : ['items', 'prefixItems'].some((keyword) => Object.hasOwn(schema, keyword))
-      ? ['array']
-      : allTypes;
-  const found = named.length > 0 ? named : guessed;
-  return schema['nullable'] === true && !found.includes('null') ? [...found, 'null'] : found;
-}
-
-/** One schema that says what all of them say, as far as objects go: properties and what is required together. */
-function mergeAll(schema: Schema, branches: readonly unknown[]): Schema {
-  const { allOf: _all, ...base } = schema;
-  const all = [base, ...branches.filter(isPlainObject)];
-  const properties = all.flatMap(({ properties: some }) => (isPlainObject(some) ? Object.entries(some) : []));
-  const required = all.flatMap(({ required: some }) => (Array.isArray(some) ? some : []));
-  return {
-    ...Object.fromEntries(all.flatMap((one) => Object.entries(one))),
-    ...(properties.length > 0 ? { properties: Object.fromEntries(properties) } : {}),
-    ...(required.length > 0 ? { required } : {}),
-  };
-}
-
-function resolve(reference: string, root: Schema): unknown {
-  if (!reference.startsWith('#')) return undefined;
-  let target: unknown = root;
-  for (const step of reference.slice(1).split('/').slice(1)) {
-    const key = step.replaceAll('~1', '/').replaceAll('~0', '~');
-    if (!isPlainObject(target) || !Object.hasOwn(target, key)) return undefined;
-    target = target[key];
-  }
-  return target;
-}
-
-/** The JSON of a value as a literal of the grammar. */
-function toLiteral(value: unknown): string {
-  const json = JSON.stringify(value ?? null);
-  return `"${json.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
-}
-
-function countOf(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined;
-}
-
-/** A step of a JSON Pointer. */
-function toStep(step: string): string {
-  return step.replaceAll('~', '~0').replaceAll('/', '~1');
 }
