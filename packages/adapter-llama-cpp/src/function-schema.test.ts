@@ -65,6 +65,28 @@ test.each<[what: string, schema: JsonObject, lowered: unknown]>([
   expect(toFunctionSchema(schema).lowered).toEqual(lowered);
 });
 
+test.each<[what: string, schema: JsonObject]>([
+  ['values', { enum: [] }],
+  ['branches', { anyOf: [] }],
+  ['types', { type: [] }],
+])('of no %s the binding makes no JSON, so any is taken', (_what, schema) => {
+  const { schema: made } = toFunctionSchema(schema);
+  expect(made).toMatchObject({ oneOf: expect.any(Array) });
+  expect(JSON.stringify(made)).not.toContain('[]');
+});
+
+test('optional properties in each other, and what branches into itself, stay small', () => {
+  let nested: JsonObject = text;
+  for (let depth = 0; depth < 8; depth += 1) nested = objectOf({ a: nested, b: text, c: text, d: text }, []);
+  const nodes = Array.from({ length: 50 }, () => ({ $ref: '#/$defs/node' }));
+  const branching = { $ref: '#/$defs/node', $defs: { node: { anyOf: nodes } } };
+  for (const schema of [nested, branching]) {
+    const { schema: made, lowered } = toFunctionSchema(schema);
+    expect(JSON.stringify(made).length).toBeLessThan(500_000);
+    expect(lowered.length).toBeGreaterThan(0);
+  }
+});
+
 test('what refers to itself ends', () => {
   const schema = { $ref: '#/$defs/node', $defs: { node: objectOf({ next: { $ref: '#/$defs/node' } }) } };
   const { schema: made, lowered } = toFunctionSchema(schema);

@@ -15,13 +15,20 @@ export interface FunctionSchema {
  */
 export function toFunctionSchema(schema: JsonObject): FunctionSchema {
   const lowered: LoweredKeyword[] = [];
-  return { schema: toSchema(schema, { root: schema, path: '', depth: 0, lowered }), lowered };
+  return {
+    schema: toSchema(schema, { root: schema, path: '', depth: 0, variants: 1, size: { left: maxSize }, lowered }),
+    lowered,
+  };
 }
 
 interface Walk {
   readonly root: Schema;
   readonly path: string;
   readonly depth: number;
+  /** In how many variants of what is around it the schema stands. */
+  readonly variants: number;
+  /** How many more schemas and choices there may be. */
+  readonly size: { left: number };
   readonly lowered: LoweredKeyword[];
 }
 
@@ -30,6 +37,10 @@ type Schema = Readonly<Record<string, unknown>>;
 const maxDepth = 16;
 /** Objects with more optional properties than these are offered without any and with all, and nothing between. */
 const maxOptional = 4;
+/** Of one schema: they multiply where objects lie in each other, and the model is told of each. */
+const maxVariants = 64;
+/** Schemas and choices: what is beyond is taken as any JSON. */
+const maxSize = 2000;
 
 const anything: GbnfJsonSchema = {
   oneOf: [
@@ -46,29 +57,41 @@ const held: ReadonlySet<string> = new Set([
 ]);
 
 function toSchema(schema: unknown, walk: Walk): GbnfJsonSchema {
-  if (!isPlainObject(schema) || walk.depth > maxDepth) return anything;
+  if (!isPlainObject(schema)) return anything;
+  walk.size.left -= 1;
+  if (walk.depth > maxDepth || walk.size.left < 0) {
+    for (const keyword of Object.keys(schema)) walk.lowered.push({ path: walk.path, keyword });
+    return anything;
+  }
   for (const keyword of Object.keys(schema)) if (!held.has(keyword)) walk.lowered.push({ path: walk.path, keyword });
   const description = typeof schema['description'] === 'string' ? { description: schema['description'] } : {};
-  const simple = toValues(schema);
+  const simple = toValues(schema, walk);
   if (simple !== undefined) return { ...simple, ...description };
   if (typeof schema['$ref'] === 'string') return toReferenced(schema['$ref'], walk);
   for (const keyword of ['anyOf', 'oneOf']) {
     const branches = schema[keyword];
-    if (Array.isArray(branches)) {
+    if (Array.isArray(branches) && branches.length > 0) {
       return { oneOf: branches.map((branch, index) => toSchema(branch, below(walk, `${keyword}/${index}`))) };
     }
   }
   const declared = schema['type'];
-  const types = Array.isArray(declared) ? declared : [declared];
+  const types = Array.isArray(declared) && declared.length > 0 ? declared : [declared];
   const made = types.map((type) => toTyped(type, schema, walk));
   const [first] = made;
   return made.length === 1 && first !== undefined ? { ...first, ...description } : { oneOf: made, ...description };
 }
 
-function toValues(schema: Schema): GbnfJsonSchema | undefined {
+function toValues(schema: Schema, walk: Walk): GbnfJsonSchema | undefined {
   const { const: only, enum: values } = schema;
   if (isScalar(only)) return { const: only };
-  return Array.isArray(values) && values.every(isScalar) ? { enum: values } : undefined;
+  if (Array.isArray(values) && values.length > 0 && values.length <= walk.size.left && values.every(isScalar)) {
+    walk.size.left -= values.length;
+    return { enum: values };
+  }
+  for (const keyword of ['const', 'enum']) {
+    if (Object.hasOwn(schema, keyword)) walk.lowered.push({ path: walk.path, keyword });
+  }
+  return undefined;
 }
 
 function isScalar(value: unknown): value is string | number | boolean | null {
@@ -83,10 +106,10 @@ function toTyped(type: unknown, schema: Schema, walk: Walk): GbnfJsonSchema {
       return {
         type: 'array',
         ...(schema['items'] === undefined ? {} : { items: toSchema(schema['items'], below(walk, 'items')) }),
-        ...countsOf(schema, ['minItems', 'maxItems']),
+        ...countsOf(schema, ['minItems', 'maxItems'], walk),
       };
     case 'string':
-      return { type: 'string', ...countsOf(schema, ['minLength', 'maxLength']) };
+      return { type: 'string', ...countsOf(schema, ['minLength', 'maxLength'], walk) };
     case 'number':
     case 'integer':
     case 'boolean':
@@ -105,24 +128,31 @@ function toObject(schema: Schema, walk: Walk): GbnfJsonSchema {
     const values = isPlainObject(others) ? toSchema(others, below(walk, 'additionalProperties')) : true;
     return { type: 'object', additionalProperties: values };
   }
-  const required = Array.isArray(schema['required']) ? schema['required'] : [];
-  const made = properties.map(([name, property]) => ({
-    name,
-    property: toSchema(property, below(walk, `properties/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`)),
-    isRequired: required.includes(name),
-  }));
-  const optional = made.filter(({ isRequired }) => !isRequired).map(({ name }) => name);
-  if (optional.length > maxOptional) walk.lowered.push({ path: walk.path, keyword: 'required' });
-  const variants = (optional.length > maxOptional ? [optional, []] : subsetsOf(optional)).map((present) => ({
+  const required = new Set(Array.isArray(schema['required']) ? schema['required'] : []);
+  const optional = properties.map(([name]) => name).filter((name) => !required.has(name));
+  const subsets = subsetsFor(optional, walk);
+  const inner = { ...walk, variants: walk.variants * subsets.length };
+  const made = properties.map(([name, property]) => {
+    const step = `properties/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    return { name, property: toSchema(property, below(inner, step)) };
+  });
+  const variants = subsets.map((present) => ({
     type: 'object' as const,
     properties: Object.fromEntries(
       made
-        .filter(({ name, isRequired }) => isRequired || present.includes(name))
+        .filter(({ name }) => required.has(name) || present.includes(name))
         .map(({ name, property }) => [name, property]),
     ),
   }));
   const [only] = variants;
   return variants.length === 1 && only !== undefined ? only : { oneOf: variants };
+}
+
+/** Which of the optional properties are there, in each variant. */
+function subsetsFor(optional: readonly string[], walk: Walk): readonly (readonly string[])[] {
+  if (optional.length <= maxOptional && walk.variants * 2 ** optional.length <= maxVariants) return subsetsOf(optional);
+  walk.lowered.push({ path: walk.path, keyword: 'required' });
+  return walk.variants * 2 <= maxVariants ? [optional, []] : [optional];
 }
 
 function subsetsOf([name, ...rest]: readonly string[]): readonly (readonly string[])[] {
@@ -133,7 +163,8 @@ function subsetsOf([name, ...rest]: readonly string[]): readonly (readonly strin
 
 /** In place: what refers to itself ends at any JSON. */
 function toReferenced(reference: string, walk: Walk): GbnfJsonSchema {
-  let target: unknown = reference.startsWith('#') ? walk.root : undefined;
+  // An anchor is found by nobody here.
+  let target: unknown = /^#(?:\/|$)/.test(reference) ? walk.root : undefined;
   for (const step of reference.slice(1).split('/').slice(1)) {
     const key = step.replaceAll('~1', '/').replaceAll('~0', '~');
     target = isPlainObject(target) && Object.hasOwn(target, key) ? target[key] : undefined;
@@ -145,9 +176,18 @@ function toReferenced(reference: string, walk: Walk): GbnfJsonSchema {
 
 const maxReferences = 8;
 
-function countsOf(schema: Schema, keywords: readonly string[]): Readonly<Record<string, number>> {
-  const counts = keywords.map((keyword) => [keyword, schema[keyword]] as const);
-  return Object.fromEntries(counts.filter((count): count is [string, number] => typeof count[1] === 'number'));
+/** Bounds that can be kept to: of two that exclude each other, the upper one. */
+function countsOf(
+  schema: Schema,
+  [least, most]: readonly [least: string, most: string],
+  walk: Walk,
+): Readonly<Record<string, number>> {
+  const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
+  const [low, high] = [schema[least], schema[most]];
+  const isKept = isCount(low) && !(isCount(high) && low > high);
+  if (low !== undefined && !isKept) walk.lowered.push({ path: walk.path, keyword: least });
+  if (high !== undefined && !isCount(high)) walk.lowered.push({ path: walk.path, keyword: most });
+  return { ...(isKept ? { [least]: low } : {}), ...(isCount(high) ? { [most]: high } : {}) };
 }
 
 function below(walk: Walk, step: string): Walk {
