@@ -44,6 +44,17 @@ test.each<[what: string, messages: readonly Message[], history: unknown]>([
     ],
   ],
   [
+    'ids that come again, and a result without its call',
+    [
+      { role: 'assistant', text: '', calls: [call('1', {})] },
+      result('1', 'first'),
+      result('9', 'nobody asked'),
+      { role: 'assistant', text: 'On.', calls: [call('1', {})] },
+      result('1', 'second'),
+    ],
+    [{ type: 'model', response: [done({}, 'first'), 'On.', done({}, 'second')] }],
+  ],
+  [
     'an answer and the next request',
     [
       { role: 'assistant', text: 'Yes.', calls: [] },

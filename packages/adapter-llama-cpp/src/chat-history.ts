@@ -3,9 +3,8 @@ import type { ChatHistoryItem, ChatModelFunctionCall, ChatModelResponse } from '
 
 /** A conversation as node-llama-cpp has it: calls stand with their results in the message that made them, which then goes on. */
 export function toChatHistory(messages: readonly Message[]): ChatHistoryItem[] {
-  const results = new Map(
-    messages.flatMap((message) => (message.role === 'tool' ? [[message.callId, message.text] as const] : [])),
-  );
+  /** By their ids: the latest calls, because some models count from the beginning in each message. */
+  const called = new Map<string | undefined, ChatModelFunctionCall>();
   const history: ChatHistoryItem[] = [];
   for (const message of messages) {
     switch (message.role) {
@@ -15,18 +14,25 @@ export function toChatHistory(messages: readonly Message[]): ChatHistoryItem[] {
         break;
       case 'assistant': {
         const calls = message.calls.map(
-          ({ id, name, arguments: raw }): ChatModelFunctionCall => ({
+          ({ name, arguments: raw }): ChatModelFunctionCall => ({
             type: 'functionCall',
             name,
             params: decode(raw),
-            result: results.get(id) ?? '',
+            result: '',
           }),
         );
+        for (const [index, { id }] of message.calls.entries()) {
+          const call = calls[index];
+          if (call !== undefined) called.set(id, call);
+        }
         openResponse(history).push(...(message.text === '' ? [] : [message.text]), ...calls);
         break;
       }
-      case 'tool':
+      case 'tool': {
+        const call = called.get(message.callId);
+        if (call !== undefined) call.result = message.text;
         break;
+      }
       default:
         message satisfies never;
     }
