@@ -111,6 +111,14 @@ test('`llama.context_failed`: more than the memory holds', async () => {
   });
 });
 
+test('`llama.context_failed`: more sequences of the default length than can be counted', async () => {
+  await expect(loadTiny({ sequences: 2 ** 20 })).rejects.toMatchObject({
+    code: 'llama.context_failed',
+    data: { contextSize: 512, sequences: 2 ** 20 },
+    message: expect.stringContaining('At most 16777216 tokens'),
+  });
+});
+
 test('a path and its address load the same model, whose id is the name of the file', async () => {
   const modelPath = join(folder, 'copy.gguf');
   await writeFile(modelPath, await readFile(tinyModelUrl));

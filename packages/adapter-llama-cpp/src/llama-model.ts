@@ -131,6 +131,7 @@ async function createContext(
   { contextSize, sequences, threads }: { contextSize: number; sequences: number; threads: number },
 ): Promise<LlamaContext> {
   try {
+    if (contextSize * sequences > mostTokens) throw new Error(`At most ${mostTokens} tokens are taken together.`);
     return await model.createContext({
       contextSize,
       sequences,
