@@ -63,6 +63,15 @@ test.each([
   expect(namesOf(nearestTools([...files, ...tools], ask(text), 5))).toContain(name);
 });
 
+test('of thousands of tools that all have words of a long request, the nearest are found without a wait of minutes', () => {
+  const many = Array.from({ length: 4000 }, (_, index) =>
+    tool(`read_${index}`, 'Reads the file and lists records of it.'),
+  );
+  const text = `Play this. ${Array.from({ length: 100_000 }, (_, index) => `read file records ${'x'.repeat(index % 300)}`).join(' ')}`;
+  const nearest = nearestTools([...many, tool('play', 'Plays a song.')], ask(text), 5);
+  expect(namesOf(nearest)).toContain('play');
+});
+
 test('as many as asked for, in their order, and none that was not there', () => {
   const words = fc.oneof(fc.string(), fc.constantFrom('__proto__', 'constructor', 'read_file', '𝒜 ß ﬁle', '\n;\0'));
   const declaration = fc.tuple(words, words).map(([name, description]) => tool(name, description, name));

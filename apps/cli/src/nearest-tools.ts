@@ -12,16 +12,16 @@ export function nearestTools(
   if (tools.length <= most) return tools;
   const request = toWords(messages.findLast(({ role }) => role === 'user')?.text ?? '');
   const called = new Set(messages.flatMap((message) => (message.role === 'tool' ? [message.name] : [])));
-  const known = tools.map((tool) => ({ tool, name: toWords(tool.name), words: toWords(describe(tool)) }));
-  const scored = known.map(({ tool, name, words }) => {
-    const score = request
-      .map((word) => {
-        const weight = (has(name, word) ? nameWeight : 0) + (has(words, word) ? 1 : 0);
-        return weight === 0 ? 0 : weight / known.filter((one) => has(one.name, word) || has(one.words, word)).length;
-      })
-      .reduce((sum, one) => sum + one, 0);
-    return { tool, score: called.has(tool.name) ? Number.POSITIVE_INFINITY : score };
-  });
+  const known = tools.map((tool) => ({ name: toWords(tool.name), words: toWords(describe(tool)) }));
+  const scores = tools.map((tool) => (called.has(tool.name) ? Number.POSITIVE_INFINITY : 0));
+  for (const word of request) {
+    const weights = known.map(({ name, words }) => (has(name, word) ? nameWeight : 0) + (has(words, word) ? 1 : 0));
+    const count = weights.filter((weight) => weight > 0).length;
+    for (const [index, weight] of weights.entries()) {
+      if (weight > 0) scores[index] = (scores[index] ?? 0) + weight / count;
+    }
+  }
+  const scored = tools.map((tool, index) => ({ tool, score: scores[index] ?? 0 }));
   // A sort keeps the order of what is equal.
   const nearest = new Set(
     scored
@@ -55,14 +55,19 @@ const tooCommon: ReadonlySet<string> = new Set([
   'into',
 ]);
 
+/** Of one text. Whoever is asked has no room for so many, and each is held against those of all tools. */
+const mostWords = 100;
+const mostCharacters = 4000;
+
 /** Also those within `readFile` and `read_file`. */
 function toWords(text: string): readonly string[] {
   const words =
     text
+      .slice(0, mostCharacters)
       .replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
       .toLowerCase()
       .match(/\p{L}{3,}/gu) ?? [];
-  return [...new Set(words)].filter((word) => !tooCommon.has(word));
+  return [...new Set(words)].filter((word) => !tooCommon.has(word)).slice(0, mostWords);
 }
 
 function has(words: readonly string[], word: string): boolean {
