@@ -27,6 +27,9 @@ export interface AskOptions {
   readonly onText?: (text: string) => void;
 }
 
+/** Of a model that finds no end. */
+const maxCharacters = 1_000_000;
+
 /**
  * Asks the model for one message.
  *
@@ -51,6 +54,7 @@ export async function askModel(
         signal.addEventListener('abort', end);
         return () => signal.removeEventListener('abort', end);
       },
+      maxCharacters,
       // Beside a call that has to be made, text is none of the answer; and it may turn out that there is no call.
       onText: mustCall ? undefined : onText,
     },

@@ -279,6 +279,53 @@ test.each([false, true])(
   },
 );
 
+test('a client that goes away with half a body sent is no failure of the server', async () => {
+  await using api = await startApi(scriptedModel([]));
+  const socket = connect(api.port, '127.0.0.1');
+  socket.write(
+    'POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 90\r\nExpect: 100-continue\r\n\r\n{"mess',
+  );
+  await once(socket, 'data');
+  socket.destroy();
+  await api.end();
+  expect(api.reports).toEqual([]);
+});
+
+/** Says a letter, again and again. */
+function endless(signals: AbortSignal[]): Model {
+  return {
+    id: 'endless',
+    async *stream({ signal }) {
+      signals.push(signal);
+      for (let count = 1; ; count += 1) {
+        yield { type: 'text-delta', text: 'x' };
+        if (count % 100 === 0) await new Promise((resolve) => setImmediate(resolve));
+      }
+    },
+  };
+}
+
+test('a client that does not read is let go before all of an answer waits in memory', async () => {
+  const signals: AbortSignal[] = [];
+  await using api = await startApi(endless(signals));
+  const socket = connect(api.port, '127.0.0.1');
+  const body = JSON.stringify({ messages: [{ role: 'user', content: 'Hello' }], stream: true });
+  socket.write(
+    `POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  );
+  socket.pause();
+  while (signals[0]?.aborted !== true) await new Promise((resolve) => setImmediate(resolve));
+  expect(signals[0].reason).toMatchObject({ message: 'The client has gone.' });
+  expect(api.reports).toEqual([]);
+  socket.destroy();
+});
+
+test('a model that finds no end is left after a million characters', async () => {
+  await using api = await startApi(endless([]));
+  expect((await api.chat()).status).toBe(500);
+  expect(api.reports).toMatchObject([{ message: 'The model sent more than 1000000 characters.' }]);
+});
+
 test('`serve.closing`: answers that are on their way are ended, and no more are taken', async () => {
   const { model, signals, asked } = silentModel();
   await using api = await startApi(model);

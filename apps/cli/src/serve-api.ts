@@ -29,6 +29,8 @@ export interface Api {
 /** Whoever sends a request more slowly is let go. */
 const requestTimeout = 60_000;
 const maxConnections = 256;
+/** Of one answer in parts: whoever reads it so slowly is let go. */
+const maxUnreadBytes = 4 * 1024 * 1024;
 /** How long a client is waited for that does not read its last answer. */
 const lastWordsMs = 1_000;
 
@@ -138,6 +140,7 @@ async function complete(request: IncomingMessage, response: ServerResponse, resp
       if (text === '') return;
       begin();
       response.write(toEvent(chunks.text(text)));
+      if (response.writableLength > maxUnreadBytes) response.destroy();
     },
   });
   begin();
