@@ -252,6 +252,13 @@ test.each([
   expect(await setup.look()).toEqual({ file: undefined, others: [] });
 });
 
+test('a server that sends a part where the whole was asked for is asked once', async () => {
+  await using setup = await setUp();
+  setup.server.always = { status: 206, headers: { 'content-range': 'bytes 0-13/14' } };
+  await expect(setup.pull()).rejects.toMatchObject({ code: 'download.failed', data: { status: 206 } });
+  expect(setup.server.requests).toHaveLength(1);
+});
+
 test('redirects are followed, each time anew, and to nowhere that is not safe', async () => {
   await using setup = await setUp();
   setup.server.next.push({ status: 302, headers: { location: '/other' } });

@@ -44,7 +44,7 @@ export async function requestFile({ url, fromByte, validator, signal }: FileRequ
   if (status === 200 && body !== null) {
     return { type: 'whole', totalBytes: readLength(response), validator: readValidator(response), body };
   }
-  if (status === 206 && body !== null && !hasOtherTag(response, validator)) {
+  if (status === 206 && fromByte > 0 && body !== null && !hasOtherTag(response, validator)) {
     const range = /^bytes (\d+)-\d+\/(\d+)$/.exec(response.headers.get('content-range') ?? '');
     if (Number(range?.[1]) === fromByte) return { type: 'rest', totalBytes: Number(range?.[2]), body };
   }
