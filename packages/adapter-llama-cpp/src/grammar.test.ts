@@ -59,6 +59,17 @@ const schemas: Readonly<Record<string, JsonObject>> = {
       node: objectOf({ leaf: { type: 'boolean' }, next: { anyOf: [{ $ref: '#/$defs/node' }, { type: 'null' }] } }),
     },
   },
+  'what is required and not declared': {
+    type: 'object',
+    properties: { a: { type: 'boolean' } },
+    required: ['a', 'b'],
+    additionalProperties: { type: 'null' },
+  },
+  'what is required alone': { type: 'object', required: ['toString'], additionalProperties: { type: 'boolean' } },
+  'a reference that is described': {
+    ...objectOf({ at: { $ref: '#/$defs/point', description: 'here', type: 'object' } }),
+    $defs: { point: objectOf({ x: { type: 'boolean' } }) },
+  },
   'names that need care': objectOf({
     'a"b': { type: 'boolean' },
     'c\\d': { type: 'boolean' },
@@ -97,6 +108,13 @@ test.each<[keyword: string, schema: JsonObject, path: string]>([
   ['false', { type: 'object', properties: { a: false } }, '/properties/a'],
   ['$ref', { $ref: '#' }, ''],
   ['$ref', objectOf({ a: { $ref: '#anchor' } }), '/properties/a'],
+  ['required', { ...objectOf({ a: true }), required: ['a', 'b'] }, ''],
+  ['minLength', objectOf({ a: { $ref: '#/properties/b', minLength: 2 }, b: { type: 'string' } }), '/properties/a'],
+  [
+    'allOf',
+    objectOf({ a: { allOf: [{ $ref: '#/properties/b' }, { $ref: '#/properties/c' }] }, b: true, c: {} }),
+    '/properties/a',
+  ],
   ['patternProperties', { type: 'object', patternProperties: { a: {} } }, ''],
 ])('`%s` is not held, and said', (keyword, schema, path) => {
   expect(toGrammar([schema]).lowered).toEqual([{ path, keyword }]);

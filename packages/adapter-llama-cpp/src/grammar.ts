@@ -1,4 +1,5 @@
 import { isPlainObject, type JsonObject } from '@holdfast/core';
+import { basics, GrammarWriter } from './grammar-writer.ts';
 import {
   countOf,
   held,
@@ -6,6 +7,7 @@ import {
   mergeAll,
   resolve,
   type Schema,
+  silent,
   toLiteral,
   toStep,
   typeOf,
@@ -55,41 +57,6 @@ const maxSize = 32_768;
 /** Longer repetitions make the grammar slow; from here on, the length is for the call path to judge. */
 const maxRepeat = 2000;
 
-const basics: ReadonlyMap<string, string> = new Map([
-  ['string', String.raw`"\"" char* "\""`],
-  ['char', String.raw`[^"\\\x00-\x1F\x7F] | "\\" (["\\/bfnrt] | "u" unit)`],
-  // No half of a pair: it would be no text.
-  ['unit', '([0-9abcefABCEF] hex hex hex | [dD] [0-7] hex hex)'],
-  ['hex', '[0-9a-fA-F]'],
-  ['integer', '"-"? natural'],
-  // At most 16 digits: more would not be the number that was written.
-  ['natural', '"0" | [1-9] [0-9]{0,14}'],
-  ['number', 'integer ("." [0-9]{1,15})? ([eE] [-+]? [0-9]{1,2})?'],
-  ['boolean', '"true" | "false"'],
-  ['null', '"null"'],
-  ['value', 'string | number | boolean | null | object | array'],
-  ['object', '"{" (string ":" value ("," string ":" value)*)? "}"'],
-  ['array', '"[" (value ("," value)*)? "]"'],
-]);
-
-class GrammarWriter {
-  readonly #rules: string[] = [];
-  readonly lowered: LoweredKeyword[] = [];
-
-  /** The name of a new rule; its text may need other rules, itself among them. */
-  add(toText: (name: string) => string): string {
-    const name = `r${this.#rules.length}`;
-    const index = this.#rules.push('') - 1;
-    this.#rules[index] = `${name} ::= ${toText(name)}`;
-    return name;
-  }
-
-  toText(roots: readonly string[]): string {
-    const own = [...basics].map(([name, text]) => `${name} ::= ${text}`);
-    return [`root ::= ${roots.join(' | ')}`, ...this.#rules, ...own, ''].join('\n');
-  }
-}
-
 /** The rules of one schema and of what it refers to. */
 class SchemaRules {
   readonly #writer: GrammarWriter;
@@ -117,9 +84,14 @@ class SchemaRules {
     const values = schema['enum'];
     if (Array.isArray(values)) return this.#choice(values, { path, keyword: 'enum' });
     const reference = schema['$ref'];
-    if (typeof reference === 'string') return this.#referenceOf(reference, path, deeper);
+    if (typeof reference === 'string') return this.#referenceOf(reference, schema, { path, depth: deeper });
     const all = schema['allOf'];
-    if (Array.isArray(all)) return this.ruleOf(mergeAll(schema, all), path, deeper);
+    if (Array.isArray(all)) {
+      // The last one counts.
+      if (all.filter((one) => isPlainObject(one) && Object.hasOwn(one, '$ref')).length > 1)
+        this.#writer.lowered.push({ path, keyword: 'allOf' });
+      return this.ruleOf(mergeAll(schema, all), path, deeper);
+    }
     for (const keyword of ['anyOf', 'oneOf']) {
       const branches = schema[keyword];
       if (Array.isArray(branches)) return this.#oneOf(schema, { keyword, branches }, { path, depth: deeper });
@@ -159,15 +131,21 @@ class SchemaRules {
   }
 
   #object(schema: Schema, path: string, depth: number): string {
-    const properties = Object.entries(isPlainObject(schema['properties']) ? schema['properties'] : {});
+    const declared = isPlainObject(schema['properties']) ? schema['properties'] : {};
     const others = schema['additionalProperties'];
+    const required = new Set(Array.isArray(schema['required']) ? schema['required'] : []);
+    const undeclared = [...required].filter((name) => typeof name === 'string' && !Object.hasOwn(declared, name));
+    if (others === false && undeclared.length > 0) this.#writer.lowered.push({ path, keyword: 'required' });
+    const properties = [
+      ...Object.entries(declared),
+      ...(others === false ? [] : undeclared.map((name) => [name, others] as const)),
+    ];
     if (properties.length === 0) {
       if (others === false) return '"{}"';
       if (!isPlainObject(others)) return 'object';
       const value = this.#named(others, `${path}/additionalProperties`, depth);
       return `"{" (string ":" ${value} ("," string ":" ${value})*)? "}"`;
     }
-    const required = new Set(Array.isArray(schema['required']) ? schema['required'] : []);
     const size = properties.reduce((sum, [name]) => sum + name.length + leastSize, 0);
     if (size > this.#room) {
       this.#writer.lowered.push({ path, keyword: 'properties' });
@@ -231,10 +209,19 @@ class SchemaRules {
     return `(${rules.join(' | ')})`;
   }
 
-  #referenceOf(reference: string, path: string, depth: number): string {
+  #referenceOf(
+    reference: string,
+    schema: Schema,
+    { path, depth }: { readonly path: string; readonly depth: number },
+  ): string {
+    const target = resolve(reference, this.#root);
+    for (const keyword of Object.keys(schema)) {
+      const isSaid = keyword === '$ref' || silent.has(keyword) || !held.has(keyword);
+      const isSame = isPlainObject(target) && Object.hasOwn(target, keyword) && target[keyword] === schema[keyword];
+      if (!isSaid && !isSame) this.#writer.lowered.push({ path, keyword });
+    }
     const known = this.#references.get(reference);
     if (known !== undefined) return known;
-    const target = resolve(reference, this.#root);
     if (target === undefined || this.#isCircle(reference)) {
       this.#writer.lowered.push({ path, keyword: '$ref' });
       return 'value';

@@ -3,23 +3,17 @@ import { isPlainObject } from '@holdfast/core';
 /** A JSON Schema, as an object. */
 export type Schema = Readonly<Record<string, unknown>>;
 
+/** Keywords that say nothing about what is allowed. */
+export const silent: ReadonlySet<string> = new Set([
+  ...['title', 'description', 'default', 'examples', '$schema', '$id', '$comment', 'deprecated', 'readOnly'],
+  ...['writeOnly', '$defs', 'definitions'],
+]);
+
 /** Keywords that a grammar holds, or that it need not. */
 export const held: ReadonlySet<string> = new Set([
   ...['type', 'const', 'enum', 'properties', 'required', 'additionalProperties', 'items', 'prefixItems', 'minItems'],
-  ...['maxItems', 'minLength', 'maxLength', 'anyOf', 'oneOf', 'allOf', '$ref', '$defs', 'definitions', 'nullable'],
-  // Say nothing about what is allowed.
-  ...[
-    'title',
-    'description',
-    'default',
-    'examples',
-    '$schema',
-    '$id',
-    '$comment',
-    'deprecated',
-    'readOnly',
-    'writeOnly',
-  ],
+  ...['maxItems', 'minLength', 'maxLength', 'anyOf', 'oneOf', 'allOf', '$ref', 'nullable'],
+  ...silent,
 ]);
 
 const allTypes = ['object', 'array', 'string', 'number', 'boolean', 'null'];
