@@ -63,8 +63,10 @@ test.each([
   expect(namesOf(nearestTools([...files, ...tools], ask(text), 5))).toContain(name);
 });
 
-test('of thousands of tools that all have words of a long request, the nearest are found without a wait of minutes', () => {
-  const many = Array.from({ length: 4000 }, (_, index) =>
+test('of thousands of tools that all have words of a long request, the nearest are found without a wait', {
+  timeout: 15_000,
+}, () => {
+  const many = Array.from({ length: 10_000 }, (_, index) =>
     tool(`read_${index}`, 'Reads the file and lists records of it.'),
   );
   const text = `Play this. ${Array.from({ length: 100_000 }, (_, index) => `read file records ${'x'.repeat(index % 300)}`).join(' ')}`;

@@ -2,8 +2,9 @@ import { isPlainObject, type JsonObject, type ToolDeclaration } from '@holdfast/
 
 /** `get_weather(city:string,days?:integer,parts:string[]) Looks up the weather`, as the model has read tools in its training. */
 export function toSignature({ name, description, inputSchema }: ToolDeclaration): string {
+  const required = requiredOf(inputSchema);
   const parameters = Object.entries(propertiesOf(inputSchema)).map(
-    ([parameter, schema]) => `${parameter}${isRequired(inputSchema, parameter) ? '' : '?'}:${toType(schema)}`,
+    ([parameter, schema]) => `${parameter}${required.has(parameter) ? '' : '?'}:${toType(schema)}`,
   );
   // A line break or a semicolon would look like the next tool.
   return `${name}(${parameters.join(',')}) ${toLowerStart(firstSentence(description.replaceAll(/[\s;]+/g, ' ')))}`;
@@ -37,9 +38,9 @@ function toWord(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value ?? null);
 }
 
-function isRequired(schema: JsonObject, name: string): boolean {
+function requiredOf(schema: JsonObject): ReadonlySet<unknown> {
   const required = schema['required'];
-  return Array.isArray(required) && required.includes(name);
+  return new Set(Array.isArray(required) ? required : []);
 }
 
 function propertiesOf(schema: JsonObject): Readonly<Record<string, unknown>> {

@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest';
+import { toSignature } from './signature.ts';
+
+test('a tool of a hundred thousand parameters does not keep everybody waiting', { timeout: 15_000 }, () => {
+  const names = Array.from({ length: 100_000 }, (_, index) => `p${index}`);
+  const inputSchema = {
+    type: 'object',
+    properties: Object.fromEntries(names.map((name) => [name, {}])),
+    required: names,
+  };
+  expect(toSignature({ name: 'do_it', description: 'does it', inputSchema })).toContain(',p99999:string) does it');
+});
