@@ -1,9 +1,7 @@
 import type { LlamaContextSequence, Token } from 'node-llama-cpp';
 
-interface Waiting {
-  readonly tokens: readonly Token[];
-  readonly resolve: (sequence: LlamaContextSequence) => void;
-}
+/** Takes the sequence that became free. */
+type Waiting = (sequence: LlamaContextSequence) => void;
 
 /** The sequences of a context: as many answers at once, everybody else waits in order. */
 export class Sequences {
@@ -44,12 +42,9 @@ export class Sequences {
     const free = this.#pick(tokens);
     if (free !== undefined) return free;
     return new Promise((resolve, reject) => {
-      const waiting: Waiting = {
-        tokens,
-        resolve: (sequence) => {
-          stopped.removeEventListener('abort', leave);
-          resolve(sequence);
-        },
+      const waiting: Waiting = (sequence) => {
+        stopped.removeEventListener('abort', leave);
+        resolve(sequence);
       };
       const leave = (): void => {
         this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
@@ -63,7 +58,7 @@ export class Sequences {
   #give(sequence: LlamaContextSequence): void {
     const next = this.#waiting.shift();
     if (next !== undefined) {
-      next.resolve(sequence);
+      next(sequence);
       return;
     }
     this.#free.push(sequence);
