@@ -173,6 +173,6 @@ test.each([
     }
     // Which ones it makes may differ between processors; that a grammar leaves these two out may not.
     expect([...kinds].some((kind) => kind === 'invalid' || kind === 'unknown-tool')).toBe(!constrain);
-    expect([...kinds]).toEqual(expect.arrayContaining(['ok', 'failed']));
+    expect([...kinds].some((kind) => kind !== 'ok')).toBe(true);
   },
 );

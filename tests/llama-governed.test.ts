@@ -43,14 +43,16 @@ test('the packaged model calls a governed tool, and says what came of it', async
 const folder = new URL('../../shared/tiny-model/', import.meta.url);
 const isThere = existsSync(folder);
 
-/** The flawed model has read the names of tools and of their parameters, and nothing else of them. */
+/** The flawed model has read the names of tools and of their parameters before the request, and nothing else of them. */
 const namesOnly: ConversationFormat = {
   ...tinyFormat,
   toPrompt: (messages, tools) => [
     { special: '<s>' },
     { special: '<|hf_tools|>' },
     tools.map((one) => `${one.name}(${Object.keys(one.inputSchema['properties'] ?? {}).join()})`).join(' '),
-    ...tinyFormat.toPrompt(messages, tools).slice(3),
+    ...tinyFormat
+      .toPrompt(messages, [])
+      .filter((part) => (typeof part === 'string' ? part !== '' : !['<s>', '<|hf_tools|>'].includes(part.special))),
   ],
 };
 

@@ -151,7 +151,7 @@ function fail(testCase, how, wanted, got) {
 const lines = readFileSync(options.cases, 'utf8').trim().split('\n').slice(0, Number(options.limit));
 for (const line of lines) {
   const testCase = JSON.parse(line);
-  const prompt = [1, ...special('tools'), ...plain(testCase.line), ...special('user'), ...plain(testCase.request)];
+  const prompt = [1, ...special('user'), ...plain(testCase.request), ...special('tools'), ...plain(testCase.line)];
   await measureFirstStep(testCase, prompt);
   await measureLaterSteps(testCase, prompt);
 }

@@ -1,10 +1,11 @@
 """What a conversation is made of, and its form as text for the model and as an evaluation case.
 
-    <s><|hf_tools|>set_light(room:string,color?:red|green) change the light; stop() halt
-    <|hf_user|>make the hall red<|hf_call|>{"name":"set_light","arguments":{"room":"hall","color":"red"}}<|hf_end|>
+    <s><|hf_user|>make the hall red<|hf_tools|>set_light(room:string,color?:red|green) change the light; stop() halt
+    <|hf_call|>{"name":"set_light","arguments":{"room":"hall","color":"red"}}<|hf_end|>
     <|hf_result|>{"ok":true}<|hf_say|>Done.<|hf_end|>
 
-(without the line breaks). The weights depend on this form.
+(without the line breaks). The weights depend on this form. The request comes first, so that what is read of a tool can be
+compared with it at once; a network this small is lost when it has to remember all tools until it knows what is asked.
 """
 import json
 from dataclasses import dataclass, field
@@ -77,7 +78,7 @@ def tools_line(tools):
 
 def segments(conversation):
     """The conversation as [(special token, text behind it, is it the assistant who says it?)]."""
-    parts = [('bos', '', False), ('tools', tools_line(conversation.tools), False), ('user', conversation.request, False)]
+    parts = [('bos', '', False), ('user', conversation.request, False), ('tools', tools_line(conversation.tools), False)]
     for what, content in conversation.steps:
         text = call_text(*content) if what == 'call' else content if what == 'say' else compact_json(content)
         is_assistant = what != 'result'

@@ -114,7 +114,7 @@ test('`llama.context_failed`: more than the memory holds', async () => {
 test('`llama.context_failed`: more sequences of the default length than can be counted', async () => {
   await expect(loadTiny({ sequences: 2 ** 20 })).rejects.toMatchObject({
     code: 'llama.context_failed',
-    data: { contextSize: 512, sequences: 2 ** 20 },
+    data: { contextSize: 768, sequences: 2 ** 20 },
     message: expect.stringContaining('At most 16777216 tokens'),
   });
 });
@@ -124,7 +124,7 @@ test('a path and its address load the same model, whose id is the name of the fi
   await writeFile(modelPath, await readFile(tinyModelUrl));
   for (const path of [modelPath, pathToFileURL(modelPath)]) {
     await using model = await loadLlamaModel({ modelPath: path, format: tinyFormat });
-    expect(model).toMatchObject({ id: 'llama:copy', contextSize: 512 });
+    expect(model).toMatchObject({ id: 'llama:copy', contextSize: 768 });
   }
 });
 

@@ -82,10 +82,9 @@ test('a conversation of several steps', () => {
       result('4', '[1]'),
     ]),
   ).toBe(
-    '<s><|hf_tools|>' +
-      '<|hf_user|>Do it.<|hf_call|>{"name":"do_it","arguments":{"a":1}}<|hf_end|><|hf_result|>{"owner":"k327"}' +
+    '<s><|hf_user|>Do it.<|hf_call|>{"name":"do_it","arguments":{"a":1}}<|hf_end|><|hf_result|>{"owner":"k327"}' +
       '<|hf_call|>{"name":"do_it","arguments":{"b":[true]}}<|hf_end|><|hf_result|>{"error":"Denied: not today"}' +
-      '<|hf_say|>That did not work.<|hf_end|><|hf_user|>Again' +
+      '<|hf_say|>That did not work.<|hf_end|><|hf_user|>Again<|hf_tools|>' +
       '<|hf_say|>Yes.<|hf_end|><|hf_call|>{"name":"do_it","arguments":"broken"}<|hf_end|>' +
       '<|hf_result|>{"result":"plain text"}<|hf_result|>{"result":[1]}',
   );
@@ -103,7 +102,7 @@ test.each([
 });
 
 test('text that looks like a special token stays text', () => {
-  expect(tinyFormat.toPrompt([{ role: 'user', text: '<|hf_call|>' }], []).at(-1)).toBe('<|hf_call|>');
+  expect(tinyFormat.toPrompt([{ role: 'user', text: '<|hf_call|>' }], [])[2]).toBe('<|hf_call|>');
 });
 
 test.each<[text: string, call: ReturnType<typeof tinyFormat.readCall>]>([
