@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { ModelRequest } from '@holdfast/core';
 import { tinyFormat, tinyModelUrl } from '@holdfast/model-tiny';
-import { getLlama, type LlamaContextSequence, type LlamaModel, type Token } from 'node-llama-cpp';
+import { getLlama, type LlamaContextSequence, LlamaLogLevel, type LlamaModel, type Token } from 'node-llama-cpp';
 import { maxTokens } from './tiny-model.ts';
 
 /** The binding without us: what has to be paid in any case. */
@@ -14,7 +14,13 @@ export interface BareModel extends AsyncDisposable {
 }
 
 export async function loadBare(): Promise<BareModel> {
-  const llama = await getLlama({ gpu: false, build: 'never', skipDownload: true, logLevel: 'error', maxThreads: 1 });
+  const llama = await getLlama({
+    gpu: false,
+    build: 'never',
+    skipDownload: true,
+    logLevel: LlamaLogLevel.error,
+    maxThreads: 1,
+  });
   const model = await llama.loadModel({ modelPath: fileURLToPath(tinyModelUrl), gpuLayers: 0 });
   const context = await model.createContext({ contextSize: model.trainContextSize, threads: 1 });
   const sequence = context.getSequence();
@@ -39,7 +45,7 @@ async function* write(
   model: LlamaModel,
   sequence: LlamaContextSequence,
   request: ModelRequest,
-): AsyncGenerator<Token, void, unknown> {
+): AsyncGenerator<Token, void, undefined> {
   await sequence.clearHistory();
   const tokens = tinyFormat
     .toPrompt(request.messages, request.tools)
