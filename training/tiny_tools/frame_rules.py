@@ -12,7 +12,7 @@ from tiny_tools.frames import SLOT
 from tiny_tools.values import KINDS, POOLS
 
 KEYS = {'id', 'names', 'descriptions', 'params', 'requests', 'results', 'domain'}
-COUNTS = {'names': (5, 9), 'descriptions': (4, 8), 'requests': (12, 26)}
+COUNTS = {'names': (5, 14), 'descriptions': (4, 12), 'requests': (12, 40)}
 # In a list "a, b and c", none may look like two.
 NEVER_LISTED = {'enum', 'bool'} | {kind for kind, pool in POOLS.items() if any(' and ' in value for value in pool)}
 NAME = re.compile(r'[A-Za-z][A-Za-z0-9_.-]{1,40}')
