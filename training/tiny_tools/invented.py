@@ -1,6 +1,7 @@
 """Conversations about tools that are put together: one call, none, a pair of calls, or a chain of two."""
 from tiny_tools import word_lists as lists
 from tiny_tools.conversation import NO_TOOL, Conversation
+from tiny_tools.frames import SLOT
 from tiny_tools.invented_requests import InventedRequests
 from tiny_tools.small_talk import GREETINGS
 
@@ -14,7 +15,7 @@ class Invented(InventedRequests):
     def outcome(self, noun):
         """(result object, answer) of a tool about the noun."""
         if self.chance(.14):
-            error = self.pick(lists.ERRORS) if self.chance(.7) else self.words(1, 3)
+            error = self.error()
             return {'error': error}, f'That did not work: {error}.'
         x = self.random.random()
         if x < .22:
@@ -27,6 +28,16 @@ class Invented(InventedRequests):
             items = [self.syllables() if self.chance(.7) else self.pick(lists.NOUNS) for _ in range(count)]
             return {'items': items}, ('Found: ' + ', '.join(items) + '.') if items else 'Nothing found.'
         return self.facts(noun)
+
+    def error(self):
+        """A word or two, or a sentence as programs write them."""
+        x = self.random.random()
+        if x < .4:
+            return self.pick(lists.ERRORS)
+        if x < .55:
+            return self.words(1, 3)
+        makers = {'word': self.fresh, 'noun': lambda: self.pick(lists.NOUNS), 'number': self.number}
+        return SLOT.sub(lambda match: str(makers[match.group(1)]()), self.pick(lists.ERROR_FORMS))
 
     def facts(self, noun):
         """One or two named values and the sentence that states them."""
@@ -111,7 +122,7 @@ class Invented(InventedRequests):
             first_result = {'ok': True}
         steps = [('call', (first.name, first_arguments))]
         if self.chance(.12):
-            error = self.pick(lists.ERRORS)
+            error = self.error()
             steps += [('result', {'error': error}), ('say', f'That did not work: {error}.')]
         else:
             result, answer = self.outcome(second.noun)

@@ -138,6 +138,18 @@ ERRORS = [
     'denied', 'not found', 'timed out', 'invalid input', 'rate limit', 'no access', 'server busy', 'locked',
     'quota exceeded', 'offline', 'already exists', 'expired',
 ]
+# As programs word them; {word} is one that is made up, {noun} an ordinary one, {number} a number.
+ERROR_FORMS = [
+    'Denied: `{word}` has not been read: read it first, then retry', 'Denied: nobody has approved this call',
+    'Denied: `{word}` may be called after `{noun}` only', 'Denied: {noun} {word} is not yours',
+    'Denied: at most {number} calls a run', 'there is no {noun} `{word}`', 'no {noun} of the name {word} was found',
+    'the {noun} {word} exists already', '`{word}` must be a number from 1 to {number}, got {noun}',
+    '`{word}` is missing', 'expected {noun} or {word}, got `{number}`', 'the server of {word} answered {number}',
+    'The tool did not answer within {number} seconds', 'cannot open {word}: permission denied',
+    'the {noun} is full: {number} of {number}', '{word} is in use by another {noun}', 'unknown {noun} {number}',
+    'Invalid arguments: `{word}` is not declared', 'the {noun} "{word}" was closed on day {number}',
+    'Too many requests: try again in {number} seconds',
+]
 RESULT_KEYS = '''
 status id count total value price date state result size rating owner url code balance level'''.split()
 # Pieces of English-like words.
