@@ -128,7 +128,7 @@ test.each([
       modelPath: flawed,
       format: tinyFormat,
       temperature: 1,
-      seed: 2,
+      seed: 7,
       maxTokens: 60,
       constrain,
     });
@@ -173,6 +173,6 @@ test.each([
     }
     // Which ones it makes may differ between processors; that a grammar leaves these two out may not.
     expect([...kinds].some((kind) => kind === 'invalid' || kind === 'unknown-tool')).toBe(!constrain);
-    expect([...kinds].some((kind) => kind !== 'ok')).toBe(true);
+    if (constrain) expect([...kinds]).toEqual(expect.arrayContaining(['ok', 'failed', 'denied']));
   },
 );
