@@ -56,6 +56,14 @@ test('what is there, what is missing, what need not be there, and models that we
   expect(local.needless).toHaveLength(3);
 });
 
+test.each(['{"version": "1.2', 'null', '{"version": 3}'])(
+  'a package whose manifest is %s is not installed',
+  async (text) => {
+    const { local } = await diagnose({}, { 'node_modules/node-llama-cpp/package.json': text });
+    expect(local.packages).toContainEqual({ name: 'node-llama-cpp', version: null });
+  },
+);
+
 test('a folder of models that cannot be read is told', async () => {
   const { rows, local } = await diagnose({ models: 'a file' });
   expect(local.reason).toContain('cannot be used');

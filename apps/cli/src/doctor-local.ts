@@ -1,6 +1,6 @@
 import { readdir, readFile, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { describeThrown } from '@holdfast/core';
+import { describeThrown, isPlainObject, parseJson } from '@holdfast/core';
 import { formatBytes } from './bytes.ts';
 import type { Host } from './host.ts';
 import { adapterPackage, bindingPackage, weightsPackage } from './local-models.ts';
@@ -42,10 +42,11 @@ export async function examineLocal({
   }
 }
 
-/** The version in a `package.json`. */
+/** The version in a `package.json`; `null` where it has none that can be read: what mends that is to install the package again. */
 export async function readVersion(path: string | undefined): Promise<string | null> {
   if (path === undefined) return null;
-  const { version }: { version?: unknown } = JSON.parse(await readFile(path, 'utf8'));
+  const manifest = parseJson(await readFile(path, 'utf8'));
+  const version = manifest.ok && isPlainObject(manifest.value) ? manifest.value['version'] : undefined;
   return typeof version === 'string' ? version : null;
 }
 

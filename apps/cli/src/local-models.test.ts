@@ -55,11 +55,13 @@ const fakeAdapter = standIn(
     if (globalThis.failToLoad) throw globalThis.failToLoad;
     globalThis.loaded = { options, closed: 0 };
     const loaded = globalThis.loaded;
-    return { id: 'llama:x', close: async () => { loaded.closed += 1; }, stream: async function* ({ signal }) {
+    return { id: 'llama:x', close: async () => { loaded.closed += 1; }, stream: async function* ({ signal, messages }) {
       if (loaded.closed) throw new Error('closed');
       loaded.asked = true;
       if (globalThis.hang) await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
-      yield { type: 'text-delta', text: 'Hi.' };
+      const calls = messages.some(({ role }) => role === 'tool') ? [] : (globalThis.calls ?? []);
+      for (const call of calls) yield { type: 'tool-call', ...call };
+      if (calls.length === 0) yield { type: 'text-delta', text: 'Hi.' };
       yield { type: 'finish', reason: 'stop' };
     } };
   };`,
@@ -237,6 +239,28 @@ test('Ctrl-C in the middle of an answer closes the model, too', async () => {
   interrupt('ctrl-c');
   expect(await ended).toBe(130);
   expect(lastLoaded()?.closed).toBe(1);
+  vi.unstubAllGlobals();
+});
+
+const publish = `export const METADATA = {
+  name: 'publish', function: 'publish', description: 'Publishes.', dangerous: true, parameters: { type: 'object' },
+};
+export const publish = () => 'published';
+`;
+
+test('a run that waited is resumed with its model, which is closed at the end of both', async () => {
+  await using folder = await createFolder({ ...fakeAdapter, ...fakeWeights, 'plugins/publish.mjs': publish });
+  vi.stubGlobal('loaded', undefined);
+  vi.stubGlobal('calls', [{ id: '1', name: 'publish', arguments: {} }]);
+  const inFolder = { directory: folder.path };
+  const waiting = await runHere(['run', 'Publish', '--model', 'local', '--suspend'], inFolder);
+  expect(waiting.exitCode).toBe(3);
+  const first = lastLoaded();
+  const [, id = '', call = ''] = /approve (\S+) (\S+)/.exec(waiting.stdout) ?? [];
+  await runHere(['approve', id, call], inFolder);
+  const { exitCode, stdout } = await runHere(['resume', id], inFolder);
+  expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: expect.stringMatching(/ok +publish/) });
+  expect([first?.closed, lastLoaded()?.closed, lastLoaded() === first]).toEqual([1, 1, false]);
   vi.unstubAllGlobals();
 });
 

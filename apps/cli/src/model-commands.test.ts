@@ -267,6 +267,19 @@ test('model list: what there is by name, what is pulled, and what was pulled by 
   expect(printed.models[0]).toMatchObject({ state: 'absent', bytesHere: 0, license: 'Apache-2.0' });
 });
 
+test('another file that was pulled under the name of one of ours has neither its licence nor its size', async () => {
+  await using setup = await setUp();
+  await setup.run(['model', 'pull', setup.server.url, '--sha256', sha256]);
+  const printed = async (bytes: number): Promise<readonly unknown[]> => {
+    const test = setup.open();
+    await listModels({ json: true }, test.host, [{ ...setup.named, name: 'tiny', bytes }]);
+    return JSON.parse(test.stdout()).models;
+  };
+  const state = { name: 'tiny', state: 'pulled', bytes: content.length, bytesHere: content.length };
+  expect(await printed(content.length)).toMatchObject([{ ...state, license: 'MIT', url: setup.server.url }]);
+  expect(await printed(content.length + 1)).toMatchObject([{ ...state, license: null, url: null }]);
+});
+
 test('the models that have a name: each is one file for ever, checked, and free to use', () => {
   const names = namedModels.map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);

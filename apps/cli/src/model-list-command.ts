@@ -82,7 +82,9 @@ async function describeNamed(
   const path = toModelPath(name, folder);
   const model = { name, parameters, bytes, license, path, url };
   const there = pulled.find((other) => other.name === name);
-  if (there !== undefined) return { ...model, bytes: there.bytes, state: 'pulled', bytesHere: there.bytes };
+  // Another file under its name, pulled by an address.
+  if (there !== undefined && there.bytes !== bytes) return describeOther(there);
+  if (there !== undefined) return { ...model, state: 'pulled', bytesHere: bytes };
   const part = await readPart(path, { url, sha256 });
   return part === undefined
     ? { ...model, state: 'absent', bytesHere: 0 }
