@@ -1,12 +1,13 @@
 // Measures a GGUF file on cases (JSON lines):
-//   node training/evaluate.mjs MODEL.gguf [--cases FILE] [--json FILE] [--failures FILE] [--limit N]
+//   node --conditions=holdfast-source training/evaluate.mjs MODEL.gguf [--cases FILE] [--json FILE] [--failures FILE] [--limit N]
 // free: the model decides between a call and an answer. grammar: a call is forced and has to fit one of the offered schemas.
 // Greedy.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { tinyFormat } from '../packages/model-tiny/src/index.ts';
 import { loadTinyModel } from './load-model.mjs';
 
-const contextTokens = 640;
+const contextTokens = 768;
 const longestAnswer = 160; // tokens
 const longestText = 80; // characters of a text in a forced call
 
@@ -21,24 +22,43 @@ const { values: options, positionals } = parseArgs({
 });
 const [modelPath] = positionals;
 if (modelPath === undefined) {
-  console.error('usage: node evaluate.mjs MODEL.gguf [--cases FILE] [--json FILE] [--failures FILE] [--limit N]');
+  console.error(
+    'usage: node --conditions=holdfast-source evaluate.mjs MODEL.gguf [--cases FILE] [--json FILE] [--failures FILE] [--limit N]',
+  );
   process.exit(2);
 }
 
-const { llama, model, LlamaCompletion } = await loadTinyModel(modelPath);
+const { llama, model, LlamaGrammarEvaluationState } = await loadTinyModel(modelPath);
 const context = await model.createContext({ contextSize: contextTokens, batchSize: contextTokens });
-const completion = new LlamaCompletion({ contextSequence: context.getSequence() });
+const sequence = context.getSequence();
 
 const special = (name) => model.tokenize(`<|hf_${name}|>`, true);
 const plain = (text) => (text === '' ? [] : model.tokenize(text, false));
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
-/** What the model writes after the tokens, and how long that took in milliseconds. */
-async function generate(tokens, more = {}) {
+/** As the package of the model writes it. */
+function promptOf({ request, tools }) {
+  const declared = tools.map(({ name, description, parameters }) => ({ name, description, inputSchema: parameters }));
+  return tinyFormat
+    .toPrompt([{ role: 'user', text: request }], declared)
+    .flatMap((part) => (typeof part === 'string' ? plain(part) : model.tokenize(part.special, true)));
+}
+
+/**
+ * What the model writes after the tokens, and how long that took in milliseconds. Token by token, as the adapter does it: what the
+ * binding has for completions came to other tokens than the network's likeliest.
+ */
+async function generate(tokens, grammar) {
+  await sequence.clearHistory();
   const startedAt = performance.now();
-  const settings = { maxTokens: longestAnswer, temperature: 0, ...more };
-  const { response } = await completion.generateCompletionWithMeta(tokens, settings);
-  return { text: response.trim(), milliseconds: performance.now() - startedAt };
+  const state = grammar === undefined ? undefined : new LlamaGrammarEvaluationState({ model, grammar });
+  const settings = { temperature: 0, grammarEvaluationState: state, yieldEogToken: true };
+  const written = [];
+  for await (const token of sequence.evaluate(tokens, settings)) {
+    if (model.isEogToken(token) || written.length === longestAnswer) break;
+    written.push(token);
+  }
+  return { text: model.detokenize(written).trim(), milliseconds: performance.now() - startedAt };
 }
 
 function parsed(text) {
@@ -114,7 +134,7 @@ async function measureFirstStep(testCase, prompt) {
   if (!same(call, wanted)) fail(testCase, 'free', wanted, text);
 
   const grammar = await grammarFor(testCase.tools);
-  const forced = await generate([...prompt, ...special('call')], { grammar });
+  const forced = await generate([...prompt, ...special('call')], grammar);
   spent('grammar', forced.milliseconds);
   const forcedCall = parsed(forced.text);
   count(groups, 'tool, grammar', forcedCall?.name === wanted.name);
@@ -151,7 +171,7 @@ function fail(testCase, how, wanted, got) {
 const lines = readFileSync(options.cases, 'utf8').trim().split('\n').slice(0, Number(options.limit));
 for (const line of lines) {
   const testCase = JSON.parse(line);
-  const prompt = [1, ...special('user'), ...plain(testCase.request), ...special('tools'), ...plain(testCase.line)];
+  const prompt = promptOf(testCase);
   await measureFirstStep(testCase, prompt);
   await measureLaterSteps(testCase, prompt);
 }

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 
 export async function loadTinyModel(modelPath) {
   const adapter = createRequire(new URL('../packages/adapter-llama-cpp/package.json', import.meta.url));
-  const { getLlama, LlamaCompletion } = await import(pathToFileURL(adapter.resolve('node-llama-cpp')).href);
+  const { getLlama, LlamaGrammarEvaluationState } = await import(pathToFileURL(adapter.resolve('node-llama-cpp')).href);
   const llama = await getLlama({ gpu: false, build: 'never', skipDownload: true, logLevel: 'error', maxThreads: 1 });
-  return { llama, model: await llama.loadModel({ modelPath }), LlamaCompletion };
+  return { llama, model: await llama.loadModel({ modelPath }), LlamaGrammarEvaluationState };
 }

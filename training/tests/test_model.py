@@ -15,7 +15,7 @@ if importlib.util.find_spec('torch'):
     from tiny_tools.model import Model
     from tiny_tools.probe import probe, spans
     from tiny_tools.tokenizer import SPECIAL, Tokenizer
-    from tiny_tools.train import loss_of
+    from tiny_tools.train import loss_of, split_parameters
 
 
 @unittest.skipUnless(importlib.util.find_spec('torch'), 'torch is missing')
@@ -63,6 +63,14 @@ class ModelTest(unittest.TestCase):
         self.assertEqual(step, 5)
         for name, tensor in self.model.state_dict().items():
             self.assertTrue(torch.equal(tensor, loaded.state_dict()[name]), name)
+
+    def test_the_matrices_that_multiply_are_told_from_the_other_parameters(self):
+        matrices, others = split_parameters(self.model)
+        self.assertEqual({id(one) for one in matrices + others}, {id(one) for one in self.model.parameters()})
+        self.assertEqual(len(matrices + others), len(list(self.model.parameters())))
+        self.assertTrue(all(one.dim() == 2 for one in matrices))
+        self.assertIn(id(self.model.embedding.weight), {id(one) for one in others})
+        self.assertEqual(len(matrices), 7 * SIZES['layers'])
 
     def test_padding_has_no_weight_and_what_others_say_has_little(self):
         tokens = [SPECIAL['bos'], SPECIAL['call'], 300, 301, 302, 303, 304, 305, 306, SPECIAL['end'], SPECIAL['result'], 310]

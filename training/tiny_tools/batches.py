@@ -13,7 +13,7 @@ DECISION_WEIGHT = 3.0  # of the token that decides between a call and an answer,
 NAME_STARTS = 4  # tokens from <|hf_call|> to the tool's name: {" name ":"
 NAME_TOKENS = 3
 MANY_TOOLS, MANY_TOOLS_SHARE = 10, .15  # most tools that are offered, and how often so many may be, after the drills
-DRILLS_SHARE = .3  # of conversations that end with the call, after the drills
+DRILLS_SHARE = .5  # of conversations that end with the call, after the drills
 LENGTH_STEP = 32  # tokens; lengths are rounded up to it
 
 

@@ -1,14 +1,17 @@
 """What a conversation is made of, and its form as text for the model and as an evaluation case.
 
-    <s><|hf_user|>make the hall red<|hf_tools|>set_light(room:string,color?:red|green) change the light; stop() halt
-    <|hf_call|>{"name":"set_light","arguments":{"room":"hall","color":"red"}}<|hf_end|>
+    <s><|hf_user|>make the hall red<|hf_tools|>2 set_light(room:string,color?:red|green) change the light; 0 stop() halt
+    <|hf_user|>make the hall red<|hf_call|>{"name":"set_light","arguments":{"room":"hall","color":"red"}}<|hf_end|>
     <|hf_result|>{"ok":true}<|hf_say|>Done.<|hf_end|>
 
 (without the line breaks). The weights depend on this form. The request comes first, so that what is read of a tool can be
-compared with it at once; a network this small is lost when it has to remember all tools until it knows what is asked.
+compared with it at once; a network this small is lost when it has to remember all tools until it knows what is asked. It
+comes once more to end the line of tools, which nothing else ends. What the numbers are stands in `nearness.py`.
 """
 import json
 from dataclasses import dataclass, field
+
+from tiny_tools.nearness import ranked
 
 NO_TOOL = 'I have no tool for that.'
 
@@ -71,14 +74,21 @@ def parameter_text(parameter):
     return parameter.name + ('?' if parameter.optional else '') + ':' + type_text + ('[]' if parameter.is_list else '')
 
 
-def tools_line(tools):
-    """All offered tools in one line: signature, space, description; joined by `; `."""
-    return '; '.join(f"{tool.name}({','.join(map(parameter_text, tool.parameters))}) {tool.description}" for tool in tools)
+def tool_text(tool):
+    """Signature, space, description."""
+    return f"{tool.name}({','.join(map(parameter_text, tool.parameters))}) {tool.description}"
+
+
+def tools_line(tools, request):
+    """All offered tools in one line, nearest to the request first, each behind its rank; joined by `; `."""
+    return '; '.join(ranked([tool_text(tool) for tool in tools], request))
 
 
 def segments(conversation):
     """The conversation as [(special token, text behind it, is it the assistant who says it?)]."""
-    parts = [('bos', '', False), ('user', conversation.request, False), ('tools', tools_line(conversation.tools), False)]
+    asked = ('user', conversation.request, False)
+    line = tools_line(conversation.tools, conversation.request)
+    parts = [('bos', '', False), asked, ('tools', line, False), asked]
     for what, content in conversation.steps:
         text = call_text(*content) if what == 'call' else content if what == 'say' else compact_json(content)
         is_assistant = what != 'result'
@@ -100,13 +110,14 @@ def schema(tool):
 
 
 def evaluation_case(conversation, number):
-    """A case for evaluate.mjs: the tools as line and as schemas, the request, the steps that are expected."""
+    """A case for evaluate.mjs: the tools as line (without ranks) and as schemas, the request, the steps that are expected."""
     steps = []
     for what, content in conversation.steps:
         steps.append({'call': {'name': content[0], 'arguments': content[1]}} if what == 'call' else {what: content})
     is_framed = any(tool.frame for tool in conversation.tools)
+    line = '; '.join(map(tool_text, conversation.tools))
     return {
         'id': number, 'kind': conversation.kind, 'set': 'free wording' if is_framed else 'made up',
-        'offered': len(conversation.tools), 'line': tools_line(conversation.tools), 'request': conversation.request,
+        'offered': len(conversation.tools), 'line': line, 'request': conversation.request,
         'tools': [schema(tool) for tool in conversation.tools], 'steps': steps,
     }

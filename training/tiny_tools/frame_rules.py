@@ -11,7 +11,7 @@ from tiny_tools import frames
 from tiny_tools.frames import SLOT
 from tiny_tools.values import KINDS, POOLS
 
-KEYS = {'id', 'names', 'descriptions', 'params', 'requests', 'results', 'domain'}
+KEYS = {'id', 'names', 'descriptions', 'params', 'requests', 'results', 'domain', 'theme'}
 COUNTS = {'names': (5, 14), 'descriptions': (4, 12), 'requests': (12, 40)}
 # In a list "a, b and c", none may look like two.
 NEVER_LISTED = {'enum', 'bool'} | {kind for kind, pool in POOLS.items() if any(' and ' in value for value in pool)}

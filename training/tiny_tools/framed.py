@@ -4,14 +4,18 @@ from typing import NamedTuple
 
 from tiny_tools import frames
 from tiny_tools.chooser import Chooser
-from tiny_tools.conversation import NO_TOOL, Conversation, Parameter, Tool
+from tiny_tools.conversation import NO_TOOL, Conversation, Parameter, Tool, tool_text
 from tiny_tools.frames import SLOT, are_confusable
 from tiny_tools.invented import Invented
+from tiny_tools.nearness import misleads
+from tiny_tools.side_remarks import with_remark
 from tiny_tools.small_talk import ANSWERING_FRAMES, SMALL_TALK
 from tiny_tools.typing_habits import vary
 from tiny_tools.values import Values, json_type
 
-KINDS = {'call': 82, 'none': 13, 'pair': 5}  # kind of conversation -> how often
+KINDS = {'call': 74, 'none': 21, 'pair': 5}  # kind of conversation -> how often
+# Of requests with more words of another tool than of their own: whoever wrote frames was told to avoid the tool's words.
+MISLEADING_LEFT_OUT = .65
 FREE_TEXT = {'text', 'title', 'query', 'topic', 'song', 'movie', 'book'}
 LINKS = [' and then ', ', then ', ' and ', '; after that ', '. Then ', '. Also, ', ' and after that ']
 
@@ -67,11 +71,11 @@ class Framed(Chooser):
         return Parameter(name, kind, type_name, options, optional, description.get('list', False), slot, phrases)
 
     def other_tool(self, frame, taken):
-        """Another offered tool: often of the same domain, sometimes one that is made up."""
+        """Another offered tool: mostly of the same domain or theme, sometimes one that is made up."""
         names = [tool.name for tool in taken]
-        for _ in range(0 if self.chance(.12) else 50):
-            pool = self.frames.by_domain[frame['domain']] if self.chance(.5) else self.frames.all
-            other = self.pick(pool)
+        near = [self.frames.by_domain[frame['domain']], self.frames.by_theme[frame['theme']]]
+        for _ in range(0 if self.chance(.08) else 50):
+            other = self.pick(self.pick(near) if self.chance(.75) else self.frames.all)
             if any(are_confusable(tool.frame, other) for tool in taken):
                 continue
             tool = self.tool(other)
@@ -82,6 +86,11 @@ class Framed(Chooser):
         return tool
 
     # ---- requests
+    def typed(self, text, edges):
+        """The text as somebody types it, now and then with something beside it."""
+        text = vary(self, text, *edges)
+        return with_remark(self.values, text, *edges) if self.chance(.2) else text
+
     def request(self, frame):
         form = self.pick(frame['requests'])
         slots = SLOT.findall(form)
@@ -139,7 +148,11 @@ class Framed(Chooser):
         else:
             steps = [('call', (tool.name, request.arguments)), *self.ending(tool)]
         self.random.shuffle(taken)
-        return Conversation(kind, taken, vary(self, text, *edges), steps)
+        text = self.typed(text, edges)
+        if kind == 'call' and self.chance(MISLEADING_LEFT_OUT):
+            if misleads([tool_text(one) for one in taken], text, taken.index(tool)):
+                return self.conversation(max_tools, kind)
+        return Conversation(kind, taken, text, steps)
 
     def pair(self, frame, max_tools):
         """Two calls in one request."""
@@ -160,7 +173,7 @@ class Framed(Chooser):
         steps = [
             ('call', (first.tool.name, first.arguments)), ('result', result),
             ('call', (second.tool.name, second.arguments)), *self.ending(second.tool)]
-        return Conversation('pair', taken, vary(self, text, first.begins_free, second.ends_free), steps)
+        return Conversation('pair', taken, self.typed(text, (first.begins_free, second.ends_free)), steps)
 
     def ending(self, tool):
         """The result of the last call and what is said then."""
@@ -169,7 +182,7 @@ class Framed(Chooser):
 
     def drill(self, max_tools=5):
         """Only the choice and the call, without what comes of it: short, so many fit into a minute."""
-        whole = self.conversation(max_tools, self.random.choices(['call', 'none'], [88, 12])[0])
+        whole = self.conversation(max_tools, self.random.choices(['call', 'none'], [78, 22])[0])
         return Conversation(whole.kind, whole.tools, whole.request, whole.steps[:1])
 
 

@@ -20,9 +20,10 @@ SLOT = re.compile(r'\{(\w+)\}')
 
 def load(folder=HERE / 'frames'):
     """All frames, in the order of their files."""
-    frames = [frame for path in sorted(folder.glob('*.json')) for frame in json.loads(path.read_text())]
-    for frame in frames:
-        frame['domain'] = frame['id'].split('.')[0]
+    frames = []
+    for path in sorted(folder.glob('*.json')):
+        for frame in json.loads(path.read_text()):
+            frames.append({**frame, 'domain': frame['id'].split('.')[0], 'theme': path.stem})
     return frames
 
 
@@ -54,16 +55,21 @@ def neighbours(pairs):
 
 
 class FrameSet:
-    """Frames, all and by domain."""
+    """Frames: all, by domain, and by theme, which is the file that they stand in."""
 
     def __init__(self, frames):
         self.all = frames
-        self.by_domain = {}
+        self.by_domain, self.by_theme = {}, {}
         for frame in frames:
             self.by_domain.setdefault(frame['domain'], []).append(frame)
+            self.by_theme.setdefault(frame['theme'], []).append(frame)
 
 
 FRAMES = load()
+# Words that values are made of; not those that join sentences.
+WORDS = sorted(
+    {word for frame in FRAMES for request in frame['requests'] for word in re.findall(r'[a-z]{5,}', SLOT.sub(' ', request.lower()))}
+    - set('please thanks thank right after later there these those would could should about which where while'.split()))
 RIVAL_PAIRS = json.loads((HERE / 'rivals.json').read_text())
 RIVALS = neighbours(RIVAL_PAIRS)
 CONFUSABLE = neighbours([*RIVAL_PAIRS, *sharing_a_form(FRAMES)])

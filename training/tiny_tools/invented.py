@@ -5,7 +5,7 @@ from tiny_tools.frames import SLOT
 from tiny_tools.invented_requests import InventedRequests
 from tiny_tools.small_talk import GREETINGS
 
-KINDS = {'call': 70, 'none': 14, 'chain': 11, 'pair': 5}  # kind of conversation -> how often
+KINDS = {'call': 66, 'none': 18, 'chain': 11, 'pair': 5}  # kind of conversation -> how often
 LINKS = [' and then ', ', then ', ' and ', '; after that ', '. Then ']
 
 
@@ -97,7 +97,7 @@ class Invented(InventedRequests):
             taken.append(self.tool(taken, tool if self.chance(.3) else None, few()))
         arguments, needs_verb = self.arguments(tool), any(other.noun == tool.noun for other in taken[1:])
         text = self.request(tool, arguments, needs_verb)
-        if len(taken) > 2 and self.chance(.12):
+        if len(taken) > 2 and self.chance(.18):
             offered = taken[1:]
             self.random.shuffle(offered)
             return Conversation('none', offered, text, [('say', NO_TOOL)])

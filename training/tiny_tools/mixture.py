@@ -3,7 +3,7 @@ from tiny_tools.chooser import Chooser
 from tiny_tools.framed import Framed
 from tiny_tools.invented import Invented
 
-FREE_WORDING = .65  # share of the conversations
+FREE_WORDING = .75  # share of the conversations
 
 
 class Mixture(Chooser):

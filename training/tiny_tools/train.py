@@ -25,7 +25,6 @@ WARM_UP = 60  # steps
 SAVE_EVERY = 120  # seconds
 REPORT_EVERY, PROBE_EVERY = 50, 500  # steps
 TARGETS_STEP = 128  # their number is rounded up to it
-DESCENT = 0.5  # the share of the run in which the learning rate falls
 
 
 def arguments():
@@ -39,6 +38,7 @@ def arguments():
     add('--workers', type=int, default=0, help='processes that only make conversations, for each training process')
     add('--device', default='cpu', help='cpu or cuda')
     add('--precision', choices=('f32', 'bf16'), default='f32', help='of the matrix products (default f32)')
+    add('--muon', action='store_true', help='let Muon, of torch 2.9 or later, train the matrices; a tenth slower a step')
     add('--compile', action='store_true', help='let torch 2 compile the network; takes about a minute at the start')
     add('--width', type=int, default=128, help='a multiple of 64 (default 128)')
     add('--layers', type=int, default=6)
@@ -47,6 +47,7 @@ def arguments():
     add('--context', type=int, default=512, help='most tokens of a conversation')
     add('--tokens', type=int, default=2200, help='tokens of a batch, for each process (default 2200)')
     add('--rate', type=float, default=2.5e-3, help='highest learning rate')
+    add('--descent', type=float, default=0.5, help='share of the run, its end, in which the rate falls (default 0.5)')
     add('--floor', type=float, default=0.03, help='share of the rate at the end')
     add('--easy', type=float, default=0.25, help='share of the run that drills the choice of a tool')
     add('--seed', type=int, default=1)
@@ -56,7 +57,7 @@ def arguments():
 
 def rate(options, step, fraction):
     """The learning rate: up for a minute of steps, flat, then a straight line down to the floor."""
-    falling = min(1.0, (1 - fraction) / DESCENT) * (1 - options.floor) + options.floor
+    falling = min(1.0, (1 - fraction) / options.descent) * (1 - options.floor) + options.floor
     return options.rate * min(1, (step + 1) / WARM_UP) * falling
 
 
@@ -72,6 +73,24 @@ def loss_of(network, ids, weights, options):
         logits = network(ids[:, :-1], at)
     each = functional.cross_entropy(logits.float(), target[at], reduction='none')
     return (each * weights).sum() / weights.sum()
+
+
+def split_parameters(model):
+    """(matrices, the others): Muon is for matrices that multiply, and an embedding only looks like one."""
+    matrices, others = [], []
+    for name, parameter in model.named_parameters():
+        (matrices if parameter.dim() == 2 and 'embedding' not in name else others).append(parameter)
+    return matrices, others
+
+
+def make_optimizers(model, options):
+    adam = dict(lr=options.rate, betas=(.9, .98), weight_decay=0.01)
+    if not options.muon:
+        return [torch.optim.AdamW(model.parameters(), **adam)]
+    matrices, others = split_parameters(model)
+    # Steps as large as AdamW's, so that one rate serves both.
+    muon = torch.optim.Muon(matrices, lr=options.rate, weight_decay=0.01, adjust_lr_fn='match_rms_adamw')
+    return [muon, torch.optim.AdamW(others, **adam)]
 
 
 def average_gradients(parameters, processes):
@@ -101,7 +120,7 @@ def run(rank, options):
         model = Model(*sizes).to(options.device)
     network = torch.compile(model, dynamic=True) if options.compile else model
     parameters = list(model.parameters())
-    optimizer = torch.optim.AdamW(parameters, lr=options.rate, betas=(.9, .98), weight_decay=0.01)
+    optimizers = make_optimizers(model, options)
     seed, how = options.seed * 1000 + rank * 100, (options.tokens, options.context, options.easy)
     batches = WorkerBatches(options.workers, seed, *how) if options.workers else BatchSource(seed, *how)
     started = saved = time.time()
@@ -119,16 +138,17 @@ def run(rank, options):
         fraction = clock.item() / options.seconds
         if fraction >= 1:
             break
-        for group in optimizer.param_groups:
+        for group in [group for one in optimizers for group in one.param_groups]:
             group['lr'] = rate(options, step, fraction)
         ids, weights = batches.next(fraction)
         loss = loss_of(network, ids.to(options.device), weights.to(options.device), options)
-        optimizer.zero_grad(set_to_none=True)
+        model.zero_grad(set_to_none=True)
         loss.backward()
         if together:
             average_gradients(parameters, options.processes)
         torch.nn.utils.clip_grad_norm_(parameters, 1.0)
-        optimizer.step()
+        for optimizer in optimizers:
+            optimizer.step()
         step += 1
         seen += ids.numel() * options.processes
         if step % REPORT_EVERY == 0:

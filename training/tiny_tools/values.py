@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 from tiny_tools.chooser import Chooser
+from tiny_tools.frames import WORDS
 
 POOLS = json.loads(Path(__file__).with_name('value_pools.json').read_text())
 CONSONANTS, VOWELS = 'bcdfghjklmnprstvwz', 'aeiou'
@@ -16,7 +17,7 @@ ind eam oat eel awn ew ay scr spl thr wh ph str sk sm sn sw tw'''.split()
 FIRST_NAMES = [name for name in POOLS['person'] if name.isalpha() and name[0].isupper()]
 MADE_UP = {'person', 'city', 'company', 'product', 'song', 'artist', 'movie', 'book', 'device', 'team'}  # two in five are
 CAPITALISED = {'person', 'city', 'company', 'song', 'artist', 'movie', 'book', 'team', 'country'}
-TWO_WORDS = {'song', 'movie', 'book'}
+TWO_WORDS = {'song', 'movie', 'book', 'person', 'artist', 'city', 'company', 'team'}
 ENDINGS = '.txt .md .ts .py .json .csv .pdf .log .png .jpg .yaml .html .sql .zip .docx .xml'.split()
 MONTHS = 'January February March April May June July August September October November December'.split()
 WEEKDAYS = 'Monday Tuesday Wednesday Thursday Friday Saturday Sunday'.split()
@@ -44,7 +45,7 @@ class Values(Chooser):
             word = self.made_up()
             if kind in CAPITALISED:
                 word = word.capitalize()
-            if kind in TWO_WORDS and self.chance(.5):
+            if kind in TWO_WORDS and self.chance(.4):
                 word += ' ' + self.made_up().capitalize()
             return word
         return self.pick(POOLS[kind])
@@ -60,10 +61,13 @@ class Values(Chooser):
 
     def words(self, low, high):
         count = self.between(low, high)
-        return ' '.join(self.pick(POOLS['word']) if self.chance(.85) else self.made_up() for _ in range(count))
+        return ' '.join(self.real_word() if self.chance(.85) else self.made_up() for _ in range(count))
+
+    def real_word(self):
+        return self.pick(POOLS['word'] if self.chance(.5) else WORDS)
 
     def stem(self):
-        return self.pick(POOLS['word']) if self.chance(.6) else self.made_up()
+        return self.real_word() if self.chance(.6) else self.made_up()
 
     def make_word(self):
         return self.stem()
@@ -159,11 +163,27 @@ class Values(Chooser):
         return '.'.join(str(self.between(1, 254)) for _ in range(4))
 
     # ---- what programs name
+    def label(self):
+        """Letters and digits in one to four parts, as things are labelled: K7, A-1203-X, 17/B, 203-55-9."""
+        def letters():
+            return ''.join(self.pick('ABCDEFGHJKLMNPQRSTUVWXYZ') for _ in range(self.between(1, 3)))
+        def digits():
+            return ''.join(self.pick('0123456789') for _ in range(self.pick([1, 2, 2, 3, 4, 5])))
+        parts = [self.pick([letters, digits])() for _ in range(self.pick([2, 2, 2, 3, 3, 4]))]
+        if all(part.isalpha() for part in parts):
+            parts[-1] = digits()
+        return self.pick(['-', '-', '', '', '/', '.', '_']).join(parts)
+
     def make_code(self):
+        if self.chance(.5):
+            return self.label()
         letters = self.pick(['INV', 'ORD', 'T', 'AB', 'X', 'REF', 'C', 'PO', 'BK', 'QX', 'ZR'])
         return letters + self.pick(['-', '-', '']) + str(self.between(1, 99999))
 
     def make_ref(self):
+        if self.chance(.4):
+            label = self.label()
+            return label.lower() if self.chance(.5) else label
         letter = self.pick('abcdefghkmnxqz')
         return letter + ''.join(self.pick('abcdef0123456789') for _ in range(self.between(3, 7)))
 

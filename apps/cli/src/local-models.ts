@@ -27,7 +27,7 @@ const localModel = 'local';
 const localPrefix = `${localModel}:`;
 /** Tokens. A text without a bound runs on under a grammar, and no call that the packaged model was shown is as long. */
 const longestTinyAnswer = 160;
-/** It was never shown more, and has no room for many. */
+/** It was seldom shown more, and has no room for many. */
 const mostTinyTools = 5;
 
 export interface LocalModel {

@@ -34,12 +34,12 @@ test.each<[schema: ToolDeclaration['inputSchema'], signature: string]>([
     'do_it(a:string,b:string[],c:object) does it',
   ],
 ])('the signature of %j is `%s`', (schema, signature) => {
-  expect(write([], [tool(schema)])).toBe(`<s><|hf_tools|>${signature}`);
+  expect(write([], [tool(schema)])).toBe(`<s><|hf_tools|>0 ${signature}`);
 });
 
 test('a description is one line, and never looks like the next tool', () => {
   expect(write([], [tool({ type: 'object' }, ' Looks\nit up; slowly. '), tool({ type: 'object' })])).toBe(
-    '<s><|hf_tools|>do_it() looks it up slowly; do_it() does it',
+    '<s><|hf_tools|>0 do_it() looks it up slowly; 0 do_it() does it',
   );
 });
 
@@ -55,7 +55,28 @@ test.each([
   ['No end', 'no end'],
   ['', ''],
 ])('of the description %j the model sees the first sentence, as its training had it', (description, seen) => {
-  expect(write([], [tool({ type: 'object' }, description)])).toBe(`<s><|hf_tools|>do_it() ${seen}`);
+  expect(write([], [tool({ type: 'object' }, description)])).toBe(`<s><|hf_tools|>0 do_it() ${seen}`);
+});
+
+test('the tools stand between the request and the request, the nearest one first', () => {
+  const named = (name: string, description: string): ToolDeclaration => ({
+    ...tool({ type: 'object' }, description),
+    name,
+  });
+  const tools = [named('stop', 'Halts.'), named('draw_map', 'Draws a map.'), named('readMap', 'Reads.')];
+  expect(
+    write(
+      [
+        { role: 'user', text: 'stop' },
+        { role: 'assistant', text: 'Why?', calls: [] },
+        { role: 'user', text: ' Draw the map. ' },
+      ],
+      tools,
+    ),
+  ).toBe(
+    '<s><|hf_user|>stop<|hf_say|>Why?<|hf_end|><|hf_user|>Draw the map.' +
+      '<|hf_tools|>3 draw_map() draws a map; 1 readMap() reads; 0 stop() halts<|hf_user|>Draw the map.',
+  );
 });
 
 test('a conversation of several steps', () => {
@@ -84,7 +105,7 @@ test('a conversation of several steps', () => {
   ).toBe(
     '<s><|hf_user|>Do it.<|hf_call|>{"name":"do_it","arguments":{"a":1}}<|hf_end|><|hf_result|>{"owner":"k327"}' +
       '<|hf_call|>{"name":"do_it","arguments":{"b":[true]}}<|hf_end|><|hf_result|>{"error":"Denied: not today"}' +
-      '<|hf_say|>That did not work.<|hf_end|><|hf_user|>Again<|hf_tools|>' +
+      '<|hf_say|>That did not work.<|hf_end|><|hf_user|>Again<|hf_tools|><|hf_user|>Again' +
       '<|hf_say|>Yes.<|hf_end|><|hf_call|>{"name":"do_it","arguments":"broken"}<|hf_end|>' +
       '<|hf_result|>{"result":"plain text"}<|hf_result|>{"result":[1]}',
   );

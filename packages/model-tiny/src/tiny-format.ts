@@ -7,27 +7,29 @@ import {
   type ToolCall,
   type ToolDeclaration,
 } from '@holdfast/core';
+import { rankTools } from './rank-tools.ts';
 import { firstSentence, toSignature } from './signature.ts';
 
 /**
- * The format in which the model of this package was trained: the request, the tools on one line behind it, then calls, results and
- * sentences.
+ * The format in which the model of this package was trained: the request, the tools on one line behind it, those with words of the
+ * request first, the request once more, then calls, results and sentences.
  * System messages are left out: it was never shown one. Of a tool's description and of an error the first sentence is told, of a
  * result the first 400 characters: it has 768 tokens for everything.
  *
- * Source: the training data, `user; tools; call; result; say` in special tokens called `<|hf_...|>`.
+ * Source: the training data, `user; tools; user; call; result; say` in special tokens called `<|hf_...|>`.
  */
 export const tinyFormat: ConversationFormat = Object.freeze({
   call: '<|hf_call|>',
   say: '<|hf_say|>',
   toPrompt: (messages: readonly Message[], tools: readonly ToolDeclaration[]): readonly PromptPart[] => {
-    const asked = messages.findLastIndex(({ role }) => role === 'user') + 1;
+    const asked = messages.findLastIndex(({ role }) => role === 'user');
+    const request = messages[asked];
     return [
       special('<s>'),
-      ...messages.slice(0, asked).flatMap(toParts),
+      ...messages.slice(0, asked + 1).flatMap(toParts),
       special('<|hf_tools|>'),
-      tools.map(toSignature).join('; '),
-      ...messages.slice(asked).flatMap(toParts),
+      rankTools(tools.map(toSignature), request?.role === 'user' ? request.text : '').join('; '),
+      ...messages.slice(Math.max(asked, 0)).flatMap(toParts),
     ];
   },
   toCallSchema: ({ name, inputSchema }: ToolDeclaration) => ({
