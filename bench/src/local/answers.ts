@@ -13,6 +13,7 @@ export async function measureAnswers(extent: Extent = everything): Promise<reado
   await using free = await loadTiny({ constrain: false });
   await using several = await loadTiny({ sequences: together });
   const next = createRequests();
+  const untooled = () => ({ ...next(), tools: [] });
   const bareAnswer = { name: 'binding', operations: 1, prepare: () => () => bare.answer(next()) };
   const ask = (name: string, model: LlamaModel): Subject => ({
     name,
@@ -24,15 +25,17 @@ export async function measureAnswers(extent: Extent = everything): Promise<reado
   return [
     {
       name: 'local: to the first token',
-      notes: ['Three tools and one sentence, never the same one. binding: node-llama-cpp alone, the same tokens.'],
+      notes: [
+        'One sentence, never the same one, and no tools: a call is told when it is whole. binding: node-llama-cpp alone, the same tokens.',
+      ],
       rows: await compare(
         [
-          { name: 'binding', operations: 1, prepare: () => () => bare.first(next()) },
+          { name: 'binding', operations: 1, prepare: () => () => bare.first(untooled()) },
           {
             name: 'first event',
             operations: 1,
             against: [{ name: 'binding' }],
-            prepare: () => () => firstEvent(free.stream(next())),
+            prepare: () => () => firstEvent(free.stream(untooled())),
           },
         ],
         options,
@@ -41,7 +44,7 @@ export async function measureAnswers(extent: Extent = everything): Promise<reado
     {
       name: 'local: an answer',
       notes: [
-        'The same, to the end of the answer. binding and "without a grammar" write what the model likes; "with a grammar" can write a call',
+        'Three tools beside the sentence, to the end of the answer. binding and "without a grammar" write what the model likes; "with a grammar" can write a call',
         'of an offered tool with arguments of its schema only. "four at once": the time of one of four that are asked together.',
       ],
       rows: await compare(
