@@ -1,5 +1,5 @@
 // Measures a GGUF file on cases (JSON lines):
-//   node --conditions=holdfast-source training/evaluate.mjs MODEL.gguf [--cases FILE] [--json FILE] [--failures FILE] [--limit N]
+//   node tooling/setup.mjs training/evaluate.mjs MODEL.gguf [--cases FILE] [--json FILE] [--failures FILE] [--limit N]
 // free: the model decides between a call and an answer. grammar: a call is forced and has to fit one of the offered schemas.
 // Greedy.
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ const { values: options, positionals } = parseArgs({
 const [modelPath] = positionals;
 if (modelPath === undefined) {
   console.error(
-    'usage: node --conditions=holdfast-source evaluate.mjs MODEL.gguf [--cases FILE] [--json FILE] [--failures FILE] [--limit N]',
+    'usage: node tooling/setup.mjs training/evaluate.mjs MODEL.gguf [--cases FILE] [--json FILE] [--failures FILE] [--limit N]',
   );
   process.exit(2);
 }
@@ -46,7 +46,7 @@ function promptOf({ request, tools }) {
 
 /**
  * What the model writes after the tokens, and how long that took in milliseconds. Token by token, as the adapter does it: what the
- * binding has for completions came to other tokens than the network's likeliest.
+ * binding has for completions puts one more beginning before them.
  */
 async function generate(tokens, grammar) {
   await sequence.clearHistory();

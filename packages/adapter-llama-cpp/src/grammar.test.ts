@@ -77,7 +77,7 @@ const schemas: Readonly<Record<string, JsonObject>> = {
   }),
 };
 
-const model = await loadTiny({ temperature: 3, seed: 7, maxTokens: 150, contextSize: 512 });
+const model = await loadTiny({ temperature: 3, seed: 8, maxTokens: 300, contextSize: 512 });
 afterAll(() => model.close());
 
 test.each(Object.entries(schemas))('%s: what is written fits the schema', async (_name, output) => {

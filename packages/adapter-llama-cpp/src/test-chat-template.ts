@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 
-/** A chat template that writes conversations as the packaged model has read them, calls and their results too. */
+/** A chat template in the words of the packaged model, though not in their order: the tools come first, as other models have them. */
 const template = `<|hf_tools|>
 {%- for tool in (tools or []) -%}
 {{ '; ' if not loop.first else '' }}{{ tool.function.name }}(
