@@ -4,11 +4,12 @@ import re
 import unittest
 
 from tiny_tools import frames, word_lists
-from tiny_tools.conversation import NO_TOOL, compact_json, evaluation_case, segments
+from tiny_tools.conversation import NO_TOOL, compact_json, evaluation_case, segments, tool_text
 from tiny_tools.framed import FREE_TEXT, Framed
 from tiny_tools.invented import Invented
 from tiny_tools.invented_words import is_held_out
 from tiny_tools.mixture import Mixture
+from tiny_tools.nearness import misleads
 
 MAKERS = [(maker, held_out) for maker in (Framed, Invented) for held_out in (False, True)]
 COUNT = 1500
@@ -110,6 +111,14 @@ class ConversationsTest(unittest.TestCase):
                     words = set(re.findall(r'\w+', conversation.request.lower())) - set(re.findall(r'\w+', said))
                     for parameter in left_out:
                         self.assertFalse(words & set(parameter.options), segments(conversation))
+
+    def test_few_requests_mislead(self):
+        asked = [one for one in self.conversations(Framed, False, 4000) if one.kind == 'call' and len(one.tools) > 1]
+        wanted = [[tool.name for tool in one.tools].index(one.steps[0][1][0]) for one in asked]
+        texts = [[tool_text(tool) for tool in one.tools] for one in asked]
+        misleading = sum(misleads(text, one.request, at) for text, one, at in zip(texts, asked, wanted, strict=True))
+        self.assertLess(misleading, .06 * len(asked))  # one in twelve, if none were left out
+        self.assertGreater(misleading, 0)
 
     def test_held_out_frames_never_occur_in_training(self):
         for conversation in self.conversations(Framed, False, 3000):

@@ -13,6 +13,14 @@ class ValuesTest(unittest.TestCase):
     def setUp(self):
         self.values = Values(random.Random(1))
 
+    def test_a_label_is_one_word_with_a_digit(self):
+        values = Values(random.Random(8))
+        labels = [values.label() for _ in range(2000)]
+        for label in labels:
+            self.assertRegex(label, r'^[A-Z0-9]+([-/._]?[A-Z0-9]+)*$')
+            self.assertRegex(label, r'\d')
+        self.assertGreater(len(set(labels)), 1500)
+
     def test_every_kind_gives_values_of_its_type_that_survive_json(self):
         for kind in sorted(KINDS - {'enum', 'bool'}):
             for _ in range(200):
