@@ -75,6 +75,8 @@ test.skipIf(process.platform === 'win32')(
       what: fc.constantFrom('good', 'bad', 'bad', 'harmful', 'gone'),
       pick: fc.nat(),
     });
+    // Of each place, what is kept in spite of a bad file; draws alone would leave that out once in a while.
+    const keeps = all.map((_, place) => ['good', 'bad', 'harmful', 'gone'].map((what) => ({ place, what, pick: 0 })));
     let kept = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 8 }), async (steps) => {
@@ -112,9 +114,9 @@ test.skipIf(process.platform === 'win32')(
         // No tool was called, so that nothing had to be copied.
         expect(readdirSync(project)).toEqual(['plugins']);
       }),
-      { numRuns: 10 },
+      { numRuns: 10, examples: keeps.map((steps) => [steps]) },
     );
-    expect(kept).toBeGreaterThan(0);
+    expect(kept).toBeGreaterThanOrEqual(all.length);
     expect(await canaries.tripped()).toEqual([]);
   },
 );
