@@ -19,10 +19,12 @@ export interface Server extends AsyncDisposable {
 
 /** Starts a server from the sources. The folder: this repository, where the packages of the local model are. */
 export async function startServer(argv: readonly string[], folder: string = root): Promise<Server> {
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const env = { PATH, NODE_COMPILE_CACHE, NO_COLOR: '1' };
   const child = spawn(
     process.execPath,
     ['--conditions=holdfast-source', program, 'serve', '--openai', '--port', '0', '--json', ...argv],
-    { cwd: folder, env: { PATH: process.env['PATH'], NO_COLOR: '1' }, stdio: ['ignore', 'pipe', 'pipe'] },
+    { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] },
   );
   const ended = once(child, 'close');
   let stderr = '';

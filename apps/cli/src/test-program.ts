@@ -73,7 +73,8 @@ async function spawnIn(
   await using made = await createFolder(files);
   const child = spawn(command, argv, {
     cwd: folder ?? made.path,
-    env: { PATH: process.env['PATH'], ...environment },
+    // With the kept sources it starts in half the time.
+    env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...environment },
   });
   child.stdin.end(input ?? '');
   let stdout = '';

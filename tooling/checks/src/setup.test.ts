@@ -1,5 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,10 +10,12 @@ import { afterAll, expect, test } from 'vitest';
 const setup = fileURLToPath(new URL('../../setup.mjs', import.meta.url));
 const folder = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-setup-')));
 const program = join(folder, 'program.ts');
+const own = join(folder, 'compiled');
 await writeFile(
   program,
   `const words: readonly string[] = process.argv.slice(2);
-console.log(JSON.stringify({ words, folder: process.cwd(), source: import.meta.resolve('#source') }));
+const compiled = process.env.NODE_COMPILE_CACHE;
+console.log(JSON.stringify({ words, folder: process.cwd(), source: import.meta.resolve('#source'), compiled }));
 if (words.includes('wait')) setInterval(() => {}, 1000);
 process.exitCode = 7;
 `,
@@ -31,10 +34,18 @@ test('arguments, folder, exit code and stdout are the program’s own, and it ru
   const words = ['a b', '--json', '"q$x', ''];
   const { status, stdout, stderr } = spawnSync(process.execPath, [setup, program, ...words], {
     encoding: 'utf8',
-    env: { ...process.env, INIT_CWD: folder },
+    env: { ...process.env, INIT_CWD: folder, NODE_COMPILE_CACHE: own },
   });
   expect({ status, stderr }).toEqual({ status: 7, stderr: '' });
-  expect(JSON.parse(stdout)).toEqual({ words, folder, source: expect.stringMatching(/source\.ts$/) });
+  expect(JSON.parse(stdout)).toEqual({ words, folder, source: expect.stringMatching(/source\.ts$/), compiled: own });
+});
+
+test('what Node.js makes of the sources is kept among the dependencies', () => {
+  const { NODE_COMPILE_CACHE: _, ...env } = process.env;
+  const { stdout } = spawnSync(process.execPath, [setup, program], { encoding: 'utf8', env });
+  const { compiled } = JSON.parse(stdout);
+  expect(compiled).toMatch(/node_modules[\\/]\.cache[\\/]node$/);
+  expect(existsSync(compiled)).toBe(true);
 });
 
 test.each(['SIGTERM', 'SIGINT'] as const)('%s reaches the program, and its end is passed on', async (signal) => {
