@@ -4,12 +4,12 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from handmade import data_and_money, developers, everyday, first, life, unusual
+from handmade import data_and_money, developers, everyday, first, life, unseen, unusual
 from handmade.checks import all_problems
 from handmade.writing import case
 
 FILE = Path(__file__).with_name('cases.jsonl')
-SETS = {'old': [first], 'new': [everyday, developers, data_and_money, life, unusual]}
+SETS = {'old': [first], 'new': [everyday, developers, data_and_money, life, unusual], 'unseen': [unseen]}
 
 
 def all_cases():

@@ -12,7 +12,7 @@ class HandmadeTest(unittest.TestCase):
         cases = all_cases()
         self.assertEqual([json.loads(line) for line in FILE.read_text().splitlines()], cases)
         self.assertEqual(all_problems(cases), [])
-        self.assertEqual(len(cases), 386)
+        self.assertEqual(len(cases), 536)
 
     def test_what_a_case_must_not_be(self):
         good = next(case for case in all_cases() if case['steps'][0].get('call', {}).get('arguments'))
