@@ -22,6 +22,8 @@ import { expect, test } from 'vitest';
 
 // An early checkpoint of the packaged model's training: it has learned what a call looks like, and little else. It invents tools,
 // breaks its JSON, repeats keys, mixes types up and gives arguments that nobody declared, as real models do.
+// Models make things up: what keeps ours from it is left out.
+const { quotedTexts: _, ...inventive } = tinyFormat;
 const flawed = new URL('./models/tiny-flawed.gguf', import.meta.url);
 
 const notes = defineSlice<string>({ id: 'notes', kind: 'list', reducers: { noted: (_state, text) => append(text) } });
@@ -126,7 +128,7 @@ test.each([
   async (_how, constrain) => {
     await using flawedModel = await loadLlamaModel({
       modelPath: flawed,
-      format: tinyFormat,
+      format: inventive,
       temperature: 1,
       seed: 2,
       maxTokens: 60,

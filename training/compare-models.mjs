@@ -1,6 +1,6 @@
 // Puts the packaged model and the offline stand-in to the same requests, as `--model local` and `--model offline` would answer them:
 //   node tooling/setup.mjs training/compare-models.mjs [MODEL.gguf] [--json] [--limit N]
-// unseen: set `new` of the hand-made cases, whose requests and tools neither was made for. start: what `npm start` shows, over its tools.
+// unseen: sets `new` and `unseen` of the hand-made cases, whose requests and tools neither was made for. start: what `npm start` shows, over its tools.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { nearestTools } from '../apps/cli/src/nearest-tools.ts';
@@ -33,7 +33,7 @@ function readUnseen() {
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line))
-    .filter((one) => one.set === 'new')
+    .filter(({ set }) => set !== 'old')
     .map(({ request, tools, steps }) => ({
       request,
       calls: steps[0].call === undefined ? [] : [steps[0].call],

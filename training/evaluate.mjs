@@ -1,15 +1,16 @@
 // Measures a GGUF file on cases (JSON lines):
 //   node tooling/setup.mjs training/evaluate.mjs MODEL.gguf [--cases FILE] [--json FILE] [--failures FILE] [--limit N]
-// free: the model decides between a call and an answer. grammar: a call is forced and has to fit one of the offered schemas.
-// Greedy.
+// A call is forced, and held to one of the offered schemas and to values that stand in the request, by the grammar of the adapter.
+// Apart from that: would the model have called, as sure as its format wants it (`callShare`)? Greedy.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { toGrammar } from '../packages/adapter-llama-cpp/src/grammar.ts';
 import { tinyFormat } from '../packages/model-tiny/src/index.ts';
 import { loadTinyModel } from './load-model.mjs';
 
 const contextTokens = 768;
 const longestAnswer = 160; // tokens
-const longestText = 80; // characters of a text in a forced call
+const { callShare = 0.5 } = tinyFormat;
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
@@ -36,11 +37,14 @@ const special = (name) => model.tokenize(`<|hf_${name}|>`, true);
 const plain = (text) => (text === '' ? [] : model.tokenize(text, false));
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
+const declared = ({ tools }) =>
+  tools.map(({ name, description, parameters }) => ({ name, description, inputSchema: parameters }));
+const messages = ({ request }) => [{ role: 'user', text: request }];
+
 /** As the package of the model writes it. */
-function promptOf({ request, tools }) {
-  const declared = tools.map(({ name, description, parameters }) => ({ name, description, inputSchema: parameters }));
+function promptOf(testCase) {
   return tinyFormat
-    .toPrompt([{ role: 'user', text: request }], declared)
+    .toPrompt(messages(testCase), declared(testCase))
     .flatMap((part) => (typeof part === 'string' ? plain(part) : model.tokenize(part.special, true)));
 }
 
@@ -61,6 +65,15 @@ async function generate(tokens, grammar) {
   return { text: model.detokenize(written).trim(), milliseconds: performance.now() - startedAt };
 }
 
+/** Which share of the likelihood of a call and of a text the call has. */
+async function callShareAfter(tokens) {
+  await sequence.clearHistory();
+  const last = [tokens.at(-1), { generateNext: { probabilities: true } }];
+  const { probabilities } = (await sequence.controlledEvaluate([...tokens.slice(0, -1), last])).at(-1).next;
+  const [forCall, forText] = ['call', 'say'].map((name) => probabilities.get(special(name)[0]) ?? 0);
+  return forCall / (forCall + forText);
+}
+
 function parsed(text) {
   try {
     return JSON.parse(text);
@@ -70,26 +83,16 @@ function parsed(text) {
 }
 
 /** A grammar that lets through one call of one of the tools. */
-function grammarFor(tools) {
-  const branches = tools.map(({ name, parameters }) => {
-    const properties = {};
-    for (const [key, schema] of Object.entries(parameters.properties)) {
-      properties[key] = schema.type === 'string' ? { ...schema, maxLength: longestText } : schema;
-    }
-    return {
-      type: 'object',
-      properties: { name: { const: name }, arguments: { ...parameters, properties } },
-      required: ['name', 'arguments'],
-      additionalProperties: false,
-    };
-  });
-  return llama.createGrammarForJsonSchema(branches.length > 1 ? { oneOf: branches } : branches[0]);
+function grammarFor(testCase) {
+  const schemas = declared(testCase).map((tool) => tinyFormat.toCallSchema(tool));
+  return llama.createGrammar({ grammar: toGrammar(schemas, tinyFormat.quotedTexts(messages(testCase))).text });
 }
 
 // group -> measure -> [hits, cases]
 const tally = new Map();
 const failures = [];
-const times = { free: [0, 0], grammar: [0, 0] };
+const shares = [];
+const times = [];
 
 function count(groups, measure, hit) {
   for (const group of groups) {
@@ -102,11 +105,6 @@ function count(groups, measure, hit) {
   }
 }
 
-function spent(what, milliseconds) {
-  times[what][0] += milliseconds;
-  times[what][1] += 1;
-}
-
 const groupsOf = (testCase) => [
   'all',
   `set ${testCase.set}${testCase.unusual === true ? ', unusual' : ''}`,
@@ -116,31 +114,28 @@ const groupsOf = (testCase) => [
 async function measureFirstStep(testCase, prompt) {
   const wanted = testCase.steps[0].call;
   const groups = groupsOf(testCase);
-  const { text, milliseconds } = await generate(prompt);
-  spent('free', milliseconds);
-  const isCall = text.startsWith('{');
+  const share = await callShareAfter(prompt);
+  const calls = share >= callShare;
   if (wanted === undefined) {
-    count(groups, 'refused, none fits', !isCall);
-    if (testCase.near === true) count(groups, 'refused, one near', !isCall);
-    if (isCall) fail(testCase, 'a call though no tool fits', undefined, text);
+    shares.push({ share });
+    count(groups, 'refused, none fits', !calls);
+    if (testCase.near === true) count(groups, 'refused, one near', !calls);
+    if (calls) fail(testCase, { share, wanted, got: 'a call' });
     return;
   }
-  const call = isCall ? parsed(text) : undefined;
-  count(groups, 'tool, free', call?.name === wanted.name);
-  count(groups, 'exact, free', same(call, wanted));
-  count(groups, 'refused wrongly', !isCall);
-  count(groups, 'malformed, free', isCall && call === undefined);
-  count(groups, 'not offered', call !== undefined && !testCase.tools.some((tool) => tool.name === call.name));
-  if (!same(call, wanted)) fail(testCase, 'free', wanted, text);
-
-  const grammar = await grammarFor(testCase.tools);
-  const forced = await generate([...prompt, ...special('call')], grammar);
-  spent('grammar', forced.milliseconds);
-  const forcedCall = parsed(forced.text);
-  count(groups, 'tool, grammar', forcedCall?.name === wanted.name);
-  count(groups, 'exact, grammar', same(forcedCall, wanted));
-  count(groups, 'malformed, grammar', forcedCall === undefined);
-  if (!same(forcedCall, wanted)) fail(testCase, 'grammar', wanted, forced.text);
+  const { text, milliseconds } = await generate([...prompt, ...special('call')], await grammarFor(testCase));
+  times.push(milliseconds);
+  const call = parsed(text);
+  const isTool = call?.name === wanted.name;
+  const isExact = same(call, wanted);
+  shares.push({ share, isTool });
+  count(groups, 'right tool', isTool);
+  count(groups, 'exact call', isExact);
+  count(groups, 'cut', call === undefined);
+  count(groups, 'refused wrongly', !calls);
+  count(groups, 'right tool, not refused', calls && isTool);
+  count(groups, 'exact call, not refused', calls && isExact);
+  if (!calls || !isExact) fail(testCase, { share, wanted, got: text });
 }
 
 /** Each later step, after the expected earlier ones. */
@@ -163,9 +158,8 @@ async function measureLaterSteps(testCase, prompt) {
   }
 }
 
-function fail(testCase, how, wanted, got) {
-  const { id, line, request } = testCase;
-  failures.push({ id, how, line, request, wanted, got });
+function fail({ id, line, request }, { share, wanted, got }) {
+  failures.push({ id, line, request, share, wanted, got });
 }
 
 const lines = readFileSync(options.cases, 'utf8').trim().split('\n').slice(0, Number(options.limit));
@@ -181,11 +175,22 @@ for (const group of [...tally.keys()].sort()) {
   console.log(`\n${group}`);
   for (const [measure, pair] of tally.get(group)) console.log(`  ${measure.padEnd(24)}${percent(pair)}`);
 }
-const average = ([sum, turns]) => (turns === 0 ? 0 : Math.round(sum / turns));
-console.log(`\nmilliseconds: ${average(times.free)} a free turn, ${average(times.grammar)} a call with grammar`);
+console.log('\nIf a call needed another share than `callShare`:');
+for (const least of [0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9]) {
+  const refuses = ({ share }) => share < least;
+  const calls = shares.filter(({ isTool }) => isTool !== undefined);
+  const others = shares.filter(({ isTool }) => isTool === undefined);
+  const tools = calls.filter((one) => one.isTool && !refuses(one));
+  const refused = others.filter(refuses);
+  const all = percent([tools.length + refused.length, shares.length]).padEnd(14);
+  console.log(
+    `  ${least.toFixed(2)}  right ${all} tool ${tools.length}, refused ${refused.length}, wrongly ${calls.filter(refuses).length}`,
+  );
+}
+const milliseconds = Math.round(times.reduce((sum, one) => sum + one, 0) / times.length);
+console.log(`\nmilliseconds: ${milliseconds} a call`);
 if (options.json !== undefined) {
   const results = Object.fromEntries([...tally].map(([group, measures]) => [group, Object.fromEntries(measures)]));
-  const milliseconds = { free: average(times.free), grammar: average(times.grammar) };
   writeFileSync(
     options.json,
     `${JSON.stringify({ model: modelPath, cases: lines.length, results, milliseconds }, null, 2)}\n`,

@@ -62,6 +62,11 @@ export function contextOverflow(
   );
 }
 
+interface GrammarUse {
+  readonly tools?: readonly string[];
+  readonly quoted?: readonly string[] | undefined;
+}
+
 /** Grammars by their text: the tools of a conversation stay the same. */
 export class Grammars {
   readonly #llama: Llama;
@@ -73,12 +78,12 @@ export class Grammars {
     this.#onLowered = onLowered;
   }
 
-  /** Of JSON that fits one of the schemas. */
-  of(schemas: readonly JsonObject[], tools?: readonly string[]): Promise<LlamaGrammar> {
-    const { text, lowered } = toGrammar(schemas);
+  /** Of JSON that fits one of the schemas; with `quoted`, of values that stand in those texts. */
+  of(schemas: readonly JsonObject[], about: GrammarUse = {}): Promise<LlamaGrammar> {
+    const { text, lowered } = toGrammar(schemas, about.quoted);
     const known = this.#known.get(text);
     if (known !== undefined) return known;
-    if (lowered.length > 0) this.#onLowered?.({ tools, lowered });
+    if (lowered.length > 0) this.#onLowered?.({ tools: about.tools, lowered });
     const made = this.#llama.createGrammar({ grammar: text });
     this.#known.set(text, made);
     const [oldest] = this.#known.keys();

@@ -36,6 +36,20 @@ test('a call, its result, and what is said of it', async () => {
   expect(textOf(answered)).toContain('k327');
 });
 
+test('how sure it has to be for a call is said by the format', async () => {
+  const asked = { messages: user('I need the weather for Zanzibar'), tools };
+  const greeted = { messages: user('How are you?'), tools };
+  for (const [callShare, calls] of [
+    [0, [1, 1]],
+    [0.7, [1, 0]],
+    [1, [0, 0]],
+  ] as const) {
+    await using model = await loadTiny({ format: { ...tinyFormat, callShare } });
+    const answers = [await ask(model, asked), await ask(model, greeted)];
+    expect(answers.map((events) => callsOf(events).length)).toEqual(calls);
+  }
+});
+
 test('a call of a tool that was not offered, or with arguments of another shape, is impossible', async () => {
   await using model = await loadTiny({ temperature: 4, seed: 1, maxTokens: 120, contextSize: 640 });
   const word = fc.stringMatching(/^[a-z]{2,8}$/);

@@ -35,7 +35,13 @@ export function answerInFormat(format: ConversationFormat, answering: Answering)
         written.text += part;
         if (part !== '' && !written.isCall) push({ type: 'text-delta', text: part });
       };
-      const begins = await begin(writer, request, { last, call, say, constrain: answering.constrain });
+      const begins = await begin(writer, request, {
+        last,
+        call,
+        say,
+        callShare: format.callShare ?? 0.5,
+        constrain: answering.constrain,
+      });
       if (stopped.aborted) return;
       written.isCall = begins === call;
       const grammar = await grammarOf(request, written.isCall, { format, answering });
@@ -73,7 +79,7 @@ export function answerInFormat(format: ConversationFormat, answering: Answering)
 }
 
 function grammarOf(
-  { tools, output }: ModelRequest,
+  { messages, tools, output }: ModelRequest,
   isCall: boolean,
   { format, answering }: { readonly format: ConversationFormat; readonly answering: Answering },
 ): Promise<LlamaGrammar> | undefined {
@@ -81,10 +87,7 @@ function grammarOf(
   if (!constrain) return undefined;
   if (isCall) {
     const schemas = tools.map((tool) => format.toCallSchema(tool));
-    return grammars.of(
-      schemas,
-      tools.map(({ name }) => name),
-    );
+    return grammars.of(schemas, { tools: tools.map(({ name }) => name), quoted: format.quotedTexts?.(messages) });
   }
   return output === undefined ? undefined : grammars.of([output]);
 }
@@ -94,6 +97,7 @@ interface Beginning {
   readonly last: Token;
   readonly call: Token;
   readonly say: Token;
+  readonly callShare: number;
   readonly constrain: boolean;
 }
 
@@ -101,10 +105,12 @@ interface Beginning {
 async function begin(
   writer: Writer,
   { tools, output }: ModelRequest,
-  { last, call, say, constrain }: Beginning,
+  { last, call, say, callShare, constrain }: Beginning,
 ): Promise<Token | undefined> {
   if (tools.length === 0) return constrain || output !== undefined ? say : undefined;
-  return constrain ? writer.choose(last, [call, say]) : undefined;
+  if (!constrain) return undefined;
+  const [forCall, forText] = await writer.weigh(last, [call, say]);
+  return forCall >= callShare * (forCall + forText) ? call : say;
 }
 
 /** Reads and writes tokens in one sequence. */
@@ -132,13 +138,13 @@ class Writer {
     return this.#stopped.aborted ? undefined : prompt.at(-1);
   }
 
-  /** The likeliest of `tokens` after `last`, which is not taken into the sequence. */
-  async choose(last: Token, tokens: readonly Token[]): Promise<Token | undefined> {
+  /** How likely each of two is after `last`, which is not taken into the sequence. */
+  async weigh(last: Token, [one, other]: readonly [Token, Token]): Promise<readonly [number, number]> {
     const index = this.#sequence.nextTokenIndex;
     const [output] = await this.#sequence.controlledEvaluate([[last, { generateNext: { probabilities: true } }]]);
     await this.#sequence.eraseContextTokenRanges([{ start: index, end: index + 1 }]);
     const probabilities = output?.next.probabilities;
-    return [...tokens].sort((one, other) => (probabilities?.get(other) ?? 0) - (probabilities?.get(one) ?? 0))[0];
+    return [probabilities?.get(one) ?? 0, probabilities?.get(other) ?? 0];
   }
 
   async *write(tokens: readonly Token[], grammar: LlamaGrammar | undefined): AsyncGenerator<Token, void, void> {

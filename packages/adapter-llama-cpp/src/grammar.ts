@@ -1,5 +1,6 @@
 import { isPlainObject, type JsonObject } from '@holdfast/core';
 import { basics, GrammarWriter } from './grammar-writer.ts';
+import { type QuotedValues, quotedValues } from './quoted-values.ts';
 import {
   countOf,
   held,
@@ -37,13 +38,15 @@ export interface Grammar {
 /**
  * A grammar of the JSON that one of `schemas` allows: without spaces, properties in their order, optional ones present or not, and
  * none that is not declared where some are. Whatever it generates is JSON of the declared shape; the keywords that it does not
- * hold are in `lowered`.
+ * hold are in `lowered`. With `quoted`, free texts and numbers are only such as stand in those texts: an optional property is left out
+ * where none fits, and a required one may have any.
  *
  * Source: grammars/README.md of llama.cpp.
  */
-export function toGrammar(schemas: readonly JsonObject[]): Grammar {
+export function toGrammar(schemas: readonly JsonObject[], quoted?: readonly string[]): Grammar {
   const writer = new GrammarWriter();
-  const roots = schemas.map((schema) => new SchemaRules(writer, schema).ruleOf(schema, '', 0));
+  const values = quoted === undefined ? undefined : quotedValues(writer, quoted);
+  const roots = schemas.map((schema) => new SchemaRules(writer, schema, values).ruleOf(schema, '', 0));
   return { text: writer.toText(roots), lowered: writer.lowered };
 }
 
@@ -61,14 +64,16 @@ const maxRepeat = 2000;
 class SchemaRules {
   readonly #writer: GrammarWriter;
   readonly #root: Schema;
+  readonly #quoted: QuotedValues | undefined;
   readonly #references = new Map<string, string>();
   readonly #circles = new Map<string, boolean>();
   readonly #strings = new Map<string, string>();
   #room = maxSize;
 
-  constructor(writer: GrammarWriter, root: Schema) {
+  constructor(writer: GrammarWriter, root: Schema, quoted: QuotedValues | undefined) {
     this.#writer = writer;
     this.#root = root;
+    this.#quoted = quoted;
   }
 
   ruleOf(schema: unknown, path: string, depth: number): string {
@@ -103,9 +108,15 @@ class SchemaRules {
   #typed(type: string, schema: Schema, path: string, depth: number): string {
     if (type === 'object') return this.#object(schema, path, depth);
     if (type === 'array') return this.#array(schema, path, depth);
+    if (type === 'integer' || type === 'number') return this.#quoted?.numberRule(type) ?? type;
     if (type !== 'string') return basics.has(type) ? type : 'value';
     const least = countOf(schema['minLength']) ?? 0;
     const most = countOf(schema['maxLength']);
+    const quoted = this.#quoted?.textRule(least, most);
+    if (quoted !== undefined) {
+      if (!quoted.holdsLength) this.#writer.lowered.push({ path, keyword: 'maxLength' });
+      return quoted.rule;
+    }
     if (least === 0 && most === undefined) return 'string';
     const known = this.#strings.get(`${least},${most}`);
     if (known !== undefined) return known;
@@ -151,10 +162,12 @@ class SchemaRules {
       this.#writer.lowered.push({ path, keyword: 'properties' });
       return 'object';
     }
-    const entries = properties.map(([name, property]) => ({
-      rule: `${toLiteral(name)} ":" ${this.#named(property, `${path}/properties/${toStep(name)}`, depth)}`,
-      isRequired: required.has(name),
-    }));
+    const entries = properties
+      .filter(([name, property]) => required.has(name) || this.#quoted?.lacks(property) !== true)
+      .map(([name, property]) => ({
+        rule: `${toLiteral(name)} ":" ${this.#named(property, `${path}/properties/${toStep(name)}`, depth)}`,
+        isRequired: required.has(name),
+      }));
     return `"{" ${this.#entries(entries, 0, true)} "}"`;
   }
 

@@ -28,6 +28,8 @@ test.each<[what: string, options: Partial<Record<keyof LlamaModelOptions, unknow
   ['a temperature that is no number', { temperature: Number.NaN }],
   ['no tokens', { maxTokens: 0 }],
   ['no grammar for a chat template', { constrain: false, format: undefined }],
+  ['a share above 1', { format: { ...tinyFormat, callShare: 1.1 } }],
+  ['a share that is no number', { format: { ...tinyFormat, callShare: Number.NaN } }],
   ['a format of another model', { format: { ...tinyFormat, say: '<|nobody|>' } }],
 ])('`options.invalid`: %s', async (_what, options) => {
   await expect(loadTiny(options as Partial<LlamaModelOptions>)).rejects.toMatchObject({ code: 'options.invalid' });

@@ -212,6 +212,8 @@ function checkOptions(options: LlamaModelOptions): void {
   }
   if (!(Number.isFinite(temperature) && temperature >= 0))
     throw invalid('temperature', 'a number from 0 on', temperature);
+  const { callShare = 0 } = format ?? {};
+  if (!(callShare >= 0 && callShare <= 1)) throw invalid('format.callShare', 'a number from 0 to 1', callShare);
   if (!constrain && format === undefined) throw invalid('constrain', 'true where there is no `format`', constrain);
 }
 

@@ -14,8 +14,12 @@ export interface ConversationFormat {
   readonly call: string;
   /** The special token that begins a text. */
   readonly say: string;
+  /** How sure a model has to be for a call, where it is to choose between the two: a share of 0 to 1. Default 0.5: it is the likelier one. */
+  readonly callShare?: number;
   /** JSON Schema of what is written of a call of this tool; without spaces, in the order of its properties. */
   toCallSchema(tool: ToolDeclaration): JsonObject;
+  /** For models that only copy: where the texts and numbers of a call have to stand. Left out: they may be anything. */
+  quotedTexts?(messages: readonly Message[]): readonly string[];
   /** What was written as a call; `undefined` where it can be read as none. */
   readCall(text: string): ToolCall | undefined;
 }

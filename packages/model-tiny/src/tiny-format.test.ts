@@ -126,6 +126,15 @@ test('text that looks like a special token stays text', () => {
   expect(tinyFormat.toPrompt([{ role: 'user', text: '<|hf_call|>' }], [])[2]).toBe('<|hf_call|>');
 });
 
+test('values are taken from what people and tools said, not from the words of the model', () => {
+  const messages = [
+    { role: 'user', text: ' Where is Ann? ' },
+    { role: 'assistant', text: 'Somewhere.', calls: [{ id: '1', name: 'find', arguments: '{}' }] },
+    { role: 'tool', callId: '1', name: 'find', text: 'room 4', success: true },
+  ] as const;
+  expect(tinyFormat.quotedTexts?.(messages)).toEqual(['Where is Ann?', '{"result":"room 4"}']);
+});
+
 test.each<[text: string, call: ReturnType<typeof tinyFormat.readCall>]>([
   ['{"name":"do_it","arguments":{"a":1}}', { name: 'do_it', arguments: '{"a":1}' }],
   [' { "name" : "do_it" , "arguments" : {} } ', { name: 'do_it', arguments: '{} ' }],
