@@ -98,7 +98,7 @@ const count = { type: 'integer' };
 test.each<[what: string, request: string, schema: JsonObject, wanted: unknown]>([
   ['an optional number is left out where the request has none', 'tidy up', objectOf({ count }, []), {}],
   ['an optional integer, where it has a fraction only', 'add 2.5 of it', objectOf({ count }, []), {}],
-  ['an optional text, where none is so short', 'tomatoes', objectOf({ a: { type: 'string', maxLength: 3 } }, []), {}],
+  ['a text of a least length', 'go on', objectOf({ a: { type: 'string', minLength: 3 } }), { a: 'go on' }],
   ['a required number is any where there is none', 'tidy up', objectOf({ count }), { count: expect.any(Number) }],
   ['the only number is it', 'wait 45s please', objectOf({ count }), { count: 45 }],
   ['a number in a word is none', 'open B7 and v2_3', objectOf({ count }, []), {}],
@@ -124,6 +124,16 @@ test.each<[what: string, request: string, schema: JsonObject, wanted: unknown]>(
   ['nor a yes or no', 'now', objectOf({ a: { type: 'boolean' } }), { a: expect.any(Boolean) }],
 ])('%s', async (_what, request, schema, wanted) => {
   expect(await argumentsOf(request, schema)).toEqual(wanted);
+});
+
+test.each<[what: string, request: string, property: JsonObject]>([
+  ['a text where none is so short', 'tomatoes', { type: 'string', maxLength: 3 }],
+  ['a text where nothing was said', ' ', { type: 'string' }],
+  ['a number that no double holds', 'pay 12345678901234567890', count],
+])('an optional property is not there to be written: %s', (_what, request, property) => {
+  const schema = objectOf({ a: property }, []);
+  expect(toGrammar([schema]).text).toContain(String.raw`"\"a\""`);
+  expect(toGrammar([schema], [request]).text).not.toContain(String.raw`"\"a\""`);
 });
 
 test('lengths that would make a list too long are not held, and that is said', () => {
