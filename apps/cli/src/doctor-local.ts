@@ -2,6 +2,7 @@ import { readdir, readFile, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describeThrown, isPlainObject, parseJson } from '@holdfast/core';
 import { formatBytes } from './bytes.ts';
+import { hasCode } from './has-code.ts';
 import type { Host } from './host.ts';
 import { adapterPackage, bindingPackage, weightsPackage } from './local-models.ts';
 import { findManifest } from './provider-package.ts';
@@ -54,8 +55,11 @@ export async function readVersion(path: string | undefined): Promise<string | nu
 async function findNeedless(manifest: string | undefined): Promise<readonly string[]> {
   if (manifest === undefined) return [];
   const scope = join(dirname(dirname(await realpath(manifest))), '@node-llama-cpp');
-  // Without a folder there is none: the binding was built here, or has no binaries.
-  const names = await readdir(scope).catch(() => []);
+  const names = await readdir(scope).catch((thrown: unknown): readonly string[] => {
+    // Without a folder there is none: the binding was built here, or has no binaries.
+    if (hasCode(thrown, 'ENOENT') || hasCode(thrown, 'ENOTDIR')) return [];
+    throw thrown;
+  });
   return names
     .filter((name) => /-(?:cuda|cuda-ext|vulkan)$/.test(name))
     .toSorted()

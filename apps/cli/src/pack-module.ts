@@ -4,6 +4,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describeThrown, HoldfastError, isPack, isPlainObject, type JsonObject, type Pack } from '@holdfast/core';
 import type { PackCases } from '@holdfast/testing';
 import { usageError } from './failure.ts';
+import { hasCode } from './has-code.ts';
 import { findManifest, readEntry } from './provider-package.ts';
 import { isFile, isFolder } from './workspace.ts';
 
@@ -125,7 +126,7 @@ async function readManifest(path: string): Promise<JsonObject | undefined> {
     // Parsed from JSON.
     return isPlainObject(json) ? (json as JsonObject) : {};
   } catch (thrown) {
-    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return undefined;
+    if (hasCode(thrown, 'ENOENT')) return undefined;
     throw new HoldfastError('module.failed', `\`${path}\` cannot be read: ${describeThrown(thrown)}`, {
       cause: thrown,
     });

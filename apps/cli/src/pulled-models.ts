@@ -2,6 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { HoldfastError } from '@holdfast/core';
+import { hasCode } from './has-code.ts';
 import type { Host } from './host.ts';
 
 /** A model in the folder of pulled models. What lies there under its name is whole and was checked. */
@@ -84,7 +85,7 @@ async function lookInto<Result>(folder: string, look: () => Promise<Result>): Pr
   try {
     return await look();
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined;
+    if (hasCode(cause, 'ENOENT')) return undefined;
     throw folderUnusable(folder, cause);
   }
 }

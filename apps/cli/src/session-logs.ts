@@ -2,6 +2,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, describeThrown, HoldfastError } from '@holdfast/core';
 import { usageError } from './failure.ts';
+import { hasCode } from './has-code.ts';
 import { isFolder } from './workspace.ts';
 
 const idPattern = /^[a-z0-9][a-z0-9-]{0,99}$/;
@@ -89,8 +90,4 @@ export async function listSessionIds(workspace: string): Promise<readonly string
     .map((name) => name.slice(0, -extension.length))
     .filter((id) => idPattern.test(id))
     .sort();
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }

@@ -13,6 +13,7 @@ import {
 import { foldName } from '@holdfast/registry';
 import { quoteWord } from './command-words.ts';
 import { usageError } from './failure.ts';
+import { hasCode } from './has-code.ts';
 import { isFile, isFolder } from './workspace.ts';
 
 /** A folder of tool files, as it was named and where it is. */
@@ -166,7 +167,7 @@ export async function findLock(folder: string): Promise<string | undefined> {
     await lstat(path);
     return path;
   } catch (thrown) {
-    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return undefined;
+    if (hasCode(thrown, 'ENOENT')) return undefined;
     // It may be there: the loader says why it cannot be read.
     return path;
   }
