@@ -1,11 +1,13 @@
 """Conversations about tools that are put together: one call, none, a pair of calls, or a chain of two."""
 from tiny_tools import word_lists as lists
 from tiny_tools.conversation import NO_TOOL, Conversation
+from tiny_tools.documents import document, said_of
 from tiny_tools.frames import SLOT
 from tiny_tools.invented_requests import InventedRequests
 from tiny_tools.small_talk import GREETINGS
 
 KINDS = {'call': 66, 'none': 18, 'chain': 11, 'pair': 5}  # kind of conversation -> how often
+FOUND = 5  # items of a list that are named
 LINKS = [' and then ', ', then ', ' and ', '; after that ', '. Then ']
 
 
@@ -20,14 +22,21 @@ class Invented(InventedRequests):
         x = self.random.random()
         if x < .22:
             return {'ok': True}, 'Done.'
-        if x < .34:
-            text = self.words(1, 5)
-            return {'text': text}, f'It says: {text}'
         if x < .46:
-            count = self.between(0, 3)
-            items = [self.syllables() if self.chance(.7) else self.pick(lists.NOUNS) for _ in range(count)]
-            return {'items': items}, ('Found: ' + ', '.join(items) + '.') if items else 'Nothing found.'
+            text = document(self) if self.chance(.65) else self.words(1, 5)
+            return {'text': text}, f'It says: {said_of(text)}'
+        if x < .58:
+            return self.found()
         return self.facts(noun)
+
+    def found(self):
+        """A list and the sentence that names its first items."""
+        makers = [self.syllables, lambda: self.pick(lists.NOUNS), lambda: self.value('path')]
+        make = self.pick([makers[0], *makers])
+        items = [make() for _ in range(self.between(0, 3) if self.chance(.7) else self.between(4, 12))]
+        if not items:
+            return {'items': items}, 'Nothing found.'
+        return {'items': items}, 'Found: ' + ', '.join(items[:FOUND]) + (', ...' if len(items) > FOUND else '.')
 
     def error(self):
         """A word or two, or a sentence as programs write them."""

@@ -101,20 +101,24 @@ test('a conversation of several steps', () => {
       { role: 'assistant', text: 'Yes.', calls: [call('3', 'broken')] },
       result('3', 'plain text'),
       result('4', '[1]'),
+      result('5', '7'),
+      result('6', '"told"'),
+      result('7', 'null'),
     ]),
   ).toBe(
     '<s><|hf_user|>Do it.<|hf_call|>{"name":"do_it","arguments":{"a":1}}<|hf_end|><|hf_result|>{"owner":"k327"}' +
       '<|hf_call|>{"name":"do_it","arguments":{"b":[true]}}<|hf_end|><|hf_result|>{"error":"Denied: not today"}' +
       '<|hf_say|>That did not work.<|hf_end|><|hf_user|>Again<|hf_tools|><|hf_user|>Again' +
       '<|hf_say|>Yes.<|hf_end|><|hf_call|>{"name":"do_it","arguments":"broken"}<|hf_end|>' +
-      '<|hf_result|>{"result":"plain text"}<|hf_result|>{"result":[1]}',
+      '<|hf_result|>{"text":"plain text"}<|hf_result|>{"items":[1]}<|hf_result|>{"result":7}<|hf_result|>{"text":"told"}' +
+      '<|hf_result|>{"result":null}',
   );
 });
 
 test.each([
-  ['x'.repeat(401), true, `{"result":"${'x'.repeat(400)}..."}`],
-  ['x'.repeat(400), true, `{"result":"${'x'.repeat(400)}"}`],
-  [`{"a":"${'x'.repeat(400)}"}`, true, `{"result":"{\\"a\\":\\"${'x'.repeat(394)}..."}`],
+  ['x'.repeat(401), true, `{"text":"${'x'.repeat(400)}..."}`],
+  ['x'.repeat(400), true, `{"text":"${'x'.repeat(400)}"}`],
+  [`{"a":"${'x'.repeat(400)}"}`, true, `{"text":"{\\"a\\":\\"${'x'.repeat(394)}..."}`],
   [`${'x'.repeat(399)}😀`, false, `{"error":"${'x'.repeat(399)}\ufffd..."}`],
 ])('a long result is cut: %s', (text, success, written) => {
   expect(write([{ role: 'tool', callId: '1', name: 'do_it', success, text }])).toBe(
@@ -132,7 +136,7 @@ test('values are taken from what people and tools said, not from the words of th
     { role: 'assistant', text: 'Somewhere.', calls: [{ id: '1', name: 'find', arguments: '{}' }] },
     { role: 'tool', callId: '1', name: 'find', text: 'room 4', success: true },
   ] as const;
-  expect(tinyFormat.quotedTexts?.(messages)).toEqual(['Where is Ann?', '{"result":"room 4"}']);
+  expect(tinyFormat.quotedTexts?.(messages)).toEqual(['Where is Ann?', '{"text":"room 4"}']);
 });
 
 test.each<[text: string, call: ReturnType<typeof tinyFormat.readCall>]>([

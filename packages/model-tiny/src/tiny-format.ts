@@ -83,13 +83,15 @@ function writeCall({ name, arguments: raw }: ToolCall): string {
 /** Characters. Results were short in the training, and a long one would leave no room for anything else. */
 const longestResult = 400;
 
-/** Results were objects in the training, and errors `{"error": ...}`. */
+/** Results were objects in the training: texts `{"text": ...}`, lists `{"items": ...}`, and errors `{"error": ...}`. */
 function toResult(text: string, success: boolean): string {
   if (!success) return JSON.stringify({ error: cut(firstSentence(text)) });
-  if (text.length > longestResult) return JSON.stringify({ result: cut(text) });
-  const value = decode(text);
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return JSON.stringify(value);
-  return JSON.stringify({ result: value ?? text });
+  if (text.length > longestResult) return JSON.stringify({ text: cut(text) });
+  const parsed = parseJson(text);
+  const value = parsed.ok ? parsed.value : text;
+  if (typeof value === 'string') return JSON.stringify({ text: value });
+  if (Array.isArray(value)) return JSON.stringify({ items: value });
+  return JSON.stringify(typeof value === 'object' && value !== null ? value : { result: value });
 }
 
 function cut(text: string): string {
