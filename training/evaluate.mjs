@@ -10,6 +10,7 @@ import { loadTinyModel } from './load-model.mjs';
 
 const contextTokens = 768;
 const longestAnswer = 160; // tokens
+const measuredOnly = 'unseen'; // the set whose failures nobody looks at
 const { callShare = 0.5 } = tinyFormat;
 
 const { values: options, positionals } = parseArgs({
@@ -78,7 +79,7 @@ function parsed(text) {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // counted as malformed
+    return undefined; // counted as cut
   }
 }
 
@@ -107,7 +108,8 @@ function count(groups, measure, hit) {
 
 const groupsOf = (testCase) => [
   'all',
-  `set ${testCase.set}${testCase.unusual === true ? ', unusual' : ''}`,
+  `set ${testCase.set}`,
+  ...(testCase.unusual === true ? [`set ${testCase.set}, unusual`] : []),
   `${testCase.offered} offered`,
 ];
 
@@ -117,7 +119,7 @@ async function measureFirstStep(testCase, prompt) {
   const share = await callShareAfter(prompt);
   const calls = share >= callShare;
   if (wanted === undefined) {
-    shares.push({ share });
+    learn(testCase, { share });
     count(groups, 'refused, none fits', !calls);
     if (testCase.near === true) count(groups, 'refused, one near', !calls);
     if (calls) fail(testCase, { share, wanted, got: 'a call' });
@@ -128,7 +130,7 @@ async function measureFirstStep(testCase, prompt) {
   const call = parsed(text);
   const isTool = call?.name === wanted.name;
   const isExact = same(call, wanted);
-  shares.push({ share, isTool });
+  learn(testCase, { share, isTool });
   count(groups, 'right tool', isTool);
   count(groups, 'exact call', isExact);
   count(groups, 'cut', call === undefined);
@@ -158,8 +160,13 @@ async function measureLaterSteps(testCase, prompt) {
   }
 }
 
-function fail({ id, line, request }, { share, wanted, got }) {
-  failures.push({ id, line, request, share, wanted, got });
+/** For choosing a share; nothing is chosen by the set that is for measuring only. */
+function learn({ set }, { share, isTool }) {
+  if (set !== measuredOnly) shares.push({ share, isTool });
+}
+
+function fail({ id, set, line, request }, { share, wanted, got }) {
+  if (set !== measuredOnly) failures.push({ id, line, request, share, wanted, got });
 }
 
 const lines = readFileSync(options.cases, 'utf8').trim().split('\n').slice(0, Number(options.limit));
@@ -175,7 +182,7 @@ for (const group of [...tally.keys()].sort()) {
   console.log(`\n${group}`);
   for (const [measure, pair] of tally.get(group)) console.log(`  ${measure.padEnd(24)}${percent(pair)}`);
 }
-console.log('\nIf a call needed another share than `callShare`:');
+console.log(`\nIf a call needed another share than \`callShare\`, of all sets but \`${measuredOnly}\`:`);
 for (const least of [0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9]) {
   const refuses = ({ share }) => share < least;
   const calls = shares.filter(({ isTool }) => isTool !== undefined);
