@@ -27,6 +27,10 @@ export function answerInChat(answering: Answering): Answer {
         const tell = (text: string): void => {
           if (text !== '') push({ type: 'text-delta', text });
         };
+        let isText = false;
+        const drop = (): void => {
+          isText = true;
+        };
         // A message with tools may become calls, so an output that has to fit a schema is asked for when it did not.
         const waits = request.output !== undefined && offered !== undefined;
         const first = await ask(
@@ -34,7 +38,9 @@ export function answerInChat(answering: Answering): Answer {
           { room, offered, output: waits ? undefined : request.output },
           waits ? drop : tell,
         );
-        const isAnswered = !waits || first.calls.length > 0 || first.reason === 'length';
+        // A call that was cut is none; of a text that was dropped nobody cares whether it was cut.
+        const isCut = first.reason === 'length' && !isText;
+        const isAnswered = !waits || first.calls.length > 0 || isCut;
         const last = isAnswered ? first : await ask(asking, { room, offered: undefined, output: request.output }, tell);
         if (stopped.aborted) return;
         for (const call of last.calls) push({ type: 'tool-call', ...call });
@@ -46,8 +52,6 @@ export function answerInChat(answering: Answering): Answer {
     });
   };
 }
-
-function drop(): void {}
 
 /** A model that finds no end to its calls is stopped there; the next message may have more. */
 const maxParallelFunctionCalls = 8;

@@ -23,7 +23,7 @@ export const tinyFormat: ConversationFormat = Object.freeze({
   call: '<|hf_call|>',
   say: '<|hf_say|>',
   // Of the shares that were tried, the one with most right tools and rightly refused requests (`training/evaluate.mjs`).
-  callShare: 0.7,
+  callShare: 0.6,
   toPrompt: (messages: readonly Message[], tools: readonly ToolDeclaration[]): readonly PromptPart[] => {
     const asked = messages.findLastIndex(({ role }) => role === 'user');
     const request = messages[asked];
