@@ -19,7 +19,7 @@ export interface LoadedModules {
 /**
  * Reads the manifest and every module that it lists. A module with an error is left out and told of; the others load. Without a
  * manifest there are no modules and a warning. Where a file does not fit the manifest and that has just been changed, as during
- * `saveModule`, all is read again. Never rejects for what a source holds.
+ * `saveModule`, that is read again. Never rejects for what a source holds.
  *
  * Codes of diagnostics: `modules.manifest_missing` (warning), `modules.manifest_invalid`, `modules.path_refused`, `modules.id_twin`,
  * `modules.file_missing`, `modules.file_invalid`, `modules.too_large`, `modules.unreadable`, `modules.hash_mismatch`,

@@ -40,8 +40,8 @@ export interface ReadChangeOptions extends ShelfSource {
   readonly isGone?: (path: string) => boolean;
 }
 
-/** How often is read again what changes while it is read. */
-const maxReadings = 5;
+/** How often is read again what changes while it is read. From the second time on that is little, so that it keeps up with whoever saves. */
+const maxReadings = 100;
 
 /** All that there is to say of the modules, first of their manifest. */
 export function listDiagnostics({ ofManifest, ofModules }: ModuleShelf): readonly ModuleDiagnostic[] {
@@ -54,10 +54,11 @@ export async function readChange(
   change: ModuleChange,
   { isGone = () => true, ...source }: ReadChangeOptions,
 ): Promise<ShelfReading> {
+  const fitting = new Map<string, FittingFile>();
   for (let count = 1; ; count += 1) {
     const listing = await readListing(before, change, source.source);
     const due = [...listing.entries].filter(([moduleId, entry]) => isDue(moduleId, entry, { before, change, listing }));
-    const files = await readFiles(due, source);
+    const files = await readFiles(due, { ...source, fitting });
     if (count === maxReadings || !(await hasChangedMeanwhile(listing, files, source.source)))
       return settle(before, { listing, files, isGone });
   }
@@ -69,13 +70,12 @@ async function hasChangedMeanwhile(
   files: readonly ReadFile[],
   source: ModuleSource,
 ): Promise<boolean> {
-  if (text === undefined || !files.some(({ diagnostics }) => diagnostics.some(({ code }) => isOfChange(code))))
-    return false;
+  if (text === undefined || !files.some(isOutdated)) return false;
   return (await readManifest(source)).text !== text;
 }
 
-function isOfChange(code: string): boolean {
-  return code === 'modules.file_missing' || code === 'modules.hash_mismatch';
+function isOutdated({ diagnostics }: ReadFile): boolean {
+  return diagnostics.some(({ code }) => code === 'modules.file_missing' || code === 'modules.hash_mismatch');
 }
 
 interface Readings {
@@ -246,20 +246,28 @@ interface ReadFile extends LoadedFile {
   readonly path: string;
 }
 
+/** A file that was as its entry pins it: so it is for whoever has the same entry. */
+interface FittingFile {
+  readonly entry: ManifestEntry;
+  readonly file: ReadFile;
+}
+
 /** As many at a time as a folder may have open without harm. */
 const groupSize = 32;
 
 async function readFiles(
   entries: readonly (readonly [string, ManifestEntry])[],
-  { source, signatures }: ShelfSource,
+  { source, signatures, fitting }: ShelfSource & { readonly fitting: Map<string, FittingFile> },
 ): Promise<readonly ReadFile[]> {
   const files: ReadFile[] = [];
   for (let start = 0; start < entries.length; start += groupSize) {
-    const group = entries.slice(start, start + groupSize).map(async ([moduleId, entry]) => ({
-      moduleId,
-      path: entry.path,
-      ...(await loadModule(source, moduleId, entry, { signatures })),
-    }));
+    const group = entries.slice(start, start + groupSize).map(async ([moduleId, entry]): Promise<ReadFile> => {
+      const known = fitting.get(moduleId);
+      if (known !== undefined && isSameEntry(known.entry, entry)) return known.file;
+      const file = { moduleId, path: entry.path, ...(await loadModule(source, moduleId, entry, { signatures })) };
+      if (entry.hash !== null && !isOutdated(file)) fitting.set(moduleId, { entry, file });
+      return file;
+    });
     files.push(...(await Promise.all(group)));
   }
   return files;

@@ -287,27 +287,32 @@ test('processes that are killed at any moment leave modules that load', async ()
 
 test('several processes save at once: no entry is lost, and whoever reads meanwhile finds nothing broken', async () => {
   await saveModule(root, simple('shared', 'begin'));
-  const writers = ['a', 'b', 'c'].map((name) => {
-    const ids = Array.from({ length: 8 }, (_, index) => [`${name}${index}`, 'shared']).flat();
-    return runSaver(ids.join(','), name);
-  });
-  let isOver = false;
-  const ended = Promise.all(writers).finally(() => {
-    isOver = true;
-  });
-  const sizes = new Set<number>();
-  while (!isOver) {
+  let met = 0;
+  let rounds = 0;
+  // Until the reading has met the writing: on a fast disk, or beside other work, they may miss each other.
+  while (met === 0 && rounds < 20) {
+    rounds += 1;
+    const writers = ['a', 'b', 'c'].map((name) => {
+      const ids = Array.from({ length: 8 }, (_, index) => [`${name}${rounds}-${index}`, 'shared']).flat();
+      return runSaver(ids.join(','), name);
+    });
+    let isOver = false;
+    const ended = Promise.all(writers).finally(() => {
+      isOver = true;
+    });
+    const before = 1 + 24 * (rounds - 1);
+    while (!isOver) {
+      const { modules, diagnostics } = await load();
+      expect(diagnostics).toEqual([]);
+      if (modules.size > before && modules.size < before + 24) met += 1;
+    }
+    expect(await ended).toEqual([0, 0, 0]);
     const { modules, diagnostics } = await load();
     expect(diagnostics).toEqual([]);
-    sizes.add(modules.size);
+    expect(modules.size).toBe(1 + 24 * rounds);
+    expect(['a', 'b', 'c']).toContain(modules.get('shared')?.definition.metadata.version);
   }
-  expect(await ended).toEqual([0, 0, 0]);
-  const { modules, diagnostics } = await load();
-  expect(diagnostics).toEqual([]);
-  expect(modules.size).toBe(25);
-  expect(['a', 'b', 'c']).toContain(modules.get('shared')?.definition.metadata.version);
-  // The reading met the writing.
-  expect(sizes.size).toBeGreaterThan(2);
+  expect(met).toBeGreaterThan(0);
 });
 
 test('many saves of one process at once', async () => {
