@@ -42,6 +42,11 @@ export interface ReadChangeOptions extends ShelfSource {
 
 /** How often is read again what changes while it is read. From the second time on that is little, so that it keeps up with whoever saves. */
 const maxReadings = 100;
+/**
+ * How often in a row the same has to be wrong with files that do not fit the manifest: it may have been read before a save, and have come
+ * back since to what it was before.
+ */
+const sameReadings = 5;
 
 /** All that there is to say of the modules, first of their manifest. */
 export function listDiagnostics({ ofManifest, ofModules }: ModuleShelf): readonly ModuleDiagnostic[] {
@@ -55,23 +60,19 @@ export async function readChange(
   { isGone = () => true, ...source }: ReadChangeOptions,
 ): Promise<ShelfReading> {
   const fitting = new Map<string, FittingFile>();
+  let last = '';
+  let same = 0;
   for (let count = 1; ; count += 1) {
     const listing = await readListing(before, change, source.source);
     const due = [...listing.entries].filter(([moduleId, entry]) => isDue(moduleId, entry, { before, change, listing }));
     const files = await readFiles(due, { ...source, fitting });
-    if (count === maxReadings || !(await hasChangedMeanwhile(listing, files, source.source)))
-      return settle(before, { listing, files, isGone });
+    const outdated = files.filter(isOutdated).flatMap(({ diagnostics }) => diagnostics.map(({ message }) => message));
+    const found = [listing.text, ...outdated].join('\n');
+    same = found === last ? same + 1 : 1;
+    last = found;
+    const isSettled = outdated.length === 0 || listing.text === undefined || same === sameReadings;
+    if (isSettled || count === maxReadings) return settle(before, { listing, files, isGone });
   }
-}
-
-/** A file may not fit the manifest because that was read earlier: then a save was under way. */
-async function hasChangedMeanwhile(
-  { text }: Listing,
-  files: readonly ReadFile[],
-  source: ModuleSource,
-): Promise<boolean> {
-  if (text === undefined || !files.some(isOutdated)) return false;
-  return (await readManifest(source)).text !== text;
 }
 
 function isOutdated({ diagnostics }: ReadFile): boolean {
@@ -246,7 +247,7 @@ interface ReadFile extends LoadedFile {
   readonly path: string;
 }
 
-/** A file that was as its entry pins it: so it is for whoever has the same entry. */
+/** A file that fits its entry need not be read again for the same one. */
 interface FittingFile {
   readonly entry: ManifestEntry;
   readonly file: ReadFile;
@@ -265,7 +266,7 @@ async function readFiles(
       const known = fitting.get(moduleId);
       if (known !== undefined && isSameEntry(known.entry, entry)) return known.file;
       const file = { moduleId, path: entry.path, ...(await loadModule(source, moduleId, entry, { signatures })) };
-      if (entry.hash !== null && !isOutdated(file)) fitting.set(moduleId, { entry, file });
+      if (!isOutdated(file)) fitting.set(moduleId, { entry, file });
       return file;
     });
     files.push(...(await Promise.all(group)));
