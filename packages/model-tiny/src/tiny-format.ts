@@ -15,7 +15,7 @@ import { firstSentence, toSignature } from './signature.ts';
  * request first, the request once more, then calls, results and sentences.
  * System messages are left out: it was never shown one. Of a tool's description and of an error the first sentence is told, of a
  * result the first 400 characters: it has 768 tokens for everything. The values of its calls stand in what it was told, as in the
- * training: it cannot make up others.
+ * training.
  *
  * Source: the training data, `user; tools; user; call; result; say` in special tokens called `<|hf_...|>`.
  */
