@@ -7,6 +7,7 @@ const config: ViteUserConfig = defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
+    globalSetup: ['./tests/setup/user-folder.ts'],
     include: ['{packages,apps}/*/src/**/*.test.ts', '{tests,bench,tooling,examples}/**/*.test.ts'],
     // Those are about the built packages: `npm run packed`.
     exclude: [...configDefaults.exclude, 'tests/packed/**'],

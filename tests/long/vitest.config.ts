@@ -8,6 +8,7 @@ const config: ViteUserConfig = defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
+    globalSetup: ['../setup/user-folder.ts'],
     include: ['*.long.ts'],
     // They tell how far they are while they run.
     disableConsoleIntercept: true,

@@ -6,7 +6,7 @@ const config: ViteUserConfigFnObject = defineConfig(({ mode }) => ({
   root: import.meta.dirname,
   test: {
     include: [mode === 'browser' ? '*.browser.ts' : '*.test.ts'],
-    globalSetup: ['./set-up.ts'],
+    globalSetup: ['./set-up.ts', '../setup/user-folder.ts'],
     // Each file installs into a project of its own, which takes the network and a core.
     fileParallelism: false,
     testTimeout: 120_000,

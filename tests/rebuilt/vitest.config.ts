@@ -7,6 +7,7 @@ const config: ViteUserConfig = defineConfig({
   resolve: { conditions: ['holdfast-source'] },
   ssr: { resolve: { conditions: ['holdfast-source'] } },
   test: {
+    globalSetup: ['./tests/setup/user-folder.ts'],
     include: ['packages/executor/src/**/*.test.ts'],
     env: { HOLDFAST_REBUILD: '1' },
     // As in the configuration of all tests.

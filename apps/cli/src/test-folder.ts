@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -22,4 +23,10 @@ export async function createFolder(files: Readonly<Record<string, string>> = {})
     link: (path, target) => symlink(target, resolve(folder, path)),
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   };
+}
+
+/** The user's folder for whoever calls the program in `directory`: the same for each call there, and no other test's. */
+export function toUserFolder(directory: string): string {
+  const name = createHash('sha256').update(resolve(directory)).digest('hex').slice(0, 16);
+  return join(process.env['HOLDFAST_HOME'] ?? tmpdir(), name);
 }

@@ -2,6 +2,7 @@ import { PassThrough } from 'node:stream';
 import { systemClock } from '@holdfast/core';
 import { jsonlStore } from '@holdfast/session/jsonl';
 import type { Host, Interruption } from './host.ts';
+import { toUserFolder } from './test-folder.ts';
 
 export interface TestHostOptions {
   readonly directory?: string;
@@ -49,7 +50,7 @@ export function createTestHost({
       stdin,
       stdout,
       stderr: createOutput('stderr'),
-      environment,
+      environment: { HOLDFAST_HOME: toUserFolder(directory), ...environment },
       command: 'holdfast',
       directory,
       clock,

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { runProgram } from './program.ts';
-import { createFolder } from './test-folder.ts';
+import { createFolder, toUserFolder } from './test-folder.ts';
 import { createTestHost, type TestHostOptions } from './test-host.ts';
 
 const program = fileURLToPath(new URL('./main.ts', import.meta.url));
@@ -71,10 +71,16 @@ async function spawnIn(
   { files = {}, folder, input, environment = {}, onStdout, onStderr }: RunMainOptions,
 ): Promise<Ended> {
   await using made = await createFolder(files);
+  const directory = folder ?? made.path;
   const child = spawn(command, argv, {
-    cwd: folder ?? made.path,
+    cwd: directory,
     // With the kept sources it starts in half the time.
-    env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...environment },
+    env: {
+      PATH: process.env['PATH'],
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+      HOLDFAST_HOME: toUserFolder(directory),
+      ...environment,
+    },
   });
   child.stdin.end(input ?? '');
   let stdout = '';
