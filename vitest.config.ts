@@ -8,6 +8,10 @@ const config: ViteUserConfig = defineConfig({
   ssr: { resolve: { conditions } },
   test: {
     globalSetup: ['./tests/setup/user-folder.ts'],
+    setupFiles: ['./tests/setup/seed.ts'],
+    provide: { long: 0 },
+    // A worker serves many files: starting one for each takes longer than most files do.
+    isolate: false,
     include: ['{packages,apps}/*/src/**/*.test.ts', '{tests,bench,tooling,examples}/**/*.test.ts'],
     // Those are about the built packages: `npm run packed`.
     exclude: [...configDefaults.exclude, 'tests/packed/**'],

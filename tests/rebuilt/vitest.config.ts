@@ -8,6 +8,9 @@ const config: ViteUserConfig = defineConfig({
   ssr: { resolve: { conditions: ['holdfast-source'] } },
   test: {
     globalSetup: ['./tests/setup/user-folder.ts'],
+    setupFiles: ['./tests/setup/seed.ts'],
+    provide: { long: 0 },
+    isolate: false,
     include: ['packages/executor/src/**/*.test.ts'],
     env: { HOLDFAST_REBUILD: '1' },
     // As in the configuration of all tests.

@@ -5,10 +5,12 @@ import { expect, test } from 'vitest';
 import { findSandbox } from './bubblewrap.ts';
 import { createSandboxRunner } from './sandbox-runner.ts';
 import { createSubprocessRunner } from './subprocess-runner.ts';
-import { closeLater, testContext, testFolder, until, verifyFile, writeTool } from './test-tools.ts';
+import { closeLater, testContext, testFolder, until, useTestFolder, verifyFile, writeTool } from './test-tools.ts';
 import type { RemoteRunnerOptions } from './tool-pool.ts';
 import type { ToolRunner } from './tool-runner.ts';
 import { createWorkerRunner } from './worker-runner.ts';
+
+useTestFolder();
 
 const tiers = {
   worker: createWorkerRunner,

@@ -13,10 +13,21 @@ import { type Harm, harms, stoppedHarms } from './isolation-tiers.ts';
 import type { PinnedTool } from './pinned-tool.ts';
 import { createSandboxRunner } from './sandbox-runner.ts';
 import { createSubprocessRunner } from './subprocess-runner.ts';
-import { closeLater, type TestContext, testContext, testFolder, until, verifyFile, writeTool } from './test-tools.ts';
+import {
+  closeLater,
+  type TestContext,
+  testContext,
+  testFolder,
+  until,
+  useTestFolder,
+  verifyFile,
+  writeTool,
+} from './test-tools.ts';
 import type { RemoteRunnerOptions } from './tool-pool.ts';
 import type { ToolRunner } from './tool-runner.ts';
 import { createWorkerRunner } from './worker-runner.ts';
+
+useTestFolder();
 
 const options: RemoteRunnerOptions = { verify: verifyFile, memoryMb: 64 };
 const sandbox = await findSandbox();

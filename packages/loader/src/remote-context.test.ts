@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { createSubprocessRunner } from './subprocess-runner.ts';
-import { closeLater, testContext, testFilesystem, until, verifyFile, writeTool } from './test-tools.ts';
+import { closeLater, testContext, testFilesystem, until, useTestFolder, verifyFile, writeTool } from './test-tools.ts';
 import { createWorkerRunner } from './worker-runner.ts';
+
+useTestFolder();
 
 const options = { verify: verifyFile };
 

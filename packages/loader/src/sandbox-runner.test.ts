@@ -4,8 +4,10 @@ import { expect, test, vi } from 'vitest';
 import { findProject, findSandbox, sandboxCommand } from './bubblewrap.ts';
 import { describeIsolation } from './isolation-tiers.ts';
 import { createSandboxRunner } from './sandbox-runner.ts';
-import { closeLater, testContext, testFolder, verifyFile, writeTool } from './test-tools.ts';
+import { closeLater, testContext, testFolder, useTestFolder, verifyFile, writeTool } from './test-tools.ts';
 import type { ToolRunner } from './tool-runner.ts';
+
+useTestFolder();
 
 const onLinux = process.platform === 'linux';
 

@@ -3,9 +3,20 @@ import { join } from 'node:path';
 import { HoldfastError, isToolResult } from '@holdfast/core';
 import { expect, test } from 'vitest';
 import { createSubprocessRunner } from './subprocess-runner.ts';
-import { closeLater, testClock, testContext, testFolder, until, verifyFile, writeTool } from './test-tools.ts';
+import {
+  closeLater,
+  testClock,
+  testContext,
+  testFolder,
+  until,
+  useTestFolder,
+  verifyFile,
+  writeTool,
+} from './test-tools.ts';
 import type { RemoteRunnerOptions } from './tool-pool.ts';
 import type { ToolRunner } from './tool-runner.ts';
+
+useTestFolder();
 
 function runner(options: Partial<RemoteRunnerOptions> = {}): ToolRunner {
   return closeLater(createSubprocessRunner({ verify: verifyFile, ...options }));

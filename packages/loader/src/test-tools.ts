@@ -10,14 +10,18 @@ import type { ToolRunner } from './tool-runner.ts';
 
 let folder = '';
 let closing: ToolRunner[] = [];
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'holdfast-runner-'));
-});
-afterEach(async () => {
-  await Promise.all(closing.map((runner) => runner.close()));
-  closing = [];
-  rmSync(folder, { recursive: true, force: true });
-});
+
+/** Gives each test of the calling file a folder, and closes its runners afterwards. */
+export function useTestFolder(): void {
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'holdfast-runner-'));
+  });
+  afterEach(async () => {
+    await Promise.all(closing.map((runner) => runner.close()));
+    closing = [];
+    rmSync(folder, { recursive: true, force: true });
+  });
+}
 
 /** A folder for one test. */
 export function testFolder(): string {

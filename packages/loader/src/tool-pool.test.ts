@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { testChildren } from './test-child.ts';
-import { testClock, testContext, until, writeTool } from './test-tools.ts';
+import { testClock, testContext, until, useTestFolder, writeTool } from './test-tools.ts';
 import { createToolPool } from './tool-pool.ts';
+
+useTestFolder();
 
 test('a process that does not say whether it is idle is ended, and the next call has another', async () => {
   const { launch, children } = testChildren();
