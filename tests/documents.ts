@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
+const runner = fileURLToPath(new URL('run-programs.ts', import.meta.url));
 
 /**
  * The programs and files that a document shows, by the path they are written to: the first line of a fence may name one. A fence
@@ -112,6 +113,26 @@ export async function runCommand(command: string, folder: string, more: readonly
     ([, double, single, plain = '']) => double ?? single ?? plain,
   );
   return runNode([...script, ...words, ...more], { cwd: root, env: { ...process.env, INIT_CWD: folder } });
+}
+
+/** A program of a document, which runs in `folder`. */
+export interface Program {
+  readonly folder: string;
+  readonly path: string;
+  readonly promises: readonly string[];
+}
+
+/** Runs programs in one process, and says of each what it printed of what it promised: `undefined` of one that did not end. */
+export async function runPrograms(programs: readonly Program[]): Promise<readonly string[]> {
+  const limit = '~~~ the program ended ~~~';
+  const places = programs.flatMap(({ folder, path }) => [folder, path]);
+  const { status, output } = await runNode(['--conditions=holdfast-source', runner, limit, ...places], { cwd: root });
+  const parts = output.split(`\n${limit}\n`);
+  const wrong = programs.flatMap(({ folder, path, promises }, index) => {
+    if (index >= parts.length - 1) return [`${folder}/${path} did not end: ${parts.at(-1)}`];
+    return findUnkept(promises, parts[index] ?? '').map((promise) => `${folder}/${path} did not print: ${promise}`);
+  });
+  return status === 0 || wrong.length > 0 ? wrong : [`The programs ended with ${status}: ${output}`];
 }
 
 /** Runs Node.js to its end; the output is both streams together. */

@@ -8,10 +8,11 @@ import { fileURLToPath } from 'node:url';
 import { type LogRecord, verifySnapshots } from '@holdfast/session';
 import { readLog } from '@holdfast/session/jsonl';
 import { readSqliteLog } from '@holdfast/session/sqlite';
-import { expect } from 'vitest';
+import { expect, inject } from 'vitest';
 import { doubtsOf, findDoubts, findInconsistencies, keyOf, readEffects } from './recovery-kills-check.ts';
 import { type Home, logPath, notes, openLife, recoverLife, type StoreKind, sessionId } from './recovery-kills-life.ts';
 import type { Fatal } from './recovery-kills-operations.ts';
+import { createRandom } from './setup/random.ts';
 
 const program = fileURLToPath(new URL('recovery-kills-worker.ts', import.meta.url));
 
@@ -50,6 +51,8 @@ export interface KillOptions {
   readonly bytes: number;
   readonly sync: 'process' | 'disk';
   readonly kills: number;
+  /** Chooses the instants. */
+  readonly random: () => number;
 }
 
 /** A folder for what processes compile, which is most of their start otherwise. */
@@ -127,39 +130,40 @@ class Worker {
   }
 }
 
-/** Kills the processes of one session one after another, each at a random instant, and checks after the last what they leave. */
+/** Kills the processes of one session one after another, each at an instant that is drawn, and checks after the last what they leave. */
 export async function killAll(
-  { kills, cache, ...rest }: KillOptions & { readonly cache: string },
+  { kills, cache, random, ...rest }: KillOptions & { readonly cache: string },
   seen: KillsSeen,
 ): Promise<void> {
   const home: Home = { ...rest, folder: mkdtempSync(join(tmpdir(), 'holdfast-killed-')) };
   const known = { acknowledged: new Set<number>(), outcomes: new Map<string, string>() };
   await keepingOnFailure(home, async () => {
-    for (let kill = 0; kill < kills; kill += 1) note(await live(home, cache), known, seen);
+    for (let kill = 0; kill < kills; kill += 1) note(await live(home, cache, random), known, seen);
     await recoverAndCheck(home, known, seen);
   });
 }
 
 /**
- * Lets a process end itself at every `step`-th of its operations on files while it makes 50 calls, and checks after each what it
+ * Lets a process end itself at every `step`-th of its operations on files while it makes `calls`, and checks after each what it
  * leaves. Answers how many operations there are.
  */
 export async function killAtOperations(
   {
     step,
+    calls,
     half,
     cache,
     ...rest
-  }: Omit<KillOptions, 'kills'> & Pick<Fatal, 'half'> & { readonly step: number; readonly cache: string },
+  }: Omit<KillOptions, 'kills' | 'random'> &
+    Pick<Fatal, 'half'> & { readonly step: number; readonly calls: number; readonly cache: string },
   seen: KillsSeen,
 ): Promise<number> {
-  // Not always the same ones.
-  for (let at = Math.floor(Math.random() * step); ; at += step) {
+  for (let at = Math.floor(createRandom()() * step); ; at += step) {
     const home: Home = { ...rest, folder: mkdtempSync(join(tmpdir(), 'holdfast-killed-')) };
     const known = { acknowledged: new Set<number>(), outcomes: new Map<string, string>() };
     let operations: number | undefined;
     await keepingOnFailure(home, async () => {
-      const worker = new Worker(home, { cache, steps: 50, fatal: { at, half } });
+      const worker = new Worker(home, { cache, steps: calls, fatal: { at, half } });
       await worker.ended;
       expect(worker.errors).toBe('');
       operations = worker.operations;
@@ -203,19 +207,15 @@ async function keepingOnFailure(home: Home, use: () => Promise<void>): Promise<v
 }
 
 /** One process from its start to its kill; answers what it said. */
-async function live(home: Home, cache: string): Promise<readonly string[]> {
+async function live(home: Home, cache: string, random: () => number): Promise<readonly string[]> {
   const worker = new Worker(home, { cache });
   try {
+    const phase = random();
+    const count = Math.floor(random() * 40);
+    if (phase < 0.3) await worker.says((lines) => lines.length >= (phase < 0.12 ? 1 : 2));
+    else await worker.says((lines) => lines.includes('ready') && lines.length >= count);
     // Opening and recovering take a few milliseconds, and so does a call.
-    const phase = Math.random();
-    if (phase < 0.3) {
-      await worker.says((lines) => lines.length >= (phase < 0.12 ? 1 : 2));
-      await wait(Math.random() * 15);
-    } else {
-      const count = Math.floor(Math.random() * 40);
-      await worker.says((lines) => lines.includes('ready') && lines.length >= count);
-      await wait(Math.random() * 10);
-    }
+    if (inject('long') > 0) await wait(random() * 15);
   } finally {
     await worker.kill();
   }

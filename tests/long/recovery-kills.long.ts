@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { killAll, killAtOperations, makeCompileCache, noKills } from '../recovery-kills.ts';
+import { random } from '../setup/random.ts';
 import { amount, inBatches } from './amount.ts';
 
 test('10,000 kills of processes that make governed calls', async () => {
@@ -17,7 +18,7 @@ test('10,000 kills of processes that make governed calls', async () => {
   const killSome = async (): Promise<void> => {
     const options = cases[next % cases.length];
     next += 1;
-    if (options !== undefined) await killAll({ ...options, cache: cache.path }, seen);
+    if (options !== undefined) await killAll({ ...options, random, cache: cache.path }, seen);
   };
   await inBatches('kills', kills, async () => {
     const before = seen.kills;
@@ -38,7 +39,10 @@ test.each([
   using cache = await makeCompileCache();
   const seen = noKills();
   const step = Math.max(1, Math.round(1_000_000 / amount(1_000_000)));
-  const operations = await killAtOperations({ ...options, step, bytes: 200, sync: 'process', cache: cache.path }, seen);
+  const operations = await killAtOperations(
+    { ...options, step, calls: 50, bytes: 200, sync: 'process', cache: cache.path },
+    seen,
+  );
   console.log(`${operations} operations, every ${step}.`, seen);
   expect(seen.kills).toBeGreaterThanOrEqual(Math.floor(operations / step));
 });
