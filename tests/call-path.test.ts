@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { checkRandomCalls, type Seen } from './random-calls.ts';
 
 test.each([
-  { place: 'memory', runs: 300 },
-  { place: 'host', runs: 40 },
+  { place: 'memory', runs: 80 },
+  { place: 'host', runs: 10 },
 ] as const)(
   'property: every call ends in one event, and whatever is not ok has changed nothing ($place)',
   async (options) => {

@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { hostFilesystem } from '@holdfast/filesystem/node';
-import { expect } from 'vitest';
+import { expect, inject } from 'vitest';
 import { expectedFiles } from './file-states.ts';
+import { random } from './setup/random.ts';
 
 const program = fileURLToPath(new URL('file-writer.ts', import.meta.url));
 
@@ -90,8 +91,8 @@ export async function checkFileKills(
       await writer.saidLines(1);
       writer.go();
       next = new Writer(own);
-      await writer.saidLines(1 + Math.floor(Math.random() * 10));
-      await busy(Math.random() * 4);
+      await writer.saidLines(1 + Math.floor(random() * 10));
+      if (inject('long') > 0) await busy(random() * 4);
       await writer.kill();
       await recover(own, seen);
       expectAsLogged(own);

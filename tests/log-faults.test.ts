@@ -38,9 +38,9 @@ test.each([
 ] as const)(
   '$place: nothing is lost and nobody is told a lie, whichever operation on the log $fault',
   async ({ place, faults }) => {
-    // Half of them, others each time; the long suite takes every one.
-    const met = await checkEveryOperation(faults, sizes[place], 2);
-    expect(met.filter((name) => name === 'writeSync').length).toBeGreaterThan(25);
+    // A few of them; `npm run long` takes every one.
+    const met = await checkEveryOperation(faults, sizes[place], place === 'one file' ? 8 : 24);
+    expect(met.filter((name) => name === 'writeSync').length).toBeGreaterThan(1);
     expect(met.includes('renameSync')).toBe(place === 'many files');
   },
   120_000,

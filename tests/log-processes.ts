@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openJsonlLog, readLog } from '@holdfast/session/jsonl';
 import { expect } from 'vitest';
+import { random } from './setup/random.ts';
 
 const program = fileURLToPath(new URL('log-writer.ts', import.meta.url));
 
@@ -92,7 +93,7 @@ export async function checkKills(
       writer.tell('open');
       writer.tell(`write ${bytes}`);
       // At 1 it may not have opened the log yet.
-      await writer.saidLines(1 + Math.floor(Math.random() * 30));
+      await writer.saidLines(1 + Math.floor(random() * 30));
       await writer.kill();
       const said = writer.lines.slice(1);
       if (said.length > 0) expect(said[0]).toBe('opened');

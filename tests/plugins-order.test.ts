@@ -170,7 +170,7 @@ test('whatever is used, in whatever order', async () => {
         if (outcomes.some((said) => said.includes(' denied '))) seen.denied += 1;
       },
     ),
-    { numRuns: 1_000 },
+    { numRuns: 150 },
   );
   // The property is about all of these.
   expect(Math.min(seen.refused, seen.built, seen.denied, seen.lost)).toBeGreaterThan(20);
@@ -235,6 +235,6 @@ test('renamed, and renamed again, tools and policies know each other as before',
         expect(await run(renamed, (index) => now[index])).toEqual(await run(plain, (index) => names[index]));
       },
     ),
-    { numRuns: 200 },
+    { numRuns: 50 },
   );
 });

@@ -176,8 +176,8 @@ function breaksBefore({ deeds: done }: Attempt, end: number): boolean {
 }
 
 test.each([
-  { where: 'memory', runs: 300 },
-  { where: 'host', runs: 30 },
+  { where: 'memory', runs: 60 },
+  { where: 'host', runs: 6 },
 ] as const)(
   'property: a call with several attempts comes out as if its last one had been the only one ($where)',
   async ({ where, runs }) => {

@@ -221,7 +221,7 @@ test('what is said to be denied is denied, in whatever order the plan runs', asy
         }
       },
     ),
-    { numRuns: 400 },
+    { numRuns: 100 },
   );
   expect(reported).toBeGreaterThan(50);
 });
@@ -244,7 +244,7 @@ test('what keeps no state and knows all inputs is foreseen as it comes: who is d
         }
       },
     ),
-    { numRuns: 200 },
+    { numRuns: 50 },
   );
   expect(free).toBeGreaterThan(5);
 });

@@ -106,7 +106,7 @@ test('a real plan, broken in up to three places, is refused or runs to its end, 
         }
       },
     ),
-    { numRuns: 300 },
+    { numRuns: 75 },
   );
   expect(Math.min(counts.refused, counts.run)).toBeGreaterThan(10);
 });

@@ -95,6 +95,6 @@ test('a planner is asked as often as the rules say, whatever it answers', async 
       expect(answers).toEqual(answers.toSorted((left, right) => left - right));
       expect(answers.at(-1) ?? 0).toBeLessThanOrEqual(maxRounds + 1);
     }),
-    { numRuns: 300 },
+    { numRuns: 75 },
   );
 });

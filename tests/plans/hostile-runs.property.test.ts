@@ -128,7 +128,7 @@ test('whatever is done while events are told, each node ends once, and the log s
       if (!planned.some(([, deed]) => deed === 'take')) expect(calls).toEqual([]);
       expect(new Set(done).size).toBe(done.length);
     }),
-    { numRuns: 200 },
+    { numRuns: 50 },
   );
 });
 
@@ -168,7 +168,7 @@ test('cut off at any record, with answers and halts, nothing that ended is done 
         expect(again.openWork()).toEqual({ runs: [], plans: [], calls: [] });
       },
     ),
-    { numRuns: 150 },
+    { numRuns: 37 },
   );
 });
 

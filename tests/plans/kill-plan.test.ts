@@ -8,8 +8,9 @@ import { fileURLToPath } from 'node:url';
 import { type PlanTrace, readTrace } from '@holdfast/orchestrator';
 import type { LogRecord } from '@holdfast/session';
 import { readLog } from '@holdfast/session/jsonl';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, inject, test } from 'vitest';
 import type { Fatal } from '../recovery-kills-operations.ts';
+import { random } from '../setup/random.ts';
 import { readEffects } from './test-kill-plan.ts';
 import { nodeOf } from './test-run.ts';
 
@@ -110,7 +111,9 @@ function checkEnds(records: readonly LogRecord[]): void {
   expect(ended.size).toBe(10);
 }
 
-test.each([1, 2, 3, 4, 5, 6])('killed again and again at random instants: round %i', async () => {
+const long = inject('long') > 0;
+
+test.each(long ? [1, 2, 3, 4, 5, 6] : [1])('killed again and again while it works: round %i', async () => {
   await inFolder(async (folder) => {
     let kills = 0;
     for (let ended = false; !ended; ) {
@@ -129,22 +132,22 @@ test.each([1, 2, 3, 4, 5, 6])('killed again and again at random instants: round 
 });
 
 async function pause(): Promise<void> {
-  await wait(Math.random() * 30);
+  if (long) await wait(random() * 30);
 }
 
 test.each([false, true])('ended at any operation on files (half written: %s)', async (half) => {
   expect(operations).toBeGreaterThan(30);
   let kills = 0;
-  // A few of them, others each time.
-  for (let at = Math.floor(Math.random() * 20); at < operations; at += 20) {
+  const step = long ? 5 : Math.ceil(operations / 3);
+  for (let at = Math.floor(random() * step); at < operations; at += step) {
     await inFolder(async (folder) => {
       const first = await start(folder, { at, half }).ended;
       if (first.killed) kills += 1;
       // And once more, while it goes on.
-      await start(folder, { at: Math.floor(Math.random() * 60), half }).ended;
+      await start(folder, { at: Math.floor(random() * 60), half }).ended;
       await start(folder).ended;
       check(folder);
     });
   }
-  expect(kills).toBeGreaterThan(2);
+  expect(kills).toBeGreaterThan(1);
 });

@@ -48,7 +48,7 @@ test('whatever fails and however long it takes: nothing starts before what it ne
       if (failed.length === 0) expect(trace.status).toBe('succeeded');
       else expect(trace.status).toBe(final.kind !== 'ok' || trace.nodes.some(halts(plan)) ? 'failed' : 'partial');
     }),
-    { numRuns: 200 },
+    { numRuns: 50 },
   );
 });
 
@@ -71,7 +71,7 @@ test('the same results make the same trace, at whatever times and beside whateve
         expect(untimed((await runIn(other, beside)).trace)).toEqual(untimed(inOrder.trace));
       },
     ),
-    { numRuns: 150 },
+    { numRuns: 37 },
   );
 });
 
@@ -86,7 +86,7 @@ test('where nodes only wait, a run takes as long as its longest path', async () 
       expect(took).toBeLessThanOrEqual(1.1 * Math.max(...ends));
       expect(took).toBeGreaterThanOrEqual(Math.max(...ends));
     }),
-    { numRuns: 100 },
+    { numRuns: 25 },
   );
 });
 
@@ -107,7 +107,7 @@ test('cancelled at any instant, nothing runs any more, and every node has ended'
       if (cut) expect(trace.status).toBe('aborted');
       expect(trace.nodes.every(({ kind }) => kind !== 'waiting' && kind !== 'running')).toBe(true);
     }),
-    { numRuns: 150 },
+    { numRuns: 37 },
   );
 });
 
@@ -157,7 +157,7 @@ test('cut off at any record, a run of what may be repeated comes to the same', a
         if (resumed !== undefined) expect(untimed(resumed)).toEqual(untimed(trace));
       },
     ),
-    { numRuns: 200 },
+    { numRuns: 50 },
   );
 });
 
@@ -182,7 +182,7 @@ test('cut off at any record, what must not be repeated is not: it is in doubt', 
         }
       }
     }),
-    { numRuns: 40 },
+    { numRuns: 12 },
   );
   expect(doubts).toBeGreaterThan(0);
 });

@@ -134,7 +134,7 @@ test('locks and rates hold across a plan and all the plans within it, and everyt
         expect(clock.pending).toBe(0);
       },
     ),
-    { numRuns: 60 },
+    { numRuns: 20 },
   );
   expect(overlapped).toBeGreaterThan(20);
 });
