@@ -3,7 +3,8 @@ import { foldNames, parsePath, showPath } from './paths.ts';
 
 /**
  * What no tool may touch, at any depth and in any letter case: `.holdfast` (logs of other sessions; neither read nor written, and
- * not listed), `holdfast.config.*`, `holdfast.policy.json` and `holdfast.lock` (read only), and what the host adds (read only).
+ * not listed), `holdfast.config.*`, `holdfast.policy.json` and `holdfast.lock` (read only), `.git` (read only: Git runs the commands
+ * that its configuration and its hooks name), and what the host adds (read only).
  */
 export interface Protection {
   /** Folders and files whose real place a backend has to look up too, in case they are links. */
@@ -31,6 +32,7 @@ export function createProtection(paths: readonly string[]): Protection {
     checkWrite(key, extra = []) {
       const folded = fold(key);
       const names = folded.split('/');
+      if (names.some(isGit)) throw refuseGit(key);
       if (names.some((name) => isPrivate(name) || isReadOnly(name)) || [...added, ...extra].some(covers(folded))) {
         throw refuse(key, 'is protected and cannot be changed by tools');
       }
@@ -55,9 +57,20 @@ function isReadOnly(foldedName: string): boolean {
   return fixedNames.includes(foldedName) || foldedName.startsWith('holdfast.config.');
 }
 
-/** Also without the streams of NTFS (`name::$DATA`). */
+// NTFS has `GIT~1` as the short name of `.git`.
+function isGit(foldedName: string): boolean {
+  return foldedName === '.git' || /^git~\d+$/u.test(foldedName);
+}
+
+/** Also without the streams of NTFS (`name::$DATA`), and the dots and spaces at the end that Windows drops. */
 function fold(key: string): string {
-  return foldNames(key.normalize('NFKC').replace(/:[^/]*/gu, ''));
+  return foldNames(key.normalize('NFKC').replace(/:[^/]*/gu, '')).replace(/[. ]+(?=\/|$)/gu, '');
+}
+
+/** @param folder Absent: the key itself says it. */
+export function refuseGit(key: string, folder?: string): HoldfastError {
+  const where = folder === undefined ? 'belongs to Git' : `lies in \`${showPath(folder)}\`, which is a Git repository`;
+  return refuse(key, `${where}: tools may read it but not change it, because Git runs commands that stand there`);
 }
 
 function refuse(key: string, reason: string): HoldfastError {
