@@ -593,7 +593,7 @@ test.each([
   { path: 'home/holdfast/trust.json', why: 'path.protected' },
 ])('$path is out of reach', async ({ path, why }) => {
   const { stdout } = await tryRun({
-    files: { 'plugins/wait.mjs': wait, 'home/holdfast/trust.json': '{}' },
+    files: { 'plugins/wait.mjs': wait },
     host: { environment: { HOLDFAST_HOME: 'home/holdfast' } },
     turns: [call('read_file', { path: 'plugins/wait.mjs' }), call('write_file', { path, content: 'x' }), answer],
   });

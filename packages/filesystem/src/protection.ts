@@ -1,5 +1,5 @@
 import { HoldfastError } from '@holdfast/core';
-import { foldNames, parsePath, showPath } from './paths.ts';
+import { foldKey, parsePath, showPath } from './paths.ts';
 
 /**
  * What no tool may touch, at any depth and in any letter case: `.holdfast` (logs of other sessions; neither read nor written, and
@@ -26,24 +26,24 @@ export function createProtection(paths: readonly string[]): Protection {
   return {
     keys: ['.holdfast', ...fixedNames, ...configurationNames, ...added],
     checkRead(key) {
-      if (fold(key).split('/').some(isPrivate))
+      if (foldKey(key).split('/').some(isPrivate))
         throw refuse(key, 'belongs to Holdfast and can be neither read nor changed');
     },
     checkWrite(key, extra = []) {
-      const folded = fold(key);
+      const folded = foldKey(key);
       const names = folded.split('/');
       if (names.some(isGit)) throw refuseGit(key);
       if (names.some((name) => isPrivate(name) || isReadOnly(name)) || [...added, ...extra].some(covers(folded))) {
         throw refuse(key, 'is protected and cannot be changed by tools');
       }
     },
-    hides: (name) => isPrivate(fold(name)),
+    hides: (name) => isPrivate(foldKey(name)),
   };
 }
 
 function covers(folded: string): (protectedKey: string) => boolean {
   return (protectedKey) => {
-    const prefix = fold(protectedKey);
+    const prefix = foldKey(protectedKey);
     return folded === prefix || folded.startsWith(`${prefix}/`) || prefix === '';
   };
 }
@@ -60,11 +60,6 @@ function isReadOnly(foldedName: string): boolean {
 // NTFS has `GIT~1` as the short name of `.git`.
 function isGit(foldedName: string): boolean {
   return foldedName === '.git' || /^git~\d+$/u.test(foldedName);
-}
-
-/** Also without the streams of NTFS (`name::$DATA`), and the dots and spaces at the end that Windows drops. */
-function fold(key: string): string {
-  return foldNames(key.normalize('NFKC').replace(/:[^/]*/gu, '')).replace(/[. ]+(?=\/|$)/gu, '');
 }
 
 /** @param folder Absent: the key itself says it. */
