@@ -76,12 +76,13 @@ test.each([
   { name: 'read_file', input: { path: '../.env' }, kind: 'denied' },
   { name: 'copy_file', input: { from: '.env', to: 'src/b.ts' }, kind: 'failed', code: 'policy.secret_files' },
   { name: 'copy_file', input: { from: 'src/a.ts', to: 'new.pem' }, kind: 'failed', code: 'policy.secret_files' },
-  { name: 'copy_file', input: { from: 'src/a.ts', to: '.git/x' }, kind: 'failed', code: 'policy.read_only_files' },
+  { name: 'copy_file', input: { from: 'src/a.ts', to: '.git/x' }, kind: 'failed', code: 'path.protected' },
+  { name: 'copy_file', input: { from: 'src/a.ts', to: 'kept/x' }, kind: 'failed', code: 'policy.read_only_files' },
   { name: 'copy_file', input: { from: 'src/a.ts', to: 'src/b.ts' }, kind: 'ok' },
 ])(
   'through links and by unknown tools: $name $input is $kind, and tells no secret',
   async ({ kind, code, ...asked }) => {
-    const outcome = await call(asked.name, asked.input);
+    const outcome = await call(asked.name, asked.input, { options: { config: { readOnly: ['kept'] } } });
     expect(outcome).toMatchObject({ kind, ...(code === undefined ? {} : { code }) });
     expect(outcome.text).not.toContain('tulip');
     expect(readFileSync(join(root, '.env'), 'utf8')).toBe(files['.env']);
@@ -196,13 +197,16 @@ test('what is refused and a person approves goes on, and nothing beside it', asy
   const place = () => ({
     filesystem: memoryFilesystem(files),
     policies: [
-      some(every(...packPolicies(filesystemGuard)), requireApproval({ tools: fileTools().map(({ name }) => name) })),
+      some(
+        every(...packPolicies(filesystemGuard, { config: { readOnly: ['kept'] } })),
+        requireApproval({ tools: fileTools().map(({ name }) => name) }),
+      ),
     ],
     approving: true,
   });
   expect(await call('read_file', { path: '.env' }, place())).toMatchObject({ kind: 'ok' });
   expect(await call('grep_files', { pattern: 'tulip' }, place())).toMatchObject({ kind: 'ok' });
-  expect(await call('write_file', { path: '.git/x', content: '' }, place())).toMatchObject({ kind: 'ok' });
+  expect(await call('write_file', { path: 'kept/x', content: '' }, place())).toMatchObject({ kind: 'ok' });
 });
 
 test('a yes to reading a secret is none to writing it', async () => {

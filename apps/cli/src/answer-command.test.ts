@@ -42,6 +42,11 @@ test.each([
     by: 'anna',
     says: 'Approved: wipe (other); further calls of the tool pass without asking, from the time it runs\n',
   },
+  {
+    argv: ['approve', 'one', 'each', '--grant'],
+    answer: { type: 'approve', grant: false },
+    says: 'Approved: wipe (each); this call only, which cannot be granted for the session: further calls ask again\n',
+  },
   { argv: ['deny', 'one', 'other'], answer: { type: 'deny' }, says: 'Denied: wipe (other)\n' },
   {
     argv: ['deny', 'one', 'other', '--reason', 'Not today.', '--digest', 'DDDD'],
@@ -50,10 +55,13 @@ test.each([
   },
 ])('$argv', async ({ argv, answer, by = 'person', says }) => {
   await using folder = await createFolder();
-  await writeLog(folder.path, 'one', entries);
+  const asks = [
+    { policy: 'host/files', type: 'ask' as const, reason: 'It runs by itself.', grantable: false as const },
+  ];
+  await writeLog(folder.path, 'one', [...entries.slice(0, -1), question('each', { asks }), suspended]);
   const { exitCode, stdout, stderr } = await type(folder, argv);
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-  expect(stdout).toBe(`${says}2 more questions wait. To go on: holdfast resume one\n`);
+  expect(stdout).toBe(`${says}3 more questions wait. To go on: holdfast resume one\n`);
   expect(await readAnswers(folder)).toMatchObject([{ answer, by, run: 1, turn: 1, digest: 'd'.repeat(64) }]);
 });
 

@@ -1,6 +1,7 @@
 import { type ApprovalAnswer, HoldfastError, type PendingApproval } from '@holdfast/core';
 import { answerApproval, pendingApprovals } from '@holdfast/executor';
 import type { Session } from '@holdfast/session';
+import { canBeGranted } from './ask-person.ts';
 import { formatCount } from './call-line.ts';
 import { toCommand } from './command-words.ts';
 import { describeStyle } from './conduct-work.ts';
@@ -43,13 +44,13 @@ export async function answerCalls(options: AnswerCommandOptions, host: Host): Pr
     }
     const waiting = pendingApprovals(session).length;
     if (json) {
-      const answered = questions.map(({ callId, run, turn, name, digest }) => ({
-        callId,
-        run,
-        turn,
-        name,
-        digest,
-        answer,
+      const answered = questions.map((question) => ({
+        callId: question.callId,
+        run: question.run,
+        turn: question.turn,
+        name: question.name,
+        digest: question.digest,
+        answer: asRecorded(answer, question),
         by: by ?? 'person',
       }));
       host.stdout.write(`${toJsonText({ session: log.id, answered, waiting }, 2)}\n`);
@@ -109,13 +110,19 @@ function chooseQuestion(
   );
 }
 
+/** A yes to what cannot be granted holds for that call alone. */
+function asRecorded(answer: ApprovalAnswer, question: PendingApproval): ApprovalAnswer {
+  return answer.type === 'approve' && !canBeGranted(question) ? { type: 'approve' } : answer;
+}
+
 function describeAnswers(questions: readonly PendingApproval[], answer: ApprovalAnswer): readonly string[] {
   const said = answer.type === 'approve' ? 'Approved' : 'Denied';
-  return questions.map(({ callId, name }) => {
-    const granted =
-      answer.type === 'approve' && answer.grant === true
-        ? '; further calls of the tool pass without asking, from the time it runs'
-        : '';
-    return `${said}: ${toPrintable(name)} (${fitColumns(toPrintable(callId), 64)})${granted}`;
+  return questions.map((question) => {
+    const { callId, name } = question;
+    const grants = answer.type === 'approve' && answer.grant === true;
+    const granted = canBeGranted(question)
+      ? '; further calls of the tool pass without asking, from the time it runs'
+      : '; this call only, which cannot be granted for the session: further calls ask again';
+    return `${said}: ${toPrintable(name)} (${fitColumns(toPrintable(callId), 64)})${grants ? granted : ''}`;
   });
 }

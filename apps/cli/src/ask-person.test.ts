@@ -32,6 +32,19 @@ test.each<{ keys: string; what: string; answer: Partial<PersonAnswer>; interrupt
   expect(onInterrupt).toHaveBeenCalledTimes(interrupts ? 1 : 0);
 });
 
+test('what cannot be granted is not offered for the run', async () => {
+  const { host, stdin } = createTestHost({ terminals: ['stdin', 'stdout'] });
+  const asks = [
+    ...pending.asks,
+    { policy: 'p', type: 'ask' as const, reason: 'Each time.', grantable: false as const },
+  ];
+  const { signal } = new AbortController();
+  const options = { input: host.stdin, output: host.stdout, style, signal, onInterrupt: vi.fn() };
+  const given = askPerson({ ...pending, asks }, options);
+  stdin.write(`${up}\r`);
+  expect(await given).toEqual({ type: 'approve' });
+});
+
 test('a question that is taken back is no answer', async () => {
   const { host } = createTestHost({ terminals: ['stdin', 'stdout'] });
   const controller = new AbortController();

@@ -40,7 +40,7 @@ export async function askPerson(
       message: 'May it run?',
       options: [
         { value: 'once', label: 'Allow once' },
-        { value: 'run', label: `Allow ${toPrintable(pending.name)} for this run` },
+        ...(canBeGranted(pending) ? [{ value: 'run', label: `Allow ${toPrintable(pending.name)} for this run` }] : []),
         { value: 'deny', label: 'Deny' },
         // The call around a nested one is under way.
         ...(canWait ? [{ value: 'later', label: 'Decide later: the run waits for `holdfast approve`' }] : []),
@@ -61,6 +61,11 @@ export async function askPerson(
   } finally {
     input.off('data', watch);
   }
+}
+
+/** Whether a yes may also hold for later calls of the tool. */
+export function canBeGranted({ asks }: Pick<PendingApproval, 'asks'>): boolean {
+  return asks.every(({ grantable }) => grantable !== false);
 }
 
 const maxArgumentLines = 16;

@@ -103,6 +103,7 @@ const decision: v.GenericSchema<unknown, PolicyDecision> = v.object({
   policy: v.string(),
   type: v.picklist(['allow', 'ask', 'deny']),
   reason: v.exactOptional(v.string()),
+  grantable: v.exactOptional(v.literal(false)),
   observed: v.exactOptional(v.picklist(['ask', 'deny'])),
 });
 const thrown = v.object({ name: v.string(), message: v.string() });

@@ -20,6 +20,7 @@ import type { RunTerms } from './run-terms.ts';
 import { findModelName, type Settings } from './settings.ts';
 import { toPrintable } from './terminal-text.ts';
 import { defaultFolder } from './toolset.ts';
+import { userFolder } from './user-folder.ts';
 import { findProtectedPaths, shortenPath } from './workspace.ts';
 
 /** What calls work with, whoever makes them. */
@@ -86,7 +87,7 @@ export async function setUpCalls(
   const protectedPaths = await findProtectedPaths(workspace, {
     toolsFolder: toolset.folder.path,
     imported,
-    later: listLater(settings),
+    later: listLater(settings, host),
   });
   // First of all: a tool that is missed below may have been refused.
   reportProblems(equipment, host);
@@ -106,15 +107,16 @@ export async function setUpCalls(
 }
 
 /**
- * What the next run would take, whether it is there or not: packages of plugins and of models, and the default tools folder, unless the
- * configuration names another.
+ * What the next run would take, whether it is there or not: what the user's own folder holds, packages of plugins and of models, and
+ * the default tools folder, unless the configuration names another.
  */
-function listLater({ effective: { tools }, file, directory }: Settings): readonly string[] {
+function listLater({ effective: { tools }, file, directory }: Settings, host: Host): readonly string[] {
   const isNamed = tools !== undefined && tools.origin.layer === 'host';
   const places = [directory, ...(file === null ? [] : [dirname(resolve(directory, file))])];
   return [
     ...(isNamed ? [] : [resolve(directory, defaultFolder)]),
     ...places.map((place) => resolve(place, 'node_modules')),
+    userFolder(host),
   ];
 }
 

@@ -13,6 +13,13 @@ export interface Ask {
   readonly type: 'ask';
   /** Why a person has to decide; shown to them. */
   readonly reason: string;
+  /** `false`: only a yes to this very call answers it. Neither a grant of the host nor one for the session does. */
+  readonly grantable?: false;
+}
+
+export interface AskOptions {
+  /** Whether a grant of the tool, the host's or one for the session, answers the ask. Default true. */
+  readonly grantable?: boolean;
 }
 
 /** The call must not run: made by `deny`. Beats `ask`, which beats `allow`. */
@@ -26,8 +33,8 @@ export interface Deny {
 export const allow: Allow = Object.freeze({ type: 'allow' });
 
 /** The call needs a person's approval. `reason` is shown to them. */
-export function ask(reason: string): Ask {
-  return Object.freeze({ type: 'ask', reason });
+export function ask(reason: string, { grantable = true }: AskOptions = {}): Ask {
+  return Object.freeze({ type: 'ask', reason, ...(grantable ? {} : { grantable: false }) });
 }
 
 /** The call must not run. `reason` goes back to the model. */
@@ -41,6 +48,8 @@ export interface PolicyDecision {
   readonly policy: string;
   readonly type: Decision['type'];
   readonly reason?: string;
+  /** Of an ask that no grant answers. */
+  readonly grantable?: false;
   /** Of an allow of a policy that is only being tried out: what it would have answered, for `reason`. */
   readonly observed?: 'ask' | 'deny';
 }

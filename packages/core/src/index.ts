@@ -2,7 +2,17 @@ export type { Budget, BudgetLimits } from './budget.ts';
 export { digestJson, sortKeys, toCanonicalJson } from './canonical-json.ts';
 export { type Clock, type Deadline, systemClock } from './clock.ts';
 export type { ConversationFormat, PromptPart } from './conversation-format.ts';
-export { type Allow, type Ask, allow, ask, type Decision, type Deny, deny, type PolicyDecision } from './decision.ts';
+export {
+  type Allow,
+  type Ask,
+  type AskOptions,
+  allow,
+  ask,
+  type Decision,
+  type Deny,
+  deny,
+  type PolicyDecision,
+} from './decision.ts';
 export { decodeJson } from './decode-json.ts';
 export { describeThrown, HoldfastError, type HoldfastErrorOptions, isHoldfastError, type Problem } from './errors.ts';
 export { readExpansion, visibilityExpansionRequired } from './expansion.ts';

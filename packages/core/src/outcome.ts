@@ -57,7 +57,10 @@ export interface PendingApproval {
   readonly expiresAtMs: number;
 }
 
-/** A person's answer. `grant: true` lets further calls of the same tool pass without asking, for this session. */
+/**
+ * A person's answer. `grant: true` lets further calls of the same tool pass without asking, for this session; in the answer to a
+ * question with an ask that cannot be granted it counts for nothing.
+ */
 export type ApprovalAnswer =
   | { readonly type: 'approve'; readonly grant?: boolean }
   | { readonly type: 'deny'; readonly reason?: string };

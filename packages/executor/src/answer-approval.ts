@@ -65,7 +65,7 @@ export async function answerApproval(
       { data: { callId, expiresAtMs: pending.expiresAtMs } },
     );
   }
-  const read = readAnswer(answer);
+  const read = readAnswer(answer, pending);
   const { run, turn, digest } = pending;
   // Made of JSON; an interface does not say so to the compiler.
   session.record({ type: 'approval-answer', callId, run, turn, digest, answer: read, by } as unknown as LogEntry);

@@ -92,7 +92,7 @@ export async function askHost(
     if (answer === unanswered) return undefined;
     if (answer === tooLate) return 'expired';
     if (isLater(answer)) return 'later';
-    const read = readAnswer(answer);
+    const read = readAnswer(answer, pending);
     return { answer: read, by: read === noAnswer ? 'host' : 'person' };
   } catch (thrown) {
     return { answer: { type: 'deny', reason: `asking failed: ${describeThrown(thrown)}` }, by: 'host' };
@@ -111,11 +111,14 @@ const noAnswer: ApprovalAnswer = Object.freeze({
   reason: 'the answer was neither `approve` nor `deny`',
 });
 
-/** Whatever is neither a plain yes nor a plain no is a no. */
-export function readAnswer(answer: unknown): ApprovalAnswer {
+/** Whatever is neither a plain yes nor a plain no is a no. What cannot be granted is only approved. */
+export function readAnswer(answer: unknown, { asks }: PendingApproval): ApprovalAnswer {
   if (typeof answer === 'object' && answer !== null && 'type' in answer) {
     const { type } = answer;
-    if (type === 'approve') return { type, grant: 'grant' in answer && answer.grant === true };
+    if (type === 'approve') {
+      const grants = 'grant' in answer && answer.grant === true;
+      return { type, grant: grants && asks.every(({ grantable }) => grantable !== false) };
+    }
     const reason: unknown = 'reason' in answer ? answer.reason : undefined;
     if (type === 'deny') return typeof reason === 'string' && reason !== '' ? { type, reason } : { type };
   }

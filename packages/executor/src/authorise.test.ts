@@ -99,6 +99,20 @@ test.each(faulty)('a policy that $what lets nothing through', async ({ answer })
   });
 });
 
+test.each([
+  { grantable: undefined, kind: 'ok' },
+  { grantable: true, kind: 'ok' },
+  { grantable: false, kind: 'denied' },
+  { grantable: null, kind: 'denied' },
+  { grantable: 'true', kind: 'denied' },
+])('an ask that says `grantable: $grantable` of a granted tool: $kind', async ({ grantable, kind }) => {
+  const { session } = testSession();
+  // Written without types.
+  const policies = [answering('asking', () => ({ type: 'ask', reason: 'Sure?', grantable }))];
+  const options = { tools: [echo], session, policies, grants: ['echo'], unattended: true };
+  expect(await outcomeOf(echoCall, options)).toMatchObject({ kind });
+});
+
 test('a policy that never answers is a denial after its time', async () => {
   const { session } = testSession();
   const clock = testClock();

@@ -94,11 +94,11 @@ function grantVerdict(verdict: Verdict, { call, scope }: Asking): Verdict | Prom
 function waiveAsks({ decisions }: Verdict): Verdict {
   const waived = decisions.map(
     (decision): PolicyDecision =>
-      decision.type === 'ask'
+      decision.type === 'ask' && decision.grantable !== false
         ? { policy: decision.policy, type: 'allow', reason: 'Granted for the session.' }
         : decision,
   );
-  return { type: 'allow', decisions: waived };
+  return { type: strictest(waived), decisions: waived };
 }
 
 // The answer's own `then` and `type` are read once; an answer that changes under us cannot become an allow later.
@@ -159,13 +159,17 @@ function readAllow(answer: object): Decision {
 }
 
 function readRefusal(type: 'ask' | 'deny', answer: object): Ask | Deny {
-  const reason: unknown = 'reason' in answer ? answer.reason : undefined;
-  return { type, reason: typeof reason === 'string' && reason !== '' ? reason : 'No reason was given.' };
+  const given: unknown = 'reason' in answer ? answer.reason : undefined;
+  const reason = typeof given === 'string' && given !== '' ? given : 'No reason was given.';
+  if (type === 'deny') return { type, reason };
+  // Whatever is said of grants other than that they count.
+  const grantable: unknown = 'grantable' in answer ? answer.grantable : undefined;
+  return { type, reason, ...(grantable === undefined || grantable === true ? {} : { grantable: false }) };
 }
 
 type Keyed = Pick<PolicyBinding, 'key' | 'allowed'>;
 
-/** What is noted of a decision. An ask becomes an allow when a person has answered it or the host grants the tool; a denial stays. */
+/** What is noted of a decision. An ask becomes an allow when a person has answered it or a grant of the host does; a denial stays. */
 function waive(bound: Keyed, decision: Decision, { call, scope, approved }: Asking): PolicyDecision {
   const { tool } = call;
   const { key: policy } = bound;
@@ -178,6 +182,7 @@ function waive(bound: Keyed, decision: Decision, { call, scope, approved }: Aski
   const { type, reason } = decision;
   if (type === 'deny') return { policy, type, reason };
   if (approved.has(policy)) return { policy, type: 'allow', reason: 'Approved.' };
+  if (decision.grantable === false) return { policy, type, reason, grantable: false };
   if (scope.grants.has(tool.name)) return { policy, type: 'allow', reason: 'Granted by the host.' };
   return { policy, type, reason };
 }

@@ -544,6 +544,17 @@ describe('what will ask', () => {
     expect(await foretell([known(other)], [], { session, tools: [other] })).toEqual(['asks']);
     expect(await foretell([known(wipe)], [stateless(() => no)], { session })).toEqual(['denied']);
   });
+
+  test('what no grant answers is asked all the same, and only that', async () => {
+    const each = stateless(() => ask('Each time.', { grantable: false }), { id: 'each' });
+    const [foreseen] = await foreseeCalls([known(wipe)], {
+      tools,
+      policies: [asking('A'), each],
+      resources: {},
+      grants: ['wipe'],
+    });
+    expect(foreseen?.asks).toEqual(['Each time.']);
+  });
 });
 
 describe('the host', () => {

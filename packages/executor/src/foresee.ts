@@ -1,4 +1,4 @@
-import type { Tool } from '@holdfast/core';
+import type { Ask, Tool } from '@holdfast/core';
 import { createSession, type Session } from '@holdfast/session';
 import { askForDangerous } from './authorise.ts';
 import { type CallOptions, type CallScope, createCallScope } from './call-scope.ts';
@@ -103,17 +103,22 @@ async function foresee(
       if (own.isCertain && decision?.type === 'deny') denials.push({ policy: bound.key, reason: decision.reason });
     }
     const asks = listAsks(ofCall, tool);
-    foreseen.push({ denials, asks: asks.length > 0 && (await isGranted(tool)) ? [] : asks });
+    const granted = asks.some(isGrantable) && (await isGranted(tool));
+    foreseen.push({ denials, asks: asks.filter((ask) => !(granted && isGrantable(ask))).map(({ reason }) => reason) });
   }
   return foreseen;
 }
 
-function listAsks(answers: readonly ForeseenAnswer[], tool: Tool): readonly string[] {
-  const gate = tool.dangerous ? [askForDangerous(tool).reason] : [];
+function isGrantable({ grantable }: Ask): boolean {
+  return grantable !== false;
+}
+
+function listAsks(answers: readonly ForeseenAnswer[], tool: Tool): readonly Ask[] {
+  const gate = tool.dangerous ? [askForDangerous(tool)] : [];
   const decisions = answers.map(({ answer: { decision, unknown } }) => (unknown ? undefined : decision));
   // A call that is denied asks nobody. Whether it is dangerous, a person may know all the same.
   if (decisions.some((decision) => decision?.type === 'deny')) return gate;
-  return [...decisions.flatMap((decision) => (decision?.type === 'ask' ? [decision.reason] : [])), ...gate];
+  return [...decisions.flatMap((decision) => (decision?.type === 'ask' ? [decision] : [])), ...gate];
 }
 
 /** Whether a person has granted the tool as it is now. */

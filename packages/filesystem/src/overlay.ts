@@ -2,10 +2,11 @@ import { type Filesystem, type FilesystemReader, HoldfastError, isHoldfastError 
 import type { Location } from './backend.ts';
 import { contentVersion, toBytes } from './content.ts';
 import { fileError, isDirectory, isMissing, isNotDirectory, isNotEmpty, isTooLarge } from './file-errors.ts';
+import { findGitFolder } from './git-folder.ts';
 import type { Ground } from './ground.ts';
 import { layOver } from './layers.ts';
 import { parentOf, parsePath } from './paths.ts';
-import type { Protection } from './protection.ts';
+import { type Protection, refuseGit } from './protection.ts';
 import { createReader, type Source, versionAt } from './reader.ts';
 import { createReservations } from './reservations.ts';
 import { createStaging, type OpenStaging, type StagedNode } from './staging.ts';
@@ -111,6 +112,8 @@ export function createOverlay(below: Ground, { protection, maxFileBytes }: Write
     protection.checkWrite(parsePath(path));
     const location = await source.locate(path);
     protection.checkWrite(location.key, await protectedTargets());
+    const repository = await findGitFolder(location.key, content);
+    if (repository !== undefined) throw refuseGit(location.key, repository);
     return location;
   }
 

@@ -82,6 +82,11 @@ export function foldNames(key: string): string {
   return key.normalize('NFKC').replace(ignored, '').toUpperCase().toLowerCase();
 }
 
+/** As `foldNames`, also without the streams of NTFS (`name::$DATA`), and the dots and spaces at the end that Windows drops. */
+export function foldKey(key: string): string {
+  return foldNames(key.normalize('NFKC').replace(/:[^/]*/gu, '')).replace(/[. ]+(?=\/|$)/gu, '');
+}
+
 /** Spellings of a name by which a disk that folds names finds it too, and no other disk. */
 export function otherSpellings(name: string): readonly string[] {
   // ASCII letters first: some disks fold no others.

@@ -1,9 +1,10 @@
 import { HoldfastError } from '@holdfast/core';
-import { foldNames, parsePath, showPath } from './paths.ts';
+import { foldKey, parsePath, showPath } from './paths.ts';
 
 /**
  * What no tool may touch, at any depth and in any letter case: `.holdfast` (logs of other sessions; neither read nor written, and
- * not listed), `holdfast.config.*`, `holdfast.policy.json` and `holdfast.lock` (read only), and what the host adds (read only).
+ * not listed), `holdfast.config.*`, `holdfast.policy.json` and `holdfast.lock` (read only), `.git` (read only: Git runs the commands
+ * that its configuration and its hooks name), and what the host adds (read only).
  */
 export interface Protection {
   /** Folders and files whose real place a backend has to look up too, in case they are links. */
@@ -25,23 +26,24 @@ export function createProtection(paths: readonly string[]): Protection {
   return {
     keys: ['.holdfast', ...fixedNames, ...configurationNames, ...added],
     checkRead(key) {
-      if (fold(key).split('/').some(isPrivate))
+      if (foldKey(key).split('/').some(isPrivate))
         throw refuse(key, 'belongs to Holdfast and can be neither read nor changed');
     },
     checkWrite(key, extra = []) {
-      const folded = fold(key);
+      const folded = foldKey(key);
       const names = folded.split('/');
+      if (names.some(isGit)) throw refuseGit(key);
       if (names.some((name) => isPrivate(name) || isReadOnly(name)) || [...added, ...extra].some(covers(folded))) {
         throw refuse(key, 'is protected and cannot be changed by tools');
       }
     },
-    hides: (name) => isPrivate(fold(name)),
+    hides: (name) => isPrivate(foldKey(name)),
   };
 }
 
 function covers(folded: string): (protectedKey: string) => boolean {
   return (protectedKey) => {
-    const prefix = fold(protectedKey);
+    const prefix = foldKey(protectedKey);
     return folded === prefix || folded.startsWith(`${prefix}/`) || prefix === '';
   };
 }
@@ -55,9 +57,15 @@ function isReadOnly(foldedName: string): boolean {
   return fixedNames.includes(foldedName) || foldedName.startsWith('holdfast.config.');
 }
 
-/** Also without the streams of NTFS (`name::$DATA`). */
-function fold(key: string): string {
-  return foldNames(key.normalize('NFKC').replace(/:[^/]*/gu, ''));
+// NTFS has `GIT~1` as the short name of `.git`.
+function isGit(foldedName: string): boolean {
+  return foldedName === '.git' || /^git~\d+$/u.test(foldedName);
+}
+
+/** @param folder Absent: the key itself says it. */
+export function refuseGit(key: string, folder?: string): HoldfastError {
+  const where = folder === undefined ? 'belongs to Git' : `lies in \`${showPath(folder)}\`, which is a Git repository`;
+  return refuse(key, `${where}: tools may read it but not change it, because Git runs commands that stand there`);
 }
 
 function refuse(key: string, reason: string): HoldfastError {

@@ -44,6 +44,17 @@ test.each<{ parts: Answer[]; all: Decision; one: Decision }>([
   expect(await runPolicy(some(...policies)).check(callOf('echo'))).toEqual(one);
 });
 
+test.each([
+  { parts: [ask('A'), ask('B')], grantable: true },
+  { parts: [ask('A'), ask('B', { grantable: false })], grantable: false },
+  { parts: [ask('A', { grantable: false }), ask('B', { grantable: true })], grantable: false },
+])('an ask that no grant answers stays one in a combination: $parts', async ({ parts, grantable }) => {
+  const policies = parts.map((answer, index) => definePolicy({ name: 'fixed', id: `p${index}`, check: () => answer }));
+  for (const combined of [every(...policies), some(...policies), every(some(...policies))]) {
+    expect(await runPolicy(combined).check(callOf('echo'))).toEqual(ask('A\nB', { grantable }));
+  }
+});
+
 test('is named after its parts and mentions their tools', () => {
   const order = sequentialDependency({ build: ['lint'] });
   expect(every(order, callBudget({ maxCalls: 1 }))).toMatchObject({

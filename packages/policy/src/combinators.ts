@@ -135,15 +135,18 @@ function decideObserving(
 
 function checkDecision(part: Policy, decision: Decision | undefined): Decision {
   if (decision?.type === 'allow') return decision;
-  if (decision?.type === 'ask') return ask(decision.reason);
+  if (decision?.type === 'ask') return ask(decision.reason, decision);
   if (decision?.type === 'deny') return deny(decision.reason);
   throw new HoldfastError('policy.decision.invalid', `The policy \`${part.id}\` answered neither allow, ask nor deny.`);
 }
 
-/** The first type of `order` that was answered, with the reasons of all that did not allow; else allow. */
+/** The first type of `order` that was answered, with the reasons of all that did not allow; else allow. A grant has to answer all that ask. */
 function settle(decisions: readonly Decision[], order: readonly ('ask' | 'deny')[]): Decision {
   const reasons = decisions.flatMap((decision) => (decision.type === 'allow' ? [] : [decision.reason])).join('\n');
   const type = order.find((candidate) => decisions.some((decision) => decision.type === candidate));
   if (type === undefined) return allow;
-  return type === 'ask' ? ask(reasons) : deny(reasons);
+  if (type === 'deny') return deny(reasons);
+  return ask(reasons, {
+    grantable: decisions.every((decision) => decision.type !== 'ask' || decision.grantable !== false),
+  });
 }

@@ -19,6 +19,11 @@ const noted = (observed: Decision): object => ({ type: 'allow', observed });
 test.each([
   { title: 'allows', answer: () => allow, answers: allow },
   { title: 'asks', answer: () => ask('May I?'), answers: noted(ask('May I?')) },
+  {
+    title: 'asks each time',
+    answer: () => ask('May I?', { grantable: false }),
+    answers: noted(ask('May I?', { grantable: false })),
+  },
   { title: 'denies', answer: () => deny('No.'), answers: noted(deny('No.')) },
   { title: 'denies later', answer: async () => deny('No.'), answers: noted(deny('No.')) },
   { title: 'throws', answer: failing(new Error('broke')), answers: noted(deny('The policy failed: broke')) },

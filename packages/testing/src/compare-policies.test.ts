@@ -634,3 +634,14 @@ test('records that somebody has edited are judged as far as they go, and never m
     { numRuns: 300 },
   );
 });
+
+test('an ask that no grant answers is stricter than one that can be granted', async () => {
+  const asking = (grantable: boolean): Policy =>
+    definePolicy({ name: 'asking', check: () => ask('Sure?', { grantable }) });
+  const records = await record([['pay']]);
+  const compared = async (before: boolean, after: boolean) =>
+    tell(await comparePolicies(records, { before: [asking(before)], after: [asking(after)], tools }));
+  expect(await compared(true, false)).toEqual(['pay: ask > ask, tightened']);
+  expect(await compared(false, true)).toEqual(['pay: ask > ask, widened']);
+  expect(await compared(false, false)).toEqual(['pay: ask > ask, same']);
+});

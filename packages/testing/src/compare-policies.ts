@@ -92,7 +92,12 @@ function toVerdict(judgements: readonly Judgement[]): Verdict {
   return { type, judgements };
 }
 
-const strictness = { allow: 0, ask: 1, deny: 2 } as const;
+const strictness = { allow: 0, ask: 1, deny: 3, unknown: 3 } as const;
+
+/** An ask that no grant answers lets less through than one that can be granted. */
+function strictnessOf({ type, judgements }: Verdict): number {
+  return strictness[type] + (type === 'ask' && judgements.some(({ grantable }) => grantable === false) ? 1 : 0);
+}
 
 function compare(call: RecordedCall, before: Verdict, after: Verdict): ComparedCall {
   const { callId, sessionId, parentId, run, turn, seq, tool, input, outcome } = call;
@@ -114,7 +119,7 @@ function compare(call: RecordedCall, before: Verdict, after: Verdict): ComparedC
 
 function changeOf(before: Verdict, after: Verdict): ComparedCall['change'] {
   if (before.type === 'unknown' || after.type === 'unknown') return 'unknown';
-  const difference = strictness[after.type] - strictness[before.type];
+  const difference = strictnessOf(after) - strictnessOf(before);
   if (difference !== 0) return difference > 0 ? 'tightened' : 'widened';
   return describeReasons(before) === describeReasons(after) ? 'same' : 'reason';
 }

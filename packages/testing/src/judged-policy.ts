@@ -21,6 +21,8 @@ export interface Judgement {
   readonly type: Decision['type'] | 'unknown';
   /** Of an allow, what it noted; of `unknown`, what was missing. */
   readonly reason?: string;
+  /** Of an ask that no grant answers. */
+  readonly grantable?: false;
   readonly observed?: 'ask' | 'deny';
 }
 
@@ -143,7 +145,7 @@ function toJudgement({ id: policy }: Policy, answer: PolicyAnswer, missing: stri
   if (missing !== undefined) return { policy, type: 'unknown', reason: missing };
   if (answer.type === 'fault') return { policy, type: 'deny', reason: `The policy failed: ${answer.what}` };
   const { decision } = answer;
-  if (decision.type !== 'allow') return { policy, type: decision.type, reason: decision.reason };
+  if (decision.type !== 'allow') return { policy, ...decision };
   const { observed } = decision;
   return observed === undefined
     ? { policy, type: 'allow' }

@@ -1,4 +1,4 @@
-import { type Decision, describeThrown } from '@holdfast/core';
+import { ask, type Decision, describeThrown } from '@holdfast/core';
 
 /** What a policy said to a call, or how it failed to. */
 export type PolicyAnswer =
@@ -28,7 +28,9 @@ function readAnswer(answer: unknown): PolicyAnswer {
   if (type !== 'ask' && type !== 'deny') return fault;
   const reason = 'reason' in answer ? answer.reason : undefined;
   if (typeof reason !== 'string' || reason.trim() === '') return { type: 'fault', what: `its ${type} gives no reason` };
-  return { type: 'decision', decision: { type, reason } };
+  if (type === 'deny') return { type: 'decision', decision: { type, reason } };
+  const grantable = !('grantable' in answer) || answer.grantable === undefined || answer.grantable === true;
+  return { type: 'decision', decision: ask(reason, { grantable }) };
 }
 
 /** Equal for equal answers. */
@@ -38,6 +40,7 @@ export function describeAnswer(answer: PolicyAnswer | undefined): string {
 }
 
 function describeDecision(decision: Decision): string {
-  if (decision.type !== 'allow') return `${decision.type} (${decision.reason})`;
+  if (decision.type === 'deny') return `deny (${decision.reason})`;
+  if (decision.type === 'ask') return `ask (${decision.reason})${decision.grantable === false ? ', each call' : ''}`;
   return decision.observed === undefined ? 'allow' : `allow, observed ${describeDecision(decision.observed)}`;
 }

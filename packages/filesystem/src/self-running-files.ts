@@ -1,0 +1,102 @@
+import {
+  allow,
+  ask,
+  type Decision,
+  definePolicy,
+  type FilesystemReader,
+  HoldfastError,
+  isHoldfastError,
+  isPlainObject,
+  type Json,
+  type Policy,
+  type PreparedCall,
+} from '@holdfast/core';
+import { parsePath, showPath } from './paths.ts';
+import { runsByItself } from './self-running.ts';
+
+export interface SelfRunningFilesOptions {
+  /** Further tools that write, each with the argument that holds the path, or all of them; an argument may also hold a list of paths. */
+  readonly writers?: Readonly<Record<string, string | readonly string[]>>;
+}
+
+const fileWriters = { write_file: 'path', edit_file: 'path', delete_file: 'path' } as const;
+
+/**
+ * Asks before a file is written, edited or deleted that other programs run by themselves (`runsByItself`): `package.json`, hooks, editor
+ * tasks, `.envrc`, settings of agents. Only a yes to that very call answers it (`grantable: false`); without anybody to ask it is denied.
+ *
+ * Paths are compared as they are spelled and as the resource `filesystem` resolves them. A link elsewhere that makes such a place of an
+ * ordinary file is not looked for. The check asks about calls of the file tools and of `writers`. Any other tool that wrote such a
+ * file, or one of these that wrote another than it was asked about, fails before it is committed: `onResult` throws
+ * `policy.self_running_files`.
+ *
+ * Keeps no state.
+ *
+ * @throws HoldfastError `options.invalid`.
+ */
+export function selfRunningFiles({ writers = {} }: SelfRunningFilesOptions = {}): Policy<undefined> {
+  const argumentsOf = new Map<string, readonly string[]>();
+  for (const [tool, given] of Object.entries({ ...fileWriters, ...writers })) {
+    const names: readonly unknown[] = [given].flat();
+    if (!names.every((name) => typeof name === 'string' && name !== '')) {
+      throw new HoldfastError('options.invalid', `\`writers.${tool}\` must name the arguments that hold paths.`);
+    }
+    argumentsOf.set(tool, names as readonly string[]);
+  }
+  // What the call was let through with. Only for as long as the call lives, so it is no state.
+  const asked = new WeakMap<PreparedCall, ReadonlySet<string>>();
+  return definePolicy({
+    name: 'self-running-files',
+    tools: Object.keys(writers),
+    check(call, { filesystem }) {
+      const paths = argumentsOf.get(call.tool.name)?.flatMap((argument) => pathsOf(call.input, argument)) ?? [];
+      // Without a filesystem nothing is written.
+      if (paths.length === 0 || filesystem === undefined) return allow;
+      return judge(paths, filesystem).then(({ decision, keys }) => {
+        asked.set(call, keys);
+        return decision;
+      });
+    },
+    onResult(call, { touched }) {
+      const written = touched.get('filesystem')?.writes ?? [];
+      const unasked = written.find(({ key }) => runsByItself(key) !== undefined && asked.get(call)?.has(key) !== true);
+      if (unasked === undefined) return;
+      const { key } = unasked;
+      throw new HoldfastError(
+        'policy.self_running_files',
+        `\`${call.tool.name}\` would change \`${showPath(key)}\`, which runs by itself: ${runsByItself(key)}. Change it with \`write_file\`, \`edit_file\` or \`delete_file\`, about which a person is asked.`,
+        { data: { tool: call.tool.name, path: key } },
+      );
+    },
+  });
+}
+
+async function judge(
+  paths: readonly string[],
+  filesystem: FilesystemReader,
+): Promise<{ readonly decision: Decision; readonly keys: ReadonlySet<string> }> {
+  const keys = new Set<string>();
+  const reasons: string[] = [];
+  for (const path of paths) {
+    const places = await placesOf(path, filesystem);
+    for (const key of places) keys.add(key);
+    const place = places.find((key) => runsByItself(key) !== undefined);
+    if (place !== undefined) reasons.push(`\`${showPath(place)}\` runs by itself: ${runsByItself(place)}.`);
+  }
+  return { decision: reasons.length === 0 ? allow : ask(reasons.join('\n'), { grantable: false }), keys };
+}
+
+/** As it is spelled, and where that leads. None for what the filesystem refuses, as it will when the tool writes. */
+async function placesOf(path: string, filesystem: FilesystemReader): Promise<readonly string[]> {
+  try {
+    return [parsePath(path), await filesystem.resolve(path)];
+  } catch (error) {
+    if (isHoldfastError(error)) return [];
+    throw error;
+  }
+}
+
+function pathsOf(input: Json, argument: string): readonly string[] {
+  const value: unknown = isPlainObject(input) && Object.hasOwn(input, argument) ? input[argument] : undefined;
+  return [value].flat().filter((path) => typeof path === 'string');
+}
