@@ -159,7 +159,7 @@ test.each([
   await running;
   expect(remote.state).toBe('settling');
   child.say({ type, call: 1 });
-  await remote.settled;
+  await remote.settled();
   expect([remote.state, child.kills]).toEqual([state, kills]);
 });
 

@@ -86,8 +86,9 @@ export class RemoteTool {
     return this.#state;
   }
 
-  /** Resolves when it is no longer settling. */
-  get settled(): Promise<void> {
+  /** Resolves when it is no longer settling, and keeps the host alive until then. */
+  settled(): Promise<void> {
+    if (this.#state === 'settling') this.#child.hold(true);
     return this.#settled?.promise ?? Promise.resolve();
   }
 
@@ -178,7 +179,6 @@ export class RemoteTool {
         return;
       default:
         current.settle(readAnswer(message, this.tool));
-        this.#child.hold(false);
         this.#become(message.idle ? 'free' : 'settling');
     }
   }
@@ -256,6 +256,8 @@ export class RemoteTool {
 
   #become(state: RemoteState): void {
     this.#state = state;
+    // Nobody waits for it yet; what has been killed is waited for to its end.
+    if (state !== 'ended') this.#child.hold(false);
     if (state === 'settling') this.#settled = Promise.withResolvers();
     else this.#settled?.resolve();
     this.#options.changed(this);

@@ -14,15 +14,34 @@ test('a process that does not say whether it is idle is ended, and the next call
   await until(() => children.length === 1);
   children[0]?.say({ type: 'returned', call: 1, idle: false, value: 1 });
   expect(await first).toBe(1);
+  // Nobody waits for it, so that a host which has finished can end; then a call does.
+  expect(children[0]?.held).toBe(false);
   const second = pool.run(tool, {}, testContext());
-  clock.advance(4_999);
+  clock.advance(999);
   await new Promise((resolve) => setImmediate(resolve));
   expect(children).toHaveLength(1);
+  expect(children[0]?.held).toBe(true);
   clock.advance(1);
   await until(() => children.length === 2);
   expect(children[0]?.kills).toBe(1);
   children[1]?.say({ type: 'returned', call: 1, idle: true, value: 2 });
   expect(await second).toBe(2);
+});
+
+test('a process that a call waited for takes that call when it is idle, and keeps no host alive after it', async () => {
+  const { launch, children } = testChildren();
+  const pool = createToolPool(launch, { verify: async () => 'f'.repeat(64), clock: testClock() });
+  const tool = writeTool('');
+  const first = pool.run(tool, {}, testContext());
+  await until(() => children.length === 1);
+  children[0]?.say({ type: 'returned', call: 1, idle: false, value: 1 });
+  await first;
+  const second = pool.run(tool, {}, testContext());
+  children[0]?.say({ type: 'idle', call: 1 });
+  await until(() => children[0]?.sent.length === 2);
+  children[0]?.say({ type: 'returned', call: 2, idle: true, value: 2 });
+  expect(await second).toBe(2);
+  expect([children.length, children[0]?.held]).toEqual([1, false]);
 });
 
 test('of a version of the past no process is kept, though it may still be called', async () => {

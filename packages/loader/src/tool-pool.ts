@@ -41,8 +41,8 @@ export const backgroundClock: Clock = {
   },
 };
 
-// How long what a call has left running may take to end.
-const settleMs = 5_000;
+// A process says within milliseconds whether it is idle. A next call waits for that no longer than another process takes to start.
+const settleMs = 1_000;
 
 /**
  * Runs tools in processes (or threads) of their own. A process serves one tool, as it was pinned, one call at a time, and never
@@ -72,7 +72,7 @@ class ToolPool implements ToolRunner {
 
   async run(tool: PinnedTool, ...call: Parameters<RemoteTool['run']>): Promise<unknown> {
     // It soon knows whether it can go on.
-    await this.#findSettling(tool)?.settled;
+    await this.#findSettling(tool)?.settled();
     const idle = this.#takeIdle(tool);
     if (idle !== undefined) return await idle.run(...call);
     const sha256 = await this.#options.verify(tool);
