@@ -40,13 +40,6 @@ const badArguments: readonly (readonly [string, unknown])[] = [
   ['invalid', '{"q":"x","more":1}'],
 ];
 
-const badRenderers: readonly (readonly [string, () => unknown])[] = [
-  ['throws', () => thrown(new Error('render broke'))],
-  ['throws a revoked proxy', () => thrown(revokedProxy())],
-  ['returns a number', () => 7],
-  ['returns a promise', async () => 'text'],
-];
-
 const badChecks: readonly (readonly [string, () => unknown])[] = [
   ['an Error', () => new Error('check broke')],
   ['null', () => null],
@@ -77,9 +70,6 @@ export const invalids: readonly Cause[] = [
     does: () => ({ n: 1, more: 1 }),
     tool: { outputSchema },
   }),
-  ...badRenderers.map(([what, renderResult]) =>
-    invalid(`its renderer ${what}`, 'output.render_failed', { tool: { renderResult: renderResult as () => string } }),
-  ),
   ...badArguments.map(([reason, raw]) =>
     invalid(`its arguments are ${JSON.stringify(raw).slice(0, 40)}`, `arguments.${reason}`, {
       tool: { inputSchema },

@@ -142,9 +142,6 @@ export const stops: readonly Cause[] = [
     tool: { ...external, outputSchema: v.string() },
     does: () => 1,
   }),
-  inDoubt('the result of an effect cannot be rendered', 'output.render_failed', {
-    tool: { ...external, renderResult: () => thrown(new Error('broke')) },
-  }),
   inDoubt('an onResult throws after an effect', 'commit.failed', { tool: external, policies: [breaksAfterwards] }),
   inDoubt('a resource cannot be prepared after an effect', 'commit.failed', {
     ...notNested,

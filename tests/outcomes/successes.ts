@@ -1,9 +1,19 @@
 import { ask, toolOk } from '@holdfast/core';
+import { expect } from 'vitest';
 import { hostileProxy, revokedProxy, thenable, thrown } from '../call-fixtures.ts';
 import { type Cause, external, guard, inputSchema, succeeds, watched } from './cause.ts';
 
 type Resolve = (value: unknown) => void;
 const long = 'y'.repeat(5_000);
+
+const badRenderers: readonly (readonly [string, () => unknown])[] = [
+  ['throws', () => thrown(new Error('render broke'))],
+  ['throws a revoked proxy', () => thrown(revokedProxy())],
+  ['throws undefined', () => thrown(undefined)],
+  ['returns a number', () => 7],
+  ['returns a promise', async () => 'text'],
+  ['returns a promise that rejects', () => Promise.reject(new Error('render broke'))],
+];
 
 export const successes: readonly Cause[] = [
   succeeds('a value', {
@@ -36,6 +46,16 @@ export const successes: readonly Cause[] = [
     tool: { renderResult: () => '' },
     outcome: { rendered: '', text: 'Searched' },
   }),
+  ...badRenderers.flatMap(([what, renderResult]) =>
+    [{}, external].map((effects) =>
+      succeeds(`a renderer that ${what}${'effects' in effects ? ', after an external effect' : ''}`, {
+        does: () => toolOk([{ n: 1, none: null }], 'Done.'),
+        tool: { ...effects, renderResult: renderResult as () => string },
+        outcome: { value: [{ n: 1, none: null }], rendered: '[{"n":1}]', text: 'Done.\n\n[{"n":1}]' },
+        end: { error: { code: 'output.render_failed', message: expect.stringContaining('`renderResult` of `write`') } },
+      }),
+    ),
+  ),
   succeeds('a promise', { does: async () => 1, outcome: { value: 1 } }),
   succeeds('a thenable that calls back twice', {
     does: () => thenable((resolve: Resolve) => [1, 2].map(resolve)),

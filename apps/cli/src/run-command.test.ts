@@ -400,6 +400,13 @@ test('a run that is out of rounds, or of script, ends with 1 and says why', asyn
   expect(script.stdout).toContain('model-error (The script has 2 turns');
 });
 
+test('an answer that was cut off is shown as not finished', async () => {
+  const { exitCode, stdout } = await tryRun({ turns: [{ text: 'There are three', finish: 'length' }] });
+  expect(exitCode).toBe(0);
+  expect(stdout).toContain('Not finished: The last message was cut off');
+  expect(stdout).toContain('(`length`)');
+});
+
 const usage = { inputTokens: 60, outputTokens: 40 };
 
 test.each([

@@ -36,6 +36,7 @@ export {
   type JsonObject,
 } from './json.ts';
 export type {
+  CutReason,
   FinishReason,
   Message,
   Model,

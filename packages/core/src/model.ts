@@ -57,8 +57,14 @@ export interface ModelUsage {
   readonly outputTokens: number;
 }
 
-/** Why a message ended. `length`: it was cut, and its calls must not run. */
+/** Why a message ended. After `length` and `content-filter` it was cut, and its calls must not run. */
 export type FinishReason = 'stop' | 'tool-calls' | 'length' | 'content-filter' | 'other';
+
+/**
+ * Why a message is not whole. `no-finish`: its stream ended without `finish`, or finished without a reason in the middle of a call's
+ * arguments.
+ */
+export type CutReason = Extract<FinishReason, 'length' | 'content-filter'> | 'no-finish';
 
 /** A part of a message on its way. Text and calls come in any order; `finish` comes once, last. */
 export type ModelEvent =

@@ -1,6 +1,6 @@
 import type { PolicyDecision } from './decision.ts';
 import type { Json } from './json.ts';
-import type { FinishReason, ModelUsage } from './model.ts';
+import type { CutReason, FinishReason, ModelUsage } from './model.ts';
 import type { ApprovalAnswer, Outcome, PendingApproval, RunStatus } from './outcome.ts';
 import type { SessionEvent } from './slice.ts';
 
@@ -153,7 +153,7 @@ export type RunEvent =
       readonly turn: number;
       readonly text: string;
       readonly calls: readonly { readonly id: string; readonly name: string; readonly arguments: Json }[];
-      readonly reason: FinishReason;
+      readonly reason: FinishReason | CutReason;
       readonly usage?: ModelUsage | undefined;
       readonly providerMetadata?: Json | undefined;
     }
@@ -186,7 +186,9 @@ export type RunEvent =
       readonly turns: number;
       readonly usage: ModelUsage;
       readonly error?: ThrownError | undefined;
-      /** What the completion checker still missed when the run ended. */
+      /** What is missing, in sentences: what the completion checker still missed, and that the last message was cut. */
       readonly unfinished?: string | undefined;
+      /** Why the last message, a text, was cut. */
+      readonly cut?: CutReason | undefined;
       readonly atMs: number;
     };

@@ -173,7 +173,7 @@ export interface ToolDefinition<Input, Output, RawInput = unknown> {
    * throws, and what it does not answer within `timeoutMs` (default 30 s), means `unknown`.
    */
   probe?(input: Input, context: ProbeContext): EffectCheck | Promise<EffectCheck>;
-  /** Text for the model in place of compact JSON. */
+  /** Text for the model in place of compact JSON. When it throws, the model gets the JSON and the record of the call the error. */
   renderResult?(value: Output): string;
 }
 

@@ -1,6 +1,8 @@
 import {
+  type CutReason,
   copyJson,
   describeThrown,
+  type FinishReason,
   isHoldfastError,
   type Json,
   type JsonObject,
@@ -14,7 +16,9 @@ import { type MessageReading, readMessage } from './read-message.ts';
 
 /** What came of asking a model for its next message. */
 export type Asked =
-  | Extract<MessageReading, { readonly type: 'message' }>
+  | (Omit<Extract<MessageReading, { readonly type: 'message' }>, 'reason'> & {
+      readonly reason: FinishReason | CutReason;
+    })
   | { readonly type: 'ended'; readonly by: EndOfLife; readonly text: string }
   | { readonly type: 'failed'; readonly error: ThrownError; readonly text: string };
 
@@ -47,10 +51,16 @@ export async function askModel(
       if (ended !== undefined) return { type: 'ended', by: ended, text };
       return { type: 'failed', error: toThrownError(reading.thrown), text };
     case 'wrong':
+      if (reading.calls !== undefined && (text !== '' || reading.calls.length > 0)) return toCutMessage(reading);
       return { type: 'failed', error: { name: 'ModelError', message: reading.problem }, text };
     default:
       return reading satisfies never;
   }
+}
+
+/** A message whose stream ended too early: what came of it counts as far as that of any cut one. */
+function toCutMessage({ text, calls = [] }: Extract<MessageReading, { readonly type: 'wrong' }>): Asked {
+  return { type: 'message', text, calls, reason: 'no-finish', usage: undefined, providerMetadata: undefined };
 }
 
 function toThrownError(thrown: unknown): ThrownError {

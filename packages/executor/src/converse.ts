@@ -1,4 +1,5 @@
 import type {
+  CutReason,
   Message,
   Model,
   ModelUsage,
@@ -13,6 +14,7 @@ import type { LogEntry } from '@holdfast/session';
 import { type Asked, askModel } from './ask-model.ts';
 import { isExhausted, spendTokens } from './budget.ts';
 import { bindPrompt, type CallScope, type RunPosition } from './call-scope.ts';
+import { cutBy, describeCut, refuseCut } from './cut-message.ts';
 import { type Ending, failure } from './ending.ts';
 import { countLast, giveFeedback, isGuided } from './feedback.ts';
 import type { IdentifiedCall } from './identified-call.ts';
@@ -20,7 +22,7 @@ import { judgeAnswer } from './judge-answer.ts';
 import type { EndOfLife } from './lifetime.ts';
 import { dropCalls, keepCalls, refuseMasked } from './masked-calls.ts';
 import { type Page, renderTracked } from './render-tracked.ts';
-import { identify, runTurn, toToolMessage, truncated } from './run-turn.ts';
+import { identify, runTurn, toToolMessage } from './run-turn.ts';
 import { learnArguments } from './secrets.ts';
 import { withoutStack } from './trail.ts';
 import { addUsage, type Transcript } from './transcript.ts';
@@ -32,8 +34,13 @@ export interface RunResult<Output = unknown> {
   readonly text: string;
   /** What the prompt's output format makes of that message; only when `completed`, and absent where the prompt has none. */
   readonly output?: Output;
-  /** What the completion checker still missed when the run ended: the model was sent back as often as it may be, or could not be. */
+  /**
+   * What is missing, in sentences: what the completion checker still missed when the model had been sent back as often as it may be,
+   * or could not be; and that the last message was cut.
+   */
   readonly unfinished?: string;
+  /** Why the last message, a text, was cut: `text` is not all that the model had to say. */
+  readonly cut?: CutReason;
   /** Messages that the model was asked for. */
   readonly turns: number;
   /** Of all messages; 0 where the provider reports none. */
@@ -133,7 +140,8 @@ export async function converse(conversing: Conversing): Promise<RunResult> {
 
   const { open } = transcript;
   if (open !== undefined) {
-    const refusal = open.reason === 'length' ? truncated : refuseMasked;
+    const refusal = refuseCut(open.reason) ?? refuseMasked;
+    if (open.calls.length === 0) progress.cut = cutBy(open.reason);
     const ended =
       open.calls.length === 0
         ? await takeAnswer(true)
@@ -170,14 +178,16 @@ export async function converse(conversing: Conversing): Promise<RunResult> {
       onText,
     });
     progress.answer = asked.text;
+    progress.cut = undefined;
     progress.text = asked.text === '' ? progress.text : asked.text;
     if (asked.type === 'ended') return end(asked.by);
     if (asked.type === 'failed') return end('model-error', { error: asked.error });
     const calls = identify(asked.calls, turn);
     takeMessage(asked, calls, { scope, messages, progress, position });
+    if (calls.length === 0) progress.cut = cutBy(asked.reason);
     const overspent = spendTokens(asked.usage, scope.budgets);
     if (calls.length === 0 && overspent) return end('budget');
-    const refusal = overspent ? outOfTokens : asked.reason === 'length' ? truncated : undefined;
+    const refusal = overspent ? outOfTokens : refuseCut(asked.reason);
     const result = calls.length === 0 ? await takeAnswer() : await takeTurn(calls, { refusal, overspent });
     if (result !== undefined) return result;
   }
@@ -198,6 +208,8 @@ interface Progress {
   text: string;
   /** The model's last message, with or without text. */
   answer: string;
+  /** Why that message was cut, where it is a text. */
+  cut?: CutReason | undefined;
   usage: ModelUsage;
   returns: number;
   corrections: number;
@@ -243,11 +255,12 @@ function takeMessage(
 function finish(
   scope: CallScope,
   status: RunStatus,
-  { turns, text, usage, outcomes }: Progress,
-  { pending = nothingPending, error, output, unfinished }: Rest,
+  { turns, text, usage, outcomes, cut }: Progress,
+  { pending = nothingPending, error, output, unfinished: missing }: Rest,
 ): RunResult {
   const run = scope.run?.startSeq ?? 0;
-  note(scope, { type: 'run-end', run, status, text, turns, usage, error, unfinished, atMs: scope.clock.now() });
+  const unfinished = cut === undefined ? missing : [missing ?? [], describeCut(cut)].flat().join(' ');
+  note(scope, { type: 'run-end', run, status, text, turns, usage, error, unfinished, cut, atMs: scope.clock.now() });
   return Object.freeze({
     status,
     text,
@@ -257,6 +270,7 @@ function finish(
     pending,
     ...(output === undefined ? {} : { output }),
     ...(unfinished === undefined ? {} : { unfinished }),
+    ...(cut === undefined ? {} : { cut }),
     ...(error === undefined ? {} : { error }),
   });
 }

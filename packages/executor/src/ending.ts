@@ -13,7 +13,7 @@ import {
 import { describeIssues } from '@holdfast/schema';
 import type { Invoked } from './invoke.ts';
 import { forModel } from './model-text.ts';
-import { renderValue } from './render-value.ts';
+import { renderJson, renderValue } from './render-value.ts';
 import type { CompiledTool } from './toolset.ts';
 
 /** How a call ends, before it is written down. */
@@ -133,21 +133,19 @@ function readValue(value: unknown, message: string, excluded: boolean, { tool, o
     });
   }
   let rendered: string;
+  let error: ThrownError | undefined;
   try {
     rendered = renderValue(tool, copied.value);
   } catch (thrown) {
-    return failure(
-      'invalid',
-      {
-        code: 'output.render_failed',
-        message: `The result of \`${tool.name}\` could not be rendered: ${describeThrown(thrown)}`,
-      },
-      { thrown },
-    );
+    // The tool has done its work: a mistake in how the result is shown does not make it a failure.
+    rendered = renderJson(copied.value);
+    const message = `\`renderResult\` of \`${tool.name}\` failed, so the value was sent as JSON: ${describeThrown(thrown)}`;
+    error = { ...toThrownError(thrown), code: 'output.render_failed', message };
   }
   const shown = excluded ? '' : rendered;
   const text = message === '' ? shown : shown === '' ? message : `${message}\n\n${shown}`;
-  return { kind: 'ok', code: undefined, message, value: copied.value, rendered, text };
+  const ending = { kind: 'ok', code: undefined, message, value: copied.value, rendered, text } as const;
+  return error === undefined ? ending : { ...ending, error };
 }
 
 /** Whether the tool failed by its own word: it threw, or answered with `toolError`. */

@@ -5,6 +5,7 @@ import {
   type ModelEvent,
   type ModelRequest,
   type ModelUsage,
+  parseJson,
   type ToolCall,
   toModelUsage,
 } from '@holdfast/core';
@@ -26,7 +27,13 @@ export type MessageReading =
   | { readonly type: 'ended'; readonly text: string }
   | { readonly type: 'threw'; readonly thrown: unknown; readonly text: string }
   /** It did not keep to what a model is. `problem` is a sentence. */
-  | { readonly type: 'wrong'; readonly problem: string; readonly text: string };
+  | {
+      readonly type: 'wrong';
+      readonly problem: string;
+      readonly text: string;
+      /** Only where nothing is wrong but the end of the message: what was called until then, the last perhaps not whole. */
+      readonly calls?: readonly ToolCall[];
+    };
 
 export interface ReadMessageOptions {
   /** Calls the function that it is given when nobody waits any more, at once if that has been; the answer takes it back. Absent: nothing ends it. */
@@ -58,7 +65,7 @@ export async function readMessage(
       if (isEnded) stopWaiting();
       next.then(resolve, reject);
     });
-  const wrong = (problem: string): MessageReading => ({ type: 'wrong', problem, text });
+  const wrong = (problem: string): Wrong => ({ type: 'wrong', problem, text });
   let iterator: AsyncIterator<ModelEvent> | undefined;
   try {
     const stream: unknown = model.stream(request);
@@ -73,7 +80,7 @@ export async function readMessage(
       // That costs as much as the rest of a short message, so it is left out where nothing can end the run.
       const step = await (onEnd === undefined || !isThenable(next) ? next : beforeTheEnd(next));
       if (isEnded || step === isOver) return { type: 'ended', text };
-      if (step.done === true) return wrong('The model ended its message without `finish`.');
+      if (step.done === true) return { ...wrong('The model ended its message without `finish`.'), calls };
       const event = step.value;
       switch (event.type) {
         case 'text-delta': {
@@ -89,6 +96,11 @@ export async function readMessage(
           length += 1;
           break;
         case 'finish':
+          if (typeof event.reason !== 'string' && calls.some(isCutShort))
+            return {
+              ...wrong("The model ended its message without a reason, in the middle of a call's arguments."),
+              calls,
+            };
           return {
             type: 'message',
             text,
@@ -114,6 +126,14 @@ export async function readMessage(
 }
 
 type Step = IteratorResult<ModelEvent>;
+type Wrong = Extract<MessageReading, { readonly type: 'wrong' }>;
+
+/** Whether the arguments are text that ends too early to be JSON. */
+function isCutShort({ arguments: raw }: ToolCall): boolean {
+  if (typeof raw !== 'string' || raw.trim() === '') return false;
+  const parsed = parseJson(raw);
+  return !parsed.ok && parsed.reason === 'syntax';
+}
 
 // A step of a faulty model may be anything.
 const isOver: unique symbol = Symbol('nobody waits any more');

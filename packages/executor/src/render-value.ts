@@ -1,15 +1,23 @@
 import type { Json, JsonObject, Tool } from '@holdfast/core';
 
-/** The value as text: the tool's own rendering, or compact JSON without null fields; empty for null. */
+/**
+ * The value as text: the tool's own rendering, or compact JSON without null fields; empty for null.
+ *
+ * @throws what `renderResult` throws, and TypeError where it answers with anything but a string.
+ */
 export function renderValue(tool: Tool, value: Json): string {
   if (value === null) return '';
-  if (tool.renderResult === undefined)
-    return hasNullField(value) ? JSON.stringify(withoutNullFields(value)) : JSON.stringify(value);
+  if (tool.renderResult === undefined) return renderJson(value);
   const rendered: unknown = tool.renderResult(value);
   if (typeof rendered === 'string') return rendered;
   // The rejection of a promise, which nobody will hear, must not end the process.
   void Promise.allSettled([rendered]);
   throw new TypeError(`renderResult must return a string, got ${typeof rendered}.`);
+}
+
+/** The value as compact JSON without null fields. */
+export function renderJson(value: Json): string {
+  return hasNullField(value) ? JSON.stringify(withoutNullFields(value)) : JSON.stringify(value);
 }
 
 function hasNullField(value: Json): boolean {

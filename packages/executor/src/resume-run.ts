@@ -5,6 +5,7 @@ import { toSession } from './child-session.ts';
 import { claimRun } from './claims.ts';
 import { finish } from './conduct-call.ts';
 import { converse, note, type RunResult } from './converse.ts';
+import { cutBy } from './cut-message.ts';
 import { type IdentifiedCall, isSameCall } from './identified-call.ts';
 import { checkContent, takeCalls } from './masked-calls.ts';
 import { recordEnd } from './record-end.ts';
@@ -99,7 +100,7 @@ async function recoverTurn(turn: OpenTurn, { run, suspended }: OpenRun, scope: C
     const open = scope.session.openCall({ run, turn: turn.turn, callId: call.id });
     const outcome = isBegun(open)
       ? await recoverCall(call, open, scope)
-      : open === undefined && !suspended && turn.reason !== 'length'
+      : open === undefined && !suspended && cutBy(turn.reason) === undefined
         ? await finish(recordEnd(startTrail(call, scope), neverBegan(call), scope), scope)
         : undefined;
     if (outcome !== undefined) settled.set(index, outcome);

@@ -128,12 +128,6 @@ export function toToolMessage({ callId, name, kind, text }: Outcome): Message {
   return { role: 'tool', callId, name, success: kind === 'ok', text };
 }
 
-/** Why no call of a message that was cut is run. */
-export function truncated({ name }: IdentifiedCall): Ending {
-  const message = `The message ended before the call of \`${name}\` was surely complete, so it was not run. Send it again, shorter.`;
-  return failure('truncated', { code: 'call.truncated', message });
-}
-
 function reusedId({ id }: IdentifiedCall): Ending {
   const message = `The call id \`${id}\` was used before in this message for another call.`;
   return failure('invalid', { code: 'call.id.reused', message });

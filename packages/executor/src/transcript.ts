@@ -1,4 +1,5 @@
 import {
+  type CutReason,
   type FinishReason,
   HoldfastError,
   isPlainObject,
@@ -32,7 +33,7 @@ export interface OpenTurn {
   readonly turn: number;
   readonly text: string;
   readonly calls: readonly IdentifiedCall[];
-  readonly reason: FinishReason;
+  readonly reason: FinishReason | CutReason;
   /** By the place of the call, of those that have ended. */
   readonly settled: ReadonlyMap<number, Outcome>;
 }
@@ -114,7 +115,7 @@ interface Reading {
   readonly turn: number;
   readonly message: Extract<Message, { role: 'assistant' }>;
   readonly calls: readonly IdentifiedCall[];
-  readonly reason: FinishReason;
+  readonly reason: FinishReason | CutReason;
   readonly ends: Outcome[];
 }
 
@@ -126,7 +127,7 @@ function readMessage({ turn, text, calls, reason, providerMetadata }: LogRecord)
   return {
     turn: Number(turn),
     calls: asked,
-    reason: reason as FinishReason,
+    reason: reason as Reading['reason'],
     ends: [],
     message: {
       role: 'assistant',

@@ -40,12 +40,11 @@ const halfPair = /\p{Cs}$/u;
 
 const mayGoWell: ReadonlySet<Outcome['kind']> = new Set(['failed', 'timed-out']);
 
-/** What the call path says of a result that is no JSON, or of which no text can be made. Also where the call is in doubt for it. */
+/** What the call path says of a result that is no JSON. Also where the call is in doubt for it. */
 const unserializable: ReadonlySet<string | undefined> = new Set([
   'output.undefined',
   'output.not_json',
   'output.unreadable',
-  'output.render_failed',
 ]);
 
 function describe({ kind, code, name, text }: Outcome): { readonly code: ModuleErrorCode; readonly message: string } {

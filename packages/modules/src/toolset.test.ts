@@ -168,17 +168,6 @@ describe('a call', () => {
       recoverable: false,
     },
     {
-      what: 'a result that its own rendering throws at',
-      body: tool('act', () => 1, {
-        renderResult: () => {
-          throw new Error('no');
-        },
-      }),
-      code: 'modules.serialization',
-      text: /^Serialization error: /,
-      recoverable: false,
-    },
-    {
       what: 'no JSON from a tool that touches the world',
       body: tool('act', () => undefined, { effects: 'external', repeat: 'never' }),
       code: 'modules.serialization',

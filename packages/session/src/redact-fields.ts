@@ -104,7 +104,10 @@ export const ownFields: ReadonlyMap<string, OwnFields> = new Map<string, OwnFiel
       usage,
     },
   ],
-  ['run-end', { run: true, status: true, text: 'text', turns: true, usage, error, unfinished: 'text', atMs: true }],
+  [
+    'run-end',
+    { run: true, status: true, text: 'text', turns: true, usage, error, unfinished: 'text', cut: true, atMs: true },
+  ],
   ['plan-start', { sessionId: true, plan: true, document, digest: 'digest', request: 'text', atMs: true }],
   ['plan-resume', { plan: true, atMs: true }],
   ['plan-node', { plan: true, node: true, kind: true, code: 'code', message: 'text', because: true, atMs: true }],
