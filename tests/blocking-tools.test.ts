@@ -9,7 +9,7 @@ import { describeIsolation, type Isolation, loadTools } from '@holdfast/loader';
 import { createSession } from '@holdfast/session';
 import { manualClock } from '@holdfast/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type BlockingWay, blockingTimeoutMs, blockingWays, toBlockingTool } from './blocking-tools.ts';
+import { type BlockingWay, blockingMark, blockingTimeoutMs, blockingWays, toBlockingTool } from './blocking-tools.ts';
 import { runNode } from './documents.ts';
 
 const tiers = await describeIsolation();
@@ -27,11 +27,9 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const mark = 'HOLDFAST_TEST_BLOCKING';
-
 /** Programs that have the mark of this test in their environment, whatever they are called. */
 function findMarked(): readonly string[] {
-  const marked = `${mark}=${folder}`;
+  const marked = `${blockingMark}=${folder}`;
   return readdirSync('/proc').filter((name) => {
     try {
       return /^\d+$/.test(name) && readFileSync(`/proc/${name}/environ`, 'latin1').split('\0').includes(marked);
@@ -46,8 +44,8 @@ function findMarked(): readonly string[] {
 async function block(tier: Isolation, way: BlockingWay, text: string) {
   execFileSync('mkfifo', [join(folder, 'pipe')]);
   writeFileSync(join(folder, 'block.mjs'), toBlockingTool(way, text.replace('SECONDS', '1000')));
-  process.env[mark] = folder;
-  const { tools, close } = await loadTools(folder, { isolation: tier, processes: { environment: [mark] } });
+  process.env[blockingMark] = folder;
+  const { tools, close } = await loadTools(folder, { isolation: tier, environment: () => process.env });
   const clock = manualClock();
   const events: RunEvent[] = [];
   const outcome = await executeToolCall(
@@ -62,7 +60,7 @@ async function block(tier: Isolation, way: BlockingWay, text: string) {
       },
     },
   );
-  delete process.env[mark];
+  delete process.env[blockingMark];
   const end = events.find((event) => event.type === 'tool-call-end');
   const told = events.filter((event) => event.type === 'tool-call-progress').length;
   return { outcome, isAbandoned: end?.abandoned === true, told, close };

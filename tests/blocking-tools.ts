@@ -84,6 +84,9 @@ export const blockingWays: readonly BlockingWay[] = [
 /** Longer than any test: the tests have a clock of their own. */
 export const blockingTimeoutMs = 3_600_000;
 
+/** An environment variable of the tool's process and of everything that it starts. */
+export const blockingMark = 'BLOCKING_TEST_MARK';
+
 /** A tool file whose tool reports `in`, and then blocks. */
 export function toBlockingTool(
   { prepare = '' }: BlockingWay,
@@ -97,6 +100,7 @@ import { fileURLToPath } from 'node:url';
 import { brotliCompressSync } from 'node:zlib';
 export const METADATA = {
   name: 'block', function: 'block', description: 'Blocks.', dangerous: false, effects: 'external', timeoutMs: ${timeoutMs},
+  environment: ['${blockingMark}?'],
   parameters: { type: 'object', properties: {} },
 };
 export function block(input, { progress }) {

@@ -20,7 +20,7 @@ afterEach(async () => {
   rmSync(base, { recursive: true, force: true });
 });
 
-const mark = 'HOLDFAST_TEST_FIRST_CALLS';
+const mark = 'FIRST_CALLS_TEST_MARK';
 
 /** Processes that have the mark of this test in their environment. */
 function findMarked(): readonly string[] {
@@ -53,7 +53,7 @@ test.skipIf(process.platform !== 'linux')(
     mkdirSync(folder);
     const put = (file: string, text: string): void => writeFileSync(join(folder, file), text);
     for (const [index, [body]] of harmfulBodies.entries()) {
-      const text = metadataFile(`subject-${index}-x`, { timeoutMs: `${timeoutMs}` });
+      const text = metadataFile(`subject-${index}-x`, { timeoutMs: `${timeoutMs}`, environment: `['${mark}']` });
       const begin = `try { ${canaries.trip} } catch {}\nconsole.log('in');\n`;
       put(`x${index}.mjs`, `${begin}${text}${body.replaceAll('TRIP', '1')}\n`);
     }
@@ -65,8 +65,8 @@ test.skipIf(process.platform !== 'linux')(
     const clock = manualClock();
     let hangs = false;
     const { tools, close } = await loadTools(folder, {
+      environment: () => process.env,
       processes: {
-        environment: [mark],
         // The file has been begun. Its time is over now where it does not end by itself.
         print: () => void (hangs && clock.advance(timeoutMs)),
       },

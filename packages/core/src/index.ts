@@ -151,5 +151,12 @@ export {
   type ToolOrigin,
   type ToolSession,
 } from './tool.ts';
+export {
+  type EnvironmentProblem,
+  type EnvironmentVariable,
+  findEnvironmentProblem,
+  findVariableProblem,
+  toEnvironmentVariables,
+} from './tool-environment.ts';
 export { checkToolName, findToolNameProblem } from './tool-name.ts';
 export { isToolResult, type ToolResult, toolError, toolOk } from './tool-result.ts';

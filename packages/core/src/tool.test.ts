@@ -127,3 +127,17 @@ function thrown(run: () => unknown): unknown {
     return isHoldfastError(error) ? error : expect.unreachable(String(error));
   }
 }
+
+test('environment variables are declared by name, and checked', () => {
+  const environment = ['API_KEY', 'REGION?'];
+  const tool = defineTool({ name: 'a', description: 'A.', environment, execute: () => 1 });
+  environment.push('LATER');
+  expect(tool.environment).toEqual(['API_KEY', 'REGION?']);
+  for (const [wrong, code] of [
+    ['API-KEY', 'tool.environment.invalid'],
+    ['PATH', 'tool.environment.reserved'],
+  ] as const) {
+    const define = () => defineTool({ name: 'a', description: 'A.', environment: [wrong], execute: () => 1 });
+    expect(define).toThrow(expect.objectContaining({ code }));
+  }
+});

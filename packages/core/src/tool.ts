@@ -11,6 +11,7 @@ import type { ResourceDefinition } from './resource-definition.ts';
 import { findRetryProblem, type ToolRetry, toRetry } from './retry.ts';
 import type { Schema } from './schema.ts';
 import type { SessionEvent, SessionReader, Slice } from './slice.ts';
+import { findEnvironmentProblem } from './tool-environment.ts';
 import { checkToolName } from './tool-name.ts';
 import type { ToolResult } from './tool-result.ts';
 
@@ -162,6 +163,8 @@ export interface ToolDefinition<Input, Output, RawInput = unknown> {
   readonly examples?: readonly ToolExample<NoInfer<RawInput>, NoInfer<Output>>[];
   /** Whether what a model is told of the tool may be overridden where a prompt has it. Default true. */
   readonly acceptsOverrides?: boolean;
+  /** Of a tool file: environment variables that it asks for, `NAME?` for an optional one. The loader passes those that the host grants. */
+  readonly environment?: readonly string[];
   readonly origin?: ToolOrigin;
   /**
    * Absent: the tool is only declared, and a call ends as `failed`, `tool.not_executable`. `input` is frozen, defaults filled in. What
@@ -190,6 +193,8 @@ export interface Tool<Input = unknown, Output = unknown> {
   readonly retry: Required<ToolRetry> | undefined;
   readonly examples: readonly ToolExample[];
   readonly acceptsOverrides: boolean;
+  /** Absent: none. */
+  readonly environment?: readonly string[];
   readonly origin: ToolOrigin | undefined;
   // Methods, not properties: their parameters are compared loosely, so that a Tool<{ path: string }> is a Tool.
   // The executor calls them with nothing but what the tool's own schema has let through.
@@ -208,7 +213,8 @@ export interface ExecutableTool<Input = unknown, Output = unknown> extends Tool<
  * Declares a tool. Effects that are not declared are taken to be `external`, and never to be repeated.
  *
  * @throws HoldfastError `tool.name.invalid`, `tool.name.reserved`, `tool.description.invalid`, `tool.timeout.invalid`,
- * `tool.effects.invalid`, `tool.repeat.invalid`, `tool.example.invalid`, `tool.retry.invalid`, `tool.retry.not_repeatable`.
+ * `tool.effects.invalid`, `tool.repeat.invalid`, `tool.example.invalid`, `tool.retry.invalid`, `tool.retry.not_repeatable`,
+ * `tool.environment.invalid`, `tool.environment.reserved`.
  */
 export function defineTool<Input = Record<string, never>, Output = Json, RawInput = unknown>(
   definition: ToolDefinition<Input, Output, RawInput> & Pick<ExecutableTool<Input, Output>, 'execute'>,
@@ -218,7 +224,7 @@ export function defineTool<Input = Record<string, never>, Output = Json, RawInpu
 ): Tool<Input, Output>;
 export function defineTool<Input, Output>(definition: ToolDefinition<Input, Output>): Tool<Input, Output> {
   const { name, origin, effects = 'external', timeoutMs, retry, execute, probe, renderResult, locks } = definition;
-  const { repeat = effects === 'none' ? 'safe' : 'never' } = definition;
+  const { repeat = effects === 'none' ? 'safe' : 'never', environment } = definition;
   checkToolName(name);
   if (!['none', 'state', 'external'].includes(effects)) {
     throw new HoldfastError(
@@ -238,8 +244,10 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
       `\`timeoutMs\` of \`${name}\` must be a positive number of milliseconds.`,
     );
   }
-  const retryProblem = retry === undefined ? undefined : findRetryProblem(retry, repeat);
-  if (retryProblem !== undefined) throw new HoldfastError(retryProblem.code, `\`${name}\`: ${retryProblem.message}`);
+  const problem =
+    (retry === undefined ? undefined : findRetryProblem(retry, repeat)) ??
+    (environment === undefined ? undefined : findEnvironmentProblem(environment));
+  if (problem !== undefined) throw new HoldfastError(problem.code, `\`${name}\`: ${problem.message}`);
   const examples = definition.examples ?? [];
   for (const example of examples) {
     const length = example.description.trim().length;
@@ -262,6 +270,7 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
     retry: retry === undefined ? undefined : toRetry(retry),
     examples: examples.length === 0 ? noExamples : deepFreeze(structuredClone([...examples])),
     acceptsOverrides: definition.acceptsOverrides ?? true,
+    ...(environment === undefined ? {} : { environment: Object.freeze([...environment]) }),
     origin,
     ...(execute === undefined ? {} : { execute }),
     ...(probe === undefined ? {} : { probe }),

@@ -30,7 +30,18 @@ test.each([
     { retry: { attempts: 10, delayMs: 0 } },
   ],
   ['maxResultBytes: 1', { maxResultBytes: 1 }],
-  ['', { retry: undefined, resources: undefined, isolation: undefined, version: undefined, maxResultBytes: undefined }],
+  ["environment: ['API_KEY', 'region_2?']", { environment: ['API_KEY', 'region_2?'] }],
+  [
+    '',
+    {
+      environment: undefined,
+      retry: undefined,
+      resources: undefined,
+      isolation: undefined,
+      version: undefined,
+      maxResultBytes: undefined,
+    },
+  ],
 ])('takes %s', async (extra, expected) => {
   const reading = await readMetadata(source(extra), 'subject.mjs');
   expect(reading).toMatchObject({ type: 'read', metadata: expected, diagnostics: [] });
@@ -64,6 +75,22 @@ test.each([
   ['maxResultBytes: 0', 'tool.max_result_bytes.invalid', '4:3'],
   ['maxResultBytes: 1.5', 'tool.max_result_bytes.invalid', '4:3'],
   ["maxResultBytes: '1'", 'tool.max_result_bytes.invalid', '4:3'],
+  ["environment: 'API_KEY'", 'tool.environment.invalid', '4:3'],
+  ['environment: []', 'tool.environment.invalid', '4:3'],
+  ['environment: [1]', 'tool.environment.invalid', '4:17'],
+  ["environment: ['']", 'tool.environment.invalid', '4:17'],
+  ["environment: ['?']", 'tool.environment.invalid', '4:17'],
+  ["environment: ['2FA']", 'tool.environment.invalid', '4:17'],
+  ["environment: ['API-KEY']", 'tool.environment.invalid', '4:17'],
+  ["environment: ['KEY=1']", 'tool.environment.invalid', '4:17'],
+  ["environment: ['KEY??']", 'tool.environment.invalid', '4:17'],
+  ["environment: ['KEY', 'key?']", 'tool.environment.invalid', '4:24'],
+  [`environment: ['${'A'.repeat(101)}']`, 'tool.environment.invalid', '4:17'],
+  [
+    `environment: [${Array.from({ length: 33 }, (_, index) => `'A${index}'`).join(', ')}]`,
+    'tool.environment.invalid',
+    '4:3',
+  ],
 ])('refuses %s: %s at %s', async (extra, code, at) => {
   const reading = await readMetadata(source(extra), 'subject.mjs');
   const [line, column] = at.split(':').map(Number);
@@ -73,4 +100,32 @@ test.each([
 test('an argument that only every object has is none', async () => {
   const { diagnostics } = await readMetadata(source("resources: ['$input.toString']"), 'subject.mjs');
   expect(diagnostics[0]?.message).toContain('no property of the arguments');
+});
+
+test.each([
+  'PATH',
+  'Path?',
+  'LANG',
+  'TMPDIR',
+  'LD_PRELOAD',
+  'LD_LIBRARY_PATH?',
+  'DYLD_INSERT_LIBRARIES',
+  'NODE_OPTIONS',
+  'node_options',
+  'NODE_EXTRA_CA_CERTS',
+  'PYTHONPATH',
+  'PYTHONSTARTUP',
+  'PERL5OPT',
+  'RUBYOPT',
+  'JAVA_TOOL_OPTIONS',
+  'BASH_ENV',
+  'ENV',
+  'HOLDFAST_HOME',
+  'HOLDFAST_CALL_ID?',
+])('no tool gets %s', async (name) => {
+  const reading = await readMetadata(source(`environment: ['API_KEY', '${name}']`), 'subject.mjs');
+  expect(reading).toMatchObject({
+    type: 'refused',
+    diagnostics: [{ code: 'tool.environment.reserved', line: 4, column: 28 }],
+  });
 });

@@ -1,4 +1,5 @@
 import {
+  findEnvironmentProblem,
   findRetryProblem,
   isPlainObject,
   type Json,
@@ -111,6 +112,22 @@ export function checkMaxResultBytes(maxResultBytes: Json | undefined, report: Re
     path: ['maxResultBytes'],
     message: '`maxResultBytes` must be a whole number of bytes above 0.',
     hint: 'Write for example `maxResultBytes: 65536`.',
+  });
+  return undefined;
+}
+
+/** Checks `environment`. */
+export function checkEnvironment(environment: Json | undefined, report: Report): readonly string[] | undefined {
+  if (environment === undefined) return undefined;
+  const problem = findEnvironmentProblem(environment);
+  // It has been found to be a list of texts.
+  if (problem === undefined) return environment as readonly string[];
+  const { code, message, index } = problem;
+  report({
+    code,
+    path: index === undefined ? ['environment'] : ['environment', String(index)],
+    message,
+    hint: "Write for example `environment: ['WEATHER_API_KEY', 'WEATHER_REGION?']`; `?` marks an optional one.",
   });
   return undefined;
 }

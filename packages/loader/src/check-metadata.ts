@@ -12,6 +12,7 @@ import { checkCommand, type ToolCommand } from './check-command.ts';
 import { checkDescription } from './check-description.ts';
 import { checkExamples } from './check-examples.ts';
 import {
+  checkEnvironment,
   checkIsolation,
   checkMaxResultBytes,
   checkResources,
@@ -60,6 +61,8 @@ export interface ToolMetadata {
   readonly version: string | undefined;
   /** Most that a result may take as JSON. */
   readonly maxResultBytes: number | undefined;
+  /** Environment variables that the tool asks for; `NAME?` is an optional one. */
+  readonly environment: readonly string[] | undefined;
 }
 
 export type MetadataForm = 'metadata' | 'definition' | 'command' | 'python';
@@ -76,6 +79,7 @@ const sharedKeys: readonly string[] = [
   'timeoutMs',
   'retry',
   'examples',
+  'environment',
 ];
 const fileKeys: readonly string[] = [
   ...sharedKeys,
@@ -157,6 +161,7 @@ export function checkMetadata({ form, value, findFunction }: MetadataLiteral, re
     isolation: checkIsolation(value['isolation'], report),
     version: checkVersion(value['version'], report),
     maxResultBytes: checkMaxResultBytes(value['maxResultBytes'], report),
+    environment: checkEnvironment(value['environment'], report),
   };
 }
 

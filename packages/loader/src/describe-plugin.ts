@@ -88,6 +88,7 @@ function describeTool(tool: Tool): NamedDefinition {
     retry: tool.retry,
     examples: examples.length === 0 ? undefined : examples,
     acceptsOverrides: acceptsOverrides ? undefined : false,
+    environment: tool.environment,
     origin: tool.origin === undefined ? undefined : asSent(tool.origin),
   });
 }

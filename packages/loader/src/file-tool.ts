@@ -30,7 +30,7 @@ export function toFileTool(
   run: (input: unknown, context: ToolContext) => Promise<unknown>,
 ): ExecutableTool {
   const { name, description, parameters, returns, dangerous, effects, repeat, timeoutMs, examples } = metadata;
-  const { retry, resources, maxResultBytes } = metadata;
+  const { retry, resources, maxResultBytes, environment } = metadata;
   return defineTool<unknown, Json>({
     name,
     description,
@@ -43,6 +43,7 @@ export function toFileTool(
     ...(returns === undefined ? {} : { outputSchema: createFileSchema<Json>(returns) }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(retry === undefined ? {} : { retry }),
+    ...(environment === undefined ? {} : { environment }),
     ...(resources === undefined ? {} : { locks: (input: unknown) => toLocks(resources, input) }),
     async execute(input, context) {
       const result = await run(input, context);

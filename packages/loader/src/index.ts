@@ -20,6 +20,7 @@ export {
 } from './compare-lock.ts';
 export type { DefinitionChange } from './definition-changes.ts';
 export { type Diagnostic, formatDiagnostic } from './diagnostic.ts';
+export type { EnvironmentRequest, GrantEnvironment } from './environment.ts';
 export { findPython, type PythonState } from './find-python.ts';
 export { followImports } from './follow-imports.ts';
 export type { FileToImport } from './import-problem.ts';

@@ -95,6 +95,7 @@ const members = fc
       examples: fc.array(fc.record({ description: trimmed, input: fc.record({ city }), output: city }), {
         maxLength: 3,
       }),
+      environment: fc.constantFrom(['API_KEY'], ['API_KEY', 'REGION?']),
     },
     { requiredKeys: [] },
   )
@@ -139,6 +140,7 @@ test('what is read of a definition is what the file declares when it runs', asyn
         isolation,
         version,
         maxResultBytes,
+        environment,
         command,
         passing,
         ...rest
@@ -149,6 +151,7 @@ test('what is read of a definition is what the file declares when it runs', asyn
         inputSchema: { schema: parameters },
         outputSchema: returns && { schema: returns },
       });
+      expect(module.default.environment).toEqual(environment);
       expect([resources, isolation, version, maxResultBytes, command, passing].every((one) => one === undefined)).toBe(
         true,
       );

@@ -11,7 +11,7 @@ import {
   type ToolFile,
 } from './folder-pins.ts';
 import { createClosureReader } from './import-closure.ts';
-import { describeChanges, findChanges } from './lock-changes.ts';
+import { describeChanges, digestPin, findChanges } from './lock-changes.ts';
 import { hasOwnDigest, type LockedTool, type LockedTools, parseLock, readLockBytes } from './lock-file.ts';
 import { noteCopyUse } from './old-copies.ts';
 import { createPinnedCopies, type PinnedCopies, toCopiedTool } from './pinned-copies.ts';
@@ -28,6 +28,8 @@ export interface ReadyTool {
   readonly fileDigest: string;
   /** Makes sure that the copy holds what is pinned. @throws HoldfastError `tool.file.changed`, `tool.copy.unwritable`. */
   prepare(): Promise<void>;
+  /** See `EnvironmentRequest`. */
+  findDigest(): string;
 }
 
 export interface LockedFolder {
@@ -187,5 +189,11 @@ function toReady(
     );
   }
 
-  return { tool, pin, fileDigest: pin.files.get(pin.entry) ?? '', prepare: makeWhole };
+  return {
+    tool,
+    pin,
+    fileDigest: pin.files.get(pin.entry) ?? '',
+    prepare: makeWhole,
+    findDigest: () => digestPin(pin),
+  };
 }

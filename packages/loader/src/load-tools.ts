@@ -1,9 +1,14 @@
+import { realpath } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { Tool } from '@holdfast/core';
 import type { Isolation } from './check-extended.ts';
 import type { Diagnostic } from './diagnostic.ts';
-import type { PinHooks, ToolFile } from './folder-pins.ts';
+import type { GrantEnvironment } from './environment.ts';
+import { type PinHooks, readCurrent, type ToolFile } from './folder-pins.ts';
+import { createClosureReader } from './import-closure.ts';
 import { defaultIsolation } from './isolation-tiers.ts';
 import { loadLocked } from './load-locked.ts';
+import { digestPin } from './lock-changes.ts';
 import { type ScanFolderOptions, type ScannedFile, scanFolder } from './scan-folder.ts';
 import { createToolHost, type RunnableTool, type ToolProcessOptions } from './tool-host.ts';
 
@@ -19,6 +24,11 @@ export interface LoadToolsOptions extends ScanFolderOptions {
    */
   readonly isolation?: Isolation;
   readonly processes?: ToolProcessOptions;
+  /**
+   * What each tool sees of the environment, of what its file declares. Default: nothing, so that a tool that needs a variable fails with
+   * `tool.environment.missing`. Has no effect on what a tool in this process sees: all of `process.env`.
+   */
+  readonly environment?: GrantEnvironment;
 }
 
 export interface LoadedTools {
@@ -45,14 +55,16 @@ export function loadTools(directory: string, options: LoadToolsOptions = {}): Pr
 /** As `loadTools`, for tests that change files in between. */
 export async function loadToolsWith(
   directory: string,
-  { lock, isolation = defaultIsolation, processes = {}, ...options }: LoadToolsOptions,
+  { lock, isolation = defaultIsolation, processes = {}, environment, ...options }: LoadToolsOptions,
   hooks: PinHooks,
 ): Promise<LoadedTools> {
   const { tools, diagnostics, files } =
     lock === undefined
       ? await loadUnlocked(directory, options)
       : await loadLocked(directory, { ...options, lock }, hooks);
-  const host = createToolHost(isolation, processes);
+  const host = createToolHost({ isolation, processes, environment });
+  // One after the other: somebody may be asked at a terminal.
+  for (const { tool, findDigest } of tools) await host.grant(tool, findDigest);
   return { tools: tools.map((tool) => host.toTool(tool)), diagnostics, files, close: () => host.close() };
 }
 
@@ -60,13 +72,24 @@ async function loadUnlocked(
   directory: string,
   options: ScanFolderOptions,
 ): Promise<{
-  readonly tools: readonly RunnableTool[];
+  readonly tools: readonly (RunnableTool & { findDigest(): Promise<string | undefined> })[];
   readonly diagnostics: readonly Diagnostic[];
   readonly files: readonly ScannedFile[];
 }> {
   const { files, diagnostics } = await scanFolder(directory, options);
-  const tools = files.flatMap((scanned) => (scanned.type === 'tool' ? [toLyingTool(scanned)] : []));
+  const tools = files.flatMap((scanned) => {
+    if (scanned.type === 'refused') return [];
+    return [{ ...toLyingTool(scanned), findDigest: () => digestLying(scanned, directory) }];
+  });
   return { tools, diagnostics, files };
+}
+
+/** Of a file that runs where it lies, with what it imports; `undefined` where that cannot be followed. */
+async function digestLying(scanned: ToolFile, directory: string): Promise<string | undefined> {
+  const folder = await realpath(directory);
+  await using reader = createClosureReader({ root: dirname(folder), folder });
+  const reading = await readCurrent(scanned, reader);
+  return reading.type === 'refused' ? undefined : digestPin(reading.current.tool);
 }
 
 /** A tool whose file runs where it lies, if it is still the one that was scanned. */

@@ -1,5 +1,6 @@
 import { type Json, toCanonicalJson } from '@holdfast/core';
 import type { ToolMetadata } from './check-metadata.ts';
+import { hashJson } from './hash-json.ts';
 import type { Closure } from './import-closure.ts';
 import type { LockedTool } from './lock-file.ts';
 
@@ -26,6 +27,11 @@ export function toLockedTool(metadata: ToolMetadata, { entry, digest, files, pac
     // A literal of JSON, less what is undefined.
     metadata: JSON.parse(JSON.stringify(rest)) as LockedTool['metadata'],
   };
+}
+
+/** Of all that runs: the files by their digest, the packages by their versions. */
+export function digestPin({ digest, packages }: LockedTool): string {
+  return hashJson([digest, ...packages]);
 }
 
 /** In what `current` differs from what is locked; empty: in nothing. */

@@ -73,7 +73,8 @@ const threadsMb = 4 * 576;
 export function limitMemory(command: Command, limitMb: number): Command {
   if (process.platform !== 'linux') return command;
   // A smaller limit that is in force already cannot be raised, and need not be.
-  const limit = `ulimit -c 0 2>/dev/null; ulimit -d ${limitMb * 1024} 2>/dev/null`;
+  // The shell adds variables of its own.
+  const limit = `unset PWD OLDPWD SHLVL; ulimit -c 0 2>/dev/null; ulimit -d ${limitMb * 1024} 2>/dev/null`;
   // Not every `setpriv` knows the option.
   const bind = 'setpriv --pdeathsig KILL true 2>/dev/null && exec setpriv --pdeathsig KILL "$0" "$@"';
   return ['/bin/sh', '-c', `${limit}; ${bind}; exec "$0" "$@"`, ...command];

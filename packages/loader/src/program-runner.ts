@@ -47,7 +47,7 @@ export function createProgramRunner(
     const limited = limitMemory(call.command, programMemoryLimit(options.memoryMb));
     const end = await runProgram({
       command: sandbox === undefined ? limited : sandboxCommand(sandbox, limited, visibleFolders(call, tool)),
-      environment: { ...toolEnvironment(options.environment), ...callEnvironment(context) },
+      environment: { ...toolEnvironment(options.environment?.(tool)), ...callEnvironment(context) },
       input: call.input,
       signal: AbortSignal.any([context.signal, closing.signal]),
       maxOutputBytes: childLimits.maxJsonBytes,

@@ -27,7 +27,7 @@ export function createSandboxRunner(options: SandboxRunnerOptions): ToolRunner {
     (tool, listener) =>
       launchProcess(
         sandboxCommand(program, toolCommand(tool, options.memoryMb), visibleFolders(tool)),
-        { environment: toolEnvironment(options.environment), groups },
+        { environment: toolEnvironment(options.environment?.(tool)), groups },
         listener,
       ),
     {

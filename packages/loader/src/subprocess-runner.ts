@@ -15,7 +15,7 @@ export function createSubprocessRunner(options: RemoteRunnerOptions): ToolRunner
     (tool, listener) =>
       launchProcess(
         toolCommand(tool, options.memoryMb),
-        { environment: toolEnvironment(options.environment), groups },
+        { environment: toolEnvironment(options.environment?.(tool)), groups },
         listener,
       ),
     options,

@@ -1,5 +1,6 @@
 import type { ExecutableTool, Json } from '@holdfast/core';
 import type { Isolation } from './check-extended.ts';
+import { askEnvironment, type GrantEnvironment, type GrantedEnvironment, missingEnvironment } from './environment.ts';
 import { toFileTool } from './file-tool.ts';
 import { fileChanged } from './import-errors.ts';
 import type { PinnedTool } from './pinned-tool.ts';
@@ -9,7 +10,7 @@ import { digestOf } from './tool-files.ts';
 import type { RemoteRunnerOptions } from './tool-pool.ts';
 
 /** How tools run that do not run in this process. */
-export type ToolProcessOptions = Omit<RemoteRunnerOptions, 'verify' | 'clock'>;
+export type ToolProcessOptions = Omit<RemoteRunnerOptions, 'verify' | 'clock' | 'environment'>;
 
 /** A tool, and what has to hold before its file is imported. */
 export interface RunnableTool {
@@ -23,6 +24,12 @@ export interface RunnableTool {
 
 /** Makes tools of verified files, and runs them. */
 export interface ToolHost {
+  /**
+   * Asks what the tool is granted of the environment, where it declares any; what a tool was granted before is not asked again.
+   *
+   * @param findDigest - see `EnvironmentRequest`.
+   */
+  grant(tool: PinnedTool, findDigest: () => string | undefined | Promise<string | undefined>): Promise<void>;
   toTool(runnable: RunnableTool): ExecutableTool;
   /** See `ToolRunner.retire`. */
   retire(runnable: RunnableTool): boolean;
@@ -30,11 +37,22 @@ export interface ToolHost {
   close(): Promise<void>;
 }
 
-/** @param isolation - the weakest that tools run in. */
-export function createToolHost(isolation: Isolation, processes: ToolProcessOptions): ToolHost {
+export interface ToolHostOptions {
+  /** The weakest that tools run in. */
+  readonly isolation: Isolation;
+  readonly processes: ToolProcessOptions;
+  /** Default: no tool is granted anything. */
+  readonly environment: GrantEnvironment | undefined;
+}
+
+export function createToolHost({ isolation, processes, environment }: ToolHostOptions): ToolHost {
   const known = new WeakMap<PinnedTool, RunnableTool>();
+  const granted = new WeakMap<PinnedTool, GrantedEnvironment>();
+  /** By name and digest. */
+  const answers = new Map<string, GrantedEnvironment>();
   const runner = createTieredRunner(isolation, {
     ...processes,
+    environment: (tool) => granted.get(tool) ?? {},
     async verify(tool) {
       const runnable = known.get(tool);
       // The runner runs nothing but these.
@@ -45,13 +63,23 @@ export function createToolHost(isolation: Isolation, processes: ToolProcessOptio
     },
   });
   return {
+    async grant(tool, findDigest) {
+      if (environment === undefined || tool.metadata.environment === undefined || granted.has(tool)) return;
+      const digest = await findDigest();
+      const key = `${tool.metadata.name} ${digest}`;
+      const answer = answers.get(key) ?? (await askEnvironment(tool, digest, environment));
+      if (digest !== undefined) answers.set(key, answer);
+      granted.set(tool, answer);
+    },
     toTool(runnable) {
       const { tool } = runnable;
       known.set(tool, runnable);
-      return toFileTool(tool, (input, context) => {
+      return toFileTool(tool, async (input, context) => {
+        const missing = missingEnvironment(tool, granted.get(tool) ?? {});
+        if (missing !== undefined) throw missing;
         // The executor has parsed it, and let through what the schema takes.
         const call = (): Promise<unknown> => runner.run(tool, input as Json, context);
-        return runnable.around?.(call) ?? call();
+        return await (runnable.around?.(call) ?? call());
       });
     },
     retire: ({ tool }) => runner.retire?.(tool) ?? false,

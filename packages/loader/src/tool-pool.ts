@@ -1,4 +1,5 @@
 import { type Clock, HoldfastError } from '@holdfast/core';
+import type { GrantedEnvironment } from './environment.ts';
 import type { PinnedTool } from './pinned-tool.ts';
 import { RemoteTool } from './remote-tool.ts';
 import type { VerifiedTool } from './to-call-message.ts';
@@ -12,8 +13,8 @@ export interface RemoteRunnerOptions {
    * the tool is not what was pinned.
    */
   verify(tool: PinnedTool): Promise<string>;
-  /** Names of environment variables that tools see beside `PATH`, `LANG`, `TZ` and `TMPDIR`. */
-  readonly environment?: readonly string[];
+  /** What a tool sees of the environment beside `PATH`, `LANG`, `TZ` and `TMPDIR`. Default: nothing. */
+  environment?(tool: PinnedTool): GrantedEnvironment;
   /**
    * Memory of the heap of one process in MiB, default 256. On Linux all of its memory is limited to 768 MiB more, and for `external` tools
    * to another 2,304 MiB, which is what four threads of theirs reserve; a program that they start has that for itself again.

@@ -6,7 +6,7 @@ import { hashJson } from './hash-json.ts';
 import { createClosureReader } from './import-closure.ts';
 import { loadLocked } from './load-locked.ts';
 import { toLyingTool } from './load-tools.ts';
-import { findChanges } from './lock-changes.ts';
+import { digestPin, findChanges } from './lock-changes.ts';
 import type { LockedTool } from './lock-file.ts';
 import { type FolderScan, type ScanFolderOptions, type ScannedFile, scanFolder } from './scan-folder.ts';
 import type { RunnableTool } from './tool-host.ts';
@@ -106,7 +106,7 @@ export async function readLockedVersions(
     found: tools.map(({ pin, ...runnable }) => ({
       version: {
         runnable,
-        version: describePin(pin),
+        version: digestPin(pin),
         paths: [...pin.files.keys()].map((path) => join(root, path)),
         pin,
         release: () => undefined,
@@ -138,7 +138,7 @@ function toFound(
   if (unkept !== undefined) return { version: lyingThere(scanned), unkept };
   const { runnable, release } = copies.hold(current);
   const paths = current.closure.files.map(({ path }) => join(root, path));
-  return { version: { runnable, version: describePin(current.tool), paths, pin: current.tool, release } };
+  return { version: { runnable, version: digestPin(current.tool), paths, pin: current.tool, release } };
 }
 
 /** What of a tool's imports is worse now than it may have been. Everything else is how the tool is written. */
@@ -167,10 +167,6 @@ function lyingThere(scanned: ToolFile): ToolVersion {
     pin: undefined,
     release: () => undefined,
   };
-}
-
-function describePin({ digest, packages }: LockedTool): string {
-  return hashJson([digest, ...packages]);
 }
 
 /** A file that is not there is not refused, unless nobody can say whether it is there. */

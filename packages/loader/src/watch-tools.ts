@@ -61,7 +61,14 @@ export function watchTools(directory: string, options: WatchToolsOptions = {}): 
 /** As `watchTools`, for tests. */
 export async function watchToolsWith(
   directory: string,
-  { lock, isolation = defaultIsolation, processes = {}, onReload = () => undefined, ...scan }: WatchToolsOptions,
+  {
+    lock,
+    isolation = defaultIsolation,
+    processes = {},
+    environment,
+    onReload = () => undefined,
+    ...scan
+  }: WatchToolsOptions,
   { watchFiles: watch = watchFiles, clock = systemClock, ...hooks }: WatchSeams,
 ): Promise<WatchedTools> {
   const options = { scan, hooks };
@@ -78,7 +85,7 @@ export async function watchToolsWith(
     beside = [place.lock];
     read = () => readLockedVersions({ directory, root: place.root, lock: place.lock }, options);
   }
-  const host = createToolHost(isolation, processes);
+  const host = createToolHost({ isolation, processes, environment });
   const watched = new ToolWatch({ read, host, copies, onReload, clock, beside });
   await watched.start(() =>
     watch({ directory, subfolders: scan.subfolders === true, files: beside }, () => watched.changed()),
@@ -173,7 +180,7 @@ class ToolWatch implements WatchedTools {
   async #begin(watch: () => Promise<FileWatcher>): Promise<void> {
     // Before anything is read: what changes from now on is told.
     this.#watcher = await watch();
-    const reading = await this.#parts.read();
+    const reading = await this.#read();
     this.#put(mergeVersions([], reading), reading);
     await this.#follow(reading);
   }
@@ -187,12 +194,12 @@ class ToolWatch implements WatchedTools {
   }
 
   async #reload(): Promise<void> {
-    const { read, onReload } = this.#parts;
+    const { onReload } = this.#parts;
     const before = { versions: this.#versions, diagnostics: JSON.stringify(this.#diagnostics) };
     let reading: VersionReading | undefined;
     let kept: readonly ToolVersion[] = [];
     try {
-      reading = await read();
+      reading = await this.#read();
       const merged = mergeVersions(this.#versions, reading);
       this.#put(merged, reading);
       kept = merged.kept;
@@ -206,6 +213,15 @@ class ToolWatch implements WatchedTools {
     } catch {
       // An observer cannot be of harm to the tools.
     }
+  }
+
+  async #read(): Promise<VersionReading> {
+    const reading = await this.#parts.read();
+    for (const { version } of reading.found) {
+      const { runnable, pin } = version;
+      await this.#parts.host.grant(runnable.tool, () => (pin === undefined ? undefined : version.version));
+    }
+    return reading;
   }
 
   #put({ versions, diagnostics }: MergedVersions, { found, files }: VersionReading): void {

@@ -11,12 +11,12 @@ import type { ToolRunner } from './tool-runner.ts';
  */
 export function createWorkerRunner(options: RemoteRunnerOptions): ToolRunner {
   return createToolPool(
-    (_tool, listener) =>
+    (tool, listener) =>
       launchWorker(
         {
           program: programUrl('tool-worker-main'),
           conditions: nodeConditions(),
-          environment: toolEnvironment(options.environment),
+          environment: toolEnvironment(options.environment?.(tool)),
           memoryMb: memoryLimit(options.memoryMb),
         },
         listener,
