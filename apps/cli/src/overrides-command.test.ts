@@ -1,17 +1,10 @@
 import { cp, readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createFolder, type TestFolder } from './test-folder.ts';
+import { expect, test } from 'vitest';
+import { createFolder } from './test-folder.ts';
 import { type RunMainOptions, runMain } from './test-program.ts';
 import { findIssues, readSchema } from './test-schemas.ts';
-
-// So that the program is compiled once and not by each of dozens of processes.
-let cache: TestFolder;
-beforeAll(async () => {
-  cache = await createFolder();
-});
-afterAll(() => cache[Symbol.asyncDispose]());
 
 const file = '.holdfast/overrides/acme/support/triage/latest.json';
 
@@ -24,8 +17,7 @@ ${rest}`;
 }
 
 async function run(argv: readonly string[], folder: string, options: RunMainOptions = {}) {
-  const environment = { NODE_COMPILE_CACHE: cache.path };
-  const { exitCode, stdout, stderr } = await runMain(['overrides', ...argv], { folder, environment, ...options });
+  const { exitCode, stdout, stderr } = await runMain(['overrides', ...argv], { folder, ...options });
   return { exitCode, stdout, stderr: stderr.replace('what a module prints\n', '') };
 }
 

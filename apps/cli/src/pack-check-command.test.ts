@@ -1,14 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createFolder, type TestFolder } from './test-folder.ts';
+import { expect, test } from 'vitest';
+import { createFolder } from './test-folder.ts';
 import { runMain } from './test-program.ts';
 import { findIssues, readSchema } from './test-schemas.ts';
-
-// So that the program is compiled once and not by each of many processes.
-let cache: TestFolder;
-beforeAll(async () => {
-  cache = await createFolder();
-});
-afterAll(() => cache[Symbol.asyncDispose]());
 
 const core = import.meta.resolve('@holdfast/core');
 
@@ -52,7 +45,7 @@ const good = { 'package.json': manifest, 'src/index.ts': toPack('careful'), 'tes
 async function check(argv: readonly string[], folder: string) {
   const { exitCode, stdout, stderr } = await runMain(['pack', 'check', ...argv], {
     folder,
-    environment: { NODE_COMPILE_CACHE: cache.path, NO_COLOR: '1' },
+    environment: { NO_COLOR: '1' },
   });
   return { exitCode, stdout, stderr: stderr.replaceAll('what a module prints\n', '') };
 }

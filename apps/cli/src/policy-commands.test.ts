@@ -5,18 +5,11 @@ import { callBudget, denyTools, observe, requireApproval } from '@holdfast/polic
 import { createSession } from '@holdfast/session';
 import { jsonlStore } from '@holdfast/session/jsonl';
 import { createRedactor } from '@holdfast/session/redact';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { prepareLogPath } from './session-logs.ts';
-import { createFolder, type TestFolder } from './test-folder.ts';
+import { createFolder } from './test-folder.ts';
 import { runHere, runMain } from './test-program.ts';
 import { findIssues, readSchema } from './test-schemas.ts';
-
-// So that the program is compiled once and not by each of many processes.
-let cache: TestFolder;
-beforeAll(async () => {
-  cache = await createFolder();
-});
-afterAll(() => cache[Symbol.asyncDispose]());
 
 type Step = readonly [tool: string, input?: Record<string, unknown>];
 
@@ -85,7 +78,7 @@ const steps: readonly Step[] = [
 async function diff(argv: readonly string[], folder: string) {
   const { exitCode, stdout, stderr } = await runMain(['policy', 'diff', ...argv], {
     folder,
-    environment: { NODE_COMPILE_CACHE: cache.path, NO_COLOR: '1' },
+    environment: { NO_COLOR: '1' },
   });
   return { exitCode, stdout, stderr: stderr.replaceAll('what a module prints\n', '') };
 }
