@@ -139,9 +139,10 @@ test.each([
   ['local:none', 'usage.model_unknown There is no pulled model `none`', '`local:./none.gguf`'],
   ['local:../x', 'llama.model_missing', 'x'],
 ])('`%s` is refused: %s', async (name, code, hint) => {
-  await using folder = await createFolder({ 'text.gguf': 'not a model', 'broken.gguf': 'GGUF and then nothing' });
+  // What lies beside the folder is the test's own as well.
+  await using folder = await createFolder({ 'in/text.gguf': 'not a model', 'in/broken.gguf': 'GGUF and then nothing' });
   await install(folder, ...all);
-  const told = await refuse(name, folder, { HOLDFAST_MODELS: 'models' });
+  const told = await refuse(name, { ...folder, path: join(folder.path, 'in') }, { HOLDFAST_MODELS: 'models' });
   expect(told).toContain(code);
   expect(told).toContain(hint);
 });
