@@ -1,9 +1,12 @@
 import {
+  append,
   type ChildSession,
   definePolicy,
+  defineSlice,
   defineTool,
   deny,
   type RunEvent,
+  type SessionReader,
   visibilityExpansionRequired,
 } from '@holdfast/core';
 import { resumeRun, runAgent } from '@holdfast/executor';
@@ -238,3 +241,64 @@ test('a nested run has a prompt of its own: what it opens is its own affair', as
   expect(result).toMatchObject({ status: 'completed', outcomes: [{ kind: 'ok', value: 'Seen.' }] });
   expect(texts[0]).toContain('Deep.');
 });
+
+test.each(['enabled', 'visibility'] as const)(
+  'an `%s` rule that throws in the middle of a run: the run ends as model-error and keeps what it reached',
+  async (rule) => {
+    let broken = false;
+    const judge = (): void => {
+      if (broken) throw new Error('no drafts');
+    };
+    const drafts = defineSlice<number>({ id: 'drafts', kind: 'list', reducers: { drafted: () => append(1) } });
+    const draft = defineTool({
+      name: 'draft',
+      description: 'Writes a draft.',
+      effects: 'state',
+      execute(_input, { session }) {
+        session.dispatch({ type: 'drafted', payload: null });
+        broken = true;
+        return 'drafted';
+      },
+    });
+    const rules = {
+      enabled: {
+        enabled(_params: unknown, session: SessionReader | undefined): boolean {
+          judge();
+          return session?.read(drafts) !== undefined;
+        },
+      },
+      visibility: {
+        summary: 'In short.',
+        visibility(_params: unknown, session: SessionReader | undefined): 'full' {
+          judge();
+          session?.read(drafts);
+          return 'full';
+        },
+      },
+    };
+    const broke = createPrompt({
+      ns: 'tests/rules',
+      key: 'broken',
+      sections: [
+        markdownSection({ title: 'Drafts', template: 'Draft.', tools: [draft], slices: [drafts] }),
+        markdownSection({ title: 'More', template: 'More.', ...rules[rule] }),
+      ],
+    });
+    const store = memoryStore();
+    const session = createSession({ store });
+    const model = scriptedModel([{ text: 'I begin.', calls: [{ name: 'draft', arguments: {} }] }, { text: 'Done.' }]);
+    const events: RunEvent[] = [];
+    const run = runAgent({ model, prompt: broke, session, input: 'Go.', onEvent: (event) => void events.push(event) });
+    expect(await run.result).toMatchObject({
+      status: 'model-error',
+      text: 'I begin.',
+      turns: 1,
+      outcomes: [{ kind: 'ok', name: 'draft' }],
+      error: { code: 'section.rule.failed', data: { section: 'more', rule } },
+    });
+    expect(events.at(-1)).toMatchObject({ type: 'run-end', status: 'model-error' });
+    expect(store.records.at(-1)).toMatchObject({ type: 'run-end', error: { code: 'section.rule.failed' } });
+    expect(session.openWork().runs).toEqual([]);
+    expect(session.read(drafts).size).toBe(1);
+  },
+);

@@ -22,7 +22,7 @@ export const purse: Policy<KeyedState<number>> = definePolicy<number>({
   stateKind: 'keyed',
   check: () => allow,
   onResult: ({ input }, _result, { state }) => upsert('spent', (state.get('spent') ?? 0) + amountOf(input)),
-  reserve: ({ input }, { callKey }) => upsert(callKey, amountOf(input)),
+  reserve: ({ input }, { callKey }) => upsert(shortKey(callKey), amountOf(input)),
 });
 
 function amountOf(input: unknown): number {
@@ -116,4 +116,9 @@ export async function untilStarted(session: Session, count: number): Promise<voi
   }
   // What is nested has an end to come to.
   for (let round = 0; round < 3; round += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** A key without the digits of its session and the digest of its arguments. */
+export function shortKey(key: string): string {
+  return key.replace(/\.[0-9a-f]{16}(?=\/)/, '').replaceAll(/\/[0-9a-f]{32}(?=\/|$)/g, '');
 }

@@ -6,6 +6,7 @@ import { failures } from './outcomes/failures.ts';
 import { invalids } from './outcomes/invalid.ts';
 import { refusals, stops } from './outcomes/refusals-and-stops.ts';
 import { successes } from './outcomes/successes.ts';
+import { shortKey } from './reserve-fixtures.ts';
 
 const runners: Readonly<Record<RunnerName, Runner>> = { directly, byModel, nested };
 
@@ -16,7 +17,7 @@ const watch: Policy<KeyedState<number>> = definePolicy<number>({
   check: () => allow,
   onResult: ({ tool }, _result, { state }) =>
     tool.name === 'write' ? upsert('successes', (state.get('successes') ?? 0) + 1) : undefined,
-  reserve: ({ tool }, { callKey }) => (tool.name === 'write' ? upsert(callKey, 1) : undefined),
+  reserve: ({ tool }, { callKey }) => (tool.name === 'write' ? upsert(shortKey(callKey), 1) : undefined),
 });
 
 const causes = [...successes, ...failures, ...invalids, ...refusals, ...stops].flatMap((cause) =>

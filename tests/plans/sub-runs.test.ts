@@ -40,7 +40,7 @@ describe('a tool that plans', () => {
       succeeded: 2,
       failed: [],
       usage: { inputTokens: 6, outputTokens: 4 },
-      session: 's/top/child_1',
+      session: expect.stringMatching(/^s\.[0-9a-f]{16}\/top\/[0-9a-f]{32}\/child_1$/),
     });
     expect(session.openWork()).toEqual({ runs: [], plans: [], calls: [] });
     expect(store.records.filter(({ type }) => type === 'tool-call-end')).toHaveLength(1);
@@ -506,16 +506,17 @@ test('SUB-11: the log has every plan within a plan, as the plans themselves have
   const nodes = [0, 1].map((id) => ({ id, tool: 'inner', inputs: { request: 'greet' } }));
   const tool = planTool({ planner: plannerOf({ outer: nodes }), tools: [inner] });
   const { call, store } = world();
-  expect(await call(tool, { request: 'outer' })).toMatchObject({ kind: 'ok', value: { session: 's/top/child_1' } });
+  expect(await call(tool, { request: 'outer' })).toMatchObject({ kind: 'ok' });
   const ids = childSessions(store.records);
   expect(ids).toHaveLength(3);
   const [top, ...below] = ids.map((id) => readTrace(childRecords(store.records, id)));
-  expect(top).toMatchObject({ sessionId: 's/top/child_1', request: 'outer', status: 'succeeded' });
+  expect(top).toMatchObject({ sessionId: ids[0], request: 'outer', status: 'succeeded' });
+  expect(ids[0]).toMatch(/^s\.[0-9a-f]{16}\/top\/[0-9a-f]{32}\/child_1$/);
   expect(below).toMatchObject([
     { request: 'greet', status: 'succeeded', output: 'hello' },
     { request: 'greet', status: 'succeeded', output: 'hello' },
   ]);
-  for (const { sessionId } of below) expect(sessionId.startsWith('s/top/child_1/')).toBe(true);
+  for (const { sessionId } of below) expect(sessionId.startsWith(`${ids[0]}/`)).toBe(true);
   expect([...childRecords(store.records, 'nobody')]).toEqual([]);
 });
 

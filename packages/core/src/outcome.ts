@@ -68,6 +68,6 @@ export type ApprovalAnswer =
 /**
  * How a run ended. `completed`: the model answered without a call; the run's `cut` says when that answer is not whole. `suspended`: a call waits for a person. `max-rounds`: the model sent
  * as many messages as it may. `deadline`: its time is over. `budget`: calls, tokens or wall time are used up. `aborted`: by the caller's
- * signal. `model-error`: the model could not be asked.
+ * signal. `model-error`: the model could not be asked, because it failed or the prompt could not be rendered again.
  */
 export type RunStatus = 'completed' | 'suspended' | 'max-rounds' | 'deadline' | 'budget' | 'aborted' | 'model-error';

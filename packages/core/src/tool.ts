@@ -57,7 +57,7 @@ export interface ToolExample<Input = unknown, Output = unknown> {
 export interface ToolContext {
   /** Unique in its turn; a nested call has `<id of the call around it>/<number>`. */
   readonly callId: string;
-  /** The same for every attempt at the same call. */
+  /** The same for every attempt at the same call, also after its process ended. A direct call with other arguments has another. */
   readonly idempotencyKey: string;
   /** Fires when the call has to stop. One that goes on is abandoned: its answer and its writes count for nothing. */
   readonly signal: AbortSignal;

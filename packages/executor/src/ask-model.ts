@@ -63,7 +63,8 @@ function toCutMessage({ text, calls = [] }: Extract<MessageReading, { readonly t
   return { type: 'message', text, calls, reason: 'no-finish', usage: undefined, providerMetadata: undefined };
 }
 
-function toThrownError(thrown: unknown): ThrownError {
+/** What observers are told of what was thrown. */
+export function toThrownError(thrown: unknown): ThrownError {
   const message = describeThrown(thrown);
   try {
     if (!(thrown instanceof Error)) return { name: typeof thrown, message };

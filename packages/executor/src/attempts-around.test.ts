@@ -11,7 +11,7 @@ import {
 } from '@holdfast/core';
 import { replay } from '@holdfast/session';
 import { expect, test } from 'vitest';
-import { call, diary, notes, playing, say, stop, toolsPrompt } from './fixtures.ts';
+import { call, diary, notes, playing, say, shortKey, stop, toolsPrompt } from './fixtures.ts';
 import { type CallOptions, executeToolCall, resumeToolCall, runAgent } from './index.ts';
 import { broke, flaky, note, settled, setUp } from './test-attempts.ts';
 import { dieUnder, life, mail, sending, type World } from './test-resume.ts';
@@ -339,7 +339,7 @@ test('sessions of children have names of their own over all attempts, and their 
     const child = context.child();
     child.register(notes);
     const { kind } = await executeToolCall({ name: 'write', arguments: {} }, { tools: [write], session: child });
-    return `${child.id} ${kind} ${child.read(notes).size}`;
+    return `${shortKey(child.id)} ${kind} ${child.read(notes).size}`;
   };
   const seen: string[] = [];
   const tool = flaky([

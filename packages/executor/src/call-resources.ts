@@ -2,28 +2,41 @@ import {
   HoldfastError,
   isResourceDefinition,
   isStagedResource,
+  type Json,
   type PreparedCall,
   type ResourceTransaction,
   type RunEvent,
   type Touched,
 } from '@holdfast/core';
-import type { SessionTransaction } from '@holdfast/session';
+import type { Session, SessionTransaction } from '@holdfast/session';
 import type { CallScope } from './call-scope.ts';
 import { CallTime, type StopReason, toAbortReason, toEndOfLife } from './call-time.ts';
 import type { NestedDecision } from './decide-again.ts';
 import { DeclaredResources } from './declared-resources.ts';
+import { digestArguments } from './digest.ts';
 import type { EndOfLife, Lifetime } from './lifetime.ts';
 import { NestedLifetime } from './nested-lifetime.ts';
 import { NestedTouched } from './own-touched.ts';
 import type { Reservations } from './reservations.ts';
 
-/** What the world knows a direct call by. */
-export function directCallKey(sessionId: string, callId: string): string {
-  return `${sessionId}/${escapeId(callId)}`;
+/** What the keys of direct calls of one id have in common. */
+export function directCallKey(session: Session, callId: string): string {
+  return `${sessionKey(session)}/${escapeId(callId)}`;
 }
 
+function sessionKey({ id, nonce }: Session): string {
+  return nonce === '' ? id : `${id}.${nonce}`;
+}
+
+/** Without what separates its neighbors, and the number of a run from that of its turn. */
 function escapeId(callId: string): string {
-  return callId.replaceAll('%', '%25').replaceAll('/', '%2F');
+  return callId.replaceAll('%', '%25').replaceAll('/', '%2F').replaceAll('.', '%2E');
+}
+
+/** A call, and its arguments as they came. */
+export interface SourceCall {
+  readonly call: PreparedCall;
+  readonly raw: Json;
 }
 
 /** The runtime's side of a tool's context: what it has staged, and how to stop and close it. */
@@ -54,9 +67,12 @@ export class CallResources {
   #unopened: { readonly thrown: unknown } | undefined;
   #brokenBy: { readonly thrown: unknown } | undefined;
   #open = true;
+  readonly #rawArguments: Json;
+  #key: string | undefined;
 
-  constructor(call: PreparedCall, scope: CallScope, transaction: SessionTransaction) {
+  constructor({ call, raw }: SourceCall, scope: CallScope, transaction: SessionTransaction) {
     this.call = call;
+    this.#rawArguments = raw;
     this.scope = scope;
     this.transaction = transaction;
     this.turn = scope.run?.turn;
@@ -67,7 +83,8 @@ export class CallResources {
 
   /** For the next attempt at the same call: with nothing of this one but its names and what remains of its time. */
   again(transaction: SessionTransaction): CallResources {
-    const next = new CallResources(this.call, this.scope, transaction);
+    const next = new CallResources({ call: this.call, raw: this.#rawArguments }, this.scope, transaction);
+    next.#key = this.#key;
     next.time = this.time?.again();
     next.#calls = this.#calls;
     next.#children = this.#children;
@@ -100,15 +117,24 @@ export class CallResources {
     this.#reachedOutside = true;
   }
 
-  /** What the world knows the call by: no other call has the same, also not one with the same id in another turn or run. */
+  /**
+   * What the world knows the call by: no other call has the same, also not one with the same id in another turn or run, or a direct one
+   * with other arguments.
+   */
   get key(): string {
+    this.#key ??= this.#makeKey();
+    return this.#key;
+  }
+
+  #makeKey(): string {
     const { call, scope, turn } = this;
     const { parent, run, session } = scope;
     // The id of a nested call continues that of its parent; any other may hold what it likes.
     if (parent !== undefined && scope.state === parent.transaction)
       return parent.key + call.id.slice(parent.call.id.length);
-    if (run === undefined) return directCallKey(session.id, call.id);
-    return `${session.id}/${run.startSeq}.${turn}/${escapeId(call.id)}`;
+    if (run === undefined)
+      return `${directCallKey(session, call.id)}/${digestArguments(this.#rawArguments, session.redactor)}`;
+    return `${sessionKey(session)}/${run.startSeq}.${turn}/${escapeId(call.id)}`;
   }
 
   /** The resources' parts in the call's transaction, as far as the tool has asked for any. */

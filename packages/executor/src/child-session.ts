@@ -12,6 +12,8 @@ export function createChildSession(parent: CallResources): ChildSession {
   const sessionId = `${parent.key}/child_${parent.nextChildNumber()}`;
   const child = createSession({
     id: sessionId,
+    // Its id begins with its parent's key, which has the random digits; and it is the same when the call is run again.
+    nonce: '',
     clock,
     redactor: session.redactor,
     store: {

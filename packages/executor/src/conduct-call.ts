@@ -1,6 +1,7 @@
 import {
   describeThrown,
   type ExecutableTool,
+  type Json,
   type JsonObject,
   type Outcome,
   type PendingApproval,
@@ -97,6 +98,8 @@ export interface Prepared {
   readonly call: PreparedCall;
   /** The input as JSON: without what a schema makes of it, where that is none. */
   readonly recorded: JsonObject;
+  /** The arguments as they came. */
+  readonly raw: Json;
   readonly compiled: CompiledTool;
 }
 
@@ -118,6 +121,7 @@ export function prepare(call: IdentifiedCall, { toolset, session, prompt }: Call
       type: 'prepared',
       compiled,
       recorded: parsed.recorded,
+      raw: call.arguments,
       call: Object.freeze({ id: call.id, tool: compiled.tool, input: parsed.input }),
     };
   } catch (thrown) {
@@ -169,7 +173,8 @@ async function invokeSynced(
 }
 
 /** Start record and transaction. */
-export function enter({ call, compiled }: Prepared, trail: Trail, scope: CallScope): Enterable | Ended {
+export function enter(prepared: Prepared, trail: Trail, scope: CallScope): Enterable | Ended {
+  const { call, compiled } = prepared;
   const { tool } = compiled;
   if (!isExecutable(tool)) {
     const message = `\`${tool.name}\` is only declared; it cannot be run here.`;
@@ -193,7 +198,7 @@ export function enter({ call, compiled }: Prepared, trail: Trail, scope: CallSco
       scope.session.record(reserved === undefined ? start : { ...start, reserved });
     }
     const transaction = scope.state.begin();
-    const resources = new CallResources(call, scope, transaction);
+    const resources = new CallResources(prepared, scope, transaction);
     resources.reservations = trail.reservations;
     if (trail.reservations !== undefined) join(scope.session, trail.reservations);
     return { type: 'entered', tool, scope, trail, call, compiled, transaction, resources };

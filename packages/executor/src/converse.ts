@@ -11,7 +11,7 @@ import type {
   ThrownError,
 } from '@holdfast/core';
 import type { LogEntry } from '@holdfast/session';
-import { type Asked, askModel } from './ask-model.ts';
+import { type Asked, askModel, toThrownError } from './ask-model.ts';
 import { isExhausted, spendTokens } from './budget.ts';
 import { bindPrompt, type CallScope, type RunPosition } from './call-scope.ts';
 import { cutBy, describeCut, refuseCut } from './cut-message.ts';
@@ -49,7 +49,7 @@ export interface RunResult<Output = unknown> {
   readonly outcomes: readonly Outcome[];
   /** What waits for a person; not empty exactly when `suspended`. */
   readonly pending: readonly PendingApproval[];
-  /** When `model-error`: why the model could not be asked. `output.invalid` where the last message is not the output that was wanted. */
+  /** When `model-error`: why the model could not be asked, also where the prompt could not be rendered again. `output.invalid` where the last message is not the output that was wanted. */
   readonly error?: ThrownError;
 }
 
@@ -152,9 +152,13 @@ export async function converse(conversing: Conversing): Promise<RunResult> {
     const over = whyOver();
     if (over !== undefined) return end(over);
     if (page.isStale()) {
-      page = renderTracked(prompt, session);
+      try {
+        page = renderTracked(prompt, session);
+        scope = bindPrompt(started, page.rendered);
+      } catch (thrown) {
+        return end('model-error', { error: toThrownError(thrown) });
+      }
       messages = [{ role: 'system', text: page.rendered.text }, ...messages.slice(1)];
-      scope = bindPrompt(started, page.rendered);
     }
     const ended = justEnded;
     justEnded = 0;

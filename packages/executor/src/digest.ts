@@ -1,5 +1,6 @@
-import { decodeJson, digestJson, type Json, type PreparedCall, type Redactor } from '@holdfast/core';
+import { decodeJson, digestJson, type Json, type PreparedCall, type Redactor, toCanonicalJson } from '@holdfast/core';
 import type { CallScope } from './call-scope.ts';
+import { sha256 } from './sha256.ts';
 import type { CompiledTool } from './toolset.ts';
 
 const toolDigests = new WeakMap<CompiledTool, string>();
@@ -49,6 +50,12 @@ export async function digestCall(
     tool: toolDigest,
     policies: policiesFor(tool.name).map(({ key }) => key),
   });
+}
+
+/** What tells a direct call from others of its id. Without the secrets in it: those who see it could try what they may be. */
+export function digestArguments(rawArguments: Json, redactor: Redactor | undefined): string {
+  const input = readText(rawArguments);
+  return sha256(toCanonicalJson(redactor === undefined ? input : redactor.redact(input))).slice(0, 32);
 }
 
 /** What a text says, so that its spaces make no other question. It has been parsed before. */

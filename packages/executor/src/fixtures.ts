@@ -66,7 +66,7 @@ export function testSession(): TestSession {
     append: (entry, seq, atMs) => void records.push({ seq, atMs, ...entry }),
     close: () => undefined,
   };
-  const session = createSession({ id: 's', slices: [notes, diary], store, clock: testClock() });
+  const session = createSession({ id: 's', nonce: '', slices: [notes, diary], store, clock: testClock() });
   goOnFromLog(session, () => records);
   return { session, records, ends: () => records.filter(({ type }) => type === 'tool-call-end') };
 }
@@ -222,4 +222,9 @@ export async function collect(run: AsyncIterable<RunEvent>): Promise<RunEvent[]>
   const events: RunEvent[] = [];
   for await (const event of run) events.push(event);
   return events;
+}
+
+/** A key without the digits of its session and the digest of its arguments. */
+export function shortKey(key: string): string {
+  return key.replace(/\.[0-9a-f]{16}(?=\/)/, '').replaceAll(/\/[0-9a-f]{32}(?=\/|$)/g, '');
 }

@@ -13,7 +13,7 @@ import {
 } from '@holdfast/core';
 import { createSession, memoryStore, replay } from '@holdfast/session';
 import { expect, test } from 'vitest';
-import { notes, testClock, testSession, wordsResource } from './fixtures.ts';
+import { notes, shortKey, testClock, testSession, wordsResource } from './fixtures.ts';
 import { answerApproval, type Caller, type CallOptions, createBudget, openCaller } from './index.ts';
 import { settled } from './test-attempts.ts';
 
@@ -75,7 +75,7 @@ test('calls of one caller share what it was given, and each has a manner of its 
   expect(plain).toMatchObject({ kind: 'ok', value: -1 });
   expect(traced).toMatchObject({ kind: 'ok', value: 1 });
   expect(ends).toEqual(['two']);
-  expect(caller.keyOf('a/b')).toBe(`${session.id}/a%2Fb`);
+  expect(caller.keyOf('a/b')).toBe(`${session.id}.${session.nonce}/a%2Fb`);
   caller.dispose();
 });
 
@@ -287,7 +287,7 @@ test('a caller under a call has the key of that call before its own, and the ses
   const seen: unknown[] = [];
   const tool = delegating(async (caller, { idempotencyKey }) => {
     const key = caller.keyOf('n');
-    seen.push(key.startsWith(`${idempotencyKey}/`), caller.rootSession.id, caller.session.id);
+    seen.push(key.startsWith(`${idempotencyKey}/`), caller.rootSession.id, shortKey(caller.session.id));
     const deeper = delegating(async (below) => {
       seen.push(below.keyOf('m').startsWith(`${key}/`), below.rootSession.id);
       return null;

@@ -16,7 +16,7 @@ export interface Caller {
   readonly session: Session;
   /** Above all child sessions. */
   readonly rootSession: Session;
-  /** What the world knows a call of this caller by. No other call has the same; that of a call around it, and `/`, come first. */
+  /** What the idempotency keys of a caller's calls of that id begin with, and the ids of sessions below them. Begins with the key of the call around it and `/`. */
   keyOf(callId: string): string;
   /**
    * As `executeToolCall`. Calls may overlap: policies decide about one that changes nothing outside again when it ends, if others have
@@ -71,7 +71,7 @@ export function openCaller(options: CallOptions): Caller {
   return {
     session,
     rootSession,
-    keyOf: (callId) => directCallKey(session.id, callId),
+    keyOf: (callId) => directCallKey(session, callId),
     execute(call, manner) {
       // Not `async`, which costs every call a promise more.
       try {

@@ -48,22 +48,23 @@ export async function recoverCall(
   return finish(recordEnd(trail, toEnding(call, check), scope), scope);
 }
 
-function probePrepared({ call }: Prepared, scope: CallScope): Promise<EffectCheck> {
+function probePrepared(prepared: Prepared, scope: CallScope): Promise<EffectCheck> {
   // Nothing is staged: only what names the call is asked of it.
   const transaction = scope.state.begin();
-  const { key } = new CallResources(call, scope, transaction);
+  const { key } = new CallResources(prepared, scope, transaction);
   transaction.discard();
-  return probe(call, key, scope);
+  return probe(prepared.call, key, scope);
 }
 
 /** What the tool would have returned goes the way of all answers: it is checked, policies hear of it, and it is committed. */
 async function conclude(
   { value = null, message }: Extract<EffectCheck, { type: 'done' }>,
-  { call, compiled }: Prepared,
+  prepared: Prepared,
   { trail, scope }: { readonly trail: Trail; readonly scope: CallScope },
 ): Promise<Outcome> {
+  const { call, compiled } = prepared;
   const transaction = scope.state.begin();
-  const resources = new CallResources(call, scope, transaction);
+  const resources = new CallResources(prepared, scope, transaction);
   const { reservations } = trail;
   if (reservations !== undefined) {
     resources.reservations = reservations;

@@ -9,7 +9,7 @@ import {
   type Problem,
 } from '@holdfast/core';
 import type { OpenCall, SessionTransaction } from '@holdfast/session';
-import { CallResources } from './call-resources.ts';
+import { CallResources, type SourceCall } from './call-resources.ts';
 import type { CallScope } from './call-scope.ts';
 import { failure, thrownCode } from './ending.ts';
 import { isThenable, waitForAnswer } from './invoke.ts';
@@ -33,7 +33,7 @@ export function askReservations(call: PreparedCall, trail: Trail, scope: CallSco
       stageOthers(call, scope, staging);
       others = staging.changes.length;
     }
-    const problem = stageAnswer(bound, { call, scope, staging });
+    const problem = stageAnswer(bound, { call, raw: trail.call.arguments, scope, staging });
     if (problem !== undefined) return { type: 'ended', ending: failure('denied', problem) };
   }
   if (staging === undefined) return undefined;
@@ -129,15 +129,14 @@ function findAround(parent: CallResources | undefined, reservations: Reservation
   return undefined;
 }
 
-interface Staging {
-  readonly call: PreparedCall;
+interface Staging extends SourceCall {
   readonly scope: CallScope;
   readonly staging: SessionTransaction;
 }
 
-function stageAnswer(bound: PolicyBinding, { call, scope, staging }: Staging): Problem | undefined {
+function stageAnswer(bound: PolicyBinding, { call, raw, scope, staging }: Staging): Problem | undefined {
   const { key: policyKey, policy, slice } = bound;
-  const { key } = new CallResources(call, scope, staging);
+  const { key } = new CallResources({ call, raw }, scope, staging);
   const context = Object.freeze({ ...bound.context(staging, scope.surroundings), callKey: key });
   let answer: unknown;
   try {

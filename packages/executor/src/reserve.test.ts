@@ -25,6 +25,7 @@ import {
   notes,
   playing,
   say,
+  shortKey,
   stop,
   testClock,
   testSession,
@@ -214,7 +215,7 @@ describe('of calls that run at the same time', () => {
       reserve({ input }, { state, callKey }) {
         const used = [...state].reduce((sum, [, amount]) => sum + amount, 0);
         if (used + amountIn(input) > limit) throw new HoldfastError('test.too_much', `${limit - used} is left.`);
-        return upsert(`doubt ${callKey}`, amountIn(input));
+        return upsert(`doubt ${shortKey(callKey)}`, amountIn(input));
       },
     });
   const amountIn = (input: unknown): number => (input as { readonly amount: number }).amount;
@@ -355,7 +356,7 @@ test('it needs no `onResult`, sees its own state, and may have nothing to say', 
     stateKind: 'keyed',
     check: (_call, { state }) => (state.size < 2 ? allow : deny('Too many doubts.')),
     reserve: ({ input }, { callKey, state }) =>
-      (input as { readonly free?: boolean }).free === true ? undefined : [upsert(callKey, state.size)],
+      (input as { readonly free?: boolean }).free === true ? undefined : [upsert(shortKey(callKey), state.size)],
   });
   const shared = { tools: [pay(() => 1n)], session, policies: [doubts] };
   const kinds: string[] = [];
@@ -455,7 +456,7 @@ test('what is reserved has masks where it is secret: in the log, in the state, a
     name: 'secretive',
     stateKind: 'keyed',
     check: () => allow,
-    reserve: (_call, { callKey }) => upsert(callKey, secret),
+    reserve: (_call, { callKey }) => upsert(shortKey(callKey), secret),
   });
   const stateOf = (session: Session): unknown =>
     Object.fromEntries(
@@ -491,7 +492,7 @@ describe('in a run', () => {
       name: 'purse',
       stateKind: 'keyed',
       check: (_call, { state }) => (state.size < 2 ? allow : deny('Too many doubts.')),
-      reserve: (_call, { callKey }) => upsert(callKey, 2),
+      reserve: (_call, { callKey }) => upsert(shortKey(callKey), 2),
     });
     const twice = [call('pay', {}, 'p'), call('pay', {}, 'q'), stop];
     const model = playing(paying, twice, [say('End.'), stop]);

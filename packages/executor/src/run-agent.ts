@@ -21,7 +21,7 @@ export interface RunAgentOptions<Output = unknown> extends Omit<CallOptions, 'to
 
 /** A run under way: iterate it for its events, and await `result`. */
 export interface AgentRun<Output = unknown> extends AsyncIterable<RunEvent> {
-  /** Rejects only for a wrong configuration, a prompt that cannot be rendered, or a log that cannot be written. */
+  /** Rejects only for a wrong configuration, a prompt that cannot be rendered at the start, or a log that cannot be written. */
   readonly result: Promise<RunResult<Output>>;
 }
 

@@ -1,5 +1,6 @@
 import { allow, definePolicy, type KeyedState, type Policy, upsert } from '@holdfast/core';
 import type { Session } from '@holdfast/session';
+import { shortKey } from './fixtures.ts';
 
 /** What calls have spent, and what those may have that are in doubt: `amount` each, unless they say another one. */
 export function purse(amount = 5): Policy<KeyedState<number>> {
@@ -8,7 +9,7 @@ export function purse(amount = 5): Policy<KeyedState<number>> {
     stateKind: 'keyed',
     check: () => allow,
     onResult: ({ input }, _result, { state }) => upsert('spent', (state.get('spent') ?? 0) + amountOf(input, amount)),
-    reserve: ({ input }, { callKey }) => upsert(`doubt ${callKey}`, amountOf(input, amount)),
+    reserve: ({ input }, { callKey }) => upsert(`doubt ${shortKey(callKey)}`, amountOf(input, amount)),
   });
 }
 

@@ -20,7 +20,7 @@ export interface BindablePrompt<Input = unknown, Output = unknown> extends Promp
    * The same object again as long as the same sections are there and open.
    *
    * @throws HoldfastError `prompt.param.missing`, `prompt.param.invalid`, `prompt.param.text`, `section.enabled.invalid`,
-   * `section.visibility.invalid`, and what an `enabled` or a `visibility` throws.
+   * `section.visibility.invalid`, `section.rule.failed` where an `enabled` or a `visibility` throws.
    */
   render(view?: PromptView): RenderedSections<Output>;
   /**

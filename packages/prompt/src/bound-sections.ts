@@ -1,4 +1,4 @@
-import { HoldfastError, type KeyedState, type SessionReader } from '@holdfast/core';
+import { describeThrown, HoldfastError, type KeyedState, type SessionReader } from '@holdfast/core';
 import { toParameterText } from './parameter-text.ts';
 import type { Visibility } from './section.ts';
 import type { SectionNode } from './section-node.ts';
@@ -45,7 +45,8 @@ export function bindSections({ promptId, tree, bound }: Binding): BoundSections 
   const paramsOf = remember((node) => node.params.read(bound));
   const isEnabled = (node: SectionNode, session: SessionReader | undefined): boolean => {
     if (node.section.enabled === undefined) return true;
-    const answer: unknown = node.section.enabled(paramsOf(node), session);
+    const params = paramsOf(node);
+    const answer = ask(node, 'enabled', () => node.section.enabled?.(params, session));
     // Anything else would be a guess: a promise is always truthy, a forgotten return never.
     if (typeof answer === 'boolean') return answer;
     throw new HoldfastError(
@@ -64,8 +65,10 @@ export function bindSections({ promptId, tree, bound }: Binding): BoundSections 
     if (node.summary === undefined) return 'full';
     const said = told?.get(node.path);
     if (said !== undefined) return said;
-    if (typeof node.visibility === 'string') return node.visibility;
-    const answer: unknown = node.visibility(paramsOf(node), session);
+    const { visibility } = node;
+    if (typeof visibility === 'string') return visibility;
+    const params = paramsOf(node);
+    const answer = ask(node, 'visibility', () => visibility(params, session));
     if (answer === 'full' || answer === 'summary') return answer;
     throw new HoldfastError(
       'section.visibility.invalid',
@@ -113,6 +116,22 @@ export function bindSections({ promptId, tree, bound }: Binding): BoundSections 
     bodyOf: remember((node) => fill(node, node.template)),
     summaryOf: remember((node) => (node.summary === undefined ? '' : fill(node, node.summary))),
   };
+}
+
+/** Asks a rule of the host. @throws HoldfastError `section.rule.failed`. */
+function ask(node: SectionNode, rule: 'enabled' | 'visibility', judge: () => unknown): unknown {
+  try {
+    const answer = judge();
+    // The rejection of a promise, which nobody will hear, must not end the process.
+    if (typeof answer === 'object') void Promise.allSettled([answer]);
+    return answer;
+  } catch (cause) {
+    throw new HoldfastError(
+      'section.rule.failed',
+      `\`${rule}\` of section \`${node.path}\` threw: ${describeThrown(cause)}`,
+      { data: { section: node.path, rule }, cause },
+    );
+  }
 }
 
 function toText(name: string, values: Readonly<Record<string, unknown>>, path: string): string {

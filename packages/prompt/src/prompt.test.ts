@@ -1,6 +1,6 @@
-import { defineSlice, defineTool, type SessionReader } from '@holdfast/core';
+import { defineSlice, defineTool, HoldfastError, type SessionReader } from '@holdfast/core';
 import * as v from 'valibot';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { policy, promptOf, tool } from './fixtures.ts';
 import { createPrompt } from './prompt.ts';
 import { markdownSection } from './section.ts';
@@ -132,6 +132,49 @@ test('`enabled` answers true or false, or it is section.enabled.invalid', () => 
   // The cast stands for a host that is written without types.
   const prompt = promptOf(markdownSection({ title: 'S', template: '', enabled: later as unknown as () => boolean }));
   expect(() => prompt.render()).toThrow(expect.objectContaining({ code: 'section.enabled.invalid' }));
+});
+
+describe('a rule that throws is section.rule.failed, with the path of its section and what was thrown', () => {
+  const throwing = (thrown: unknown) => (): never => {
+    throw thrown;
+  };
+  test.each<[string, unknown, string]>([
+    ['an error', new Error('no plan'), 'no plan'],
+    ['null', null, 'a thrown null'],
+    ['an error with a code', new HoldfastError('slice.invalid', 'No slice.'), 'No slice.'],
+  ])('%s', (_what, thrown, says) => {
+    for (const [rule, section] of [
+      ['enabled', { enabled: throwing(thrown) }],
+      ['visibility', { summary: 'In short.', visibility: throwing(thrown) }],
+    ] as const) {
+      const inner = markdownSection({ title: 'Inner', template: '', ...section });
+      const prompt = promptOf(markdownSection({ title: 'Outer', template: '', children: [inner] }));
+      expect(() => prompt.render()).toThrow(
+        expect.objectContaining({
+          code: 'section.rule.failed',
+          message: expect.stringContaining(`\`${rule}\` of section \`outer.inner\` threw: ${says}`),
+          data: { section: 'outer.inner', rule },
+          cause: thrown,
+        }),
+      );
+    }
+  });
+
+  test('an asynchronous rule that rejects leaves no unhandled rejection behind', async () => {
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown): void => void unhandled.push(reason);
+    process.on('unhandledRejection', note);
+    const later = (async () => Promise.reject(new Error('late'))) as unknown as () => never;
+    for (const section of [{ enabled: later }, { summary: 'In short.', visibility: later }]) {
+      const prompt = promptOf(markdownSection({ title: 'S', template: '', ...section }));
+      expect(() => prompt.render()).toThrow(
+        expect.objectContaining({ code: expect.stringMatching(/^section\.(enabled|visibility)\.invalid$/) }),
+      );
+    }
+    await new Promise((resolve) => void setImmediate(resolve));
+    process.off('unhandledRejection', note);
+    expect(unhandled).toEqual([]);
+  });
 });
 
 test.each(['', 'a//b', '/a', 'a/', 'a b', '../a', '-a', 'a'.repeat(65)])('ns %j is prompt.ns.invalid', (ns) => {

@@ -24,7 +24,7 @@ import { RecordListeners } from './record-listeners.ts';
 import { checkContent, maskExport, maskRecord, withoutContent } from './redact-record.ts';
 import type { Session, SessionOptions, SessionSnapshot } from './session.ts';
 import { readExport, type SessionExport, toExport } from './session-export.ts';
-import { createSessionId } from './session-id.ts';
+import { checkNonce, createNonce, createSessionId } from './session-id.ts';
 import { checkRestorable, type ForkOrigin, toRestoredSlices, toSnapshotEntry } from './session-snapshot.ts';
 import type { SessionTransaction, TransactionRoot } from './session-transaction.ts';
 import { toDeclaration } from './slice-declaration.ts';
@@ -42,15 +42,29 @@ export function createSession({ slices = [], ...options }: SessionOptions = {}):
 /** The log begins with the slices of `table`, and with where they come from. */
 function startSession(
   table: SliceTable,
-  { store = memoryStore(), clock = systemClock, id = createSessionId(clock.now()), redactor, content }: SessionOptions,
+  {
+    store = memoryStore(),
+    clock = systemClock,
+    id = createSessionId(clock.now()),
+    nonce = createNonce(),
+    redactor,
+    content,
+  }: SessionOptions,
   forkedFrom?: ForkOrigin,
 ): Session {
   checkContent(content);
-  const session = new LiveSession({ id, forkedFrom, store, clock, table, redactor, content, seq: 0 });
+  checkNonce(nonce);
+  const session = new LiveSession({ id, nonce, forkedFrom, store, clock, table, redactor, content, seq: 0 });
   table.unnoted.length = 0;
   const origin = forkedFrom && { forkedFrom };
   try {
-    session.write({ type: 'session-start', sessionId: id, ...origin, slices: table.slices.map(toDeclaration) });
+    session.write({
+      type: 'session-start',
+      sessionId: id,
+      ...(nonce === '' ? {} : { nonce }),
+      ...origin,
+      slices: table.slices.map(toDeclaration),
+    });
   } catch (error) {
     // Nobody else may have it: it would stay open, and its log locked.
     abandonStore(store);
@@ -61,6 +75,7 @@ function startSession(
 
 export class LiveSession implements Session, TransactionRoot {
   readonly id: string;
+  readonly nonce: string;
   readonly table: SliceTable;
   readonly redactor: Redactor | undefined;
   readonly content: 'full' | 'none';
@@ -82,6 +97,7 @@ export class LiveSession implements Session, TransactionRoot {
 
   constructor(parts: {
     readonly id: string;
+    readonly nonce: string;
     readonly store: SessionStore;
     readonly clock: Clock;
     readonly table: SliceTable;
@@ -93,6 +109,7 @@ export class LiveSession implements Session, TransactionRoot {
     readonly snapshotSeq?: number;
   }) {
     this.id = parts.id;
+    this.nonce = parts.nonce;
     this.#openWork = parts.openWork ?? new OpenWorkLedger();
     this.table = parts.table;
     this.redactor = parts.redactor;
@@ -267,6 +284,7 @@ export class LiveSession implements Session, TransactionRoot {
     try {
       const entry = toSnapshotEntry({
         id: this.id,
+        nonce: this.nonce,
         forkedFrom: this.#forkedFrom,
         table: this.table,
         openWork: this.#openWork,

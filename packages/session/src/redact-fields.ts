@@ -79,13 +79,13 @@ const open = {
 
 /** By type of a record or of an event that observers get. */
 export const ownFields: ReadonlyMap<string, OwnFields> = new Map<string, OwnFields>([
-  ['session-start', { sessionId: true, forkedFrom, content: true, slices }],
+  ['session-start', { sessionId: true, nonce: true, forkedFrom, content: true, slices }],
   ['slice', slice],
   ['event', changes],
   ['restore', { toSeq: true, slices }],
   ['reset', {}],
   ['import', { slices }],
-  ['snapshot', { sessionId: true, forkedFrom, content: true, slices, open }],
+  ['snapshot', { sessionId: true, nonce: true, forkedFrom, content: true, slices, open }],
   ['close-error', failed],
   ['snapshot-failed', failed],
   ['subscriber-error', { ...failed, recordSeq: true, event: true }],

@@ -45,6 +45,7 @@ export function replay(records: readonly LogRecord[], options: ReplayOptions = {
   openWork.interrupt();
   return new LiveSession({
     id: start.sessionId,
+    nonce: start.nonce,
     store,
     clock,
     table: rebuilding.finish(),
@@ -101,6 +102,7 @@ const passedOn: ReadonlySet<string> = new Set(['replay.slice_missing', 'slice.co
 
 export interface Start {
   readonly sessionId: string;
+  readonly nonce: string;
   /** Of the first record. */
   readonly seq: number;
   readonly forkedFrom: ForkOrigin | undefined;
@@ -116,7 +118,7 @@ function readStart(record: LogRecord | undefined): Start {
       'is no `session-start` and no `snapshot`: a log is replayed from its beginning, or from a snapshot.',
     );
   }
-  const { seq, sessionId, slices, forkedFrom, open, content } = record;
+  const { seq, sessionId, nonce, slices, forkedFrom, open, content } = record;
   if (content === 'none') {
     throw new HoldfastError(
       'replay.no_content',
@@ -129,7 +131,8 @@ function readStart(record: LogRecord | undefined): Start {
       'does not say which slices there were; an earlier version of this package wrote it, and such logs cannot be replayed.',
     );
   }
-  const start = { sessionId, seq, ...(isSnapshot && { open: open ?? null }) };
+  const digits = typeof nonce === 'string' ? nonce : '';
+  const start = { sessionId, nonce: digits, seq, ...(isSnapshot && { open: open ?? null }) };
   if (forkedFrom === undefined) return { ...start, forkedFrom };
   if (!isPlainObject(forkedFrom)) throw invalid(seq, 'does not say where it was forked from.');
   return { ...start, forkedFrom: { sessionId: forkedFrom['sessionId'] ?? null, seq: forkedFrom['seq'] ?? null } };

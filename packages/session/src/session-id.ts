@@ -1,6 +1,23 @@
+import { HoldfastError } from '@holdfast/core';
+
 /** One that sorts by time, in UTC to the second. */
 export function createSessionId(nowMs: number): string {
   const time = new Date(nowMs).toISOString().slice(0, 19).replaceAll(':', '-').replace('T', '-');
-  const random = crypto.getRandomValues(new Uint8Array(4));
-  return `${time}-${[...random].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+  return `${time}-${randomDigits(4)}`;
+}
+
+/** 64 random bits. */
+export function createNonce(): string {
+  return randomDigits(8);
+}
+
+/** @throws HoldfastError `options.invalid`. */
+export function checkNonce(nonce: unknown): void {
+  if (typeof nonce === 'string' && /^[0-9A-Za-z]{0,64}$/.test(nonce)) return;
+  throw new HoldfastError('options.invalid', '`nonce` of a session must be at most 64 letters and digits.');
+}
+
+function randomDigits(bytes: number): string {
+  const random = crypto.getRandomValues(new Uint8Array(bytes));
+  return [...random].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }

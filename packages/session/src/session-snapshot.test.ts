@@ -61,6 +61,7 @@ test('a snapshot follows the record after which the store asks for one, and hold
     atMs: expect.any(Number),
     type: 'snapshot',
     sessionId: 's',
+    nonce: expect.stringMatching(/^[0-9a-f]{16}$/),
     slices: [
       { id: 'notes', kind: 'list', retention: 'state', events: ['noted'], state: ['one', 'two'] },
       { id: 'diary', kind: 'keyed', retention: 'log', events: ['happened'], state: [] },

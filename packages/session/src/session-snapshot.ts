@@ -11,16 +11,18 @@ export type ForkOrigin = { readonly sessionId: Json; readonly seq: Json };
 
 export interface SnapshotParts {
   readonly id: string;
+  readonly nonce: string;
   readonly forkedFrom: ForkOrigin | undefined;
   readonly table: SliceTable;
   readonly openWork: OpenWorkLedger;
 }
 
 /** The record from which a session is replayed without those before it: all that they have made. */
-export function toSnapshotEntry({ id, forkedFrom, table, openWork }: SnapshotParts): LogEntry {
+export function toSnapshotEntry({ id, nonce, forkedFrom, table, openWork }: SnapshotParts): LogEntry {
   return {
     type: 'snapshot',
     sessionId: id,
+    ...(nonce === '' ? {} : { nonce }),
     ...(forkedFrom && { forkedFrom }),
     // In the order in which the session met them: that is the order in which they answer events.
     slices: table.slices.map((slice) => toExportedSlice(slice, table.stateOf(slice))),

@@ -76,7 +76,7 @@ test('an event reaches every slice that listens, and the log', () => {
   expect(session.read(notes).toArray()).toEqual([{ text: 'a' }, { text: 'b' }]);
   expect(session.read(count)).toBe(2);
   expect(store.records).toEqual([
-    { seq: 0, atMs: 1_000, type: 'session-start', sessionId: 's', slices: declared },
+    { seq: 0, atMs: 1_000, type: 'session-start', sessionId: 's', nonce: session.nonce, slices: declared },
     { seq: 1, atMs: 1_000, type: 'event', events: [{ type: 'note-added', payload: { text: 'a' } }] },
     { seq: 2, atMs: 1_000, type: 'event', events: [{ type: 'note-added', payload: { text: 'b' } }] },
   ]);

@@ -9,6 +9,11 @@ import type { SliceState } from './slice-state.ts';
 export interface SessionOptions {
   /** Default: made from the time and random digits. */
   readonly id?: string;
+  /**
+   * A part of the idempotency key of every call, kept in the log: two sessions of one id have different keys, a reopened one keeps its
+   * own. At most 64 letters and digits; `''` for none. Default: 64 random bits.
+   */
+  readonly nonce?: string | undefined;
   /** Slices whose reducers listen from the start; others join when they are first read. */
   readonly slices?: readonly Slice[];
   /** Default: `memoryStore()`. */
@@ -34,6 +39,8 @@ export interface SessionSnapshot {
 /** An append-only log and the typed state computed from its events. */
 export interface Session extends SessionReader {
   readonly id: string;
+  /** `''` where the log has none. */
+  readonly nonce: string;
   readonly redactor: Redactor | undefined;
   /** Whether its log has arguments, values, texts and state. */
   readonly content: 'full' | 'none';
