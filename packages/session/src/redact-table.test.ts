@@ -143,14 +143,15 @@ const harmless: readonly string[] = [
   'version = "1.0.0-alpha.1+build.20261123"',
 ];
 
-const redactor = createRedactor({ key: 'a key of the host that nobody else knows' });
+const key = 'a key of the host that nobody else knows';
+const redactor = createRedactor({ key });
 
 /** What of a token has to be gone: of a web address, what stands behind its last slash. */
 function core(token: string): string {
   return token.startsWith('https://') ? token.slice(token.lastIndexOf('/') + 1) : token;
 }
 
-test.fails('60 published token shapes are masked, alone, in a sentence and in JSON', () => {
+test('60 published token shapes are masked, alone, in a sentence and in JSON', () => {
   expect(tokens).toHaveLength(60);
   const missed = tokens.filter(([, token]) =>
     [token, `The deployment uses ${token} since Monday.`, `["x","${token}"]`].some((text) =>
@@ -160,7 +161,23 @@ test.fails('60 published token shapes are masked, alone, in a sentence and in JS
   expect(missed.map(([issuer]) => issuer)).toEqual([]);
 });
 
-test.fails('none of 60 harmless lines is changed', () => {
+test.each([
+  ['password = hunter2', 'hunter2'],
+  ['password = correct.horse', 'correct.horse'],
+  ['PASSWORD=$ecret99', '$ecret99'],
+  ['password=abc(def)', 'abc'],
+  ['Server=db;Password=hunter;Port=1', 'hunter'],
+  ['token: s3cr3t-value', 's3cr3t-value'],
+  ['secret = {"a":"hunter-two"}', 'hunter-two'],
+  ['if (password === "hunter-two") return;', 'hunter-two'],
+  ['$options = ["password" => "hunter-two"];', 'hunter-two'],
+  ['postgres://app:$ecret99@db.internal/app', '$ecret99'],
+])('%s is no harmless line', (line, secret) => {
+  // One of its own, which has learned nothing from other lines.
+  expect(createRedactor({ key }).redact(line)).not.toContain(secret);
+});
+
+test('none of 60 harmless lines is changed', () => {
   expect(harmless).toHaveLength(60);
   expect(harmless.filter((line) => redactor.redact(line) !== line)).toEqual([]);
   expect(redactor.redact(harmless.join('\n'))).toBe(harmless.join('\n'));
