@@ -1,7 +1,10 @@
+import { closeSync, ftruncateSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { isDeepStrictEqual } from 'node:util';
+import { isHoldfastError } from '@holdfast/core';
 import type { LogEntry, LogRecord } from '@holdfast/session';
-import { readSqliteLog, type SqliteLogReading, sqliteStore } from '@holdfast/session/sqlite';
+import { openSqliteLog, readSqliteLog, type SqliteLogReading, sqliteStore } from '@holdfast/session/sqlite';
 import { makeFolder, writeLog } from './log-damage.ts';
 
 /** Of the one session in a database that is damaged. */
@@ -62,4 +65,82 @@ export function sqliteLogOf(records: readonly LogRecord[]): SqliteLog {
       folder[Symbol.dispose]();
     },
   };
+}
+
+export interface FlipTally {
+  readonly flips: number;
+  /** How reading and opening ended: a code, or `the same log`. */
+  readonly seen: Readonly<Record<string, number>>;
+  /** Flips after which another log was read or opened, without an error or a problem. */
+  readonly silent: readonly string[];
+}
+
+/**
+ * Writes a database with a log of 7 records and one without records, and reads the first with single bits flipped.
+ * `bits`: which, numbered from the first bit of the file on. One in `opensEach` is also opened for writing, which takes longer.
+ */
+export function tryFlips(bits: (bytes: number) => Iterable<number>, opensEach: number): FlipTally {
+  using folder = makeFolder();
+  const path = join(folder.path, 's.db');
+  const { records, bytes } = writeSmallDatabase(path);
+  const descriptor = openSync(path, 'r+');
+  const seen: Record<string, number> = {};
+  const silent: string[] = [];
+  let flips = 0;
+  const look = (what: string, bit: number, use: () => readonly LogRecord[] | string): void => {
+    const found = attempt(use);
+    const end = typeof found === 'string' ? found : isDeepStrictEqual(found, records) ? 'the same log' : undefined;
+    if (end === undefined) silent.push(`${what}, bit ${bit % 8} of byte ${bit >> 3}: ${found.length} records`);
+    else seen[end] = (seen[end] ?? 0) + 1;
+    for (const beside of ['-wal', '-shm', '-journal']) rmSync(path + beside, { force: true });
+  };
+  try {
+    for (const bit of bits(bytes.length)) {
+      const flip = (): void => {
+        // Opening writes to the file.
+        ftruncateSync(descriptor, bytes.length);
+        writeSync(descriptor, bytes, 0, bytes.length, 0);
+        writeSync(descriptor, Uint8Array.of((bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7))), 0, 1, bit >> 3);
+      };
+      flips += 1;
+      flip();
+      look('reading', bit, () => {
+        const { problem, records: read } = readSqliteLog(path, { sessionId });
+        return problem?.code ?? read;
+      });
+      if (flips % opensEach > 0) continue;
+      flip();
+      look('opening', bit, () => {
+        const opened = openSqliteLog(path, { sessionId });
+        opened.store.close();
+        return opened.records;
+      });
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+  return { flips, seen, silent };
+}
+
+function attempt<Result>(use: () => Result): Result | string {
+  try {
+    return use();
+  } catch (error) {
+    if (isHoldfastError(error)) return error.code;
+    throw error;
+  }
+}
+
+function writeSmallDatabase(path: string): { readonly records: readonly LogRecord[]; readonly bytes: Buffer } {
+  sqliteStore(path, { sessionId: 'empty' }).close();
+  const store = sqliteStore(path, { sessionId });
+  for (let seq = 0; seq < 7; seq += 1) store.append({ type: 'note', text: `größe ${seq}` }, seq, 1);
+  store.close();
+  const { records } = readSqliteLog(path, { sessionId });
+  // As one that was closed: everything in one file, also its mode.
+  const bytes = readFileSync(path);
+  rmSync(`${path}-wal`, { force: true });
+  rmSync(`${path}-shm`, { force: true });
+  writeFileSync(path, bytes);
+  return { records, bytes };
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { checkFlips, checkLineDamage, makeFolder, writeLog } from '../log-damage.ts';
 import { checkSegmentFlips, writeSegments } from '../log-damage-segments.ts';
+import { tryFlips } from '../log-damage-sqlite.ts';
 import { amount } from './amount.ts';
 
 test('every single bit of a log of 200 records that is turned over is found at its record', () => {
@@ -26,4 +27,17 @@ test('every single bit of the files of a log that is turned over is found', () =
   const seen = checkSegmentFlips(log, 1);
   console.log(`${log.records.length} records in ${log.files.length} files:`, seen);
   expect(seen.flips).toBeGreaterThan(log.records.length * 800);
+});
+
+test('no single flipped bit of a SQLite database gives another log without an error or a problem', () => {
+  // Three bits of each byte: 61,440 of a database of five pages, each read, and opened for writing.
+  function* three(bytes: number): Generator<number> {
+    for (let byte = 0; byte < amount(bytes); byte += 1) {
+      for (let bit = 0; bit < 3; bit += 1) yield byte * 8 + ((byte + bit * 3) % 8);
+    }
+  }
+  const { flips, seen, silent } = tryFlips(three, 1);
+  console.log(`${flips} flips:`, seen);
+  expect(silent).toEqual([]);
+  expect(flips).toBe(amount(61_440));
 });

@@ -12,7 +12,7 @@ export interface NamedValue extends Span {
 interface Separated {
   /** Where the value begins. */
   readonly at: number;
-  readonly by: 'colon' | 'equals' | 'space' | 'tag';
+  readonly by: 'colon' | 'equals' | 'compared' | 'space' | 'tag';
   readonly quoted: boolean;
 }
 
@@ -29,7 +29,7 @@ export function findNamedValues(text: string, isSecretName: (name: string) => bo
   for (let match = names.exec(text); match !== null; match = names.exec(text)) {
     const separated = findSeparator(text, match.index, names.lastIndex);
     if (separated === undefined || !isSecretName(match[0])) continue;
-    const value = readValue(text, match.index, separated);
+    const value = readValue(text, match.index, separated, isSecretName);
     if (value === undefined) continue;
     found.push(value);
     names.lastIndex = value.end;
@@ -52,8 +52,8 @@ function findSeparator(text: string, start: number, end: number): Separated | un
       return { at: gap + colons + gapAt(text, gap + colons), by: quoted ? 'equals' : 'colon', quoted };
     }
     case '=': {
-      const signs = text[gap + 1] === '>' || text[gap + 1] === '=' ? 2 : 1;
-      return { at: gap + signs + gapAt(text, gap + signs), by: 'equals', quoted };
+      const signs = /^=(?:==?|>)?/.exec(text.slice(gap, gap + 3))?.[0].length ?? 1;
+      return { at: gap + signs + gapAt(text, gap + signs), by: signs === 1 ? 'equals' : 'compared', quoted };
     }
     case '>':
       return gap === end && text[start - 1] === '<' ? { at: gap + 1, by: 'tag', quoted } : undefined;
@@ -69,7 +69,12 @@ const closing: ReadonlyMap<string, string> = new Map([
 /** Words that stand for no value. */
 const nothing = /^(?:true|false|null|undefined|none|nil)$/i;
 
-function readValue(text: string, nameStart: number, { at, by, quoted }: Separated): NamedValue | undefined {
+function readValue(
+  text: string,
+  nameStart: number,
+  { at, by, quoted }: Separated,
+  isSecretName: (name: string) => boolean,
+): NamedValue | undefined {
   const backslashes = countOf(text, at, '\\', maxGap);
   const quote = text[at + backslashes] ?? '';
   if (by !== 'tag' && (quote === '"' || quote === "'" || quote === '`')) {
@@ -79,6 +84,8 @@ function readValue(text: string, nameStart: number, { at, by, quoted }: Separate
       ? undefined
       : { start, end, value: unquote(text.slice(start, end), backslashes), unquoted: false };
   }
+  // Compared, or made by a function: only a literal is a value.
+  if (by === 'compared' || (!quoted && by !== 'tag' && isCode(text, at, by, isSecretName))) return undefined;
   if (closing.has(quote) && backslashes === 0 && by !== 'tag') {
     const end = endOfNested(text, at);
     return { start: at, end, value: readNested(text.slice(at, end)), unquoted: quoted };
@@ -86,6 +93,23 @@ function readValue(text: string, nameStart: number, { at, by, quoted }: Separate
   const plain = bareValue(text, nameStart, at, by);
   if (plain === '' || nothing.test(plain)) return undefined;
   return { start: at, end: at + plain.length, value: plain, unquoted: quoted };
+}
+
+/** A variable of a shell, a workflow or a statement, also behind the scheme of a header. */
+const variable =
+  /(?:(?:[Bb]earer|[Bb]asic|token) )?(?:\$(?:[A-Z_][A-Z0-9_]{0,99}|[0-9]{1,3}|\{\{?[ \w.]{1,100}\}\}?)|\{\{[ \w.]{1,100}\}\}|\?|%s)(?=[\s"'`),;&@]|$)/y;
+/** An expression: a keyword, a type, a call, an element; and an object that is no JSON. */
+const expression =
+  /(?:(?:await|new|async|function|typeof|yield)\s|(?:string|number|boolean|unknown|str|bytes|bool|int)\b(?= ?(?:[|;,)=]|$))|[A-Za-z_$][\w$]{0,99}(?:\??\.[A-Za-z_$][\w$]{0,99}){0,9}[([])/y;
+const path = /[A-Za-z_$][\w$]{0,99}(?:\??\.[A-Za-z_$][\w$]{0,99}){1,9}(?=[\s),;}]|$)/y;
+
+/** Whether what stands there only names a value: a variable, or code that has it. */
+function isCode(text: string, at: number, by: Separated['by'], isSecretName: (name: string) => boolean): boolean {
+  if (take(variable, text, at) !== '') return true;
+  // `a = b` and `a: b` are code or a setting, `a=b` is a setting.
+  if (by === 'space' || !isSpace(text[at - 1])) return false;
+  if (by === 'equals' && /^[{[]\s*[\w$.]/.test(text.slice(at, at + 16))) return true;
+  return take(expression, text, at) !== '' || isSecretName(take(path, text, at));
 }
 
 const upToSpace = /[^\s"'`<>(){}[\],;&\\]*/y;

@@ -4,12 +4,15 @@ import { DatabaseSync } from 'node:sqlite';
 import { describeThrown, HoldfastError } from '@holdfast/core';
 import type { LogFiles } from './jsonl-files.ts';
 
-// A record's text is the line that a JSON-lines log would hold, so both have the same links and the same head.
+// A record's text is the line that a JSON-lines log would hold, so both have the same links and the same head. The session's row counts
+// its records and has the head: a damaged page may lose rows without an error.
 const tables = `
   CREATE TABLE IF NOT EXISTS holdfast_sessions (
     key INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
-    writer TEXT
+    writer TEXT,
+    records INTEGER NOT NULL DEFAULT 0,
+    head TEXT NOT NULL
   ) STRICT;
   CREATE TABLE IF NOT EXISTS holdfast_records (
     session INTEGER NOT NULL REFERENCES holdfast_sessions (key),
@@ -34,9 +37,13 @@ export function createDatabase(path: string, files: LogFiles): DatabaseSync {
 }
 
 /** Opens a database that is there. @throws HoldfastError `log.missing`, `log.unwritable`. */
-export function openDatabase(path: string, files: LogFiles): DatabaseSync {
+export function openDatabase(path: string): DatabaseSync {
   checkThere(path);
-  return createDatabase(path, files);
+  try {
+    return connect(path);
+  } catch (cause) {
+    throw unwritable(path, cause);
+  }
 }
 
 /**
@@ -64,6 +71,8 @@ export function readDatabase<Result>(path: string, read: (database: DatabaseSync
   try {
     database = new DatabaseSync(resolve(path), { readOnly: true });
     database.exec(waiting);
+    // One moment of it, while others write.
+    database.exec('BEGIN');
     return read(database);
   } catch (cause) {
     throw isSqliteError(cause) ? unreadable(path, cause) : cause;
@@ -88,12 +97,6 @@ export function inTransaction<Result>(database: DatabaseSync, change: () => Resu
 
 export function isSqliteError(thrown: unknown): thrown is Error {
   return thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_SQLITE_ERROR';
-}
-
-export function missingSession(path: string, sessionId: string): HoldfastError {
-  return new HoldfastError('log.missing', `There is no session \`${sessionId}\` in \`${path}\`.`, {
-    data: { path, sessionId },
-  });
 }
 
 export function unwritable(path: string, cause: unknown): HoldfastError {

@@ -285,38 +285,6 @@ describe('a writer that did not close the session', () => {
   });
 });
 
-test('a database of the first version is gone on with', () => {
-  const path = newPath();
-  const store = sqliteStore(newPath(), { sessionId });
-  appendAll(store, ['note', 'note']);
-  const lines = [...store.read()].map(({ seq }) => seq);
-  store.close();
-  expect(lines).toEqual([0, 1]);
-  // As 0.0.0 made it, word for word; only the rows are written by hand.
-  change(
-    path,
-    'PRAGMA journal_mode = WAL',
-    `CREATE TABLE IF NOT EXISTS holdfast_sessions (
-      key INTEGER PRIMARY KEY,
-      id TEXT NOT NULL UNIQUE,
-      writer TEXT
-    ) STRICT;
-    CREATE TABLE IF NOT EXISTS holdfast_records (
-      session INTEGER NOT NULL REFERENCES holdfast_sessions (key),
-      seq INTEGER NOT NULL,
-      text TEXT NOT NULL,
-      PRIMARY KEY (session, seq)
-    ) STRICT;`,
-    `INSERT INTO holdfast_sessions (key, id) VALUES (1, 's')`,
-    `INSERT INTO holdfast_records VALUES (1, 0, '{"seq":0,"prev":"${'0'.repeat(64)}","atMs":1,"type":"note"}')`,
-  );
-  const opened = openSqliteLog(path, { sessionId });
-  expect(opened.records).toEqual([{ seq: 0, atMs: 1, type: 'note' }]);
-  opened.store.append({ type: 'snapshot' }, 1, 2);
-  opened.store.close();
-  expect(readSqliteLog(path, { sessionId })).toMatchObject({ records: [{ type: 'note' }, { type: 'snapshot' }] });
-});
-
 test.each(["x'ff'", "x'f09f98'", "x'efbfbdff'"])('a replacement character that was %s is found', (bytes) => {
   const path = newPath();
   const store = sqliteStore(path, { sessionId });

@@ -9,12 +9,20 @@ import {
   createDatabase,
   inTransaction,
   isSqliteError,
-  missingSession,
   openDatabase,
   openWriteAheadLog,
   unwritable,
 } from './sqlite-database.ts';
-import { damagedLog, type RowsReading, readRows, readTail } from './sqlite-rows.ts';
+import {
+  compareEnd,
+  damagedLog,
+  findSession,
+  getSession,
+  type RowsReading,
+  readRows,
+  readTail,
+  type SessionRow,
+} from './sqlite-rows.ts';
 import { appendRows, type OpenDatabase, type SqliteLogOptions, type SqliteStore } from './sqlite-store.ts';
 import { lockedSession, newWriter, readWriter } from './sqlite-writer.ts';
 
@@ -71,15 +79,16 @@ export function openSqliteLog(
   const gauge = new SnapshotGauge(options);
   const disk = isOnDisk(options);
   const writer = newWriter();
-  return withDatabase(openDatabase(path, nodeFiles), { path, options, files: nodeFiles, disk }, (open) => {
+  return withDatabase(openDatabase(path), { path, options, files: nodeFiles, disk }, (open) => {
     const { database } = open;
-    const before = checkWhole(open, readTail(database, findFree(open, takeOver), gauge));
+    const before = checkWhole(open, readTail(database, findFree(open, takeOver).key, gauge));
     // Others wait for this transaction, so nearly everything is read before it.
     const { key, since } = inTransaction(database, () => {
       const free = findFree(open, takeOver);
-      const reading = checkWhole(open, readRows(database, free, { place: before.place, gauge }));
-      database.prepare('UPDATE holdfast_sessions SET writer = ? WHERE key = ?').run(writer, free);
-      return { key: free, since: reading };
+      const rest = readRows(database, free.key, { place: before.place, gauge });
+      const reading = checkWhole(open, compareEnd(rest, free.end));
+      database.prepare('UPDATE holdfast_sessions SET writer = ? WHERE key = ?').run(writer, free.key);
+      return { key: free.key, since: reading };
     });
     const store = appendRows({ ...open, key, writer, place: since.place, gauge });
     return { records: [...before.records, ...since.records], store };
@@ -95,28 +104,17 @@ function insertSession({ database, path, options: { sessionId } }: OpenDatabase,
       { data: { path, sessionId } },
     );
   }
-  const insert = database.prepare('INSERT INTO holdfast_sessions (id, writer) VALUES (?, ?)');
-  return Number(insert.run(sessionId, writer).lastInsertRowid);
+  const insert = database.prepare('INSERT INTO holdfast_sessions (id, writer, head) VALUES (?, ?, ?)');
+  return Number(insert.run(sessionId, writer, beginning.head).lastInsertRowid);
 }
 
-/** The key of a session that nobody has open. */
-function findFree({ database, path, options: { sessionId } }: OpenDatabase, takeOver: boolean): number {
-  const session = findSession(database, sessionId);
-  if (session === undefined) throw missingSession(path, sessionId);
+/** A session that nobody has open. */
+function findFree({ database, path, options: { sessionId } }: OpenDatabase, takeOver: boolean): SessionRow {
+  const session = getSession(database, path, sessionId);
   const holder = session.writer === null ? undefined : readWriter(session.writer);
   const free = session.writer === null || holder?.state === 'ended' || (takeOver && holder?.state !== 'running');
   if (!free) throw lockedSession(path, sessionId, holder ?? 'unknown');
-  return session.key;
-}
-
-function findSession(
-  database: DatabaseSync,
-  sessionId: string,
-): { readonly key: number; readonly writer: string | null } | undefined {
-  const row = database.prepare('SELECT key, writer FROM holdfast_sessions WHERE id = ?').get(sessionId);
-  if (row === undefined) return undefined;
-  const { key, writer } = row;
-  return { key: Number(key), writer: typeof writer === 'string' ? writer : null };
+  return session;
 }
 
 function checkWhole({ path, options: { sessionId } }: OpenDatabase, reading: RowsReading): RowsReading {

@@ -1,6 +1,6 @@
 import type { LogRecord } from './log.ts';
-import { missingSession, readDatabase } from './sqlite-database.ts';
-import { readRows, type SqliteLogProblem } from './sqlite-rows.ts';
+import { readDatabase } from './sqlite-database.ts';
+import { compareEnd, getSession, readRows, type SqliteLogProblem } from './sqlite-rows.ts';
 
 /** What a database holds of one session, as far as it can be trusted. */
 export interface SqliteLogReading {
@@ -24,9 +24,8 @@ export interface SqliteSession {
  */
 export function readSqliteLog(path: string, { sessionId }: { readonly sessionId: string }): SqliteLogReading {
   return readDatabase(path, (database) => {
-    const row = database.prepare('SELECT key FROM holdfast_sessions WHERE id = ?').get(sessionId);
-    if (row === undefined) throw missingSession(path, sessionId);
-    const { records, place, problem } = readRows(database, Number(row['key']));
+    const { key, end } = getSession(database, path, sessionId);
+    const { records, place, problem } = compareEnd(readRows(database, key), end);
     return { records, head: place.head, ...(problem && { problem }) };
   });
 }

@@ -4,6 +4,45 @@ import type { LogRecord } from './log.ts';
 import { beginning, type ChainPlace, type ChainProblem, linkOf, parseRecord } from './record-chain.ts';
 import type { SnapshotGauge } from './snapshot-gauge.ts';
 
+/** The row of a session. */
+export interface SessionRow {
+  readonly key: number;
+  readonly writer: string | null;
+  /** After its last record. */
+  readonly end: ChainPlace;
+}
+
+/** The row of a session, if there is one. */
+export function findSession(database: DatabaseSync, sessionId: string): SessionRow | undefined {
+  // The index gives the key, the table everything else. Integers as text: a damaged one may be too large for JavaScript.
+  const found = database.prepare('SELECT CAST(key AS TEXT) AS key FROM holdfast_sessions WHERE id = ?').get(sessionId);
+  if (found === undefined) return undefined;
+  const key = Number(found['key']);
+  const row = database
+    .prepare('SELECT id, writer, CAST(records AS TEXT) AS records, head FROM holdfast_sessions WHERE key = ?')
+    .get(key);
+  if (row?.['id'] !== sessionId) return undefined;
+  const { writer, records, head } = row;
+  return {
+    key,
+    writer: typeof writer === 'string' ? writer : null,
+    end: { seq: Number(records), head: String(head) },
+  };
+}
+
+/** The row of a session. @throws HoldfastError `log.missing`; `log.unreadable` when the table that should have it is damaged. */
+export function getSession(database: DatabaseSync, path: string, sessionId: string): SessionRow {
+  const session = findSession(database, sessionId);
+  if (session !== undefined) return session;
+  const data = { path, sessionId };
+  const finding = String(database.prepare('PRAGMA integrity_check(holdfast_sessions)').get()?.['integrity_check']);
+  if (finding === 'ok') {
+    throw new HoldfastError('log.missing', `There is no session \`${sessionId}\` in \`${path}\`.`, { data });
+  }
+  const message = `The session database \`${path}\` is damaged: ${finding}. Whether it has the session \`${sessionId}\` is unknown; put a copy of the file back.`;
+  throw new HoldfastError('log.unreadable', message, { data });
+}
+
 /** Some of a session's rows, as far as they can be trusted. */
 export interface RowsReading {
   /** In order, up to the first problem. */
@@ -57,6 +96,17 @@ export function readRows(
     if (bytes >= maxBytes) break;
   }
   return { records, place: { seq, head } };
+}
+
+/** A log whose end is not what its session's row says is damaged, or the row is. */
+export function compareEnd(reading: RowsReading, { seq, head }: ChainPlace): RowsReading {
+  const { place, problem } = reading;
+  if (problem !== undefined || (place.seq === seq && place.head === head)) return reading;
+  const found: SqliteLogProblem =
+    place.seq === seq
+      ? { code: 'log.chain', seq, message: 'The last record was changed after it was written.' }
+      : { code: 'log.sequence', seq: place.seq, message: `It has ${place.seq} records and should have ${seq}.` };
+  return { ...reading, problem: found };
 }
 
 // What is no UTF-8 comes back as U+FFFD: a row that has one may hold other bytes than its text tells.

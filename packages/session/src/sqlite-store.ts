@@ -6,7 +6,7 @@ import { DiskSync } from './jsonl-sync.ts';
 import type { LogEntry, LogRecord, SessionStore } from './log.ts';
 import { type ChainPlace, linkOf } from './record-chain.ts';
 import type { SnapshotGauge, SnapshotOptions } from './snapshot-gauge.ts';
-import { isSqliteError, unreadable } from './sqlite-database.ts';
+import { inTransaction, isSqliteError, unreadable } from './sqlite-database.ts';
 import { damagedLog, findPlace, missingRow, readRows } from './sqlite-rows.ts';
 import { lockedSession } from './sqlite-writer.ts';
 
@@ -53,10 +53,9 @@ export interface HeldSession extends OpenDatabase {
 export function appendRows(held: HeldSession): SqliteStore {
   const { database, path, key, writer, gauge, files, syncing } = held;
   const { sessionId } = held.options;
-  // One statement is one transaction. It inserts nothing once somebody else has taken the session over.
-  const insert = database.prepare(
-    'INSERT INTO holdfast_records (session, seq, text) SELECT key, ?, ? FROM holdfast_sessions WHERE key = ? AND writer = ?',
-  );
+  const insert = database.prepare('INSERT INTO holdfast_records (session, seq, text) VALUES (?, ?, ?)');
+  // Changes nothing once another process has taken the session over.
+  const note = database.prepare('UPDATE holdfast_sessions SET records = ?, head = ? WHERE key = ? AND writer = ?');
   const disk = syncing === undefined ? undefined : new DiskSync(files, syncing);
   let { place } = held;
   const checkOpen = (): void => {
@@ -96,11 +95,18 @@ export function appendRows(held: HeldSession): SqliteStore {
       if (bytes > maxLineBytes) throw tooLong(held, seq, bytes);
       // Whether it succeeds or not, the next snapshot is some way off.
       if (entry.type === 'snapshot') gauge.postpone();
-      const { changes } = writing(path, () => insert.run(seq, text, key, writer));
-      if (Number(changes) === 0) throw lockedSession(path, sessionId);
+      const next: ChainPlace = { seq: seq + 1, head: linkOf(text) };
+      const mine = writing(path, () =>
+        inTransaction(database, () => {
+          if (Number(note.run(next.seq, next.head, key, writer).changes) === 0) return false;
+          insert.run(key, seq, text);
+          return true;
+        }),
+      );
+      if (!mine) throw lockedSession(path, sessionId);
       disk?.touch();
       gauge.note(entry.type, bytes);
-      place = { seq: seq + 1, head: linkOf(text) };
+      place = next;
     },
     ...(disk && {
       sync: async () => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -144,6 +144,21 @@ test('log.missing: no database, no session', () => {
     expect(() => use(writeLog(1), { sessionId: 'x' })).toThrow(code('log.missing'));
   }
   expect(() => listSqliteSessions(none)).toThrow(code('log.missing'));
+});
+
+test.each([
+  { where: 'table', page: 2 },
+  { where: 'index', page: 3 },
+])('log.unreadable: the $where of the sessions is damaged', ({ page }) => {
+  const path = writeLog(2, newPath(), 'monday');
+  const bytes = readFileSync(path);
+  const start = (page - 1) * 4096;
+  const damaged = bytes.toString('latin1', start, start + 4096).replaceAll('monday', 'sunday');
+  bytes.write(damaged, start, 'latin1');
+  writeFileSync(path, bytes);
+  for (const use of [openSqliteLog, readSqliteLog]) {
+    expect(() => use(path, { sessionId: 'monday' })).toThrow(code('log.unreadable'));
+  }
 });
 
 test('log.exists: a session starts a log of its own', () => {
