@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { runProgram } from './program.ts';
 import { createFolder, type TestFolder } from './test-folder.ts';
 import { createTestHost } from './test-host.ts';
+import { planText } from './test-plans.ts';
 import { toPack } from './test-plugins.ts';
 import { runHere } from './test-program.ts';
 import { findIssues, readSchema } from './test-schemas.ts';
@@ -124,6 +125,15 @@ test('what the file tools would change is shown by `pending` and `approve`, as t
   expect(json.answered).toMatchObject([
     { input: { path: 'a.txt', oldText: 'two', newText: 'three' }, changes: [{ path: 'a.txt', change: 'changed' }] },
   ]);
+});
+
+test('what a node of a plan would change is shown', async () => {
+  const node = { id: 'write', tool: 'write_file', inputs: { path: 'new.txt', content: 'hello\n' } };
+  await using folder = await createFolder({ ...files(), 'p.json': planText(node) });
+  const argv = ['plan', 'run', 'p.json', '--config', 'config.mjs'];
+  const { exitCode, asked } = await atTerminal(folder, argv, [once]);
+  expect({ exitCode, asked: asked.length }).toEqual({ exitCode: 0, asked: 1 });
+  expect(asked[0]).toContain(shownChanges[0]);
 });
 
 async function suspend(folder: TestFolder): Promise<string> {

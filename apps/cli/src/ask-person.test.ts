@@ -31,11 +31,12 @@ test.each<{ keys: string; what: string; answer: Partial<PersonAnswer>; interrupt
   expect(onInterrupt).toHaveBeenCalledTimes(interrupts ? 1 : 0);
 });
 
-test('a question that is taken back is no answer', async () => {
+test.each(['before', 'after'])('a question that is taken back %s it was put is no answer', async (when) => {
   const { host } = createTestHost({ terminals: ['stdin', 'stdout'] });
   const controller = new AbortController();
   const onInterrupt = vi.fn();
   const { signal } = controller;
+  if (when === 'before') controller.abort();
   const given = askPerson(pending, { input: host.stdin, output: host.stdout, style, signal, onInterrupt });
   controller.abort();
   expect(await given).toEqual({ type: 'later' });

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import type { Json } from '@holdfast/core';
 import { expect, test } from 'vitest';
 import { createColors } from './colors.ts';
@@ -76,6 +77,15 @@ test('changes are shown with sizes, and a diff for text', () => {
     '    - notes.txt (removed, 300 B)',
     '    ? Files are looked at. (careful)',
   ]);
+});
+
+test('colors change nothing but the color', () => {
+  const diff = '@@ -1 +1 @@\n-old\n+new\n';
+  const changes = [{ path: 'a', change: 'changed' as const, bytesBefore: 4, bytesAfter: 4, diff }];
+  const question = toQuestion({ input: { command: 'long '.repeat(500) }, changes, dangerous: true });
+  const { lines } = describeQuestion(question, { ...view, style: { ...style, colors: createColors(true) } });
+  expect(lines.join('\n')).toContain('\x1b[32m+new\x1b[39m');
+  expect(lines.map(stripVTControlCharacters)).toEqual(describeQuestion(question, view).lines);
 });
 
 test.each<{ preview: Partial<Question>; says: string }>([
