@@ -34,13 +34,13 @@ test.each([
   {
     argv: ['approve', 'one', 'call_1_0'],
     answer: { type: 'approve', grant: false },
-    says: 'Approved: wipe (call_1_0)\n',
+    says: '  asking    wipe  dangerous\n    | {}\nApproved: wipe (call_1_0)\n',
   },
   {
     argv: ['approve', 'one', 'oth', '--grant', '--by', 'anna'],
     answer: { type: 'approve', grant: true },
     by: 'anna',
-    says: 'Approved: wipe (other); further calls of the tool pass without asking, from the time it runs\n',
+    says: '  asking    wipe  dangerous\n    | {}\nApproved: wipe (other); further calls of the tool pass without asking, from the time it runs\n',
   },
   {
     argv: ['approve', 'one', 'each', '--grant'],

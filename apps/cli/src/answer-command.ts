@@ -10,7 +10,9 @@ import { findOpenCall } from './find-open-call.ts';
 import type { Host } from './host.ts';
 import { toJsonText } from './json-text.ts';
 import { openSession } from './open-session.ts';
+import { openPreviews } from './preview-call.ts';
 import { findLog } from './session-logs.ts';
+import { type ShownCall, showBeforeApproval } from './show-before-approval.ts';
 import { fitColumns, toPrintable } from './terminal-text.ts';
 import { openWorkspace } from './workspace.ts';
 
@@ -28,7 +30,8 @@ export interface AnswerCommandOptions {
 }
 
 /**
- * Answers questions of a session that waits. Nothing runs by that: `resume` goes on.
+ * Answers questions of a session that waits, approved calls after they were shown whole; 1 when the person at the terminal then says
+ * no, and nothing is answered. No call runs before `resume`.
  *
  * @throws HoldfastError `usage.*`, `approval.answered`, `approval.expired`, `approval.mismatch`, `log.*`, `replay.*`.
  */
@@ -39,18 +42,26 @@ export async function answerCalls(options: AnswerCommandOptions, host: Host): Pr
   const session = await openSession(log, workspace, host);
   try {
     const questions = findQuestions(options, session, toCommand({ words: ['pending', log.id], workspace }, host));
+    const calls = await addPreviews(questions, openPreviews(workspace, host.clock));
+    if (answer.type === 'approve' && !(await showBeforeApproval(calls, { json }, host))) {
+      host.stderr.write('Not approved: nothing was answered.\n');
+      return 1;
+    }
     for (const question of questions) {
       await answerApproval(session, question, answer, { clock: host.clock, ...(by === undefined ? {} : { by }) });
     }
     const waiting = pendingApprovals(session).length;
     if (json) {
-      const answered = questions.map((question) => ({
-        callId: question.callId,
-        run: question.run,
-        turn: question.turn,
-        name: question.name,
-        digest: question.digest,
-        answer: asRecorded(answer, question),
+      const answered = calls.map((call) => ({
+        callId: call.callId,
+        run: call.run,
+        turn: call.turn,
+        name: call.name,
+        input: call.input,
+        changes: call.changes,
+        changesUnknown: call.changesUnknown,
+        digest: call.digest,
+        answer: asRecorded(answer, call),
         by: by ?? 'person',
       }));
       host.stdout.write(`${toJsonText({ session: log.id, answered, waiting }, 2)}\n`);
@@ -66,6 +77,15 @@ export async function answerCalls(options: AnswerCommandOptions, host: Host): Pr
   } finally {
     await session.close();
   }
+}
+
+async function addPreviews(
+  questions: readonly PendingApproval[],
+  preview: ReturnType<typeof openPreviews>,
+): Promise<readonly ShownCall[]> {
+  const shown: ShownCall[] = [];
+  for (const question of questions) shown.push({ ...question, ...(await preview(question)) });
+  return shown;
 }
 
 /** All of them before the first is answered, so that a mistyped one answers nothing. */

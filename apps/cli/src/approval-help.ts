@@ -3,8 +3,11 @@
 export const pendingHelp: string = `
 Examples:
   $ holdfast pending                            every session of this folder in which something waits
-  $ holdfast pending 20260517-093012345-k3x9    one session, its questions told whole
+  $ holdfast pending 20260517-093012345-k3x9    one session: arguments and changes whole, up to 10 questions
   $ holdfast pending --json | jq -r '.[] | .session as $id | .calls[] | select(.state == "waiting") | "\\($id) \\(.callId)"'
+
+Of the built-in file tools it is shown what they would change: files made, changed or removed, with sizes and a diff. Long arguments
+and diffs are cut in the middle, unless the session is named.
 
 No lock is taken: it works while another process has the session open. Exits with 1 when a log is damaged.`;
 
@@ -14,6 +17,9 @@ Examples:
   $ holdfast approve 20260517-093012345-k3x9 call_1_0 call_1_1 --by anna
   $ holdfast approve 20260517-093012345-k3x9 call_1_0 --grant       and further calls of the same tool
   $ holdfast approve 20260517-093012345-k3x9 call_1_0 --digest 3fa9b2c1
+
+Each call is shown whole before it is answered. At a terminal you are asked once more when it does not fit on the screen; a no answers
+nothing and exits with 1. Without a terminal it is printed and answered, so a script should pass the --digest of what was looked at.
 
 The beginning of an id will do where only one call has it. Nothing runs by an answer: \`holdfast resume\` goes on. The answer holds
 for this call, these arguments, this tool and these policies; when any of them is another by then, it is asked anew.`;

@@ -4,6 +4,7 @@ import type { Session } from '@holdfast/session';
 import { askPerson, type PersonAnswer } from './ask-person.ts';
 import { createColors } from './colors.ts';
 import { describeTerminal, findQuestionStream, type Host, type OutputStream, type TakenStreams } from './host.ts';
+import { type PreviewPlace, previewCall } from './preview-call.ts';
 import type { ApprovalMode } from './run-terms.ts';
 import type { RunView } from './run-view.ts';
 
@@ -11,6 +12,8 @@ export interface ApproverOptions {
   readonly host: Host;
   readonly view: Pick<RunView, 'show' | 'pauseFor'>;
   readonly taken: TakenStreams;
+  /** The files that calls work on. */
+  readonly files: PreviewPlace['filesystem'];
   /** What becomes of a question for which nobody is there. */
   readonly whenNobody: 'deny' | 'wait';
   /** Called when a question is answered with Ctrl-C. */
@@ -104,7 +107,8 @@ class TerminalApprover implements Approver {
   }
 
   async #put(question: PendingApproval, untilMs: number): Promise<PersonAnswer> {
-    const { host, view, onInterrupt } = this.#options;
+    const { host, view, files, onInterrupt } = this.#options;
+    const preview = await previewCall(question, { filesystem: files, clock: host.clock });
     const { color, columns } = describeTerminal(this.#output, host.environment);
     const over = new AbortController();
     const leftMs = Math.min(Math.max(0, untilMs - host.clock.now()), maxTimerMs);
@@ -117,6 +121,7 @@ class TerminalApprover implements Approver {
           style: { colors: createColors(color), columns },
           signal: AbortSignal.any([this.#closing.signal, over.signal]),
           onInterrupt,
+          preview,
         }),
       );
     } finally {

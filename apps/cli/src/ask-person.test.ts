@@ -1,7 +1,6 @@
 import { expect, test, vi } from 'vitest';
-import { askPerson, describePending, type PersonAnswer } from './ask-person.ts';
+import { askPerson, type PersonAnswer } from './ask-person.ts';
 import { createColors } from './colors.ts';
-import { measureColumns } from './terminal-text.ts';
 import { pendingApproval } from './test-events.ts';
 import { createTestHost } from './test-host.ts';
 
@@ -45,39 +44,63 @@ test('what cannot be granted is not offered for the run', async () => {
   expect(await given).toEqual({ type: 'approve' });
 });
 
-test('a question that is taken back is no answer', async () => {
+test.each(['before', 'after'])('a question that is taken back %s it was put is no answer', async (when) => {
   const { host } = createTestHost({ terminals: ['stdin', 'stdout'] });
   const controller = new AbortController();
   const onInterrupt = vi.fn();
   const { signal } = controller;
+  if (when === 'before') controller.abort();
   const given = askPerson(pending, { input: host.stdin, output: host.stdout, style, signal, onInterrupt });
   controller.abort();
   expect(await given).toEqual({ type: 'later' });
   expect(onInterrupt).not.toHaveBeenCalled();
 });
 
-test('tool, arguments and reason are shown', () => {
-  expect(describePending(pending, style)).toEqual([
-    '  asking    delete_files  dangerous',
-    '    | {',
-    '    |   "pattern": "*.log"',
-    '    | }',
-    '    `delete_files` is dangerous. (holdfast/dangerous)',
-  ]);
+test('tool, arguments, changes and reason are shown with the question', async () => {
+  const { host, stdin, stdout } = createTestHost({ terminals: ['stdin', 'stdout'] });
+  const given = askPerson(pending, {
+    input: host.stdin,
+    output: host.stdout,
+    style,
+    signal: new AbortController().signal,
+    onInterrupt: vi.fn(),
+    preview: { changes: [{ path: 'a.log', change: 'removed', bytesBefore: 12 }] },
+  });
+  stdin.write('\r');
+  await given;
+  expect(stdout()).toMatch(
+    /^\n {2}asking {4}delete_files {2}dangerous\n {4}\| \{\n {4}\| {3}"pattern": "\*\.log"\n {4}\| \}\n {4}- a\.log \(removed, 12 B\)\n {4}\? `delete_files` is dangerous\. \(holdfast\/dangerous\)\n/,
+  );
+  expect(stdout()).not.toContain('Show all');
 });
 
-test('arguments cannot act on the terminal, fake our lines or flood the screen', () => {
-  const hostile = {
-    ...pending,
-    name: 'delete\x1b[2J',
-    input: { a: '\x1b[31m\u009b1m\nMay it run? yes\u202Egpj', b: '漢'.repeat(500_000), c: 'x'.repeat(500_000) },
-    asks: [{ policy: 'p', type: 'ask' as const, reason: `because\n${'long '.repeat(10_000)}` }],
-  };
-  const lines = describePending(hostile, style);
-  expect(lines.length).toBeLessThan(30);
-  for (const line of lines) {
-    expect(measureColumns(line)).toBeLessThanOrEqual(80);
-    expect(line).not.toMatch(/[\p{Cc}\u202A-\u202E]/u);
-  }
-  expect(lines.join('\n')).toMatch(/cut here: all of it is \d+ characters, sha256 [0-9a-f]{16}/);
+const long = { ...pending, input: { command: `${'echo fine; '.repeat(450)}rm -rf ~; ${'echo fine; '.repeat(30)}` } };
+
+test.each<{ what: string; keys: readonly string[]; answer: object }>([
+  { what: 'a yes, then a yes', keys: [`${up}${up}\r`, `${up}${up}\r`], answer: { type: 'approve' } },
+  { what: 'a yes for the run, then Enter alone', keys: [`${up}\r`, '\r'], answer: { type: 'deny' } },
+  { what: '"Show all", then a yes', keys: [`${down}\r`, `${up}${up}\r`], answer: { type: 'approve' } },
+  { what: '"Show all", then later', keys: [`${down}\r`, `${down}\r`], answer: { type: 'later' } },
+  { what: 'later at once', keys: [`${down}${down}\r`], answer: { type: 'later' } },
+  { what: 'no at once', keys: ['\r'], answer: { type: 'deny' } },
+])('arguments that do not fit on the screen: $what', async ({ keys, answer }) => {
+  const { host, stdin, stdout } = createTestHost({ terminals: ['stdin', 'stdout'] });
+  const seen: string[] = [];
+  host.stdout.on('data', () => {
+    if (stdout().split('◆').length - 1 <= seen.length) return;
+    seen.push(stdout());
+    setImmediate(() => stdin.write(keys[seen.length - 1] ?? '\x03'));
+  });
+  const given = await askPerson(long, {
+    input: host.stdin,
+    output: host.stdout,
+    style,
+    signal: new AbortController().signal,
+    onInterrupt: vi.fn(),
+  });
+  expect(given).toMatchObject(answer);
+  expect(seen).toHaveLength(keys.length);
+  expect(seen[0]).not.toContain('rm -rf');
+  expect(seen[0]).toContain('Show all');
+  if (keys.length === 2) expect(seen[1]?.slice(seen[0]?.length)).toMatch(/rm -rf[\s\S]+◆(?![\s\S]*Show all)/);
 });

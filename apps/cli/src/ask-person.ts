@@ -1,9 +1,10 @@
-import { createHash } from 'node:crypto';
 import { isCancel, select } from '@clack/prompts';
 import type { ApprovalAnswer, PendingApproval } from '@holdfast/core';
 import type { LineStyle } from './call-line.ts';
 import type { InputStream, OutputStream } from './host.ts';
-import { fitColumns, splitColumns, toPrintable, toPrintableBlock, wrapColumns } from './terminal-text.ts';
+import type { CallPreview } from './preview-call.ts';
+import { describeQuestion } from './question-lines.ts';
+import { toPrintable } from './terminal-text.ts';
 
 export interface AskPersonOptions {
   readonly input: InputStream;
@@ -15,6 +16,7 @@ export interface AskPersonOptions {
   readonly onInterrupt: () => void;
   /** Whether the call could wait for an answer that comes later. Default: unless it is nested. */
   readonly canWait?: boolean;
+  readonly preview?: CallPreview;
 }
 
 /** What a person answers; `later` when the question was put off or taken back. */
@@ -23,12 +25,19 @@ export type PersonAnswer = ApprovalAnswer | { readonly type: 'later' };
 const denied: PersonAnswer = { type: 'deny', reason: 'the person who was asked said no' };
 const later: PersonAnswer = { type: 'later' };
 
-/** Asks at the terminal whether a call may run. Escape denies: whatever is no clear yes is no approval. */
-export async function askPerson(
-  pending: PendingApproval,
-  { input, output, style, signal, onInterrupt, canWait = pending.parentId === undefined }: AskPersonOptions,
-): Promise<PersonAnswer> {
-  output.write(`\n${describePending(pending, style).join('\n')}\n`);
+/**
+ * Asks at the terminal whether a call may run. Escape denies: whatever is no clear yes is no approval. A yes before everything was
+ * shown is none either: the rest is shown, and the question put again.
+ */
+export async function askPerson(pending: PendingApproval, options: AskPersonOptions): Promise<PersonAnswer> {
+  const { input, output, style, signal, onInterrupt, preview } = options;
+  const question = { ...pending, ...preview };
+  const show = (maxRows: number): boolean => {
+    const { lines, isWhole } = describeQuestion(question, { style, maxRows, more: '"Show all" shows them.' });
+    output.write(`\n${lines.join('\n')}\n`);
+    return isWhole;
+  };
+  let isShown = show(countRows(output));
   let interrupted = false;
   const watch = (chunk: Buffer | string): void => {
     if (chunk.includes('\x03')) interrupted = true;
@@ -36,28 +45,25 @@ export async function askPerson(
   // The prompt reports Escape and Ctrl-C alike, and in raw mode no signal comes.
   input.on('data', watch);
   try {
-    const answer = await select({
-      message: 'May it run?',
-      options: [
-        { value: 'once', label: 'Allow once' },
-        ...(canBeGranted(pending) ? [{ value: 'run', label: `Allow ${toPrintable(pending.name)} for this run` }] : []),
-        { value: 'deny', label: 'Deny' },
-        // The call around a nested one is under way.
-        ...(canWait ? [{ value: 'later', label: 'Decide later: the run waits for `holdfast approve`' }] : []),
-      ],
-      // Enter alone must not approve.
-      initialValue: 'deny',
-      input,
-      output,
-      signal,
-    });
-    if (isCancel(answer)) {
-      if (interrupted) onInterrupt();
-      return interrupted || signal.aborted ? later : denied;
+    while (true) {
+      const answer = await select({
+        message: 'May it run?',
+        options: listChoices(pending, { isShown, ...options }),
+        // Enter alone must not approve.
+        initialValue: 'deny',
+        input,
+        output,
+        signal,
+      });
+      if (isCancel(answer)) {
+        if (interrupted) onInterrupt();
+        return interrupted || signal.aborted ? later : denied;
+      }
+      if (answer === 'deny') return denied;
+      if (answer === 'later') return later;
+      if (isShown) return answer === 'run' ? { type: 'approve', grant: true } : { type: 'approve' };
+      isShown = show(Number.POSITIVE_INFINITY);
     }
-    if (answer === 'once') return { type: 'approve' };
-    if (answer === 'run') return { type: 'approve', grant: true };
-    return answer === 'later' ? later : denied;
   } finally {
     input.off('data', watch);
   }
@@ -68,30 +74,28 @@ export function canBeGranted({ asks }: Pick<PendingApproval, 'asks'>): boolean {
   return asks.every(({ grantable }) => grantable !== false);
 }
 
-const maxArgumentLines = 16;
-const maxReasonLines = 6;
+type Choice = 'once' | 'run' | 'deny' | 'all' | 'later';
 
-/** What a person has to know for the answer. Nothing that the model wrote can act on the terminal or pass for our own lines. */
-export function describePending(
-  pending: Pick<PendingApproval, 'name' | 'input' | 'dangerous' | 'asks'>,
-  { colors, columns }: LineStyle,
-): readonly string[] {
-  const json = JSON.stringify(pending.input, undefined, 2) ?? 'null';
-  const width = Math.max(10, Math.min(columns, 120) - 6);
-  const lines = toPrintableBlock(json)
-    .split('\n')
-    .flatMap((line) => splitColumns(line, width, maxArgumentLines + 1));
-  const reasons = pending.asks.map(({ policy, reason }) => toPrintable(`${reason ?? 'no reason given'} (${policy})`));
+function listChoices(
+  pending: PendingApproval,
+  {
+    isShown,
+    canWait = pending.parentId === undefined,
+  }: Pick<AskPersonOptions, 'canWait'> & { readonly isShown: boolean },
+): { readonly value: Choice; readonly label: string }[] {
   return [
-    `  ${colors.yellow('asking')}    ${colors.bold(fitColumns(toPrintable(pending.name), width - 18))}${pending.dangerous ? colors.red('  dangerous') : ''}`,
-    ...lines.slice(0, maxArgumentLines).map((line) => `    ${colors.dim('|')} ${line}`),
-    ...(lines.length > maxArgumentLines
-      ? [colors.yellow(`    cut here: all of it is ${json.length} characters, sha256 ${digest(json)}`)]
+    { value: 'once', label: 'Allow once' },
+    ...(canBeGranted(pending)
+      ? [{ value: 'run', label: `Allow ${toPrintable(pending.name)} for this run` } as const]
       : []),
-    ...reasons.flatMap((reason) => wrapColumns(reason, width, maxReasonLines).map((line) => `    ${line}`)),
+    { value: 'deny', label: 'Deny' },
+    ...(isShown ? [] : [{ value: 'all', label: 'Show all' } as const]),
+    // The call around a nested one is under way.
+    ...(canWait ? [{ value: 'later', label: 'Decide later: the run waits for `holdfast approve`' } as const] : []),
   ];
 }
 
-function digest(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+/** How much of a question fits on the screen beside the choices. */
+export function countRows({ rows }: OutputStream): number {
+  return Math.max(12, (rows || 24) - 8);
 }

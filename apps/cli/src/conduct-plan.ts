@@ -44,14 +44,24 @@ const maxTableRows = 30;
 /** Lets a plan run until it has ended or nobody answers a question of it, and shows it. */
 export async function conductPlan(conduct: PlanConduct, host: Host): Promise<ExitCode> {
   const { setup, terms, session, work, json, stdinTaken } = conduct;
-  const { workspace, tools } = setup;
+  const { workspace, files, tools } = setup;
   const style = describeStyle(host);
   const isLive = !json && describeTerminal(host.stdout, host.environment).live;
   const view = openView(conduct, { isLive, style }, host);
   const budget = createWorkBudget(terms, host);
   const summary = createPlanSummary(tools, { timeoutMs: terms.timeoutMs, budget });
   const whenNobody = work.type === 'start' ? 'deny' : 'wait';
-  const place = { sessionId: session.id, workspace, terms, view, json, stdinTaken, whenNobody, what: 'plan' } as const;
+  const place = {
+    sessionId: session.id,
+    workspace,
+    files,
+    terms,
+    view,
+    json,
+    stdinTaken,
+    whenNobody,
+    what: 'plan',
+  } as const;
   return await conductWork(place, host, async (going) => {
     const onEvent = (event: PlanEvent): void => {
       summary.add(event);

@@ -34,11 +34,21 @@ export async function conductRun(conduct: RunConduct, host: Host): Promise<ExitC
   const style = describeStyle(host);
   const view = openView(json, style, host);
   const { maxRounds, timeoutMs } = terms;
-  const { workspace } = setup;
+  const { workspace, files } = setup;
   const budget = createWorkBudget(terms, host);
   const summary = createRunSummary(setup.tools, { maxRounds, timeoutMs, budget });
   const whenNobody = work.type === 'start' ? 'deny' : 'wait';
-  const place = { sessionId: session.id, workspace, terms, view, json, stdinTaken, whenNobody, what: 'run' } as const;
+  const place = {
+    sessionId: session.id,
+    workspace,
+    files,
+    terms,
+    view,
+    json,
+    stdinTaken,
+    whenNobody,
+    what: 'run',
+  } as const;
   return await conductWork(place, host, async ({ approver, signal, toExitCode }) => {
     try {
       const result = await goOn({ conduct, host, view, approver, summary, budget, signal });

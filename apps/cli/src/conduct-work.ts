@@ -6,12 +6,14 @@ import { createColors } from './colors.ts';
 import { toCommand } from './command-words.ts';
 import { type ExitCode, interruptionCodes } from './failure.ts';
 import { describeTerminal, type Host, type Interruption } from './host.ts';
+import type { CallSetup } from './run-setup.ts';
 import type { RunTerms } from './run-terms.ts';
 import type { RunView } from './run-view.ts';
 
 export interface WorkPlace {
   readonly sessionId: string;
   readonly workspace: string;
+  readonly files: CallSetup['files'];
   readonly terms: Pick<RunTerms, 'approval'>;
   readonly view: Pick<RunView, 'show' | 'pauseFor' | 'close'>;
   /** What the work is called in messages. */
@@ -38,7 +40,7 @@ export async function conductWork(
   host: Host,
   work: (tools: WorkTools) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  const { sessionId, workspace, terms, view, what, json, stdinTaken, whenNobody } = place;
+  const { sessionId, workspace, files, terms, view, what, json, stdinTaken, whenNobody } = place;
   const controller = new AbortController();
   let interruption: Interruption | undefined;
   const interrupt = (cause: Interruption): void => {
@@ -50,6 +52,7 @@ export async function conductWork(
     host,
     view,
     taken: { stdin: stdinTaken, stdout: json },
+    files,
     whenNobody,
     onInterrupt: () => interrupt('ctrl-c'),
   });

@@ -1,9 +1,9 @@
-import { describePending } from './ask-person.ts';
 import { shortenCallIds } from './call-ids.ts';
 import { formatArguments, formatCount, formatDuration, formatTime, type LineStyle } from './call-line.ts';
 import { toCommand } from './command-words.ts';
 import { describeExpiry, describeGroups } from './group-questions.ts';
 import type { Host } from './host.ts';
+import { describeQuestion } from './question-lines.ts';
 import { fitColumns, measureColumns, toPrintable, wrapColumns } from './terminal-text.ts';
 import type { WaitingCall, WaitingPlan, WaitingRun, WaitingSession } from './waiting.ts';
 
@@ -14,6 +14,8 @@ export interface WaitingView {
   readonly nowMs: number;
   /** Up to this number questions are told whole, more of them by tool. */
   readonly maxDetailed: number;
+  /** Long arguments and diffs are not cut. */
+  readonly isWhole: boolean;
 }
 
 /** What waits in a session, for people, and what to type. Nothing that a model wrote can act on the terminal or pass for our lines. */
@@ -33,7 +35,7 @@ export function describeWaiting(waiting: WaitingSession, view: WaitingView): rea
     ...runs.flatMap((run) => describeRun(run, style)),
     ...plans.flatMap((plan) => describePlan(plan, style)),
     ...(questions.length <= maxDetailed
-      ? questions.flatMap((call) => describeQuestion(call, idOf(call), view))
+      ? questions.flatMap((call) => describeWaitingQuestion(call, { id: idOf(call), session }, view))
       : describeGroups(questions, idOf, { style, nowMs })),
     ...calls.flatMap((call) => (call.state === 'waiting' ? [] : describeOther(call, { id: idOf(call), plans, style }))),
     ...(granted === '' ? [] : ['', ...wrap(`Granted for the session: ${granted}`, style)]),
@@ -62,13 +64,22 @@ function describePlan({ state, request, nodes, startedAtMs }: WaitingPlan, style
   ];
 }
 
-/** One question with all that a person has to know for the answer. */
-function describeQuestion(call: WaitingCall, id: string, { style, nowMs }: WaitingView): readonly string[] {
-  const { name, input, dangerous = false, asks = [], askedAtMs = 0, expiresAtMs = 0, digest = '' } = call;
+// Of arguments and diffs in a list of questions.
+const maxListedRows = 16;
+
+/** One question with all that a person has to know for the answer, or the command that shows all of it. */
+function describeWaitingQuestion(
+  call: WaitingCall,
+  { id, session }: { readonly id: string; readonly session: string },
+  { style, nowMs, host, workspace, isWhole }: WaitingView,
+): readonly string[] {
+  const { dangerous = false, asks = [], askedAtMs = 0, expiresAtMs = 0, digest = '' } = call;
+  const more = `\`${toCommand({ words: ['pending', session], workspace }, host)}\` shows them.`;
+  const maxRows = isWhole ? Number.POSITIVE_INFINITY : maxListedRows;
   const asked = `asked ${formatDuration(Math.max(0, nowMs - askedAtMs))} ago`;
   return [
     '',
-    ...describePending({ name, input, dangerous, asks }, style),
+    ...describeQuestion({ ...call, dangerous, asks }, { style, maxRows, more }).lines,
     ...indent(`call ${id}`, style),
     ...indent(`${asked}, ${describeExpiry(call, nowMs)} (${formatTime(expiresAtMs)})`, style),
     ...indent(`digest ${digest}`, style),
@@ -141,9 +152,16 @@ function describeCommands(
 const maxLines = 4;
 
 function wrap(text: string, { columns }: LineStyle): readonly string[] {
-  return wrapColumns(toPrintable(text), Math.min(columns, 160) - 1, maxLines);
+  return wrapColumns(toPrintable(text), Math.min(columns, 160) - 3, maxLines).map(hang);
 }
 
 function indent(text: string, { columns }: LineStyle): readonly string[] {
-  return wrapColumns(toPrintable(text), Math.min(columns, 120) - 6, maxLines).map((line) => `    ${line}`);
+  return wrapColumns(toPrintable(text), Math.min(columns, 120) - 6, maxLines).map(
+    (line, index) => `    ${hang(line, index)}`,
+  );
+}
+
+/** What continues a line is marked, so that none of it passes for a line of its own. */
+function hang(line: string, index: number): string {
+  return index === 0 ? line : `: ${line}`;
 }

@@ -21,6 +21,10 @@ export function describeGroups(
     ...(hidden === 0
       ? []
       : ['', colors.dim(`  … and ${formatCount(hidden, 'question')} about others; \`--json\` has all`)]),
+    '',
+    colors.dim(
+      '  Arguments are cut here: `--json` has all of them, and `approve` shows a call whole before it is answered.',
+    ),
   ];
 }
 

@@ -75,7 +75,7 @@ test('a question is told with all that an answer needs, and the commands to type
     '    | {',
     '    |   "path": "a"',
     '    | }',
-    '    `wipe` is marked as dangerous. (holdfast/dangerous)',
+    '    ? `wipe` is marked as dangerous. (holdfast/dangerous)',
     '    call c1',
     '    asked 1 m 00 s ago, expires in 2 h 00 m (2026-05-17 02:01:00 UTC)',
     `    digest ${'d'.repeat(64)}`,
@@ -152,16 +152,18 @@ test('what a model wrote cannot act on the terminal, fake our lines or flood the
     suspended,
   ];
   await writeLog(folder.path, 'one', entries);
-  const { stdout } = await pending(folder, ['one'], { terminals: ['stdout'] });
+  const { stdout } = await pending(folder, [], { terminals: ['stdout'] });
   const lines = stdout.trimEnd().split('\n');
-  expect(lines.length).toBeLessThan(60);
-  const at = lines.indexOf('To go on:');
-  for (const line of lines.slice(0, at)) expect(measureColumns(line)).toBeLessThanOrEqual(80);
-  for (const line of lines) {
-    expect(line).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}]/u);
-    expect(line).not.toMatch(/^\s*approved: yes/);
+  expect(lines.length).toBeLessThan(100);
+  const whole = await pending(folder, ['one'], { terminals: ['stdout'] });
+  expect(whole.stdout).not.toContain('more lines of');
+  for (const printed of [lines, whole.stdout.trimEnd().split('\n')]) {
+    for (const line of printed.slice(0, printed.indexOf('To go on:'))) {
+      if (measureColumns(line) > 80) expect(line).toBe('at most 80 columns');
+    }
+    expect(printed.filter((line) => /[\p{Cc}\p{Cf}\p{Zl}]/u.test(line) || /^\s*approved: yes/.test(line))).toEqual([]);
   }
-  expect(stdout).toMatch(/cut here: all of it is \d+ characters, sha256 [0-9a-f]{16}/);
+  expect(stdout).toMatch(/^ {4}… \d+ more lines of \d+: `holdfast pending one` shows them\.$/m);
   expect(stdout).toContain(`digest ${'3'.repeat(64)}`);
   expect((await pending(folder, ['--json'])).stdout).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}\p{Zl}]/u);
 

@@ -4,9 +4,10 @@ import { describeWaiting } from './describe-waiting.ts';
 import type { ExitCode } from './failure.ts';
 import type { Host } from './host.ts';
 import { toJsonText } from './json-text.ts';
+import { openPreviews } from './preview-call.ts';
 import { findLog, findLogFolder, listLogs } from './session-logs.ts';
 import { toPrintable } from './terminal-text.ts';
-import { isWaiting, readWaiting } from './waiting.ts';
+import { isWaiting, readWaiting, type WaitingSession } from './waiting.ts';
 import { shortenPath } from './workspace.ts';
 
 export interface PendingOptions {
@@ -25,18 +26,20 @@ export async function showPending({ id, workspace, json }: PendingOptions, host:
   const folder = resolve(host.directory, workspace);
   const logs = id === undefined ? await listLogs(folder) : [await findLog(folder, id)];
   const nowMs = host.clock.now();
-  const sessions = logs
-    .map((log) => readWaiting(log, nowMs))
-    .filter((session) => id !== undefined || isWaiting(session));
+  const preview = openPreviews(folder, host.clock);
+  const read: WaitingSession[] = [];
+  for (const log of logs) read.push(await readWaiting(log, { nowMs, preview }));
+  const sessions = read.filter((session) => id !== undefined || isWaiting(session));
   if (json) {
     host.stdout.write(`${toJsonText(sessions, 2)}\n`);
   } else if (sessions.length === 0) {
     host.stdout.write(`Nothing waits in ${toPrintable(shortenPath(findLogFolder(folder), host.directory))}.\n`);
   } else {
     const style = describeStyle(host);
-    const maxDetailed = id === undefined ? 3 : 10;
+    const isAsked = id !== undefined;
+    const view = { style, host, workspace: folder, nowMs, maxDetailed: isAsked ? 10 : 3, isWhole: isAsked };
     const lines = sessions.map((session) => {
-      const [head = '', ...others] = describeWaiting(session, { style, host, workspace: folder, nowMs, maxDetailed });
+      const [head = '', ...others] = describeWaiting(session, view);
       return [head, ...(others.length === 0 ? ['Nothing waits in it.'] : others)].join('\n');
     });
     host.stdout.write(`${lines.join('\n\n')}\n`);

@@ -1,11 +1,14 @@
 import { dirname, resolve } from 'node:path';
 import {
+  type Filesystem,
+  type FilesystemReader,
   HoldfastError,
   isHoldfastError,
   type Model,
   type Policy,
   type Prompt,
   type Slice,
+  type StagedResource,
   type Tool,
 } from '@holdfast/core';
 import { hostFilesystem } from '@holdfast/filesystem/node';
@@ -32,6 +35,8 @@ export interface CallSetup {
   readonly policies: readonly Policy[];
   /** That plugins bring along beside those of their sections. */
   readonly slices: readonly Slice[];
+  /** The files of the workspace, which `resources` have, too. */
+  readonly files: StagedResource<Filesystem, FilesystemReader>;
   /** By name. Those of plugins are made when they are asked for. */
   readonly resources: Readonly<Record<string, unknown>>;
   /** Tools and place, on one line. */
@@ -96,12 +101,14 @@ export async function setUpCalls(
   checkNames('--order', terms.order.flat(), tools);
   checkListedNames(equipment);
   const place = shortenPath(workspace, host.directory);
+  const files = hostFilesystem(workspace, { protectedPaths });
   return {
     workspace,
     tools,
     policies,
     slices,
-    resources: { filesystem: hostFilesystem(workspace, { protectedPaths }) },
+    files,
+    resources: { filesystem: files },
     description: toPrintable(`${describeTools(equipment)} · in ${place}`),
   };
 }

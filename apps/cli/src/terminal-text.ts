@@ -93,17 +93,27 @@ export function wrapBlock(text: string, columns: number): readonly string[] {
   });
 }
 
-/** `text` in pieces of at most `columns`, whatever stands there; at most `maxPieces`, the last one cut. */
-export function splitColumns(text: string, columns: number, maxPieces: number): readonly string[] {
+/** As `wrapColumns` without a limit, and nothing is lost: what has no blank where it has to be broken is broken anywhere. */
+export function wrapWhole(text: string, columns: number): readonly string[] {
+  const lines = wrapColumns(text, columns, Number.POSITIVE_INFINITY);
+  const isWhole = lines.join(' ') === text && lines.every((line) => !isWider(line, columns));
+  return isWhole ? lines : splitColumns(text, columns);
+}
+
+/** `text` in pieces of at most `columns`, whatever stands there. */
+export function splitColumns(text: string, columns: number): readonly string[] {
   const pieces: string[] = [];
+  if (ascii.test(text)) {
+    for (let start = 0; start === 0 || start < text.length; start += columns)
+      pieces.push(text.slice(start, start + columns));
+    return pieces;
+  }
   let piece = '';
   let used = 0;
-  // Lazily: of a text of megabytes only the pieces are looked at.
   for (const { segment } of graphemes.segment(text)) {
     const size = measureGrapheme(segment);
     if (used + size > columns) {
       pieces.push(piece);
-      if (pieces.length === maxPieces) return pieces;
       piece = '';
       used = 0;
     }

@@ -3,6 +3,7 @@ import {
   isHoldfastError,
   isPlainObject,
   type Json,
+  type PendingApproval,
   type PolicyDecision,
   type Repeat,
 } from '@holdfast/core';
@@ -10,11 +11,12 @@ import { type Grant, listGrants } from '@holdfast/executor';
 import type { LogRecord, OpenCall, Session } from '@holdfast/session';
 import { type LogReading, readLog } from '@holdfast/session/jsonl';
 import { findWriter } from './log-writer.ts';
+import type { CallPreview } from './preview-call.ts';
 import { replayLog } from './replay-log.ts';
 import type { FoundLog } from './session-logs.ts';
 
 /** A call that has not ended, or of which it is not known whether it took effect. JSON. */
-export interface WaitingCall {
+export interface WaitingCall extends CallPreview {
   readonly callId: string;
   /** Both absent for a direct call. */
   readonly run?: number;
@@ -78,8 +80,14 @@ export interface WaitingSession {
   readonly problem?: { readonly code: string; readonly message: string };
 }
 
+export interface WaitingPlace {
+  readonly nowMs: number;
+  /** As `previewCall`. */
+  preview(question: PendingApproval): Promise<CallPreview>;
+}
+
 /** Reads what waits in a session, without a lock: another process may have it open. @throws HoldfastError `log.missing`, `log.unreadable`. */
-export function readWaiting({ id, path }: FoundLog, nowMs: number): WaitingSession {
+export async function readWaiting({ id, path }: FoundLog, { nowMs, preview }: WaitingPlace): Promise<WaitingSession> {
   const reading = readLog(path);
   const { records } = reading;
   const openIn = findWriter(path);
@@ -91,11 +99,17 @@ export function readWaiting({ id, path }: FoundLog, nowMs: number): WaitingSessi
   try {
     const { session } = replayLog(records);
     const place = { nowMs, isOpen: openIn !== undefined };
+    const open: WaitingCall[] = [];
+    for (const call of session.openWork().calls) {
+      const waiting = toWaitingCall(call, place);
+      const question = waiting.state === 'waiting' ? call.approvals.at(-1)?.pending : undefined;
+      open.push({ ...waiting, ...(question === undefined ? {} : await preview(question)) });
+    }
     return {
       ...found,
       runs: listRuns(session, records, place),
       plans: listPlans(session, records, place),
-      calls: [...session.openWork().calls.map((call) => toWaitingCall(call, place)), ...listInDoubt(records)],
+      calls: [...open, ...listInDoubt(records)],
       grants: listGrants(session),
       ...problem,
     };
