@@ -96,8 +96,11 @@ export function addApprovalCommands(program: Command, host: Host, end: (code: Ex
   addLimitOptions(addApprovalOptions(resume))
     .addHelpText('after', resumeHelp)
     .action(
-      async (id: string | undefined, { workspace, json, tools, isolation, model, allow, ...flags }: ResumeFlags) => {
-        const given = { id, workspace, json: json === true, tools, isolation, model, allow: allow ?? [] };
+      async (
+        id: string | undefined,
+        { workspace, json, tools, isolation, model, allow = [], env = [], ...flags }: ResumeFlags,
+      ) => {
+        const given = { id, workspace, json: json === true, tools, isolation, model, allow, environment: env };
         const { config, acceptConfig = false } = flags;
         const configured = { ...given, config, acceptConfig };
         end(await resumeSession({ ...configured, ...readLimits(flags), approval: readApproval(flags) }, host));

@@ -1,7 +1,7 @@
 import type { Isolation } from '@holdfast/loader';
 import { type Command, Option } from 'commander';
 import { isolationTiers } from './command-tree.ts';
-import { collect, readCount, readSeconds } from './option-values.ts';
+import { collect, collectVariables, environmentText, readCount, readSeconds } from './option-values.ts';
 import type { ApprovalMode } from './run-terms.ts';
 import type { RunLimits } from './settings.ts';
 
@@ -12,6 +12,7 @@ export interface GoingFlags {
   readonly unattended?: boolean;
   readonly suspend?: boolean;
   readonly allow?: readonly string[];
+  readonly env?: readonly string[];
   readonly approvalTimeout?: number;
   readonly maxRounds?: number;
   readonly maxCalls?: number;
@@ -30,7 +31,8 @@ export function addApprovalOptions(command: Command): Command {
       'a question counts as denied after this time (default: 24 hours)',
       readSeconds,
     )
-    .option('--allow <name>', 'let this dangerous tool run without asking; may be repeated', collect);
+    .option('--allow <name>', 'let this dangerous tool run without asking; may be repeated', collect)
+    .option('--env <name>', environmentText, collectVariables);
 }
 
 /** Where tools of the folder run. `otherwise`: what counts without it. */

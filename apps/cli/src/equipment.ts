@@ -11,6 +11,7 @@ import {
 } from '@holdfast/registry';
 import { type OpenedRegistry, openRegistry, type RegistryDiagnostic } from '@holdfast/registry/node';
 import { filesPlugin, folderPlugin } from './builtin-plugins.ts';
+import { type EnvironmentConsent, reportUnused } from './environment-consent.ts';
 import { usageError } from './failure.ts';
 import type { Host } from './host.ts';
 import { importForeign } from './import-foreign.ts';
@@ -38,6 +39,8 @@ export interface Equipment {
   readonly imported: readonly string[];
   /** What plugins and packs declare, beside what is locked of them. */
   readonly keeper: PluginKeeper;
+  /** What tool files were granted of the environment; `undefined`: nothing. */
+  readonly environment: EnvironmentConsent | undefined;
   /** Ends the processes in which tools run. */
   close(): Promise<void>;
 }
@@ -50,6 +53,8 @@ export interface EquipmentOptions {
   readonly lock?: { readonly tools?: LockUse; readonly plugins?: LockUse };
   /** Default: as the settings say. */
   readonly subfolders?: boolean;
+  /** Default: no tool file is granted anything of the environment. */
+  readonly environment?: EnvironmentConsent;
 }
 
 /**
@@ -60,7 +65,7 @@ export interface EquipmentOptions {
 export async function openEquipment(
   settings: Settings,
   folder: ToolsFolder,
-  { lock = {}, subfolders = settings.effective.subfolders.value }: EquipmentOptions,
+  { lock = {}, subfolders = settings.effective.subfolders.value, environment }: EquipmentOptions,
   host: Host,
 ): Promise<Equipment> {
   const { effective, directory } = settings;
@@ -78,11 +83,16 @@ export async function openEquipment(
     lock: forTools === 'require' && isAboutPlugins ? 'use' : forTools,
     ...isolation,
     print,
+    environment: environment?.grant,
   });
   const keeper = createPluginKeeper({
     lock: forPlugins === 'ignore' ? undefined : lockPath,
     required: forPlugins === 'require',
-    load: { ...isolation, processes: { print } },
+    load: {
+      ...isolation,
+      processes: { print },
+      ...(environment === undefined ? {} : { environment: environment.grant }),
+    },
     report: (diagnostic, plugin) => print(`${formatDiagnostic(diagnostic, { folder: plugin })}\n`),
   });
   const close = async (): Promise<void> => {
@@ -111,6 +121,7 @@ export async function openEquipment(
       unknownNames: lists.unknown,
       imported: [...paths, ...settings.imported, ...imported, ...keeper.folders],
       keeper,
+      environment,
       close,
     };
   } catch (thrown) {
@@ -149,7 +160,9 @@ function saysOfPlugins(lock: string): boolean {
 }
 
 /** Says on stderr what was left out, and why. */
-export function reportProblems({ toolset, leftOut, oddities, unknownNames }: Equipment, host: Host): void {
+export function reportProblems(equipment: Equipment, host: Host): void {
+  const { toolset, leftOut, oddities, unknownNames, environment } = equipment;
+  reportUnused(environment, host);
   for (const diagnostic of toolset.diagnostics)
     host.stderr.write(`${formatDiagnostic(diagnostic, { folder: toolset.folder.name })}\n`);
   for (const { message, code } of leftOut) host.stderr.write(`left out: ${toPrintable(message)} (${code})\n`);

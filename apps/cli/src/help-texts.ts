@@ -37,6 +37,7 @@ Examples:
   $ holdfast run "Delete every file matching *.log" --yes --order glob_files,delete_files      look first
   $ holdfast run "Summarise docs" --model openai:gpt-5 --max-calls 50 --max-tokens 100000 --timeout 120
   $ holdfast run "Count the words in README.md" --json | jq -r .type
+  $ holdfast run "How warm is it in Rome?" --env WEATHER_API_KEY      a variable for the tool files that declare it
   $ holdfast run "Read README.md" --model local
   $ holdfast run "Write the notes" --model script:notes.json
   $ holdfast run "Summarise README.md" --model openai:gpt-5      after \`npm install @ai-sdk/openai\`

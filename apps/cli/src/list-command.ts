@@ -34,16 +34,19 @@ export async function listTools({ tree, json, ...place }: ListOptions, host: Hos
       return 0;
     }
     const { colors } = style;
+    const asking = rows.some(({ environment }) => environment.length > 0);
     const head = [
       { title: 'tool', paint: colors.bold },
       { title: 'owner' },
       { title: 'origin' },
       { title: 'effects' },
       { title: 'gate', paint: colors.red },
+      ...(asking ? [{ title: 'environment' }] : []),
       { title: 'description' },
     ];
-    const cells = rows.map(({ name, plugin, origin, effects, dangerous, description }) => {
-      return [name, plugin, origin, effects, dangerous ? 'dangerous' : '', description];
+    const cells = rows.map(({ name, plugin, origin, effects, dangerous, environment, description }) => {
+      const variables = asking ? [environment.join(' ')] : [];
+      return [name, plugin, origin, effects, dangerous ? 'dangerous' : '', ...variables, description];
     });
     const { folder } = equipment.toolset;
     const missing = `There is no tools folder \`${toPrintable(folder.name)}\`; \`--tools DIR\` names another.`;
@@ -60,13 +63,16 @@ interface Row {
   readonly effects: Tool['effects'];
   readonly repeat: Tool['repeat'];
   readonly dangerous: boolean;
+  /** Environment variables that the tool declares. */
+  readonly environment: readonly string[];
   readonly description: string;
   readonly provenance: Provenance;
 }
 
 /** Those that somebody has added come first. */
 function listRows({ registry, toolset }: Equipment): readonly Row[] {
-  const rows = registry.tools.flatMap(({ name, origin, effects, repeat, dangerous, description }): readonly Row[] => {
+  const rows = registry.tools.flatMap((tool): readonly Row[] => {
+    const { name, origin, effects, repeat, dangerous, environment = [], description } = tool;
     const explained = registry.explain(name).find((one) => one.kind === 'tool' && one.inForce && one.name === name);
     if (explained === undefined) return [];
     const { provenance } = explained;
@@ -77,7 +83,7 @@ function listRows({ registry, toolset }: Equipment): readonly Row[] {
         : plugin === builtInPlugins.folder
           ? join(toolset.folder.name, origin?.source ?? '')
           : describeProvenance(provenance);
-    return [{ name, plugin, origin: place, effects, repeat, dangerous, description, provenance }];
+    return [{ name, plugin, origin: place, effects, repeat, dangerous, environment, description, provenance }];
   });
   const isBuiltIn = ({ plugin }: Row): boolean => plugin === builtInPlugins.files;
   return [...rows.filter((row) => !isBuiltIn(row)), ...rows.filter(isBuiltIn)];

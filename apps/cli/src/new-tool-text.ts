@@ -19,6 +19,7 @@ export const METADATA = {
   description: 'Write a text in capitals and count its characters.',
   // false: it changes nothing outside. true: a person is asked before each call.
   dangerous: false,
+  // environment: ['SERVICE_API_KEY'],  what it reads from process.env; \`--env SERVICE_API_KEY\` grants it.
   parameters: {
     type: 'object',
     properties: {

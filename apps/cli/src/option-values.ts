@@ -1,3 +1,4 @@
+import { findVariableProblem } from '@holdfast/core';
 import { InvalidArgumentError } from 'commander';
 
 export function collect(value: string, earlier: readonly string[] = []): readonly string[] {
@@ -14,6 +15,18 @@ export function collectNames(
   }
   return [...earlier, names];
 }
+
+/** Names of environment variables; never values, which every user of the machine could read in the list of processes. */
+export function collectVariables(name: string, earlier: readonly string[] = []): readonly string[] {
+  if (name.includes('='))
+    throw new InvalidArgumentError('It takes a name without a value: set the variable, and give its name.');
+  const problem = findVariableProblem(name);
+  if (problem !== undefined) throw new InvalidArgumentError(problem.message);
+  return [...earlier, name];
+}
+
+/** What `--env` does, wherever it stands. */
+export const environmentText = 'give this environment variable to the tool files that declare it; may be repeated';
 
 /** What `--subfolders` does, wherever it stands. */
 export const subfoldersText = 'read the folders in the folder of tool files, too';

@@ -6,6 +6,7 @@ import { formatCount, formatDuration } from './call-line.ts';
 import { quoteWord, toCommand } from './command-words.ts';
 import { type CompileView, createCompileView } from './compile-view.ts';
 import { describeStyle } from './conduct-work.ts';
+import { openEnvironment, toEnvironmentOptions } from './environment-consent.ts';
 import { type ExitCode, interruptionCodes, reportFailure } from './failure.ts';
 import type { Host, Interruption } from './host.ts';
 import { toJsonText } from './json-text.ts';
@@ -43,7 +44,9 @@ export async function makePlan(options: MakePlanOptions, host: Host): Promise<Ex
   const { output: file, force, run, json, mermaid, digest } = options;
   const output = file === undefined ? undefined : { file, force };
   if (output !== undefined) await checkOutput(output, host);
-  return await openWorkshop(options, host, async (workshop) => {
+  // A plan that is only shown calls no tool.
+  const consent = run ? { consent: await openEnvironment(toEnvironmentOptions(options), host) } : {};
+  return await openWorkshop({ ...options, ...consent }, host, async (workshop) => {
     const compiled = await compile(options, workshop, host);
     if (typeof compiled === 'number') return compiled;
     if (output !== undefined) await writeOutput(output, `${toJsonText(compiled.plan, 2)}\n`, host);

@@ -1,5 +1,6 @@
 import type { Isolation } from '@holdfast/loader';
 import { toConfigRecord } from './config-record.ts';
+import type { EnvironmentConsent } from './environment-consent.ts';
 import { type Equipment, openEquipment } from './equipment.ts';
 import type { Host } from './host.ts';
 import { type PlanSetup, setUpPlan } from './plan-setup.ts';
@@ -37,6 +38,8 @@ export interface PlanPlace {
 /** How a plan is run, beside that. */
 export interface PlanRunOptions extends PlanPlace, Pick<RunLimits, 'maxCalls' | 'timeoutMs' | 'approvalTimeoutMs'> {
   readonly approval: ApprovalMode;
+  /** Environment variables for the tool files that declare them. */
+  readonly environment: readonly string[];
   /** How many nodes may run at once. Absent: as the runtime has it. */
   readonly concurrency: number | undefined;
   readonly json: boolean;
@@ -56,7 +59,7 @@ export interface PlanWorkshop {
  * @throws HoldfastError `usage.*`, `config.*`, `registry.*`, `plugin.*`, `pack.*`, `tools.lock.*`.
  */
 export async function openWorkshop<Answer>(
-  place: PlanPlace & Partial<RunLimits>,
+  place: PlanPlace & Partial<RunLimits> & { readonly consent?: EnvironmentConsent },
   host: Host,
   work: (workshop: PlanWorkshop) => Promise<Answer>,
 ): Promise<Answer> {
@@ -68,7 +71,9 @@ export async function openWorkshop<Answer>(
     { workspace, host },
   );
   const folder = await findFolder(settings);
-  const equipment = await openEquipment(settings, folder, {}, host);
+  const { consent } = place;
+  const given = consent === undefined ? {} : { environment: consent };
+  const equipment = await openEquipment(settings, folder, given, host);
   try {
     return await work({ workspace, equipment, setup: await setUpPlan(equipment, place, workspace, host) });
   } finally {

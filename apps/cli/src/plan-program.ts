@@ -154,8 +154,9 @@ function readDigest(text: string): string {
 }
 
 /** A plan that is only shown asks nobody and is not held to a digest: what is about that would count for nothing. */
-function refuseUnrun({ yes, unattended, suspend, approvalTimeout, concurrency, maxCalls, digest }: MakeFlags): void {
-  const given = Object.entries({ yes, unattended, suspend, approvalTimeout, concurrency, maxCalls, digest });
+function refuseUnrun(flags: MakeFlags): void {
+  const { yes, unattended, suspend, approvalTimeout, env, concurrency, maxCalls, digest } = flags;
+  const given = Object.entries({ yes, unattended, suspend, approvalTimeout, env, concurrency, maxCalls, digest });
   const [name] = given.find(([, value]) => value !== undefined) ?? [];
   if (name === undefined) return;
   const flag = name.replaceAll(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`);
@@ -184,6 +185,7 @@ function toRunOptions(flags: RunFlags): PlanRunOptions {
     timeoutMs,
     approvalTimeoutMs,
     approval: readApproval(flags) ?? 'ask',
+    environment: flags.env ?? [],
     concurrency: flags.concurrency,
     json: flags.json === true,
   };

@@ -4,6 +4,7 @@ import { createSession } from '@holdfast/session';
 import { formatCount } from './call-line.ts';
 import { conductPlan } from './conduct-plan.ts';
 import { describeStyle } from './conduct-work.ts';
+import { learnGranted, openEnvironment, toEnvironmentOptions } from './environment-consent.ts';
 import { type ExitCode, reportFailure } from './failure.ts';
 import { describeTerminal, type Host } from './host.ts';
 import { openWorkshop, type PlanRunOptions, type PlanWorkshop, toPlanTerms } from './plan-equipment.ts';
@@ -28,7 +29,9 @@ export interface RunPlanFileOptions extends PlanRunOptions {
  */
 export async function runPlanFile(options: RunPlanFileOptions, host: Host): Promise<ExitCode> {
   const text = await readPlanText(options.file, host);
-  return await openWorkshop(options, host, async (workshop) => {
+  const stdinTaken = options.file === '-';
+  const consent = await openEnvironment(toEnvironmentOptions({ ...options, stdinTaken }), host);
+  return await openWorkshop({ ...options, consent }, host, async (workshop) => {
     const checked = await checkFor(text, workshop, toGrants(options, workshop.setup));
     if (checked.type === 'declined') return reportDeclined(checked.error, host);
     if (checked.type === 'invalid') {
@@ -40,7 +43,6 @@ export async function runPlanFile(options: RunPlanFileOptions, host: Host): Prom
     checkDigest(checked.checked, options.digest);
     const style = describeStyle(host);
     const notes = [...describeAsks(checked.asks, style), ...describeWarnings(checked.warnings, style)];
-    const stdinTaken = options.file === '-';
     return await beginPlan(checked.checked, { ...options, stdinTaken, notes }, workshop, host);
   });
 }
@@ -103,6 +105,7 @@ export async function beginPlan(
   const id = createSessionId({ clock: host.clock, suffix: host.createSuffix() });
   const store = host.openLog(await prepareLogPath(workspace, id));
   const session = createSession({ id, store, clock: host.clock });
+  learnGranted(session, equipment.environment);
   try {
     session.record(toTermsRecord(terms));
     return await conductPlan({ setup, terms, session, work: { type: 'start', plan }, json, stdinTaken }, host);

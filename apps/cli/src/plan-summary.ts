@@ -2,6 +2,7 @@ import type { Budget, Json, Tool } from '@holdfast/core';
 import type { NodeKind, NodeTrace, PlanEvent, PlanTrace } from '@holdfast/orchestrator';
 import { formatCount, formatDuration, type LineStyle, paintState } from './call-line.ts';
 import { createChangeCollector, formatChanges } from './changes.ts';
+import { describeMissing, missingCode } from './environment-consent.ts';
 import { describeReason } from './node-line.ts';
 import { describeKinds } from './plan-frame.ts';
 import { toPrintable, toPrintableBlock, wrapBlock } from './terminal-text.ts';
@@ -57,6 +58,7 @@ export function createPlanSummary(tools: readonly Tool[], { timeoutMs, budget }:
         ...(externalTools.size === 0
           ? []
           : [`What ${[...externalTools].map(toPrintable).join(', ')} did outside of these files is not listed.`]),
+        ...describeLacking(trace, tools, style),
         ...describeUnasked(trace, style, absence),
         ...(tabled ? [] : describeFailures(trace, style)),
         '',
@@ -102,6 +104,15 @@ function describeUnasked(
   if (names.length === 0) return [];
   const text = `Nobody was asked (${absence}), so ${names.join(', ')} did not run. \`--allow ${names[0]}\` lets it; \`--suspend\` waits for an answer.`;
   return wrapBlock(text, columns).map(colors.yellow);
+}
+
+function describeLacking(
+  { nodes }: PlanTrace,
+  tools: readonly Tool[],
+  { colors, columns }: LineStyle,
+): readonly string[] {
+  const lacking = nodes.filter(({ code }) => code === missingCode).map(({ tool }) => tool);
+  return describeMissing(new Set(lacking), tools).flatMap((text) => wrapBlock(text, columns).map(colors.yellow));
 }
 
 const maxFailures = 10;

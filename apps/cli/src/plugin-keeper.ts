@@ -25,7 +25,7 @@ export interface PluginKeeperOptions {
   readonly lock: string | undefined;
   /** Whether they have to be locked. Otherwise they are kept to a lock that says anything of plugins. */
   readonly required: boolean;
-  readonly load: Pick<LoadPluginOptions, 'isolation' | 'processes'>;
+  readonly load: Pick<LoadPluginOptions, 'isolation' | 'processes' | 'environment'>;
   /** Takes what is wrong with tool files of a plugin. */
   report(diagnostic: Diagnostic, plugin: string): void;
 }

@@ -145,6 +145,7 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
             json: flags.json === true,
             approval: readApproval(flags) ?? 'ask',
             allow: flags.allow ?? [],
+            environment: flags.env ?? [],
             order: flags.order ?? [],
           },
           host,

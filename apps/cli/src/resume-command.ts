@@ -6,6 +6,7 @@ import { conductPlan } from './conduct-plan.ts';
 import { conductRun } from './conduct-run.ts';
 import { describeStyle } from './conduct-work.ts';
 import { checkSameConfig, toConfigRecord } from './config-record.ts';
+import { learnGranted, openEnvironment, toEnvironmentOptions } from './environment-consent.ts';
 import { type Equipment, listSlices, openEquipment, reportProblems } from './equipment.ts';
 import { type ExitCode, usageError } from './failure.ts';
 import type { Host } from './host.ts';
@@ -35,6 +36,8 @@ export interface ResumeOptions extends RunLimits {
   readonly approval: ApprovalMode | undefined;
   /** Beside those that the run was given. */
   readonly allow: readonly string[];
+  /** Environment variables for the tool files that declare them. The log, which lies in the workspace, keeps none. */
+  readonly environment: readonly string[];
 }
 
 /**
@@ -64,6 +67,7 @@ export async function resumeSession(options: ResumeOptions, host: Host): Promise
       if (given === undefined) throw foreign(kind, log.id);
       if (kind === 'plan') checkPlanOptions(options, log.id);
       const { equipment, terms, modelDirectory } = await open(given);
+      learnGranted(session, equipment.environment);
       const remaining = remainingTerms(terms, readUse(session.records(run), run));
       const print = (description: string): void => {
         const line = describeStyle(host).colors.dim(`${description}${describeApproval(terms)}`);
@@ -176,7 +180,12 @@ async function openTerms(
     tools: given.locked === true || locked.value ? 'require' : 'use',
     plugins: given.config?.locked === true || locked.value ? 'require' : 'use',
   } as const;
-  const equipment = await openEquipment(settings, folder, { lock, subfolders: given.subfolders === true }, host);
+  const environment = await openEnvironment(
+    toEnvironmentOptions({ ...options, approval: terms.approval, stdinTaken: false }),
+    host,
+  );
+  const subfolders = given.subfolders === true;
+  const equipment = await openEquipment(settings, folder, { lock, subfolders, environment }, host);
   try {
     if (given.config !== undefined && options.acceptConfig !== true)
       checkSameConfig(given.config, await toConfigRecord(equipment));

@@ -55,6 +55,7 @@ async function tryRun({ turns, files = {}, host: hostOptions = {}, when, ...opti
     {
       request: 'Do it.',
       stdinTaken: false,
+      environment: [],
       tools: undefined,
       subfolders: false,
       locked: false,

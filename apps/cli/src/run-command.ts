@@ -4,6 +4,7 @@ import { toCommand } from './command-words.ts';
 import { conductRun } from './conduct-run.ts';
 import { describeStyle } from './conduct-work.ts';
 import { toConfigRecord } from './config-record.ts';
+import { learnGranted, openEnvironment, toEnvironmentOptions } from './environment-consent.ts';
 import { type Equipment, openEquipment } from './equipment.ts';
 import type { ExitCode } from './failure.ts';
 import type { Host } from './host.ts';
@@ -43,6 +44,8 @@ export interface RunOptions extends RunLimits {
   readonly approval: ApprovalMode;
   /** Dangerous tools that need no approval. */
   readonly allow: readonly string[];
+  /** Environment variables for the tool files that declare them. */
+  readonly environment: readonly string[];
   /** Names of tools from first to last. */
   readonly order: readonly (readonly string[])[];
 }
@@ -60,11 +63,12 @@ export async function runRequest(options: RunOptions, host: Host): Promise<ExitC
     { workspace, host },
   );
   const folder = await findFolder(settings);
-  const equipment = await openEquipment(settings, folder, {}, host);
+  const environment = await openEnvironment(toEnvironmentOptions(options), host);
+  const equipment = await openEquipment(settings, folder, { environment }, host);
   try {
     const terms = await toTerms(options, equipment);
     await using setup = await setUpRun(equipment, terms, { workspace, modelDirectory: host.directory }, host);
-    return await begin(options, { setup, terms, workspace }, host);
+    return await begin(options, { setup, terms, workspace, equipment }, host);
   } finally {
     await equipment.close();
   }
@@ -74,14 +78,20 @@ interface Begun {
   readonly setup: RunSetup;
   readonly terms: RunTerms;
   readonly workspace: string;
+  readonly equipment: Equipment;
 }
 
-async function begin(options: RunOptions, { setup, terms, workspace }: Begun, host: Host): Promise<ExitCode> {
+async function begin(
+  options: RunOptions,
+  { setup, terms, workspace, equipment }: Begun,
+  host: Host,
+): Promise<ExitCode> {
   const { request, json, stdinTaken } = options;
   if (!json) describeSetup(setup, host);
   const id = createSessionId({ clock: host.clock, suffix: host.createSuffix() });
   const store = host.openLog(await prepareLogPath(workspace, id));
   const session = createSession({ id, store, clock: host.clock });
+  learnGranted(session, equipment.environment);
   try {
     session.record(toTermsRecord(terms));
     const work = { type: 'start', input: request } as const;

@@ -1,6 +1,7 @@
 import type { Budget, RunEvent, RunStatus, Tool } from '@holdfast/core';
 import { formatCount, formatDuration, type LineStyle } from './call-line.ts';
 import { createChangeCollector, type FileChange, formatChanges } from './changes.ts';
+import { describeMissing, missingCode } from './environment-consent.ts';
 import { formatUnfinished } from './feedback-lines.ts';
 import { toPrintable, toPrintableBlock, wrapBlock } from './terminal-text.ts';
 
@@ -29,6 +30,7 @@ export function createRunSummary(tools: readonly Tool[], limits: RunLimits = {})
   const deniedTools = new Set<string>();
   const deniedNested = new Set<string>();
   const externalTools = new Set<string>();
+  const lacking = new Set<string>();
   let startedAtMs: number | undefined;
   let nested = 0;
   let outOfCalls = false;
@@ -44,6 +46,7 @@ export function createRunSummary(tools: readonly Tool[], limits: RunLimits = {})
     outOfCalls ||= code === 'budget.calls';
     const asked =
       event.decisions.some(({ type }) => type === 'ask') && !event.decisions.some(({ type }) => type === 'deny');
+    if (code === missingCode) lacking.add(event.name);
     if (kind === 'denied' && asked) (code === 'approval.nested' ? deniedNested : deniedTools).add(event.name);
     if ((kind === 'ok' || kind === 'in-doubt') && external.has(event.name)) externalTools.add(event.name);
   };
@@ -98,6 +101,7 @@ export function createRunSummary(tools: readonly Tool[], limits: RunLimits = {})
                 ).join('\n'),
               ),
             ]),
+        ...describeMissing(lacking, tools).flatMap((text) => wrapBlock(text, columns).map(colors.yellow)),
         '',
         `${describeStatus(end, colors, limits, outOfCalls)} after ${formatDuration(durationMs)}: ${formatCount(end.turns, 'turn')}, ${describeCounts(counts, nested)}`,
         ...describeUse(limits, { turns: end.turns, durationMs, tokensReported }),

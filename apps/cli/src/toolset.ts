@@ -4,6 +4,7 @@ import type { HoldfastError, Tool } from '@holdfast/core';
 import { fileTools } from '@holdfast/filesystem';
 import {
   type Diagnostic,
+  type GrantEnvironment,
   type Isolation,
   type LoadedTools,
   loadTools,
@@ -89,6 +90,8 @@ export interface ToolsetOptions {
   readonly isolation?: Isolation;
   /** Where what a tool prints in a process of its own goes. Default: nowhere. */
   readonly print?: (text: string) => void;
+  /** What tools see of the environment. Default: nothing. */
+  readonly environment?: GrantEnvironment | undefined;
 }
 
 /**
@@ -99,7 +102,7 @@ export interface ToolsetOptions {
  */
 export async function openToolset(
   folder: ToolsFolder,
-  { strict = false, subfolders = false, lock: use = 'use', isolation, print }: ToolsetOptions = {},
+  { strict = false, subfolders = false, lock: use = 'use', isolation, print, environment }: ToolsetOptions = {},
 ): Promise<Toolset> {
   const builtIn = fileTools();
   if (folder.path === undefined) {
@@ -122,6 +125,7 @@ export async function openToolset(
     ...(lock === undefined ? {} : { lock }),
     ...(isolation === undefined ? {} : { isolation }),
     ...(print === undefined ? {} : { processes: { print } }),
+    ...(environment === undefined ? {} : { environment }),
   });
   const left = leaveOutClashes({ tools, files, diagnostics });
   return {

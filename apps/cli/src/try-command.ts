@@ -7,6 +7,7 @@ import { formatDiagnostic, type Isolation } from '@holdfast/loader';
 import { askPerson } from './ask-person.ts';
 import { createColors } from './colors.ts';
 import { toDryFilesystem } from './dry-filesystem.ts';
+import { openEnvironment, reportUnused } from './environment-consent.ts';
 import { type ExitCode, interruptionCodes, usageError } from './failure.ts';
 import { describeTerminal, findQuestionStream, type Host, type Interruption } from './host.ts';
 import { toJsonText } from './json-text.ts';
@@ -26,6 +27,8 @@ export interface TryOptions {
   readonly isolation: Isolation | undefined;
   /** Dangerous tools that need no approval. */
   readonly allow: readonly string[];
+  /** Environment variables for the tool, if it declares them. */
+  readonly environment: readonly string[];
   readonly timeoutMs: number | undefined;
   readonly json: boolean;
 }
@@ -43,7 +46,10 @@ export async function tryTool(options: TryOptions, host: Host): Promise<ExitCode
   const { config } = options;
   // Tried where a run would have it: of a configuration nothing else counts for one tool alone.
   const isolation = options.isolation ?? (await findIsolation({ config }, { host }));
-  const target = await openTarget(options.file, isolation, host);
+  const taken = { stdin: false, stdout: options.json };
+  const environment = await openEnvironment({ names: options.environment, taken }, host);
+  const target = await openTarget(options.file, { isolation, environment }, host);
+  reportUnused(environment, host);
   const controller = new AbortController();
   let interruption: Interruption | undefined;
   const interrupt = (cause: Interruption): void => {

@@ -5,7 +5,7 @@ import { addConfigOptions, type ConfigFlags } from './config-flags.ts';
 import type { ExitCode } from './failure.ts';
 import { tryHelp } from './help-texts.ts';
 import type { Host } from './host.ts';
-import { collect, readSeconds } from './option-values.ts';
+import { collect, collectVariables, readSeconds } from './option-values.ts';
 import { tryTool } from './try-command.ts';
 
 interface TryFlags extends ConfigFlags {
@@ -13,6 +13,7 @@ interface TryFlags extends ConfigFlags {
   readonly workspace?: string;
   readonly isolation?: Isolation;
   readonly allow?: readonly string[];
+  readonly env?: readonly string[];
   readonly timeout?: number;
   readonly json?: boolean;
 }
@@ -30,11 +31,12 @@ export function addTryCommand(program: Command, host: Host, end: (code: ExitCode
       ),
     )
     .option('--allow <name>', 'let the tool of this name run without asking, though it is dangerous', collect)
+    .option('--env <name>', 'give it this environment variable, if it declares it; may be repeated', collectVariables)
     .option('--timeout <seconds>', 'the longest that a call may take (default: 60)', readSeconds)
     .option('--json', 'as JSON');
   addConfigOptions(command)
     .addHelpText('after', tryHelp)
-    .action(async (file: string, { config, input, workspace, isolation, allow, timeout, json }: TryFlags) => {
+    .action(async (file: string, { config, input, workspace, isolation, allow, env, timeout, json }: TryFlags) => {
       end(
         await tryTool(
           {
@@ -44,6 +46,7 @@ export function addTryCommand(program: Command, host: Host, end: (code: ExitCode
             workspace,
             isolation,
             allow: allow ?? [],
+            environment: env ?? [],
             timeoutMs: timeout === undefined ? undefined : timeout * 1000,
             json: json === true,
           },

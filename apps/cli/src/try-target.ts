@@ -4,6 +4,7 @@ import type { Tool } from '@holdfast/core';
 import { type Diagnostic, defaultIsolation, type Isolation, type ScannedFile } from '@holdfast/loader';
 import { isolationTiers } from './command-tree.ts';
 import { quoteWord } from './command-words.ts';
+import type { EnvironmentConsent } from './environment-consent.ts';
 import { usageError } from './failure.ts';
 import type { Host } from './host.ts';
 import { toPrintableBlock } from './terminal-text.ts';
@@ -31,7 +32,11 @@ export interface TryTarget {
  *
  * @throws HoldfastError `usage.file_missing`, `usage.file_not_tool`.
  */
-export async function openTarget(name: string, isolation: Isolation | undefined, host: Host): Promise<TryTarget> {
+export async function openTarget(
+  name: string,
+  { isolation, environment }: { readonly isolation: Isolation | undefined; readonly environment: EnvironmentConsent },
+  host: Host,
+): Promise<TryTarget> {
   const path = resolve(host.directory, name);
   if (await isFolder(path)) {
     throw usageError(
@@ -51,6 +56,8 @@ export async function openTarget(name: string, isolation: Isolation | undefined,
     lock: 'ignore',
     ...(isolation === undefined ? {} : { isolation }),
     print: (text) => host.stderr.write(toPrintableBlock(text)),
+    // The files beside it are not called.
+    environment: (request) => (request.file === file ? environment.grant(request) : {}),
   });
   const scanned = toolset.files.find((one) => one.file === file);
   if (scanned === undefined) {

@@ -3,6 +3,7 @@ import type { Isolation } from '@holdfast/loader';
 import { formatArguments, formatCount, formatDuration, type LineStyle, listAttempts } from './call-line.ts';
 import { formatChanges } from './changes.ts';
 import { createColors } from './colors.ts';
+import { missingCode } from './environment-consent.ts';
 import type { JsonDifference } from './json-difference.ts';
 import { fitColumns, toPrintable, toPrintableBlock, wrapBlock } from './terminal-text.ts';
 import type { Comparison, PlannedCall, TriedCall } from './try-calls.ts';
@@ -107,6 +108,7 @@ function listNotes({
       ? ['The time of `try` was over, not that of the tool: a run would have waited on. `--timeout` gives more.']
       : []),
     ...(outcome.code === 'approval.unattended' ? [`\`--allow ${name}\` lets it run without asking.`] : []),
+    ...(outcome.code === missingCode ? ['`--env NAME` gives it a variable that is set.'] : []),
   ];
 }
 

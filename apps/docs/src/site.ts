@@ -33,6 +33,7 @@ const guide: DefaultTheme.SidebarItem[] = [
       { text: 'Plugins and the registry', link: '/plugins' },
       { text: 'Configuration', link: '/configuration' },
       { text: 'Tool files', link: '/tool-files' },
+      { text: 'API keys', link: '/api-keys' },
       { text: 'Locking tool files', link: '/tool-lock' },
     ],
   },

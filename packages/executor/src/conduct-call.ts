@@ -182,9 +182,11 @@ export function enter(prepared: Prepared, trail: Trail, scope: CallScope): Enter
   }
   const refused = scope.parent === undefined ? undefined : refuseNested(tool, scope.parent);
   if (refused !== undefined) return refused;
-  const unpaid = takeCall(call, scope);
-  if (unpaid !== undefined) return unpaid;
   try {
+    const obstacle = tool.findObstacle?.();
+    if (obstacle !== undefined) return { type: 'ended', ending: failure('failed', obstacle) };
+    const unpaid = takeCall(call, scope);
+    if (unpaid !== undefined) return unpaid;
     if (tool.effects === 'external') {
       const input = trail.input ?? null;
       const { repeat } = tool;
