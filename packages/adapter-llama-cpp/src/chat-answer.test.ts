@@ -5,7 +5,7 @@ import { jsonSchema, type ToolDeclaration } from '@holdfast/core';
 import { tinyModelUrl } from '@holdfast/model-tiny';
 import { compileSchema } from '@holdfast/schema';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ask, callsOf, endOf, objectOf, textOf, user } from './fixtures.ts';
+import { ask, callsOf, endOf, importStarted, objectOf, textOf, user } from './fixtures.ts';
 import { type LlamaModel, loadLlamaModel } from './llama-model.ts';
 import { addChatTemplate } from './test-chat-template.ts';
 
@@ -27,7 +27,13 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'holdfast-llama-chat-'));
   const modelPath = join(folder, 'chat.gguf');
   await addChatTemplate(tinyModelUrl, modelPath);
-  model = await loadLlamaModel({ modelPath, contextSize: 1024, sequences: 2, maxTokens: 500 });
+  model = await loadLlamaModel({
+    modelPath,
+    contextSize: 1024,
+    sequences: 2,
+    maxTokens: 300,
+    importBinding: importStarted,
+  });
 });
 afterAll(async () => {
   await model.close();
@@ -58,7 +64,7 @@ test('`maxTokens` of a request cuts a text', async () => {
 });
 
 test('a text, in parts', async () => {
-  const events = await ask(model, { messages: user('Tell me a joke'), tools });
+  const events = await ask(model, { messages: user('Tell me a joke'), tools, maxTokens: 40 });
   expect(textOf(events)).not.toBe('');
   expect(events.every((event) => event.type !== 'text-delta' || event.text !== '')).toBe(true);
   expect(endOf(events).usage?.outputTokens).toBeGreaterThan(0);
@@ -106,11 +112,16 @@ test('a request that is over ends with the reason, and the next is answered', as
   await events.next();
   controller.abort(reason);
   await expect(events.next()).rejects.toBe(reason);
-  expect(endOf(await ask(model, { messages: user('Tell me a joke') }))).toBeDefined();
+  expect(endOf(await ask(model, { messages: user('Tell me a joke'), maxTokens: 3 }))).toBeDefined();
 });
 
 test('a file without a chat template is asked in a general way', async () => {
-  await using plain = await loadLlamaModel({ modelPath: tinyModelUrl, contextSize: 1024, maxTokens: 20 });
+  await using plain = await loadLlamaModel({
+    modelPath: tinyModelUrl,
+    contextSize: 1024,
+    maxTokens: 20,
+    importBinding: importStarted,
+  });
   const events = await ask(plain, { messages: user('Tell me a joke'), output });
   expect(events.length).toBeGreaterThan(1);
   expect(['stop', 'length']).toContain(endOf(events).reason);

@@ -1,9 +1,28 @@
 import type { JsonObject, Message, Model, ModelEvent, ModelRequest, ToolDeclaration } from '@holdfast/core';
 import { tinyFormat, tinyModelUrl } from '@holdfast/model-tiny';
+import type { Llama, LlamaOptions, LlamaModelOptions as LoadedOptions } from 'node-llama-cpp';
 import { type LlamaModel, type LlamaModelOptions, loadLlamaModel } from './llama-model.ts';
 
 export function loadTiny(options: Partial<LlamaModelOptions> = {}): Promise<LlamaModel> {
-  return loadLlamaModel({ modelPath: tinyModelUrl, format: tinyFormat, ...options });
+  return loadLlamaModel({ modelPath: tinyModelUrl, format: tinyFormat, importBinding: importStarted, ...options });
+}
+
+let started: Promise<Llama> | undefined;
+
+/** Starts llama.cpp once for all models of a test file: each start tries the binary in a process of its own. */
+export async function importStarted(): Promise<unknown> {
+  const binding = await import('node-llama-cpp');
+  const getLlama = async (options: LlamaOptions): Promise<unknown> => {
+    started ??= binding.getLlama(options);
+    const llama = await started;
+    const models = new AsyncDisposableStack();
+    return {
+      loadModel: async (given: LoadedOptions) => models.use(await llama.loadModel(given)),
+      createGrammar: llama.createGrammar.bind(llama),
+      dispose: () => models.disposeAsync(),
+    };
+  };
+  return { ...binding, getLlama };
 }
 
 export const weather: ToolDeclaration = {

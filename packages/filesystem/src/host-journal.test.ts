@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { lstat, mkdir, readdir, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -45,13 +46,13 @@ async function openWorkspace(): Promise<TestFolder & { readonly root: string }> 
   const folder = await makeTestFolder();
   const root = join(folder.path, 'root');
   for (const place of ['root/src/deep', 'root/empty', 'root/.holdfast', 'outside/empty']) {
-    await mkdir(join(folder.path, place), { recursive: true });
+    mkdirSync(join(folder.path, place), { recursive: true });
   }
   const names = ['p.txt', 'src/p.txt', 'src/deep/p.txt', 'holdfast.lock', '.holdfast/log.jsonl', 'holdfast.config.ts'];
-  for (const name of names) await writeFile(join(root, name), 'precious');
-  await writeFile(join(folder.path, 'outside/p.txt'), 'precious');
-  await writeFile(join(folder.path, 'outside/.holdfast-x.tmp'), 'precious');
-  await symlink('../outside', join(root, 'link'));
+  for (const name of names) writeFileSync(join(root, name), 'precious');
+  writeFileSync(join(folder.path, 'outside/p.txt'), 'precious');
+  writeFileSync(join(folder.path, 'outside/.holdfast-x.tmp'), 'precious');
+  symlinkSync('../outside', join(root, 'link'));
   return { root, path: folder.path, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
 }
 
@@ -116,9 +117,9 @@ const refused: readonly (readonly [string, string])[] = [
 test.each(refused)('a journal is left alone, and nothing touched, that has %s', async (_what, text) => {
   await using folder = await openWorkspace();
   await writeFile(join(folder.root, `.holdfast-${token}.journal`), text);
-  const tree = await snapshotTree(folder.path);
+  const tree = snapshotTree(folder.path);
   expect(await settle(folder.root)).toEqual([[], undefined, undefined, []]);
-  expect(await snapshotTree(folder.path)).toEqual(tree);
+  expect(snapshotTree(folder.path)).toEqual(tree);
 });
 
 test.each<{ readonly what: string; readonly make: (path: string) => Promise<unknown> }>([
@@ -166,14 +167,14 @@ test.each([
     ] as const) {
       await using folder = await openWorkspace();
       for (const name of owned) {
-        for (const place of ['root', 'root/src', 'outside']) await writeFile(join(folder.path, place, name), 'planted');
+        for (const place of ['root', 'root/src', 'outside']) writeFileSync(join(folder.path, place, name), 'planted');
       }
       const isLeftover = ([key]: readonly [string, string]) => /^root\/(?:src\/)?\.holdfast-/u.test(key);
-      const before = Object.entries(await snapshotTree(folder.path)).filter((entry) => !isLeftover(entry));
+      const before = Object.entries(snapshotTree(folder.path)).filter((entry) => !isLeftover(entry));
       const text = toText({ mark: asked, changes: [named(change)] }, stamps);
       await writeFile(join(folder.root, `.holdfast-${token}.${extension}`), text);
       const [open] = await settle(folder.root, committed);
-      const after = Object.entries(await snapshotTree(folder.path)).filter((entry) => !isLeftover(entry));
+      const after = Object.entries(snapshotTree(folder.path)).filter((entry) => !isLeftover(entry));
       const what = { owned, asked, committed, extension };
       // As good as one of this program's own, as far as its form goes.
       const marks = asked === mark && extension === 'journal' ? [mark] : [];
@@ -190,7 +191,7 @@ test.each(['holdfast.lock', '.holdfast/log.jsonl', 'src/holdfast.config.ts'])(
       join(folder.root, `.holdfast-${token}.journal`),
       toText({ changes: [{ type: 'make-directory', key }] }, [null]),
     );
-    const tree = await snapshotTree(folder.path);
+    const tree = snapshotTree(folder.path);
     expect(await settle(folder.root)).toEqual([[mark], 'path.protected', 'path.protected', [mark]]);
     // Nobody has asked for this one.
     await writeFile(
@@ -198,13 +199,13 @@ test.each(['holdfast.lock', '.holdfast/log.jsonl', 'src/holdfast.config.ts'])(
       toText({ mark: null, changes: [{ type: 'make-directory', key }] }, [null]),
     );
     expect(await settle(folder.root)).toEqual([[], undefined, undefined, []]);
-    expect(withoutJournals(await snapshotTree(folder.path))).toEqual(withoutJournals(tree));
+    expect(withoutJournals(snapshotTree(folder.path))).toEqual(withoutJournals(tree));
   },
 );
 
 test('every prefix of a journal is one whose process was killed while it wrote', async () => {
   await using folder = await openWorkspace();
-  const tree = await snapshotTree(folder.path);
+  const tree = snapshotTree(folder.path);
   const path = join(folder.root, `.holdfast-${token}.journal`);
   const text = write({ key: 'src/ü.txt', folder: 'src' });
   const bytes = Buffer.from(text);
@@ -213,7 +214,7 @@ test('every prefix of a journal is one whose process was killed while it wrote',
     await writeFile(path, bytes.subarray(0, length));
     if (length >= head) await writeFile(join(folder.root, `src/.holdfast-${token}-0-new.tmp`), 'half');
     expect({ length, marks: await hostFilesystem(folder.root).unsettled?.() }).toEqual({ length, marks: [] });
-    expect({ length, tree: await snapshotTree(folder.path) }).toEqual({ length, tree });
+    expect({ length, tree: snapshotTree(folder.path) }).toEqual({ length, tree });
   }
 });
 
@@ -238,7 +239,7 @@ test('what is not named like a journal is none', async () => {
     `holdfast-${token}.journal`,
   ];
   for (const name of names) await writeFile(join(folder.root, name), toText({ mark: null, changes: [] }, []));
-  const tree = await snapshotTree(folder.path);
+  const tree = snapshotTree(folder.path);
   expect(await settle(folder.root)).toEqual([[], undefined, undefined, []]);
-  expect(await snapshotTree(folder.path)).toEqual(tree);
+  expect(snapshotTree(folder.path)).toEqual(tree);
 });

@@ -4,7 +4,7 @@ import * as promises from 'node:fs/promises';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isHoldfastError } from '@holdfast/core';
-import { expect, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import type { HostOperations } from './host-folder.ts';
 import { openJournal } from './host-journal.ts';
 import { findLockPath } from './host-lock.ts';
@@ -65,7 +65,7 @@ const moments = (async (): Promise<Readonly<Record<Moment, number>>> => {
 async function openCrashed(moment: Moment, options: { unmarked?: boolean } = {}): Promise<Crashed> {
   const folder = await makeTestFolder();
   const root = join(folder.path, 'root');
-  await restoreTree(root, before);
+  restoreTree(root, before);
   const { prepared } = await interrupt(root, changes, { kind: 'crash', at: (await moments)[moment], ...options });
   expect(prepared).toBe(true);
   return {
@@ -98,7 +98,7 @@ async function catchError(run: Promise<unknown>): Promise<unknown> {
 
 /** The tree without the files that were kept, and their content by what they were kept for. */
 async function readKept(root: string): Promise<{ readonly tree: Tree; readonly kept: readonly unknown[] }> {
-  const all = Object.entries(await snapshotTree(root));
+  const all = Object.entries(snapshotTree(root));
   const isKept = ([key]: readonly [string, string]) => /\.holdfast-[\w-]+\.kept$/u.test(key);
   return {
     tree: Object.fromEntries(all.filter((entry) => !isKept(entry))),
@@ -117,13 +117,16 @@ test.each([
     expect(await files.unsettled?.()).toEqual([mark]);
     await files.recover?.('another', !committed);
     await files.recover?.(mark, committed);
-    expect(await snapshotTree(folder.root)).toEqual(tree);
+    expect(snapshotTree(folder.root)).toEqual(tree);
     expect(await files.unsettled?.()).toEqual([]);
     await files.recover?.(mark, committed);
     await files.recover?.(mark, !committed);
-    expect(await snapshotTree(folder.root)).toEqual(tree);
+    expect(snapshotTree(folder.root)).toEqual(tree);
   }
 });
+
+/** Every step in `npm run long`, some in `npm test`: other ones in each round. */
+const isLong = inject('long') > 0;
 
 test('a second crash at any step of a recovery changes nothing of how it ends', async () => {
   await using folder = await makeTestFolder();
@@ -132,9 +135,9 @@ test('a second crash at any step of a recovery changes nothing of how it ends', 
   let crashes = 0;
   for (const [at, step] of steps.entries()) {
     if (!changesDisk(step)) continue;
-    for (const committed of [true, false]) {
+    for (const committed of isLong ? [true, false] : [at % 2 === 0]) {
       const recover = async (second: number | undefined) => {
-        await restoreTree(root, before);
+        restoreTree(root, before);
         await interrupt(root, changes, { kind: 'crash', at });
         const journal = await readFile(await findJournal(root), 'utf8').catch(() => '');
         const faults = createFaults({ kind: 'crash' });
@@ -143,21 +146,21 @@ test('a second crash at any step of a recovery changes nothing of how it ends', 
         return { isOpen: journal.split('\n').length === 3, error, names: faults.steps };
       };
       const { names, isOpen } = await recover(undefined);
-      const expected = await snapshotTree(root);
+      const expected = snapshotTree(root);
       if (isOpen) expect(expected).toEqual(committed ? after : before);
       for (const [second, name] of names.entries()) {
-        if (!changesDisk(name)) continue;
+        if (!changesDisk(name) || (!isLong && (at + second) % 4 !== 0)) continue;
         const { error } = await recover(second);
         // Only what nobody has asked for may fail unheard.
         if (isOpen) expect(error).toBeDefined();
         await recoverAll(root, committed);
-        expect({ at, second, tree: await snapshotTree(root) }).toEqual({ at, second, tree: expected });
+        expect({ at, second, tree: snapshotTree(root) }).toEqual({ at, second, tree: expected });
         expect(await recoverAll(root, committed)).toEqual([]);
         crashes += 1;
       }
     }
   }
-  expect(crashes).toBeGreaterThan(100);
+  expect(crashes).toBeGreaterThan(isLong ? 100 : 15);
 });
 
 test('a crash while a commit that failed is undone', async () => {
@@ -169,15 +172,15 @@ test('a crash while a commit that failed is undone', async () => {
     if (!changesDisk(step)) continue;
     // Prepared, and not yet settled.
     if (at <= steps.lastIndexOf('handle.writeFile') + 1 || at >= steps.lastIndexOf('rename')) continue;
-    await restoreTree(root, before);
+    restoreTree(root, before);
     const { steps: undoing } = await interrupt(root, changes, { kind: 'error', at });
     for (const [second, name] of undoing.entries()) {
-      if (second <= at || !changesDisk(name)) continue;
+      if (second <= at || !changesDisk(name) || (!isLong && (at + second) % 3 !== 0)) continue;
       for (const committed of [true, false]) {
-        await restoreTree(root, before);
+        restoreTree(root, before);
         await interrupt(root, changes, { kind: 'error', at, thenWorking: second - at - 1 });
         const marks = await recoverAll(root, committed);
-        const tree = await snapshotTree(root);
+        const tree = snapshotTree(root);
         const wanted = committed ? after : before;
         if (marks.length > 0) expect({ at, second, tree }).toEqual({ at, second, tree: wanted });
         // What is left to be cleaned has been decided: the commit failed, or the failure came to nothing.
@@ -186,7 +189,7 @@ test('a crash while a commit that failed is undone', async () => {
       }
     }
   }
-  expect(decided.size).toBeGreaterThan(50);
+  expect(decided.size).toBeGreaterThan(isLong ? 50 : 15);
 });
 
 test.each([true, false])('who recovers the same at once gets it done once (%s)', async (committed) => {
@@ -197,14 +200,14 @@ test.each([true, false])('who recovers the same at once gets it done once (%s)',
     await unsettled?.();
   };
   await Promise.all(files.map(recoverTwice));
-  expect(await snapshotTree(folder.root)).toEqual(committed ? after : before);
+  expect(snapshotTree(folder.root)).toEqual(committed ? after : before);
 });
 
 test.each([true, false])(
   'an error of the disk within a recovery is said, and the next one goes on (%s)',
   async (committed) => {
     let failures = 0;
-    for (let at = 0, more = true; more; at += 1) {
+    for (let at = 0, more = true; more; at += isLong ? 1 : 3) {
       await using folder = await openCrashed('applied');
       const faults = createFaults();
       faults.start(at);
@@ -216,15 +219,15 @@ test.each([true, false])(
         failures += 1;
       }
       await recoverAll(folder.root, committed);
-      expect(await snapshotTree(folder.root)).toEqual(committed ? after : before);
+      expect(snapshotTree(folder.root)).toEqual(committed ? after : before);
     }
-    expect(failures).toBeGreaterThan(20);
+    expect(failures).toBeGreaterThan(isLong ? 20 : 6);
   },
 );
 
 test('a mark stands for everything that was prepared under it', async () => {
   await using folder = await makeTestFolder();
-  await restoreTree(join(folder.path, 'root'), before);
+  restoreTree(join(folder.path, 'root'), before);
   const root = join(folder.path, 'root');
   const calls = ['a.txt', 'src/c.txt'].map((path) => ({
     path,
@@ -235,7 +238,7 @@ test('a mark stands for everything that was prepared under it', async () => {
     await call.prepare(mark);
   }
   expect(await recoverAll(root, true)).toEqual([mark]);
-  expect(await snapshotTree(root)).toEqual({ ...before, 'a.txt': file('new', '640'), 'src/c.txt': file('new') });
+  expect(snapshotTree(root)).toEqual({ ...before, 'a.txt': file('new', '640'), 'src/c.txt': file('new') });
   // Closes what it had open, as the end of a process does.
   for (const { call } of calls) expect(await catchError(Promise.resolve(call.discard()))).toBeDefined();
 });
@@ -243,7 +246,7 @@ test('a mark stands for everything that was prepared under it', async () => {
 test('file.busy: what a process that runs has prepared is not listed, and nobody else settles it', async () => {
   await using folder = await makeTestFolder();
   const root = join(folder.path, 'root');
-  await restoreTree(root, before);
+  restoreTree(root, before);
   const call = hostFilesystem(root).begin('c1');
   await changes(call.view);
   await call.prepare(mark);
@@ -256,7 +259,7 @@ test('file.busy: what a process that runs has prepared is not listed, and nobody
     });
   }
   await call.commit();
-  expect(await snapshotTree(root)).toEqual(after);
+  expect(snapshotTree(root)).toEqual(after);
 });
 
 test.each([
@@ -276,19 +279,19 @@ test.each([
 test('without a mark, what was applied in part is put back by whoever comes next', async () => {
   await using folder = await openCrashed('applied', { unmarked: true });
   expect(await hostFilesystem(folder.root).unsettled?.()).toEqual([]);
-  expect(await snapshotTree(folder.root)).toEqual(before);
+  expect(snapshotTree(folder.root)).toEqual(before);
 });
 
 test('without a mark, what another container was doing a minute ago is put back, and not before', async () => {
   await using folder = await openCrashed('applied', { unmarked: true });
   await rewriteOwner(folder.root, { pidSpace: 'pid:[1]' });
-  const crashed = await snapshotTree(folder.root);
+  const crashed = snapshotTree(folder.root);
   const files = hostFilesystem(folder.root);
   expect(await files.unsettled?.()).toEqual([]);
-  expect(await snapshotTree(folder.root)).toEqual(crashed);
+  expect(snapshotTree(folder.root)).toEqual(crashed);
   utimesSync(await findJournal(folder.root), 0, 0);
   expect(await files.unsettled?.()).toEqual([]);
-  expect(await snapshotTree(folder.root)).toEqual(before);
+  expect(snapshotTree(folder.root)).toEqual(before);
 });
 
 interface ConflictRow {
@@ -491,9 +494,9 @@ test.each([true, false])(
       const outside = join(folder.outside, 'outside');
       renameSync(join(folder.root, 'src'), outside);
       symlinkSync('../outside', join(folder.root, 'src'));
-      const there = await snapshotTree(outside);
+      const there = snapshotTree(outside);
       await catchError(recoverAll(folder.root, committed));
-      expect(await snapshotTree(outside)).toEqual(there);
+      expect(snapshotTree(outside)).toEqual(there);
       expect(await recoverAll(folder.root, committed)).toEqual([]);
     }
   },
@@ -519,7 +522,7 @@ test('settling holds the lock of the folder while it changes anything', async ()
   expect(await recoverAll(folder.root, true, operations)).toEqual([mark]);
   expect(without).toEqual([]);
   expect(existsSync(lock)).toBe(false);
-  expect(await snapshotTree(folder.root)).toEqual(after);
+  expect(snapshotTree(folder.root)).toEqual(after);
 });
 
 test('what a commit keeps in the folder is nothing to tools', async () => {
@@ -541,17 +544,17 @@ test('what a commit keeps in the folder is nothing to tools', async () => {
 
 test('path.protected: what may not be changed any more is not changed by a recovery', async () => {
   await using folder = await openCrashed('prepared');
-  const crashed = await snapshotTree(folder.root);
+  const crashed = snapshotTree(folder.root);
   const files = hostFilesystem(folder.root, { protectedPaths: ['src'] });
   await expect(files.recover?.(mark, true)).rejects.toMatchObject({ code: 'path.protected' });
-  expect(await snapshotTree(folder.root)).toEqual(crashed);
+  expect(snapshotTree(folder.root)).toEqual(crashed);
   expect(await recoverAll(folder.root, true)).toEqual([mark]);
 });
 
 test('file.write_failed: without a journal nothing is begun', async () => {
   await using folder = await makeTestFolder();
   const root = join(folder.path, 'root');
-  await restoreTree(root, before);
+  restoreTree(root, before);
   for (const failing of ['open', 'writeFile'] as const) {
     const faults = createFaults({ code: 'ENOSPC' });
     const call = openFolderOf(root, faults.operations).begin('c1');
@@ -561,7 +564,7 @@ test('file.write_failed: without a journal nothing is begun', async () => {
     const error = await catchError(Promise.resolve(call.prepare(mark)));
     expect(error).toMatchObject({ code: 'file.write_failed', data: { systemCode: 'ENOSPC' } });
     expect(String(error)).not.toContain(root);
-    expect(await snapshotTree(root)).toEqual(before);
+    expect(snapshotTree(root)).toEqual(before);
   }
 });
 
@@ -580,7 +583,7 @@ test('file.write_failed: more changes than a journal holds', async () => {
       },
     ),
   ).rejects.toMatchObject({ code: 'file.write_failed' });
-  expect(await snapshotTree(folder.path)).toEqual({});
+  expect(snapshotTree(folder.path)).toEqual({});
 });
 
 test('files in memory end with their process, so that nothing is left', () => {

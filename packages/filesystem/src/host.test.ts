@@ -40,7 +40,7 @@ test('F36: only what a failing call wrote is undone; ignored files, empty folder
   await mkdir(join(root, 'empty'), { mode: 0o700 });
   await chmod(join(root, 'src/a.txt'), 0o755);
   await utimes(join(root, 'src/a.txt'), 1000, 1000);
-  const before = await snapshotTree(root);
+  const before = snapshotTree(root);
 
   const call = hostFilesystem(root).begin('c1');
   await call.view.write('src/a.txt', 'changed');
@@ -48,7 +48,7 @@ test('F36: only what a failing call wrote is undone; ignored files, empty folder
   await call.prepare();
   await call.discard();
 
-  expect(await snapshotTree(root)).toEqual(before);
+  expect(snapshotTree(root)).toEqual(before);
   expect((await stat(join(root, 'src/a.txt'))).mtimeMs).toBe(1_000_000);
 });
 
@@ -60,14 +60,14 @@ test('a commit alters nothing but what the call wrote', async () => {
   await mkdir(join(root, 'src/empty'), { mode: 0o700 });
   await chmod(join(root, 'src'), 0o751);
   await utimes(join(root, 'src/build.log'), 1000, 1000);
-  const before = await snapshotTree(root);
+  const before = snapshotTree(root);
   const call = hostFilesystem(root).begin('c1');
   await call.view.write('src/a.txt', 'new');
   await call.view.write('src/new.txt', 'new');
   await call.prepare();
   await call.commit();
   const content = `file 644 ${Buffer.from('new').toString('base64')}`;
-  expect(await snapshotTree(root)).toEqual({ ...before, 'src/a.txt': content, 'src/new.txt': content });
+  expect(snapshotTree(root)).toEqual({ ...before, 'src/a.txt': content, 'src/new.txt': content });
   expect((await stat(join(root, 'src/build.log'))).mtimeMs).toBe(1_000_000);
 });
 
@@ -75,14 +75,14 @@ test('F24: a call that removes a file, makes a folder and writes two files leave
   await using workspace = await makeWorkspace();
   const { root } = workspace;
   await writeFile(join(root, 'b.txt'), 'b');
-  const before = await snapshotTree(root);
+  const before = snapshotTree(root);
   const call = hostFilesystem(root).begin('c1');
   await call.view.remove('src/a.txt');
   await call.view.makeDirectory('made');
   await call.view.write('b.txt', 'changed');
   await call.view.write('made/c.txt', 'c');
   await call.discard();
-  expect(await snapshotTree(root)).toEqual(before);
+  expect(snapshotTree(root)).toEqual(before);
 });
 
 test('a commit keeps the mode of a file and leaves no temporary file', async () => {
@@ -95,7 +95,7 @@ test('a commit keeps the mode of a file and leaves no temporary file', async () 
   await call.view.write('b/c.txt', 'c');
   await call.prepare();
   await call.commit();
-  const tree = await snapshotTree(root);
+  const tree = snapshotTree(root);
   expect(Object.keys(tree)).toEqual(['b', 'b/c.txt', 'src', 'src/a.txt']);
   expect(tree['src/a.txt']).toBe(`file 777 ${Buffer.from('new').toString('base64')}`);
 });
@@ -103,12 +103,12 @@ test('a commit keeps the mode of a file and leaves no temporary file', async () 
 test('a call that is discarded while it prepares leaves no temporary file', async () => {
   await using workspace = await makeWorkspace();
   const { root } = workspace;
-  const before = await snapshotTree(root);
+  const before = snapshotTree(root);
   const call = hostFilesystem(root).begin('c1');
   await call.view.write('src/a.txt', 'b');
   const preparing = call.prepare();
   await call.discard();
-  expect(await snapshotTree(root)).toEqual(before);
+  expect(snapshotTree(root)).toEqual(before);
   await preparing;
 });
 
@@ -124,7 +124,7 @@ test.each([
   await using workspace = await makeWorkspace();
   const { root, outside } = workspace;
   await symlink(target, join(root, 'link'));
-  const before = await snapshotTree(outside);
+  const before = snapshotTree(outside);
   const { view } = hostFilesystem(root).begin('c1');
   for (const use of [
     () => view.resolve(path),
@@ -138,7 +138,7 @@ test.each([
     await expect(use()).rejects.toMatchObject({ code: 'path.escape' });
   }
   expect((await view.list('')).map(({ name }) => name)).toEqual(['src']);
-  expect(await snapshotTree(outside)).toEqual(before);
+  expect(snapshotTree(outside)).toEqual(before);
 });
 
 test('C19: a folder whose name starts with the name of the root is outside', async () => {
@@ -245,7 +245,7 @@ test('file.conflict: somebody changed the file on disk since the call first saw 
   await expect(call.prepare()).rejects.toMatchObject({ code: 'file.conflict' });
   await call.discard();
   expect(await readFile(join(root, 'src/a.txt'), 'utf8')).toBe('theirs');
-  expect(Object.keys(await snapshotTree(root))).toEqual(['src', 'src/a.txt']);
+  expect(Object.keys(snapshotTree(root))).toEqual(['src', 'src/a.txt']);
 });
 
 test('file.conflict: a file appeared where the call creates one', async () => {
@@ -269,7 +269,7 @@ test.each<{ what: string; path: string; change: (view: Filesystem, path: string)
   await call.prepare();
   await writeFile(join(root, row.path), 'theirs');
   await expect(call.commit()).rejects.toMatchObject({ code: 'file.conflict', data: { path: row.path } });
-  const tree = await snapshotTree(root);
+  const tree = snapshotTree(root);
   expect(Object.keys(tree)).toEqual([...new Set(['src', 'src/a.txt', row.path])]);
   expect(await readFile(join(root, row.path), 'utf8')).toBe('theirs');
 });
@@ -283,7 +283,7 @@ test('two names of one file can be changed in one call', async () => {
   await call.view.remove('src/a.txt');
   await call.prepare();
   await call.commit();
-  expect(Object.keys(await snapshotTree(root))).toEqual(['hard.txt', 'src']);
+  expect(Object.keys(snapshotTree(root))).toEqual(['hard.txt', 'src']);
 });
 
 test('a change on disk does not stop a call that wrote nothing', async () => {
@@ -301,7 +301,7 @@ test.each(['prepare', 'commit'])(
   async (moment) => {
     await using workspace = await makeWorkspace();
     const { root, outside } = workspace;
-    const before = await snapshotTree(outside);
+    const before = snapshotTree(outside);
     const call = hostFilesystem(root).begin('c1');
     await call.view.write('src/new.txt', 'x');
     if (moment === 'commit') await call.prepare();
@@ -310,8 +310,8 @@ test.each(['prepare', 'commit'])(
     if (moment === 'prepare') await expect(call.prepare()).rejects.toMatchObject({ code: 'path.escape' });
     else await expect(call.commit()).rejects.toMatchObject({ code: 'path.escape' });
     await call.discard();
-    expect(await snapshotTree(outside)).toEqual(before);
-    expect(Object.keys(await snapshotTree(root))).toEqual(['moved', 'moved/a.txt', 'src']);
+    expect(snapshotTree(outside)).toEqual(before);
+    expect(Object.keys(snapshotTree(root))).toEqual(['moved', 'moved/a.txt', 'src']);
   },
 );
 
@@ -320,7 +320,7 @@ test('C21: nothing is written or read outside while a parent is swapped for a li
   const { root, outside } = workspace;
   await writeFile(join(outside, 'a.txt'), 'secret');
   await symlink('../workspace', join(root, 'evil'));
-  const before = await snapshotTree(outside);
+  const before = snapshotTree(outside);
   let running = true;
   let quietTurns = 20;
   let made = 0;
@@ -369,7 +369,7 @@ test('C21: nothing is written or read outside while a parent is swapped for a li
   }
   running = false;
   await swapping;
-  expect(await snapshotTree(outside)).toEqual(before);
+  expect(snapshotTree(outside)).toEqual(before);
   expect([...texts]).not.toContain('secret');
   // At least some must get through, or the test has tested nothing.
   expect(commits).toBeGreaterThan(0);
@@ -408,7 +408,7 @@ test('a name that is on disk in another Unicode form is found, listed by its key
   await call.view.write('caf\u00e9/\u00fc.txt', 'new');
   await call.prepare();
   await call.commit();
-  expect(Object.keys(await snapshotTree(root))).toEqual([
+  expect(Object.keys(snapshotTree(root))).toEqual([
     'cafe\u0301',
     'cafe\u0301/e\u0301.txt',
     'cafe\u0301/\u00fc.txt',
@@ -449,7 +449,7 @@ test('a file that is too large to be read can be removed and replaced, unless so
   expect(await nested.view.readText('new')).toBe('small');
   await call.prepare();
   await call.commit();
-  expect(Object.keys(await snapshotTree(root))).toEqual(['new', 'src', 'src/a.txt']);
+  expect(Object.keys(snapshotTree(root))).toEqual(['new', 'src', 'src/a.txt']);
   await writeFile(join(root, 'large'), 'x'.repeat(20));
   const late = resource.begin('c3');
   await late.view.remove('large');

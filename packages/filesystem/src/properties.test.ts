@@ -140,7 +140,7 @@ afterAll(() => folder[Symbol.asyncDispose]());
 const kinds = [
   {
     name: 'memory',
-    runs: 300,
+    runs: 60,
     async open(tree: Tree) {
       const resource = memoryFilesystem();
       const call = resource.begin('seed');
@@ -152,7 +152,7 @@ const kinds = [
   },
   {
     name: 'host',
-    runs: 40,
+    runs: 10,
     async open(tree: Tree) {
       const root = await mkdtemp(join(folder.path, 'run-'));
       await makeOnDisk(root, tree);

@@ -88,30 +88,37 @@ export async function runUndisturbed(
   changes: Changes,
   disk: Pick<FaultOptions, 'links'> = {},
 ): Promise<Undisturbed> {
-  await restoreTree(root, before);
+  restoreTree(root, before);
   const { steps } = await interrupt(root, changes, { ...disk, at: undefined });
-  return { before, after: await snapshotTree(root), changes, steps };
+  return { before, after: snapshotTree(root), changes, steps };
+}
+
+export interface Sweep extends FaultOptions {
+  readonly committed: boolean;
+  /** Which steps. */
+  readonly chosen: (step: string) => boolean;
+  /** Every so many of them. Default 1: all. */
+  readonly stride?: number;
+  /** At which of the first `stride` it begins, modulo `stride`. Default 0. */
+  readonly first?: number;
 }
 
 /** Hits a call at each of the steps `chosen`, and has another process recover. Answers with how many there were. */
 export async function hitEach(
   root: string,
   { before, after, changes, steps }: Undisturbed,
-  {
-    committed,
-    chosen,
-    ...fault
-  }: FaultOptions & { readonly committed: boolean; readonly chosen: (step: string) => boolean },
+  { committed, chosen, stride = 1, first = 0, ...fault }: Sweep,
 ): Promise<number> {
   let tree: Tree = after;
   let hits = 0;
-  for (const [at, step] of steps.entries()) {
-    if (!chosen(step)) continue;
-    if (tree !== before) await restoreTree(root, before);
+  const candidates = [...steps.entries()].filter(([, step]) => chosen(step));
+  for (const [index, [at, step]] of candidates.entries()) {
+    if (index % stride !== first % stride) continue;
+    if (tree !== before) restoreTree(root, before);
     const interrupted = await interrupt(root, changes, { ...fault, at });
     expect(interrupted.failed).toBe(step);
     const marks = await recoverAll(root, committed);
-    tree = await snapshotTree(root);
+    tree = snapshotTree(root);
     expectSettled(tree, { before, after }, { ...interrupted, committed, marks });
     expect(await recoverAll(root, !committed)).toEqual([]);
     // Its times and numbers are not what they were; nothing depends on that.

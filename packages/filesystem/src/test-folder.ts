@@ -1,4 +1,14 @@
-import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, readlink, realpath, rm, writeFile } from 'node:fs/promises';
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -12,35 +22,37 @@ export async function makeTestFolder(): Promise<TestFolder> {
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
+// The two below run thousands of times: calls that block take a third of the time of those that do not.
+
 /** Everything below a folder: by path the kind, the mode and the content, to compare a tree before and after. */
-export async function snapshotTree(folder: string): Promise<Record<string, string>> {
+export function snapshotTree(folder: string): Record<string, string> {
   const entries: Record<string, string> = {};
-  async function visit(prefix: string): Promise<void> {
-    for (const name of (await readdir(join(folder, prefix))).sort()) {
+  function visit(prefix: string): void {
+    for (const name of readdirSync(join(folder, prefix)).sort()) {
       const key = prefix === '' ? name : `${prefix}/${name}`;
       const path = join(folder, key);
-      const stats = await lstat(path);
+      const stats = lstatSync(path);
       const mode = (stats.mode & 0o7777).toString(8);
-      if (stats.isSymbolicLink()) entries[key] = `link ${await readlink(path)}`;
-      else if (stats.isFile()) entries[key] = `file ${mode} ${(await readFile(path)).toString('base64')}`;
+      if (stats.isSymbolicLink()) entries[key] = `link ${readlinkSync(path)}`;
+      else if (stats.isFile()) entries[key] = `file ${mode} ${readFileSync(path).toString('base64')}`;
       else entries[key] = `folder ${mode}`;
-      if (stats.isDirectory()) await visit(key);
+      if (stats.isDirectory()) visit(key);
     }
   }
-  await visit('');
+  visit('');
   return entries;
 }
 
 /** Makes a folder what `snapshotTree` said of it. */
-export async function restoreTree(folder: string, tree: Readonly<Record<string, string>>): Promise<void> {
-  await rm(folder, { recursive: true, force: true });
-  await mkdir(folder);
+export function restoreTree(folder: string, tree: Readonly<Record<string, string>>): void {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder);
   const entries = Object.entries(tree).map(([key, text]) => ({ path: join(folder, key), fields: text.split(' ') }));
   for (const { path, fields } of entries) {
     const [type, , content = ''] = fields;
-    if (type === 'folder') await mkdir(path);
-    else await writeFile(path, Buffer.from(content, 'base64'));
+    if (type === 'folder') mkdirSync(path);
+    else writeFileSync(path, Buffer.from(content, 'base64'));
   }
   // Last, and the inner ones first: a folder may have a mode that lets nobody in.
-  for (const { path, fields } of entries.toReversed()) await chmod(path, Number.parseInt(fields[1] ?? '', 8));
+  for (const { path, fields } of entries.toReversed()) chmodSync(path, Number.parseInt(fields[1] ?? '', 8));
 }

@@ -96,9 +96,9 @@ test('masking twice is masking once, no whole form of a secret is left, and what
       expect(createRedactor({ key, keys: [], patterns: [] }).redact(json)).toBe(json);
       if (once !== json) masked += 1;
     }),
-    { numRuns: 1_000 },
+    { numRuns: 150 },
   );
-  expect(masked).toBeGreaterThan(400);
+  expect(masked).toBeGreaterThan(30);
 });
 
 function textsIn(json: Json): readonly string[] {

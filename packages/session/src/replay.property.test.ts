@@ -328,7 +328,7 @@ function fromSnapshot(records: readonly LogRecord[]): readonly LogRecord[] {
 test('property: a log rebuilds the state that its session had, also when the rest of the program runs on what was rebuilt', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40, size: 'max' }), (steps) => checkLines(play(steps, inMemory))),
-    { numRuns: 400 },
+    { numRuns: 50 },
   );
 });
 
@@ -342,9 +342,9 @@ test('property: so does what follows a snapshot in it, wherever that stands, and
       checkLines(whole);
       for (const { kept } of whole) snapshots += kept.records().filter(({ type }) => type === 'snapshot').length;
     }),
-    { numRuns: 400 },
+    { numRuns: 50 },
   );
-  expect(snapshots).toBeGreaterThan(400);
+  expect(snapshots).toBeGreaterThan(50);
 });
 
 function withAllRecords({ session, kept, origin }: Line): Line {
@@ -385,7 +385,7 @@ test.each([
         for (const { kept } of opened) kept.store.close();
         for (const { kept } of lines) snapshots += kept.records().filter(({ type }) => type === 'snapshot').length;
       }),
-      { numRuns: 25 },
+      { numRuns: 8 },
     );
     expect(snapshots > 0).toBe(snapshotAfterBytes === 0);
   } finally {
