@@ -29,9 +29,9 @@ export function toFileTool(
   { file, digest, metadata }: FileToolSource,
   run: (input: unknown, context: ToolContext) => Promise<unknown>,
 ): ExecutableTool {
-  const { name, description, parameters, returns, dangerous, effects, repeat, timeoutMs, examples } = metadata;
-  const { retry, resources, maxResultBytes } = metadata;
-  return defineTool<unknown, Json>({
+  const { name, description, parameters, returns, dangerous, undeclared, effects, repeat, timeoutMs } = metadata;
+  const { examples, retry, resources, maxResultBytes } = metadata;
+  const tool = defineTool<unknown, Json>({
     name,
     description,
     dangerous,
@@ -51,6 +51,7 @@ export function toFileTool(
       return result as Awaited<Executed<Json>>;
     },
   });
+  return undeclared ? Object.freeze({ ...tool, undeclared }) : tool;
 }
 
 // A call that leaves out what is referred to has no names, and so runs alone.
