@@ -237,7 +237,7 @@ test('what is imported, and what a workspace forbids, cannot be changed by the r
   );
   const policy = JSON.stringify({ denyTools: ['grep_files'] });
   await using folder = await createProject(undefined, { 'script.json': script, 'holdfast.policy.json': policy });
-  const { stdout } = await runScript(folder);
+  const { stdout } = await runScript(folder, '--allow', 'delete_file');
   for (const path of paths) expect(stdout.split(`\`${path}\` is protected`)).toHaveLength(3);
   expect(await readFile(join(folder.path, 'holdfast.policy.json'), 'utf8')).toBe(policy);
 });
@@ -388,7 +388,7 @@ test.each([
 });
 
 test('a package that a configuration names and that is not installed cannot be made', async () => {
-  const path = 'node_modules/gone-plugin/package.json';
+  const path = 'node_modules/gone-plugin/index.mjs';
   const script = toScript([
     ['write_file', { path, content: '{}' }],
     ['write_file', { path: `ci/${path}`, content: '{}' }],

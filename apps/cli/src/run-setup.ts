@@ -11,7 +11,9 @@ import {
   type StagedResource,
   type Tool,
 } from '@holdfast/core';
+import { selfRunningFiles } from '@holdfast/filesystem';
 import { hostFilesystem } from '@holdfast/filesystem/node';
+import { requireApproval } from '@holdfast/policy';
 import type { RegisteredPack } from '@holdfast/registry';
 import { formatCount } from './call-line.ts';
 import { checkListedNames, type Equipment, reportProblems } from './equipment.ts';
@@ -31,7 +33,7 @@ export interface CallSetup {
   /** Its real path. */
   readonly workspace: string;
   readonly tools: readonly Tool[];
-  /** Of the host: packs, guards of plugins, lists of tools. */
+  /** Of the host: those of this program, packs, guards of plugins, lists of tools. */
   readonly policies: readonly Policy[];
   /** That plugins bring along beside those of their sections. */
   readonly slices: readonly Slice[];
@@ -105,12 +107,18 @@ export async function setUpCalls(
   return {
     workspace,
     tools,
-    policies,
+    policies: [...programPolicies(), ...policies],
     slices,
     files,
     resources: { filesystem: files },
     description: toPrintable(`${describeTools(equipment)} · in ${place}`),
   };
+}
+
+/** In force in every run, whatever else is. */
+function programPolicies(): readonly Policy[] {
+  const reason = 'It deletes a file of the workspace.';
+  return [selfRunningFiles(), requireApproval({ id: 'delete-file', tools: ['delete_file'], reason })];
 }
 
 /**

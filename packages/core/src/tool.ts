@@ -191,6 +191,11 @@ export interface Tool<Input = unknown, Output = unknown> {
   readonly effects: Effects;
   readonly repeat: Repeat;
   readonly dangerous: boolean;
+  /**
+   * The author said neither `dangerous` nor `effects`. Whoever takes such a tool from elsewhere makes it `dangerous`, as the loader and
+   * the registry of a configuration do; a program's own is not gated.
+   */
+  readonly undeclared?: true;
   readonly timeoutMs: number | undefined;
   readonly retry: Required<ToolRetry> | undefined;
   readonly examples: readonly ToolExample[];
@@ -267,6 +272,7 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
     effects,
     repeat,
     dangerous: definition.dangerous ?? false,
+    ...(definition.dangerous === undefined && definition.effects === undefined ? { undeclared: true as const } : {}),
     timeoutMs,
     retry: retry === undefined ? undefined : toRetry(retry),
     examples: examples.length === 0 ? noExamples : deepFreeze(structuredClone([...examples])),

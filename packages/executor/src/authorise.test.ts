@@ -326,6 +326,18 @@ test('a dangerous call waits for a person, whatever policies say', async () => {
   expect(session.read(notes).size).toBe(0);
 });
 
+test('a tool that says nothing of its effects is not asked about, unless somebody took it for dangerous', async () => {
+  const own = defineTool({ name: 'own', description: 'Does it.', execute: () => 1 });
+  const foreign: Tool = Object.freeze({ ...own, name: 'foreign', dangerous: true });
+  const { session } = testSession();
+  const options = { tools: [own, foreign], session };
+  expect(own).toMatchObject({ dangerous: false, undeclared: true });
+  expect(await executeToolCall({ name: 'own', arguments: {} }, options)).toMatchObject({ kind: 'ok' });
+  expect(await executeToolCall({ name: 'foreign', arguments: {} }, options)).toMatchObject({
+    pending: [{ dangerous: true, asks: [{ reason: '`foreign` says neither `dangerous` nor `effects`.' }] }],
+  });
+});
+
 const answers: { what: string; answer: unknown; kind: string; code?: string; by?: string }[] = [
   { what: 'approve', answer: { type: 'approve' }, kind: 'ok' },
   { what: 'deny', answer: { type: 'deny' }, kind: 'denied', code: 'approval.denied' },

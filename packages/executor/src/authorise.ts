@@ -68,8 +68,9 @@ const gate: Keyed = {
 };
 
 /** What the dangerous gate says of a dangerous tool. */
-export function askForDangerous({ name }: Tool): Ask {
-  return { type: 'ask', reason: `\`${name}\` is marked as dangerous.` };
+export function askForDangerous({ name, undeclared }: Tool): Ask {
+  const why = undeclared === true ? 'says neither `dangerous` nor `effects`' : 'is marked as dangerous';
+  return { type: 'ask', reason: `\`${name}\` ${why}.` };
 }
 
 function conclude(decisions: PolicyDecision[], asking: Asking): Verdict | Promise<Verdict> {

@@ -48,6 +48,8 @@ export interface ToolMetadata {
   /** Of the output. */
   readonly returns: JsonObject | undefined;
   readonly dangerous: boolean;
+  /** It says neither `dangerous` nor `effects`, and so counts as dangerous. */
+  readonly undeclared: boolean;
   readonly effects: Effects;
   readonly repeat: Repeat;
   readonly timeoutMs: number | undefined;
@@ -131,7 +133,8 @@ export function checkMetadata({ form, value, findFunction }: MetadataLiteral, re
     : form === 'command'
       ? undefined
       : checkFunction(value['function'], { form, findFunction }, report);
-  const dangerous = checkDangerous(value, form, report);
+  const undeclared = value['dangerous'] === undefined && value['effects'] === undefined;
+  const dangerous = checkDangerous(value, name, report);
   // The forms differ: outside of a definition, `dangerous: false` is the author's word that nothing outside changes.
   const isHarmless = !isDefinition && value['dangerous'] === false;
   const effects =
@@ -152,6 +155,7 @@ export function checkMetadata({ form, value, findFunction }: MetadataLiteral, re
     parameters,
     returns,
     dangerous,
+    undeclared,
     effects,
     repeat,
     timeoutMs: checkTimeout(value['timeoutMs'], report),
@@ -211,28 +215,26 @@ function checkName(name: Json | undefined, report: Report): string {
   return String(name);
 }
 
-function checkDangerous({ dangerous, effects }: JsonObject, form: MetadataForm, report: Report): boolean {
+function checkDangerous({ dangerous, effects }: JsonObject, name: string, report: Report): boolean {
   if (typeof dangerous === 'boolean') return dangerous;
-  // Whoever writes code and names the effects has said what matters.
-  if (dangerous === undefined && form === 'definition' && effects !== undefined) return false;
   if (dangerous === undefined) {
-    const assumed = effects === undefined ? 'the tool counts as one that changes the world, and is' : 'the tool is';
+    if (effects !== undefined) return false;
     report({
       severity: 'warning',
       code: 'tool.dangerous.missing',
       path: [],
-      message: `\`dangerous\` is missing: ${assumed} not asked for.`,
-      hint: 'Say `dangerous: false` when it changes nothing outside, `true` when a person has to approve each call.',
+      message: `\`${name}\` says neither \`dangerous\` nor \`effects\`: it may change anything outside, so each call needs approval.`,
+      hint: "Say `dangerous: false` and `effects: 'none'` when it only reads, or `dangerous: true`.",
     });
-  } else {
-    report({
-      code: 'tool.dangerous.invalid',
-      path: ['dangerous'],
-      message: `\`dangerous\` must be true or false, got \`${JSON.stringify(dangerous)}\`.`,
-      hint: 'Write `true` or `false` without quotes.',
-    });
+    return true;
   }
-  return false;
+  report({
+    code: 'tool.dangerous.invalid',
+    path: ['dangerous'],
+    message: `\`dangerous\` must be true or false, got \`${JSON.stringify(dangerous)}\`.`,
+    hint: 'Write `true` or `false` without quotes.',
+  });
+  return true;
 }
 
 function checkTimeout(timeoutMs: Json | undefined, report: Report): number | undefined {

@@ -84,6 +84,7 @@ function describeTool(tool: Tool): NamedDefinition {
     effects: tool.effects,
     repeat: tool.repeat,
     dangerous: tool.dangerous,
+    undeclared: tool.undeclared,
     timeoutMs: tool.timeoutMs,
     retry: tool.retry,
     examples: examples.length === 0 ? undefined : examples,

@@ -32,9 +32,9 @@ export function toFileTool(
   { file, digest, metadata, findObstacle }: FileToolSource,
   run: (input: unknown, context: ToolContext) => Promise<unknown>,
 ): ExecutableTool {
-  const { name, description, parameters, returns, dangerous, effects, repeat, timeoutMs, examples } = metadata;
-  const { retry, resources, maxResultBytes, environment } = metadata;
-  return defineTool<unknown, Json>({
+  const { name, description, parameters, returns, dangerous, undeclared, effects, repeat, timeoutMs } = metadata;
+  const { examples, retry, resources, maxResultBytes, environment } = metadata;
+  const tool = defineTool<unknown, Json>({
     name,
     description,
     dangerous,
@@ -56,6 +56,7 @@ export function toFileTool(
       return result as Awaited<Executed<Json>>;
     },
   });
+  return undeclared ? Object.freeze({ ...tool, undeclared }) : tool;
 }
 
 // A call that leaves out what is referred to has no names, and so runs alone.

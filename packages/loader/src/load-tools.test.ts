@@ -164,7 +164,7 @@ test('strict reaches the scan', async () => {
     join(folder, 'greet.mjs'),
     `${metadata.replace(' dangerous: false,', '')}\nexport function greet(input) {}`,
   );
-  expect((await loadTools(folder)).tools).toHaveLength(1);
+  expect((await loadTools(folder)).tools).toMatchObject([{ dangerous: true, undeclared: true }]);
   expect(await loadTools(folder, { strict: true })).toMatchObject({
     tools: [],
     diagnostics: [{ code: 'tool.dangerous.missing' }],

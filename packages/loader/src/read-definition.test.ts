@@ -90,6 +90,7 @@ test.each([
       parameters: schema,
       returns: undefined,
       dangerous: false,
+      undeclared: false,
       effects: 'none',
       repeat: 'safe',
       timeoutMs: undefined,
@@ -126,10 +127,18 @@ test.each([
   expect(await read(toolFile({ ...changes }))).toMatchObject({ type: 'read', metadata: expected });
 });
 
-const warning = { severity: 'warning', code: 'tool.dangerous.missing' };
+const warning = {
+  severity: 'warning',
+  code: 'tool.dangerous.missing',
+  message: expect.stringContaining('says neither `dangerous` nor `effects`'),
+};
 
 test('a definition that says nothing of its effects is warned of', async () => {
-  expect(await read(toolFile({ effects: '' }))).toMatchObject({ type: 'read', diagnostics: [warning] });
+  expect(await read(toolFile({ effects: '' }))).toMatchObject({
+    type: 'read',
+    metadata: { dangerous: true, undeclared: true },
+    diagnostics: [warning],
+  });
   expect(await read(toolFile({ effects: 'dangerous: false' }))).toMatchObject({ type: 'read', diagnostics: [] });
 });
 

@@ -576,19 +576,16 @@ test.each([
   { fields: { dangerous: 'false', repeat: "'keyed'" }, dangerous: false, effects: 'none', repeat: 'keyed' },
   { fields: { dangerous: 'true' }, dangerous: true, effects: 'external', repeat: 'never' },
   { fields: { dangerous: 'true', effects: "'state'" }, dangerous: true, effects: 'state', repeat: 'never' },
-  { fields: { dangerous: '' }, dangerous: false, effects: 'external', repeat: 'never' },
-])('$fields means dangerous $dangerous, effects $effects, repeat $repeat', async ({ fields: changes, ...expected }) => {
+  { fields: { dangerous: '' }, dangerous: true, undeclared: true, effects: 'external', repeat: 'never' },
+  { fields: { dangerous: '', effects: "'external'" }, dangerous: false, undeclared: false, repeat: 'never' },
+  { fields: { dangerous: '', effects: "'none'" }, dangerous: false, undeclared: false, repeat: 'safe' },
+])('$fields means dangerous $dangerous, repeat $repeat', async ({ fields: changes, ...expected }) => {
   const { files } = await scan({ 'subject.mjs': toolFile(changes) });
   expect(files).toMatchObject([{ metadata: expected }]);
 });
 
 test.each([
   { what: 'missing `dangerous`', content: toolFile({ dangerous: '' }), code: 'tool.dangerous.missing' },
-  {
-    what: 'missing `dangerous` beside effects',
-    content: toolFile({ dangerous: '', effects: "'none'" }),
-    code: 'tool.dangerous.missing',
-  },
   {
     what: 'missing description',
     content: toolFile({ name: "'weather_fetcher'", description: '' }),

@@ -37,6 +37,7 @@ export async function openPlugins(
     const { plugin, prepared, source } = had.value;
     registry = registry.use(prepared, {
       source,
+      gateUndeclared: true,
       ...(prefix === undefined ? {} : { prefix }),
       // What prepared it has taken them.
       ...(config === undefined || prepared !== plugin ? {} : { config }),

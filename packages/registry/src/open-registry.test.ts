@@ -399,6 +399,31 @@ test('a plugin is prepared before it is used, with its options and where it come
   expect(JSON.stringify(opened.used)).not.toContain('secret');
 });
 
+test('tools of plugins that a configuration names are dangerous when they say neither `dangerous` nor `effects`', async () => {
+  await using folder = await createFolder();
+  const define = (name: string, said: object) =>
+    defineTool({ name, description: 'Does it.', execute: () => 1, ...said });
+  const tools = [
+    define('silent', {}),
+    define('worldly', { effects: 'external' }),
+    define('safe', { dangerous: false }),
+    define('marked', { dangerous: true }),
+    define('filed', { origin: { kind: 'file', source: 'filed.mjs' } }),
+  ];
+  const setup = () => ({ tools: [define('made', {})] });
+  const plugin = makePlugin('git', { tools, setup });
+  const config = { plugins: [{ plugin, prefix: 'g' }] };
+  const { registry } = await open(folder.path, { config, builtIn: [{ plugin: makePlugin('own') }] });
+  expect(registry.tools.filter(({ dangerous }) => dangerous).map(({ name }) => name)).toEqual([
+    ...['g_silent', 'g_marked', 'g_filed', 'g_made'],
+  ]);
+  expect(registry.resolve('git/silent')).toMatchObject({ undeclared: true, effects: 'external', repeat: 'never' });
+  expect(registry.problems).toMatchObject([
+    { code: 'plugin.tool.undeclared', plugin: 'git', message: expect.stringContaining('`g_silent`') },
+    { code: 'plugin.tool.undeclared', plugin: 'git', message: expect.stringContaining('`g_made`') },
+  ]);
+});
+
 test('a plugin for another Holdfast is left out before anything of it is prepared', async () => {
   await using folder = await createFolder();
   const prepared: string[] = [];
@@ -412,6 +437,7 @@ test('a plugin for another Holdfast is left out before anything of it is prepare
   expect(prepared).toEqual(['fit']);
   expect(opened.registry.problems.map(({ code, plugin }) => [code, plugin])).toEqual([
     ['plugin.version.mismatch', 'old'],
+    ['plugin.tool.undeclared', 'fit'],
   ]);
   expect(opened.used.plugins.map(({ name }) => name)).toEqual(['fit']);
 });

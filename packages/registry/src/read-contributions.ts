@@ -37,6 +37,11 @@ export interface Contributions {
   readonly toolFolders: readonly URL[];
 }
 
+export interface ContributionOptions {
+  readonly origin: ToolOrigin | undefined;
+  readonly gateUndeclared: boolean;
+}
+
 /** Deeper sections are a mistake in whatever makes them, a cycle for one. */
 const maxDepth = 64;
 const packName = /^[a-z0-9][a-z0-9-]{0,31}$/;
@@ -48,12 +53,13 @@ const line = /^[^\p{Cc}\u2028\u2029]{1,200}$/u;
 
 /**
  * Checks what a plugin, or its `setup`, contributes, and copies it, so that nothing its author does later changes what is in force.
- * What tools ask for by identity, slices and resources, stays what it is. `origin` is that of tools that do not say theirs.
+ * What tools ask for by identity, slices and resources, stays what it is. `origin` is that of tools that do not say theirs;
+ * `gateUndeclared` makes tools dangerous that say neither `dangerous` nor `effects`.
  *
  * @throws whatever reading it does, and an Error that says what is wrong with it.
  */
-export function readContributions(given: PluginContributions, origin: ToolOrigin | undefined): Contributions {
-  const toTool = (tool: unknown): Tool | string => readTool(tool, origin);
+export function readContributions(given: PluginContributions, options: ContributionOptions): Contributions {
+  const toTool = (tool: unknown): Tool | string => readTool(tool, options);
   return {
     tools: readList('tools', given.tools, toTool),
     toolFolders: readList('toolFolders', given.toolFolders, readFolder),
@@ -82,7 +88,7 @@ function pick(value: unknown): Record<string, unknown> | string {
   return isPlainObject(value) ? { ...value } : 'is none';
 }
 
-function readTool(value: unknown, origin: ToolOrigin | undefined): Tool | string {
+function readTool(value: unknown, { origin, gateUndeclared }: ContributionOptions): Tool | string {
   const tool = pick(value);
   if (typeof tool === 'string' || typeof tool['name'] !== 'string' || typeof tool['description'] !== 'string')
     return 'is none: make it with `defineTool`';
@@ -93,7 +99,8 @@ function readTool(value: unknown, origin: ToolOrigin | undefined): Tool | string
   // Of the shape that `defineTool` takes, which checks the rest and copies what is not frozen.
   const made = defineTool({ ...tool, origin: ownOrigin ?? origin } as unknown as ToolDefinition<unknown, unknown>);
   checkSchemas(made);
-  return made;
+  if (tool['undeclared'] !== true) return made;
+  return Object.freeze({ ...made, undeclared: true, dangerous: made.dangerous || gateUndeclared });
 }
 
 /** It is shown, compared and bound to approvals, of all tools together. */

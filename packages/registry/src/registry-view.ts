@@ -26,6 +26,7 @@ export function toView(used: readonly Used[], winners: Winners): RegistryView {
     plugins: Object.freeze(registered),
     problems: Object.freeze([
       ...registered.flatMap(({ problem }) => (problem === undefined ? [] : [problem])),
+      ...inForce.flatMap(findUndeclared),
       ...findUnusedWinners(used, winners),
     ]),
     tools: Object.freeze(inForce.flatMap(({ placed }) => valuesOf(placed.tools))),
@@ -77,6 +78,15 @@ function inNamesOfOwner(registered: RegisteredPack, plugins: readonly InForce[])
   if (owner === undefined || another !== undefined || owner.placed.names.same) return registered;
   const policies = registered.policies.map((policy) => renamePolicy(policy, owner.placed.names));
   return Object.freeze({ ...registered, policies: Object.freeze(policies) });
+}
+
+/** Tools that are asked about because their author says nothing of them. Of tool files the loader has told. */
+function findUndeclared({ registered: { name: plugin }, placed }: InForce): readonly RegistryProblem[] {
+  return placed.tools.flatMap(({ value, origin }) => {
+    if (value?.undeclared !== true || !value.dangerous || origin?.kind === 'file') return [];
+    const message = `\`${value.name}\` of the plugin \`${plugin}\` says neither \`dangerous\` nor \`effects\`: each call needs approval.`;
+    return [Object.freeze({ code: 'plugin.tool.undeclared', message, plugin })];
+  });
 }
 
 /** Winners that decide nothing: a misspelt name, perhaps, or that of a plugin which is not there. */

@@ -40,6 +40,8 @@ export interface UsePluginOptions {
   /** The plugin's options. Default `{}`. */
   readonly config?: JsonObject;
   readonly source?: PackageSource;
+  /** Makes its tools dangerous that say neither `dangerous` nor `effects`, as `openRegistry` does. Default false. */
+  readonly gateUndeclared?: boolean;
 }
 
 export interface UsePackOptions extends PackOptions {
@@ -61,9 +63,12 @@ export interface Provenance {
   readonly digest?: string;
 }
 
-/** Something that stays out of force, and why. */
+/** Something that stays out of force, or is asked about, and why. */
 export interface RegistryProblem {
-  /** `plugin.failed`, `plugin.version.mismatch`, `plugin.version.invalid`, `plugin.folders.unloaded` or `registry.winner.unused`. */
+  /**
+   * `plugin.failed`, `plugin.version.mismatch`, `plugin.version.invalid`, `plugin.folders.unloaded`, `plugin.tool.undeclared` or
+   * `registry.winner.unused`.
+   */
   readonly code: string;
   readonly message: string;
   /** The name of the plugin that it is about. */

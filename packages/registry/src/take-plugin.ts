@@ -13,7 +13,7 @@ import type { Claim } from './claims.ts';
 import { findVersionProblem } from './holdfast-version.ts';
 import { HostMistake, invalid, readOptions, readTexts } from './host-options.ts';
 import { type PlacedPlugin, placePlugin } from './place-plugin.ts';
-import { type Contributions, readContributions } from './read-contributions.ts';
+import { type ContributionOptions, type Contributions, readContributions } from './read-contributions.ts';
 import type { PackageSource, Provenance, RegisteredPlugin, RegistryProblem, UsePluginOptions } from './registry.ts';
 import type { Winners } from './winners.ts';
 
@@ -41,7 +41,8 @@ const prefixPattern = /^[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*$/;
  * @throws HoldfastError `registry.options.invalid`, `registry.prefix.invalid`, `plugin.config.invalid`.
  */
 export function takePlugin(plugin: Plugin, options: UsePluginOptions | undefined, winners: Winners): TakenPlugin {
-  const { prefix, config, source } = readOptions('The options of a plugin', options, ['prefix', 'config', 'source']);
+  const keys = ['prefix', 'config', 'source', 'gateUndeclared'] as const;
+  const { prefix, config, source, gateUndeclared = false } = readOptions('The options of a plugin', options, keys);
   checkPrefix(prefix);
   const { name, version, description, holdfast } = readHead(plugin);
   const provenance = toProvenance({ name, version }, source);
@@ -56,7 +57,7 @@ export function takePlugin(plugin: Plugin, options: UsePluginOptions | undefined
   const mismatch = findVersionProblem(what, holdfast);
   if (mismatch !== undefined) return leaveOut(mismatch.code, mismatch.message);
   try {
-    const contributions = contributionsOf(plugin, config, toOrigin(provenance));
+    const contributions = contributionsOf(plugin, config, { origin: toOrigin(provenance), gateUndeclared });
     if (contributions.toolFolders.length > 0) {
       return leaveOut(
         'plugin.folders.unloaded',
@@ -123,16 +124,16 @@ function readHead(plugin: Plugin): Pick<Plugin, 'name' | 'version' | 'descriptio
 function contributionsOf(
   plugin: Plugin,
   config: JsonObject | undefined,
-  origin: ToolOrigin | undefined,
+  contributing: ContributionOptions,
 ): Contributions {
   // Each property once, as it was declared.
   const { type: _type, configSchema, ...definition } = plugin;
   const read = definePlugin(configSchema === undefined ? definition : { ...definition, configSchema });
   const options = readConfig(read, config);
   const { setup, ...still } = read;
-  const own = readContributions(still, origin);
+  const own = readContributions(still, contributing);
   const more =
-    setup === undefined ? undefined : readContributions(checkSetup(read, setup.call(plugin, options)), origin);
+    setup === undefined ? undefined : readContributions(checkSetup(read, setup.call(plugin, options)), contributing);
   return more === undefined ? own : join(own, more);
 }
 
