@@ -1,5 +1,6 @@
 export type { ToolCommand } from './check-command.ts';
 export type { Isolation } from './check-extended.ts';
+export { type CodeFiles, readCodeFiles } from './code-files.ts';
 export type { MetadataReading } from './check-literal.ts';
 export type { ArgumentPassing, MetadataForm, ToolMetadata } from './check-metadata.ts';
 export {

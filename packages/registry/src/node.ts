@@ -7,4 +7,4 @@ export {
   type UsedPack,
   type UsedPlugin,
 } from './open-registry.ts';
-export { type LoadedConfig, type ReadConfigOptions, readConfig } from './read-config.ts';
+export { findConfig, type LoadedConfig, type ReadConfigOptions, readConfig } from './read-config.ts';

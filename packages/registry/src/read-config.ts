@@ -49,7 +49,12 @@ async function readHostConfig(directory: string, named: string | undefined): Pro
   return { layer: 'host', file, config: takeConfig(exported, `\`${file}\``) };
 }
 
-async function findConfig(directory: string, named: string | undefined): Promise<string | undefined> {
+/**
+ * Absolute path of the configuration that `readConfig` would import: the named one, or the one found in `directory`.
+ *
+ * @throws HoldfastError `config.missing`, `config.invalid`.
+ */
+export async function findConfig(directory: string, named?: string): Promise<string | undefined> {
   if (named !== undefined) {
     const path = resolve(directory, named);
     const isModule = /\.[cm]?[jt]s$/.test(path);

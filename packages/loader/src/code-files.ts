@@ -1,0 +1,150 @@
+import { hash } from 'node:crypto';
+import { lstatSync, realpathSync, statSync } from 'node:fs';
+import { createRequire, isBuiltin } from 'node:module';
+import { dirname, join, relative, sep } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { maxCommandFileBytes, toCommandPath } from './command-files.ts';
+import { readCommand } from './command-metadata.ts';
+import { createPackageFinder, packageOf } from './found-packages.ts';
+import { listImports } from './module-imports.ts';
+import { parseModule } from './parse-module.ts';
+import { listPythonModules } from './python-imports.ts';
+import { createPythonReader, type PythonReader } from './python-reader.ts';
+import { readBounded } from './read-bounded.ts';
+import { kindOf, listToolFiles } from './tool-files.ts';
+
+/** The files and packages that code consists of. */
+export interface CodeFiles {
+  /** SHA-256 in hexadecimal by absolute path without symlinks; empty for what is not a regular file that can be read. */
+  readonly files: ReadonlyMap<string, string>;
+  /** Version by name; several versions in one text. */
+  readonly packages: ReadonlyMap<string, string>;
+}
+
+/**
+ * Lists the code behind `specifiers`, as a module in `folder` would import them, with everything that it imports by a path. A path of a
+ * folder stands for its tool files, those in subfolders included; a package is listed by name and version. Nothing runs, and what cannot
+ * be found or followed is left out: unlike a lock, the list promises no completeness for computed imports.
+ */
+export async function readCodeFiles(specifiers: readonly string[], folder: string): Promise<CodeFiles> {
+  await using python = createPythonReader();
+  const files = new Map<string, string>();
+  const packages = new Map<string, Set<string>>();
+  const waiting: Reference[] = [];
+  const add = (specifier: string, importer: string): void => {
+    const target = resolveSpecifier(specifier, importer);
+    if (target.path !== undefined) waiting.push({ path: target.path, base: undefined });
+    if (target.name === undefined) return;
+    const found = createPackageFinder(dirname(importer)).find(target.name, dirname(importer));
+    if (found.type !== 'found') return;
+    packages.set(target.name, (packages.get(target.name) ?? new Set()).add(found.version));
+  };
+  for (const specifier of specifiers) {
+    const path = join(folder, specifier);
+    if (isFolder(path)) {
+      const { root, files: names } = await listToolFiles(path, { subfolders: true });
+      for (const name of names) waiting.push({ path: join(root, name), base: undefined });
+    } else add(specifier, join(folder, 'importer.mjs'));
+  }
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const path = toRealPath(next.path);
+    if (path === undefined || files.has(path)) continue;
+    const reading = readBounded(path, maxCommandFileBytes);
+    if (reading.type === 'missing') continue;
+    files.set(path, reading.type === 'read' ? hash('sha256', reading.bytes) : '');
+    if (reading.type !== 'read') continue;
+    const source = new TextDecoder().decode(reading.bytes);
+    switch (kindOf(path) ?? (/\.[cm][jt]s$/.test(path) ? 'module' : undefined)) {
+      case 'module':
+        for (const specifier of await listSpecifiers(source, path)) add(specifier, path);
+        break;
+      case 'command':
+        for (const word of readCommand(source)?.files ?? [])
+          waiting.push({ path: toCommandPath(path, word), base: undefined });
+        break;
+      case 'python':
+        waiting.push(...(await listPythonFiles(source, { path, base: next.base ?? dirname(path) }, python)));
+        break;
+      case undefined:
+        break;
+    }
+  }
+  const versions = [...packages].map(([name, found]) => [name, [...found].sort().join(', ')] as const);
+  return { files: new Map([...files].sort()), packages: new Map(versions.sort()) };
+}
+
+interface Reference {
+  readonly path: string;
+  /** Of Python: the folder in which it finds modules. Absent: that of the file. */
+  readonly base: string | undefined;
+}
+
+interface Target {
+  readonly path?: string;
+  /** Of a package. */
+  readonly name?: string;
+}
+
+function resolveSpecifier(specifier: string, importer: string): Target {
+  if (isBuiltin(specifier)) return {};
+  const name = packageOf(specifier);
+  if (name !== undefined) return { name };
+  const path = specifier.startsWith('#') ? undefined : toFilePath(specifier, importer);
+  if (path !== undefined && isFile(path)) return { path };
+  try {
+    // A `require` without an extension or of a folder, or one of the `imports` of a `package.json`.
+    return { path: createRequire(importer).resolve(specifier) };
+  } catch {
+    // Importing it fails just the same.
+    return {};
+  }
+}
+
+function toFilePath(specifier: string, importer: string): string | undefined {
+  try {
+    const url = new URL(specifier, pathToFileURL(importer));
+    return url.protocol === 'file:' ? fileURLToPath(url) : undefined;
+  } catch {
+    // Node.js refuses it, too.
+    return undefined;
+  }
+}
+
+const requires = /\brequire\s*\(\s*(['"`])([^'"`\n]+)\1/g;
+// In a file that cannot be parsed here, and may still run.
+const anyImports = /\b(?:from|import|require)\b\s*\(?\s*(['"`])([^'"`\n]+)\1/g;
+
+async function listSpecifiers(source: string, path: string): Promise<readonly string[]> {
+  const parsing = await parseModule(source, path);
+  const written = [...source.matchAll(parsing.type === 'parsed' ? requires : anyImports)].map(([, , text = '']) => text);
+  if (parsing.type === 'refused') return written;
+  return [...written, ...listImports(parsing.module, source).flatMap(({ specifier }) => specifier ?? [])];
+}
+
+async function listPythonFiles(
+  source: string,
+  { path, base }: { readonly path: string; readonly base: string },
+  python: PythonReader,
+): Promise<readonly Reference[]> {
+  const outline = await python.read(source);
+  if (outline.type !== 'outlined') return [];
+  const own = relative(base, path).split(sep).join('/');
+  return outline.imports.flatMap((one) => listPythonModules(one, own)).map((file) => ({ path: join(base, file), base }));
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+function isFile(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === false;
+}
+
+function toRealPath(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    // Missing, or a circle of links: nothing can be imported from there.
+    return undefined;
+  }
+}
