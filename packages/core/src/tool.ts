@@ -1,6 +1,6 @@
 import type { Budget } from './budget.ts';
 import type { Deadline } from './clock.ts';
-import { HoldfastError } from './errors.ts';
+import { HoldfastError, type Problem } from './errors.ts';
 import type { Filesystem } from './filesystem.ts';
 import { deepFreeze, type Json } from './json.ts';
 import type { Model } from './model.ts';
@@ -171,6 +171,8 @@ export interface ToolDefinition<Input, Output, RawInput = unknown> {
    * it throws is a failure, with the code of a HoldfastError or `tool.threw`.
    */
   execute?(input: Input, context: ToolContext): Executed<Output>;
+  /** Why a call could not work now: it ends as `failed`, before its start record. Must not throw. */
+  findObstacle?(): Problem | undefined;
   /**
    * Finds out whether a call that was begun and never ended, because its process did, took effect. Must not change anything. What it
    * throws, and what it does not answer within `timeoutMs` (default 30 s), means `unknown`.
@@ -200,6 +202,7 @@ export interface Tool<Input = unknown, Output = unknown> {
   // The executor calls them with nothing but what the tool's own schema has let through.
   execute?(input: Input, context: ToolContext): Executed<Output>;
   probe?(input: Input, context: ProbeContext): EffectCheck | Promise<EffectCheck>;
+  findObstacle?(): Problem | undefined;
   renderResult?(value: Output): string;
   locks?(input: Input): readonly string[];
 }
@@ -224,7 +227,7 @@ export function defineTool<Input = Record<string, never>, Output = Json, RawInpu
 ): Tool<Input, Output>;
 export function defineTool<Input, Output>(definition: ToolDefinition<Input, Output>): Tool<Input, Output> {
   const { name, origin, effects = 'external', timeoutMs, retry, execute, probe, renderResult, locks } = definition;
-  const { repeat = effects === 'none' ? 'safe' : 'never', environment } = definition;
+  const { repeat = effects === 'none' ? 'safe' : 'never', environment, findObstacle } = definition;
   checkToolName(name);
   if (!['none', 'state', 'external'].includes(effects)) {
     throw new HoldfastError(
@@ -239,10 +242,8 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
     );
   }
   if (timeoutMs !== undefined && !(timeoutMs > 0 && Number.isFinite(timeoutMs))) {
-    throw new HoldfastError(
-      'tool.timeout.invalid',
-      `\`timeoutMs\` of \`${name}\` must be a positive number of milliseconds.`,
-    );
+    const message = `\`timeoutMs\` of \`${name}\` must be a positive number of milliseconds.`;
+    throw new HoldfastError('tool.timeout.invalid', message);
   }
   const problem =
     (retry === undefined ? undefined : findRetryProblem(retry, repeat)) ??
@@ -274,6 +275,7 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
     origin,
     ...(execute === undefined ? {} : { execute }),
     ...(probe === undefined ? {} : { probe }),
+    ...(findObstacle === undefined ? {} : { findObstacle }),
     ...(renderResult === undefined ? {} : { renderResult }),
     ...(locks === undefined ? {} : { locks }),
   });

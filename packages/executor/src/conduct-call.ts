@@ -177,9 +177,11 @@ export function enter({ call, compiled }: Prepared, trail: Trail, scope: CallSco
   }
   const refused = scope.parent === undefined ? undefined : refuseNested(tool, scope.parent);
   if (refused !== undefined) return refused;
-  const unpaid = takeCall(call, scope);
-  if (unpaid !== undefined) return unpaid;
   try {
+    const obstacle = tool.findObstacle?.();
+    if (obstacle !== undefined) return { type: 'ended', ending: failure('failed', obstacle) };
+    const unpaid = takeCall(call, scope);
+    if (unpaid !== undefined) return unpaid;
     if (tool.effects === 'external') {
       const input = trail.input ?? null;
       const { repeat } = tool;

@@ -97,7 +97,6 @@ test.each([
     code: 'tool.environment.missing',
     message:
       '`asks` was not given the environment variable `API_KEY`. Calling it again does not help: a person has to provide it.',
-    data: { tool: 'asks', names: missing },
   });
 });
 

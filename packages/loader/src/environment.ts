@@ -1,4 +1,4 @@
-import { type EnvironmentVariable, HoldfastError, toEnvironmentVariables } from '@holdfast/core';
+import { type EnvironmentVariable, type Problem, toEnvironmentVariables } from '@holdfast/core';
 import type { PinnedTool } from './pinned-tool.ts';
 
 /** A tool file that asks for environment variables. */
@@ -47,16 +47,13 @@ export async function askEnvironment(
 export function missingEnvironment(
   { metadata: { name, environment = [] } }: PinnedTool,
   granted: GrantedEnvironment,
-): HoldfastError | undefined {
+): Problem | undefined {
   const names = toEnvironmentVariables(environment)
     .filter((variable) => variable.required && !Object.hasOwn(granted, variable.name))
     .map((variable) => variable.name);
   if (names.length === 0) return undefined;
   const list = names.map((one) => `\`${one}\``).join(', ');
   const what = names.length === 1 ? 'the environment variable' : 'the environment variables';
-  return new HoldfastError(
-    'tool.environment.missing',
-    `\`${name}\` was not given ${what} ${list}. Calling it again does not help: a person has to provide it.`,
-    { data: { tool: name, names } },
-  );
+  const message = `\`${name}\` was not given ${what} ${list}. Calling it again does not help: a person has to provide it.`;
+  return { code: 'tool.environment.missing', message };
 }

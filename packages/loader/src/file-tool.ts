@@ -6,6 +6,7 @@ import {
   isPlainObject,
   isToolResult,
   type Json,
+  type Problem,
   type ToolContext,
 } from '@holdfast/core';
 import { inputReference } from './check-extended.ts';
@@ -19,6 +20,8 @@ export interface FileToolSource {
   /** Of the code that runs, in hexadecimal. */
   readonly digest: string;
   readonly metadata: ToolMetadata;
+  /** As of a tool. */
+  readonly findObstacle?: () => Problem | undefined;
 }
 
 /**
@@ -26,7 +29,7 @@ export interface FileToolSource {
  * call with HoldfastError `tool.result.too_large`.
  */
 export function toFileTool(
-  { file, digest, metadata }: FileToolSource,
+  { file, digest, metadata, findObstacle }: FileToolSource,
   run: (input: unknown, context: ToolContext) => Promise<unknown>,
 ): ExecutableTool {
   const { name, description, parameters, returns, dangerous, effects, repeat, timeoutMs, examples } = metadata;
@@ -41,6 +44,7 @@ export function toFileTool(
     origin: { kind: 'file', source: file, digest },
     ...(parameters === undefined ? {} : { inputSchema: createFileSchema(parameters) }),
     ...(returns === undefined ? {} : { outputSchema: createFileSchema<Json>(returns) }),
+    ...(findObstacle === undefined ? {} : { findObstacle }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(retry === undefined ? {} : { retry }),
     ...(environment === undefined ? {} : { environment }),
