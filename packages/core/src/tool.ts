@@ -171,6 +171,8 @@ export interface ToolDefinition<Input, Output, RawInput = unknown> {
    * it throws is a failure, with the code of a HoldfastError or `tool.threw`.
    */
   execute?(input: Input, context: ToolContext): Executed<Output>;
+  /** Why a call could not work now: it ends as `failed`, before its start record. Must not throw. */
+  findObstacle?(): Problem | undefined;
   /**
    * Finds out whether a call that was begun and never ended, because its process did, took effect. Must not change anything. What it
    * throws, and what it does not answer within `timeoutMs` (default 30 s), means `unknown`.
