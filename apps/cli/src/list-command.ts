@@ -42,8 +42,9 @@ export async function listTools({ tree, json, ...place }: ListOptions, host: Hos
       { title: 'gate', paint: colors.red },
       { title: 'description' },
     ];
-    const cells = rows.map(({ name, plugin, origin, effects, dangerous, description }) => {
-      return [name, plugin, origin, effects, dangerous ? 'dangerous' : '', description];
+    const cells = rows.map(({ name, plugin, origin, effects, dangerous, undeclared, description }) => {
+      const gate = undeclared === true ? 'undeclared' : 'dangerous';
+      return [name, plugin, origin, effects, dangerous ? gate : '', description];
     });
     const { folder } = equipment.toolset;
     const missing = `There is no tools folder \`${toPrintable(folder.name)}\`; \`--tools DIR\` names another.`;
@@ -60,13 +61,17 @@ interface Row {
   readonly effects: Tool['effects'];
   readonly repeat: Tool['repeat'];
   readonly dangerous: boolean;
+  /** It is asked about because it says neither `dangerous` nor `effects`. */
+  readonly undeclared?: true;
   readonly description: string;
   readonly provenance: Provenance;
 }
 
 /** Those that somebody has added come first. */
 function listRows({ registry, toolset }: Equipment): readonly Row[] {
-  const rows = registry.tools.flatMap(({ name, origin, effects, repeat, dangerous, description }): readonly Row[] => {
+  const rows = registry.tools.flatMap((tool): readonly Row[] => {
+    const { name, origin, effects, repeat, dangerous, description } = tool;
+    const undeclared = dangerous && tool.undeclared === true ? { undeclared: true as const } : {};
     const explained = registry.explain(name).find((one) => one.kind === 'tool' && one.inForce && one.name === name);
     if (explained === undefined) return [];
     const { provenance } = explained;
@@ -77,7 +82,7 @@ function listRows({ registry, toolset }: Equipment): readonly Row[] {
         : plugin === builtInPlugins.folder
           ? join(toolset.folder.name, origin?.source ?? '')
           : describeProvenance(provenance);
-    return [{ name, plugin, origin: place, effects, repeat, dangerous, description, provenance }];
+    return [{ name, plugin, origin: place, effects, repeat, dangerous, ...undeclared, description, provenance }];
   });
   const isBuiltIn = ({ plugin }: Row): boolean => plugin === builtInPlugins.files;
   return [...rows.filter((row) => !isBuiltIn(row)), ...rows.filter(isBuiltIn)];
