@@ -25,8 +25,10 @@ async function list(
 }
 
 test('a table with origin, effects and gate, that fits the terminal', async () => {
-  const { exitCode, text } = await list({ 'plugins/remove.mjs': remove });
+  const silent = remove.replace("'remove_all'", "'silent'").replace('dangerous: true,', '');
+  const { exitCode, text } = await list({ 'plugins/remove.mjs': remove, 'plugins/silent.mjs': silent });
   expect(exitCode).toBe(0);
+  expect(text).toMatch(/^silent +folder +plugins\/silent\.mjs +external +undeclared +Removes/m);
   expect(text).toMatch(/^tool +owner +origin +effects +gate +description\n/);
   expect(text).toMatch(/^remove_all +folder +plugins\/remove\.mjs +external +dangerous +Removes/m);
   expect(text).toMatch(/^read_file +files +built in +none +/m);

@@ -44,9 +44,10 @@ export async function listTools({ tree, json, ...place }: ListOptions, host: Hos
       ...(asking ? [{ title: 'environment' }] : []),
       { title: 'description' },
     ];
-    const cells = rows.map(({ name, plugin, origin, effects, dangerous, environment, description }) => {
+    const cells = rows.map(({ name, plugin, origin, effects, dangerous, undeclared, environment, description }) => {
       const variables = asking ? [environment.join(' ')] : [];
-      return [name, plugin, origin, effects, dangerous ? 'dangerous' : '', ...variables, description];
+      const gate = undeclared === true ? 'undeclared' : 'dangerous';
+      return [name, plugin, origin, effects, dangerous ? gate : '', ...variables, description];
     });
     const { folder } = equipment.toolset;
     const missing = `There is no tools folder \`${toPrintable(folder.name)}\`; \`--tools DIR\` names another.`;
@@ -65,6 +66,8 @@ interface Row {
   readonly dangerous: boolean;
   /** Environment variables that the tool declares. */
   readonly environment: readonly string[];
+  /** It is asked about because it says neither `dangerous` nor `effects`. */
+  readonly undeclared?: true;
   readonly description: string;
   readonly provenance: Provenance;
 }
@@ -73,6 +76,7 @@ interface Row {
 function listRows({ registry, toolset }: Equipment): readonly Row[] {
   const rows = registry.tools.flatMap((tool): readonly Row[] => {
     const { name, origin, effects, repeat, dangerous, environment = [], description } = tool;
+    const undeclared = dangerous && tool.undeclared === true ? { undeclared: true as const } : {};
     const explained = registry.explain(name).find((one) => one.kind === 'tool' && one.inForce && one.name === name);
     if (explained === undefined) return [];
     const { provenance } = explained;
@@ -83,7 +87,8 @@ function listRows({ registry, toolset }: Equipment): readonly Row[] {
         : plugin === builtInPlugins.folder
           ? join(toolset.folder.name, origin?.source ?? '')
           : describeProvenance(provenance);
-    return [{ name, plugin, origin: place, effects, repeat, dangerous, environment, description, provenance }];
+    const declared = { effects, repeat, dangerous, ...undeclared, environment };
+    return [{ name, plugin, origin: place, ...declared, description, provenance }];
   });
   const isBuiltIn = ({ plugin }: Row): boolean => plugin === builtInPlugins.files;
   return [...rows.filter((row) => !isBuiltIn(row)), ...rows.filter(isBuiltIn)];

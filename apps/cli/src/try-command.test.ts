@@ -211,9 +211,13 @@ test('a refused file ends with 1, and nothing of it runs; other files of the fol
   expect(await tryFile(toSlug(), [], { files })).toMatchObject({ exitCode: 0, stderr: '' });
 });
 
-test('warnings are told and cost nothing; an example that does not fit the schema does', async () => {
-  const warned = await tryFile(toSlug().replace(' dangerous: false,', ''));
-  expect(warned).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('warning tool.dangerous.missing') });
+test('warnings are told, and what declares nothing needs a yes; an example that does not fit the schema fails', async () => {
+  const undeclared = toSlug().replace(' dangerous: false,', '');
+  const warning = expect.stringContaining('warning tool.dangerous.missing');
+  expect(await tryFile(undeclared, ['--allow', 'make_slug'])).toMatchObject({ exitCode: 0, stdout: warning });
+  const denied = await tryFile(undeclared);
+  expect(denied).toMatchObject({ exitCode: 1, stdout: warning });
+  expect(denied.stdout).toContain('approve it. `make_slug` says neither `dangerous` nor `effects`.');
   const unfit = await tryFile(toSlug().replace("title: 'Milk'", 'title: 3'));
   expect(unfit).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('error tool.example.invalid') });
 });

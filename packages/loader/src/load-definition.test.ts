@@ -143,11 +143,16 @@ test('what is read of a definition is what the file declares when it runs', asyn
         environment,
         command,
         passing,
+        undeclared,
+        dangerous,
         ...rest
       } = reading.metadata;
       const module: { readonly default: Tool } = await import(/* @vite-ignore */ file);
       expect(module.default).toMatchObject({
         ...rest,
+        // What declares nothing is taken for dangerous once it is found in a folder.
+        dangerous: dangerous && !undeclared,
+        ...(undeclared ? { undeclared } : {}),
         inputSchema: { schema: parameters },
         outputSchema: returns && { schema: returns },
       });
