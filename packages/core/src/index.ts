@@ -85,7 +85,7 @@ export {
 } from './policy.ts';
 export { toPrintable, toPrintableBlock, unprintable } from './printable.ts';
 export type { Prompt, PromptView, RenderedPrompt } from './prompt.ts';
-export { hasMask, type Redactor } from './redactor.ts';
+export { hasMask, type Redactor, type Vault } from './redactor.ts';
 export { isStagedResource, type ResourceTransaction, type StagedResource, type Touched } from './resource.ts';
 export {
   defineResource,

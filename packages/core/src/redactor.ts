@@ -14,6 +14,19 @@ export interface Redactor {
   digest?(json: Json): string;
 }
 
+/**
+ * Keeps, sealed, what calls and plans that have not ended need and the log has only masks of. `sealedFiles` of
+ * `@holdfast/session/redact` makes one. One process uses it at a time: the one that writes the session's log.
+ */
+export interface Vault {
+  /** Keeps `text` under `name`, in place of what was there. It can only be read with the same `bound`. @throws what keeps it from that. */
+  put(name: string, bound: string, text: string): void;
+  /** `undefined`: there is nothing under that name, or it was sealed with another key, or for another `bound`. */
+  get(name: string, bound: string): string | undefined;
+  delete(name: string): void;
+  names(): readonly string[];
+}
+
 const mask = /\[redacted:[0-9a-f]{12}\]/;
 
 /** Whether a mask stands anywhere in `json`: what it was cannot be had back. */

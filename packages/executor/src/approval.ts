@@ -9,6 +9,7 @@ import {
 import type { LogEntry } from '@holdfast/session';
 import type { CallScope } from './call-scope.ts';
 import { digestCall, digestTool } from './digest.ts';
+import { sealCall } from './masked-calls.ts';
 
 const unanswered = Symbol('unanswered');
 const tooLate = Symbol('too late');
@@ -58,6 +59,8 @@ export function reportRequest(
 ): void {
   const event = { type: 'approval-request', pending } as const;
   const direct = run === undefined && parent === undefined;
+  const { callId: id, name } = pending;
+  if (direct) sealCall(session, {}, { id, name, arguments: rawArguments });
   // Made of JSON; an interface does not say so to the compiler.
   session.record({ ...event, ...(direct ? { rawArguments } : {}) } as unknown as LogEntry);
   emit?.(event);

@@ -17,7 +17,7 @@ import { noteEarlierLife, withEarlierDoubt } from './earlier-doubt.ts';
 import { type Ending, failure, thrownCode } from './ending.ts';
 import type { IdentifiedCall } from './identified-call.ts';
 import { type Invoked, invoke, waitForAnswer } from './invoke.ts';
-import { keepCalls } from './masked-calls.ts';
+import { keepCalls, sealCall } from './masked-calls.ts';
 import { parseArguments } from './parse-arguments.ts';
 import { type Ended, endOfLife, permit, takeCall } from './permit.ts';
 import { recordEnd } from './record-end.ts';
@@ -197,6 +197,7 @@ export function enter(prepared: Prepared, trail: Trail, scope: CallScope): Enter
       const entry = { type: 'tool-call-start', callId: call.id, name: tool.name, repeat, input };
       const reserved = trail.reservations?.get(call.id);
       const start = { ...entry, ...toPlace(trail, scope) };
+      if (isDirect(scope)) sealCall(scope.session, {}, trail.call);
       scope.session.record(reserved === undefined ? start : { ...start, reserved });
     }
     const transaction = scope.state.begin();
@@ -216,6 +217,10 @@ function toPlace({ call }: Trail, { parent, run }: CallScope): JsonObject {
   const place = run === undefined ? {} : { run: run.startSeq, turn: run.turn };
   if (parent !== undefined) return { parentId: parent.call.id, ...place };
   return run === undefined ? { rawArguments: call.arguments } : place;
+}
+
+function isDirect({ parent, run }: CallScope): boolean {
+  return parent === undefined && run === undefined;
 }
 
 const reach = { none: 0, state: 1, external: 2 };

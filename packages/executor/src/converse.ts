@@ -20,7 +20,7 @@ import { countLast, giveFeedback, isGuided } from './feedback.ts';
 import type { IdentifiedCall } from './identified-call.ts';
 import { judgeAnswer } from './judge-answer.ts';
 import type { EndOfLife } from './lifetime.ts';
-import { dropCalls, keepCalls, refuseMasked } from './masked-calls.ts';
+import { dropCalls, keepCalls, refuseMasked, sealCall } from './masked-calls.ts';
 import { type Page, renderTracked } from './render-tracked.ts';
 import { identify, runTurn, toToolMessage } from './run-turn.ts';
 import { learnArguments } from './secrets.ts';
@@ -254,6 +254,7 @@ function takeMessage(
   messages.push({ role: 'assistant', text, calls: asked, providerMetadata });
   const { startSeq: run, turn } = position;
   note(scope, { type: 'model-message', run, turn, text, calls: asked, reason, usage, providerMetadata });
+  for (const call of calls) sealCall(scope.session, { run, turn }, call);
 }
 
 function finish(

@@ -1,7 +1,7 @@
-import { HoldfastError, hasMask } from '@holdfast/core';
-import type { Session } from '@holdfast/session';
+import { HoldfastError, hasMask, isPlainObject } from '@holdfast/core';
+import { openSealed, type Session, sealContent } from '@holdfast/session';
 import { type Ending, failure } from './ending.ts';
-import type { IdentifiedCall } from './identified-call.ts';
+import { type IdentifiedCall, identifyCall } from './identified-call.ts';
 
 /** Calls that wait, with their arguments as they came: the log has masks in them. For as long as the process has the session. */
 const waiting = new WeakMap<Session, Map<string, readonly IdentifiedCall[]>>();
@@ -20,14 +20,32 @@ export function keepCalls(session: Session, place: CallPlace, calls: readonly Id
   waiting.set(session, kept.set(keyOf(place), calls));
 }
 
-/** The calls that were kept, or those `recorded`. */
+/** Keeps the arguments of a call for other processes until it has ended, if the log gets masks of them and the session has a vault. */
+export function sealCall(
+  session: Session,
+  place: CallPlace,
+  { id, name, arguments: raw }: Omit<IdentifiedCall, 'problem'>,
+): void {
+  sealContent(session, { ...place, callId: id }, { name, arguments: raw });
+}
+
+/** The call with its arguments where they were sealed, or as it was recorded. */
+function openCall(session: Session, place: CallPlace, call: IdentifiedCall): IdentifiedCall {
+  const { id, name, arguments: masked } = call;
+  if (!hasMask(masked)) return call;
+  const content = openSealed(session, { ...place, callId: id }, { name, arguments: masked });
+  if (!isPlainObject(content)) return call;
+  return identifyCall({ id, name, arguments: content['arguments'] }, () => id);
+}
+
+/** The calls that were kept or sealed, or those `recorded`. */
 export function takeCalls(
   session: Session,
   place: CallPlace,
   recorded: readonly IdentifiedCall[],
 ): readonly IdentifiedCall[] {
   const kept = waiting.get(session);
-  return kept?.get(keyOf(place)) ?? recorded;
+  return kept?.get(keyOf(place)) ?? recorded.map((call) => openCall(session, place, call));
 }
 
 /** The calls have ended. */

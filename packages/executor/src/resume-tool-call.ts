@@ -67,7 +67,7 @@ export async function recoverSession(options: CallOptions): Promise<RecoveredSes
         // Meanwhile somebody else may have settled it.
         const found = scope.session.openCall({ callId });
         const open = isBegun(found) ? found : undefined;
-        const outcome = open && (await recoverCall(identify(open), open, scope));
+        const outcome = open && (await recoverCall(identify(open, scope), open, scope));
         if (outcome !== undefined) {
           outcomes.push(outcome);
           dropCalls(scope.session, { callId });
@@ -90,7 +90,7 @@ function begunCalls(session: Session): readonly BegunCall[] {
 }
 
 async function goOn(open: OpenCall, scope: CallScope): Promise<Outcome | Suspended> {
-  const [call = identify(open)] = takeCalls(scope.session, { callId: open.callId }, []);
+  const call = identify(open, scope);
   const outcome = isBegun(open) ? await recoverCall(call, open, scope) : undefined;
   const refusal = giveUp(call, scope) ?? refuseMasked(call);
   const ended = outcome ?? (await conductCall(call, { ...scope, resuming: true }, { refusal }));
@@ -103,8 +103,9 @@ function giveUp({ name }: IdentifiedCall, scope: CallScope): Ending | undefined 
   return scope.session.content === 'none' ? endOfLife({ tool: { name } }, scope)?.ending : undefined;
 }
 
-function identify({ callId, name, rawArguments }: OpenCall): IdentifiedCall {
-  return identifyCall({ id: callId, name, arguments: rawArguments }, () => callId);
+function identify({ callId, name, rawArguments }: OpenCall, { session }: CallScope): IdentifiedCall {
+  const recorded = identifyCall({ id: callId, name, arguments: rawArguments }, () => callId);
+  return takeCalls(session, { callId }, [recorded])[0] ?? recorded;
 }
 
 function findCall({ session, lifetime }: CallScope, callId: string): OpenCall {

@@ -1,11 +1,12 @@
 import { type Clock, HoldfastError, hasMask, type Json } from '@holdfast/core';
 import type { Caller } from '@holdfast/executor';
-import type { OpenPlan, Session } from '@holdfast/session';
+import { type OpenPlan, openSealed, type Session } from '@holdfast/session';
 import type { TraceHead } from './build-trace.ts';
 import type { CheckedPlan } from './check-plan.ts';
 import { findKeptPlan } from './kept-plans.ts';
 import { hasEnded, toCallId } from './node-facts.ts';
 import { type BegunPlan, performPlan } from './perform-plan.ts';
+import type { Plan } from './plan.ts';
 import { claimPlan } from './plan-claims.ts';
 import { type PlanLog, readPlanHead, readPlanLog } from './plan-log.ts';
 import { checkRunOptions, checkSurroundings, type RunPlanOptions } from './plan-options.ts';
@@ -90,12 +91,17 @@ interface FoundPlan {
 async function findPlan(head: TraceHead, session: Session, options: ResumePlanOptions): Promise<FoundPlan> {
   const known = options.plan ?? findKeptPlan(session, head.run)?.checked;
   const { tools, functions, limits } = options;
+  const recorded = head.plan as unknown as Json;
+  const sealed =
+    known === undefined && hasMask(recorded) ? openSealed(session, { plan: head.run }, recorded) : undefined;
   const checked =
-    known === undefined ? await checkAgain(head.plan, { tools, functions, limits }) : await fitToTools(known, options);
-  const fromLog = known === undefined;
+    known === undefined
+      ? await checkAgain((sealed as Plan | undefined) ?? head.plan, { tools, functions, limits })
+      : await fitToTools(known, options);
+  const fromLog = known === undefined && sealed === undefined;
   if (checked.digest === head.digest) return { checked, fromLog };
   // Masks have made another one of it.
-  if (fromLog && hasMask(head.plan as unknown as Json)) return { checked, fromLog };
+  if (fromLog && hasMask(recorded)) return { checked, fromLog };
   throw new HoldfastError(
     'plan.mismatch',
     `The run ${head.run} is one of another plan: its digest is \`${head.digest}\`, not \`${checked.digest}\`.`,

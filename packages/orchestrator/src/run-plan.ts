@@ -1,6 +1,6 @@
 import { type Clock, HoldfastError, type Json, type JsonObject } from '@holdfast/core';
 import type { Caller } from '@holdfast/executor';
-import { type LogEntry, maskRecord, type Session } from '@holdfast/session';
+import { type LogEntry, maskRecord, type Session, sealContent } from '@holdfast/session';
 import { type CheckedPlan, checkPlan } from './check-plan.ts';
 import { checkedWith } from './checked-plans.ts';
 import { type BegunPlan, performPlan } from './perform-plan.ts';
@@ -136,6 +136,7 @@ function beginRun({ plan, digest }: CheckedPlan, { session, run, request, atMs }
     atMs,
   };
   session.record(entry);
+  sealContent(session, { plan: run }, entry['document'] ?? null);
   const shown = maskRecord(entry, session.redactor);
   const count = plan.nodes.length;
   return {

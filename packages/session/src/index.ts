@@ -13,6 +13,7 @@ export type { OpenPlan, OpenRun, OpenWork } from './open-work.ts';
 export { maskRecord } from './redact-record.ts';
 export { type ReplayOptions, replay } from './replay.ts';
 export type { Reservation } from './reservation.ts';
+export { openSealed, type SealedPlace, sealContent } from './sealed.ts';
 export type { Session, SessionOptions, SessionSnapshot } from './session.ts';
 export type { ExportedSlice, SessionExport } from './session-export.ts';
 export type { SessionTransaction } from './session-transaction.ts';

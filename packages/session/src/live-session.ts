@@ -1,12 +1,4 @@
-import {
-  type Clock,
-  describeThrown,
-  HoldfastError,
-  type Redactor,
-  type SessionEvent,
-  type Slice,
-  systemClock,
-} from '@holdfast/core';
+import { type Clock, describeThrown, HoldfastError, type SessionEvent, type Slice, systemClock } from '@holdfast/core';
 import { checkEntry, checkRetention } from './check-entry.ts';
 import { CloseListeners } from './close-listeners.ts';
 import {
@@ -22,6 +14,7 @@ import type { CallPlace, OpenCall } from './open-call.ts';
 import { type OpenWork, OpenWorkLedger } from './open-work.ts';
 import { RecordListeners } from './record-listeners.ts';
 import { checkContent, maskExport, maskRecord, withoutContent } from './redact-record.ts';
+import { tendVault } from './sealed.ts';
 import type { Session, SessionOptions, SessionSnapshot } from './session.ts';
 import { readExport, type SessionExport, toExport } from './session-export.ts';
 import { checkNonce, createNonce, createSessionId } from './session-id.ts';
@@ -47,14 +40,13 @@ function startSession(
     clock = systemClock,
     id = createSessionId(clock.now()),
     nonce = createNonce(),
-    redactor,
-    content,
+    ...options
   }: SessionOptions,
   forkedFrom?: ForkOrigin,
 ): Session {
-  checkContent(content);
+  checkContent(options.content);
   checkNonce(nonce);
-  const session = new LiveSession({ id, nonce, forkedFrom, store, clock, table, redactor, content, seq: 0 });
+  const session = new LiveSession({ ...options, id, nonce, forkedFrom, store, clock, table, seq: 0 });
   table.unnoted.length = 0;
   const origin = forkedFrom && { forkedFrom };
   try {
@@ -70,6 +62,7 @@ function startSession(
     abandonStore(store);
     throw error;
   }
+  tendVault(session, []);
   return session;
 }
 
@@ -77,7 +70,8 @@ export class LiveSession implements Session, TransactionRoot {
   readonly id: string;
   readonly nonce: string;
   readonly table: SliceTable;
-  readonly redactor: Redactor | undefined;
+  readonly redactor: SessionOptions['redactor'];
+  readonly vault: SessionOptions['vault'];
   readonly content: 'full' | 'none';
   readonly #clock: Clock;
   readonly #store: SessionStore;
@@ -95,24 +89,25 @@ export class LiveSession implements Session, TransactionRoot {
   #closed = false;
   #closing: Promise<void> | undefined;
 
-  constructor(parts: {
-    readonly id: string;
-    readonly nonce: string;
-    readonly store: SessionStore;
-    readonly clock: Clock;
-    readonly table: SliceTable;
-    readonly redactor: Redactor | undefined;
-    readonly content?: 'full' | 'none' | undefined;
-    readonly seq: number;
-    readonly forkedFrom?: ForkOrigin | undefined;
-    readonly openWork?: OpenWorkLedger;
-    readonly snapshotSeq?: number;
-  }) {
+  constructor(
+    parts: Pick<SessionOptions, 'redactor' | 'vault' | 'content'> & {
+      readonly id: string;
+      readonly nonce: string;
+      readonly store: SessionStore;
+      readonly clock: Clock;
+      readonly table: SliceTable;
+      readonly seq: number;
+      readonly forkedFrom?: ForkOrigin | undefined;
+      readonly openWork?: OpenWorkLedger;
+      readonly snapshotSeq?: number;
+    },
+  ) {
     this.id = parts.id;
     this.nonce = parts.nonce;
     this.#openWork = parts.openWork ?? new OpenWorkLedger();
     this.table = parts.table;
     this.redactor = parts.redactor;
+    this.vault = parts.vault;
     this.content = parts.content ?? 'full';
     this.#store = parts.store;
     this.#clock = parts.clock;
@@ -180,8 +175,7 @@ export class LiveSession implements Session, TransactionRoot {
 
   restore({ sessionId, seq, states }: SessionSnapshot): void {
     checkRestorable({ sessionId, states }, this.id, this.table);
-    const replayed = seq > this.#snapshotSeq;
-    const slices = replayed ? {} : { slices: toRestoredSlices(states, this.table) };
+    const slices = seq > this.#snapshotSeq ? {} : { slices: toRestoredSlices(states, this.table) };
     this.write({ type: 'restore', toSeq: seq, ...slices }, () => this.table.restore(states));
   }
 
@@ -190,8 +184,7 @@ export class LiveSession implements Session, TransactionRoot {
   }
 
   fork(options: Omit<SessionOptions, 'slices'> = {}): Session {
-    const { redactor, content } = this;
-    const own = { clock: this.#clock, redactor, content };
+    const own = { clock: this.#clock, redactor: this.redactor, content: this.content };
     return startSession(this.table.fork(), { ...own, ...options }, { sessionId: this.id, seq: this.#seq });
   }
 

@@ -1,11 +1,13 @@
 import { createHmac } from 'node:crypto';
-import { decodeJson, HoldfastError, isPlainObject, type Json, type Redactor } from '@holdfast/core';
+import { decodeJson, isPlainObject, type Json, type Redactor } from '@holdfast/core';
 import { KnownSecrets } from './redact-known.ts';
 import { createNameTest, defaultSecretKeys } from './redact-names.ts';
 import { createShapeSearch, defaultSecretPatterns } from './redact-shapes.ts';
 import { isMask, type Masking, redactText } from './redact-text.ts';
+import { deriveKey } from './redaction-key.ts';
+import { sealedFiles } from './sealed-files.ts';
 
-export { defaultSecretKeys, defaultSecretPatterns };
+export { defaultSecretKeys, defaultSecretPatterns, sealedFiles };
 
 export interface RedactorOptions {
   /**
@@ -24,7 +26,6 @@ export interface RedactorOptions {
   readonly patterns?: readonly RegExp[];
 }
 
-const minKeyBytes = 16;
 /** Masks that are remembered. */
 const maxMasks = 100;
 /** Far more than it takes, unless somebody has made it so that each round gives work to the next. */
@@ -45,13 +46,7 @@ export function createRedactor({
   keys = defaultSecretKeys,
   patterns = defaultSecretPatterns,
 }: RedactorOptions): Redactor {
-  const bytes = typeof key === 'string' ? new TextEncoder().encode(key) : Uint8Array.from(key);
-  if (bytes.length < minKeyBytes) {
-    throw new HoldfastError(
-      'options.invalid',
-      `\`key\` must have at least ${minKeyBytes} bytes, got ${bytes.length}: who can guess it can guess secrets by their masks.`,
-    );
-  }
+  const bytes = deriveKey(key, 'mask');
   const hmac = (text: string): string => createHmac('sha256', bytes).update(text, 'utf8').digest('hex');
   const known = new KnownSecrets(secrets);
   const masks = new Map<string, string>();

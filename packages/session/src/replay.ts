@@ -8,11 +8,13 @@ import {
   type Redactor,
   type Slice,
   systemClock,
+  type Vault,
 } from '@holdfast/core';
 import { LiveSession } from './live-session.ts';
 import { type LogRecord, memoryStore, type SessionStore } from './log.ts';
 import { OpenWorkLedger } from './open-work.ts';
 import { applyRecord, Rebuilding } from './rebuilding.ts';
+import { tendVault } from './sealed.ts';
 import type { Session } from './session.ts';
 import type { ForkOrigin } from './session-snapshot.ts';
 
@@ -26,6 +28,8 @@ export interface ReplayOptions {
   readonly clock?: Clock;
   /** As that of `createSession`: for what follows. */
   readonly redactor?: Redactor | undefined;
+  /** As that of `createSession`: with what the process before has kept in it. */
+  readonly vault?: Vault | undefined;
 }
 
 /**
@@ -37,24 +41,27 @@ export interface ReplayOptions {
  * schema refuses.
  */
 export function replay(records: readonly LogRecord[], options: ReplayOptions = {}): Session {
-  const { store = memoryStore(records), clock = systemClock, redactor } = options;
+  const { store = memoryStore(records), clock = systemClock, redactor, vault } = options;
   let snapshotSeq: number | undefined;
   const { start, rebuilding, openWork } = rebuild(records, options, ({ type, seq }) => {
     if (type === 'snapshot') snapshotSeq = seq;
   });
   openWork.interrupt();
-  return new LiveSession({
+  const session = new LiveSession({
     id: start.sessionId,
     nonce: start.nonce,
     store,
     clock,
     table: rebuilding.finish(),
     redactor,
+    vault,
     seq: start.seq + records.length,
     forkedFrom: start.forkedFrom,
     openWork,
     ...(snapshotSeq !== undefined && { snapshotSeq }),
   });
+  tendVault(session, records);
+  return session;
 }
 
 /** What records have made. */

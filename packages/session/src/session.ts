@@ -1,4 +1,4 @@
-import type { Clock, Redactor, SessionEvent, SessionReader, Slice } from '@holdfast/core';
+import type { Clock, Redactor, SessionEvent, SessionReader, Slice, Vault } from '@holdfast/core';
 import type { LogEntry, LogRecord, SessionStore } from './log.ts';
 import type { CallPlace, OpenCall } from './open-call.ts';
 import type { OpenWork } from './open-work.ts';
@@ -22,6 +22,11 @@ export interface SessionOptions {
   /** Masks secrets in events before reducers see them, and in every record before it is written. Forks have the same. */
   readonly redactor?: Redactor | undefined;
   /**
+   * With a redactor: keeps the arguments of calls that wait or were begun until they have ended, so that another process can go on with
+   * them. For this session alone. Without one they are gone with the process.
+   */
+  readonly vault?: Vault | undefined;
+  /**
    * `none` keeps arguments, values, texts and state out of the log, which then tells who did what when and how it ended, and cannot
    * be replayed. Default `full`.
    */
@@ -42,6 +47,7 @@ export interface Session extends SessionReader {
   /** `''` where the log has none. */
   readonly nonce: string;
   readonly redactor: Redactor | undefined;
+  readonly vault: Vault | undefined;
   /** Whether its log has arguments, values, texts and state. */
   readonly content: 'full' | 'none';
   /**
