@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 
 const folder = fileURLToPath(new URL('../training/', import.meta.url));
 
@@ -11,7 +11,9 @@ function hasPython(): boolean {
 }
 
 test.skipIf(!hasPython())('the generator, the tokenizer and the cases of the tiny model keep what they promise', () => {
-  const { status, stderr } = spawnSync('python3', ['-B', '-m', 'unittest'], { cwd: folder, encoding: 'utf8' });
+  const long = inject('long');
+  const env = { ...process.env, ...(long > 0 ? { HOLDFAST_LONG: String(long) } : {}) };
+  const { status, stderr } = spawnSync('python3', ['-B', '-m', 'unittest'], { cwd: folder, encoding: 'utf8', env });
   expect(stderr).toMatch(/Ran \d{2,} tests[\s\S]*\nOK/);
   expect(status).toBe(0);
 });

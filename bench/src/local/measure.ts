@@ -6,5 +6,5 @@ import { measureMemory } from './memory.ts';
 
 /** What the packaged model costs: loaded, asked, and kept. */
 export async function measureLocal(extent: Extent = everything): Promise<readonly Report[]> {
-  return [await measureLoading(extent), ...(await measureAnswers(extent)), await measureMemory()];
+  return [await measureLoading(extent), ...(await measureAnswers(extent)), await measureMemory(extent)];
 }

@@ -1,9 +1,9 @@
-// Measures what a loaded model takes of this process's memory and prints figures as JSON. Runs with --expose-gc.
+// Measures what a loaded model takes of this process's memory and prints figures as JSON. Runs with --expose-gc and how many answers.
 import type { Figure } from '../report.ts';
 import { readModelFile } from './bare-binding.ts';
 import { answer, createRequests, loadTiny } from './tiny-model.ts';
 
-const asked = 50;
+const asked = Number(process.argv[2]);
 
 const collectGarbage = globalThis.gc;
 if (collectGarbage === undefined) throw new Error('memory is measured with --expose-gc');

@@ -94,7 +94,7 @@ test('whatever is asked with whatever tools: it ends, with calls of offered tool
         expect(await play(request, tools, reply)).toEqual(played);
       },
     ),
-    { numRuns: 300 },
+    { numRuns: 50 },
   );
 });
 

@@ -81,7 +81,7 @@ test('a policy of any making: what is certain is so in every order, and what is 
         }
       }
     }),
-    { numRuns: 500 },
+    { numRuns: 80 },
   );
-  expect(certain).toBeGreaterThan(50);
+  expect(certain).toBeGreaterThan(4);
 });

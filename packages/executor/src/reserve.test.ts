@@ -553,6 +553,6 @@ test('whatever `reserve` answers or throws, the call ends once, and its tool beg
       expect(ends()).toHaveLength(1);
       if (throws) expect(kind).toBe('denied');
     }),
-    { numRuns: 300 },
+    { numRuns: 50 },
   );
 });

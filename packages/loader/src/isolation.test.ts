@@ -71,7 +71,8 @@ let count = 0;
 /** A number of seconds that no other program is told to sleep for. */
 function sleepTime(): string {
   count += 1;
-  return `1000.${process.pid}${count}`;
+  // Of one length each, so that none is found in another one.
+  return `1000.${String(process.pid).padStart(8, '0')}${String(count).padStart(4, '0')}`;
 }
 
 /** How each harm is tried, and what comes of it where it is stopped. */
@@ -206,15 +207,18 @@ const attempts: Readonly<Record<Harm, (attempt: Attempt) => Promise<void>>> = {
       for (const one of [server, abstract, datagrams]) one.close();
     }
   },
-  async files({ run }) {
+  async files({ run, tier }) {
     const folder = testFolder();
+    const canary = `holdfast-canary-${process.pid}`;
     // What tools must not change, of all files, and places for files of anybody.
     const kept = ['holdfast.lock', 'holdfast.config.ts', '.holdfast/sessions/1.jsonl', 'plugins/other.mjs'];
     for (const path of kept) {
       mkdirSync(dirname(join(folder, path)), { recursive: true });
       writeFileSync(join(folder, path), 'as it was');
     }
-    const places = ['/tmp', '/var/tmp', '/run', '/dev', '/dev/shm', '/etc', '/', homedir(), folder];
+    // Where nothing stops it, it tries this test's folder alone.
+    const elsewhere = ['/tmp', '/var/tmp', '/run', '/dev', '/dev/shm', '/etc', '/', homedir()];
+    const places = tier === 'sandbox' ? [...elsewhere, folder] : [folder];
     const source = `import { appendFileSync, mkdirSync, rmSync, symlinkSync, chmodSync, writeFileSync } from 'node:fs';
       const tries = {
         write: (path) => appendFileSync(path, 'x'), remove: (path) => rmSync(path), mode: (path) => chmodSync(path, 0o777),
@@ -224,7 +228,7 @@ const attempts: Readonly<Record<Harm, (attempt: Attempt) => Promise<void>>> = {
       const attempt = (what, run) => { try { run(); done.push(what); } catch {} };
       export function run({ kept, places }) {
         for (const path of kept) for (const [name, run] of Object.entries(tries)) attempt(name + ' ' + path, () => run(path));
-        for (const place of places) for (const make of made) attempt(place, () => make(place + '/holdfast-canary'));
+        for (const place of places) for (const make of made) attempt(place, () => make(place + '/${canary}'));
         return done;
       }`;
     const input = { kept: kept.map((path) => join(folder, path)), places };
@@ -232,7 +236,7 @@ const attempts: Readonly<Record<Harm, (attempt: Attempt) => Promise<void>>> = {
       expect(await run(source, input)).toEqual([]);
       for (const path of kept) expect(readFileSync(join(folder, path), 'utf8')).toBe('as it was');
     } finally {
-      for (const place of places) rmSync(join(place, 'holdfast-canary'), { recursive: true, force: true });
+      for (const place of places) rmSync(join(place, canary), { recursive: true, force: true });
     }
   },
   async signals({ run }) {

@@ -24,7 +24,7 @@ test('what is written as a literal reads back equal', async () => {
       expect(reading).toMatchObject({ type: 'read' });
       expect(reading.type === 'read' && reading.value).toStrictEqual(JSON.parse(literal));
     }),
-    { numRuns: 300 },
+    { numRuns: 50 },
   );
 });
 

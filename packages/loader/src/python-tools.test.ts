@@ -75,21 +75,60 @@ async function run(
   return await call(project, calling);
 }
 
+interface Row {
+  readonly def: string;
+  readonly code?: string;
+  readonly parameters?: string;
+  readonly input?: JsonObject;
+}
+
+/** Calls the function of each file, by its name here. One reading serves them all, as each starts a Python. */
+async function runEach(rows: Readonly<Record<string, Row>>): Promise<Readonly<Record<string, Called>>> {
+  const files = Object.values(rows).map(({ input: _, ...file }, index) => [
+    `plugins/x${index}.py`,
+    pythonFile(`x${index}`, file),
+  ]);
+  await using project = await createProject(Object.fromEntries(files));
+  const { tools, diagnostics, close } = await loadTools(project.plugins);
+  try {
+    expect(diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
+    const called: Record<string, Called> = {};
+    for (const [index, [name, { input = {} }]] of Object.entries(rows).entries()) {
+      called[name] = await callTool(
+        tools.find((tool) => tool.name === `x${index}`),
+        input,
+      );
+    }
+    return called;
+  } finally {
+    await close();
+  }
+}
+
 const none = '{"type": "object", "properties": {}}';
 const two = '{"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "string"}}, "required": ["a"]}';
 
 describe.skipIf(!python.available)('with Python', () => {
-  test.each([
-    ['by its name', 'def work(a, b="none"): return [a, b]', { a: 1, b: 'ü😀\n' }, [1, 'ü😀\n']],
-    ['by its name, with its default', 'def work(b="none", *, a): return [a, b]', { a: 1 }, [1, 'none']],
-    ['by names that it gathers', 'def work(**given): return given', { a: 1, b: 'x' }, { a: 1, b: 'x' }],
-    ['all in one', 'def work(given): return given', { a: 1, b: 'x' }, { a: 1, b: 'x' }],
-    ['not at all', 'def work(): return "nothing"', { a: 1 }, 'nothing'],
-  ])('a function gets its arguments %s', async (_, def, input, value) => {
-    expect(await run(def, { input, parameters: two })).toEqual({ value });
+  test('a function gets its arguments by name, with defaults, gathered, all in one, or not at all', async () => {
+    const row = (def: string, input: JsonObject): Row => ({ def, input, parameters: two });
+    expect(
+      await runEach({
+        byName: row('def work(a, b="none"): return [a, b]', { a: 1, b: 'ü😀\n' }),
+        withDefault: row('def work(b="none", *, a): return [a, b]', { a: 1 }),
+        gathered: row('def work(**given): return given', { a: 1, b: 'x' }),
+        allInOne: row('def work(given): return given', { a: 1, b: 'x' }),
+        notAtAll: row('def work(): return "nothing"', { a: 1 }),
+      }),
+    ).toEqual({
+      byName: { value: [1, 'ü😀\n'] },
+      withDefault: { value: [1, 'none'] },
+      gathered: { value: { a: 1, b: 'x' } },
+      allInOne: { value: { a: 1, b: 'x' } },
+      notAtAll: { value: 'nothing' },
+    });
   });
 
-  test.each([
+  const answers: readonly (readonly [string, string, unknown])[] = [
     ['a coroutine', 'async def work():\n  import asyncio\n  await asyncio.sleep(0)\n  return 1', 1],
     ['what can be awaited', 'async def later(): return 1\ndef work(): return later()', 1],
     ['None', 'def work(): pass', null],
@@ -97,11 +136,14 @@ describe.skipIf(!python.available)('with Python', () => {
     ['keys that are numbers', 'def work(): return {2023: 5, None: 1}', { 2023: 5, null: 1 }],
     ['text that looks like an answer', 'def work(): return "\\n{\\"type\\": \\"threw\\"}\\n"', '\n{"type": "threw"}\n'],
     ['a large text', 'def work(): return len("x" * 1000000) * "y"', 'y'.repeat(1_000_000)],
-  ])('%s is an answer', async (_, def, value) => {
-    expect(await run(def)).toEqual({ value });
+  ];
+
+  test('what is an answer', async () => {
+    const called = await runEach(Object.fromEntries(answers.map(([name, def]) => [name, { def }])));
+    expect(called).toEqual(Object.fromEntries(answers.map(([name, , value]) => [name, { value }])));
   });
 
-  test.each([
+  const noAnswers: readonly (readonly [string, string, string])[] = [
     ['NaN', 'return float("nan")', 'Out of range float values'],
     ['infinity', 'return {"a": [float("-inf")]}', 'Out of range float values'],
     ['a whole number without an end', 'return 10 ** 400', 'too large'],
@@ -118,11 +160,20 @@ describe.skipIf(!python.available)('with Python', () => {
       'class D(dict):\n    def items(self): raise SystemExit(3)\n  return D(a=1)',
       '3',
     ],
-  ])('%s is no answer', async (_, body, problem) => {
-    expect(await run(`def work():\n  ${body}`)).toEqual({ code: 'no JSON', message: expect.stringContaining(problem) });
+  ];
+
+  test('what is no answer', async () => {
+    const called = await runEach(
+      Object.fromEntries(noAnswers.map(([name, body]) => [name, { def: `def work():\n  ${body}` }])),
+    );
+    const expected = noAnswers.map(([name, , problem]) => [
+      name,
+      { code: 'no JSON', message: expect.stringContaining(problem) },
+    ]);
+    expect(called).toEqual(Object.fromEntries(expected));
   });
 
-  test.each([
+  const failures: readonly (readonly [string, string, string])[] = [
     ['an exception', 'raise ValueError("no\\n\\x1bway")', 'ValueError: no\n\\u{1b}way'],
     ['one without words', 'raise KeyError', 'KeyError'],
     ['one of its own', 'class Odd(Exception): pass\n  raise Odd(3)', 'Odd: 3'],
@@ -139,23 +190,36 @@ describe.skipIf(!python.available)('with Python', () => {
     ['memory', 'return len("x" * (64 << 30))', 'MemoryError'],
     // Elsewhere the system sets no limit.
     ...(process.platform === 'linux'
-      ? [['more memory than it may have', 'return len(bytearray(4 << 30))', 'MemoryError']]
+      ? ([['more memory than it may have', 'return len(bytearray(4 << 30))', 'MemoryError']] as const)
       : []),
-  ])('%s is a failure, of which a model hears in a line or two', async (_, body, message) => {
-    const { stack = '', ...thrown } = await run(`def work():\n  ${body}`);
-    expect(thrown).toEqual({ code: '', message });
-    expect(stack).toContain('Traceback');
+  ];
+
+  test('what is a failure, of which a model hears in a line or two', async () => {
+    const called = await runEach(
+      Object.fromEntries(failures.map(([name, body]) => [name, { def: `def work():\n  ${body}` }])),
+    );
+    const expected = failures.map(([name, , message]) => [
+      name,
+      { code: '', message, stack: expect.stringContaining('Traceback') },
+    ]);
+    expect(called).toEqual(Object.fromEntries(expected));
   });
 
-  test.each([
+  const ends: readonly (readonly [string, string, string])[] = [
     ['ends its process', 'import os; os._exit(3)', 'ended with code 3 before'],
     ['kills its process', 'import os, signal; os.kill(os.getpid(), signal.SIGKILL)', 'ended by SIGKILL before'],
     ['crashes', 'import ctypes; ctypes.string_at(0)', 'ended by SIGSEGV before'],
-  ])('a tool that %s costs its call', async (_, body, what) => {
-    expect(await run(`def work():\n  ${body}`)).toMatchObject({
-      code: 'tool.process.exited',
-      message: expect.stringContaining(what),
-    });
+  ];
+
+  test('a tool that ends, kills or crashes its process costs its call', async () => {
+    const called = await runEach(
+      Object.fromEntries(ends.map(([name, body]) => [name, { def: `def work():\n  ${body}` }])),
+    );
+    const expected = ends.map(([name, , what]) => [
+      name,
+      { code: 'tool.process.exited', message: expect.stringContaining(what) },
+    ]);
+    expect(called).toMatchObject(Object.fromEntries(expected));
   });
 
   test('what it prints is no answer, and is told', async () => {
@@ -180,9 +244,17 @@ describe.skipIf(!python.available)('with Python', () => {
     try: os.write(fd, b'${text}\\n')
     except OSError: pass
   os._exit(0)`;
-    expect(await run(answer('garbage'))).toMatchObject({ code: 'tool.process.protocol' });
-    expect(await run(answer('{"type": "other"}'))).toMatchObject({ code: 'tool.process.protocol' });
-    expect(await run(answer('{"type": "returned"}\\n1 2'))).toMatchObject({ code: 'no JSON' });
+    expect(
+      await runEach({
+        garbage: { def: answer('garbage') },
+        other: { def: answer('{"type": "other"}') },
+        more: { def: answer('{"type": "returned"}\\n1 2') },
+      }),
+    ).toMatchObject({
+      garbage: { code: 'tool.process.protocol' },
+      other: { code: 'tool.process.protocol' },
+      more: { code: 'no JSON' },
+    });
   });
 
   test.each([

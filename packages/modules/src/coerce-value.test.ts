@@ -206,12 +206,12 @@ test.each<[written: Json, schema: JsonObject, message: string]>([
 });
 
 test.each<[what: string, written: string, schema: JsonObject, message: string]>([
-  ['digits', '9'.repeat(1_000_000), number, 'must be a number'],
+  ['digits', '9'.repeat(100_000), number, 'must be a number'],
   ['letters', 'x'.repeat(1_000_000), { type: 'string', maxLength: 5 }, 'does not fit: '],
   ['lists in lists', `${'['.repeat(100_000)}${']'.repeat(100_000)}`, texts, 'nested deeper'],
-  ['lists that do not end', '['.repeat(1_000_000), texts, 'it is not JSON'],
+  ['lists that do not end', '['.repeat(100_000), texts, 'it is not JSON'],
   ['a large object', `{${'"k":1,'.repeat(400_000)}"x":1}`, point, 'characters long'],
-  ['items of a kind', '- x\n'.repeat(100_000), integers, 'does not fit: '],
+  ['items of a kind', '- x\n'.repeat(10_000), integers, 'does not fit: '],
   ['items beyond the limit', '- x\n'.repeat(1_000_000), texts, 'must be a list'],
   ['quotation marks', `['${"\\'".repeat(400_000)}`, texts, 'must be a list'],
 ])('of %s no more is said than can be read', (_, written, schema, message) => {

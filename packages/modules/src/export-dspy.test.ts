@@ -32,7 +32,7 @@ describe('there and back', () => {
         const { modules } = await importOk(text, { signatures, tools });
         expect(exportDspy(modules, { signatures: Object.values(signatures) })).toBe(text);
       }),
-      { numRuns: 200 },
+      { numRuns: 30 },
     );
   });
 
@@ -50,7 +50,7 @@ describe('there and back', () => {
         const exported = exportDspy(definitions, { signatures: Object.values(signatures) });
         expect(loadLikeDspy(exported, predictors)).toStrictEqual(loadLikeDspy(text, predictors));
       }),
-      { numRuns: 100 },
+      { numRuns: 30 },
     );
   });
 
@@ -63,7 +63,7 @@ describe('there and back', () => {
         expect(again.modules.map(withoutDigest)).toStrictEqual(modules.map(withoutDigest));
         expect(exportDspy(again.modules, { signatures: Object.values(signatures) })).toBe(exported);
       }),
-      { numRuns: 100 },
+      { numRuns: 30 },
     );
   });
 

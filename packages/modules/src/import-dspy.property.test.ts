@@ -66,7 +66,7 @@ test('whatever is wrong with a file, it is refused with problems, or gives modul
       }
       expect(exportDspy(imported.modules, { signatures: [...byName.values()] })).toContain('"dependency_versions"');
     }),
-    { numRuns: 500 },
+    { numRuns: 80 },
   );
 });
 
@@ -77,6 +77,6 @@ test('any text and any bytes are refused, and nothing throws', async () => {
     fc.asyncProperty(source, async (text) => {
       expect((await importDspy(text, { signatures })).type).toBe('refused');
     }),
-    { numRuns: 300 },
+    { numRuns: 50 },
   );
 });

@@ -215,6 +215,6 @@ test('property: nothing makes it throw, names are text, and what it has read is 
       for (const { name } of reading.calls) expect(name.trim()).toBe(name);
       expect(readToolCall(reading.calls)).toEqual({ type: 'calls', calls: reading.calls });
     }),
-    { numRuns: 500 },
+    { numRuns: 80 },
   );
 });

@@ -131,7 +131,7 @@ test('one fault in a good plan is found where it is, and nothing else', async ()
         found.map((line) => line.replace('@', `nodes[${index}]`)),
       );
     }),
-    { numRuns: 300 },
+    { numRuns: 50 },
   );
 });
 
@@ -185,7 +185,7 @@ test('two writers of one lock are refused exactly when neither waits for the oth
       if (answer.type === 'invalid')
         expect(new Set(answer.violations.map(({ code }) => code))).toEqual(new Set(['plan.locks.unordered']));
     }),
-    { numRuns: 200 },
+    { numRuns: 30 },
   );
 });
 
@@ -253,7 +253,7 @@ test('whatever is given: an answer, and no error', async () => {
         expect(['valid', 'invalid', 'declined']).toContain((await check(source)).type);
       },
     ),
-    { numRuns: 500 },
+    { numRuns: 80 },
   );
 });
 

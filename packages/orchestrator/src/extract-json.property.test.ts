@@ -108,7 +108,7 @@ test('a plan is found as it was written, whatever stands around it', () => {
         warnings: [],
       });
     }),
-    { numRuns: 500 },
+    { numRuns: 80 },
   );
 });
 
@@ -128,7 +128,7 @@ test('a plan that was thought is never taken for the answer', () => {
       const extraction = extractPlan(`${reasoning}\n${answer}`);
       if (extraction.type === 'found') expect(extraction.json).toBe(answer);
     }),
-    { numRuns: 500 },
+    { numRuns: 80 },
   );
 });
 
@@ -142,7 +142,7 @@ test('a plan that is cut off anywhere is never found, nor is a plan in it', () =
       const extraction = extractPlan(`${before}\n${cut}`);
       expect(readPlan(jsonOf(extraction) ?? '').type).toBe('invalid');
     }),
-    { numRuns: 500 },
+    { numRuns: 80 },
   );
 });
 
@@ -213,7 +213,7 @@ test('what is repaired says what was meant', () => {
       const extraction = extractPlan(`${before}\n${scrawl(json, pen)}\n${after}`);
       expect(decodeJson(jsonOf(extraction) ?? 'null')).toEqual(json);
     }),
-    { numRuns: 1_000 },
+    { numRuns: 170 },
   );
 });
 
@@ -279,6 +279,6 @@ test('what is found is JSON that stands in the text, and no key of it is made up
         expect(letters(answer)).toEqual(expect.stringContaining(letters(extraction.json)));
       },
     ),
-    { numRuns: 3_000 },
+    { numRuns: 500 },
   );
 });

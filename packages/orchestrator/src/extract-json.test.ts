@@ -240,7 +240,7 @@ test('what is passed over in a broken object is counted, too', () => {
   expect(extractPlan(text).steps).toBeGreaterThanOrEqual(text.length);
 });
 
-test('10 MB of braces are read once, and cost no more than their number', () => {
-  const steps = [100_000, 10_000_000].map((count) => extractPlan('{'.repeat(count)).steps / count);
+test('a megabyte of braces is read once, and costs no more than their number', () => {
+  const steps = [100_000, 1_000_000].map((count) => extractPlan('{'.repeat(count)).steps / count);
   expect(new Set(steps)).toEqual(new Set([3]));
 });

@@ -189,5 +189,7 @@ test('deep and wide inputs', async () => {
   while (typeof inner === 'object' && inner !== null) inner = Object.values(inner)[0];
   expect(inner).toBe('found');
   const wide = Array.from({ length: 200_000 }, (): Json => ({ $from: 0, path: 'n' }));
-  expect(await resolveX(wide, ok(stepZero))).toEqual(Array.from({ length: 200_000 }, () => 0));
+  const found = await resolveX(wide, ok(stepZero));
+  // Comparing them one by one is slow.
+  expect(JSON.stringify(found)).toBe(JSON.stringify(wide.map(() => 0)));
 });

@@ -187,11 +187,11 @@ test('up to 500 nodes are drawn; more are a list, which says so', () => {
   expect(textOf(listed)).toContain('These are the 500 nodes that took longest; 1 more node left out of this page.');
 });
 
-test('10,000 nodes are a page of a size in proportion', () => {
-  const small = traceToHtml(traceOf(manyNodes(1_000))).length;
-  const trace = traceOf(manyNodes(10_000));
+test('thousands of nodes are a page of a size in proportion', () => {
+  const small = traceToHtml(traceOf(manyNodes(200))).length;
+  const trace = traceOf(manyNodes(2_000));
   const page = traceToHtml(trace);
-  expect(rowsOf(listElements(readPage(page)))).toHaveLength(10_000);
+  expect(rowsOf(listElements(readPage(page)))).toHaveLength(2_000);
   expect(page.length).toBeLessThan(10.5 * small);
 });
 

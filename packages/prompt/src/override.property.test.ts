@@ -98,7 +98,7 @@ test('every override goes stale exactly when its text changes', async () => {
       expect({ stale: partsOf(stale), unknown, invalid }).toEqual({ stale: changed.sort(), unknown: [], invalid: [] });
       expect(partsOf(applied)).toEqual([...then.keys()].filter((part) => !changed.includes(part)).sort());
     }),
-    { numRuns: 300 },
+    { numRuns: 50 },
   );
 });
 
@@ -147,6 +147,6 @@ test('a prompt whose texts are all overridden by those of another one tells a mo
       // What the prompt itself tells stays.
       expect(prompt.render().text).toBe(toPrompt(mine).render().text);
     }),
-    { numRuns: 200 },
+    { numRuns: 30 },
   );
 });

@@ -631,7 +631,7 @@ test('records that somebody has edited are judged as far as they go, and never m
           expect(['allow', 'ask', 'deny', 'unknown']).toEqual(expect.arrayContaining([before.type, after.type]));
       },
     ),
-    { numRuns: 300 },
+    { numRuns: 50 },
   );
 });
 

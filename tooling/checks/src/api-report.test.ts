@@ -1,20 +1,6 @@
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { apiFolder, describeApis } from './api-report.ts';
 import { fixture, soundPackage } from './fixture.ts';
-import { readRepository } from './repository.ts';
-
-const repository = await readRepository(fileURLToPath(new URL('../../../', import.meta.url)));
-const reports = describeApis(repository);
-
-test.each([...reports])('%s is what the sources export', (path, text) => {
-  expect(repository.files.get(path) ?? '', 'run `npm run api` and review what changes').toBe(text);
-});
-
-test('no report is left of a package that is gone', () => {
-  const kept = [...repository.files.keys()].filter((path) => path.startsWith(`${apiFolder}/`));
-  expect(kept.filter((path) => !reports.has(path))).toEqual([]);
-});
 
 function describe(files: Readonly<Record<string, string>>): string {
   const sources = Object.fromEntries(Object.entries(files).map(([name, text]) => [`packages/core/src/${name}`, text]));

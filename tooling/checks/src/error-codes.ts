@@ -31,6 +31,8 @@ function toPattern(code: string): RegExp {
   return new RegExp(`^${code.replaceAll('.', String.raw`\.`).replaceAll('*', '[a-z_]+')}$`);
 }
 
+/** What a file has that makes a code. */
+const mention = /['"`][a-z][a-z_]*\.[a-z$]/;
 const codePattern = /^[a-z][a-z_]*(?:\.[a-z][a-z_]*)+$/;
 const fileName = /\.(?:ts|mts|js|mjs|json|jsonl|md|txt|lock|yaml)$/;
 
@@ -58,7 +60,7 @@ function readCodes(path: string, text: string): readonly string[] {
     }
     for (const [key, child] of Object.entries(node)) visit(child, placeOf(node, key, place));
   };
-  visit(parseSync(path, text).program, '');
+  if (mention.test(text)) visit(parseSync(path, text).program, '');
   return codes;
 }
 

@@ -1,7 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { apiFolder, describeApis } from './api-report.ts';
 import { findCatalogProblems, findDependencyProblems } from './dependencies.ts';
 import { findChangesetProblems, findDocumentProblems, findExampleProblems } from './documents.ts';
+import { findErrorCodeProblems } from './error-codes.ts';
 import { fixture } from './fixture.ts';
 import { findDeepImports, findLayerProblems } from './layers.ts';
 import { findNeutralProblems } from './neutral.ts';
@@ -15,6 +17,7 @@ const checks = {
   findDeepImports,
   findDependencyProblems,
   findDocumentProblems,
+  findErrorCodeProblems,
   findExampleProblems,
   findLayerProblems,
   findMachinePaths,
@@ -24,6 +27,7 @@ const checks = {
 };
 
 const repository = await readRepository(fileURLToPath(new URL('../../../', import.meta.url)));
+const reports = describeApis(repository);
 
 test('the whole repository was read', () => {
   const folders = repository.members.map(({ folder }) => folder);
@@ -38,4 +42,13 @@ test.each(Object.entries(checks))('%s finds nothing in this repository', (_, fin
 
 test.each(Object.entries(checks))('%s finds nothing in the sound fixture', (_, find) => {
   expect(find(fixture())).toEqual([]);
+});
+
+test.each([...reports])('%s is what the sources export', (path, text) => {
+  expect(repository.files.get(path) ?? '', 'run `npm run api` and review what changes').toBe(text);
+});
+
+test('no report is left of a package that is gone', () => {
+  const kept = [...repository.files.keys()].filter((path) => path.startsWith(`${apiFolder}/`));
+  expect(kept.filter((path) => !reports.has(path))).toEqual([]);
 });
