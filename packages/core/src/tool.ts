@@ -102,6 +102,11 @@ export interface ToolContext {
    * a plan, also for one that a node's tool makes, and outside of the host's process.
    */
   readonly trace: readonly TraceEntry[] | undefined;
+  /**
+   * Begins the call of a tool that `prepares`: an `external` one is recorded as started when this resolves. Other calls have begun already.
+   * Rejects when the call has to stop, and with HoldfastError `log.write_failed`, `log.sync_failed`, `context.closed`.
+   */
+  begin(): Promise<void>;
   /** Tells observers how far the call is. Prolongs nothing. @throws HoldfastError `context.closed`. */
   progress(message: string): void;
   /** Tells observers that the call is alive. Prolongs nothing. @throws HoldfastError `context.closed`. */
@@ -159,6 +164,8 @@ export interface ToolDefinition<Input, Output, RawInput = unknown> {
    * staged is dropped first, and one `timeoutMs` holds for all attempts. Needs `repeat: 'safe'` or `'keyed'`. Default: once.
    */
   readonly retry?: ToolRetry;
+  /** `execute` first gets ready what it needs, then calls `context.begin()`; a call that ends before that is never in doubt. Default false. */
+  readonly prepares?: boolean;
   readonly examples?: readonly ToolExample<NoInfer<RawInput>, NoInfer<Output>>[];
   /** Whether what a model is told of the tool may be overridden where a prompt has it. Default true. */
   readonly acceptsOverrides?: boolean;
@@ -188,6 +195,7 @@ export interface Tool<Input = unknown, Output = unknown> {
   readonly dangerous: boolean;
   readonly timeoutMs: number | undefined;
   readonly retry: Required<ToolRetry> | undefined;
+  readonly prepares: boolean;
   readonly examples: readonly ToolExample[];
   readonly acceptsOverrides: boolean;
   readonly origin: ToolOrigin | undefined;
@@ -260,6 +268,7 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
     dangerous: definition.dangerous ?? false,
     timeoutMs,
     retry: retry === undefined ? undefined : toRetry(retry),
+    prepares: definition.prepares ?? false,
     examples: examples.length === 0 ? noExamples : deepFreeze(structuredClone([...examples])),
     acceptsOverrides: definition.acceptsOverrides ?? true,
     origin,

@@ -12,6 +12,7 @@ import type { CallScope } from './call-scope.ts';
 import { CallTime, type StopReason, toAbortReason, toEndOfLife } from './call-time.ts';
 import type { NestedDecision } from './decide-again.ts';
 import { DeclaredResources } from './declared-resources.ts';
+import type { LateStart } from './late-start.ts';
 import type { EndOfLife, Lifetime } from './lifetime.ts';
 import { NestedLifetime } from './nested-lifetime.ts';
 import { NestedTouched } from './own-touched.ts';
@@ -36,6 +37,8 @@ export class CallResources {
   reservations: Reservations | undefined;
   /** `undefined` where only the end of the run limits it. */
   time: CallTime | undefined;
+  /** Of a tool that prepares. */
+  lateStart: LateStart | undefined;
   /** Of calls that it has made, and that count with it. */
   nestedDecisions: NestedDecision[] | undefined;
   #calls = 0;
@@ -61,6 +64,7 @@ export class CallResources {
     this.transaction = transaction;
     this.turn = scope.run?.turn;
     this.reservations = undefined;
+    this.lateStart = undefined;
     this.nestedDecisions = undefined;
     this.time = CallTime.of(call, scope);
   }
@@ -72,6 +76,7 @@ export class CallResources {
     next.#calls = this.#calls;
     next.#children = this.#children;
     next.reservations = this.reservations;
+    next.lateStart = this.lateStart;
     return next;
   }
 

@@ -22,7 +22,7 @@ export interface FileToolSource {
 }
 
 /**
- * Makes the tool that a file's metadata describes; `run` does its work. A result that is larger than the file allows fails the
+ * Makes the tool that a file's metadata describes; `run` does its work, and begins the call. A result that is larger than the file allows fails the
  * call with HoldfastError `tool.result.too_large`.
  */
 export function toFileTool(
@@ -37,6 +37,7 @@ export function toFileTool(
     dangerous,
     effects,
     repeat,
+    prepares: true,
     examples,
     origin: { kind: 'file', source: file, digest },
     ...(parameters === undefined ? {} : { inputSchema: createFileSchema(parameters) }),
