@@ -19,8 +19,8 @@ async function call(name: string, input: unknown, filesystem: Filesystem): Promi
   if (tool?.inputSchema === undefined) throw new Error(`There is no \`${name}\`.`);
   const checked = compileSchema(tool.inputSchema).validate(input);
   if (!checked.ok) throw new Error(JSON.stringify(checked.issues));
-  const context = { callId: 'call-1', filesystem, signal: new AbortController().signal };
-  // The example tools use no other part of the context.
+  const context = { callId: 'call-1', filesystem, signal: new AbortController().signal, begin: async () => undefined };
+  // Nothing else of it is used.
   const result = await tool.execute?.(checked.value, context as unknown as ToolContext);
   expect(JSON.parse(JSON.stringify(result))).toEqual(result);
   return result;

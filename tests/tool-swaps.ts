@@ -22,8 +22,12 @@ export interface SwapEnds {
 
 export const noEnds = (): SwapEnds => ({ ran: 0, refused: 0, failed: 0, swaps: 0 });
 
-// All that the tool uses of it.
-const context = { callId: 'call-1' } as ToolContext;
+// All that is used of it.
+const context = {
+  callId: 'call-1',
+  signal: new AbortController().signal,
+  begin: async () => undefined,
+} as unknown as ToolContext;
 
 /**
  * Locks, loads and calls a tool `loads` times, while another process swaps the tool file and what it imports for others.

@@ -1,6 +1,6 @@
 import type { Budget } from './budget.ts';
 import type { Deadline } from './clock.ts';
-import { HoldfastError, type Problem } from './errors.ts';
+import { HoldfastError } from './errors.ts';
 import type { Filesystem } from './filesystem.ts';
 import { deepFreeze, type Json } from './json.ts';
 import type { Model } from './model.ts';
@@ -103,6 +103,11 @@ export interface ToolContext {
    * a plan, also for one that a node's tool makes, and outside of the host's process.
    */
   readonly trace: readonly TraceEntry[] | undefined;
+  /**
+   * Begins the call of a tool that `prepares`: an `external` one is recorded as started when this resolves. Other calls have begun already.
+   * Rejects when the call has to stop, and with HoldfastError `log.write_failed`, `log.sync_failed`, `context.closed`.
+   */
+  begin(): Promise<void>;
   /** Tells observers how far the call is. Prolongs nothing. @throws HoldfastError `context.closed`. */
   progress(message: string): void;
   /** Tells observers that the call is alive. Prolongs nothing. @throws HoldfastError `context.closed`. */
@@ -160,6 +165,8 @@ export interface ToolDefinition<Input, Output, RawInput = unknown> {
    * staged is dropped first, and one `timeoutMs` holds for all attempts. Needs `repeat: 'safe'` or `'keyed'`. Default: once.
    */
   readonly retry?: ToolRetry;
+  /** `execute` first gets ready what it needs, then calls `context.begin()`; a call that ends before that is never in doubt. Default false. */
+  readonly prepares?: boolean;
   readonly examples?: readonly ToolExample<NoInfer<RawInput>, NoInfer<Output>>[];
   /** Whether what a model is told of the tool may be overridden where a prompt has it. Default true. */
   readonly acceptsOverrides?: boolean;
@@ -171,15 +178,11 @@ export interface ToolDefinition<Input, Output, RawInput = unknown> {
    * it throws is a failure, with the code of a HoldfastError or `tool.threw`.
    */
   execute?(input: Input, context: ToolContext): Executed<Output>;
-  /** Why a call could not work now: it ends as `failed`, before its start record. Must not throw. */
-  findObstacle?(): Problem | undefined;
   /**
    * Finds out whether a call that was begun and never ended, because its process did, took effect. Must not change anything. What it
    * throws, and what it does not answer within `timeoutMs` (default 30 s), means `unknown`.
    */
   probe?(input: Input, context: ProbeContext): EffectCheck | Promise<EffectCheck>;
-  /** Why a call could not work now: it ends as `failed`, before its start record. Must not throw. */
-  findObstacle?(): Problem | undefined;
   /** Text for the model in place of compact JSON. When it throws, the model gets the JSON and the record of the call the error. */
   renderResult?(value: Output): string;
 }
@@ -200,6 +203,7 @@ export interface Tool<Input = unknown, Output = unknown> {
   readonly undeclared?: true;
   readonly timeoutMs: number | undefined;
   readonly retry: Required<ToolRetry> | undefined;
+  readonly prepares: boolean;
   readonly examples: readonly ToolExample[];
   readonly acceptsOverrides: boolean;
   /** Absent: none. */
@@ -209,7 +213,6 @@ export interface Tool<Input = unknown, Output = unknown> {
   // The executor calls them with nothing but what the tool's own schema has let through.
   execute?(input: Input, context: ToolContext): Executed<Output>;
   probe?(input: Input, context: ProbeContext): EffectCheck | Promise<EffectCheck>;
-  findObstacle?(): Problem | undefined;
   renderResult?(value: Output): string;
   locks?(input: Input): readonly string[];
 }
@@ -234,7 +237,7 @@ export function defineTool<Input = Record<string, never>, Output = Json, RawInpu
 ): Tool<Input, Output>;
 export function defineTool<Input, Output>(definition: ToolDefinition<Input, Output>): Tool<Input, Output> {
   const { name, origin, effects = 'external', timeoutMs, retry, execute, probe, renderResult, locks } = definition;
-  const { repeat = effects === 'none' ? 'safe' : 'never', environment, findObstacle } = definition;
+  const { repeat = effects === 'none' ? 'safe' : 'never', environment } = definition;
   checkToolName(name);
   if (!['none', 'state', 'external'].includes(effects)) {
     throw new HoldfastError(
@@ -277,13 +280,13 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
     ...(definition.dangerous === undefined && definition.effects === undefined ? { undeclared: true as const } : {}),
     timeoutMs,
     retry: retry === undefined ? undefined : toRetry(retry),
+    prepares: definition.prepares ?? false,
     examples: examples.length === 0 ? noExamples : deepFreeze(structuredClone([...examples])),
     acceptsOverrides: definition.acceptsOverrides ?? true,
     ...(environment === undefined ? {} : { environment: Object.freeze([...environment]) }),
     origin,
     ...(execute === undefined ? {} : { execute }),
     ...(probe === undefined ? {} : { probe }),
-    ...(findObstacle === undefined ? {} : { findObstacle }),
     ...(renderResult === undefined ? {} : { renderResult }),
     ...(locks === undefined ? {} : { locks }),
   });

@@ -93,7 +93,7 @@ function findFailure(
   // Sections have to be opened for it.
   if (invoked.type === 'threw' && readExpansion(invoked.thrown) !== undefined) return undefined;
   if (invoked.type === 'returned') learnReturned(scope.session.redactor, compiled, invoked.value);
-  const ending = withEarlierDoubt(withDoubt(readAnswer(invoked, compiled), compiled.tool), trail, true);
+  const ending = withEarlierDoubt(withDoubt(readAnswer(invoked, compiled), compiled.tool, trail), trail, true);
   return ending.kind === (outOfTime ? 'timed-out' : 'failed') ? ending : undefined;
 }
 

@@ -115,6 +115,15 @@ class CallContext implements ToolContext {
     return () => createChildSession(this.#call);
   }
 
+  get begin(): ToolContext['begin'] {
+    return () => heard(this.#begin());
+  }
+
+  async #begin(): Promise<void> {
+    this.#call.checkOpen();
+    await this.#call.lateStart?.begin(this.#call);
+  }
+
   get progress(): ToolContext['progress'] {
     return (message) => {
       const { call } = this.#call;

@@ -14,6 +14,7 @@ import { CallTime, type StopReason, toAbortReason, toEndOfLife } from './call-ti
 import type { NestedDecision } from './decide-again.ts';
 import { DeclaredResources } from './declared-resources.ts';
 import { digestArguments } from './digest.ts';
+import type { LateStart } from './late-start.ts';
 import type { EndOfLife, Lifetime } from './lifetime.ts';
 import { NestedLifetime } from './nested-lifetime.ts';
 import { NestedTouched } from './own-touched.ts';
@@ -49,6 +50,8 @@ export class CallResources {
   reservations: Reservations | undefined;
   /** `undefined` where only the end of the run limits it. */
   time: CallTime | undefined;
+  /** Of a tool that prepares. */
+  lateStart: LateStart | undefined;
   /** Of calls that it has made, and that count with it. */
   nestedDecisions: NestedDecision[] | undefined;
   #calls = 0;
@@ -77,6 +80,7 @@ export class CallResources {
     this.transaction = transaction;
     this.turn = scope.run?.turn;
     this.reservations = undefined;
+    this.lateStart = undefined;
     this.nestedDecisions = undefined;
     this.time = CallTime.of(call, scope);
   }
@@ -89,6 +93,7 @@ export class CallResources {
     next.#calls = this.#calls;
     next.#children = this.#children;
     next.reservations = this.reservations;
+    next.lateStart = this.lateStart;
     return next;
   }
 

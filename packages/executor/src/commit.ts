@@ -137,5 +137,5 @@ function lateAnswer(key: string, value: PromiseLike<unknown>): HoldfastError {
 
 export function uncommitted(thrown: unknown, tool: Tool): Ending {
   const problem = { code: thrownCode(thrown, 'commit.failed'), message: describeThrown(thrown) };
-  return withDoubt(failure('failed', problem, { thrown }), tool, true);
+  return withDoubt(failure('failed', problem, { thrown }), tool, { succeeded: true });
 }

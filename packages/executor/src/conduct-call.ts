@@ -17,6 +17,7 @@ import { noteEarlierLife, withEarlierDoubt } from './earlier-doubt.ts';
 import { type Ending, failure, thrownCode } from './ending.ts';
 import type { IdentifiedCall } from './identified-call.ts';
 import { type Invoked, invoke, waitForAnswer } from './invoke.ts';
+import { LateStart } from './late-start.ts';
 import { keepCalls, sealCall } from './masked-calls.ts';
 import { parseArguments } from './parse-arguments.ts';
 import { type Ended, endOfLife, permit, takeCall } from './permit.ts';
@@ -143,7 +144,8 @@ export interface Enterable extends Entered {
 /** Runs the tool; one that touches the world when its start record is as durable as the log promises. */
 export function invokeEntered(entered: Enterable): ReturnType<typeof invoke> | Promise<Invoked | Ended> {
   const { tool, resources, scope } = entered;
-  const synced = tool.effects === 'external' ? scope.rootSession.sync() : undefined;
+  const begins = tool.effects === 'external' && resources.lateStart === undefined;
+  const synced = begins ? scope.rootSession.sync() : undefined;
   return synced === undefined ? invoke(tool, resources) : invokeSynced(synced, entered);
 }
 
@@ -172,7 +174,7 @@ async function invokeSynced(
   return invoked.type === 'unstoppable' ? waitForAnswer(invoked) : invoked;
 }
 
-/** Start record and transaction. */
+/** Start record and transaction. The start of a tool that prepares is recorded when it says so. */
 export function enter(prepared: Prepared, trail: Trail, scope: CallScope): Enterable | Ended {
   const { call, compiled } = prepared;
   const { tool } = compiled;
@@ -182,27 +184,19 @@ export function enter(prepared: Prepared, trail: Trail, scope: CallScope): Enter
   }
   const refused = scope.parent === undefined ? undefined : refuseNested(tool, scope.parent);
   if (refused !== undefined) return refused;
+  const unpaid = takeCall(call, scope);
+  if (unpaid !== undefined) return unpaid;
+  const isExternal = tool.effects === 'external';
   try {
-    const obstacle = tool.findObstacle?.();
-    if (obstacle !== undefined) return { type: 'ended', ending: failure('failed', obstacle) };
-    const unpaid = takeCall(call, scope);
-    if (unpaid !== undefined) return unpaid;
-    if (tool.effects === 'external') {
-      const input = trail.input ?? null;
-      const { repeat } = tool;
-      // Those further out have noted the call around this one, whose effects are not less.
-      scope.parent?.noteOutside();
-      const unreserved = repeat === 'safe' ? undefined : askReservations(call, trail, scope);
+    if (isExternal) {
+      const unreserved = tool.repeat === 'safe' ? undefined : askReservations(call, trail, scope);
       if (unreserved !== undefined) return unreserved;
-      const entry = { type: 'tool-call-start', callId: call.id, name: tool.name, repeat, input };
-      const reserved = trail.reservations?.get(call.id);
-      const start = { ...entry, ...toPlace(trail, scope) };
-      if (isDirect(scope)) sealCall(scope.session, {}, trail.call);
-      scope.session.record(reserved === undefined ? start : { ...start, reserved });
+      if (!tool.prepares) recordStart(call, trail, scope);
     }
     const transaction = scope.state.begin();
     const resources = new CallResources(prepared, scope, transaction);
     resources.reservations = trail.reservations;
+    if (isExternal && tool.prepares) resources.lateStart = startLater(call, trail, scope);
     if (trail.reservations !== undefined) join(scope.session, trail.reservations);
     return { type: 'entered', tool, scope, trail, call, compiled, transaction, resources };
   } catch (thrown) {
@@ -210,6 +204,24 @@ export function enter(prepared: Prepared, trail: Trail, scope: CallScope): Enter
     const problem = { code: thrownCode(thrown, 'log.write_failed'), message: describeThrown(thrown) };
     return { type: 'ended', ending: failure('failed', problem, { thrown }) };
   }
+}
+
+function recordStart({ id, tool }: PreparedCall, trail: Trail, scope: CallScope): void {
+  const { name, repeat } = tool;
+  // Those further out have noted the call around this one, whose effects are not less.
+  scope.parent?.noteOutside();
+  const entry = { type: 'tool-call-start', callId: id, name, repeat, input: trail.input ?? null };
+  const reserved = trail.reservations?.get(id);
+  const start = { ...entry, ...toPlace(trail, scope) };
+  if (isDirect(scope)) sealCall(scope.session, {}, trail.call);
+  scope.session.record(reserved === undefined ? start : { ...start, reserved });
+}
+
+function startLater(call: PreparedCall, trail: Trail, scope: CallScope): LateStart {
+  return new LateStart(trail, () => {
+    recordStart(call, trail, scope);
+    return scope.rootSession.sync();
+  });
 }
 
 /** Whose call it is; the arguments of a direct one are nowhere else. */

@@ -174,11 +174,17 @@ function gaveNoWord({ kind, code }: Ending): boolean {
 
 /**
  * A tool that touches the world and gave no word, or whose success could not be committed, may have taken effect:
- * unless it may be repeated, that is what the model and the caller are told.
+ * unless it may be repeated or has not begun, that is what the model and the caller are told.
  */
-export function withDoubt(ending: Ending, tool: Tool, succeeded = false): Ending {
+export function withDoubt(
+  ending: Ending,
+  tool: Tool,
+  { succeeded = false, preparing = false }: { readonly succeeded?: boolean; readonly preparing?: boolean },
+): Ending {
   if (tool.effects !== 'external' || tool.repeat === 'safe') return ending;
   if (!succeeded && !gaveNoWord(ending)) return ending;
+  // A tool that has returned something unusable has begun, even if it did not say so.
+  if (preparing && !succeeded && ending.kind !== 'invalid') return ending;
   // What to do comes first: a long reason is cut at its end.
   const message = `It is not known whether \`${tool.name}\` took effect. Find out before calling it again. ${ending.message}`;
   return {

@@ -34,7 +34,7 @@ export function settle(invoked: Invoked, entered: Entered): ToolCallEndEvent | P
   const answer = readAnswer(invoked, entered.compiled);
   // Most calls use no resource, and then nothing here needs time.
   if (entered.resources.holdsResources) return settleStaged(answer, entered);
-  if (answer.kind !== 'ok') return drop(withDoubt(answer, entered.compiled.tool), entered);
+  if (answer.kind !== 'ok') return drop(withDoubt(answer, entered.compiled.tool, entered.trail), entered);
   const committed = commit(answer, entered, nothingPrepared);
   return committed instanceof Promise ? committed.then((late) => orDrop(late, entered)) : orDrop(committed, entered);
 }
@@ -52,8 +52,8 @@ async function settleStaged(answer: Ending, entered: Entered): Promise<ToolCallE
 }
 
 async function endStaged(answer: Ending, entered: Entered): Promise<ToolCallEndEvent> {
-  const { compiled, resources } = entered;
-  let ending = withDoubt(answer, compiled.tool);
+  const { compiled, trail, resources } = entered;
+  let ending = withDoubt(answer, compiled.tool, trail);
   if (answer.kind === 'ok') {
     const prepared = await prepareResources(entered);
     const committing = 'kind' in prepared ? prepared : commit(answer, entered, prepared);

@@ -28,6 +28,8 @@ export interface Trail {
   approved: ReadonlySet<string> | undefined;
   /** Its tool was begun before the process ended, and may have taken effect then. */
   begunBefore: boolean;
+  /** Its tool is running and has not begun yet: it touches nothing. */
+  preparing: boolean;
   /** Time that a person took to answer, or that a call waited for its turn between two attempts; no part of its duration. */
   waitedMs: number;
   /** Of a call that began early, when its tool was done: what it waited for then is no part of its duration. */
@@ -60,6 +62,7 @@ export function startTrail(call: IdentifiedCall, { clock, emit, parent, session,
     decidedAt: undefined,
     approved: undefined,
     begunBefore: false,
+    preparing: false,
     waitedMs: 0,
     finishedAtMs: undefined,
     retries: undefined,

@@ -82,7 +82,9 @@ export type ChildMessage =
   | { readonly type: 'restless'; readonly call: number }
   | { readonly type: 'progress'; readonly call: number; readonly message: string }
   | { readonly type: 'beat'; readonly call: number }
-  | { readonly type: 'pong' };
+  | { readonly type: 'pong' }
+  /** The first one of all: a call can come. */
+  | { readonly type: 'ready' };
 
 /** A message of the tool's process. Files go into the body. */
 export const childLimits: FrameLimits = { maxJsonBytes: 4 * 1024 * 1024, maxBodyBytes: 16 * 1024 * 1024 };
@@ -100,7 +102,7 @@ export function readChildMessage(text: string): ChildMessage | undefined {
   // What is a plain object among JSON is a JSON object.
   const message = parsed.value as JsonObject;
   const { type, call } = message;
-  if (type === 'pong') return { type };
+  if (type === 'pong' || type === 'ready') return { type };
   if (!isCount(call)) return undefined;
   switch (type) {
     case 'idle':

@@ -78,7 +78,8 @@ test('types, computed paths and what is missing are left out', async () => {
 
 test('a package is listed by name and version, wherever it is imported', async () => {
   await write({
-    'project/entry.mjs': "import 'one';\nimport '@scope/two/part';\nimport './sub/file.mjs';\nimport 'node:fs';\nimport 'none';",
+    'project/entry.mjs':
+      "import 'one';\nimport '@scope/two/part';\nimport './sub/file.mjs';\nimport 'node:fs';\nimport 'none';",
     'project/sub/file.mjs': "import 'one';",
     'project/node_modules/one/package.json': '{"version":"1.0.0"}',
     'project/sub/node_modules/one/package.json': '{"version":"2.0.0"}',

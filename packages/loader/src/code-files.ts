@@ -116,7 +116,9 @@ const anyImports = /\b(?:from|import|require)\b\s*\(?\s*(['"`])([^'"`\n]+)\1/g;
 
 async function listSpecifiers(source: string, path: string): Promise<readonly string[]> {
   const parsing = await parseModule(source, path);
-  const written = [...source.matchAll(parsing.type === 'parsed' ? requires : anyImports)].map(([, , text = '']) => text);
+  const written = [...source.matchAll(parsing.type === 'parsed' ? requires : anyImports)].map(
+    ([, , text = '']) => text,
+  );
   if (parsing.type === 'refused') return written;
   return [...written, ...listImports(parsing.module, source).flatMap(({ specifier }) => specifier ?? [])];
 }
@@ -129,7 +131,9 @@ async function listPythonFiles(
   const outline = await python.read(source);
   if (outline.type !== 'outlined') return [];
   const own = relative(base, path).split(sep).join('/');
-  return outline.imports.flatMap((one) => listPythonModules(one, own)).map((file) => ({ path: join(base, file), base }));
+  return outline.imports
+    .flatMap((one) => listPythonModules(one, own))
+    .map((file) => ({ path: join(base, file), base }));
 }
 
 function isFolder(path: string): boolean {

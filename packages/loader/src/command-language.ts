@@ -7,6 +7,7 @@ import { findProgram } from './find-program.ts';
 import { toErrorText } from './hide-paths.ts';
 import { fileChanged } from './import-errors.ts';
 import type { PinnedTool } from './pinned-tool.ts';
+import { processExited } from './process-failure.ts';
 import type { ToolLanguage } from './program-call.ts';
 import { unfit } from './read-answer.ts';
 import { readBounded } from './read-bounded.ts';
@@ -53,26 +54,16 @@ export function readOutput(output: Uint8Array): unknown {
 }
 
 function describeFailure(
-  { metadata: { name }, entry }: PinnedTool,
+  tool: PinnedTool,
   { code, signal, lastWords }: Extract<ProgramEnd, { readonly type: 'exited' }>,
 ): HoldfastError {
-  if (signal !== null) return processExited(name, `by ${signal}`);
-  const text = toErrorText(lastWords, dirname(entry), 'end');
+  const { name } = tool.metadata;
+  if (signal !== null) return processExited(tool, `by ${signal}`);
+  const text = toErrorText(lastWords, dirname(tool.entry), 'end');
   return new HoldfastError(
     'tool.command.failed',
     text === '' ? `\`${name}\` ended with the exit code ${code} and said nothing on standard error.` : text,
     { data: { exitCode: code } },
-  );
-}
-
-/** HoldfastError `tool.process.exited`. */
-export function processExited(name: string, how: string): HoldfastError {
-  return new HoldfastError(
-    'tool.process.exited',
-    `The process of \`${name}\` ended ${how} before the call had ended.`,
-    {
-      data: { tool: name },
-    },
   );
 }
 

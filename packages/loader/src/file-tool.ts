@@ -6,7 +6,6 @@ import {
   isPlainObject,
   isToolResult,
   type Json,
-  type Problem,
   type ToolContext,
 } from '@holdfast/core';
 import { inputReference } from './check-extended.ts';
@@ -20,16 +19,14 @@ export interface FileToolSource {
   /** Of the code that runs, in hexadecimal. */
   readonly digest: string;
   readonly metadata: ToolMetadata;
-  /** As of a tool. */
-  readonly findObstacle?: () => Problem | undefined;
 }
 
 /**
- * Makes the tool that a file's metadata describes; `run` does its work. A result that is larger than the file allows fails the
+ * Makes the tool that a file's metadata describes; `run` does its work, and begins the call. A result that is larger than the file allows fails the
  * call with HoldfastError `tool.result.too_large`.
  */
 export function toFileTool(
-  { file, digest, metadata, findObstacle }: FileToolSource,
+  { file, digest, metadata }: FileToolSource,
   run: (input: unknown, context: ToolContext) => Promise<unknown>,
 ): ExecutableTool {
   const { name, description, parameters, returns, dangerous, undeclared, effects, repeat, timeoutMs } = metadata;
@@ -40,11 +37,11 @@ export function toFileTool(
     dangerous,
     effects,
     repeat,
+    prepares: true,
     examples,
     origin: { kind: 'file', source: file, digest },
     ...(parameters === undefined ? {} : { inputSchema: createFileSchema(parameters) }),
     ...(returns === undefined ? {} : { outputSchema: createFileSchema<Json>(returns) }),
-    ...(findObstacle === undefined ? {} : { findObstacle }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(retry === undefined ? {} : { retry }),
     ...(environment === undefined ? {} : { environment }),

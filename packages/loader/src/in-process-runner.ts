@@ -1,4 +1,5 @@
 import { describeThrown } from '@holdfast/core';
+import { beginWith } from './begin-with.ts';
 import { importFailed, notFunction } from './import-errors.ts';
 import { toImportUrl } from './import-url.ts';
 import type { PinnedTool } from './pinned-tool.ts';
@@ -19,11 +20,11 @@ export function createInProcessRunner({ verify }: InProcessRunnerOptions): ToolR
   return {
     async run(tool, input, context) {
       const key = toKey(tool);
-      if (!imported.has(key)) {
-        await verify(tool);
-        // Two first calls at once may both have asked.
-        if (!imported.has(key)) imported.set(key, importFunction(tool));
-      }
+      // Importing a tool runs its code, so the call begins before that.
+      if (imported.has(key)) await context.begin();
+      else await beginWith(verify(tool), context);
+      // Two first calls at once may both have asked.
+      if (!imported.has(key)) imported.set(key, importFunction(tool));
       const run = await imported.get(key);
       return await run?.(input, context);
     },

@@ -2,11 +2,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Tool, ToolContext } from '@holdfast/core';
+import type { Tool } from '@holdfast/core';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { loadTools } from './load-tools.ts';
 import { readMetadata } from './read-metadata.ts';
+import { bareContext as context } from './test-project.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -19,9 +20,6 @@ beforeEach(() => {
   writeFileSync(join(core, 'index.mjs'), `export * from ${JSON.stringify(source)};\n`);
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
-
-// The tools of these tests use nothing but the call's id.
-const context = { callId: 'call-1' } as ToolContext;
 
 async function load(members: string, after = ''): Promise<Tool> {
   writeFileSync(

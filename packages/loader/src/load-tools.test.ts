@@ -2,9 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isHoldfastError, type Tool, type ToolContext } from '@holdfast/core';
+import { isHoldfastError, type Tool } from '@holdfast/core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { loadTools } from './load-tools.ts';
+import { bareContext as context } from './test-project.ts';
 import { testContext } from './test-tools.ts';
 
 let folder = '';
@@ -12,9 +13,6 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'holdfast-loader-'));
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
-
-// The tools of these tests use nothing but the call's id.
-const context = { callId: 'call-1' } as ToolContext;
 
 const metadata = `export const METADATA = {
   name: 'greet', function: 'greet', description: 'Greets somebody.', dangerous: false,

@@ -1,4 +1,5 @@
 import { HoldfastError, type Json, type ToolContext } from '@holdfast/core';
+import { beginWith } from './begin-with.ts';
 import { findProject, sandboxCommand } from './bubblewrap.ts';
 import { childLimits } from './call-messages.ts';
 import type { MetadataForm } from './check-metadata.ts';
@@ -6,6 +7,7 @@ import { commandLanguage } from './command-language.ts';
 import { ProcessGroups } from './launch-process.ts';
 import type { PinnedTool } from './pinned-tool.ts';
 import { limitMemory, programMemoryLimit } from './process-command.ts';
+import { processFailure } from './process-failure.ts';
 import type { ProgramCall, ToolLanguage } from './program-call.ts';
 import { createPythonLanguage } from './python-language.ts';
 import { type ProgramEnd, runProgram } from './run-program.ts';
@@ -38,18 +40,25 @@ export function createProgramRunner(
   const closing = new AbortController();
   const running = new Set<Promise<unknown>>();
 
-  async function run(tool: PinnedTool, input: Json, context: ToolContext): Promise<unknown> {
-    const language = languageOf.get(tool.metadata.form);
-    if (language === undefined) throw new TypeError(`No program runs a tool of the form \`${tool.metadata.form}\`.`);
+  async function prepare(language: ToolLanguage, tool: PinnedTool, input: Json): Promise<ProgramCall> {
     const sandbox = sandboxed ? await findSandbox(tool) : undefined;
     const sha256 = await options.verify(tool);
     const call = await language.prepare(tool, input, sha256);
     const limited = limitMemory(call.command, programMemoryLimit(options.memoryMb));
+    const command = sandbox === undefined ? limited : sandboxCommand(sandbox, limited, visibleFolders(call, tool));
+    return { ...call, command };
+  }
+
+  async function run(tool: PinnedTool, input: Json, context: ToolContext): Promise<unknown> {
+    const language = languageOf.get(tool.metadata.form);
+    if (language === undefined) throw new TypeError(`No program runs a tool of the form \`${tool.metadata.form}\`.`);
+    const signal = AbortSignal.any([context.signal, closing.signal]);
+    const call = await beginWith(prepare(language, tool, input), { signal, begin: context.begin });
     const end = await runProgram({
-      command: sandbox === undefined ? limited : sandboxCommand(sandbox, limited, visibleFolders(call, tool)),
+      command: call.command,
       environment: { ...toolEnvironment(options.environment?.(tool)), ...callEnvironment(context) },
       input: call.input,
-      signal: AbortSignal.any([context.signal, closing.signal]),
+      signal,
       maxOutputBytes: childLimits.maxJsonBytes,
       groups,
       clock: options.clock ?? backgroundClock,
@@ -82,18 +91,15 @@ export function createProgramRunner(
 }
 
 function readEnd(end: ProgramEnd, tool: PinnedTool, language: ToolLanguage): unknown {
-  const { name } = tool.metadata;
-  const fail = (word: string, what: string): HoldfastError =>
-    new HoldfastError(`tool.process.${word}`, `The process of \`${name}\` ${what}.`, { data: { tool: name } });
   switch (end.type) {
     case 'exited':
       return language.read(tool, end);
     case 'aborted':
       throw end.reason;
     case 'not-started':
-      throw fail('not_started', `could not be started: ${end.reason}`);
+      throw processFailure(tool, 'not_started', `could not be started: ${end.reason}`);
     case 'flooded':
-      if (end.by === 'text') throw fail('flood', 'printed more than can be taken');
+      if (end.by === 'text') throw processFailure(tool, 'flood', 'printed more than can be taken');
       throw new HoldfastError(
         'tool.message.too_large',
         `A tool can send at most ${childLimits.maxJsonBytes} bytes of JSON at once.`,

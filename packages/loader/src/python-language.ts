@@ -1,10 +1,11 @@
 import { dirname } from 'node:path';
 import { HoldfastError, isPlainObject, parseJson } from '@holdfast/core';
-import { processExited, readOutput } from './command-language.ts';
+import { readOutput } from './command-language.ts';
 import { findPython, type PythonState } from './find-python.ts';
 import { toErrorText } from './hide-paths.ts';
 import { fileChanged, importFailed, notFunction } from './import-errors.ts';
 import type { PinnedTool } from './pinned-tool.ts';
+import { processExited, processFailure } from './process-failure.ts';
 import type { ToolLanguage } from './program-call.ts';
 import { pythonCallProgram } from './python-call-program.ts';
 import { isolatedPython } from './python-reader.ts';
@@ -39,7 +40,7 @@ export function createPythonLanguage(): ToolLanguage {
     },
     read(tool, { code, signal, output }) {
       const end = output.indexOf(10);
-      if (end < 0) throw processExited(tool.metadata.name, signal === null ? `with code ${code}` : `by ${signal}`);
+      if (end < 0) throw processExited(tool, signal === null ? `with code ${code}` : `by ${signal}`);
       return readAnswer(tool, { header: output.subarray(0, end), value: output.subarray(end + 1) });
     },
   };
@@ -65,16 +66,8 @@ function readAnswer(
       throw importFailed(tool, textOf('message'), toError(tool, textOf('message'), textOf('stack')));
     case 'threw':
       throw toError(tool, textOf('message'), textOf('stack'));
-    default: {
-      const { name } = tool.metadata;
-      throw new HoldfastError(
-        'tool.process.protocol',
-        `The process of \`${name}\` sent a message that cannot be read.`,
-        {
-          data: { tool: name },
-        },
-      );
-    }
+    default:
+      throw processFailure(tool, 'protocol', 'sent a message that cannot be read');
   }
 }
 

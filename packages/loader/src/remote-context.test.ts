@@ -49,7 +49,7 @@ export async function run(input, context) {
   const tool = writeTool(source);
   const seen = await closeLater(create()).run(tool, {}, context);
   expect(seen).toEqual({
-    keys: ['callId', 'idempotencyKey', 'signal', 'deadline', 'filesystem', 'call', 'progress', 'beat'],
+    keys: ['callId', 'idempotencyKey', 'signal', 'deadline', 'filesystem', 'call', 'begin', 'progress', 'beat'],
     frozen: true,
     callId: 'call-1',
     idempotencyKey: 'key-1',
@@ -164,5 +164,5 @@ test.each([
     console.log(context);
     return [budget, prompt, renderedPrompt, model, other, 'session' in context, Object.keys({ ...context }).length, JSON.stringify(context).length > 0];
   `);
-  expect(seen).toEqual([null, null, null, null, null, false, 8, true]);
+  expect(seen).toEqual([null, null, null, null, null, false, 9, true]);
 });

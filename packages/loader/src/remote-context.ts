@@ -6,7 +6,7 @@ import { createRemoteFilesystem } from './remote-filesystem.ts';
 /** What a tool has of its context outside of the host's process. To read what else a call always has throws `context.absent`. */
 export type RemoteContext = Pick<
   ToolContext,
-  'callId' | 'idempotencyKey' | 'signal' | 'deadline' | 'filesystem' | 'call' | 'progress' | 'beat'
+  'callId' | 'idempotencyKey' | 'signal' | 'deadline' | 'filesystem' | 'call' | 'begin' | 'progress' | 'beat'
 >;
 
 const maxProgressLength = 10_000;
@@ -32,6 +32,8 @@ export function createRemoteContext(
       // The host's own outcome; JSON has left out a code that is undefined.
       return Object.freeze({ code: undefined, ...(value as object) }) as unknown as Outcome;
     },
+    // The host has seen to it.
+    begin: async () => undefined,
     progress(text) {
       requests.checkOpen();
       send({ type: 'progress', call, message: String(text).slice(0, maxProgressLength) });

@@ -23,7 +23,7 @@ interface Setting {
 }
 
 function setUp(options: { readonly killsAtOnce?: boolean; readonly context?: TestContext } = {}): Setting {
-  const { launch, children } = testChildren(options);
+  const { launch, children } = testChildren({ ...options, ready: false });
   const clock = testClock();
   const changes: string[] = [];
   const remote: RemoteTool = new RemoteTool({ tool, sha256: 'f'.repeat(64) }, launch, {
@@ -34,6 +34,7 @@ function setUp(options: { readonly killsAtOnce?: boolean; readonly context?: Tes
   });
   const [child] = children;
   if (child === undefined) throw new Error('The test needs a child.');
+  child.say({ type: 'ready' });
   const context = options.context ?? testContext({ filesystem: testFilesystem({ a: 'A' }) });
   return {
     remote,
@@ -78,6 +79,7 @@ const outOfPlace: readonly (readonly [string, unknown])[] = [
   ['an unfit value without its problem', { type: 'unfit', call: 1, idle: true }],
   ['idle during a call', { type: 'idle', call: 1 }],
   ['a message of the host', { type: 'reply', request: 1, value: 1 }],
+  ['ready during a call', { type: 'ready' }],
   ['progress without a message', { type: 'progress', call: 1 }],
   ['a request without a number', { ...request, request: -1 }],
   ['a request without a method', { ...request, method: 1 }],

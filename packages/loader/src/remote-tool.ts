@@ -1,8 +1,9 @@
-import { type Clock, HoldfastError, type Json, type ToolContext } from '@holdfast/core';
+import type { Clock, Json, ToolContext } from '@holdfast/core';
 import { type ChildMessage, childLimits, type HostMessage, type Request, readChildMessage } from './call-messages.ts';
 import { encodeFrame, FrameError, FrameReader } from './frames.ts';
 import type { PinnedTool } from './pinned-tool.ts';
 import { PrintedText } from './printed-text.ts';
+import { describeEnd, processFailure } from './process-failure.ts';
 import { readAnswer } from './read-answer.ts';
 import { answerRequest, RequestServer } from './request-server.ts';
 import { toCallMessage, type VerifiedTool } from './to-call-message.ts';
@@ -18,8 +19,8 @@ export interface RemoteToolOptions {
   readonly changed: (remote: RemoteTool) => void;
 }
 
-/** `settling`: the call has ended, something of it may still run. */
-export type RemoteState = 'free' | 'busy' | 'settling' | 'ended';
+/** `starting`: it cannot take a call yet. `settling`: the call has ended, something of it may still run. */
+export type RemoteState = 'starting' | 'free' | 'busy' | 'settling' | 'ended';
 
 interface CurrentCall {
   readonly context: ToolContext;
@@ -49,14 +50,14 @@ export class RemoteTool {
   readonly #child: ToolChild;
   readonly #reader: FrameReader = new FrameReader(childLimits);
   readonly #printed: PrintedText;
-  #state: RemoteState = 'free';
+  #state: RemoteState = 'starting';
   #calls = 0;
   #current: CurrentCall | undefined;
-  /** Why the process was killed: known before it has ended. */
-  #killedFor: { readonly reason: unknown } | undefined;
+  /** When it was killed, known before it has ended. */
+  #failure: { readonly reason: unknown } | undefined;
   #heard = false;
   #cancelTimer: () => void = () => undefined;
-  #settled: PromiseWithResolvers<void> | undefined;
+  #settled: PromiseWithResolvers<void> = Promise.withResolvers();
 
   constructor({ tool, sha256 }: VerifiedTool, launch: LaunchChild, options: RemoteToolOptions) {
     this.tool = tool;
@@ -68,7 +69,7 @@ export class RemoteTool {
     this.#child = launch(tool, {
       received: (chunk) => this.#receive(chunk),
       printed: (chunk) => {
-        if (!this.#printed.add(chunk)) this.#kill(this.#failure('flood', 'printed more than can be taken'));
+        if (!this.#printed.add(chunk)) this.#kill(processFailure(this.tool, 'flood', 'printed more than can be taken'));
       },
       drained: () => {
         this.#heard = true;
@@ -79,17 +80,22 @@ export class RemoteTool {
         resolve();
       },
     });
-    this.#child.hold(false);
+    this.#watch();
   }
 
   get state(): RemoteState {
     return this.#state;
   }
 
-  /** Resolves when it is no longer settling, and keeps the host alive until then. */
+  /** Resolves when it is no longer starting or settling, and keeps the host alive until then. */
   settled(): Promise<void> {
     if (this.#state === 'settling') this.#child.hold(true);
-    return this.#settled?.promise ?? Promise.resolve();
+    return this.#settled.promise;
+  }
+
+  /** Why it has ended, or is about to. */
+  get failure(): { readonly reason: unknown } | undefined {
+    return this.#failure;
   }
 
   /** Calls so far. */
@@ -97,12 +103,22 @@ export class RemoteTool {
     return this.#calls;
   }
 
-  /** Only when `free`. */
+  /** Gives it back without a call. */
+  release(): void {
+    if (this.#state === 'free' && this.#failure === undefined) this.#become('free');
+  }
+
+  /** Only when `free`, though it may have ended since. */
   run(input: Json, context: ToolContext): Promise<unknown> {
     const { signal } = context;
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     if (signal.aborted) {
       reject(signal.reason);
+      this.release();
+      return promise;
+    }
+    if (this.#failure !== undefined) {
+      reject(processFailure(this.tool, 'not_started', 'ended before the call began'));
       return promise;
     }
     this.#calls += 1;
@@ -116,7 +132,6 @@ export class RemoteTool {
       pendingBytes: 0,
       remarks: 0,
       settle: (end) => {
-        this.#cancelTimer();
         signal.removeEventListener('abort', abort);
         this.#current = undefined;
         if ('reason' in end) reject(end.reason);
@@ -132,24 +147,24 @@ export class RemoteTool {
 
   /** Ends the process, and with it the call under way. */
   close(): void {
-    this.#kill(this.#failure('closed', 'was ended by its host'));
+    this.#kill(processFailure(this.tool, 'closed', 'was ended by its host'));
   }
 
   #receive(chunk: Uint8Array): void {
     // What was on its way when the process was killed comes too late.
-    if (this.#killedFor !== undefined) return;
+    if (this.#failure !== undefined) return;
     this.#heard = true;
     try {
       for (const { json, body } of this.#reader.read(chunk)) {
         const message = readChildMessage(json);
         if (message === undefined) throw new FrameError('a message that cannot be read');
         this.#take(message, body);
-        if (this.#killedFor !== undefined) return;
+        if (this.#failure !== undefined) return;
       }
       this.#balance();
     } catch (thrown) {
       if (!(thrown instanceof FrameError)) throw thrown;
-      this.#kill(this.#failure('protocol', `sent ${thrown.message}`));
+      this.#kill(processFailure(this.tool, 'protocol', `sent ${thrown.message}`));
     }
   }
 
@@ -157,6 +172,14 @@ export class RemoteTool {
     const current = this.#current;
     if (message.type === 'pong') {
       if (current !== undefined) this.#remark(current);
+      return;
+    }
+    if (message.type === 'ready') {
+      if (this.#state !== 'starting') throw new FrameError('a message at the wrong time');
+      this.#cancelTimer();
+      // Whoever started it takes it: nobody else is told.
+      this.#state = 'free';
+      this.#settled.resolve();
       return;
     }
     if (message.call !== this.#calls) throw new FrameError('a message of another call');
@@ -187,7 +210,7 @@ export class RemoteTool {
   #remark(current: CurrentCall): boolean {
     current.remarks += 1;
     if (current.remarks <= maxRemarks) return true;
-    this.#kill(this.#failure('flood', 'sent more messages than can be taken'));
+    this.#kill(processFailure(this.tool, 'flood', 'sent more messages than can be taken'));
     return false;
   }
 
@@ -201,7 +224,7 @@ export class RemoteTool {
       pending.delete(request.request);
       current.pendingBytes -= bytes;
       // The call has ended meanwhile.
-      if (this.#current !== current || this.#killedFor !== undefined) return;
+      if (this.#current !== current || this.#failure !== undefined) return;
       this.#send(answer.message, answer.body);
       this.#balance();
     });
@@ -228,7 +251,7 @@ export class RemoteTool {
     const look = (): void => {
       const waitsForHost = (this.#current?.pendingBytes ?? 0) > maxHeldBytes;
       if (!this.#heard && !waitsForHost) {
-        this.#kill(this.#failure('unresponsive', `has not been heard of for ${unresponsiveMs} ms`));
+        this.#kill(processFailure(this.tool, 'unresponsive', `has not been heard of for ${unresponsiveMs} ms`));
         return;
       }
       this.#heard = false;
@@ -239,8 +262,8 @@ export class RemoteTool {
   }
 
   #kill(reason: unknown): void {
-    if (this.#state === 'ended' || this.#killedFor !== undefined) return;
-    this.#killedFor = { reason };
+    if (this.#state === 'ended' || this.#failure !== undefined) return;
+    this.#failure = { reason };
     // Whoever waits for its end has to hear of it.
     this.#child.hold(true);
     this.#child.kill();
@@ -250,33 +273,19 @@ export class RemoteTool {
   }
 
   #end(how: ChildEnd): void {
-    this.#current?.settle(this.#killedFor ?? { reason: this.#describeEnd(how) });
+    this.#failure ??= { reason: describeEnd(this.tool, how) };
+    this.#current?.settle(this.#failure);
     if (this.#state !== 'ended') this.#become('ended');
   }
 
   #become(state: RemoteState): void {
     this.#state = state;
+    this.#cancelTimer();
     // Nobody waits for it yet; what has been killed is waited for to its end.
     if (state !== 'ended') this.#child.hold(false);
     if (state === 'settling') this.#settled = Promise.withResolvers();
-    else this.#settled?.resolve();
+    else this.#settled.resolve();
     this.#options.changed(this);
-  }
-
-  #describeEnd(how: ChildEnd): HoldfastError {
-    switch (how.type) {
-      case 'not-started':
-        return this.#failure('not_started', `could not be started: ${how.reason}`);
-      case 'out-of-memory':
-        return this.#failure('memory', 'used more memory than it may');
-      case 'exited':
-        return this.#failure('exited', `ended ${how.how} before the call had ended`);
-    }
-  }
-
-  #failure(word: string, what: string): HoldfastError {
-    const { name } = this.tool.metadata;
-    return new HoldfastError(`tool.process.${word}`, `The process of \`${name}\` ${what}.`, { data: { tool: name } });
   }
 }
 

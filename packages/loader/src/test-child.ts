@@ -14,8 +14,14 @@ export interface TestChild extends ToolChild {
   say(message: unknown, body?: Uint8Array): void;
 }
 
-/** A process of a tool that does what a test says. */
-export function testChildren({ killsAtOnce = true }: { readonly killsAtOnce?: boolean } = {}): {
+/** A process of a tool that does what a test says. `ready`: that it is, as soon as it has been started. */
+export function testChildren({
+  killsAtOnce = true,
+  ready = true,
+}: {
+  readonly killsAtOnce?: boolean;
+  readonly ready?: boolean;
+} = {}): {
   readonly launch: LaunchChild;
   readonly children: TestChild[];
 } {
@@ -46,6 +52,7 @@ export function testChildren({ killsAtOnce = true }: { readonly killsAtOnce?: bo
       say: (message, body) => listener.received(encodeFrame(JSON.stringify(message), body)),
     };
     children.push(child);
+    if (ready) queueMicrotask(() => child.say({ type: 'ready' }));
     return child;
   };
   return { launch, children };

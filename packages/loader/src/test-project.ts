@@ -65,11 +65,17 @@ export async function work(input) { ${body} }
 `;
 }
 
+/** What runners use of a context, for tools that use nothing of it. */
+export const bareContext: ToolContext = {
+  callId: 'call-1',
+  signal: new AbortController().signal,
+  begin: async () => undefined,
+} as unknown as ToolContext;
+
 /** What a tool answers, or the code of what it throws. */
 export async function callTool(
   tool: Tool | undefined,
-  // The tools of these tests use nothing of it.
-  context: ToolContext = { callId: 'call-1' } as ToolContext,
+  context: ToolContext = bareContext,
   input: object = {},
 ): Promise<unknown> {
   try {

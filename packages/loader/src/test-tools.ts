@@ -73,6 +73,7 @@ export function testContext(
     signal: controller.signal,
     deadline: { atMs: Date.now() + remainingMs, remainingMs: () => remainingMs },
     filesystem: parts.filesystem,
+    begin: async () => undefined,
     progress: (message: string) => void told.push(message),
     beat: () => void told.push('(beat)'),
     call: async (name: string, input: unknown) => {

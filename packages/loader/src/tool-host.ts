@@ -1,4 +1,4 @@
-import { type ExecutableTool, HoldfastError, type Json, type Problem } from '@holdfast/core';
+import { type ExecutableTool, HoldfastError, type Json } from '@holdfast/core';
 import type { Isolation } from './check-extended.ts';
 import { askEnvironment, type GrantEnvironment, type GrantedEnvironment, missingEnvironment } from './environment.ts';
 import { toFileTool } from './file-tool.ts';
@@ -74,10 +74,9 @@ export function createToolHost({ isolation, processes, environment }: ToolHostOp
     toTool(runnable) {
       const { tool } = runnable;
       known.set(tool, runnable);
-      const findObstacle = (): Problem | undefined => missingEnvironment(tool, granted.get(tool) ?? {});
-      const asks = tool.metadata.environment !== undefined;
-      return toFileTool({ ...tool, ...(asks ? { findObstacle } : {}) }, async (input, context) => {
-        const missing = findObstacle();
+      return toFileTool(tool, async (input, context) => {
+        // The call has not begun yet, so no start is recorded.
+        const missing = missingEnvironment(tool, granted.get(tool) ?? {});
         if (missing !== undefined) throw new HoldfastError(missing.code, missing.message);
         // The executor has parsed it, and let through what the schema takes.
         const call = (): Promise<unknown> => runner.run(tool, input as Json, context);

@@ -74,3 +74,75 @@ test('of a version of the past no process is kept, though it may still be called
   expect(await next).toBe(1);
   expect(children[3]?.kills).toBe(0);
 });
+
+test('a call begins when its process is ready, and is sent to it then', async () => {
+  const { launch, children } = testChildren({ ready: false });
+  const pool = createToolPool(launch, { verify: async () => 'f'.repeat(64), clock: testClock() });
+  let begun = 0;
+  const durable = Promise.withResolvers<void>();
+  const begin = (): Promise<void> => {
+    begun += 1;
+    return durable.promise;
+  };
+  const calling = pool.run(writeTool(''), {}, { ...testContext(), begin });
+  await until(() => children.length === 1);
+  expect([begun, children[0]?.held]).toEqual([0, true]);
+  children[0]?.say({ type: 'ready' });
+  await until(() => begun === 1);
+  const sent = (): unknown => children[0]?.sent.map(({ message }) => message['type']);
+  expect(sent()).toEqual([]);
+  durable.resolve();
+  await until(() => children[0]?.sent.length === 1);
+  expect(sent()).toEqual(['call']);
+  children[0]?.say({ type: 'returned', call: 1, idle: true, value: 1 });
+  expect(await calling).toBe(1);
+});
+
+test('a process that is ready when its call is over is there for the next one, and keeps no host alive', async () => {
+  const { launch, children } = testChildren({ ready: false });
+  const pool = createToolPool(launch, { verify: async () => 'f'.repeat(64), clock: testClock() });
+  const tool = writeTool('');
+  const context = testContext();
+  const first = pool.run(tool, {}, context);
+  await until(() => children.length === 1);
+  context.abort('over');
+  await expect(first).rejects.toBe('over');
+  children[0]?.say({ type: 'ready' });
+  await until(() => children[0]?.held === false);
+  const second = pool.run(tool, {}, testContext());
+  await until(() => children[0]?.sent.length === 1);
+  children[0]?.say({ type: 'returned', call: 1, idle: true, value: 2 });
+  expect(await second).toBe(2);
+  expect(children).toHaveLength(1);
+});
+
+test.each([
+  { how: 'ends', code: 'tool.process.exited' },
+  { how: 'is silent', code: 'tool.process.unresponsive' },
+  { how: 'sends something else first', code: 'tool.process.protocol' },
+] as const)('a process that $how before it is ready begins no call', async ({ how, code }) => {
+  const { launch, children } = testChildren({ ready: false });
+  const clock = testClock();
+  const pool = createToolPool(launch, { verify: async () => 'f'.repeat(64), clock });
+  let begun = 0;
+  const begin = async (): Promise<void> => {
+    begun += 1;
+  };
+  const calling = pool.run(writeTool(''), {}, { ...testContext(), begin });
+  calling.catch(() => undefined);
+  await until(() => children.length === 1);
+  if (how === 'ends') children[0]?.listener.ended({ type: 'exited', how: 'with code 1' });
+  else if (how === 'is silent') for (let half = 0; half < 2; half += 1) clock.advance(30_000);
+  else children[0]?.say({ type: 'returned', call: 0, idle: true, value: 1 });
+  await expect(calling).rejects.toMatchObject({ code });
+  expect(begun).toBe(0);
+});
+
+test('a process that ends while its call begins has not run it', async () => {
+  const { launch, children } = testChildren();
+  const pool = createToolPool(launch, { verify: async () => 'f'.repeat(64), clock: testClock() });
+  const begin = async (): Promise<void> => children[0]?.listener.ended({ type: 'exited', how: 'with code 1' });
+  const calling = pool.run(writeTool(''), {}, { ...testContext(), begin });
+  await expect(calling).rejects.toMatchObject({ code: 'tool.process.not_started' });
+  expect(children[0]?.sent).toEqual([]);
+});

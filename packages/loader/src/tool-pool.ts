@@ -1,4 +1,5 @@
-import { type Clock, HoldfastError } from '@holdfast/core';
+import { type Clock, HoldfastError, type Json, type ToolContext } from '@holdfast/core';
+import { beginWith } from './begin-with.ts';
 import type { GrantedEnvironment } from './environment.ts';
 import type { PinnedTool } from './pinned-tool.ts';
 import { RemoteTool } from './remote-tool.ts';
@@ -71,16 +72,10 @@ class ToolPool implements ToolRunner {
     this.#clock = options.clock ?? backgroundClock;
   }
 
-  async run(tool: PinnedTool, ...call: Parameters<RemoteTool['run']>): Promise<unknown> {
-    // It soon knows whether it can go on.
-    await this.#findSettling(tool)?.settled();
-    const idle = this.#takeIdle(tool);
-    if (idle !== undefined) return await idle.run(...call);
-    const sha256 = await this.#options.verify(tool);
-    if (this.#closed) {
-      throw new HoldfastError('tool.process.closed', `\`${tool.metadata.name}\` was called after its host closed it.`);
-    }
-    return await this.#start({ tool, sha256 }).run(...call);
+  async run(tool: PinnedTool, input: Json, context: ToolContext): Promise<unknown> {
+    context.signal.throwIfAborted();
+    const remote = await beginWith(this.#take(tool), context, (unused) => unused.release());
+    return await remote.run(input, context);
   }
 
   retire(tool: PinnedTool): boolean {
@@ -96,9 +91,25 @@ class ToolPool implements ToolRunner {
     await Promise.all(live.map(({ ended }) => ended));
   }
 
+  /** A process for a call of the tool: an idle one, or a new one. */
+  async #take(tool: PinnedTool): Promise<RemoteTool> {
+    // It soon knows whether it can go on.
+    await this.#findSettling(tool)?.settled();
+    const idle = this.#takeIdle(tool);
+    if (idle !== undefined) return idle;
+    const sha256 = await this.#options.verify(tool);
+    if (this.#closed) {
+      throw new HoldfastError('tool.process.closed', `\`${tool.metadata.name}\` was called after its host closed it.`);
+    }
+    const remote = this.#start({ tool, sha256 });
+    await remote.settled();
+    if (remote.failure !== undefined) throw remote.failure.reason;
+    return remote;
+  }
+
   #takeIdle(tool: PinnedTool): RemoteTool | undefined {
     for (const [remote, cancel] of this.#idle) {
-      if (!isSame(remote.tool, tool)) continue;
+      if (!isSame(remote.tool, tool) || remote.failure !== undefined) continue;
       cancel();
       this.#idle.delete(remote);
       return remote;

@@ -20,3 +20,4 @@ socket.on('data', (chunk) => server.receive(chunk));
 // Without a host there is nobody to work for.
 socket.on('error', () => exit(0));
 socket.on('close', () => exit(0));
+server.start();

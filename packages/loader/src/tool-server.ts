@@ -39,6 +39,11 @@ export class ToolServer {
     this.#channel = channel;
   }
 
+  /** Tells the host that calls can come. */
+  start(): void {
+    this.#send({ type: 'ready' });
+  }
+
   receive(chunk: Uint8Array): void {
     for (const { json, body } of this.#reader.read(chunk)) {
       // The host's own words.

@@ -13,4 +13,5 @@ if (port !== null) {
   catchStrays((thrown) => server.crash(thrown));
   process.on('beforeExit', () => server.stall());
   port.on('message', (chunk: Uint8Array) => server.receive(chunk));
+  server.start();
 }

@@ -71,6 +71,7 @@ function contextOf(session: SessionTransaction): ToolContext {
     model: undefined,
     trace: undefined,
     progress: () => undefined,
+    begin: async () => undefined,
     beat: () => undefined,
   };
 }

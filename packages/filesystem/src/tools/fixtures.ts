@@ -55,6 +55,7 @@ export async function callTool(
     model: undefined,
     trace: undefined,
     progress: () => undefined,
+    begin: async () => undefined,
     beat: () => undefined,
   };
   const reads = () => transaction?.touched().reads.map(({ key }) => key) ?? [];
