@@ -13,6 +13,7 @@ import { describeAsks, describeWarnings } from './plan-view.ts';
 import { closeSession } from './run-command.ts';
 import { toTermsRecord } from './run-terms.ts';
 import { createSessionId, prepareLogPath } from './session-logs.ts';
+import { rememberNamed } from './trust.ts';
 
 export interface RunPlanFileOptions extends PlanRunOptions {
   /** Its path; `-`: standard input. */
@@ -28,7 +29,7 @@ export interface RunPlanFileOptions extends PlanRunOptions {
  */
 export async function runPlanFile(options: RunPlanFileOptions, host: Host): Promise<ExitCode> {
   const text = await readPlanText(options.file, host);
-  return await openWorkshop(options, host, async (workshop) => {
+  return await openWorkshop({ ...options, stdinTaken: options.file === '-' }, host, async (workshop) => {
     const checked = await checkFor(text, workshop, toGrants(options, workshop.setup));
     if (checked.type === 'declined') return reportDeclined(checked.error, host);
     if (checked.type === 'invalid') {
@@ -93,6 +94,7 @@ export async function beginPlan(
 ): Promise<ExitCode> {
   const { json, stdinTaken, notes } = options;
   const terms = await toPlanTerms(options, equipment);
+  await rememberNamed(equipment.settings, host);
   if (!json) {
     const nodes = formatCount(plan.plan.nodes.length, 'node');
     const line = `plan ${plan.digest.slice(0, 16)} · ${nodes} · ${setup.description}`;

@@ -18,6 +18,8 @@ import { findProtectedPaths, openWorkspace } from './workspace.ts';
 
 export interface TryOptions {
   readonly config?: ConfigFlag;
+  /** Says yes to code that is found. */
+  readonly trust?: boolean | undefined;
   readonly file: string;
   /** JSON text. Absent: the input of the first example. */
   readonly input: string | undefined;
@@ -40,9 +42,10 @@ const defaultTimeoutMs = 60_000;
  * `usage.workspace_missing`, `usage.tools_around_workspace`, `config.*`.
  */
 export async function tryTool(options: TryOptions, host: Host): Promise<ExitCode> {
-  const { config } = options;
+  const { config, trust, json } = options;
+  const found = { untrusted: 'refuse', trust, tools: false, taken: { stdin: false, stdout: json } } as const;
   // Tried where a run would have it: of a configuration nothing else counts for one tool alone.
-  const isolation = options.isolation ?? (await findIsolation({ config }, { host }));
+  const isolation = options.isolation ?? (await findIsolation({ config }, { host, found }));
   const target = await openTarget(options.file, isolation, host);
   const controller = new AbortController();
   let interruption: Interruption | undefined;

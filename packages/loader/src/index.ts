@@ -1,8 +1,8 @@
 export type { ToolCommand } from './check-command.ts';
 export type { Isolation } from './check-extended.ts';
-export { type CodeFiles, readCodeFiles } from './code-files.ts';
 export type { MetadataReading } from './check-literal.ts';
 export type { ArgumentPassing, MetadataForm, ToolMetadata } from './check-metadata.ts';
+export { type CodeFiles, readCodeFiles } from './code-files.ts';
 export {
   type CompareDefinitionsOptions,
   type ComparedPlugin,
