@@ -118,21 +118,21 @@ export function describeLeftOut(names: readonly string[]): string {
 /**
  * Remembers what the command line named for a run: resuming it runs the same again. Without a place to keep it, resuming asks.
  *
- * @throws HoldfastError `trust.invalid`, `user_folder.unreadable`.
+ * @throws HoldfastError `trust.invalid`.
  */
 export async function rememberNamed(
   { named, directory }: { readonly named: readonly string[]; readonly directory: string },
   host: Host,
 ): Promise<void> {
   if (named.length === 0) return;
-  const trusted = await readTrusted(directory, host);
   const paths = await Promise.all(named.map((path) => realpath(path)));
-  if (paths.every((path) => trusted.named.has(path))) return;
   try {
+    const trusted = await readTrusted(directory, host);
+    if (paths.every((path) => trusted.named.has(path))) return;
     await writeTrusted(directory, { ...trusted, named: new Set([...trusted.named, ...paths]) }, host);
   } catch (thrown) {
-    if (!isHoldfastError(thrown) || thrown.code !== 'user_folder.unwritable') throw thrown;
-    host.stderr.write(`warning: ${toPrintable(thrown.message)} Without it, resuming this run asks for a yes.\n`);
+    if (!isHoldfastError(thrown) || !thrown.code.startsWith('user_folder.')) throw thrown;
+    host.stderr.write(`warning: ${toPrintable(thrown.message)} Resuming this run will ask for a yes.\n`);
   }
 }
 
