@@ -73,6 +73,7 @@ test('somebody else installs them, takes a preset by config, sees a decision, an
   await user.write('script.json', JSON.stringify(script));
   await user.write('holdfast.config.ts', config.replace('PRESET', 'recommended'));
   const run = ['run', 'Greet them.', '--model', 'script:script.json'];
+  expect(await holdfast(user, 'trust')).toMatchObject({ status: 0 });
   const first = await holdfast(user, ...run);
   expect(first).toEqual({ status: 0, output: expect.stringContaining('count_words') });
   expect(first.output).not.toContain('denied');
@@ -89,7 +90,7 @@ test('somebody else installs them, takes a preset by config, sees a decision, an
   });
 
   await user.write('holdfast.config.ts', config.replace('PRESET', 'strict'));
-  expect(await holdfast(user, ...run)).toEqual({
+  expect(await holdfast(user, ...run, '--trust')).toEqual({
     status: 0,
     output: expect.stringContaining('runs once in a session'),
   });

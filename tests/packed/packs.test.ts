@@ -56,6 +56,7 @@ beforeAll(async () => {
   await project.write('.env', 'TOKEN=1\n');
   await project.write('notes.txt', 'Nothing secret.\n');
   await project.write('script.json', JSON.stringify(script));
+  expect(await holdfast('trust')).toMatchObject({ status: 0 });
 });
 
 afterAll(() => project.remove());
@@ -77,6 +78,11 @@ test('each of them denies what it is against, and lets through the rest', async 
     config(`{ pack: '@holdfast/pack-approvals', config: { always: ['send_mail'] } },
     { pack: '@holdfast/pack-budgets', config: { maxCalls: 1 } },`),
   );
+  expect(await holdfast('run', 'Go.', '--model', 'script:script.json')).toMatchObject({
+    status: 4,
+    output: expect.stringContaining('new      holdfast.config.ts'),
+  });
+  expect(await holdfast('trust')).toMatchObject({ status: 0 });
   const { status, output } = await holdfast('run', 'Go.', '--model', 'script:script.json', '--json', '--unattended');
   expect(status).toBe(0);
   const events = output

@@ -98,6 +98,7 @@ test('the program writes a plan, checks it, and goes on with one whose process w
     const holdfast = (...words: readonly string[]): Promise<Ended> => user.run(program, words);
     await user.write('a.txt', 'one two\n');
     await user.write('plugins/gate.mjs', gate);
+    expect(await holdfast('trust')).toMatchObject({ status: 0 });
     const made = await holdfast('plan', 'Read a.txt and write it to copy.txt', '--output', 'made.json');
     expect(made).toMatchObject({ status: 0, output: expect.stringMatching(/read_file[\s\S]*write_file[\s\S]*digest/) });
     expect(await holdfast('plan', 'check', 'made.json')).toMatchObject({ status: 0 });

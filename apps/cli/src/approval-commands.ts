@@ -9,7 +9,7 @@ import {
   readLimits,
 } from './approval-flags.ts';
 import { approveHelp, denyHelp, grantsHelp, pendingHelp, resolveHelp, resumeHelp } from './approval-help.ts';
-import { addConfigOptions, type ConfigFlags } from './config-flags.ts';
+import { addConfigOptions, addTrustOption, type ConfigFlags } from './config-flags.ts';
 import type { ExitCode } from './failure.ts';
 import { showGrants } from './grants-command.ts';
 import type { Host } from './host.ts';
@@ -88,7 +88,7 @@ export function addApprovalCommands(program: Command, host: Host, end: (code: Ex
       'offline, local, local:<file>, script:<file>, <provider>:<model> or <plugin>/<model> (default: that of the run)',
     )
     .option('--json', 'one JSON event a line on stdout, and nothing else there');
-  addConfigOptions(resume, 'that of the run').option(
+  addTrustOption(addConfigOptions(resume, 'that of the run')).option(
     '--accept-config',
     'go on although plugins, packs or lists of tools are not what the run was begun with',
   );
@@ -101,8 +101,8 @@ export function addApprovalCommands(program: Command, host: Host, end: (code: Ex
         { workspace, json, tools, isolation, model, allow = [], env = [], ...flags }: ResumeFlags,
       ) => {
         const given = { id, workspace, json: json === true, tools, isolation, model, allow, environment: env };
-        const { config, acceptConfig = false } = flags;
-        const configured = { ...given, config, acceptConfig };
+        const { config, trust, acceptConfig = false } = flags;
+        const configured = { ...given, config, trust, acceptConfig };
         end(await resumeSession({ ...configured, ...readLimits(flags), approval: readApproval(flags) }, host));
       },
     );

@@ -7,9 +7,10 @@ import { findLogFolder } from './session-logs.ts';
 import { unprintable } from './terminal-text.ts';
 import { createFolder } from './test-folder.ts';
 import { createTestHost, type TestHostOptions } from './test-host.ts';
-import { runMain, toTool } from './test-program.ts';
+import { runMain, toTool, trustHere } from './test-program.ts';
 
 async function run(argv: readonly string[], directory: string, options: TestHostOptions = {}) {
+  await trustHere(directory);
   const { host, stdout, stderr } = createTestHost({ directory, ...options });
   const exitCode = await runProgram(argv, host, '0');
   return { exitCode, stdout: stdout(), stderr: stderr() };
@@ -52,6 +53,7 @@ test('nobody is asked when standard input carried the request', async () => {
     'plugins/wipe.mjs': toTool('wipe', 'return 1;').replace('dangerous: false', 'dangerous: true'),
     'script.json': toScript({ name: 'wipe', arguments: {} }),
   });
+  await trustHere(folder.path);
   const { host, stdin, stdout } = createTestHost({ directory: folder.path, terminals: ['stdin', 'stdout'] });
   stdin.end('Do it.');
   expect(await runProgram(['run', '-', '--model', 'script:script.json'], host, '0')).toBe(0);

@@ -7,6 +7,7 @@ import { toJsonText } from './json-text.ts';
 import { type ConfigFlag, readSettings } from './settings.ts';
 import { formatTable } from './table.ts';
 import { toPrintable, wrapBlock } from './terminal-text.ts';
+import { describeLeftOut } from './trust.ts';
 import { openWorkspace } from './workspace.ts';
 
 export interface ConfigOptions {
@@ -18,7 +19,9 @@ export interface ConfigOptions {
 /** Prints the configuration that a run would have, each value with its origin. */
 export async function showConfig({ config, workspace, json }: ConfigOptions, host: Host): Promise<ExitCode> {
   const place = await openWorkspace(workspace, host.directory);
-  const { effective, file } = await readSettings({ config }, { workspace: place, host });
+  const found = { untrusted: 'leave-out', tools: false } as const;
+  const { effective, file, untrusted } = await readSettings({ config }, { workspace: place, host, found });
+  if (untrusted.length > 0) host.stderr.write(describeLeftOut(untrusted));
   const settings = listConfigValues(effective);
   const { passedOver } = effective;
   if (json) {

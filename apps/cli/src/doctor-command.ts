@@ -5,7 +5,7 @@ import manifest from '../package.json' with { type: 'json' };
 import { formatBytes } from './bytes.ts';
 import { formatCount } from './call-line.ts';
 import { createColors } from './colors.ts';
-import { type ConfigState, describeConfig, examineConfig } from './doctor-config.ts';
+import { type ConfigState, describeConfig, describeTrust, examineConfig } from './doctor-config.ts';
 import { describeLocal, examineLocal, type LocalState, readVersion } from './doctor-local.ts';
 import { describeFolder, examineTools, type FolderState } from './doctor-tools.ts';
 import { examineWorkspace, type WorkspaceState } from './doctor-workspace.ts';
@@ -135,6 +135,7 @@ function describe(diagnosis: Diagnosis): readonly (readonly [label: string, text
     ...describeLocal(diagnosis.local),
     ...describeConfig(config),
     ...describeFolder(tools),
+    ...describeTrust(config),
     [
       'workspace',
       `${toPrintable(workspace.path)}: ${workspace.writable ? 'writable' : 'not writable'}, ${formatCount(workspace.sessions, 'session log')}${workspace.freeBytes === null ? '' : `, ${formatBytes(workspace.freeBytes)} free`}`,

@@ -6,6 +6,7 @@ import type { ViewPlace } from './registry-view.ts';
 import { describePack } from './run-setup.ts';
 import { findFolder, readSettings } from './settings.ts';
 import { toPrintable } from './terminal-text.ts';
+import { onlyLooking } from './trust.ts';
 import { isFolder } from './workspace.ts';
 
 /** What a run would have of a configuration. */
@@ -18,6 +19,8 @@ export interface ConfigState {
   readonly plugins: readonly string[];
   /** Ids and presets of the packs in force. */
   readonly packs: readonly string[];
+  /** Found code that does not run before somebody trusts it. */
+  readonly untrusted: readonly string[];
 }
 
 export interface ExaminedConfig {
@@ -33,15 +36,15 @@ export async function examineConfig(
   { config, tools, subfolders, workspace }: ViewPlace & { readonly workspace: string },
   host: Host,
 ): Promise<ExaminedConfig> {
-  const none: ConfigState = { file: null, usable: true, plugins: [], packs: [] };
+  const none: ConfigState = { file: null, usable: true, plugins: [], packs: [], untrusted: [] };
   let examined: ExaminedConfig = { state: none, tools, subfolders: subfolders === true, problems: [] };
   try {
     const place = (await isFolder(workspace)) ? { workspace } : {};
-    const settings = await readSettings({ config, tools, subfolders }, { ...place, host });
+    const settings = await readSettings({ config, tools, subfolders }, { ...place, host, found: onlyLooking });
     const folder = await findFolder(settings);
     examined = {
       ...examined,
-      state: { ...none, file: settings.file },
+      state: { ...none, file: settings.file, untrusted: settings.untrusted },
       tools: tools ?? (folder.path === undefined ? undefined : folder.name),
       subfolders: settings.effective.subfolders.value,
     };
@@ -57,8 +60,7 @@ export async function examineConfig(
     return {
       ...examined,
       state: {
-        file: settings.file,
-        usable: true,
+        ...examined.state,
         plugins: used.plugins.map(({ name, version }) => `${name} ${version}`),
         packs: registry.packsInForce.map(describePack),
       },
@@ -69,8 +71,25 @@ export async function examineConfig(
   }
 }
 
-export function describeConfig({ file, usable, plugins, packs }: ConfigState): readonly (readonly [string, string])[] {
+/** Whether what a run would find may run. */
+export function describeTrust({ untrusted }: ConfigState): readonly (readonly [string, string])[] {
+  const text =
+    untrusted.length === 0
+      ? 'nothing here needs a yes before it runs'
+      : `not trusted: ${untrusted.map(toPrintable).join(', ')}. A run asks first; \`holdfast trust\` shows it and trusts it`;
+  return [['trust', text]];
+}
+
+export function describeConfig({
+  file,
+  usable,
+  plugins,
+  packs,
+  untrusted,
+}: ConfigState): readonly (readonly [string, string])[] {
   if (!usable) return [['config', `${toPrintable(file ?? 'what there is')} cannot be used, and no run begins with it`]];
+  if (file === null && untrusted.some((name) => name.startsWith('holdfast.config.')))
+    return [['config', 'left out here, because it is not trusted']];
   if (file === null) return [['config', 'no holdfast.config.ts here; a run does without plugins and packs']];
   const counts = `${formatCount(plugins.length, 'plugin')} and ${formatCount(packs.length, 'pack')} in force`;
   return [

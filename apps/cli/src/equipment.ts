@@ -19,6 +19,7 @@ import { createPluginKeeper, type PluginKeeper } from './plugin-keeper.ts';
 import type { Settings } from './settings.ts';
 import { toPrintable, toPrintableBlock } from './terminal-text.ts';
 import { type LockUse, lockName, openToolset, type Toolset, type ToolsFolder } from './toolset.ts';
+import { describeLeftOut } from './trust.ts';
 import { isFile } from './workspace.ts';
 
 /** What a run works with beside model and files: what this program, the tools folder and the configuration bring along. */
@@ -161,8 +162,9 @@ function saysOfPlugins(lock: string): boolean {
 
 /** Says on stderr what was left out, and why. */
 export function reportProblems(equipment: Equipment, host: Host): void {
-  const { toolset, leftOut, oddities, unknownNames, environment } = equipment;
+  const { settings, toolset, leftOut, oddities, unknownNames, environment } = equipment;
   reportUnused(environment, host);
+  if (settings.untrusted.length > 0) host.stderr.write(describeLeftOut(settings.untrusted));
   for (const diagnostic of toolset.diagnostics)
     host.stderr.write(`${formatDiagnostic(diagnostic, { folder: toolset.folder.name })}\n`);
   for (const { message, code } of leftOut) host.stderr.write(`left out: ${toPrintable(message)} (${code})\n`);

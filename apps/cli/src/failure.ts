@@ -4,10 +4,10 @@ import { describeTerminal, type Host, type Interruption } from './host.ts';
 import { toPrintable } from './terminal-text.ts';
 
 /**
- * 0 done; 1 it did not work out, or did not complete; 2 the command line or the configuration was wrong; 3 the run waits for a person; 129 SIGHUP, 130
+ * 0 done; 1 it did not work out, or did not complete; 2 the command line or the configuration was wrong; 3 the run waits for a person; 4 code that was found is not trusted; 129 SIGHUP, 130
  * Ctrl-C, 143 SIGTERM.
  */
-export type ExitCode = 0 | 1 | 2 | 3 | 129 | 130 | 143;
+export type ExitCode = 0 | 1 | 2 | 3 | 4 | 129 | 130 | 143;
 
 /** How the program ends when it is told to stop. */
 export const interruptionCodes: Readonly<Record<Interruption, ExitCode>> = {
@@ -24,10 +24,11 @@ export function usageError(code: `usage.${string}`, message: string): HoldfastEr
 }
 
 // What is asked for cannot be put in force, so nothing has been done.
-const wrongRequest = /^(?:usage|user_config|config|run\.config|registry|plugin|pack|policy|llama)\./;
+const wrongRequest = /^(?:usage|user_config|trust|config|run\.config|registry|plugin|pack|policy|llama)\./;
 
 export function toExitCode(thrown: unknown): ExitCode {
   if (isHoldfastError(thrown) && thrown.code === 'terminal.interrupted') return interruptionCodes['ctrl-c'];
+  if (isHoldfastError(thrown) && /^trust\.(?:required|refused)$/.test(thrown.code)) return 4;
   return isHoldfastError(thrown) && wrongRequest.test(thrown.code) ? 2 : 1;
 }
 

@@ -21,6 +21,7 @@ Exit codes:
   1    it did not: a run or plan that ended otherwise, no plan for a request, a bad tool file, a damaged log, an error
   2    the command line or the configuration is wrong, or names what is not there
   3    run, plan run, resume: it waits for a person; \`holdfast pending\` shows for what
+  4    code that was found in this folder is not trusted, and nobody said yes; \`holdfast trust --help\` has the ways to go on
   130  Ctrl-C; the log of the run has its end. A second Ctrl-C does not wait for that. (143: SIGTERM, 129: the terminal was closed)
 
 Where a plugin has a command, \`holdfast NAME\` runs it; \`holdfast list --tree\` names them.
@@ -80,7 +81,8 @@ Tools of the folder:
 
 Configuration:
   holdfast.config.ts of the current folder names plugins, packs, limits and which tools may run; \`holdfast config\` prints what is in
-  force. Options here count more than it. A plugin that cannot be used is left out. When a pack cannot be put in force, nothing runs,
+  force. Options here count more than it. What is found here, also ./plugins, runs only after a yes: at the terminal, by
+  \`holdfast trust\`, or by --trust; what --config and --tools name needs none. A plugin that cannot be used is left out. When a pack cannot be put in force, nothing runs,
   and the exit code is 2.
 
 Session log:

@@ -6,10 +6,11 @@ import { runProgram } from './program.ts';
 import { prepareLogPath } from './session-logs.ts';
 import { createFolder } from './test-folder.ts';
 import { createTestHost, type TestHostOptions } from './test-host.ts';
-import { runMain, toTool } from './test-program.ts';
+import { runMain, toTool, trustHere } from './test-program.ts';
 import { checkLines, findIssues, readSchema } from './test-schemas.ts';
 
 async function print(argv: readonly string[], directory: string, options: TestHostOptions = {}): Promise<string> {
+  await trustHere(directory);
   const { host, stdout } = createTestHost({ directory, ...options });
   await runProgram(argv, host, '0');
   return stdout();
@@ -72,6 +73,7 @@ const rareRecords = [
 test('every event of a run, and every record of its log, is as the schemas say', async () => {
   await using folder = await createFolder(files);
   // Somebody to ask, who says no.
+  await trustHere(folder.path);
   const { host, stdin, stdout, stderr } = createTestHost({
     directory: folder.path,
     terminals: ['stdin', 'stderr'],

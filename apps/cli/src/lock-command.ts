@@ -20,6 +20,8 @@ import { shortenPath } from './workspace.ts';
 
 export interface LockOptions {
   readonly config?: ConfigFlag;
+  /** Says yes to code that is found. */
+  readonly trust?: boolean | undefined;
   /** Absent: the default folder. */
   readonly tools: string | undefined;
   /** Reads the folders in it, too. */
@@ -39,8 +41,12 @@ export interface LockOptions {
  * @throws HoldfastError `usage.folder_missing`, `usage.tool_unknown`, `tools.lock.*`, and as `comparePlugins`.
  */
 export async function lockFolder(options: LockOptions, host: Host): Promise<ExitCode> {
-  const { config, tools, check, accept, json } = options;
-  const settings = await readSettings({ config, tools, subfolders: options.subfolders }, { host });
+  const { config, trust, tools, check, accept, json } = options;
+  // Tool files are read and not run.
+  const settings = await readSettings(
+    { config, tools, subfolders: options.subfolders },
+    { host, found: { untrusted: 'refuse', trust, tools: false, taken: { stdin: false, stdout: json } } },
+  );
   const folder = await findFolder(settings);
   const plugins = await comparePlugins(settings, folder, host);
   // Without anything to lock there has to be a folder.

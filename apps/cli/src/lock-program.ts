@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { addConfigOptions, type ConfigFlags } from './config-flags.ts';
+import { addConfigOptions, addTrustOption, type ConfigFlags } from './config-flags.ts';
 import type { ExitCode } from './failure.ts';
 import { lockHelp } from './help-texts.ts';
 import type { Host } from './host.ts';
@@ -23,10 +23,10 @@ export function addLockCommand(program: Command, host: Host, end: (code: ExitCod
     .option('--check', 'write nothing, and exit with 1 when anything differs')
     .option('--accept <tool>', 'show what differs in this tool, and lock it alone; may be repeated', collect)
     .option('--json', 'as JSON');
-  addConfigOptions(lock)
+  addTrustOption(addConfigOptions(lock))
     .addHelpText('after', lockHelp)
-    .action(async ({ config, tools, subfolders, check, accept, json }: LockFlags) => {
-      const given = { config, tools, subfolders, check: check === true, accept: accept ?? [] };
+    .action(async ({ config, trust, tools, subfolders, check, accept, json }: LockFlags) => {
+      const given = { config, trust, tools, subfolders, check: check === true, accept: accept ?? [] };
       end(await lockFolder({ ...given, json: json === true }, host));
     });
 }

@@ -24,7 +24,7 @@ export interface CheckPlanFileOptions extends PlanPlace {
 export async function checkPlanFile(options: CheckPlanFileOptions, host: Host): Promise<ExitCode> {
   const { file, json } = options;
   const text = await readPlanText(file, host);
-  return await openWorkshop(options, host, async (workshop) => {
+  return await openWorkshop({ ...options, stdinTaken: options.file === '-' }, host, async (workshop) => {
     const found = await checkFor(text, workshop, options.allow);
     const style = describeStyle(host);
     const { colors } = style;

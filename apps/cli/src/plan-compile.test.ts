@@ -5,7 +5,7 @@ import { runProgram } from './program.ts';
 import { createFolder, type TestFolder } from './test-folder.ts';
 import { createTestHost, type TestHostOptions } from './test-host.ts';
 import { planText, planTools } from './test-plans.ts';
-import { type Ended, runHere, runMain } from './test-program.ts';
+import { type Ended, runHere, runMain, trustHere } from './test-program.ts';
 import { findIssues, readSchema } from './test-schemas.ts';
 
 function inFolder({ path }: TestFolder, options: TestHostOptions = {}) {
@@ -185,6 +185,7 @@ test('a model that is slow is given up at the end of the time', async () => {
 
 test('Ctrl-C while a model is asked: 130, and nothing has begun', async () => {
   await using folder = await createFolder(slow);
+  await trustHere(folder.path);
   const { host, stderr, interrupt } = createTestHost({ directory: folder.path, environment: { NO_COLOR: '1' } });
   host.stderr.on('data', () => {
     if (stderr().includes('asking slow')) interrupt('ctrl-c');

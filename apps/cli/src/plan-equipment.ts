@@ -20,6 +20,11 @@ import { openWorkspace } from './workspace.ts';
 export interface PlanPlace {
   /** Absent: that of the current directory, when there is one. */
   readonly config?: ConfigFlag;
+  /** Says yes to code that is found. */
+  readonly trust?: boolean | undefined;
+  /** Whether stdin or stdout carries something else than questions. */
+  readonly stdinTaken?: boolean;
+  readonly json?: boolean;
   /** Absent: the default folder, when there is one. */
   readonly tools: string | undefined;
   /** Reads the folders in it, too. Absent, as all that follows: as the configuration says. */
@@ -63,12 +68,13 @@ export async function openWorkshop<Answer>(
   host: Host,
   work: (workshop: PlanWorkshop) => Promise<Answer>,
 ): Promise<Answer> {
-  const { config, tools, subfolders, locked, isolation, model, maxCalls, timeoutMs, approvalTimeoutMs } = place;
+  const { config, trust, tools, subfolders, locked, isolation, model, maxCalls, timeoutMs, approvalTimeoutMs } = place;
   const workspace = await openWorkspace(place.workspace, host.directory);
+  const taken = { stdin: place.stdinTaken === true, stdout: place.json === true };
   const limits = toLimits({ maxRounds: undefined, maxTokens: undefined, maxCalls, timeoutMs, approvalTimeoutMs });
   const settings = await readSettings(
     { config, tools, subfolders, locked, isolation, model, limits },
-    { workspace, host },
+    { workspace, host, found: { untrusted: 'refuse', trust, tools: true, taken } },
   );
   const folder = await findFolder(settings);
   const { consent } = place;

@@ -1,7 +1,7 @@
 import type { Isolation } from '@holdfast/loader';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { addApprovalOptions, addIsolationOption, type GoingFlags, readApproval, readLimits } from './approval-flags.ts';
-import { addConfigOptions, type ConfigFlags } from './config-flags.ts';
+import { addConfigOptions, addTrustOption, type ConfigFlags } from './config-flags.ts';
 import { type ExitCode, usageError } from './failure.ts';
 import type { Host } from './host.ts';
 import { readCount, readSeconds, subfoldersText } from './option-values.ts';
@@ -133,7 +133,7 @@ function addPlace(command: Command): Command {
     .option('--subfolders', subfoldersText)
     .option('--locked', 'do nothing unless holdfast.lock says which tools of the folder may run')
     .option('--workspace <dir>', 'folder that the file tools work in', '.');
-  return addIsolationOption(addConfigOptions(command), 'subprocess');
+  return addIsolationOption(addTrustOption(addConfigOptions(command)), 'subprocess');
 }
 
 function addRunOptions(command: Command, timeout: string): Command {
@@ -173,8 +173,17 @@ function refuseOuter(plan: Command): void {
   plan.error(`error: \`${stray.long}\` stands before the command that it is for: put it behind`);
 }
 
-function toPlace({ config, tools, subfolders, locked, isolation, workspace, allow = [] }: PlaceFlags): PlanPlace {
-  return { config, tools, subfolders, locked, isolation, workspace, allow };
+function toPlace({
+  config,
+  trust,
+  tools,
+  subfolders,
+  locked,
+  isolation,
+  workspace,
+  allow = [],
+}: PlaceFlags): PlanPlace {
+  return { config, trust, tools, subfolders, locked, isolation, workspace, allow };
 }
 
 function toRunOptions(flags: RunFlags): PlanRunOptions {

@@ -7,7 +7,7 @@ import { findLogFolder, prepareLogPath } from './session-logs.ts';
 import { createFolder, type TestFolder } from './test-folder.ts';
 import { createTestHost } from './test-host.ts';
 import { planText, planTools } from './test-plans.ts';
-import { type Ended, runHere, runMain, toTool } from './test-program.ts';
+import { type Ended, runHere, runMain, toTool, trustHere } from './test-program.ts';
 
 // A busy machine may take seconds to start Node.js.
 vi.setConfig({ testTimeout: 120_000 });
@@ -61,6 +61,7 @@ test('a plan waits, is answered in parts by other commands, and goes on under it
 
 test('a person at the terminal is asked, and the plan goes on', async () => {
   await using folder = await createFolder({ ...planTools, 'p.json': planText({ id: 1, tool: 'wipe' }) });
+  await trustHere(folder.path);
   const { host, stdin, stdout } = createTestHost({
     directory: folder.path,
     terminals: ['stdin', 'stdout'],

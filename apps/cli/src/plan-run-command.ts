@@ -14,6 +14,7 @@ import { describeAsks, describeWarnings } from './plan-view.ts';
 import { closeSession } from './run-command.ts';
 import { toTermsRecord } from './run-terms.ts';
 import { createSessionId, prepareLogPath } from './session-logs.ts';
+import { rememberNamed } from './trust.ts';
 
 export interface RunPlanFileOptions extends PlanRunOptions {
   /** Its path; `-`: standard input. */
@@ -31,7 +32,7 @@ export async function runPlanFile(options: RunPlanFileOptions, host: Host): Prom
   const text = await readPlanText(options.file, host);
   const stdinTaken = options.file === '-';
   const consent = await openEnvironment(toEnvironmentOptions({ ...options, stdinTaken }), host);
-  return await openWorkshop({ ...options, consent }, host, async (workshop) => {
+  return await openWorkshop({ ...options, stdinTaken, consent }, host, async (workshop) => {
     const checked = await checkFor(text, workshop, toGrants(options, workshop.setup));
     if (checked.type === 'declined') return reportDeclined(checked.error, host);
     if (checked.type === 'invalid') {
@@ -95,6 +96,7 @@ export async function beginPlan(
 ): Promise<ExitCode> {
   const { json, stdinTaken, notes } = options;
   const terms = await toPlanTerms(options, equipment);
+  await rememberNamed(equipment.settings, host);
   if (!json) {
     const nodes = formatCount(plan.plan.nodes.length, 'node');
     const line = `plan ${plan.digest.slice(0, 16)} · ${nodes} · ${setup.description}`;

@@ -3,6 +3,7 @@ import { openEquipment, reportProblems } from './equipment.ts';
 import { interruptionCodes, reportFailure } from './failure.ts';
 import type { Host, Interruption } from './host.ts';
 import { findFolder, readSettings } from './settings.ts';
+import { describeLeftOut } from './trust.ts';
 
 /** A command that is none of this program. */
 export interface ForeignCommand {
@@ -18,7 +19,9 @@ export interface ForeignCommand {
  * @throws HoldfastError as `openEquipment`.
  */
 export async function runPluginCommand({ name, words }: ForeignCommand, host: Host): Promise<number | undefined> {
-  const settings = await readSettings({}, { host });
+  const found = { untrusted: 'leave-out', tools: false } as const;
+  const settings = await readSettings({}, { host, found });
+  if (settings.untrusted.length > 0) host.stderr.write(describeLeftOut(settings.untrusted));
   // What is mistyped must not cost more than a look for a configuration.
   if (settings.effective.plugins.length === 0) return undefined;
   const equipment = await openEquipment(settings, await findFolder(settings), {}, host);

@@ -11,7 +11,7 @@ import {
 import { checkFolder } from './check-command.ts';
 import { watchFolder } from './check-watch.ts';
 import { printCompletion } from './completion-command.ts';
-import { addConfigOptions, type ConfigFlags } from './config-flags.ts';
+import { addConfigOptions, addTrustOption, type ConfigFlags } from './config-flags.ts';
 import { addDoctorCommand } from './doctor-program.ts';
 import { type ExitCode, reportFailure, toExitCode } from './failure.ts';
 import {
@@ -41,6 +41,7 @@ import { runRequest } from './run-command.ts';
 import { addServeCommand } from './serve-program.ts';
 import { showSession } from './show-command.ts';
 import { toPrintableBlock } from './terminal-text.ts';
+import { addTrustCommand } from './trust-command.ts';
 import { addTryCommand } from './try-program.ts';
 import { verifyLog } from './verify-command.ts';
 import { explainWhy } from './why-command.ts';
@@ -119,7 +120,7 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
       'offline, local, local:<file>, script:<file>, <provider>:<model> or <plugin>/<model> (default: offline)',
     )
     .option('--json', 'one JSON event a line on stdout, and nothing else there');
-  addIsolationOption(addConfigOptions(run), 'subprocess');
+  addIsolationOption(addTrustOption(addConfigOptions(run)), 'subprocess');
   addLimitOptions(
     addApprovalOptions(run).option(
       '--order <tools>',
@@ -136,6 +137,7 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
             request: await readRequest(request, host),
             stdinTaken: request === '-',
             config: flags.config,
+            trust: flags.trust,
             tools: flags.tools,
             subfolders: flags.subfolders,
             locked: flags.locked,
@@ -229,6 +231,8 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
   addNewCommand(program, host, version, end);
 
   addLockCommand(program, host, end);
+
+  addTrustCommand(program, host, end);
 
   addPackCommand(program, host, end);
 

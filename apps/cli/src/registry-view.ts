@@ -3,6 +3,7 @@ import { filesGuard } from './builtin-plugins.ts';
 import { type Equipment, openEquipment, reportProblems } from './equipment.ts';
 import type { Host } from './host.ts';
 import { type ConfigFlag, findFolder, readSettings } from './settings.ts';
+import { onlyLooking } from './trust.ts';
 import { isFolder } from './workspace.ts';
 
 /** Where a command that only looks finds what it shows. */
@@ -25,7 +26,7 @@ export async function viewEquipment<Answer>(
   show: (equipment: Equipment) => Answer | Promise<Answer>,
 ): Promise<Answer> {
   const workspace = (await isFolder(host.directory)) ? { workspace: host.directory } : {};
-  const settings = await readSettings(place, { ...workspace, host });
+  const settings = await readSettings(place, { ...workspace, host, found: onlyLooking });
   const equipment = await openEquipment(settings, await findFolder(settings), {}, host);
   try {
     reportProblems(equipment, host);

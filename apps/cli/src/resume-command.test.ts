@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { runProgram } from './program.ts';
 import { findLog } from './session-logs.ts';
 import { pendingApproval } from './test-events.ts';
-import { createFolder, type TestFolder } from './test-folder.ts';
+import { createFolder, type TestFolder, toUserFolder } from './test-folder.ts';
 import { createTestHost, type TestHostOptions } from './test-host.ts';
 import { writeLog } from './test-log.ts';
 import { type Ended, runHere } from './test-program.ts';
@@ -111,7 +111,10 @@ test('from another folder, with what the run was given: model, tools, order, all
   expect((await type(folder, typed.split(' '))).exitCode).toBe(0);
   await using elsewhere = await createFolder();
   const workspace = join(folder.path, 'work');
-  const { exitCode, stdout } = await type(elsewhere, ['resume', '--workspace', workspace, '--suspend']);
+  const { exitCode, stdout } = await type(elsewhere, ['resume', '--workspace', workspace, '--suspend'], {
+    // The same user.
+    environment: { NO_COLOR: '1', HOLDFAST_HOME: toUserFolder(folder.path) },
+  });
   expect(exitCode).toBe(3);
   expect(stdout).toContain('2 tools from ./plugins');
   expect(stdout).toContain(' · --allow wipe\n');

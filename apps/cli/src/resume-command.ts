@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { HoldfastError } from '@holdfast/core';
 import { defaultIsolation, type Isolation } from '@holdfast/loader';
 import type { Session } from '@holdfast/session';
@@ -19,6 +20,7 @@ import { readUse, remainingTerms } from './run-use.ts';
 import { findLog } from './session-logs.ts';
 import { type ConfigFlag, type RunLimits, readSettings, type Settings } from './settings.ts';
 import { findToolsFolder } from './toolset.ts';
+import { wasNamed } from './trust.ts';
 import { openWorkspace } from './workspace.ts';
 
 /** What is absent is as the run was given it. */
@@ -28,6 +30,8 @@ export interface ResumeOptions extends RunLimits {
   readonly workspace: string;
   readonly json: boolean;
   readonly config?: ConfigFlag;
+  /** Says yes to code that is found. */
+  readonly trust?: boolean | undefined;
   /** Goes on although plugins, packs or lists of tools are not as they were. */
   readonly acceptConfig?: boolean;
   readonly tools: string | undefined;
@@ -169,10 +173,25 @@ async function openTerms(
     tools === undefined
       ? await findToolsFolder(given.tools, given.directory)
       : await findToolsFolder(tools, host.directory);
+  // A run without a configuration goes on without one.
+  const config = findConfig(given, options);
+  const place = { directory: given.directory, host };
+  const isFound = async (path: string | undefined): Promise<boolean> =>
+    path !== undefined && !(await wasNamed(path, place));
+  // A log can be forged: what it names is named only where this user has named it before.
+  const recorded = {
+    isConfigFound:
+      options.config === undefined && config !== false && (await isFound(resolve(given.directory, config ?? ''))),
+    tools: tools === undefined && (await isFound(folder.path)) ? folder.path : undefined,
+  };
+  const found = { untrusted: 'refuse', trust: options.trust, tools: true, recorded } as const;
   const read = await readSettings(
-    // A run without a configuration goes on without one.
-    { config: findConfig(given, options) },
-    { workspace, host: options.config === undefined ? { ...host, directory: given.directory } : host },
+    { config },
+    {
+      workspace,
+      host: options.config === undefined ? { ...host, directory: given.directory } : host,
+      found: { ...found, taken: { stdin: false, stdout: options.json } },
+    },
   );
   const settings = withIsolation(read, terms.isolation ?? defaultIsolation, options.isolation !== undefined);
   const { locked } = settings.effective;

@@ -2,7 +2,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { findLog } from './session-logs.ts';
-import { createFolder, type TestFolder } from './test-folder.ts';
+import { createFolder, type TestFolder, toUserFolder } from './test-folder.ts';
 import { createProject, git, runScript, toConfig, toPack, toPlugin, toScript, type } from './test-plugins.ts';
 import { type Ended, toTool } from './test-program.ts';
 import { checkLines } from './test-schemas.ts';
@@ -33,7 +33,10 @@ test('a run is gone on with by the plugins, guards and lists that it was begun w
   const id = await suspend(folder);
   expect(await type(folder, ['approve', id, 'call_2_0'])).toMatchObject({ exitCode: 0, stderr: '' });
   await using elsewhere = await createFolder({ 'holdfast.config.mjs': "throw new Error('another one');" });
-  const { exitCode, stdout, stderr } = await type(elsewhere, ['resume', id, '--workspace', folder.path]);
+  // The same user.
+  const environment = { NO_COLOR: '1', HOLDFAST_HOME: toUserFolder(folder.path) };
+  const resume = ['resume', id, '--workspace', folder.path];
+  const { exitCode, stdout, stderr } = await type(elsewhere, resume, { environment });
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
   expect(stdout).toContain(' · plugins: git 1.2.0 · guards: git-safety (strict) · ');
   expect(stdout).toMatch(

@@ -28,6 +28,8 @@ export function waitForEver(_, { signal }) {
 }
 `;
 
+import { trustHere } from './test-program.ts';
+
 const call = (name: string, input: object) => ({ calls: [{ name, arguments: input }] });
 const answer = { text: 'That is all.' };
 
@@ -42,6 +44,7 @@ interface Trial extends Partial<RunOptions> {
 /** Runs a script over a folder with `files`; the answer has what was printed and what is in the folder afterwards. */
 async function tryRun({ turns, files = {}, host: hostOptions = {}, when, ...options }: Trial) {
   await using folder = await createFolder({ ...files, 'script.json': JSON.stringify({ turns }) });
+  await trustHere(folder.path);
   const trial = createTestHost({ environment: { NO_COLOR: '1' }, ...hostOptions, directory: folder.path });
   let seen = 0;
   trial.host.stdout.on('data', () => {

@@ -21,11 +21,14 @@ import {
   toLimits,
 } from './settings.ts';
 import { toPrintable, wrapBlock } from './terminal-text.ts';
+import { rememberNamed } from './trust.ts';
 import { openWorkspace } from './workspace.ts';
 
 export interface RunOptions extends RunLimits {
   /** Absent: that of the current directory, when there is one. */
   readonly config?: ConfigFlag;
+  /** Says yes to code that is found. */
+  readonly trust?: boolean | undefined;
   readonly request: string;
   /** Whether the request came from there, so that no answer can. */
   readonly stdinTaken: boolean;
@@ -57,16 +60,21 @@ export interface RunOptions extends RunLimits {
  */
 export async function runRequest(options: RunOptions, host: Host): Promise<ExitCode> {
   const workspace = await openWorkspace(options.workspace, host.directory);
-  const { config, tools, subfolders, locked, isolation, model } = options;
+  const { config, trust, tools, subfolders, locked, isolation, model } = options;
   const settings = await readSettings(
     { config, tools, subfolders, locked, isolation, model, limits: toLimits(options) },
-    { workspace, host },
+    {
+      workspace,
+      host,
+      found: { untrusted: 'refuse', trust, tools: true, taken: { stdin: options.stdinTaken, stdout: options.json } },
+    },
   );
   const folder = await findFolder(settings);
   const environment = await openEnvironment(toEnvironmentOptions(options), host);
   const equipment = await openEquipment(settings, folder, { environment }, host);
   try {
     const terms = await toTerms(options, equipment);
+    await rememberNamed(settings, host);
     await using setup = await setUpRun(equipment, terms, { workspace, modelDirectory: host.directory }, host);
     return await begin(options, { setup, terms, workspace, equipment }, host);
   } finally {

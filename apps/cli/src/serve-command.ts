@@ -14,6 +14,8 @@ import { defaultFolder } from './toolset.ts';
 
 export interface ServeOptions {
   readonly config?: ConfigFlag;
+  /** Says yes to code that is found. */
+  readonly trust?: boolean | undefined;
   /** Absent: that of the configuration, else `local`. */
   readonly model: string | undefined;
   /** One of this machine. */
@@ -36,14 +38,18 @@ const addresses: ReadonlySet<string> = new Set(['127.0.0.1', '::1']);
  * @throws HoldfastError `usage.address_refused`, `usage.port_unavailable`, and as `openEquipment` and `openModel`.
  */
 export async function serveModel(options: ServeOptions, host: Host): Promise<ExitCode> {
-  const { config, address, port, parallel, json } = options;
+  const { config, trust, address, port, parallel, json } = options;
   if (!addresses.has(address)) {
     throw usageError(
       'usage.address_refused',
       `\`${address}\` is refused: \`serve\` listens on \`127.0.0.1\` or \`::1\` only, which no other machine can reach.`,
     );
   }
-  const settings = await readSettings({ config, model: options.model }, { host });
+  const taken = { stdin: false, stdout: json };
+  const settings = await readSettings(
+    { config, model: options.model },
+    { host, found: { untrusted: 'refuse', trust, tools: false, taken } },
+  );
   const name = settings.effective.model.origin.layer === 'default' ? 'local' : findModelName(settings);
   // Tools are the clients' own: no folder of them is read.
   const folder = { name: defaultFolder, path: undefined };

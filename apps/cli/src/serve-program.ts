@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { addConfigOptions, type ConfigFlags } from './config-flags.ts';
+import { addConfigOptions, addTrustOption, type ConfigFlags } from './config-flags.ts';
 import type { ExitCode } from './failure.ts';
 import { serveHelp } from './help-texts.ts';
 import type { Host } from './host.ts';
@@ -27,10 +27,10 @@ export function addServeCommand(program: Command, host: Host, end: (code: ExitCo
     .option('--host <address>', '127.0.0.1 or ::1', '127.0.0.1')
     .option('--parallel <count>', 'conversations that a local model answers at once; others wait', readCount, 4)
     .option('--json', 'one line of JSON on stdout when it listens: url and model');
-  addConfigOptions(serve)
+  addTrustOption(addConfigOptions(serve))
     .addHelpText('after', serveHelp)
-    .action(async ({ config, model, host: address, port, parallel, json }: ServeFlags) => {
-      end(await serveModel({ config, model, address, port, parallel, json: json === true }, host));
+    .action(async ({ config, trust, model, host: address, port, parallel, json }: ServeFlags) => {
+      end(await serveModel({ config, trust, model, address, port, parallel, json: json === true }, host));
     });
 }
 

@@ -7,9 +7,12 @@ import {
   mergeConfig,
 } from '@holdfast/registry';
 import { readConfig } from '@holdfast/registry/node';
+import { type FoundCode, findConfigCode, findDefaultTools, nameFolder, toSpecifier } from './found-code.ts';
 import type { Host } from './host.ts';
 import { importForeign } from './import-foreign.ts';
 import { findToolsFolder, type ToolsFolder } from './toolset.ts';
+import { demandTrust, type FoundUse } from './trust.ts';
+import { isFolder } from './workspace.ts';
 
 /** A file to read in place of the one that is found; false: none is read. */
 export type ConfigFlag = string | false | undefined;
@@ -35,26 +38,125 @@ export interface Settings {
   readonly imported: readonly string[];
   /** Where the program was called, or the run was begun. */
   readonly directory: string;
+  /** Absolute paths that the command line names to be run: a configuration, a tools folder. */
+  readonly named: readonly string[];
+  /** Found code that is not trusted; a configuration among it is left out. */
+  readonly untrusted: readonly string[];
 }
 
 export interface SettingsPlace {
   /** Absolute. Absent: no workspace has a say. */
   readonly workspace?: string;
-  readonly host: Pick<Host, 'directory' | 'stdout' | 'stderr' | 'guardExit'>;
+  readonly host: Host;
+  readonly found: FoundUse;
 }
 
 /**
- * Reads what the host and the workspace say, and adds what the command line says.
+ * Reads what the host and the workspace say, and adds what the command line says. Found code runs only where it is trusted.
  *
- * @throws HoldfastError `config.*`, and what a configuration of the host throws.
+ * @throws HoldfastError `config.*`, what a configuration of the host throws, and as `demandTrust`.
  */
-export async function readSettings(
+export async function readSettings(given: GivenSettings, place: SettingsPlace): Promise<Settings> {
+  const { host, found } = place;
+  const { directory } = host;
+  const isFound = found.recorded?.isConfigFound ?? given.config === undefined;
+  const config = isFound && given.config !== false ? await findConfigCode(directory, given.config) : undefined;
+  const likelyTools = await findLikelyTools(given, config?.tools, place);
+  const untrusted: string[] = [];
+  const demand = async (code: Partial<FoundCode>): Promise<void> => {
+    const { names = [], specifiers = [], tools } = code;
+    const all = tools === undefined ? names : [...names, nameFolder(tools, directory)];
+    if (!(await demandTrust({ names: all, specifiers, tools }, found, { directory, host }))) untrusted.push(...all);
+  };
+  // One question for all of it; where nobody is asked, each for itself.
+  const all = { ...config, tools: likelyTools };
+  for (const code of found.untrusted === 'refuse' ? [all] : [{ ...config, tools: undefined }, { tools: likelyTools }])
+    await demand(code);
+  const isTrusted = (names: readonly string[]): boolean => !names.some((name) => untrusted.includes(name));
+  const withoutHost = async (): Promise<Settings> => {
+    return { ...(await readLayers({ ...given, config: false }, place)), untrusted };
+  };
+  if (!isTrusted(config?.names ?? [])) return await withoutHost();
+
+  const settings = await readLayers(given, place);
+  // What only the loaded configuration tells: names that it computes, and whether it has a tools folder.
+  const entries = listEntries(settings).filter(({ specifier }) => config?.specifiers.includes(specifier) === false);
+  const named = { names: entries.map(({ name }) => name), specifiers: entries.map(({ specifier }) => specifier) };
+  await demand(named);
+  if (!isTrusted(named.names)) return await withoutHost();
+  const tools = await findToolsToTrust(given, settings, { isFound, found });
+  if (tools !== undefined && tools !== likelyTools) await demand({ tools });
+  return { ...settings, named: listNamed(given, settings, isFound), untrusted };
+}
+
+/** Before the configuration is loaded. */
+async function findLikelyTools(
+  given: GivenSettings,
+  configured: string | undefined,
+  { host: { directory }, found }: SettingsPlace,
+): Promise<string | undefined> {
+  if (found.recorded !== undefined) return found.recorded.tools;
+  const isNamed = given.tools !== undefined || typeof given.config === 'string';
+  return found.tools && !isNamed ? (configured ?? (await findDefaultTools(directory))) : undefined;
+}
+
+/** Those that the command line names, or a configuration that it names, need no further yes. */
+async function findToolsToTrust(
+  given: GivenSettings,
+  { effective: { tools }, directory }: Settings,
+  { isFound, found }: { readonly isFound: boolean; readonly found: FoundUse },
+): Promise<string | undefined> {
+  if (!found.tools || found.recorded !== undefined || given.tools !== undefined) return undefined;
+  if (tools === undefined) return await findDefaultTools(directory);
+  if (!isFound) return undefined;
+  const path = resolve(directory, fromDirectory(tools.value, { directory, file: tools.origin.file }));
+  return (await isFolder(path)) ? path : undefined;
+}
+
+/** The plugins and packs of the host that are imported by a name. */
+function listEntries({ effective: { plugins, packs }, directory }: Settings): readonly NamedEntry[] {
+  const entries = [
+    ...plugins.map(({ value, origin }) => ({ entry: value.plugin, origin })),
+    ...packs.map(({ value, origin }) => ({ entry: value.pack, origin })),
+  ];
+  return entries.flatMap(({ entry, origin }) => {
+    if (typeof entry !== 'string' || origin.layer !== 'host') return [];
+    const name = entry.replace(/#.*$/, '');
+    const specifier = toSpecifier(name, dirname(resolve(directory, origin.file ?? '.')));
+    return specifier === undefined ? [] : [{ name, specifier }];
+  });
+}
+
+interface NamedEntry {
+  readonly name: string;
+  readonly specifier: string;
+}
+
+/** What the command line, or a configuration that it names, says is to run. */
+function listNamed(
+  given: GivenSettings,
+  { effective, file, directory }: Settings,
+  isFound: boolean,
+): readonly string[] {
+  const { tools } = effective;
+  const isToolsNamed = tools !== undefined && (given.tools !== undefined || !isFound);
+  return [
+    ...(isFound || file === null ? [] : [resolve(directory, file)]),
+    ...(isToolsNamed ? [resolve(directory, fromDirectory(tools.value, { directory, file: tools.origin.file }))] : []),
+  ];
+}
+
+async function readLayers(
   { config, ...given }: GivenSettings,
-  { workspace, host }: SettingsPlace,
+  { workspace, host, found }: SettingsPlace,
 ): Promise<Settings> {
   const { directory } = host;
   const { answer, imported } = await importForeign(host, () => readConfig({ directory, file: config, workspace }));
-  const { layers } = answer;
+  // A workspace names packs of the host. Where the host's are left out, a command that only looks cannot have them.
+  const isWithout = config === false && found.untrusted === 'leave-out';
+  const layers = answer.layers.map((layer) =>
+    isWithout ? { ...layer, config: { ...layer.config, packs: [] } } : layer,
+  );
   const typed = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
   const commandLine: ConfigLayer = { layer: 'command line', config: typed };
   const own = layers.find(({ layer }) => layer === 'host');
@@ -64,6 +166,8 @@ export async function readSettings(
     found: layers.length > 0,
     imported,
     directory,
+    named: [],
+    untrusted: [],
   };
 }
 

@@ -2,8 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findLogFolder } from './session-logs.ts';
 import { createFolder, type TestFolder } from './test-folder.ts';
-import type { TestHostOptions } from './test-host.ts';
-import { type Ended, runHere } from './test-program.ts';
+import { type Ended, type RunHereOptions, runHere } from './test-program.ts';
 
 const core = import.meta.resolve('@holdfast/core');
 const prompt = import.meta.resolve('@holdfast/prompt');
@@ -106,7 +105,7 @@ export function createProject(
   return createFolder({ 'git.mjs': git, 'holdfast.config.mjs': toConfig(config), ...files });
 }
 
-export function type(folder: TestFolder, argv: readonly string[], options: TestHostOptions = {}): Promise<Ended> {
+export function type(folder: TestFolder, argv: readonly string[], options: RunHereOptions = {}): Promise<Ended> {
   return runHere(argv, { directory: folder.path, ...options });
 }
 

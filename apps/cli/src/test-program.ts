@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { isHoldfastError } from '@holdfast/core';
 import { runProgram } from './program.ts';
 import { createFolder, toUserFolder } from './test-folder.ts';
 import { createTestHost, type TestHostOptions } from './test-host.ts';
+import { trustFolder } from './trust-command.ts';
 
 const program = fileURLToPath(new URL('./main.ts', import.meta.url));
 
@@ -42,14 +44,36 @@ export interface RunMainOptions {
   /** A folder that is there already, in place of one with `files`. */
   readonly folder?: string;
   readonly input?: string;
+  /** As for `runHere`. */
+  readonly trusted?: boolean;
   readonly environment?: Record<string, string>;
   /** Sees the process at every chunk. */
   readonly onStdout?: (child: ChildProcess, stdout: string) => void;
   readonly onStderr?: (child: ChildProcess, stderr: string) => void;
 }
 
+/** Says yes to the code that commands would find in a folder, as its user. */
+export async function trustHere(directory: string): Promise<void> {
+  const { host } = createTestHost({ directory });
+  try {
+    await trustFolder({ folder: '.', remove: false, json: false }, host);
+  } catch (thrown) {
+    // A folder whose configuration is refused: the command under test says so.
+    if (!isHoldfastError(thrown)) throw thrown;
+  }
+}
+
+export interface RunHereOptions extends TestHostOptions {
+  /** Whether the code in the folder is trusted beforehand. Default true. */
+  readonly trusted?: boolean;
+}
+
 /** Runs the program in this process. */
-export async function runHere(argv: readonly string[], options: TestHostOptions = {}): Promise<Ended> {
+export async function runHere(
+  argv: readonly string[],
+  { trusted = true, ...options }: RunHereOptions = {},
+): Promise<Ended> {
+  if (trusted) await trustHere(options.directory ?? '.');
   const { host, stdout, stderr } = createTestHost({ environment: { NO_COLOR: '1' }, ...options });
   const exitCode = await runProgram(argv, host, '0');
   return { exitCode, stdout: stdout(), stderr: stderr() };
@@ -68,10 +92,11 @@ export async function runShell(script: string, options: RunMainOptions = {}): Pr
 async function spawnIn(
   command: string,
   argv: readonly string[],
-  { files = {}, folder, input, environment = {}, onStdout, onStderr }: RunMainOptions,
+  { files = {}, folder, input, trusted = true, environment = {}, onStdout, onStderr }: RunMainOptions,
 ): Promise<Ended> {
   await using made = await createFolder(files);
   const directory = folder ?? made.path;
+  if (trusted) await trustHere(directory);
   const child = spawn(command, argv, {
     cwd: directory,
     // With the kept sources it starts in half the time.

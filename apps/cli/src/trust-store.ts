@@ -32,7 +32,7 @@ const store = v.strictObject({
 /** @throws HoldfastError `trust.invalid`, `user_folder.unreadable`. */
 export async function readTrusted(directory: string, host: StoreHost): Promise<TrustedFolder> {
   const { folders } = await readStore(host);
-  const place = await realpath(directory);
+  const place = await toPlace(directory);
   const found = folders.find(({ folder }) => folder === place);
   if (found === undefined) return nothingTrusted;
   const { files, packages, named } = found;
@@ -46,12 +46,21 @@ export async function readTrusted(directory: string, host: StoreHost): Promise<T
  */
 export async function writeTrusted(directory: string, trusted: TrustedFolder, host: StoreHost): Promise<void> {
   const { folders } = await readStore(host);
-  const folder = await realpath(directory);
+  const folder = await toPlace(directory);
   const others = folders.filter((one) => one.folder !== folder);
   const { files, packages, named } = trusted;
   const isEmpty = files.size + packages.size + named.size === 0;
   const kept = isEmpty ? [] : [{ folder, files: [...files], packages: [...packages], named: [...named] }];
-  await writeUserFile(fileName, `${JSON.stringify({ version: 1, folders: [...others, ...kept] }, undefined, 2)}\n`, host);
+  await writeUserFile(
+    fileName,
+    `${JSON.stringify({ version: 1, folders: [...others, ...kept] }, undefined, 2)}\n`,
+    host,
+  );
+}
+
+function toPlace(directory: string): Promise<string> {
+  // A folder that is gone since a run was begun there has no other name.
+  return realpath(directory).catch(() => directory);
 }
 
 async function readStore(host: StoreHost): Promise<v.InferOutput<typeof store>> {

@@ -19,6 +19,8 @@ import { findProtectedPaths, openWorkspace } from './workspace.ts';
 
 export interface TryOptions {
   readonly config?: ConfigFlag;
+  /** Says yes to code that is found. */
+  readonly trust?: boolean | undefined;
   readonly file: string;
   /** JSON text. Absent: the input of the first example. */
   readonly input: string | undefined;
@@ -43,11 +45,11 @@ const defaultTimeoutMs = 60_000;
  * `usage.workspace_missing`, `usage.tools_around_workspace`, `config.*`.
  */
 export async function tryTool(options: TryOptions, host: Host): Promise<ExitCode> {
-  const { config } = options;
+  const { config, trust, json } = options;
+  const found = { untrusted: 'refuse', trust, tools: false, taken: { stdin: false, stdout: json } } as const;
   // Tried where a run would have it: of a configuration nothing else counts for one tool alone.
-  const isolation = options.isolation ?? (await findIsolation({ config }, { host }));
-  const taken = { stdin: false, stdout: options.json };
-  const environment = await openEnvironment({ names: options.environment, taken }, host);
+  const isolation = options.isolation ?? (await findIsolation({ config }, { host, found }));
+  const environment = await openEnvironment({ names: options.environment, taken: found.taken }, host);
   const target = await openTarget(options.file, { isolation, environment }, host);
   reportUnused(environment, host);
   const controller = new AbortController();

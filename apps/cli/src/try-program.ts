@@ -1,7 +1,7 @@
 import type { Isolation } from '@holdfast/loader';
 import { type Command, Option } from 'commander';
 import { isolationTiers } from './command-tree.ts';
-import { addConfigOptions, type ConfigFlags } from './config-flags.ts';
+import { addConfigOptions, addTrustOption, type ConfigFlags } from './config-flags.ts';
 import type { ExitCode } from './failure.ts';
 import { tryHelp } from './help-texts.ts';
 import type { Host } from './host.ts';
@@ -34,13 +34,15 @@ export function addTryCommand(program: Command, host: Host, end: (code: ExitCode
     .option('--env <name>', 'give it this environment variable, if it declares it; may be repeated', collectVariables)
     .option('--timeout <seconds>', 'the longest that a call may take (default: 60)', readSeconds)
     .option('--json', 'as JSON');
-  addConfigOptions(command)
+  addTrustOption(addConfigOptions(command))
     .addHelpText('after', tryHelp)
-    .action(async (file: string, { config, input, workspace, isolation, allow, env, timeout, json }: TryFlags) => {
+    .action(async (file: string, { config, trust, input, workspace, isolation, allow, env, ...flags }: TryFlags) => {
+      const { timeout, json } = flags;
       end(
         await tryTool(
           {
             config,
+            trust,
             file,
             input,
             workspace,

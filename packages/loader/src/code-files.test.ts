@@ -30,7 +30,9 @@ test.each([
   { how: 'an export', text: "export * from './part.mjs';" },
   { how: 'a dynamic import of a plain text', text: "await import('./part.mjs');" },
   { how: 'an import with a comment in it', text: "import /* here */ './part.mjs';" },
-  { how: 'an import with an escape', text: "import './p\\u0061rt.mjs';" },
+  { how: 'an import with an escape', text: "import './p\\u0061\\x72\\u{74}.mjs';" },
+  { how: 'an import behind a line comment', text: "import // here\n'./part.mjs';" },
+  { how: 'an import in a template', text: 'await import(`./part.mjs`);' },
   { how: 'a query behind the path', text: "import './part.mjs?v=2';" },
   { how: 'a require', text: "const part = require('./part.mjs');" },
   { how: 'a require without an extension', text: "require('./lib');", other: 'lib.js' },
@@ -67,10 +69,9 @@ test('an absolute file URL, a file outside of the folder and one behind a link a
   ]);
 });
 
-test('types, computed paths and what is missing are left out', async () => {
+test('computed paths and what is missing are left out', async () => {
   await write({
-    'project/entry.ts': "import type { A } from './types.ts';\nawait import('./a' + '.mjs');\nimport './missing.mjs';",
-    'project/types.ts': 'export type A = 1;',
+    'project/entry.ts': "await import(['./a', 'mjs'].join('.'));\nimport './missing.mjs';",
     'project/a.mjs': '',
   });
   expect(await list(['./entry.ts', './gone.ts'])).toEqual(['project/entry.ts']);

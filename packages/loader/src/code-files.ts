@@ -1,13 +1,11 @@
 import { hash } from 'node:crypto';
 import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { createRequire, isBuiltin } from 'node:module';
-import { dirname, join, relative, sep } from 'node:path';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { maxCommandFileBytes, toCommandPath } from './command-files.ts';
 import { readCommand } from './command-metadata.ts';
-import { createPackageFinder, packageOf } from './found-packages.ts';
-import { listImports } from './module-imports.ts';
-import { parseModule } from './parse-module.ts';
+import { createPackageFinder, type PackageFinder, packageOf } from './found-packages.ts';
 import { listPythonModules } from './python-imports.ts';
 import { createPythonReader, type PythonReader } from './python-reader.ts';
 import { readBounded } from './read-bounded.ts';
@@ -22,7 +20,7 @@ export interface CodeFiles {
 }
 
 /**
- * Lists the code behind `specifiers`, as a module in `folder` would import them, with everything that it imports by a path. A path of a
+ * Lists the code behind `specifiers`, as a module in `folder` would import them, with everything that it imports by a path. The path of a
  * folder stands for its tool files, those in subfolders included; a package is listed by name and version. Nothing runs, and what cannot
  * be found or followed is left out: unlike a lock, the list promises no completeness for computed imports.
  */
@@ -30,18 +28,22 @@ export async function readCodeFiles(specifiers: readonly string[], folder: strin
   await using python = createPythonReader();
   const files = new Map<string, string>();
   const packages = new Map<string, Set<string>>();
+  const finders = new Map<string, PackageFinder>();
   const waiting: Reference[] = [];
   const add = (specifier: string, importer: string): void => {
     const target = resolveSpecifier(specifier, importer);
     if (target.path !== undefined) waiting.push({ path: target.path, base: undefined });
     if (target.name === undefined) return;
-    const found = createPackageFinder(dirname(importer)).find(target.name, dirname(importer));
+    const place = dirname(importer);
+    const finder = finders.get(place) ?? createPackageFinder(place);
+    finders.set(place, finder);
+    const found = finder.find(target.name, place);
     if (found.type !== 'found') return;
     packages.set(target.name, (packages.get(target.name) ?? new Set()).add(found.version));
   };
   for (const specifier of specifiers) {
-    const path = join(folder, specifier);
-    if (isFolder(path)) {
+    const path = resolve(folder, specifier);
+    if (/^\.{0,2}\//.test(specifier) && isFolder(path)) {
       const { root, files: names } = await listToolFiles(path, { subfolders: true });
       for (const name of names) waiting.push({ path: join(root, name), base: undefined });
     } else add(specifier, join(folder, 'importer.mjs'));
@@ -56,7 +58,7 @@ export async function readCodeFiles(specifiers: readonly string[], folder: strin
     const source = new TextDecoder().decode(reading.bytes);
     switch (kindOf(path) ?? (/\.[cm][jt]s$/.test(path) ? 'module' : undefined)) {
       case 'module':
-        for (const specifier of await listSpecifiers(source, path)) add(specifier, path);
+        for (const specifier of listSpecifiers(source)) add(specifier, path);
         break;
       case 'command':
         for (const word of readCommand(source)?.files ?? [])
@@ -110,17 +112,23 @@ function toFilePath(specifier: string, importer: string): string | undefined {
   }
 }
 
-const requires = /\brequire\s*\(\s*(['"`])([^'"`\n]+)\1/g;
-// In a file that cannot be parsed here, and may still run.
-const anyImports = /\b(?:from|import|require)\b\s*\(?\s*(['"`])([^'"`\n]+)\1/g;
+// Not by the parser: whatever looks like an import may be one, also in a file that cannot be parsed here and still runs.
+// Bounded, so that no file makes it search for long.
+const imports =
+  /\b(?:from|import|require)\b(?:\s{1,1000}|\/\*[\s\S]{0,2000}?\*\/|\/\/[^\n]{0,2000}\n|\(){0,20}(?<quote>['"`])(?<text>(?:\\.|(?!\k<quote>)[^\\\n]){0,4000})\k<quote>/g;
 
-async function listSpecifiers(source: string, path: string): Promise<readonly string[]> {
-  const parsing = await parseModule(source, path);
-  const written = [...source.matchAll(parsing.type === 'parsed' ? requires : anyImports)].map(
-    ([, , text = '']) => text,
+function listSpecifiers(source: string): readonly string[] {
+  return [...source.matchAll(imports)].map(({ groups }) => readEscapes(groups?.['text'] ?? ''));
+}
+
+function readEscapes(text: string): string {
+  return text.replaceAll(
+    /\\(?:u\{([0-9a-f]{1,6})\}|u([0-9a-f]{4})|x([0-9a-f]{2})|(.))/gi,
+    (_, braced, four, two, other) => {
+      const code = Number.parseInt(braced ?? four ?? two ?? '', 16);
+      return code <= 0x10_ff_ff ? String.fromCodePoint(code) : (other ?? '');
+    },
   );
-  if (parsing.type === 'refused') return written;
-  return [...written, ...listImports(parsing.module, source).flatMap(({ specifier }) => specifier ?? [])];
 }
 
 async function listPythonFiles(
