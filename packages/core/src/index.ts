@@ -20,6 +20,7 @@ export {
   type CopiedJson,
   copyJson,
   deepFreeze,
+  freezeOpen,
   isPlainObject,
   type Json,
   type JsonLimits,
@@ -75,6 +76,7 @@ export {
 } from './policy.ts';
 export { toPrintable, toPrintableBlock, unprintable } from './printable.ts';
 export type { Prompt, PromptView, RenderedPrompt } from './prompt.ts';
+export { ReadOnlyMap, ReadOnlySet } from './read-only.ts';
 export { hasMask, type Redactor } from './redactor.ts';
 export { isStagedResource, type ResourceTransaction, type StagedResource, type Touched } from './resource.ts';
 export {

@@ -262,7 +262,7 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
     retry: retry === undefined ? undefined : toRetry(retry),
     examples: examples.length === 0 ? noExamples : deepFreeze(structuredClone([...examples])),
     acceptsOverrides: definition.acceptsOverrides ?? true,
-    origin,
+    origin: origin === undefined ? undefined : Object.freeze({ ...origin }),
     ...(execute === undefined ? {} : { execute }),
     ...(probe === undefined ? {} : { probe }),
     ...(renderResult === undefined ? {} : { renderResult }),
