@@ -30,6 +30,7 @@ export {
   type CopiedJson,
   copyJson,
   deepFreeze,
+  freezeOpen,
   isPlainObject,
   type Json,
   type JsonLimits,
@@ -85,6 +86,7 @@ export {
 } from './policy.ts';
 export { toPrintable, toPrintableBlock, unprintable } from './printable.ts';
 export type { Prompt, PromptView, RenderedPrompt } from './prompt.ts';
+export { ReadOnlyMap, ReadOnlySet } from './read-only.ts';
 export { hasMask, type Redactor, type Vault } from './redactor.ts';
 export { isStagedResource, type ResourceTransaction, type StagedResource, type Touched } from './resource.ts';
 export {
@@ -136,21 +138,18 @@ export {
   upsert,
 } from './slice.ts';
 export {
-  type ChildSession,
   defineTool,
   type EffectCheck,
   type Effects,
   type ExecutableTool,
   type Executed,
-  type ProbeContext,
   type Repeat,
   type Tool,
-  type ToolContext,
   type ToolDefinition,
   type ToolExample,
   type ToolOrigin,
-  type ToolSession,
 } from './tool.ts';
+export type { ChildSession, ProbeContext, ToolContext, ToolSession } from './tool-context.ts';
 export {
   type EnvironmentProblem,
   type EnvironmentVariable,

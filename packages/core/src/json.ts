@@ -141,6 +141,14 @@ export function deepFreeze<Value>(value: Value): Value {
   return value;
 }
 
+/** Freezes `value` and what is open in it. What is frozen is taken to be so throughout, so that it costs nothing to meet it again. */
+export function freezeOpen<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  for (const key in value) if (Object.hasOwn(value, key)) freezeOpen(value[key]);
+  return value;
+}
+
 /** `seen`: what was frozen when it was met, so that a cycle of such things ends. */
 function freezeAll(value: unknown, seen: Set<object> | undefined): void {
   if (typeof value !== 'object' || value === null) return;

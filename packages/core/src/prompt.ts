@@ -3,7 +3,8 @@ import type { ToolDeclaration } from './model.ts';
 import type { OutputFormat } from './output-format.ts';
 import type { BoundPolicy } from './policy.ts';
 import type { SessionReader, Slice } from './slice.ts';
-import type { Tool, ToolSession } from './tool.ts';
+import type { Tool } from './tool.ts';
+import type { ToolSession } from './tool-context.ts';
 
 /** What the executor needs of a prompt. Everything else of it belongs to the package `prompt`. */
 export interface Prompt<Output = unknown> {

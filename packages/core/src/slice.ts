@@ -1,5 +1,6 @@
 import { HoldfastError } from './errors.ts';
 import { deepFreeze, type Json } from './json.ts';
+import { ReadOnlyMap } from './read-only.ts';
 import type { Schema } from './schema.ts';
 
 const operationBrand: unique symbol = Symbol.for('holdfast.operation');
@@ -125,7 +126,7 @@ export function defineSlice(
     kind,
     schema,
     initial: initial === undefined ? undefined : deepFreeze(structuredClone(initial)),
-    reducers: new Map(Object.entries(reducers)),
+    reducers: new ReadOnlyMap(Object.entries(reducers)),
     retention,
   });
 }

@@ -39,7 +39,7 @@ export async function toPending(
     name: tool.name,
     input: recorded,
     dangerous: tool.dangerous,
-    asks: decisions.filter(({ type }) => type === 'ask'),
+    asks: Object.freeze(decisions.filter(({ type }) => type === 'ask')),
     // Without a key, and with nothing else to guess, it would tell what a log without content is not to tell.
     digest: hidesContent(scope) ? '' : await digestCall(call, { rawArguments: raw, toolDigest, scope }),
     toolDigest,

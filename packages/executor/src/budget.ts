@@ -23,11 +23,15 @@ export function createBudget(limits: BudgetLimits, { clock = systemClock }: { re
       `\`maxWallMs\` must be a positive number of milliseconds, got ${limits.maxWallMs}.`,
     );
   }
-  return new Account(limits, clock);
+  return new Account(limits, clock).view;
 }
 
 /** The executor's side of a budget. */
-export interface BudgetAccount extends Budget {
+export interface BudgetAccount {
+  /** What others get of it: reading only. */
+  readonly view: Budget;
+  /** Whether calls are limited. */
+  readonly limitsCalls: boolean;
   /** Spends one call; false when none remains. */
   takeCall(): boolean;
   /** Gives back a call for which another budget has no room. */
@@ -58,12 +62,13 @@ export function spendTokens(usage: ModelUsage | undefined, budgets: readonly Bud
 
 /** @throws HoldfastError `options.invalid` for anything but what `createBudget` made. */
 export function toAccount(budget: Budget): BudgetAccount {
-  if (budget instanceof Account) return budget;
+  const account = View.accountOf(budget);
+  if (account !== undefined) return account;
   throw new HoldfastError('options.invalid', '`budget` must be made by `createBudget`.');
 }
 
 class Account implements BudgetAccount {
-  readonly limits: BudgetLimits;
+  readonly view: Budget;
   readonly #clock: Clock;
   readonly #maxCalls: number;
   readonly #maxTokens: number;
@@ -75,7 +80,7 @@ class Account implements BudgetAccount {
   #activeSinceMs = 0;
 
   constructor(limits: BudgetLimits, clock: Clock) {
-    this.limits = Object.freeze({ ...limits });
+    this.view = new View(this, limits);
     this.#clock = clock;
     this.#maxCalls = limits.maxCalls ?? Number.POSITIVE_INFINITY;
     this.#maxTokens = limits.maxTokens ?? Number.POSITIVE_INFINITY;
@@ -84,6 +89,10 @@ class Account implements BudgetAccount {
 
   get used(): Budget['used'] {
     return Object.freeze({ calls: this.#calls, tokens: this.#tokens, wallMs: this.#wall() });
+  }
+
+  get limitsCalls(): boolean {
+    return this.#maxCalls !== Number.POSITIVE_INFINITY;
   }
 
   get overspent(): boolean {
@@ -134,6 +143,27 @@ class Account implements BudgetAccount {
   // A clock that is set back gives nothing back.
   #elapsed(): number {
     return this.#wallMs + Math.max(0, this.#clock.now() - this.#activeSinceMs);
+  }
+}
+
+/** The budget as hosts and tools have it. Nothing of the account can be reached through it. */
+class View implements Budget {
+  readonly limits: BudgetLimits;
+  readonly #account: Account;
+
+  constructor(account: Account, limits: BudgetLimits) {
+    this.limits = Object.freeze({ ...limits });
+    this.#account = account;
+    Object.freeze(this);
+  }
+
+  /** `undefined` for anything but a view. */
+  static accountOf(budget: Budget): Account | undefined {
+    return typeof budget === 'object' && budget !== null && #account in budget ? budget.#account : undefined;
+  }
+
+  get used(): Budget['used'] {
+    return this.#account.used;
   }
 }
 

@@ -52,7 +52,7 @@ class CallContext implements ToolContext {
   }
 
   get budget(): Budget | undefined {
-    return this.#call.scope.budgets.at(-1);
+    return this.#call.scope.budgets.at(-1)?.view;
   }
 
   get session(): ToolSession {

@@ -4,6 +4,7 @@ import {
   isStagedResource,
   type Json,
   type PreparedCall,
+  ReadOnlyMap,
   type ResourceTransaction,
   type RunEvent,
   type Touched,
@@ -307,7 +308,7 @@ export class CallResources {
         views.set(name, resource);
       }
     }
-    return views;
+    return new ReadOnlyMap(views);
   }
 }
 

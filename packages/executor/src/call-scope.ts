@@ -1,4 +1,5 @@
 import {
+  type BoundPolicy,
   type Budget,
   type ChildSession,
   type Clock,
@@ -7,6 +8,7 @@ import {
   type Outcome,
   type Policy,
   type Prompt,
+  ReadOnlyMap,
   type RenderedPrompt,
   type RunEvent,
   type SessionReader,
@@ -185,11 +187,29 @@ export function bindPrompt(scope: CallScope, renderedPrompt: RenderedPrompt): Ca
   const byTool = new Map(tools.map(({ name }) => [name, [...host, ...(policies.get(name) ?? []).map(toBinding)]]));
   return {
     ...scope,
-    renderedPrompt,
+    renderedPrompt: lockPage(renderedPrompt),
     toolset: withDeclarations(toToolset(tools), declarations),
     policiesFor: (toolName) => byTool.get(toolName) ?? host,
     observers: observersOf([...host, ...allPolicies.map(toBinding)]),
   };
+}
+
+/** The page as tools get it: what one does to it changes nothing that the prompt gives to later runs. */
+function lockPage(page: RenderedPrompt): RenderedPrompt {
+  const { tools, policies, allPolicies, declarations } = page;
+  // Those of `createPrompt` are.
+  if (Object.isFrozen(page) && policies instanceof ReadOnlyMap) return page;
+  return Object.freeze({
+    ...page,
+    tools: Object.freeze([...tools]),
+    policies: new ReadOnlyMap([...policies].map(([name, list]) => [name, lockPolicies(list)])),
+    allPolicies: lockPolicies(allPolicies),
+    ...(declarations === undefined ? {} : { declarations: new ReadOnlyMap(declarations) }),
+  });
+}
+
+function lockPolicies(policies: readonly BoundPolicy[]): readonly BoundPolicy[] {
+  return Object.freeze(policies.map(({ key, policy }) => Object.freeze({ key, policy })));
 }
 
 /** The same tools, of which the model is told otherwise. */

@@ -100,7 +100,7 @@ export class CallSequence {
   // Under a budget of calls nobody begins early: what they call themselves would be paid before what stands before them.
   #goAheadIfOpen(): void {
     if (this.#beside.type === 'alone' || this.#next >= this.#slots.length) return;
-    if (this.#scope.budgets.some(({ limits }) => limits.maxCalls !== undefined)) return;
+    if (this.#scope.budgets.some(({ limitsCalls }) => limitsCalls)) return;
     void this.#goAhead();
   }
 

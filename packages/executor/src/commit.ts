@@ -2,6 +2,7 @@ import {
   describeThrown,
   HoldfastError,
   type Json,
+  ReadOnlyMap,
   type Tool,
   type ToolCallEndEvent,
   type Touched,
@@ -11,7 +12,7 @@ import { decideAgain, isOvertaken, statefulFor } from './decide-again.ts';
 import { type Ending, failure, thrownCode, withDoubt } from './ending.ts';
 import { isThenable, waitForAnswer } from './invoke.ts';
 import { isNested } from './is-nested.ts';
-import { copyTouched } from './own-touched.ts';
+import { freezeTouched } from './own-touched.ts';
 import { noteMove, takeTurn } from './policy-moves.ts';
 import { toOperations } from './policy-state.ts';
 import { endReserved } from './reservations.ts';
@@ -25,14 +26,7 @@ export interface PreparedResources {
   readonly mark: string | undefined;
 }
 
-/** Everybody gets the same one. */
-class NothingTouched extends Map<string, Touched> {
-  override set(): this {
-    throw new TypeError('What a call touched is for reading only.');
-  }
-}
-
-export const nothingPrepared: PreparedResources = { touched: new NothingTouched(), mark: undefined };
+export const nothingPrepared: PreparedResources = { touched: new ReadOnlyMap(), mark: undefined };
 
 /**
  * Ends a call that has succeeded, on a decision that holds at that moment; or says why that could not be. Answers at once unless
@@ -116,9 +110,9 @@ function updatePolicies(
   { scope, call, transaction }: Pick<Entered, 'scope' | 'call' | 'transaction'>,
 ): void {
   if (scope.observers.length === 0) return;
+  // One for all: none can change what the next one sees.
+  const result = Object.freeze({ value, message, touched: freezeTouched(touched) });
   for (const bound of scope.observers) {
-    // Each policy has its own: none can change what the next one sees.
-    const result = { value, message, touched: touched.size === 0 ? touched : copyTouched(touched) };
     const answer: unknown = bound.policy.onResult?.(call, result, bound.context(transaction, scope.surroundings));
     if (answer === undefined) continue;
     if (isThenable(answer)) throw lateAnswer(bound.key, answer);

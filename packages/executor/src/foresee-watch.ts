@@ -1,4 +1,13 @@
-import type { Deadline, FilesystemReader, Json, PolicyContext, PolicyResult, PreparedCall, Tool } from '@holdfast/core';
+import {
+  type Deadline,
+  type FilesystemReader,
+  type Json,
+  type PolicyContext,
+  type PolicyResult,
+  type PreparedCall,
+  ReadOnlyMap,
+  type Tool,
+} from '@holdfast/core';
 import type { PolicySurroundings } from './policy-state.ts';
 import { watchSurroundings } from './watched-surroundings.ts';
 
@@ -35,7 +44,7 @@ export interface Watched {
   looks(): Looks;
 }
 
-const nothingTouched: PolicyResult['touched'] = new Map();
+const nothingTouched: PolicyResult['touched'] = new ReadOnlyMap();
 
 /** Made anew for every question, so that what a policy looks at too late is not taken for the next answer's. */
 export function watch({ id, tool, input }: NamedCall, around: PolicySurroundings): Watched {

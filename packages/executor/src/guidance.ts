@@ -5,7 +5,7 @@ import { isThenable, waitForAnswer } from './invoke.ts';
 /** What feedback providers and completion checkers may look at. */
 export function toGuidanceContext({ surroundings, budgets }: CallScope, calls: number): GuidanceContext {
   const { session, filesystem, deadline } = surroundings;
-  return Object.freeze({ session, filesystem, deadline, budget: budgets.at(-1), calls });
+  return Object.freeze({ session, filesystem, deadline, budget: budgets.at(-1)?.view, calls });
 }
 
 /** What came of asking somebody who is not trusted to answer. */

@@ -1,4 +1,4 @@
-import { describeThrown } from '@holdfast/core';
+import { describeThrown, freezeOpen } from '@holdfast/core';
 import { maskRecord, type Session } from '@holdfast/session';
 import { isThenable, waitForAnswer } from './invoke.ts';
 
@@ -19,7 +19,7 @@ export function isolateListener<Event extends { readonly type: string }>(
   };
   return (event) => {
     try {
-      const answer: unknown = listener(maskRecord(event, session.redactor));
+      const answer: unknown = listener(freezeOpen(maskRecord(event, session.redactor)));
       if (!isThenable(answer)) return;
       void waitForAnswer({ type: 'unstoppable', value: answer }).then((settled) => {
         if (settled.type === 'threw') note(event, settled.thrown);

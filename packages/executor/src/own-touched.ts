@@ -1,4 +1,4 @@
-import type { Touched } from '@holdfast/core';
+import { freezeOpen, ReadOnlyMap, type Touched } from '@holdfast/core';
 
 type TouchedByResource = ReadonlyMap<string, Touched>;
 
@@ -44,12 +44,13 @@ export class NestedTouched {
   }
 }
 
-/** What somebody else may keep and change. */
-export function copyTouched(touched: ReadonlyMap<string, Touched>): ReadonlyMap<string, Touched> {
-  return new Map(
+/** What others may keep, and cannot change. */
+export function freezeTouched(touched: TouchedByResource): TouchedByResource {
+  if (touched instanceof ReadOnlyMap) return touched;
+  return new ReadOnlyMap(
     [...touched].map(([name, { reads, writes }]) => [
       name,
-      { reads: reads.map((read) => ({ ...read })), writes: writes.map((write) => ({ ...write })) },
+      freezeOpen({ reads: reads.map((read) => ({ ...read })), writes: writes.map((write) => ({ ...write })) }),
     ]),
   );
 }

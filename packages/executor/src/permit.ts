@@ -136,7 +136,7 @@ export function takeCall({ tool }: PreparedCall, { budgets }: CallScope): Ended 
   for (const [index, budget] of budgets.entries()) {
     if (budget.takeCall()) continue;
     for (const taken of budgets.slice(0, index)) taken.returnCall();
-    const message = `\`${tool.name}\` was not run: all ${budget.limits.maxCalls} calls of the budget are used.`;
+    const message = `\`${tool.name}\` was not run: all ${budget.view.limits.maxCalls} calls of the budget are used.`;
     return { type: 'ended', ending: failure('denied', { code: 'budget.calls', message }) };
   }
   return undefined;

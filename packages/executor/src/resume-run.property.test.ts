@@ -126,7 +126,7 @@ class Life {
 
   constructor(plan: Plan) {
     this.#plan = plan;
-    this.session = createSession({ id: 's', slices, store: this.store, clock: this.#clock });
+    this.session = createSession({ id: 's', nonce: '', slices, store: this.store, clock: this.#clock });
   }
 
   options(): ResumeRunOptions {

@@ -4,7 +4,7 @@ import { reservedToolNames } from './visibility.ts';
 
 /** Gives policies of one place the keys of their states. */
 export function bindPolicies(place: string, policies: readonly Policy[]): readonly BoundPolicy[] {
-  return policies.map((policy) => Object.freeze({ key: `${place}/${policy.id}`, policy }));
+  return Object.freeze(policies.map((policy) => Object.freeze({ key: `${place}/${policy.id}`, policy })));
 }
 
 /** @throws HoldfastError `policy.key.duplicate`, `policy.tool.unknown`. */

@@ -123,7 +123,7 @@ function ask(node: SectionNode, rule: 'enabled' | 'visibility', judge: () => unk
   try {
     const answer = judge();
     // The rejection of a promise, which nobody will hear, must not end the process.
-    if (typeof answer === 'object') void Promise.allSettled([answer]);
+    if (typeof answer !== 'boolean' && typeof answer !== 'string') void Promise.allSettled([answer]);
     return answer;
   } catch (cause) {
     throw new HoldfastError(

@@ -80,7 +80,9 @@ export function toCompletionRule(checker: CompletionChecker, maxReturns = 3): Co
   if (!Number.isInteger(maxReturns) || maxReturns < 0) {
     throw invalid(checker.name, `\`maxReturns\` must be an integer from 0 on, got ${String(maxReturns)}.`);
   }
-  return Object.freeze({ checker, maxReturns });
+  // Taken over, so that nothing that is done to it later changes the prompt; as its method, for it may be an instance of a class.
+  const own = Object.isFrozen(checker) ? checker : toChecker(checker.name, (context) => checker.check(context));
+  return Object.freeze({ checker: own, maxReturns });
 }
 
 async function ask(checker: CompletionChecker, context: CompletionContext): Promise<Completion> {

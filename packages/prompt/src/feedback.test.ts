@@ -1,6 +1,6 @@
 import type { FeedbackProvider, GuidanceContext } from '@holdfast/core';
 import { expect, test } from 'vitest';
-import { checkFeedback, deadlineFeedback, everyCalls, everySeconds, fileCreated, staticFeedback } from './feedback.ts';
+import { deadlineFeedback, everyCalls, everySeconds, fileCreated, staticFeedback, takeFeedback } from './feedback.ts';
 import { guidanceContext } from './test-guidance.ts';
 
 const invalid = expect.objectContaining({ code: 'feedback.invalid' });
@@ -71,7 +71,7 @@ test.each([
 test('seconds may be parts of one, and a provider without triggers (K08) is fine', () => {
   expect(everySeconds(0.5)).toEqual({ type: 'seconds', every: 0.5 });
   expect(fileCreated('a/b.txt')).toEqual({ type: 'file-created', path: 'a/b.txt' });
-  expect(() => checkFeedback([staticFeedback({ name: 'never', text: 'Never.', triggers: [] })])).not.toThrow();
+  expect(() => takeFeedback([staticFeedback({ name: 'never', text: 'Never.', triggers: [] })])).not.toThrow();
 });
 
 function own(changes: object): FeedbackProvider {
@@ -92,11 +92,11 @@ test.each([
   { what: 'a file that is none', provider: own({ triggers: [{ type: 'file-created', path: 1 }] }), says: '`path`' },
   { what: 'nothing to ask', provider: own({ provide: 'Yes.' }), says: '`provide` must be a function' },
 ])('a provider of one’s own with $what is refused', ({ provider, says }) => {
-  expect(() => checkFeedback([provider])).toThrow(invalid);
-  expect(() => checkFeedback([provider])).toThrow(says);
+  expect(() => takeFeedback([provider])).toThrow(invalid);
+  expect(() => takeFeedback([provider])).toThrow(says);
 });
 
 test('two providers of one name are refused, and longer names are fine', () => {
-  expect(() => checkFeedback([own({}), own({ name: 'own-2' }), own({ name: 'o'.repeat(64) })])).not.toThrow();
-  expect(() => checkFeedback([own({}), own({ name: 'other' }), own({})])).toThrow('`own`: two of the prompt');
+  expect(() => takeFeedback([own({}), own({ name: 'own-2' }), own({ name: 'o'.repeat(64) })])).not.toThrow();
+  expect(() => takeFeedback([own({}), own({ name: 'other' }), own({})])).toThrow('`own`: two of the prompt');
 });

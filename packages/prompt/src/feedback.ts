@@ -1,4 +1,10 @@
-import { type FeedbackProvider, type FeedbackTrigger, type GuidanceContext, HoldfastError } from '@holdfast/core';
+import {
+  type FeedbackProvider,
+  type FeedbackTrigger,
+  freezeOpen,
+  type GuidanceContext,
+  HoldfastError,
+} from '@holdfast/core';
 
 /** Every `count` calls of the prompt, whatever their outcome. @throws HoldfastError `feedback.invalid`. */
 export function everyCalls(count: number): FeedbackTrigger {
@@ -67,17 +73,27 @@ export function deadlineFeedback({
 }
 
 /**
- * Checks what the feedback providers of a prompt say of themselves, whoever made them.
+ * Takes over the feedback providers of a prompt, whoever made them: nothing that is done to them later changes the prompt.
  *
  * @throws HoldfastError `feedback.invalid` for a name that is none or is there twice, and for a trigger that can never fire.
  */
-export function checkFeedback(providers: readonly FeedbackProvider[]): void {
+export function takeFeedback(providers: readonly FeedbackProvider[]): readonly FeedbackProvider[] {
   const names = new Set<string>();
   for (const provider of providers) {
     checkProvider(provider);
     if (names.has(provider.name)) throw invalid(provider.name, 'two of the prompt have this name; give one another.');
     names.add(provider.name);
   }
+  return Object.freeze(
+    providers.map((provider) =>
+      Object.freeze({
+        name: provider.name,
+        triggers: freezeOpen(provider.triggers.map((trigger) => ({ ...trigger }))),
+        // As its method: it may be an instance of a class.
+        provide: (context: GuidanceContext) => provider.provide(context),
+      }),
+    ),
+  );
 }
 
 function toProvider(
@@ -86,7 +102,7 @@ function toProvider(
   provide: (context: GuidanceContext) => string | undefined,
 ): FeedbackProvider {
   checkProvider({ name, triggers, provide });
-  return Object.freeze({ name, triggers: Object.freeze([...triggers]), provide });
+  return Object.freeze({ name, triggers: freezeOpen(triggers.map((trigger) => ({ ...trigger }))), provide });
 }
 
 const namePattern = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;

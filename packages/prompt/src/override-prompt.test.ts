@@ -1,4 +1,4 @@
-import { defineTool, type Json, type Tool } from '@holdfast/core';
+import { defineTool, type Json, ReadOnlyMap, type Tool } from '@holdfast/core';
 import * as v from 'valibot';
 import { expect, expectTypeOf, test } from 'vitest';
 import { policy } from './fixtures.ts';
@@ -141,7 +141,7 @@ test('a tool’s texts are told to the model, in declarations, parameters and ex
   ]);
   expect(Object.isFrozen(rendered.declarations?.get('search')?.inputSchema['properties'])).toBe(true);
   expect(rendered.toolParamDescriptions.get('search')).toEqual(
-    new Map([
+    new ReadOnlyMap([
       ['q', { type: 'string', description: 'Words to look for' }],
       ['limit', { type: 'number', default: 10, description: 'How many' }],
     ]),

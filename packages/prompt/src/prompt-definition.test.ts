@@ -65,8 +65,8 @@ const checker: CompletionChecker = { name: 'done', check: () => ({ complete: tru
 
 test('feedback and completion come with the rendering, checked when the prompt is made', () => {
   const rendered = define({ feedback: [provider], completion: checker, maxReturns: 5 }).render();
-  expect(rendered.feedback).toEqual([provider]);
-  expect(rendered.completion).toEqual({ checker, maxReturns: 5 });
+  expect(rendered.feedback).toMatchObject([{ name: provider.name, triggers: provider.triggers }]);
+  expect(rendered.completion).toMatchObject({ checker: { name: checker.name }, maxReturns: 5 });
   expect(define({ completion: checker }).render().completion?.maxReturns).toBe(3);
   expect(Object.keys(define({}).render())).not.toEqual(expect.arrayContaining(['feedback']));
   expect(Object.keys(define({}).render())).not.toEqual(expect.arrayContaining(['completion']));

@@ -5,6 +5,7 @@ import {
   type OutputFormat,
   type Prompt,
   type PromptView,
+  ReadOnlySet,
   type Schema,
 } from '@holdfast/core';
 import type { BindablePrompt, RenderedSections } from './bindable-prompt.ts';
@@ -59,8 +60,8 @@ export function fromParts<Input, Output>(parts: PromptParts<Output>): BindablePr
     id,
     ns,
     key,
-    slices: Object.freeze(tree.hasSummaries ? [...tree.slices, visibilitySlice] : tree.slices),
-    toolNames: new Set(tree.hasSummaries ? [...tree.tools.keys(), ...reservedToolNames] : tree.tools.keys()),
+    slices: Object.freeze([...tree.slices, ...(tree.hasSummaries ? [visibilitySlice] : [])]),
+    toolNames: new ReadOnlySet(tree.hasSummaries ? [...tree.tools.keys(), ...reservedToolNames] : tree.tools.keys()),
     bind(values: Partial<Input>) {
       const given: unknown = values;
       if (typeof given !== 'object' || given === null || Array.isArray(given)) {

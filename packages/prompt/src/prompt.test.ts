@@ -1,4 +1,4 @@
-import { defineSlice, defineTool, HoldfastError, type SessionReader } from '@holdfast/core';
+import { defineSlice, defineTool, HoldfastError, ReadOnlyMap, type SessionReader } from '@holdfast/core';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { policy, promptOf, tool } from './fixtures.ts';
@@ -63,9 +63,9 @@ test('C05: no sections, no text', () => {
   expect(promptOf().render()).toEqual({
     text: '',
     tools: [],
-    policies: new Map(),
+    policies: new ReadOnlyMap(),
     allPolicies: [],
-    toolParamDescriptions: new Map(),
+    toolParamDescriptions: new ReadOnlyMap(),
   });
 });
 
@@ -88,7 +88,7 @@ test('C07: under a disabled section there is nothing', () => {
     }),
   );
   const { text, tools, policies, allPolicies } = prompt.render();
-  expect({ text, tools, policies }).toEqual({ text: '', tools: [], policies: new Map() });
+  expect({ text, tools, policies }).toEqual({ text: '', tools: [], policies: new ReadOnlyMap() });
   // It still sees every success, for the time when its section is there.
   expect(allPolicies.map(({ key }) => key)).toEqual(['off/watch']);
 });

@@ -1,7 +1,7 @@
 import { type CompletionChecker, type FeedbackProvider, HoldfastError, type Policy, type Schema } from '@holdfast/core';
 import type { BindablePrompt } from './bindable-prompt.ts';
 import { toCompletionRule } from './completion.ts';
-import { checkFeedback } from './feedback.ts';
+import { takeFeedback } from './feedback.ts';
 import { toOutputFormat } from './output-format.ts';
 import { fromParts } from './prompt-parts.ts';
 import type { InputOfAll, Section } from './section.ts';
@@ -65,7 +65,6 @@ export function createPrompt<const Sections extends readonly Section[], Output =
   const name = definition.name === undefined ? id : checkName(definition.name);
   const format =
     output === undefined ? undefined : toOutputFormat(output, maxCorrections === undefined ? {} : { maxCorrections });
-  checkFeedback(feedback);
   return fromParts({
     ns,
     key,
@@ -74,7 +73,7 @@ export function createPrompt<const Sections extends readonly Section[], Output =
     tree: createSectionTree(sections, { policies, output }),
     output,
     format,
-    feedback: Object.freeze([...feedback]),
+    feedback: takeFeedback(feedback),
     completion: completion === undefined ? undefined : toCompletionRule(completion, maxReturns),
     bound: new Map(),
   });

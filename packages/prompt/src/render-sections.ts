@@ -1,4 +1,4 @@
-import type { BoundPolicy, Tool } from '@holdfast/core';
+import { type BoundPolicy, ReadOnlyMap, type Tool } from '@holdfast/core';
 import type { RenderedSections } from './bindable-prompt.ts';
 import type { BoundSections, ShownSection } from './bound-sections.ts';
 import { renderOutputFormat } from './output-format.ts';
@@ -29,12 +29,14 @@ export function renderSections<Output>(
   return Object.freeze({
     text: texts.join('\n\n'),
     tools: Object.freeze(tools.map(({ tool }): Tool => tool)),
-    policies,
+    policies: new ReadOnlyMap(policies),
     allPolicies: tree.policies,
-    toolParamDescriptions: new Map(tools.map(({ tool, parameterDescriptions }) => [tool.name, parameterDescriptions])),
+    toolParamDescriptions: new ReadOnlyMap(
+      tools.map(({ tool, parameterDescriptions }) => [tool.name, parameterDescriptions]),
+    ),
     ...(overridden.length === 0
       ? {}
-      : { declarations: new Map(overridden.map(({ tool, declaration }) => [tool.name, declaration])) }),
+      : { declarations: new ReadOnlyMap(overridden.map(({ tool, declaration }) => [tool.name, declaration])) }),
     ...(format === undefined ? {} : { output: format }),
     ...(parts.feedback.length === 0 ? {} : { feedback: parts.feedback }),
     ...(completion === undefined ? {} : { completion }),

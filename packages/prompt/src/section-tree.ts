@@ -67,7 +67,7 @@ function completeTree(roots: readonly SectionNode[], promptPolicies: readonly Bo
   return {
     roots,
     paramKeys: new Set(nodes.flatMap(({ params }) => params.keys)),
-    policies: [...nodes.flatMap((node) => node.policies), ...promptPolicies],
+    policies: Object.freeze([...nodes.flatMap((node) => node.policies), ...promptPolicies]),
     promptPolicies,
     tools: new Map(nodes.flatMap((node) => node.tools.map(({ tool }) => [tool.name, tool]))),
     slices: [...new Set(nodes.flatMap(({ section }) => section.slices))],

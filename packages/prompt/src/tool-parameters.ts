@@ -1,4 +1,4 @@
-import { isPlainObject, type Json, type JsonObject, type Tool } from '@holdfast/core';
+import { isPlainObject, type Json, type JsonObject, ReadOnlyMap, type Tool } from '@holdfast/core';
 import { compileSchema } from '@holdfast/schema';
 
 /** One parameter of a tool, as a model is told of it. */
@@ -11,13 +11,13 @@ export interface ToolParamDescription {
 
 /** The parameters of `tool` by name, in the order of its schema. */
 export function describeParameters(tool: Tool): ReadonlyMap<string, ToolParamDescription> {
-  return tool.inputSchema === undefined ? new Map() : describeInput(compileSchema(tool.inputSchema).jsonSchema);
+  return tool.inputSchema === undefined ? new ReadOnlyMap() : describeInput(compileSchema(tool.inputSchema).jsonSchema);
 }
 
 /** The parameters that the JSON Schema of an input states. */
 export function describeInput({ properties }: JsonObject): ReadonlyMap<string, ToolParamDescription> {
-  if (!isPlainObject(properties)) return new Map();
-  return new Map(Object.entries(properties).map(([name, property]) => [name, describeParameter(property)]));
+  if (!isPlainObject(properties)) return new ReadOnlyMap();
+  return new ReadOnlyMap(Object.entries(properties).map(([name, property]) => [name, describeParameter(property)]));
 }
 
 /** The type that a JSON Schema states. */
@@ -33,13 +33,13 @@ export function describeType(schema: Json): string {
 
 function describeParameter(schema: Json): ToolParamDescription {
   const type = describeType(schema);
-  if (!isPlainObject(schema)) return { type };
+  if (!isPlainObject(schema)) return Object.freeze({ type });
   const { description, default: fallback } = schema;
-  return {
+  return Object.freeze({
     ...(typeof description === 'string' ? { description } : {}),
     type,
     ...(fallback === undefined ? {} : { default: fallback }),
-  };
+  });
 }
 
 function toList(value: Json | undefined): readonly Json[] {

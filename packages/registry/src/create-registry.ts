@@ -40,6 +40,7 @@ class LinkedRegistry implements Registry {
   constructor(parts: Parts) {
     this.#parts = parts;
     parts.claims.holder = this;
+    Object.freeze(this);
   }
 
   use(given: Plugin | Pack, options?: UsePluginOptions | UsePackOptions): Registry {
@@ -127,7 +128,7 @@ class LinkedRegistry implements Registry {
 
   explain(name: string): readonly Explanation[] {
     this.#byName ??= indexByName(this.#explained());
-    return this.#byName.get(name) ?? [];
+    return Object.freeze([...(this.#byName.get(name) ?? [])]);
   }
 
   toJSON(): unknown {

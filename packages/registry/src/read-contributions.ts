@@ -194,14 +194,26 @@ function readTaskExample(value: unknown): TaskExample | string {
 // What the runtime keeps itself, grants and the states of policies among it.
 const ownSlices: readonly string[] = ['holdfast/', 'policy:'];
 
+/** A map of functions, of whatever class: a plugin may have a copy of core of its own. */
+function isReducers(value: unknown): boolean {
+  try {
+    const map = value as Slice['reducers'];
+    return (
+      typeof map.get === 'function' &&
+      typeof map.size === 'number' &&
+      [...map].every(([event, reducer]) => typeof event === 'string' && typeof reducer === 'function')
+    );
+  } catch {
+    // What cannot be looked through is no map.
+    return false;
+  }
+}
+
 function readSlice(value: unknown): Slice | string {
-  if (!isPlainObject(value) || !(value['reducers'] instanceof Map)) return 'is none: make it with `defineSlice`';
-  const { kind, retention, reducers } = value;
+  if (!isPlainObject(value) || !isReducers(value['reducers'])) return 'is none: make it with `defineSlice`';
+  const { kind, retention } = value;
   const initial = copyJson(value['initial'] ?? null);
-  const made =
-    stateKinds.includes(kind) &&
-    (retention === 'state' || retention === 'log') &&
-    [...reducers.values()].every((reducer) => typeof reducer === 'function');
+  const made = stateKinds.includes(kind) && (retention === 'state' || retention === 'log');
   if (!made) return 'is none: make it with `defineSlice`';
   if (!initial.ok) return `has a first value that is not JSON: ${initial.problem}`;
   const { id, schema } = value as unknown as Slice;

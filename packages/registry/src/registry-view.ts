@@ -1,4 +1,4 @@
-import type { Tool } from '@holdfast/core';
+import { ReadOnlyMap, type Tool } from '@holdfast/core';
 import { foldName } from './fold-name.ts';
 import { renamePolicy } from './own-names.ts';
 import type { RegisteredPack, Registry, RegistryProblem } from './registry.ts';
@@ -32,7 +32,9 @@ export function toView(used: readonly Used[], winners: Winners): RegistryView {
     tools: Object.freeze(inForce.flatMap(({ placed }) => valuesOf(placed.tools))),
     looseTools: Object.freeze(
       inForce.flatMap(({ registered: { name, description }, placed: { looseTools } }) =>
-        looseTools.length === 0 ? [] : [Object.freeze({ plugin: name, description, tools: looseTools })],
+        looseTools.length === 0
+          ? []
+          : [Object.freeze({ plugin: name, description, tools: Object.freeze([...looseTools]) })],
       ),
     ),
     policies: Object.freeze([
@@ -42,20 +44,20 @@ export function toView(used: readonly Used[], winners: Winners): RegistryView {
     sections: Object.freeze(inForce.flatMap(({ placed }) => valuesOf(placed.sections))),
     // Several may bring one slice along.
     slices: Object.freeze([...new Set(inForce.flatMap(({ contributions }) => contributions.slices))]),
-    models: new Map(
+    models: new ReadOnlyMap(
       inForce.flatMap(({ registered: { name }, contributions }) =>
         contributions.models.map((model) => [`${name}/${model.name}`, model] as const),
       ),
     ),
-    resources: new Map(
+    resources: new ReadOnlyMap(
       inForce.flatMap(({ contributions }) =>
         contributions.resources.map((resource) => [resource.name, resource] as const),
       ),
     ),
-    commands: new Map(
+    commands: new ReadOnlyMap(
       inForce.flatMap(({ placed }) => valuesOf(placed.commands).map((command) => [command.name, command] as const)),
     ),
-    packs: new Map(
+    packs: new ReadOnlyMap(
       inForce.flatMap(({ registered: { name }, contributions }) =>
         contributions.packs.map((pack) => [`${name}/${pack.name}`, pack] as const),
       ),

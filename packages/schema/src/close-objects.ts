@@ -22,7 +22,7 @@ export function closeObjects(schema: JsonObject): JsonObject {
     else if (schemaListKeywords.has(key) && Array.isArray(value)) copy[key] = value.map(closeNested);
     else if (schemaMapKeywords.has(key) && isPlainObject(value)) {
       copy[key] = Object.fromEntries(Object.entries(value).map(([name, node]) => [name, closeNested(node as Json)]));
-    } else copy[key] = value;
+    } else copy[key] = copyPlain(value);
   }
   const composed = ['allOf', 'anyOf', 'oneOf', '$ref'].some((keyword) => Object.hasOwn(schema, keyword));
   const isObject = schema['type'] === 'object' || isPlainObject(schema['properties']);
@@ -35,6 +35,13 @@ export function closeObjects(schema: JsonObject): JsonObject {
     copy['additionalProperties'] = false;
   }
   return copy;
+}
+
+/** What is frozen with the schema must not be its owner's: an object that is a default, say. */
+function copyPlain(value: Json): Json {
+  if (Array.isArray(value)) return (value as readonly Json[]).map(copyPlain);
+  if (!isPlainObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, copyPlain(inner as Json)]));
 }
 
 function closeNested(node: Json): Json {

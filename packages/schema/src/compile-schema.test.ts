@@ -301,3 +301,14 @@ function codeOf(run: () => unknown): string | undefined {
   }
   return undefined;
 }
+
+test('an object given as a default stays its owner’s to change', () => {
+  const fallback = { tags: ['a'] };
+  const { jsonSchema } = compileSchema(
+    v.object({ meta: v.optional(v.object({ tags: v.array(v.string()) }), fallback) }),
+  );
+  expect(jsonSchema).toMatchObject({ properties: { meta: { default: { tags: ['a'] } } } });
+  fallback.tags.push('b');
+  expect(fallback).toEqual({ tags: ['a', 'b'] });
+  expect(jsonSchema).toMatchObject({ properties: { meta: { default: { tags: ['a'] } } } });
+});

@@ -170,7 +170,7 @@ export class LiveSession implements Session, TransactionRoot {
   }
 
   snapshot(): SessionSnapshot {
-    return Object.freeze({ sessionId: this.id, seq: this.#seq, states: this.table.copyStates() });
+    return Object.freeze({ sessionId: this.id, seq: this.#seq, states: this.table.handOutStates() });
   }
 
   restore({ sessionId, seq, states }: SessionSnapshot): void {

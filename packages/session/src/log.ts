@@ -1,4 +1,4 @@
-import { HoldfastError, type Json } from '@holdfast/core';
+import { freezeOpen, HoldfastError, type Json } from '@holdfast/core';
 
 /** What is recorded: a type and its fields, JSON throughout. */
 export interface LogEntry {
@@ -52,7 +52,7 @@ export function memoryStore(records: readonly LogRecord[] = []): MemoryStore {
   const times: number[] = [];
   const start = records.length === 0 ? 0 : (records[0]?.seq ?? 0) + records.length;
   function* read(fromSeq = 0): Generator<LogRecord> {
-    for (const record of records) if (record.seq >= fromSeq) yield record;
+    for (const record of records) if (record.seq >= fromSeq) yield freezeOpen(record);
     for (let index = Math.max(0, fromSeq - start); index < entries.length; index += 1) {
       const entry = entries[index];
       if (entry !== undefined) yield toLogRecord(entry, start + index, times[index] ?? 0);
@@ -83,7 +83,7 @@ export function memoryStore(records: readonly LogRecord[] = []): MemoryStore {
 }
 
 export function toLogRecord(entry: LogEntry, seq: number, atMs: number): LogRecord {
-  return { seq, atMs, ...entry };
+  return freezeOpen({ seq, atMs, ...entry });
 }
 
 /** @throws HoldfastError `log.not_readable`. */

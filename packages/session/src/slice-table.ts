@@ -1,6 +1,6 @@
-import { copyJson, HoldfastError, type Slice } from '@holdfast/core';
+import { copyJson, HoldfastError, ReadOnlyMap, type Slice } from '@holdfast/core';
 import { isSameShape, sliceConflict, toDeclaration } from './slice-declaration.ts';
-import { checkState, initialState, type SliceState } from './slice-state.ts';
+import { checkState, handOut, initialState, type SliceState } from './slice-state.ts';
 
 interface Cell {
   slice: Slice;
@@ -92,6 +92,11 @@ export class SliceTable {
     const states = new Map<string, SliceState>();
     for (const [id, { state }] of this.#cells) states.set(id, state);
     return states;
+  }
+
+  /** As `copyStates`, for others to keep: nobody can change it. */
+  handOutStates(): ReadonlyMap<string, SliceState> {
+    return new ReadOnlyMap([...this.copyStates()].map(([id, state]) => [id, handOut(state)]));
   }
 
   /** Puts `state` slices back to `states`, those that are not in it to their beginning; `log` slices keep what happened. */
