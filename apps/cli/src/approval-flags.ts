@@ -17,6 +17,8 @@ export interface GoingFlags {
   readonly maxCalls?: number;
   readonly maxTokens?: number;
   readonly timeout?: number;
+  /** Of `run` and `plan`: `--no-redact`. */
+  readonly redact?: boolean;
 }
 
 /** How calls that need approval are answered: one way or none. */
@@ -31,6 +33,10 @@ export function addApprovalOptions(command: Command): Command {
       readSeconds,
     )
     .option('--allow <name>', 'let this dangerous tool run without asking; may be repeated', collect);
+}
+
+export function addRedactOption(command: Command): Command {
+  return command.option('--no-redact', 'write secrets to the log as they are (default: masks in their place)');
 }
 
 /** Where tools of the folder run. `otherwise`: what counts without it. */

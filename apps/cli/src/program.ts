@@ -4,6 +4,7 @@ import {
   addApprovalOptions,
   addIsolationOption,
   addLimitOptions,
+  addRedactOption,
   type GoingFlags,
   readApproval,
   readLimits,
@@ -121,7 +122,7 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
     .option('--json', 'one JSON event a line on stdout, and nothing else there');
   addIsolationOption(addConfigOptions(run), 'subprocess');
   addLimitOptions(
-    addApprovalOptions(run).option(
+    addRedactOption(addApprovalOptions(run)).option(
       '--order <tools>',
       'a,b,c: b runs only after a has succeeded, c only after b; may be repeated',
       collectNames,
@@ -146,6 +147,7 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
             approval: readApproval(flags) ?? 'ask',
             allow: flags.allow ?? [],
             order: flags.order ?? [],
+            redact: flags.redact !== false,
           },
           host,
         ),

@@ -65,6 +65,7 @@ async function tryRun({ turns, files = {}, host: hostOptions = {}, when, ...opti
       approval: 'ask',
       allow: [],
       order: [],
+      redact: true,
       maxRounds: undefined,
       maxCalls: undefined,
       maxTokens: undefined,

@@ -7,6 +7,7 @@ import { toConfigRecord } from './config-record.ts';
 import { type Equipment, openEquipment } from './equipment.ts';
 import type { ExitCode } from './failure.ts';
 import type { Host } from './host.ts';
+import { openRedaction } from './redaction.ts';
 import { type RunSetup, setUpRun } from './run-setup.ts';
 import { type ApprovalMode, type RunTerms, toTermsRecord } from './run-terms.ts';
 import { createSessionId, prepareLogPath } from './session-logs.ts';
@@ -45,6 +46,8 @@ export interface RunOptions extends RunLimits {
   readonly allow: readonly string[];
   /** Names of tools from first to last. */
   readonly order: readonly (readonly string[])[];
+  /** Keeps secrets out of the log. */
+  readonly redact: boolean;
 }
 
 /**
@@ -80,8 +83,7 @@ async function begin(options: RunOptions, { setup, terms, workspace }: Begun, ho
   const { request, json, stdinTaken } = options;
   if (!json) describeSetup(setup, host);
   const id = createSessionId({ clock: host.clock, suffix: host.createSuffix() });
-  const store = host.openLog(await prepareLogPath(workspace, id));
-  const session = createSession({ id, store, clock: host.clock });
+  const session = await beginSession(id, { workspace, redact: terms.redact !== false }, host);
   try {
     session.record(toTermsRecord(terms));
     const work = { type: 'start', input: request } as const;
@@ -100,7 +102,7 @@ function describeSetup({ about, description }: RunSetup, host: Host): void {
   host.stdout.write(`${colors.dim(description)}\n`);
 }
 
-async function toTerms({ approval, allow, order }: RunOptions, equipment: Equipment): Promise<RunTerms> {
+async function toTerms({ approval, allow, order, redact }: RunOptions, equipment: Equipment): Promise<RunTerms> {
   const { settings, toolset } = equipment;
   const { isolation } = settings.effective;
   return {
@@ -115,8 +117,20 @@ async function toTerms({ approval, allow, order }: RunOptions, equipment: Equipm
     approval,
     allow,
     order,
+    redact: redact ? undefined : false,
     ...findLimits(settings),
   };
+}
+
+/** Begins a session with a log in the workspace. @throws HoldfastError `log.*`, and as `openRedaction`. */
+export async function beginSession(
+  id: string,
+  { workspace, redact }: { readonly workspace: string; readonly redact: boolean },
+  host: Host,
+): Promise<Session> {
+  const path = await prepareLogPath(workspace, id);
+  const redaction = redact ? await openRedaction(path, host) : {};
+  return createSession({ ...redaction, id, store: host.openLog(path), clock: host.clock });
 }
 
 /** Closes the session of a run, and says where its log is. */
