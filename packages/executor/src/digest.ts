@@ -1,4 +1,5 @@
-import { decodeJson, digestJson, type Json, type PreparedCall, type Redactor } from '@holdfast/core';
+import { decodeJson, digestJson, type Json, type PreparedCall } from '@holdfast/core';
+import type { Session } from '@holdfast/session';
 import type { CallScope } from './call-scope.ts';
 import type { CompiledTool } from './toolset.ts';
 
@@ -45,7 +46,7 @@ export async function digestCall(
     session: session.id,
     run: run === undefined ? null : [run.startSeq, run.turn],
     id,
-    input: digestible(input, session.redactor),
+    input: digestible(input, session),
     tool: toolDigest,
     policies: policiesFor(tool.name).map(({ key }) => key),
   });
@@ -57,10 +58,12 @@ function readText(raw: Json): Json {
   return raw.trim() === '' ? {} : (decodeJson(raw) as Json);
 }
 
-/** Who has the log could try what the arguments may be, if the digest were made of them without a key. */
-function digestible(input: Json, redactor: Redactor | undefined): Json {
+/**
+ * What the log has of the arguments: a digest of more would let its readers try what a mask stands for. Where it has none of them, a
+ * keyed digest.
+ */
+function digestible(input: Json, { redactor, content }: Session): Json {
   if (redactor === undefined) return input;
-  // By their masks they are what the log has of them.
   const masked = redactor.redact(input);
-  return redactor.digest?.(masked) ?? masked;
+  return content === 'none' ? (redactor.digest?.(masked) ?? masked) : masked;
 }
