@@ -41,8 +41,8 @@ export async function openSession(
     const missing = declared.filter(({ id: sliceId }) => !known.some((slice) => slice.id === sliceId));
     const slices = missing.length === 0 ? [] : ((await findSlices?.(records)) ?? missing.map(toIdleSlice));
     const needed = slices.filter((slice) => missing.some((one) => one.id === slice.id));
-    // In a long log the first of these records is a snapshot.
-    const all = records[0]?.type === 'snapshot' ? store.read() : records;
+    // In a long log the first of these records is a snapshot; a log whose beginning is damaged goes on with masks.
+    const all = records[0]?.type === 'snapshot' && opened.earlier === undefined ? store.read() : records;
     const redaction = isUnredacted(all) ? {} : await openRedaction(path, host);
     return replay(records, { ...redaction, slices: [...known, ...needed], store, clock: host.clock });
   } catch (thrown) {
