@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, jsonSchema, type Tool, type TraceEntry } from '@holdfast/core';
+import { type Json, type JsonObject, jsonSchema, type Tool, type TraceEntry, type Vault } from '@holdfast/core';
 import { answerApproval, pendingApprovals, recoverSession, resumeToolCall } from '@holdfast/executor';
 import { type PlanEvent, type PlanTrace, readTrace, resumePlan, runPlan } from '@holdfast/orchestrator';
 import { createSession, type LogRecord, type MemoryStore, memoryStore, replay, type Session } from '@holdfast/session';
@@ -514,6 +514,29 @@ describe('secrets', () => {
     );
     expect(kinds(own)).toEqual(['ok', 'ok', 'ok', 'invalid', 'ok', 'ok']);
     expect(seen.at(-1)).toEqual({ x: secret });
+  });
+
+  test('with a vault, another process has what the plan says, and nothing is left in it', async () => {
+    const { seen, tools } = setUp();
+    const kept = new Map<string, readonly [string, string]>();
+    const vault: Vault = {
+      put: (name, bound, text) => void kept.set(name, [bound, text]),
+      get: (name, bound) => (kept.get(name)?.[0] === bound ? kept.get(name)?.[1] : undefined),
+      delete: (name) => void kept.delete(name),
+      names: () => [...kept.keys()],
+    };
+    const store = memoryStore();
+    const session = createSession({ id: 's', store, redactor: createRedactor({ key }), vault });
+    await runPlan(await checkedOf(nodes, { tools }), { tools, session });
+    expect([...kept.keys()]).toEqual(['plan 1']);
+    const other = replay(store.records, { store, redactor: createRedactor({ key }), vault });
+    await answerApproval(other, 'plan_1_2', { type: 'approve' });
+    const trace = await resume(other, tools);
+    // What a node has returned was not sealed.
+    expect(kinds(trace)).toEqual(['ok', 'ok', 'ok', 'invalid', 'ok', 'ok']);
+    expect(seen.at(-1)).toEqual({ x: secret });
+    expect(JSON.stringify([trace, store.records])).not.toContain(secret);
+    expect(kept.size).toBe(0);
   });
 });
 

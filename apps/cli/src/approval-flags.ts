@@ -18,6 +18,8 @@ export interface GoingFlags {
   readonly maxCalls?: number;
   readonly maxTokens?: number;
   readonly timeout?: number;
+  /** Of `run` and `plan`: `--no-redact`. */
+  readonly redact?: boolean;
 }
 
 /** How calls that need approval are answered: one way or none. */
@@ -33,6 +35,10 @@ export function addApprovalOptions(command: Command): Command {
     )
     .option('--allow <name>', 'let this dangerous tool run without asking; may be repeated', collect)
     .option('--env <name>', environmentText, collectVariables);
+}
+
+export function addRedactOption(command: Command): Command {
+  return command.option('--no-redact', 'write secrets to the log as they are (default: masks in their place)');
 }
 
 /** Where tools of the folder run. `otherwise`: what counts without it. */

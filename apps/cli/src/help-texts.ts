@@ -71,6 +71,10 @@ Approvals:
   is denied. With --suspend nobody is asked: the run waits, as after "later", and ends with exit code 3. \`holdfast pending\` shows
   what waits, \`approve\` and \`deny\` answer, \`resume\` goes on; what is not answered in 24 hours (--approval-timeout) is denied.
 
+Secrets:
+  Passwords, tokens and what schemas mark have masks in the log, made with your own key in HOLDFAST_HOME (else ~/.config/holdfast).
+  --no-redact writes them as they are. \`resume\` by another user cannot run a call that needs one.
+
 Tools of the folder:
   Each runs in a process of its own, which is killed when the time of its call is over. --isolation sandbox wants bubblewrap, and also
   takes the network and every write to a file from it. --isolation in-process is for a folder whose code you trust as your own: it is

@@ -3,6 +3,7 @@ import { type LogRecord, replay, type Session } from '@holdfast/session';
 import { type OpenedJsonlLog, openJsonlLog, type SnapshotOptions } from '@holdfast/session/jsonl';
 import { toCommand } from './command-words.ts';
 import type { Host } from './host.ts';
+import { isUnredacted, openRedaction } from './redaction.ts';
 import { listKnown, listReducing, toIdleSlice } from './replay-log.ts';
 import type { FoundLog } from './session-logs.ts';
 import { toPrintable } from './terminal-text.ts';
@@ -14,7 +15,7 @@ export type FindSlices = (records: readonly LogRecord[]) => Promise<readonly Sli
  * Opens a session that is there, to write to it. Nobody else can until it is closed. `findSlices` is asked only for a session that has
  * slices whose reducers this program does not have. Without it their states are not there, which is enough for an answer or a grant.
  *
- * @throws HoldfastError `log.locked`, `log.unwritable`, `log.empty`, those of a damaged log, and as `replay`.
+ * @throws HoldfastError `log.locked`, `log.unwritable`, `log.empty`, those of a damaged log, as `openRedaction` and as `replay`.
  */
 export async function openSession(
   { id, path }: FoundLog,
@@ -40,7 +41,10 @@ export async function openSession(
     const missing = declared.filter(({ id: sliceId }) => !known.some((slice) => slice.id === sliceId));
     const slices = missing.length === 0 ? [] : ((await findSlices?.(records)) ?? missing.map(toIdleSlice));
     const needed = slices.filter((slice) => missing.some((one) => one.id === slice.id));
-    return replay(records, { slices: [...known, ...needed], store, clock: host.clock });
+    // In a long log the first of these records is a snapshot; a log whose beginning is damaged goes on with masks.
+    const all = records[0]?.type === 'snapshot' && opened.earlier === undefined ? store.read() : records;
+    const redaction = isUnredacted(all) ? {} : await openRedaction(path, host);
+    return replay(records, { ...redaction, slices: [...known, ...needed], store, clock: host.clock });
   } catch (thrown) {
     store.close();
     throw isHoldfastError(thrown) && thrown.code === 'replay.slice_missing'

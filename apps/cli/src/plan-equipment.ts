@@ -48,6 +48,8 @@ export interface PlanRunOptions extends PlanPlace, Pick<RunLimits, 'maxCalls' | 
   /** How many nodes may run at once. Absent: as the runtime has it. */
   readonly concurrency: number | undefined;
   readonly json: boolean;
+  /** Keeps secrets out of the log. */
+  readonly redact: boolean;
 }
 
 /** What is opened for a plan. */
@@ -89,7 +91,7 @@ export async function openWorkshop<Answer>(
 
 /** What a plan is run with, as its log keeps it. No model takes part. */
 export async function toPlanTerms(
-  { approval, allow, concurrency }: PlanRunOptions,
+  { approval, allow, concurrency, redact }: PlanRunOptions,
   equipment: Equipment,
 ): Promise<RunTerms> {
   const { settings, toolset } = equipment;
@@ -111,5 +113,6 @@ export async function toPlanTerms(
     timeoutMs,
     approvalTimeoutMs,
     maxConcurrency: concurrency,
+    redact: redact ? undefined : false,
   };
 }

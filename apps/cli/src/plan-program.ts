@@ -1,6 +1,13 @@
 import type { Isolation } from '@holdfast/loader';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { addApprovalOptions, addIsolationOption, type GoingFlags, readApproval, readLimits } from './approval-flags.ts';
+import {
+  addApprovalOptions,
+  addIsolationOption,
+  addRedactOption,
+  type GoingFlags,
+  readApproval,
+  readLimits,
+} from './approval-flags.ts';
 import { addConfigOptions, addTrustOption, type ConfigFlags } from './config-flags.ts';
 import { type ExitCode, usageError } from './failure.ts';
 import type { Host } from './host.ts';
@@ -137,7 +144,7 @@ function addPlace(command: Command): Command {
 }
 
 function addRunOptions(command: Command, timeout: string): Command {
-  return addApprovalOptions(command)
+  return addRedactOption(addApprovalOptions(command))
     .option('--concurrency <n>', 'run at most this many nodes at once (default: 10)', readCount)
     .option('--max-calls <n>', 'end it when it asks for one more call than this, nested calls included', readCount)
     .option('--timeout <seconds>', timeout, readSeconds)
@@ -154,9 +161,11 @@ function readDigest(text: string): string {
 }
 
 /** A plan that is only shown asks nobody and is not held to a digest: what is about that would count for nothing. */
-function refuseUnrun(flags: MakeFlags): void {
+function refuseUnrun({ redact, ...flags }: MakeFlags): void {
   const { yes, unattended, suspend, approvalTimeout, env, concurrency, maxCalls, digest } = flags;
-  const given = Object.entries({ yes, unattended, suspend, approvalTimeout, env, concurrency, maxCalls, digest });
+  const noRedact = redact === false ? true : undefined;
+  const asking = { yes, unattended, suspend, approvalTimeout };
+  const given = Object.entries({ ...asking, env, concurrency, maxCalls, digest, noRedact });
   const [name] = given.find(([, value]) => value !== undefined) ?? [];
   if (name === undefined) return;
   const flag = name.replaceAll(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`);
@@ -197,5 +206,6 @@ function toRunOptions(flags: RunFlags): PlanRunOptions {
     environment: flags.env ?? [],
     concurrency: flags.concurrency,
     json: flags.json === true,
+    redact: flags.redact !== false,
   };
 }

@@ -1,6 +1,5 @@
 import { HoldfastError } from '@holdfast/core';
 import { type CheckedPlan, checkPlan, type PlanCheck } from '@holdfast/orchestrator';
-import { createSession } from '@holdfast/session';
 import { formatCount } from './call-line.ts';
 import { conductPlan } from './conduct-plan.ts';
 import { describeStyle } from './conduct-work.ts';
@@ -11,9 +10,9 @@ import { openWorkshop, type PlanRunOptions, type PlanWorkshop, toPlanTerms } fro
 import { adviseOnTools, reportDeclined, reportViolations } from './plan-problems.ts';
 import { readPlanText } from './plan-source.ts';
 import { describeAsks, describeWarnings } from './plan-view.ts';
-import { closeSession } from './run-command.ts';
+import { beginSession, closeSession } from './run-command.ts';
 import { toTermsRecord } from './run-terms.ts';
-import { createSessionId, prepareLogPath } from './session-logs.ts';
+import { createSessionId } from './session-logs.ts';
 import { rememberNamed } from './trust.ts';
 
 export interface RunPlanFileOptions extends PlanRunOptions {
@@ -105,8 +104,7 @@ export async function beginPlan(
     if (notes.length > 0 && !describeTerminal(host.stdout, host.environment).live) host.stdout.write('\n');
   }
   const id = createSessionId({ clock: host.clock, suffix: host.createSuffix() });
-  const store = host.openLog(await prepareLogPath(workspace, id));
-  const session = createSession({ id, store, clock: host.clock });
+  const session = await beginSession(id, { workspace, redact: terms.redact !== false }, host);
   learnGranted(session, equipment.environment);
   try {
     session.record(toTermsRecord(terms));

@@ -4,6 +4,7 @@ import {
   addApprovalOptions,
   addIsolationOption,
   addLimitOptions,
+  addRedactOption,
   type GoingFlags,
   readApproval,
   readLimits,
@@ -122,7 +123,7 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
     .option('--json', 'one JSON event a line on stdout, and nothing else there');
   addIsolationOption(addTrustOption(addConfigOptions(run)), 'subprocess');
   addLimitOptions(
-    addApprovalOptions(run).option(
+    addRedactOption(addApprovalOptions(run)).option(
       '--order <tools>',
       'a,b,c: b runs only after a has succeeded, c only after b; may be repeated',
       collectNames,
@@ -149,6 +150,7 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
             allow: flags.allow ?? [],
             environment: flags.env ?? [],
             order: flags.order ?? [],
+            redact: flags.redact !== false,
           },
           host,
         ),

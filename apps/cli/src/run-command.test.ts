@@ -69,6 +69,7 @@ async function tryRun({ turns, files = {}, host: hostOptions = {}, when, ...opti
       approval: 'ask',
       allow: [],
       order: [],
+      redact: true,
       maxRounds: undefined,
       maxCalls: undefined,
       maxTokens: undefined,

@@ -8,6 +8,7 @@ import { learnGranted, openEnvironment, toEnvironmentOptions } from './environme
 import { type Equipment, openEquipment } from './equipment.ts';
 import type { ExitCode } from './failure.ts';
 import type { Host } from './host.ts';
+import { openRedaction } from './redaction.ts';
 import { type RunSetup, setUpRun } from './run-setup.ts';
 import { type ApprovalMode, type RunTerms, toTermsRecord } from './run-terms.ts';
 import { createSessionId, prepareLogPath } from './session-logs.ts';
@@ -51,6 +52,8 @@ export interface RunOptions extends RunLimits {
   readonly environment: readonly string[];
   /** Names of tools from first to last. */
   readonly order: readonly (readonly string[])[];
+  /** Keeps secrets out of the log. */
+  readonly redact: boolean;
 }
 
 /**
@@ -97,8 +100,7 @@ async function begin(
   const { request, json, stdinTaken } = options;
   if (!json) describeSetup(setup, host);
   const id = createSessionId({ clock: host.clock, suffix: host.createSuffix() });
-  const store = host.openLog(await prepareLogPath(workspace, id));
-  const session = createSession({ id, store, clock: host.clock });
+  const session = await beginSession(id, { workspace, redact: terms.redact !== false }, host);
   learnGranted(session, equipment.environment);
   try {
     session.record(toTermsRecord(terms));
@@ -118,7 +120,7 @@ function describeSetup({ about, description }: RunSetup, host: Host): void {
   host.stdout.write(`${colors.dim(description)}\n`);
 }
 
-async function toTerms({ approval, allow, order }: RunOptions, equipment: Equipment): Promise<RunTerms> {
+async function toTerms({ approval, allow, order, redact }: RunOptions, equipment: Equipment): Promise<RunTerms> {
   const { settings, toolset } = equipment;
   const { isolation } = settings.effective;
   return {
@@ -133,8 +135,20 @@ async function toTerms({ approval, allow, order }: RunOptions, equipment: Equipm
     approval,
     allow,
     order,
+    redact: redact ? undefined : false,
     ...findLimits(settings),
   };
+}
+
+/** Begins a session with a log in the workspace. @throws HoldfastError `log.*`, and as `openRedaction`. */
+export async function beginSession(
+  id: string,
+  { workspace, redact }: { readonly workspace: string; readonly redact: boolean },
+  host: Host,
+): Promise<Session> {
+  const path = await prepareLogPath(workspace, id);
+  const redaction = redact ? await openRedaction(path, host) : {};
+  return createSession({ ...redaction, id, store: host.openLog(path), clock: host.clock });
 }
 
 /** Closes the session of a run, and says where its log is. */

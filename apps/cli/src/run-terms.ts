@@ -37,6 +37,8 @@ export interface RunTerms {
   readonly approvalTimeoutMs?: number | undefined;
   /** Of a plan: how many of its nodes may run at once. */
   readonly maxConcurrency?: number | undefined;
+  /** `false`: the log has secrets in clear. */
+  readonly redact?: boolean | undefined;
 }
 
 const type = 'run-options';
@@ -59,6 +61,7 @@ const recorded: v.GenericSchema<unknown, RunTerms> = v.object({
   timeoutMs: v.optional(positive),
   approvalTimeoutMs: v.optional(positive),
   maxConcurrency: v.optional(count),
+  redact: v.optional(v.boolean()),
 });
 
 /** What is recorded before a run begins. */

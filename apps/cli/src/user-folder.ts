@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { HoldfastError } from '@holdfast/core';
@@ -48,6 +48,41 @@ export async function writeUserFile(
   text: string,
   host: Pick<Host, 'environment' | 'directory'>,
 ): Promise<void> {
+  await writeWhole(name, text, rename, host);
+}
+
+/**
+ * The text of a file in the user's folder, which is made if there is none. Processes that make it at the same time get the same text.
+ *
+ * @throws HoldfastError `user_folder.unreadable`, `user_folder.unwritable`.
+ */
+export async function createUserFile(
+  name: string,
+  createText: () => string,
+  host: Pick<Host, 'environment' | 'directory'>,
+): Promise<string> {
+  const found = await readUserFile(name, host);
+  if (found !== undefined) return found;
+  // A link never replaces a file: the first one stays.
+  await writeWhole(name, createText(), linkOnce, host);
+  return (await readUserFile(name, host)) ?? '';
+}
+
+async function linkOnce(from: string, to: string): Promise<void> {
+  try {
+    await link(from, to);
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST')) throw error;
+  }
+}
+
+/** Writes a file of its own and gives it its name by `place`. */
+async function writeWhole(
+  name: string,
+  text: string,
+  place: (from: string, to: string) => Promise<void>,
+  host: Pick<Host, 'environment' | 'directory'>,
+): Promise<void> {
   const folder = userFolder(host);
   const path = join(folder, name);
   const temporary = `${path}.${randomUUID()}`;
@@ -56,7 +91,7 @@ export async function writeUserFile(
     await chmod(folder, 0o700);
     try {
       await writeFile(temporary, text, { mode: 0o600, flag: 'wx' });
-      await rename(temporary, path);
+      await place(temporary, path);
     } finally {
       await rm(temporary, { force: true });
     }

@@ -1,4 +1,5 @@
 import { decodeJson, digestJson, type Json, type PreparedCall, type Redactor, toCanonicalJson } from '@holdfast/core';
+import type { Session } from '@holdfast/session';
 import type { CallScope } from './call-scope.ts';
 import { sha256 } from './sha256.ts';
 import type { CompiledTool } from './toolset.ts';
@@ -46,7 +47,7 @@ export async function digestCall(
     session: session.id,
     run: run === undefined ? null : [run.startSeq, run.turn],
     id,
-    input: digestible(input, session.redactor),
+    input: digestible(input, session),
     tool: toolDigest,
     policies: policiesFor(tool.name).map(({ key }) => key),
   });
@@ -64,10 +65,12 @@ function readText(raw: Json): Json {
   return raw.trim() === '' ? {} : (decodeJson(raw) as Json);
 }
 
-/** Who has the log could try what the arguments may be, if the digest were made of them without a key. */
-function digestible(input: Json, redactor: Redactor | undefined): Json {
+/**
+ * What the log has of the arguments: a digest of more would let its readers try what a mask stands for. Where it has none of them, a
+ * keyed digest.
+ */
+function digestible(input: Json, { redactor, content }: Session): Json {
   if (redactor === undefined) return input;
-  // By their masks they are what the log has of them.
   const masked = redactor.redact(input);
-  return redactor.digest?.(masked) ?? masked;
+  return content === 'none' ? (redactor.digest?.(masked) ?? masked) : masked;
 }
