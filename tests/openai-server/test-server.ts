@@ -103,7 +103,7 @@ export async function startPlayed(): Promise<PlayedServer> {
   await write('played.mjs', plugin);
   await write('holdfast.config.mjs', "export default { plugins: ['./played.mjs'] };\n");
   await play([]);
-  const server = await startServer(['--model', 'played/model'], folder);
+  const server = await startServer(['--config', 'holdfast.config.mjs', '--model', 'played/model'], folder);
   return {
     ...server,
     play,
