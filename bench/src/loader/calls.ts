@@ -135,4 +135,5 @@ const context = Object.freeze({
   signal: new AbortController().signal,
   deadline: { atMs: Number.POSITIVE_INFINITY, remainingMs: () => Number.POSITIVE_INFINITY },
   filesystem: undefined,
+  begin: async () => undefined,
 }) as unknown as ToolContext;
