@@ -2,13 +2,10 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { root } from './holdfast.ts';
 import { runLocalModel } from './local-model.ts';
 import { copySample } from './sample.ts';
-
-// Each step starts Node.js, which takes seconds on a busy machine.
-vi.setConfig({ testTimeout: 120_000 });
 
 async function start(
   ...words: readonly string[]

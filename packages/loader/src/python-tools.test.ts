@@ -84,10 +84,7 @@ interface Row {
 
 /** Calls the function of each file, by its name here. One reading serves them all, as each starts a Python. */
 async function runEach(rows: Readonly<Record<string, Row>>): Promise<Readonly<Record<string, Called>>> {
-  const files = Object.values(rows).map(({ input: _, ...file }, index) => [
-    `plugins/x${index}.py`,
-    pythonFile(`x${index}`, file),
-  ]);
+  const files = Object.values(rows).map((row, index) => [`plugins/x${index}.py`, pythonFile(`x${index}`, row)]);
   await using project = await createProject(Object.fromEntries(files));
   const { tools, diagnostics, close } = await loadTools(project.plugins);
   try {

@@ -113,6 +113,6 @@ test('after any edits the tools are those of a load, but for files that were bet
         inForce = expected;
       }
     }),
-    { numRuns: 30 },
+    { numRuns: 10 },
   );
 });

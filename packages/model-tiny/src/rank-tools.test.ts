@@ -43,7 +43,7 @@ test('every tool is there once, the ranks fall, and what is equal keeps its orde
   );
 });
 
-test('thousands of tools and a long request are ranked without a wait', { timeout: 15_000 }, () => {
+test('thousands of tools and a long request are ranked without a wait', () => {
   const signatures = Array.from(
     { length: 10_000 },
     (_, index) => `read_${index}(path:string) reads the file and lists records`,

@@ -528,7 +528,7 @@ test.each([
     for (const config of [{ plugins: ['git', makePlugin('sound')] }, { packs: ['guard'] }]) {
       const opening = open(folder.path, { config });
       const settled = Promise.allSettled([opening]);
-      await vi.waitUntil(() => vi.getTimerCount() > 0);
+      await vi.waitUntil(() => vi.getTimerCount() > 0, { timeout: 100_000 });
       await vi.advanceTimersByTimeAsync(30_000);
       const [result] = await settled;
       if (result.status === 'rejected') {

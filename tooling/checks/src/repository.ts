@@ -63,7 +63,12 @@ export async function readRepository(root: string): Promise<Repository> {
         const wanted =
           folder === '' ? topLevel.has(entry.name) : !entry.name.startsWith('.') && !skipped.has(entry.name);
         if (wanted) await read(path);
-      } else if (entry.isFile() && textTypes.has(extname(entry.name)) && entry.name !== 'pnpm-lock.yaml') {
+      } else if (
+        entry.isFile() &&
+        entry.name !== '.git' &&
+        textTypes.has(extname(entry.name)) &&
+        entry.name !== 'pnpm-lock.yaml'
+      ) {
         files.set(path, await readFile(join(root, path), 'utf8'));
       }
     }
