@@ -1,0 +1,20 @@
+import type { Clock, Redactor } from '@holdfast/core';
+import type { SessionStore } from './log.ts';
+import type { OpenWorkLedger } from './open-work.ts';
+import type { ForkOrigin } from './session-snapshot.ts';
+import type { SliceTable } from './slice-table.ts';
+
+/** What a session is made of: a new one, and one that is rebuilt from its log. */
+export interface SessionParts {
+  readonly id: string;
+  readonly nonce: string;
+  readonly store: SessionStore;
+  readonly clock: Clock;
+  readonly table: SliceTable;
+  readonly redactor: Redactor | undefined;
+  readonly content?: 'full' | 'none' | undefined;
+  readonly seq: number;
+  readonly forkedFrom?: ForkOrigin | undefined;
+  readonly openWork?: OpenWorkLedger;
+  readonly snapshotSeq?: number;
+}
