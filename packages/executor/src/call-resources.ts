@@ -9,31 +9,17 @@ import {
   type RunEvent,
   type Touched,
 } from '@holdfast/core';
-import type { Session, SessionTransaction } from '@holdfast/session';
+import type { SessionTransaction } from '@holdfast/session';
+import { keyOfCall } from './call-key.ts';
 import type { CallScope } from './call-scope.ts';
 import { CallTime, type StopReason, toAbortReason, toEndOfLife } from './call-time.ts';
 import type { NestedDecision } from './decide-again.ts';
 import { DeclaredResources } from './declared-resources.ts';
-import { digestArguments } from './digest.ts';
 import type { LateStart } from './late-start.ts';
 import type { EndOfLife, Lifetime } from './lifetime.ts';
 import { NestedLifetime } from './nested-lifetime.ts';
 import { NestedTouched } from './own-touched.ts';
 import type { Reservations } from './reservations.ts';
-
-/** What the keys of direct calls of one id have in common. */
-export function directCallKey(session: Session, callId: string): string {
-  return `${sessionKey(session)}/${escapeId(callId)}`;
-}
-
-function sessionKey({ id, nonce }: Session): string {
-  return nonce === '' ? id : `${id}.${nonce}`;
-}
-
-/** Without what separates its neighbors, and the number of a run from that of its turn. */
-function escapeId(callId: string): string {
-  return callId.replaceAll('%', '%25').replaceAll('/', '%2F').replaceAll('.', '%2E');
-}
 
 /** A call, and its arguments as they came. */
 export interface SourceCall {
@@ -128,19 +114,8 @@ export class CallResources {
    * with other arguments.
    */
   get key(): string {
-    this.#key ??= this.#makeKey();
+    this.#key ??= keyOfCall(this, this.#rawArguments);
     return this.#key;
-  }
-
-  #makeKey(): string {
-    const { call, scope, turn } = this;
-    const { parent, run, session } = scope;
-    // The id of a nested call continues that of its parent; any other may hold what it likes.
-    if (parent !== undefined && scope.state === parent.transaction)
-      return parent.key + call.id.slice(parent.call.id.length);
-    if (run === undefined)
-      return `${directCallKey(session, call.id)}/${digestArguments(this.#rawArguments, session.redactor)}`;
-    return `${sessionKey(session)}/${run.startSeq}.${turn}/${escapeId(call.id)}`;
   }
 
   /** The resources' parts in the call's transaction, as far as the tool has asked for any. */

@@ -1,8 +1,8 @@
 import { HoldfastError, type Json, type ModelUsage, type Outcome, type ToolCall } from '@holdfast/core';
 import type { Session } from '@holdfast/session';
 import { isExhausted, spendTokens } from './budget.ts';
+import { directCallKey } from './call-key.ts';
 import { type CallManner, checkManner } from './call-manner.ts';
-import { directCallKey } from './call-resources.ts';
 import { type CallOptions, type CallScope, createCallScope } from './call-scope.ts';
 import type { Suspended } from './conduct-call.ts';
 import { executeIn } from './execute-tool-call.ts';

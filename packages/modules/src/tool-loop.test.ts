@@ -325,7 +325,7 @@ describe('ids', () => {
     await Promise.all([run(again), run(again)]);
     expect(keys).toHaveLength(15);
     expect(new Set(keys).size).toBe(15);
-    expect(keys[0]).toMatch(/^s\/loop_\d+_0_0$/);
+    expect(keys[0]).toMatch(/^s\.[0-9a-f]{16}\/loop_\d+_0_0\/[0-9a-f]{32}$/);
   });
 });
 

@@ -18,6 +18,7 @@ import { tendVault } from './sealed.ts';
 import type { Session, SessionOptions, SessionSnapshot } from './session.ts';
 import { readExport, type SessionExport, toExport } from './session-export.ts';
 import { checkNonce, createNonce, createSessionId } from './session-id.ts';
+import type { SessionParts } from './session-parts.ts';
 import { checkRestorable, type ForkOrigin, toRestoredSlices, toSnapshotEntry } from './session-snapshot.ts';
 import type { SessionTransaction, TransactionRoot } from './session-transaction.ts';
 import { toDeclaration } from './slice-declaration.ts';
@@ -33,30 +34,16 @@ export function createSession({ slices = [], ...options }: SessionOptions = {}):
 }
 
 /** The log begins with the slices of `table`, and with where they come from. */
-function startSession(
-  table: SliceTable,
-  {
-    store = memoryStore(),
-    clock = systemClock,
-    id = createSessionId(clock.now()),
-    nonce = createNonce(),
-    ...options
-  }: SessionOptions,
-  forkedFrom?: ForkOrigin,
-): Session {
+function startSession(table: SliceTable, options: SessionOptions, forkedFrom?: ForkOrigin): Session {
+  const { store = memoryStore(), clock = systemClock } = options;
+  const { id = createSessionId(clock.now()), nonce = createNonce() } = options;
   checkContent(options.content);
   checkNonce(nonce);
   const session = new LiveSession({ ...options, id, nonce, forkedFrom, store, clock, table, seq: 0 });
   table.unnoted.length = 0;
-  const origin = forkedFrom && { forkedFrom };
+  const origin = { ...(nonce === '' ? {} : { nonce }), ...(forkedFrom && { forkedFrom }) };
   try {
-    session.write({
-      type: 'session-start',
-      sessionId: id,
-      ...(nonce === '' ? {} : { nonce }),
-      ...origin,
-      slices: table.slices.map(toDeclaration),
-    });
+    session.write({ type: 'session-start', sessionId: id, ...origin, slices: table.slices.map(toDeclaration) });
   } catch (error) {
     // Nobody else may have it: it would stay open, and its log locked.
     abandonStore(store);
@@ -89,19 +76,7 @@ export class LiveSession implements Session, TransactionRoot {
   #closed = false;
   #closing: Promise<void> | undefined;
 
-  constructor(
-    parts: Pick<SessionOptions, 'redactor' | 'vault' | 'content'> & {
-      readonly id: string;
-      readonly nonce: string;
-      readonly store: SessionStore;
-      readonly clock: Clock;
-      readonly table: SliceTable;
-      readonly seq: number;
-      readonly forkedFrom?: ForkOrigin | undefined;
-      readonly openWork?: OpenWorkLedger;
-      readonly snapshotSeq?: number;
-    },
-  ) {
+  constructor(parts: SessionParts) {
     this.id = parts.id;
     this.nonce = parts.nonce;
     this.#openWork = parts.openWork ?? new OpenWorkLedger();
