@@ -32,12 +32,8 @@ export async function openRedaction(
     );
   }
   const bytes = Buffer.from(key, 'hex');
-  return { redactor: createRedactor({ key: bytes }), vault: sealedFiles(sealedFolder(logPath), { key: bytes }) };
-}
-
-/** Beside the log. */
-export function sealedFolder(logPath: string): string {
-  return logPath.replace(/\.jsonl$/, '.sealed');
+  const sealed = logPath.replace(/\.jsonl$/, '.sealed');
+  return { redactor: createRedactor({ key: bytes }), vault: sealedFiles(sealed, { key: bytes }) };
 }
 
 /** Whether a session was begun with `--no-redact`: then it goes on without, too. */

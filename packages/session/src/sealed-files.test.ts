@@ -1,4 +1,13 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -48,12 +57,24 @@ test('the last one takes the folder with it, and half a file is removed', () => 
   const path = folder();
   const vault = sealedFiles(path, { key });
   vault.put('/a', 'bound', secret);
-  writeFileSync(join(path, 'half'), '"/b');
+  writeFileSync(join(path, 'b'.repeat(64)), '"/b');
   const again = sealedFiles(path, { key });
   expect(again.names()).toEqual(['/a']);
   again.delete('/none');
   again.delete('/a');
   expect(existsSync(path)).toBe(false);
+});
+
+test('a link in its place is neither read, nor emptied, nor written', () => {
+  const other = mkdtempSync(join(root, 'other-'));
+  const name = 'b'.repeat(64);
+  writeFileSync(join(other, name), 'of another use');
+  const path = folder();
+  symlinkSync(other, path);
+  const vault = sealedFiles(path, { key });
+  expect(vault.names()).toEqual([]);
+  expect(() => vault.put('/a', 'bound', secret)).toThrow(expect.objectContaining({ code: 'log.write_failed' }));
+  expect(readdirSync(other)).toEqual([name]);
 });
 
 test('log.write_failed, options.invalid', () => {

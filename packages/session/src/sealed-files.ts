@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeThrown, HoldfastError, type Vault } from '@holdfast/core';
 import { deriveKey } from './redaction-key.ts';
@@ -21,6 +21,7 @@ export function sealedFiles(folder: string, { key }: { readonly key: string | Ui
       const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
       try {
         mkdirSync(folder, { recursive: true, mode: 0o700 });
+        if (!isFolder(folder)) throw new Error('it is a link');
         writeFileSync(pathOf(name), `${JSON.stringify(name)}\n${sealed.toString('base64')}\n`, { mode: 0o600 });
       } catch (cause) {
         const message = `The arguments of a call could not be kept in \`${folder}\`: ${describeThrown(cause)}. What cannot be recorded is not done.`;
@@ -67,15 +68,23 @@ function readNames(folder: string): readonly string[] {
     // There is none until something is kept.
     return [];
   }
-  return files.flatMap((file) => {
-    try {
-      return [String(JSON.parse(readFileSync(join(folder, file), 'utf8').split('\n')[0] ?? ''))];
-    } catch {
-      // Not written to its end.
-      rmSync(join(folder, file), { force: true });
-      return [];
-    }
-  });
+  // A foreign workspace may have put a link here, and files of another use behind it.
+  if (!isFolder(folder)) return [];
+  return files
+    .filter((file) => /^[0-9a-f]{64}$/.test(file))
+    .flatMap((file) => {
+      try {
+        return [String(JSON.parse(readFileSync(join(folder, file), 'utf8').split('\n')[0] ?? ''))];
+      } catch {
+        // Not written to its end.
+        rmSync(join(folder, file), { force: true });
+        return [];
+      }
+    });
+}
+
+function isFolder(path: string): boolean {
+  return lstatSync(path).isDirectory();
 }
 
 function readSealed(path: string): string {
