@@ -56,7 +56,7 @@ beforeAll(async () => {
   await project.write('.env', 'TOKEN=1\n');
   await project.write('notes.txt', 'Nothing secret.\n');
   await project.write('script.json', JSON.stringify(script));
-  expect(await holdfast('trust')).toMatchObject({ status: 0 });
+  await holdfast('trust');
 });
 
 afterAll(() => project.remove());

@@ -3,6 +3,7 @@ import { runProgram } from './program.ts';
 import { createFolder } from './test-folder.ts';
 import { createTestHost } from './test-host.ts';
 import { createProject, toPlugin, type } from './test-plugins.ts';
+import { trustHere } from './test-program.ts';
 
 test('a word that is no command of the program runs the command of a plugin, with everything behind it', async () => {
   await using folder = await createProject();
@@ -30,6 +31,7 @@ test.each([
 
 test('Ctrl-C tells the command to stop, and is the exit code', async () => {
   await using folder = await createProject();
+  await trustHere(folder.path);
   const { host, interrupt } = createTestHost({ directory: folder.path });
   let listening: () => void = () => undefined;
   const heard = new Promise<void>((resolve) => {

@@ -6,6 +6,7 @@ import { createFolder, type TestFolder, toUserFolder } from './test-folder.ts';
 import { createTestHost } from './test-host.ts';
 import { toConfig } from './test-plugins.ts';
 import { type Ended, runHere, script, toTool } from './test-program.ts';
+import { findIssues, readSchema } from './test-schemas.ts';
 
 const files = {
   'holdfast.config.mjs': `import './lib/part.mjs';\n${toConfig({ denyTools: ['delete_file'] })}`,
@@ -69,6 +70,7 @@ test('what changed, came and went is listed, with what lies outside', async () =
     expect(JSON.parse(stdout)).toMatchObject({
       changes: expect.arrayContaining([{ state: 'gone', name: 'plugins/old.mjs' }]),
     });
+    expect(findIssues(await readSchema('trust'), JSON.parse(stdout))).toEqual([]);
   } finally {
     await rm(outside);
   }
