@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { allow, definePolicy, type KeyedState, type Policy, upsert } from '@holdfast/core';
 import type { LogRecord, Session } from '@holdfast/session';
+import { shortKey } from './short-key.ts';
 
 /** What tools that touch the world have done: the keys of their calls, in order. */
 export function readEffects(folder: string, name: string): readonly string[] {
@@ -37,15 +38,17 @@ export function findInconsistencies(records: Iterable<LogRecord>, folder: string
   for (const name of [...never, 'mail']) {
     const effects = readEffects(folder, name);
     const seen = new Set(effects);
+    const short = new Set(effects.map(shortKey));
+    if (short.size !== seen.size) wrong.push(`${name} was repeated under another key`);
     if (name !== 'mail' && seen.size !== effects.length) wrong.push(`${name} took effect twice`);
-    for (const effect of seen) {
+    for (const effect of short) {
       const key = effect.slice(2);
       const kind = ended.get(key)?.kind;
       if (started.get(key) !== name) wrong.push(`${name} ${key} took effect and is not in the log`);
       else if (kind === 'cancelled') wrong.push(`${name} ${key} took effect and is said not to have`);
     }
     for (const [key, end] of ended) {
-      if (end.name === name && end.kind === 'ok' && !seen.has(`s/${key}`)) wrong.push(`${name} ${key} took no effect`);
+      if (end.name === name && end.kind === 'ok' && !short.has(`s/${key}`)) wrong.push(`${name} ${key} took no effect`);
     }
   }
   wrong.push(...compare(files, readFiles(join(folder, 'workspace'))));
@@ -63,7 +66,7 @@ export const doubts: Policy<KeyedState<true>> = definePolicy<true>({
 /** What it has kept. */
 export function doubtsOf(session: Session): readonly string[] {
   const state = session.export().slices.find(({ id }) => id === 'policy:host/doubts')?.state ?? [];
-  return (state as [string, true][]).map(([key]) => key).toSorted();
+  return (state as [string, true][]).map(([key]) => shortKey(key)).toSorted();
 }
 
 /** The keys of calls that may have taken effect and are not counted as successes: those in doubt, and what these have called. */

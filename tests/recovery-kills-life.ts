@@ -32,6 +32,7 @@ import { jsonlStore, openJsonlLog } from '@holdfast/session/jsonl';
 import { openSqliteLog, sqliteStore } from '@holdfast/session/sqlite';
 import * as v from 'valibot';
 import { doubts, readEffects } from './recovery-kills-check.ts';
+import { shortKey } from './short-key.ts';
 
 export type StoreKind = 'jsonl' | 'sqlite';
 
@@ -151,7 +152,7 @@ function makeTools({ folder }: Home): readonly Tool[] {
     }),
     make('release', {
       async execute(_input, { idempotencyKey, filesystem }) {
-        await filesystem?.write('release.txt', idempotencyKey);
+        await filesystem?.write('release.txt', shortKey(idempotencyKey));
         return (await world('release', idempotencyKey)) as never;
       },
     }),

@@ -15,6 +15,7 @@ import { createSession, memoryStore, type OpenedLog, replay, type Session } from
 import { jsonlStore, openJsonlLog } from '@holdfast/session/jsonl';
 import { openSqliteLog, sqliteStore } from '@holdfast/session/sqlite';
 import * as v from 'valibot';
+import { shortKey } from './short-key.ts';
 
 /** Counts what calls have spent and what may have been spent, by the keys of the calls. */
 export const purse: Policy<KeyedState<number>> = definePolicy<number>({
@@ -116,9 +117,4 @@ export async function untilStarted(session: Session, count: number): Promise<voi
   }
   // What is nested has an end to come to.
   for (let round = 0; round < 3; round += 1) await new Promise((resolve) => setImmediate(resolve));
-}
-
-/** A key without the digits of its session and the digest of its arguments. */
-export function shortKey(key: string): string {
-  return key.replace(/\.[0-9a-f]{16}(?=\/)/, '').replaceAll(/\/[0-9a-f]{32}(?=\/|$)/g, '');
 }

@@ -6,7 +6,7 @@ import { failures } from './outcomes/failures.ts';
 import { invalids } from './outcomes/invalid.ts';
 import { refusals, stops } from './outcomes/refusals-and-stops.ts';
 import { successes } from './outcomes/successes.ts';
-import { shortKey } from './reserve-fixtures.ts';
+import { shortKey } from './short-key.ts';
 
 const runners: Readonly<Record<RunnerName, Runner>> = { directly, byModel, nested };
 

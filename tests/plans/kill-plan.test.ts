@@ -11,6 +11,7 @@ import { readLog } from '@holdfast/session/jsonl';
 import { afterAll, expect, inject, test } from 'vitest';
 import type { Fatal } from '../recovery-kills-operations.ts';
 import { random } from '../setup/random.ts';
+import { shortKey } from '../short-key.ts';
 import { readEffects } from './test-kill-plan.ts';
 import { nodeOf } from './test-run.ts';
 
@@ -79,7 +80,10 @@ function check(folder: string): PlanTrace {
   expect(problem).toBeUndefined();
   const trace = readTrace(records);
   expect(['succeeded', 'partial', 'failed']).toContain(trace.status);
-  const effects = readEffects(folder);
+  const kept = readEffects(folder);
+  const effects = kept.map(shortKey);
+  // What was run again had the same key.
+  expect(new Set(kept).size).toBe(new Set(effects).size);
   const count = (id: string, tool: string): number =>
     effects.filter((effect) => effect === `${tool} s/${callOf(trace, id)}`).length;
   for (const { node, tool, kind } of trace.nodes) {

@@ -613,7 +613,7 @@ test('a plan in a child session: its records are in the log around it, its deadl
   });
   const { trace, session, events } = await run([outer], [{ id: 0, tool: 'outer' }], { clock });
   expect([trace.output, inner?.status]).toEqual(['inner', 'succeeded']);
-  expect(inner?.sessionId).toMatch(/^s\/plan_1_0\/child_/);
+  expect(inner?.sessionId).toMatch(/^s\.[0-9a-f]{16}\/plan_1_0\/[0-9a-f]{32}\/child_/);
   expect(session.openWork().plans).toEqual([]);
   expect(events.filter(({ type }) => type === 'child-event').length).toBeGreaterThan(0);
   const cut = await run([outer], [{ id: 0, tool: 'outer', timeout: 0.003 }], { clock });
