@@ -63,7 +63,7 @@ const ways = {
   program: async () => {
     await writeFile(join(folder, 'script.json'), script);
     const program = fileURLToPath(new URL('../apps/cli/src/main.ts', import.meta.url));
-    return [source, program, 'run', 'Begin.', '--model', 'script:script.json', '--json'];
+    return [source, program, 'run', 'Begin.', '--tools', 'plugins', '--model', 'script:script.json', '--json'];
   },
   loadTools: async () => {
     const program = fileURLToPath(new URL('./keep-alive-host.ts', import.meta.url));

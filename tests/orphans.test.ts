@@ -14,7 +14,7 @@ const host = `
 import { executeToolCall } from '@holdfast/executor';
 import { loadTools } from '@holdfast/loader';
 import { createSession } from '@holdfast/session';
-const { tools } = await loadTools(process.argv[1], { processes: { environment: ['HOLDFAST_TEST_ORPHAN'] } });
+const { tools } = await loadTools(process.argv[1], { environment: () => process.env });
 const onEvent = ({ type }) => { if (type === 'tool-call-progress') console.log('in'); };
 await executeToolCall({ id: 'c', name: 'loop', arguments: {} }, { tools, session: createSession(), onEvent });
 `;
@@ -37,7 +37,7 @@ const canBind = spawnSync('sh', ['-c', 'setpriv --pdeathsig KILL true']).status 
 test.skipIf(!canBind)('a tool that loops for ever does not outlive a host that is killed', async () => {
   writeFileSync(
     join(folder, 'loop.mjs'),
-    `export const METADATA = { name: 'loop', function: 'loop', description: 'Loops.', dangerous: false, parameters: { type: 'object', properties: {} } };
+    `export const METADATA = { name: 'loop', function: 'loop', description: 'Loops.', dangerous: false, environment: ['TEST_ORPHAN'], parameters: { type: 'object', properties: {} } };
 export function loop(input, { progress }) { progress('in'); for (;;); }`,
   );
   const child = spawn(
@@ -45,7 +45,7 @@ export function loop(input, { progress }) { progress('in'); for (;;); }`,
     ['--conditions=holdfast-source', '--input-type=module', '--eval', host, folder],
     {
       cwd: import.meta.dirname,
-      env: { PATH: process.env['PATH'], HOLDFAST_TEST_ORPHAN: folder },
+      env: { PATH: process.env['PATH'], TEST_ORPHAN: folder },
       stdio: ['ignore', 'pipe', 'inherit'],
     },
   );

@@ -45,7 +45,7 @@ test.each([
   {
     argv: ['approve', 'one', 'each', '--grant'],
     answer: { type: 'approve', grant: false },
-    says: 'Approved: wipe (each); this call only, which cannot be granted for the session: further calls ask again\n',
+    says: '  asking    wipe  dangerous\n    | {}\n    ? It runs by itself. (host/files)\nApproved: wipe (each); this call only, which cannot be granted for the session: further calls ask again\n',
   },
   { argv: ['deny', 'one', 'other'], answer: { type: 'deny' }, says: 'Denied: wipe (other)\n' },
   {

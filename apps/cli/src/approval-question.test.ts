@@ -6,7 +6,7 @@ import { createFolder, type TestFolder } from './test-folder.ts';
 import { createTestHost } from './test-host.ts';
 import { planText } from './test-plans.ts';
 import { toPack } from './test-plugins.ts';
-import { runHere } from './test-program.ts';
+import { runHere, trustHere } from './test-program.ts';
 import { findIssues, readSchema } from './test-schemas.ts';
 
 const shell = `export const METADATA = {
@@ -45,6 +45,7 @@ async function atTerminal(
   answers: readonly string[],
   { asks = '◆', columns = 80 }: { asks?: string; columns?: number } = {},
 ): Promise<{ exitCode: number; stdout: string; asked: readonly string[] }> {
+  await trustHere(path);
   const { host, stdin, stdout } = createTestHost({
     directory: path,
     terminals: ['stdin', 'stdout'],

@@ -119,7 +119,7 @@ test('as JSON it is one line each time, as the schema says', async () => {
 
 test('warnings are errors when strict', async () => {
   await using folder = await createFolder({
-    'plugins/one.mjs': toTool('one', 'return 1;').replace('dangerous: false,', ''),
+    'plugins/one.mjs': toTool('one', 'return 1;').replace("dangerous: false, effects: 'none',", ''),
   });
   const watching = await startWatching(folder.path, { strict: true });
   expect(await watching.until('ends it.')).toContain('0 good tools, 1 error, 0 warnings');

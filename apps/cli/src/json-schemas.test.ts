@@ -213,7 +213,7 @@ test('a field that a schema does not have, or has otherwise, is found', async ()
   const schema = await readSchema('list');
   const provenance = { plugin: 'files', version: '1.0.0' };
   const owned = { name: 'a', plugin: 'files', origin: 'x', provenance };
-  const row = { ...owned, effects: 'none', repeat: 'safe', dangerous: false, description: 'A.' };
+  const row = { ...owned, effects: 'none', repeat: 'safe', dangerous: false, environment: [], description: 'A.' };
   expect(findIssues(schema, [row])).toEqual([]);
   expect(findIssues(schema, [{ ...row, more: 1 }])).toEqual([{ path: '[0].more', message: 'Unknown key.' }]);
   expect(findIssues(schema, [{ ...row, effects: 'some' }])).toContainEqual({

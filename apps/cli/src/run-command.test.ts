@@ -602,10 +602,11 @@ test.each([
   { path: '.holdfast/sessions/x.jsonl', why: 'belongs to Holdfast' },
   { path: '.git/config', why: 'belongs to Git' },
   { path: 'sub/.GIT/hooks/pre-commit', why: 'belongs to Git' },
-  { path: 'home/holdfast/trust.json', why: 'path.protected' },
+  { path: 'home/holdfast/new.json', why: 'path.protected' },
 ])('$path is out of reach', async ({ path, why }) => {
   const { stdout } = await tryRun({
     files: { 'plugins/wait.mjs': wait },
+    tools: 'plugins',
     host: { environment: { HOLDFAST_HOME: 'home/holdfast' } },
     turns: [call('read_file', { path: 'plugins/wait.mjs' }), call('write_file', { path, content: 'x' }), answer],
   });

@@ -184,9 +184,9 @@ test.each(['{', '[]', '{"version":1,"folders":[{}]}', '{"version":2,"folders":[]
 );
 
 test('a run begins without a place to remember what was named, and says so', async () => {
-  await using folder = await createFolder({ ...files, home: '' });
-  const environment = { NO_COLOR: '1', HOLDFAST_HOME: join(folder.path, 'home', 'none') };
-  const argv = [...run, '--no-config', '--tools', 'plugins'];
+  await using folder = await createFolder({ ...files, 'home/trust.json/a': '' });
+  const environment = { NO_COLOR: '1', HOLDFAST_HOME: join(folder.path, 'home') };
+  const argv = [...run, '--no-config', '--tools', 'plugins', '--no-redact'];
   const { exitCode, stderr } = await runHere(argv, { directory: folder.path, environment, trusted: false });
   expect({ exitCode, stderr }).toMatchObject({
     exitCode: 0,
