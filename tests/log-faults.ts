@@ -16,7 +16,6 @@ import { manualClock } from '@holdfast/testing';
 import { expect } from 'vitest';
 import { type Fault, FaultyDisk } from './log-faults-disk.ts';
 import { notes, repeatable, script, slices, World } from './log-faults-script.ts';
-import { createRandom } from './setup/random.ts';
 
 /** How a call ended for its caller: the code of what it rejected with, where there was no outcome. */
 interface Told {
@@ -183,14 +182,14 @@ export interface FaultSeen {
   readonly reopened: number;
 }
 
-/** Runs the script with one fault after another at every `step`-th operation of its log, answers which met one. */
+/** Runs the script with one fault after another at every `step`-th operation of its log from `from` on; answers which met one. */
 export async function checkEveryOperation(
   faults: readonly Fault[],
   snapshotAfterBytes: number,
-  step = 1,
+  { from = 0, step = 1 }: { readonly from?: number; readonly step?: number } = {},
 ): Promise<readonly string[]> {
   const met: string[] = [];
-  for (let at = Math.floor(createRandom()() * step); ; at += step) {
+  for (let at = from; ; at += step) {
     const fault = faults[met.length % faults.length] ?? { type: 'short' };
     try {
       const { failed } = await checkFault(fault, at, snapshotAfterBytes);
