@@ -336,3 +336,8 @@ test('a snapshot has masks for what became known as a secret after it had come i
     ),
   ).not.toContain('hunter-two!');
 });
+
+test('the type of an entry that Holdfast does not know stays first', () => {
+  const masked = maskRecord({ type: 'node-start', node: secret }, learned(secret));
+  expect(JSON.stringify(masked)).toBe(JSON.stringify({ type: 'node-start', node: mask }));
+});

@@ -152,7 +152,9 @@ function visitRecord(entry: LogEntry, visit: Visit): LogEntry {
   if (own === undefined) {
     const { type, ...content } = entry;
     const visited = visit(content);
-    return visited === content || !isPlainObject(visited) ? entry : { ...(visited as typeof content), type };
+    if (visited === content || !isPlainObject(visited)) return entry;
+    // The type comes first, as everywhere, and is the entry's own.
+    return Object.assign({ type }, visited as typeof content, { type });
   }
   return visitFields(entry, { ...own, type: true }, visit) as LogEntry;
 }
