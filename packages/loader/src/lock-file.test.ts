@@ -150,13 +150,13 @@ test('a lock has one text, whatever the order of tools, files and keys', () => {
       fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 1 }), { maxKeys: 4 }),
     )
     .map(([entry, others, metadata]): LockedTool => {
-      const clean = Object.fromEntries(Object.entries(metadata).filter(([key]) => key !== '__proto__'));
       const one = lockedTool(
         entry,
         Object.fromEntries(others.filter((other) => other !== entry).map((other) => [other, hash])),
       );
-      // Made of JSON alone.
-      return { ...one, metadata: JSON.parse(JSON.stringify(clean)) };
+      // Made of JSON alone, in which no key is `__proto__` at any depth: such metadata is refused before it is locked.
+      const clean = (key: string, value: unknown): unknown => (key === '__proto__' ? undefined : value);
+      return { ...one, metadata: JSON.parse(JSON.stringify(metadata), clean) };
     });
   const reverse = <Value>(map: ReadonlyMap<string, Value>): ReadonlyMap<string, Value> => new Map([...map].reverse());
   fc.assert(
