@@ -267,7 +267,7 @@ test.each<Place>(['tool', 'policy', 'listener', 'subscriber', 'person', 'feedbac
   },
 );
 
-test('a prompt of another make keeps its policies, whatever a tool does to the page that it is given', async () => {
+test('a foreign prompt keeps its policies when a tool tampers with its page', async () => {
   let calls = 0;
   const clear = defineTool({
     name: 'clear',

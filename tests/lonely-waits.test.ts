@@ -12,7 +12,7 @@ const toFile = (name: string, body: string): string => `export const METADATA = 
 export async function work() { ${body} return 1; }
 `;
 
-test('whatever a host waits for, it is there when that ends', async () => {
+test('a host stays alive until everything it waits for has ended', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-waits-'));
   const leaves = { idle: '', soon: 'setImmediate(() => {});', timer: 'setTimeout(() => {}, 60_000);' };
   for (const [name, body] of Object.entries(leaves)) await writeFile(join(folder, `${name}.mjs`), toFile(name, body));

@@ -8,7 +8,7 @@ export interface Tampering {
 
 /**
  * Tries to change everything that can be reached from `root`: every property, also behind getters of classes, every item of lists, maps
- * and sets. What is in `foreign`, and prototypes, are left alone: whoever can run code here can replace the methods of any class.
+ * and sets. What is in `foreign`, and prototypes, are left alone: code in this process can replace the methods of any class.
  */
 export function tamper(root: unknown, foreign: ReadonlySet<unknown> = new Set()): Tampering {
   const found = new Map<object, string>();
@@ -38,7 +38,7 @@ function* childrenOf(value: object): Generator<readonly [string, unknown]> {
   for (let owner: object | null = value; owner !== null && !isRoot(owner); owner = Object.getPrototypeOf(owner)) {
     for (const key of Reflect.ownKeys(owner)) {
       const descriptor = Object.getOwnPropertyDescriptor(owner, key);
-      // Schemas are the user's, of whatever library.
+      // Schemas belong to the user's library.
       if (schemas.has(key)) continue;
       // Of a prototype only what gives something of the object.
       if (owner !== value && descriptor?.get === undefined) continue;

@@ -26,7 +26,7 @@ const denied: PersonAnswer = { type: 'deny', reason: 'the person who was asked s
 const later: PersonAnswer = { type: 'later' };
 
 /**
- * Asks at the terminal whether a call may run. Escape denies: whatever is no clear yes is no approval. A yes before everything was
+ * Asks at the terminal whether a call may run. Escape denies: only a clear yes approves. A yes before everything was
  * shown is none either: the rest is shown, and the question put again.
  */
 export async function askPerson(pending: PendingApproval, options: AskPersonOptions): Promise<PersonAnswer> {

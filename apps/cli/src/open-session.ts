@@ -41,7 +41,7 @@ export async function openSession(
     const missing = declared.filter(({ id: sliceId }) => !known.some((slice) => slice.id === sliceId));
     const slices = missing.length === 0 ? [] : ((await findSlices?.(records)) ?? missing.map(toIdleSlice));
     const needed = slices.filter((slice) => missing.some((one) => one.id === slice.id));
-    // In a long log the first of these records is a snapshot; a log whose beginning is damaged goes on with masks.
+    // In a long log the first of these records is a snapshot; a log with a damaged beginning keeps its masks.
     const all = records[0]?.type === 'snapshot' && opened.earlier === undefined ? store.read() : records;
     const redaction = isUnredacted(all) ? {} : await openRedaction(path, host);
     return replay(records, { ...redaction, slices: [...known, ...needed], store, clock: host.clock });

@@ -57,7 +57,7 @@ function script(...turns: readonly (readonly Call[])[]): string {
   return JSON.stringify({ turns: [...turns.map((calls) => ({ calls })), { text: 'Done.' }] });
 }
 
-test('what runs by itself is not written unattended, whatever is allowed; other files are', async () => {
+test('a self-running file is never written unattended, even with grants; other files are', async () => {
   const calls = [...places.map(write), write('.git/config'), write('plain.txt')];
   await using folder = await createFolder({ 'script.json': script(calls) });
   const ends = endsOf(await run(folder, '--unattended', '--allow', 'write_file'));

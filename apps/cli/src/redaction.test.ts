@@ -51,7 +51,7 @@ async function filesWith(text: string, folder: string): Promise<readonly string[
 const listLogs = async ({ path }: TestFolder): Promise<readonly string[]> =>
   (await readdir(join(path, '.holdfast', 'sessions'))).map((name) => name.replace(/^.*\./, '.')).sort();
 
-test('another process of the user goes on with a call whose arguments have a secret, which no file has in clear', async () => {
+test('another process of the same user resumes a call with a secret argument; no file has it in clear', async () => {
   await using trial = await setUp();
   const { workspace, model } = trial;
   const holdfast = (...argv: readonly string[]) => runMain(argv, { folder: workspace.path });

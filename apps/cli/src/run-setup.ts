@@ -115,7 +115,7 @@ export async function setUpCalls(
   };
 }
 
-/** In force in every run, whatever else is. */
+/** In force in every run. */
 function programPolicies(): readonly Policy[] {
   const reason = 'It deletes a file of the workspace.';
   return [selfRunningFiles(), requireApproval({ id: 'delete-file', tools: ['delete_file'], reason })];

@@ -25,7 +25,7 @@ export async function createFolder(files: Readonly<Record<string, string>> = {})
   };
 }
 
-/** The user's folder for whoever calls the program in `directory`: the same for each call there, and no other test's. */
+/** The user's own folder for calls of the program in `directory`: one for each directory, shared with no other test. */
 export function toUserFolder(directory: string): string {
   const name = createHash('sha256').update(resolve(directory)).digest('hex').slice(0, 16);
   return join(process.env['HOLDFAST_HOME'] ?? tmpdir(), name);

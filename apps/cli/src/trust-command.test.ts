@@ -38,7 +38,7 @@ test('trust lists the files, keeps them for the user alone, and the next command
   expect(await type(folder, ...run)).toMatchObject({ exitCode: 4 });
 });
 
-test('another folder is trusted by its path, whatever link leads to it, and no folder around it', async () => {
+test('another folder is trusted by its real path, also through a link; its parents are not', async () => {
   await using folder = await createFolder(
     Object.fromEntries(Object.entries(files).map(([path, text]) => [`inner/${path}`, text])),
   );
@@ -207,7 +207,7 @@ test('a log names nothing: a folder and a configuration that this user never nam
       environment: { NO_COLOR: '1', HOLDFAST_HOME: home },
       trusted: false,
     });
-  // Whoever brought the log along has another home.
+  // The author of the log has another home.
   expect(await resume(join(toUserFolder(folder.path), 'other'))).toMatchObject({
     exitCode: 4,
     stderr: expect.stringContaining('`holdfast.config.mjs` and `./plugins` are found here'),

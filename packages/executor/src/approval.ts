@@ -114,7 +114,7 @@ const noAnswer: ApprovalAnswer = Object.freeze({
   reason: 'the answer was neither `approve` nor `deny`',
 });
 
-/** Whatever is neither a plain yes nor a plain no is a no. What cannot be granted is only approved. */
+/** Anything but a plain yes is a no. A question that cannot be granted is only approved. */
 export function readAnswer(answer: unknown, { asks }: PendingApproval): ApprovalAnswer {
   if (typeof answer === 'object' && answer !== null && 'type' in answer) {
     const { type } = answer;

@@ -163,7 +163,7 @@ function readRefusal(type: 'ask' | 'deny', answer: object): Ask | Deny {
   const given: unknown = 'reason' in answer ? answer.reason : undefined;
   const reason = typeof given === 'string' && given !== '' ? given : 'No reason was given.';
   if (type === 'deny') return { type, reason };
-  // Whatever is said of grants other than that they count.
+  // Any value but `true` means that grants do not count.
   const grantable: unknown = 'grantable' in answer ? answer.grantable : undefined;
   return { type, reason, ...(grantable === undefined || grantable === true ? {} : { grantable: false }) };
 }

@@ -70,7 +70,7 @@ const attempt: fc.Arbitrary<Attempt> = fc.record({
   ),
 });
 
-test('a call with an ask that cannot be granted runs only when that call itself was approved, whatever else was granted', async () => {
+test('a call with an ask that cannot be granted runs only if that call was approved itself', async () => {
   await fc.assert(
     fc.asyncProperty(fc.boolean(), fc.array(attempt, { minLength: 1, maxLength: 5 }), async (hostGrants, attempts) => {
       const { session } = testSession();

@@ -44,7 +44,7 @@ test('a direct call with other arguments has another key, and one with equal arg
   expect(new Set([key, ...keys]).size).toBe(5);
 });
 
-test('two sessions of one id have different keys, whoever makes the call', async () => {
+test('two sessions with the same id have different keys', async () => {
   const collect = async (): Promise<readonly string[]> => {
     const keys: string[] = [];
     const inner = noting(keys, undefined, 'inner');

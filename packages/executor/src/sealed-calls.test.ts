@@ -49,7 +49,7 @@ function setUp() {
   return { used, clock, session, kept, tool, reopen, log };
 }
 
-test('another process goes on with a direct call that waits', async () => {
+test('another process resumes a suspended direct call', async () => {
   const { used, clock, session, kept, tool, reopen, log } = setUp();
   const options = { tools: [tool('open')], policies: [asking], clock };
   await executeToolCall({ id: 'c', name: 'open', arguments: { phrase: secret } }, { ...options, session });
@@ -65,7 +65,7 @@ test('another process goes on with a direct call that waits', async () => {
   expect(kept.size).toBe(0);
 });
 
-test('another process goes on with all calls of a run that waits, and each is sealed until it has ended', async () => {
+test('another process resumes all calls of a suspended run; each stays sealed until it has ended', async () => {
   const { used, clock, session, kept, tool, reopen, log } = setUp();
   const options = { prompt: toolsPrompt([tool('open'), tool('close')]), policies: [asking], clock };
   const text = JSON.stringify({ phrase: secret });

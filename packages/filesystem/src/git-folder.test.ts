@@ -42,7 +42,7 @@ const changes = {
   'make a folder': (view: Filesystem, path: string) => view.makeDirectory(path),
 };
 
-test('nothing below `.git` is changed, whatever the spelling', async () => {
+test('nothing below `.git` is changed, in any spelling', async () => {
   const paths = [
     ...['.git', '.git/config', '.git/hooks/pre-commit', '.git/hooks/new', './.git/../.git/x', '/.git/config'],
     ...[

@@ -56,7 +56,7 @@ const places: readonly Places[] = [
       .appveyor.yml cloudbuild.y*ml buildspec.y*ml codemagic.yaml netlify.toml vercel.json`,
   },
   {
-    why: 'it is what starts the build tool, whatever is built',
+    why: 'it starts the build tool itself',
     files: `
       .mvn/ mvnw mvnw.cmd gradlew gradlew.bat gradle/wrapper/ .cargo/config .cargo/config.toml`,
   },

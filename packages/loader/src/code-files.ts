@@ -112,7 +112,7 @@ function toFilePath(specifier: string, importer: string): string | undefined {
   }
 }
 
-// Not by the parser: whatever looks like an import may be one, also in a file that cannot be parsed here and still runs.
+// Not by the parser: anything that looks like an import may be one, also in a file that cannot be parsed here and still runs.
 // Bounded, so that no file makes it search for long.
 const imports =
   /\b(?:from|import|require)\b(?:\s{1,1000}|\/\*[\s\S]{0,2000}?\*\/|\/\/[^\n]{0,2000}\n|\(){0,20}(?<quote>['"`])(?<text>(?:\\.|(?!\k<quote>)[^\\\n]){0,4000})\k<quote>/g;

@@ -2,7 +2,7 @@ import { HoldfastError } from '@holdfast/core';
 import type { PinnedTool } from './pinned-tool.ts';
 import type { ChildEnd } from './tool-child.ts';
 
-/** HoldfastError `tool.process.<word>`; `what` goes on with `The process of ...`. */
+/** HoldfastError `tool.process.<word>`; `what` completes `The process of ...`. */
 export function processFailure({ metadata: { name } }: PinnedTool, word: string, what: string): HoldfastError {
   return new HoldfastError(`tool.process.${word}`, `The process of \`${name}\` ${what}.`, { data: { tool: name } });
 }

@@ -177,7 +177,7 @@ export class RemoteTool {
     if (message.type === 'ready') {
       if (this.#state !== 'starting') throw new FrameError('a message at the wrong time');
       this.#cancelTimer();
-      // Whoever started it takes it: nobody else is told.
+      // Its starter takes it; nobody else is told.
       this.#state = 'free';
       this.#settled.resolve();
       return;

@@ -73,7 +73,7 @@ export function deadlineFeedback({
 }
 
 /**
- * Takes over the feedback providers of a prompt, whoever made them: nothing that is done to them later changes the prompt.
+ * Copies the feedback providers of a prompt: later changes to them do not reach it.
  *
  * @throws HoldfastError `feedback.invalid` for a name that is none or is there twice, and for a trigger that can never fire.
  */

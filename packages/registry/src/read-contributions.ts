@@ -194,7 +194,7 @@ function readTaskExample(value: unknown): TaskExample | string {
 // What the runtime keeps itself, grants and the states of policies among it.
 const ownSlices: readonly string[] = ['holdfast/', 'policy:'];
 
-/** A map of functions, of whatever class: a plugin may have a copy of core of its own. */
+/** A map of functions. Not an `instanceof` check: a plugin may bring its own copy of core. */
 function isReducers(value: unknown): boolean {
   try {
     const map = value as Slice['reducers'];

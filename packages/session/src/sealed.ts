@@ -13,7 +13,7 @@ export interface SealedPlace {
 /** Keeps `content` in the session's vault if the log gets masks of it. */
 export function sealContent(session: Session, place: SealedPlace, content: Json): void {
   const { vault, redactor } = session;
-  // Nothing goes on with a log without content.
+  // A log without content cannot be resumed.
   if (vault === undefined || redactor === undefined || session.content === 'none') return;
   const masked = redactor.redact(content);
   if (masked !== content) vault.put(nameOf(place), boundTo(session, place, masked), JSON.stringify(content));
