@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { answerCalls } from './answer-command.ts';
+import type { AnswerCommandOptions } from './answer-command.ts';
 import {
   addApprovalOptions,
   addIsolationOption,
@@ -11,12 +11,8 @@ import {
 import { approveHelp, denyHelp, grantsHelp, pendingHelp, resolveHelp, resumeHelp } from './approval-help.ts';
 import { addConfigOptions, addTrustOption, type ConfigFlags } from './config-flags.ts';
 import type { ExitCode } from './failure.ts';
-import { showGrants } from './grants-command.ts';
 import type { Host } from './host.ts';
 import { collect } from './option-values.ts';
-import { showPending } from './pending-command.ts';
-import { resolveSessionCall } from './resolve-command.ts';
-import { resumeSession } from './resume-command.ts';
 
 interface SessionFlags {
   readonly workspace: string;
@@ -54,6 +50,7 @@ export function addApprovalCommands(program: Command, host: Host, end: (code: Ex
     .option('--json', 'as JSON')
     .addHelpText('after', pendingHelp)
     .action(async (id: string | undefined, { workspace, json }: SessionFlags) => {
+      const { showPending } = await import('./pending-command.ts');
       end(await showPending({ id, workspace, json: json === true }, host));
     });
 
@@ -103,6 +100,7 @@ export function addApprovalCommands(program: Command, host: Host, end: (code: Ex
         const given = { id, workspace, json: json === true, tools, isolation, model, allow, environment: env };
         const { config, trust, acceptConfig = false } = flags;
         const configured = { ...given, config, trust, acceptConfig };
+        const { resumeSession } = await import('./resume-command.ts');
         end(await resumeSession({ ...configured, ...readLimits(flags), approval: readApproval(flags) }, host));
       },
     );
@@ -123,6 +121,7 @@ export function addApprovalCommands(program: Command, host: Host, end: (code: Ex
     .action(async (id: string, call: string, { workspace, json, done, notDone, ...flags }: ResolveFlags) => {
       const { value, reason, by } = flags;
       const given = { id, call, done: done === true, notDone: notDone === true, value, reason, by };
+      const { resolveSessionCall } = await import('./resolve-command.ts');
       end(await resolveSessionCall({ ...given, workspace, json: json === true }, host));
     });
 
@@ -139,6 +138,7 @@ export function addApprovalCommands(program: Command, host: Host, end: (code: Ex
         id: string | undefined,
         { workspace, json, withdraw = [] }: SessionFlags & { withdraw?: readonly string[] },
       ) => {
+        const { showGrants } = await import('./grants-command.ts');
         end(await showGrants({ id, withdraw, workspace, json: json === true }, host));
       },
     );
@@ -146,12 +146,10 @@ export function addApprovalCommands(program: Command, host: Host, end: (code: Ex
   async function answer(
     id: string,
     calls: readonly string[],
-    {
-      flags,
-      answer: given,
-    }: { readonly flags: AnswerFlags; readonly answer: Parameters<typeof answerCalls>[0]['answer'] },
+    { flags, answer: given }: { readonly flags: AnswerFlags; readonly answer: AnswerCommandOptions['answer'] },
   ): Promise<void> {
     const { by, digest, workspace, json } = flags;
+    const { answerCalls } = await import('./answer-command.ts');
     end(await answerCalls({ id, calls, answer: given, by, digest, workspace, json: json === true }, host));
   }
 }

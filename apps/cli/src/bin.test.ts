@@ -29,3 +29,17 @@ test.each([
       stderr: `holdfast needs Node.js 22.18 or later, and this is ${version}.\n`,
     });
 });
+
+test('a command loads only its own code', () => {
+  const listing = `import { registerHooks } from 'node:module';
+    registerHooks({ load: (url, context, next) => (process.stderr.write(url + '\\n'), next(url, context)) });`;
+  const preload = `data:text/javascript,${encodeURIComponent(listing)}`;
+  const list = (...argv: readonly string[]): readonly string[] => {
+    const words = ['--conditions=holdfast-source', '--import', preload, bin, ...argv];
+    const { stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' });
+    expect(stderr).toContain('/apps/cli/src/program.ts');
+    return [...new Set([...stderr.matchAll(/\/packages\/([\w-]+)\/src\//g)].map(([, name = '']) => name))];
+  };
+  expect(list('--help')).toEqual(['core']);
+  expect(list('verify', 'nothing-like-it')).not.toContain('executor');
+});

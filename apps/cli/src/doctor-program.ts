@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { addConfigOptions, type ConfigFlags } from './config-flags.ts';
-import { examine } from './doctor-command.ts';
 import type { ExitCode } from './failure.ts';
 import { doctorHelp } from './help-texts.ts';
 import type { Host } from './host.ts';
@@ -24,6 +23,7 @@ export function addDoctorCommand(program: Command, host: Host, end: (code: ExitC
   addConfigOptions(doctor)
     .addHelpText('after', doctorHelp)
     .action(async ({ config, tools, subfolders, workspace, json }: DoctorFlags) => {
+      const { examine } = await import('./doctor-command.ts');
       end(await examine({ config, tools, subfolders, workspace, json: json === true }, host, process.versions.node));
     });
 }

@@ -32,7 +32,7 @@ export interface Host {
   /** A short random word: lower-case letters and digits. */
   createSuffix(): string;
   /** Opens a new session log. @throws HoldfastError `log.exists`, `log.unwritable`. */
-  openLog(path: string): SessionStore;
+  openLog(path: string): SessionStore | Promise<SessionStore>;
   /** Calls back when a run has to stop; the returned function ends that. */
   onInterrupt(listener: (cause: Interruption) => void): () => void;
   /** Lets the program fail, and say `message`, when something else ends it before the returned function is called. */

@@ -3,7 +3,6 @@ import { addConfigOptions, addTrustOption, type ConfigFlags } from './config-fla
 import type { ExitCode } from './failure.ts';
 import { lockHelp } from './help-texts.ts';
 import type { Host } from './host.ts';
-import { lockFolder } from './lock-command.ts';
 import { collect, subfoldersText } from './option-values.ts';
 
 interface LockFlags extends ConfigFlags {
@@ -27,6 +26,7 @@ export function addLockCommand(program: Command, host: Host, end: (code: ExitCod
     .addHelpText('after', lockHelp)
     .action(async ({ config, trust, tools, subfolders, check, accept, json }: LockFlags) => {
       const given = { config, trust, tools, subfolders, check: check === true, accept: accept ?? [] };
+      const { lockFolder } = await import('./lock-command.ts');
       end(await lockFolder({ ...given, json: json === true }, host));
     });
 }

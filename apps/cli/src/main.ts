@@ -1,7 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { writeSync } from 'node:fs';
 import { systemClock } from '@holdfast/core';
-import { jsonlStore } from '@holdfast/session/jsonl';
 import manifest from '../package.json' with { type: 'json' };
 import { createColors } from './colors.ts';
 import { formatFailure, interruptionCodes } from './failure.ts';
@@ -24,7 +23,7 @@ const host: Host = {
   directory: process.cwd(),
   clock: systemClock,
   createSuffix: () => Array.from({ length: 4 }, () => suffixLetters[randomInt(suffixLetters.length)]).join(''),
-  openLog: jsonlStore,
+  openLog: async (path) => (await import('@holdfast/session/jsonl')).jsonlStore(path),
   onInterrupt(listener) {
     listeners.add(listener);
     return () => listeners.delete(listener);

@@ -1,9 +1,6 @@
 import type { Command } from 'commander';
 import type { ExitCode } from './failure.ts';
 import type { Host } from './host.ts';
-import { listModels } from './model-list-command.ts';
-import { pullModel } from './model-pull-command.ts';
-import { removeModel } from './model-remove-command.ts';
 
 const pullHelp = `
 Examples:
@@ -38,6 +35,7 @@ export function addModelCommand(program: Command, host: Host, end: (code: ExitCo
     .option('--json', 'no progress; what was pulled, as JSON')
     .addHelpText('after', pullHelp)
     .action(async (name: string, { sha256, json }: { readonly sha256?: string; readonly json?: boolean }) => {
+      const { pullModel } = await import('./model-pull-command.ts');
       end(await pullModel({ model: name, sha256, json: json === true }, host));
     });
   model
@@ -46,6 +44,7 @@ export function addModelCommand(program: Command, host: Host, end: (code: ExitCo
     .option('--json', 'as JSON')
     .addHelpText('after', listHelp)
     .action(async ({ json }: { readonly json?: boolean }) => {
+      const { listModels } = await import('./model-list-command.ts');
       end(await listModels({ json: json === true }, host));
     });
   model
@@ -54,6 +53,7 @@ export function addModelCommand(program: Command, host: Host, end: (code: ExitCo
     .argument('<named>', 'as `model list` calls it')
     .addHelpText('after', removeHelp)
     .action(async (name: string) => {
+      const { removeModel } = await import('./model-remove-command.ts');
       end(await removeModel({ name }, host));
     });
 }

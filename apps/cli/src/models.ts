@@ -1,11 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { offlineModel } from '@holdfast/adapter-offline';
 import { describeThrown, HoldfastError, type Model, type PluginModel } from '@holdfast/core';
-import { parseScript, type ScriptedModel, scriptedModel } from '@holdfast/testing';
+import type { ScriptedModel } from '@holdfast/testing';
 import { usageError } from './failure.ts';
 import { openLocalModel } from './local-models.ts';
-import { openProviderModel, type ProviderSurroundings } from './provider-models.ts';
+import type { ProviderSurroundings } from './provider-models.ts';
 
 const scriptPrefix = 'script:';
 
@@ -38,13 +37,16 @@ export async function openModel(name: string, surroundings: ModelSurroundings): 
 }
 
 async function openOtherModel(name: string, surroundings: ModelSurroundings): Promise<Model> {
-  if (name === 'offline') return offlineModel();
+  // Each kind of model brings code of its own: only that of the chosen one is loaded.
+  if (name === 'offline') return (await import('@holdfast/adapter-offline')).offlineModel();
   if (name.startsWith(scriptPrefix) && name !== scriptPrefix) {
+    const { parseScript, scriptedModel } = await import('@holdfast/testing');
     const path = name.slice(scriptPrefix.length);
     return playFromPlace(
       scriptedModel(parseScript(await readScript(path, surroundings.directory), path), { id: name }),
     );
   }
+  const { openProviderModel } = await import('./provider-models.ts');
   const model = await openProviderModel(name, surroundings);
   if (model !== undefined) return model;
   const { models } = surroundings;

@@ -3,8 +3,6 @@ import { type NewKind, newKinds } from './command-tree.ts';
 import type { ExitCode } from './failure.ts';
 import { newHelp } from './help-texts.ts';
 import type { Host } from './host.ts';
-import { writeNewPackage } from './new-package-command.ts';
-import { writeNewTool } from './new-tool-command.ts';
 
 interface NewFlags {
   readonly tools?: string;
@@ -25,10 +23,12 @@ export function addNewCommand(program: Command, host: Host, version: string, end
     .action(async (kind: NewKind, name: string, { tools, typescript, json = false }: NewFlags) => {
       if (kind === 'tool') {
         const language = typescript === true ? 'typescript' : 'javascript';
+        const { writeNewTool } = await import('./new-tool-command.ts');
         return end(await writeNewTool({ name, folder: tools ?? './plugins', language, json }, host));
       }
       // A package has a folder of its own, named after it.
       if (tools !== undefined) command.error('error: `--tools` is for `new tool`');
+      const { writeNewPackage } = await import('./new-package-command.ts');
       end(await writeNewPackage({ kind, packageName: name, json }, host, version));
     });
 }

@@ -8,13 +8,11 @@ import { toCommand } from './command-words.ts';
 import { type ExitCode, usageError } from './failure.ts';
 import { describeTerminal, type Host } from './host.ts';
 import { toJsonText } from './json-text.ts';
+import { defaultOverridesFolder, defaultTag } from './option-values.ts';
 import { openPrompt } from './overrides-module.ts';
 import { formatDifferences, formatStates, listStates, type OverrideState, toPatch } from './overrides-view.ts';
 import { toPrintable } from './terminal-text.ts';
 import { shortenPath } from './workspace.ts';
-
-export const defaultTag = 'latest';
-export const defaultFolder = '.holdfast/overrides';
 
 export interface OverridesOptions {
   readonly action: OverridesAction;
@@ -132,7 +130,7 @@ function toSeed({ module, exportName, tag, folder }: OverridesOptions, host: Hos
   const chosen = [
     ...(exportName === undefined ? [] : ['--export', exportName]),
     ...(tag === defaultTag ? [] : ['--tag', tag]),
-    ...(folder === defaultFolder ? [] : ['--dir', folder]),
+    ...(folder === defaultOverridesFolder ? [] : ['--dir', folder]),
   ];
   return toCommand({ words: ['overrides', 'seed', module, ...chosen], workspace: host.directory }, host);
 }

@@ -3,7 +3,7 @@ import { type OverridesAction, overridesActions } from './command-tree.ts';
 import type { ExitCode } from './failure.ts';
 import { overridesHelp } from './help-texts.ts';
 import type { Host } from './host.ts';
-import { defaultFolder, defaultTag, workOnOverrides } from './overrides-command.ts';
+import { defaultOverridesFolder, defaultTag } from './option-values.ts';
 
 interface OverridesFlags {
   readonly export?: string;
@@ -20,10 +20,11 @@ export function addOverridesCommand(program: Command, host: Host, end: (code: Ex
     .argument('<module>', 'file that exports the prompt; it is run')
     .option('--export <prompt>', 'name of the export (default: `default`, else the only prompt)')
     .option('--tag <tag>', 'which overrides of the prompt', defaultTag)
-    .option('--dir <dir>', 'folder of the overrides', defaultFolder)
+    .option('--dir <dir>', 'folder of the overrides', defaultOverridesFolder)
     .option('--json', 'as JSON')
     .addHelpText('after', overridesHelp)
     .action(async (action: OverridesAction, module: string, { export: exportName, tag, dir, json }: OverridesFlags) => {
+      const { workOnOverrides } = await import('./overrides-command.ts');
       end(await workOnOverrides({ action, module, exportName, tag, folder: dir, json: json === true }, host));
     });
 }

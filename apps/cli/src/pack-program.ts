@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import type { ExitCode } from './failure.ts';
 import type { Host } from './host.ts';
-import { checkPack } from './pack-check-command.ts';
 
 const packCheckHelp = `
 Examples:
@@ -34,6 +33,7 @@ export function addPackCommand(program: Command, host: Host, end: (code: ExitCod
     .option('--json', 'as JSON')
     .addHelpText('after', packCheckHelp)
     .action(async (place: string | undefined, { export: exportName, cases, json }: PackCheckFlags) => {
+      const { checkPack } = await import('./pack-check-command.ts');
       end(await checkPack({ place, exportName, cases, json: json === true }, host));
     });
 }

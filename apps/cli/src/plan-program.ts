@@ -12,13 +12,10 @@ import { addConfigOptions, addTrustOption, type ConfigFlags } from './config-fla
 import { type ExitCode, usageError } from './failure.ts';
 import type { Host } from './host.ts';
 import { readCount, readSeconds, subfoldersText } from './option-values.ts';
-import { checkPlanFile } from './plan-check-command.ts';
-import { makePlan } from './plan-command.ts';
 import type { PlanPlace, PlanRunOptions } from './plan-equipment.ts';
 import { planCheckHelp, planHelp, planRunHelp, traceHelp } from './plan-help.ts';
-import { runPlanFile } from './plan-run-command.ts';
 import { readRequest } from './request.ts';
-import { showTrace, type TraceOptions } from './trace-command.ts';
+import type { TraceOptions } from './trace-command.ts';
 
 interface PlaceFlags extends ConfigFlags {
   readonly tools?: string;
@@ -82,6 +79,7 @@ export function addPlanCommands(program: Command, host: Host, end: (code: ExitCo
       const text = await readRequest(request, host);
       const form = { mermaid: mermaid === true, output, force: force === true, run: run === true };
       const given = { ...toRunOptions(flags), ...form, model, digest, request: text, stdinTaken: request === '-' };
+      const { makePlan } = await import('./plan-command.ts');
       end(await makePlan(given, host));
     });
 
@@ -94,6 +92,7 @@ export function addPlanCommands(program: Command, host: Host, end: (code: ExitCo
     .addHelpText('after', planRunHelp)
     .action(async (file: string, flags: RunFlags) => {
       refuseOuter(plan);
+      const { runPlanFile } = await import('./plan-run-command.ts');
       end(await runPlanFile({ ...toRunOptions(flags), file, digest: flags.digest }, host));
     });
 
@@ -106,6 +105,7 @@ export function addPlanCommands(program: Command, host: Host, end: (code: ExitCo
     .addHelpText('after', planCheckHelp)
     .action(async (file: string, flags: PlaceFlags) => {
       refuseOuter(plan);
+      const { checkPlanFile } = await import('./plan-check-command.ts');
       end(await checkPlanFile({ ...toPlace(flags), file, json: flags.json === true }, host));
     });
 
@@ -123,6 +123,7 @@ export function addPlanCommands(program: Command, host: Host, end: (code: ExitCo
     .addHelpText('after', traceHelp)
     .action(async (id: string | undefined, { plan: number, workspace, html, force, ...flags }: TraceFlags) => {
       const form = readForm(flags);
+      const { showTrace } = await import('./trace-command.ts');
       end(await showTrace({ id, plan: number, workspace, form, html, force: force === true }, host));
     });
 }

@@ -1,8 +1,6 @@
 import type { Command } from 'commander';
 import type { ExitCode } from './failure.ts';
 import type { Host } from './host.ts';
-import { diffPolicies } from './policy-diff-command.ts';
-import { listObservedDecisions } from './policy-observed-command.ts';
 
 const diffHelp = `
 Examples:
@@ -54,6 +52,7 @@ export function addPolicyCommand(program: Command, host: Host, end: (code: ExitC
     .addHelpText('after', diffHelp)
     .action(
       async (ids: readonly string[], { pack, preset, options, export: exportName, json, ...flags }: DiffFlags) => {
+        const { diffPolicies } = await import('./policy-diff-command.ts');
         end(await diffPolicies({ ...flags, ids, pack, preset, options, exportName, json: json === true }, host));
       },
     );
@@ -65,6 +64,7 @@ export function addPolicyCommand(program: Command, host: Host, end: (code: ExitC
     .option('--json', 'as JSON')
     .addHelpText('after', observedHelp)
     .action(async (ids: readonly string[], { workspace, json }: SessionFlags) => {
+      const { listObservedDecisions } = await import('./policy-observed-command.ts');
       end(await listObservedDecisions({ ids, workspace, json: json === true }, host));
     });
 }

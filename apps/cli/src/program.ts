@@ -9,9 +9,6 @@ import {
   readApproval,
   readLimits,
 } from './approval-flags.ts';
-import { checkFolder } from './check-command.ts';
-import { watchFolder } from './check-watch.ts';
-import { printCompletion } from './completion-command.ts';
 import { addConfigOptions, addTrustOption, type ConfigFlags } from './config-flags.ts';
 import { addDoctorCommand } from './doctor-program.ts';
 import { type ExitCode, reportFailure, toExitCode } from './failure.ts';
@@ -33,19 +30,13 @@ import { collectNames, readSeq, subfoldersText } from './option-values.ts';
 import { addOverridesCommand } from './overrides-program.ts';
 import { addPackCommand } from './pack-program.ts';
 import { addPlanCommands } from './plan-program.ts';
-import { runPluginCommand } from './plugin-command.ts';
 import { addPolicyCommand } from './policy-program.ts';
 import { addRegistryCommands } from './registry-program.ts';
-import { replaySession } from './replay-command.ts';
 import { readRequest } from './request.ts';
-import { runRequest } from './run-command.ts';
 import { addServeCommand } from './serve-program.ts';
-import { showSession } from './show-command.ts';
 import { toPrintableBlock } from './terminal-text.ts';
-import { addTrustCommand } from './trust-command.ts';
+import { addTrustCommand } from './trust-program.ts';
 import { addTryCommand } from './try-program.ts';
-import { verifyLog } from './verify-command.ts';
-import { explainWhy } from './why-command.ts';
 
 interface RunFlags extends GoingFlags, ConfigFlags {
   readonly tools?: string;
@@ -57,7 +48,11 @@ interface RunFlags extends GoingFlags, ConfigFlags {
   readonly order?: readonly (readonly string[])[];
 }
 
-/** Runs the program with the arguments `argv` (without those of Node) and answers how it ends. Never throws. */
+/**
+ * Runs the program with the arguments `argv` (without those of Node) and answers how it ends. Never throws.
+ *
+ * Each command imports its own code when it is called, so that none waits for the others to load.
+ */
 export async function runProgram(argv: readonly string[], host: Host, version: string): Promise<number> {
   let exitCode: number = 0;
   const program = createProgram(host, version, (code) => {
@@ -66,6 +61,7 @@ export async function runProgram(argv: readonly string[], host: Host, version: s
   try {
     const word = findForeignWord(argv, program);
     if (word !== undefined) {
+      const { runPluginCommand } = await import('./plugin-command.ts');
       const ended = await runPluginCommand({ name: word, words: argv.slice(1) }, host);
       if (ended !== undefined) return ended;
     }
@@ -131,6 +127,7 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
   )
     .addHelpText('after', runHelp)
     .action(async (request: string, flags: RunFlags) => {
+      const { runRequest } = await import('./run-command.ts');
       end(
         await runRequest(
           {
@@ -169,6 +166,7 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
     .option('--json', 'the records as they are, one a line')
     .addHelpText('after', showHelp)
     .action(async (id: string | undefined, { workspace, json }: LogFlags) => {
+      const { showSession } = await import('./show-command.ts');
       end(await showSession({ id, workspace, json: json === true }, host));
     });
 
@@ -184,6 +182,7 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
       const [call = '', id, ...rest] = ids.toReversed();
       if (rest.length > 0)
         program.error('error: too many arguments: `why` takes a session and a call, or a call alone');
+      const { explainWhy } = await import('./why-command.ts');
       end(await explainWhy({ id, call, workspace, json: json === true }, host));
     });
 
@@ -196,6 +195,7 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
     .option('--json', 'the state as `session.import` takes it')
     .addHelpText('after', replayHelp)
     .action(async (id: string | undefined, { workspace, at, json }: LogFlags & { readonly at?: number }) => {
+      const { replaySession } = await import('./replay-command.ts');
       end(await replaySession({ id, workspace, at, json: json === true }, host));
     });
 
@@ -208,6 +208,7 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
     .option('--json', 'as JSON')
     .addHelpText('after', verifyHelp)
     .action(async (id: string | undefined, { workspace, head, json }: LogFlags & { readonly head?: string }) => {
+      const { verifyLog } = await import('./verify-command.ts');
       end(await verifyLog({ id, workspace, head, json: json === true }, host));
     });
 
@@ -224,8 +225,13 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
     .addHelpText('after', checkHelp)
     .action(async (folder: string | undefined, { strict, subfolders, watch, json }: CheckFlags) => {
       const read = { strict: strict === true, subfolders: subfolders === true };
-      const check = watch === true ? watchFolder : checkFolder;
-      end(await check({ folder, ...read, json: json === true }, host));
+      const given = { folder, ...read, json: json === true };
+      if (watch !== true) {
+        const { checkFolder } = await import('./check-command.ts');
+        return end(await checkFolder(given, host));
+      }
+      const { watchFolder } = await import('./check-watch.ts');
+      end(await watchFolder(given, host));
     });
 
   addTryCommand(program, host, end);
@@ -253,7 +259,8 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
     .description('print a script that completes this program in a shell')
     .argument('<shell>', 'bash, zsh or fish')
     .addHelpText('after', completionHelp)
-    .action((shell: string) => {
+    .action(async (shell: string) => {
+      const { printCompletion } = await import('./completion-command.ts');
       end(printCompletion(shell, program, host));
     });
 

@@ -1,12 +1,8 @@
 import type { Command } from 'commander';
-import { showConfig } from './config-command.ts';
 import { addConfigOptions, type ConfigFlags } from './config-flags.ts';
-import { explainName } from './explain-command.ts';
 import type { ExitCode } from './failure.ts';
 import type { Host } from './host.ts';
-import { listTools } from './list-command.ts';
 import { subfoldersText } from './option-values.ts';
-import { listPlugins } from './plugins-command.ts';
 import { configHelp, explainHelp, listHelp, pluginsHelp } from './registry-help.ts';
 
 interface ViewFlags extends ConfigFlags {
@@ -24,6 +20,7 @@ export function addRegistryCommands(program: Command, host: Host, end: (code: Ex
     .option('--json', 'as JSON')
     .addHelpText('after', listHelp)
     .action(async ({ tree, json, ...place }: ViewFlags & { readonly tree?: boolean }) => {
+      const { listTools } = await import('./list-command.ts');
       end(await listTools({ ...place, tree: tree === true, json: json === true }, host));
     });
 
@@ -35,6 +32,7 @@ export function addRegistryCommands(program: Command, host: Host, end: (code: Ex
     .option('--json', 'as JSON')
     .addHelpText('after', explainHelp)
     .action(async (name: string, { json, ...place }: ViewFlags) => {
+      const { explainName } = await import('./explain-command.ts');
       end(await explainName({ ...place, name, json: json === true }, host));
     });
 
@@ -44,6 +42,7 @@ export function addRegistryCommands(program: Command, host: Host, end: (code: Ex
     .addHelpText('after', configHelp)
     .action(
       async ({ config, workspace, json }: ConfigFlags & { readonly workspace: string; readonly json?: boolean }) => {
+        const { showConfig } = await import('./config-command.ts');
         end(await showConfig({ config, workspace, json: json === true }, host));
       },
     );
@@ -54,6 +53,7 @@ export function addRegistryCommands(program: Command, host: Host, end: (code: Ex
     .option('--json', 'as JSON')
     .addHelpText('after', pluginsHelp)
     .action(async ({ json, ...place }: ViewFlags) => {
+      const { listPlugins } = await import('./plugins-command.ts');
       end(await listPlugins({ ...place, json: json === true }, host));
     });
 }

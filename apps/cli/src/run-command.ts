@@ -148,7 +148,7 @@ export async function beginSession(
 ): Promise<Session> {
   const path = await prepareLogPath(workspace, id);
   const redaction = redact ? await openRedaction(path, host) : {};
-  return createSession({ ...redaction, id, store: host.openLog(path), clock: host.clock });
+  return createSession({ ...redaction, id, store: await host.openLog(path), clock: host.clock });
 }
 
 /** Closes the session of a run, and says where its log is. */

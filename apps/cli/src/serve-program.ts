@@ -4,7 +4,6 @@ import type { ExitCode } from './failure.ts';
 import { serveHelp } from './help-texts.ts';
 import type { Host } from './host.ts';
 import { readCount } from './option-values.ts';
-import { serveModel } from './serve-command.ts';
 
 interface ServeFlags extends ConfigFlags {
   readonly model?: string;
@@ -30,6 +29,7 @@ export function addServeCommand(program: Command, host: Host, end: (code: ExitCo
   addTrustOption(addConfigOptions(serve))
     .addHelpText('after', serveHelp)
     .action(async ({ config, trust, model, host: address, port, parallel, json }: ServeFlags) => {
+      const { serveModel } = await import('./serve-command.ts');
       end(await serveModel({ config, trust, model, address, port, parallel, json: json === true }, host));
     });
 }

@@ -6,7 +6,6 @@ import type { ExitCode } from './failure.ts';
 import { tryHelp } from './help-texts.ts';
 import type { Host } from './host.ts';
 import { collect, collectVariables, readSeconds } from './option-values.ts';
-import { tryTool } from './try-command.ts';
 
 interface TryFlags extends ConfigFlags {
   readonly input?: string;
@@ -38,6 +37,7 @@ export function addTryCommand(program: Command, host: Host, end: (code: ExitCode
     .addHelpText('after', tryHelp)
     .action(async (file: string, { config, trust, input, workspace, isolation, allow, env, ...flags }: TryFlags) => {
       const { timeout, json } = flags;
+      const { tryTool } = await import('./try-command.ts');
       end(
         await tryTool(
           {
