@@ -7,7 +7,7 @@ const config: ViteUserConfig = defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
-    globalSetup: ['./tests/setup/user-folder.ts'],
+    globalSetup: ['./tests/setup/user-folder.ts', './tests/setup/programs.ts'],
     setupFiles: ['./tests/setup/seed.ts'],
     provide: { long: 0 },
     // A worker serves many files: starting one for each takes longer than most files do.

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { watchTools } from '@holdfast/loader';
 import fc from 'fast-check';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { commandFile, refusedCommands } from './hostile-commands.ts';
 import { notLiteral } from './hostile-literals.ts';
 import { pythonFile, refusedPython, withPython } from './hostile-python.ts';
@@ -114,7 +114,7 @@ test.skipIf(process.platform === 'win32')(
         // No tool was called, so that nothing had to be copied.
         expect(readdirSync(project)).toEqual(['plugins']);
       }),
-      { numRuns: 10, examples: keeps.map((steps) => [steps]) },
+      { numRuns: keeps.length + (inject('long') > 0 ? 20 : 2), examples: keeps.map((steps) => [steps]) },
     );
     expect(kept).toBeGreaterThanOrEqual(all.length);
     expect(await canaries.tripped()).toEqual([]);

@@ -21,7 +21,7 @@ const config: ViteUserConfig = defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
-    globalSetup: ['tests/setup/user-folder.ts'],
+    globalSetup: ['tests/setup/user-folder.ts', 'tests/setup/programs.ts'],
     setupFiles: ['tests/setup/seed.ts'],
     env: { HOLDFAST_SEED: seed },
     provide: { long: amount(1_000) / 1_000 },

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { type PlanTrace, readTrace } from '@holdfast/orchestrator';
 import type { LogRecord } from '@holdfast/session';
 import { readLog } from '@holdfast/session/jsonl';
-import { afterAll, expect, inject, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import type { Fatal } from '../recovery-kills-operations.ts';
 import { random } from '../setup/random.ts';
 import { shortKey } from '../short-key.ts';
@@ -16,7 +16,6 @@ import { readEffects } from './test-kill-plan.ts';
 import { nodeOf } from './test-run.ts';
 
 const program = fileURLToPath(new URL('kill-plan-worker.ts', import.meta.url));
-const cache = mkdtempSync(join(tmpdir(), 'holdfast-compiled-'));
 
 interface Ended {
   readonly output: string;
@@ -33,7 +32,7 @@ function start(folder: string, fatal?: Fatal): Started {
   const child = spawn(
     process.execPath,
     ['--conditions=holdfast-source', program, folder, ...(fatal === undefined ? [] : [JSON.stringify(fatal)])],
-    { env: { ...process.env, NODE_COMPILE_CACHE: cache }, stdio: ['ignore', 'pipe', 'pipe'] },
+    { env: process.env, stdio: ['ignore', 'pipe', 'pipe'] },
   );
   let output = '';
   let errors = '';
@@ -52,7 +51,6 @@ function start(folder: string, fatal?: Fatal): Started {
 
 /** How many operations on files it takes when nobody ends it. */
 let operations = 0;
-afterAll(() => rmSync(cache, { recursive: true, force: true }));
 
 test('nobody ends it: all is done once', async () => {
   await inFolder(async (folder) => {

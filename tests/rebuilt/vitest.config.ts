@@ -7,7 +7,7 @@ const config: ViteUserConfig = defineConfig({
   resolve: { conditions: ['holdfast-source'] },
   ssr: { resolve: { conditions: ['holdfast-source'] } },
   test: {
-    globalSetup: ['./tests/setup/user-folder.ts'],
+    globalSetup: ['./tests/setup/user-folder.ts', './tests/setup/programs.ts'],
     setupFiles: ['./tests/setup/seed.ts'],
     provide: { long: 0 },
     isolate: false,

@@ -99,10 +99,11 @@ async function spawnIn(
   if (trusted) await trustHere(directory);
   const child = spawn(command, argv, {
     cwd: directory,
-    // With the kept sources it starts in half the time.
+    // With what is compiled already it starts in half the time.
     env: {
       PATH: process.env['PATH'],
       NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+      HOLDFAST_TOOL_PROGRAMS: process.env['HOLDFAST_TOOL_PROGRAMS'],
       HOLDFAST_HOME: toUserFolder(directory),
       ...environment,
     },

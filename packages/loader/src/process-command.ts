@@ -1,4 +1,5 @@
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { PinnedTool } from './pinned-tool.ts';
 
 /** A program and its arguments. */
@@ -9,9 +10,14 @@ const defaultMemoryMb = 256;
 // From the sources, everything of ours is run from the sources.
 const fromSources = import.meta.url.endsWith('.ts');
 
-/** The file of one of our programs, beside this one. */
+/**
+ * The file of one of our programs, beside this one. From the sources it may be one in plain JavaScript that `HOLDFAST_TOOL_PROGRAMS` holds:
+ * under permissions Node keeps no compiled code, and taking the types out at every start costs more than the rest of it.
+ */
 export function programUrl(name: 'tool-process-main' | 'tool-worker-main'): URL {
-  return new URL(`${name}.${fromSources ? 'ts' : 'js'}`, import.meta.url);
+  if (!fromSources) return new URL(`${name}.js`, import.meta.url);
+  const made = process.env['HOLDFAST_TOOL_PROGRAMS'];
+  return made === undefined ? new URL(`${name}.ts`, import.meta.url) : pathToFileURL(join(made, `${name}.mjs`));
 }
 
 /** What Node has to be told to find our packages. */
