@@ -38,7 +38,7 @@ async function recordToFile(session: RandomSession): Promise<readonly LogRecord[
   return readLog(path).records;
 }
 
-const runs = 60;
+const runs = 20;
 
 test.each([
   { store: 'memory', play: record },

@@ -9,23 +9,23 @@ import { checkBrokenInput, checkHostileText, checkHostileValues, HostileCalls } 
 // Ten thousand calls; `npm run long` makes a million.
 test('hostile text: what a strict parser refuses enters no handler', async () => {
   const calls = new HostileCalls();
-  await checkHostileText(calls, { numRuns: 1_500 });
+  await checkHostileText(calls, { numRuns: 500 });
   const kinds = ['duplicate_key', 'invalid', 'malformed', 'not_json', 'not_object', 'reserved_key', 'too_deep'];
   expect([...calls.kinds.keys()]).toEqual(expect.arrayContaining([...kinds.map((kind) => `arguments.${kind}`), 'ok']));
 });
 
 test('hostile values: only plain, frozen JSON enters a handler', async () => {
   const calls = new HostileCalls();
-  await checkHostileValues(calls, { numRuns: 1_500 });
-  expect(calls.kinds.get('ok')).toBeGreaterThan(50);
-  expect(calls.kinds.get('arguments.not_json')).toBeGreaterThan(500);
+  await checkHostileValues(calls, { numRuns: 500 });
+  expect(calls.kinds.get('ok')).toBeGreaterThan(20);
+  expect(calls.kinds.get('arguments.not_json')).toBeGreaterThan(150);
 });
 
 test('broken input: a handler is entered exactly when the input has the shape that its schema describes', async () => {
   const calls = new HostileCalls();
-  await checkBrokenInput(calls, { numRuns: 2_500 });
-  expect(calls.kinds.get('ok')).toBeGreaterThan(500);
-  expect(calls.kinds.get('arguments.invalid')).toBeGreaterThan(500);
+  await checkBrokenInput(calls, { numRuns: 800 });
+  expect(calls.kinds.get('ok')).toBeGreaterThan(150);
+  expect(calls.kinds.get('arguments.invalid')).toBeGreaterThan(150);
 });
 
 test('broken input: a value under the key `__proto__` is refused even by an open schema', async () => {

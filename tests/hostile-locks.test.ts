@@ -93,7 +93,7 @@ test('whatever has become of the registry, the tools are those that are locked',
       expect(show(loaded)).toEqual(clean);
       expect(loaded.diagnostics).toEqual([]);
     }),
-    { numRuns: 150 },
+    { numRuns: 60 },
   );
 });
 
@@ -117,7 +117,7 @@ test('whatever has become of the lock, nothing loads but what is as it was locke
         }
       },
     ),
-    { numRuns: 200 },
+    { numRuns: 80 },
   );
   expect(refused).toBeGreaterThan(0);
 });
@@ -147,7 +147,7 @@ test('whatever has become of the lock, a plugin is as it is locked only where th
       if (problem === undefined) expect(isSame).toBe(true);
       else expect(problem.code).toMatch(/^plugin\.lock\.(?:new|changed)$/);
     }),
-    { numRuns: 300 },
+    { numRuns: 100 },
   );
   expect(Math.min(...Object.values(counts))).toBeGreaterThan(0);
 });

@@ -292,6 +292,6 @@ test('whatever was answered and came of it before: asked is who has to be, and n
         if (expected) agreed.add(same);
       }
     }),
-    { numRuns: 200 },
+    { numRuns: 80 },
   );
 });

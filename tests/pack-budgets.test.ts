@@ -219,7 +219,7 @@ describe('whatever the order and the endings', () => {
           expect(booksOf(replay([...session.records()]))).toEqual(booksOf(session));
           await session.close();
         }),
-        { numRuns: kind === 'memory' ? 150 : 25 },
+        { numRuns: kind === 'memory' ? 50 : 25 },
       );
     },
     120_000,

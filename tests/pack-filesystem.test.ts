@@ -143,7 +143,7 @@ test('whatever the glob and the folder of a search are: a secret is never search
         else expect(outcome).toMatchObject({ kind: unguarded.kind, value: unguarded.value });
       },
     ),
-    { numRuns: 300 },
+    { numRuns: 100 },
   );
 });
 

@@ -186,7 +186,7 @@ test.each(shells)('nothing that is let through makes %s run it', async (shell) =
       allowed += 1;
       expect({ text, ran: await runsForbidden(shell, text) }).toEqual({ text, ran: false });
     }),
-    { numRuns: 4_000 },
+    { numRuns: 800 },
   );
   expect(allowed).toBeGreaterThan(5);
 });

@@ -141,7 +141,7 @@ test.each([
         const rebuilt = replay(store.records, { slices: [notes, totals] });
         expect(rebuilt.export()).toEqual(session.export());
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
     expect(conflicts).toBeGreaterThan(20);
   },

@@ -112,9 +112,9 @@ test('a policy of a plugin learns from others what it could keep of its own, and
       if (ended === 'ok') kept += 1;
       else refused += 1;
     }),
-    { numRuns: 1_000 },
+    { numRuns: 200 },
   );
-  expect(Math.min(kept, refused)).toBeGreaterThan(100);
+  expect(Math.min(kept, refused)).toBeGreaterThan(40);
 });
 
 test('one of a section is in force as in any prompt: it may refuse what others have done', async () => {

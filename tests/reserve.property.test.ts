@@ -183,7 +183,7 @@ test.each(storeKinds)(
         expect(session.openWork().calls).toEqual([]);
         await session.close();
       }),
-      { numRuns: kind === 'memory' ? 150 : 25 },
+      { numRuns: kind === 'memory' ? 50 : 25 },
     );
   },
   120_000,

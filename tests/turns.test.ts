@@ -230,7 +230,7 @@ test('a turn comes out as the same calls one by one', async () => {
       expect(turn.ends).toHaveLength(given.calls.length);
       if (turn.outcomes.some(({ kind }, index) => kind === 'denied' && index > 0)) together += 1;
     }),
-    { numRuns: 400 },
+    { numRuns: 120 },
   );
   expect(together).toBeGreaterThan(20);
 });

@@ -4,7 +4,7 @@ import { amount } from './amount.ts';
 
 afterEach(cleanUp);
 
-const rounds = amount(1_000);
+const rounds = amount(100);
 
 test.each([11, 12])(`${rounds} rounds of edits of a folder of modules that is watched, seed %i`, async (seed) => {
   const startedAtMs = Date.now();

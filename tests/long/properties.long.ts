@@ -7,7 +7,7 @@ import { amount } from './amount.ts';
 
 const root = join(import.meta.dirname, '../..');
 const random = createRandom();
-const seeds = Array.from({ length: amount(20) }, () => Math.floor(random() * 2 ** 31));
+const seeds = Array.from({ length: amount(4) }, () => Math.floor(random() * 2 ** 31));
 
 /** Every test file with a property. */
 const files = execFileSync('git', ['ls-files', '*.test.ts'], { cwd: root, encoding: 'utf8' })

@@ -3,7 +3,7 @@ import { killAll, killAtOperations, makeCompileCache, noKills } from '../recover
 import { random } from '../setup/random.ts';
 import { amount, inBatches } from './amount.ts';
 
-test('10,000 kills of processes that make governed calls', async () => {
+test('kills of processes that make governed calls', async () => {
   using cache = await makeCompileCache();
   const seen = noKills();
   const cases = (['process', 'disk'] as const).flatMap((sync) =>
@@ -12,7 +12,7 @@ test('10,000 kills of processes that make governed calls', async () => {
       { sync, store, bytes: 100_000, kills: 12 },
     ]),
   );
-  const kills = amount(10_000);
+  const kills = amount(1_000);
   let next = 0;
   // Each in a folder of its own; two at a time.
   const killSome = async (): Promise<void> => {
@@ -35,10 +35,10 @@ test.each([
   { store: 'jsonl', half: true },
   { store: 'sqlite', half: false },
   { store: 'sqlite', half: true },
-] as const)('$store: a process that ends at every single operation on files, half written: $half', async (options) => {
+] as const)('$store: a process that ends at any operation on files, half written: $half', async (options) => {
   using cache = await makeCompileCache();
   const seen = noKills();
-  const step = Math.max(1, Math.round(1_000_000 / amount(1_000_000)));
+  const step = Math.max(1, Math.round(10_000_000 / amount(1_000_000)));
   const operations = await killAtOperations(
     { ...options, step, calls: 50, bytes: 200, sync: 'process', cache: cache.path },
     seen,

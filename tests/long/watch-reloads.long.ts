@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { checkReloads, expectNoMore } from '../watch-reloads.ts';
 import { amount } from './amount.ts';
 
-const reloads = amount(10_000);
+const reloads = amount(1_000);
 
 test.each(['worker', 'subprocess'] as const)(
   `${reloads} reloads with tools in a %s take no more and more`,

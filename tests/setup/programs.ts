@@ -9,7 +9,7 @@ const loader = fileURLToPath(new URL('../../packages/loader/', import.meta.url))
 /** Hundreds of tests start the programs of tool processes and Python: both start in a fraction of the time from here. */
 export default async function setUp(): Promise<() => Promise<void>> {
   usePythonItself();
-  const cache = join(loader, '.cache');
+  const cache = join(loader, 'node_modules', '.cache');
   await mkdir(cache, { recursive: true });
   const folder = await mkdtemp(join(cache, 'programs-'));
   await build({
