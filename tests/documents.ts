@@ -108,11 +108,12 @@ export async function runCommand(command: string, folder: string, more: readonly
     readonly scripts: Readonly<Record<string, string>>;
   };
   const [, name = '', rest = ''] = /^npm (?:run )?(?:--silent )?(\w+) -- (.+)$/.exec(command) ?? [];
-  const script = (scripts[name] ?? '').split(' ').slice(1);
+  // What sets up first has nothing to do any more: what it runs is run at once.
+  const [program = '', ...fixed] = (scripts[name] ?? '').split(' ').slice(2);
   const words = [...rest.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
     ([, double, single, plain = '']) => double ?? single ?? plain,
   );
-  return runNode([...script, ...words, ...more], { cwd: root, env: { ...process.env, INIT_CWD: folder } });
+  return runNode(['--conditions=holdfast-source', join(root, program), ...fixed, ...words, ...more], { cwd: folder });
 }
 
 /** A program of a document, which runs in `folder`. */

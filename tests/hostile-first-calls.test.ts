@@ -5,7 +5,7 @@ import { executeToolCall } from '@holdfast/executor';
 import { loadTools } from '@holdfast/loader';
 import { createSession } from '@holdfast/session';
 import { manualClock } from '@holdfast/testing';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { goodTwin, harmfulBodies, metadataFile } from './hostile-tool-files.ts';
 import { type Canaries, createCanaries } from './tool-file-canaries.ts';
 
@@ -46,13 +46,16 @@ function lookAtHost(): unknown {
 
 const timeoutMs = 1000;
 
+// What only trips the canary does the same wherever it stands: some of it here, all of it in `npm run long`.
+const bodies = harmfulBodies.filter(([body], index) => inject('long') > 0 || !body.includes('TRIP') || index % 4 === 0);
+
 test.skipIf(process.platform !== 'linux')(
   'the first call of every harmful file ends by itself or at its deadline, and the host and the other tools are as they were',
   async () => {
     const folder = join(base, 'tools');
     mkdirSync(folder);
     const put = (file: string, text: string): void => writeFileSync(join(folder, file), text);
-    for (const [index, [body]] of harmfulBodies.entries()) {
+    for (const [index, [body]] of bodies.entries()) {
       const text = metadataFile(`subject-${index}-x`, { timeoutMs: `${timeoutMs}`, environment: `['${mark}']` });
       const begin = `try { ${canaries.trip} } catch {}\nconsole.log('in');\n`;
       put(`x${index}.mjs`, `${begin}${text}${body.replaceAll('TRIP', '1')}\n`);
@@ -80,7 +83,7 @@ test.skipIf(process.platform !== 'linux')(
       return outcome.code ?? `${outcome.kind} ${JSON.stringify(outcome.value)}`;
     };
     const ends: string[] = [];
-    for (const [index, [body, code]] of harmfulBodies.entries()) {
+    for (const [index, [body, code]] of bodies.entries()) {
       hangs = code === 'call.timeout';
       ends.push(`${body} ${await call(`subject-${index}-x`)}`);
     }
@@ -88,7 +91,7 @@ test.skipIf(process.platform !== 'linux')(
     expect(await call('twin')).toBe('ok "Rome"');
     await close();
 
-    expect(ends).toEqual(harmfulBodies.map(([body, code]) => `${body} ${code ?? 'ok "Rome"'}`));
+    expect(ends).toEqual(bodies.map(([body, code]) => `${body} ${code ?? 'ok "Rome"'}`));
     expect(lookAtHost()).toEqual(before);
     delete process.env[mark];
     // They have run, as their ends show. What says that it changes nothing outside may write nowhere.

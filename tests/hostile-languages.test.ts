@@ -134,11 +134,13 @@ test.skipIf(!withPython).each([
     status: 1,
   },
 ])('$commands of holdfast run nothing of them', async ({ commands, status }) => {
-  write(join(base, 'tools'), some);
+  // Each kind of file; all of them are in the folder of the test above.
+  const few = some.filter((_, index) => index % 4 === 0);
+  write(join(base, 'tools'), few);
   for (const words of commands) {
     const ended = await runNode(['--conditions=holdfast-source', bin, ...words], { cwd: base });
     expect(ended.status, ended.output.slice(0, 2000)).toBe(status);
-    for (const index of some.keys()) expect(ended.output).toContain(`twin-${index}-x`);
+    for (const index of few.keys()) expect(ended.output).toContain(`twin-${index}-x`);
   }
   expect(await canaries.tripped()).toEqual([]);
 });
