@@ -15,9 +15,9 @@ export interface SandboxRunnerOptions extends RemoteRunnerOptions {
 }
 
 /**
- * Runs each tool in a process of its own as `createSubprocessRunner` does, within a sandbox of bubblewrap: without network, with
- * every file read-only and the user's home, temporary files and sockets out of sight but for the tool's own project. Where the machine
- * has no sandbox, every call is refused with `tool.isolation.unavailable`.
+ * Runs each tool in a process of its own as `createSubprocessRunner` does, within a sandbox of bubblewrap: without network, and with no
+ * files in sight but those of the system's programs and of the tool's own project, read-only. Where the machine has no sandbox, every
+ * call is refused with `tool.isolation.unavailable`.
  */
 export function createSandboxRunner(options: SandboxRunnerOptions): ToolRunner {
   const groups = new ProcessGroups();
