@@ -16,6 +16,7 @@ export type Harm =
   | 'crash'
   | 'memory'
   | 'children'
+  | 'detached'
   | 'network'
   | 'files'
   | 'signals'
@@ -34,15 +35,16 @@ export const harms: Readonly<Record<Harm, string>> = {
   crash: 'crashes',
   memory: 'fills the memory outside of its heap',
   children: 'leaves programs running',
+  detached: 'leaves programs running in a process group of their own',
   network: 'uses the network',
   files: 'writes files itself',
   signals: 'starts a program that signals others',
   neighbours: 'reads what the system tells of other processes, their environment too',
-  escape: 'starts a program that leaves its process group',
+  escape: 'starts a program that hides from its host',
 };
 
 const threadStops: readonly Harm[] = ['exit', 'loop', 'heap', 'globals', 'silence', 'environment'];
-const processStops: readonly Harm[] = [...threadStops, 'block', 'crash', 'memory', 'children'];
+const processStops: readonly Harm[] = [...threadStops, 'block', 'crash', 'memory', 'children', 'detached'];
 
 /** What each tier keeps from doing harm to more than the call, on Linux. Held to by tests. */
 export const stoppedHarms: Readonly<Record<Isolation, readonly Harm[]>> = {
@@ -51,6 +53,8 @@ export const stoppedHarms: Readonly<Record<Isolation, readonly Harm[]>> = {
   subprocess: processStops,
   sandbox: [...processStops, 'network', 'files', 'signals', 'neighbours', 'escape'],
 };
+
+const onlyOnLinux: ReadonlySet<Harm> = new Set(['memory', 'detached']);
 
 /** A tier as it is on this machine. */
 export interface TierState {
@@ -65,13 +69,12 @@ export interface TierState {
 /** What each isolation tier is worth on this machine. `path`: where `bwrap` is looked for, default `PATH`. */
 export async function describeIsolation(path?: string): Promise<readonly TierState[]> {
   const sandbox = await findSandbox(path);
-  // Only there is it limited.
-  const isLimited = process.platform === 'linux';
+  const isHere = (harm: Harm): boolean => process.platform === 'linux' || !onlyOnLinux.has(harm);
   const describe = (tier: Isolation, reason: string): TierState => ({
     tier,
     available: reason === '',
     reason,
-    stops: stoppedHarms[tier].filter((harm) => harm !== 'memory' || isLimited).map((harm) => harms[harm]),
+    stops: stoppedHarms[tier].filter(isHere).map((harm) => harms[harm]),
   });
   return [
     describe('in-process', ''),

@@ -278,16 +278,28 @@ const attempts: Readonly<Record<Harm, (attempt: Attempt) => Promise<void>>> = {
       neighbour.kill('SIGKILL');
     }
   },
-  async escape(attempt) {
+  async detached({ run }) {
     const seconds = sleepTime();
-    await stop(
-      attempt,
-      `import { spawn } from 'node:child_process';
-      export async function run(input, { progress }) {
-        spawn('sleep', ['${seconds}'], { stdio: 'ignore', detached: true }).once('spawn', () => progress('in'));
-        await new Promise((resolve) => setInterval(resolve, 1e9));
-      }`,
-    );
+    const source = `import { spawn, spawnSync } from 'node:child_process';
+      export async function run({ way }) {
+        if (way === 'own') spawn('sleep', ['${seconds}'], { stdio: 'ignore', detached: true }).unref();
+        else spawnSync('/bin/sh', ['-c', 'setsid sleep ${seconds} > /dev/null 2>&1 &']);
+        return 1;
+      }`;
+    for (const way of ['own', 'by another one']) {
+      expect(await run(source, { way })).toBe(1);
+      await until(() => findPrograms(seconds).length === 0);
+    }
+  },
+  async escape({ run, runner }) {
+    const seconds = sleepTime();
+    const source = `import { spawnSync } from 'node:child_process';
+      export function run() {
+        spawnSync('/bin/sh', ['-c', 'setsid sleep ${seconds} > /dev/null 2>&1 &'], { env: {} });
+        return 1;
+      }`;
+    expect(await run(source)).toBe(1);
+    await runner.close();
     await until(() => findPrograms(seconds).length === 0);
   },
 };

@@ -1,9 +1,10 @@
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findProject, sandboxCommand } from './bubblewrap.ts';
-import { launchProcess, ProcessGroups } from './launch-process.ts';
+import { launchProcess } from './launch-process.ts';
 import type { PinnedTool } from './pinned-tool.ts';
 import { programUrl, toolCommand } from './process-command.ts';
+import { ProcessGroups } from './process-groups.ts';
 import { createSandboxFinder } from './sandbox-finder.ts';
 import { toolEnvironment } from './tool-environment.ts';
 import { createToolPool, type RemoteRunnerOptions } from './tool-pool.ts';

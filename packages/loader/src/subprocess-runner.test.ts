@@ -210,7 +210,8 @@ test('a process in which a call has left something running is not used again, an
 });
 
 test('what is over within a few turns of the loop has not been left running', async () => {
-  const tool = writeTool('export function run() { setImmediate(() => {}); return process.pid; }');
+  const tool = writeTool(`import { spawnSync } from 'node:child_process';
+export function run() { setImmediate(() => {}); spawnSync('true'); return process.pid; }`);
   const subprocess = runner({ clock: testClock() });
   const first = await subprocess.run(tool, {}, testContext());
   expect(await subprocess.run(tool, {}, testContext())).toBe(first);

@@ -1,0 +1,76 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** The environment variable by which programs are found that a tool has started, wherever they have gone. */
+export const markName = 'HOLDFAST_PROCESS';
+
+/** Programs that have one of the marks in their environment. On Linux; where the system does not tell, none. */
+export function findMarked(marks: readonly string[]): readonly number[] {
+  const texts = marks.map((mark) => `${markName}=${mark}`);
+  return listProcesses().filter((id) => {
+    const environment = readText(`/proc/${id}/environ`);
+    return environment !== '' && texts.some((text) => environment.includes(text));
+  });
+}
+
+/** Kills them, and what they start meanwhile. */
+export function killMarked(marks: readonly string[]): void {
+  const killed = new Set<number>();
+  for (;;) {
+    // One that dies is there for a while yet.
+    const found = findMarked(marks).filter((id) => !killed.has(id));
+    if (found.length === 0) return;
+    for (const id of found) {
+      killed.add(id);
+      try {
+        process.kill(id, 'SIGKILL');
+      } catch {
+        // It has ended.
+      }
+    }
+  }
+}
+
+/**
+ * Makes a function that says whether a program runs which this process has started, or which such a one has started and left. It looks at
+ * all programs of the system only when one has been started since the last time.
+ */
+export function createProgramFinder(): () => boolean {
+  const mark = process.env[markName] ?? '';
+  let lookedAt = readEnded();
+  return () => {
+    if (readText('/proc/thread-self/children') !== '') return true;
+    const ended = readEnded();
+    if (ended === lookedAt) return false;
+    // In a sandbox, what has started this process has the mark, too.
+    if (findMarked([mark]).some((id) => id !== process.pid && id !== process.ppid)) return true;
+    lookedAt = ended;
+    return false;
+  };
+}
+
+/** What programs that this one has started had used of memory when they ended: more with each of them. */
+function readEnded(): string | undefined {
+  const text = readText('/proc/self/stat');
+  // The second field, the name, is in brackets, and can be anything.
+  return text.slice(text.lastIndexOf(')') + 2).split(' ')[8];
+}
+
+function listProcesses(): readonly number[] {
+  try {
+    return readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number);
+  } catch {
+    // There is no such folder.
+    return [];
+  }
+}
+
+/** `''` when it cannot be read: the process has ended, or is somebody else's. */
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return '';
+  }
+}
