@@ -17,6 +17,7 @@ export type Harm =
   | 'memory'
   | 'children'
   | 'detached'
+  | 'bomb'
   | 'network'
   | 'files'
   | 'signals'
@@ -36,6 +37,7 @@ export const harms: Readonly<Record<Harm, string>> = {
   memory: 'fills the memory outside of its heap',
   children: 'leaves programs running',
   detached: 'leaves programs running in a process group of their own',
+  bomb: 'starts programs without end',
   network: 'uses the network',
   files: 'writes files itself',
   signals: 'starts a program that signals others',
@@ -44,7 +46,7 @@ export const harms: Readonly<Record<Harm, string>> = {
 };
 
 const threadStops: readonly Harm[] = ['exit', 'loop', 'heap', 'globals', 'silence', 'environment'];
-const processStops: readonly Harm[] = [...threadStops, 'block', 'crash', 'memory', 'children', 'detached'];
+const processStops: readonly Harm[] = [...threadStops, 'block', 'crash', 'memory', 'children', 'detached', 'bomb'];
 
 /** What each tier keeps from doing harm to more than the call, on Linux. Held to by tests. */
 export const stoppedHarms: Readonly<Record<Isolation, readonly Harm[]>> = {
@@ -54,7 +56,8 @@ export const stoppedHarms: Readonly<Record<Isolation, readonly Harm[]>> = {
   sandbox: [...processStops, 'network', 'files', 'signals', 'neighbours', 'escape'],
 };
 
-const onlyOnLinux: ReadonlySet<Harm> = new Set(['memory', 'detached']);
+// There root may have as many processes as the system can.
+const onlyOnLinux: ReadonlySet<Harm> = new Set(['memory', 'detached', 'bomb']);
 
 /** A tier as it is on this machine. */
 export interface TierState {
@@ -69,7 +72,8 @@ export interface TierState {
 /** What each isolation tier is worth on this machine. `path`: where `bwrap` is looked for, default `PATH`. */
 export async function describeIsolation(path?: string): Promise<readonly TierState[]> {
   const sandbox = await findSandbox(path);
-  const isHere = (harm: Harm): boolean => process.platform === 'linux' || !onlyOnLinux.has(harm);
+  const isHere = (harm: Harm): boolean =>
+    process.platform === 'linux' ? harm !== 'bomb' || process.getuid?.() !== 0 : !onlyOnLinux.has(harm);
   const describe = (tier: Isolation, reason: string): TierState => ({
     tier,
     available: reason === '',

@@ -291,6 +291,14 @@ const attempts: Readonly<Record<Harm, (attempt: Attempt) => Promise<void>>> = {
       await until(() => findPrograms(seconds).length === 0);
     }
   },
+  // That the system keeps to the limit has a test of its own, which starts fewer.
+  async bomb({ run }) {
+    const source = `import { readFileSync } from 'node:fs';
+      export function run() { return readFileSync('/proc/self/limits', 'latin1').match(/^Max processes +(\\d+) +(\\d+)/m)?.slice(1); }`;
+    const total = Number(/\/(\d+)/.exec(readFileSync('/proc/loadavg', 'latin1'))?.[1]);
+    // Whole numbers, or the tool has nothing to return.
+    for (const limit of Object(await run(source))) expect(Number(limit)).toBeLessThan(total + 5_000);
+  },
   async escape({ run, runner }) {
     const seconds = sleepTime();
     const source = `import { spawnSync } from 'node:child_process';

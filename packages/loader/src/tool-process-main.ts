@@ -1,5 +1,5 @@
 import { Socket } from 'node:net';
-import { catchStrays, forbidSignals, forbidTraces } from './guard-process.ts';
+import { catchStrays, forbidSignals, forbidSocketFiles, forbidTraces } from './guard-process.ts';
 import { createProgramFinder } from './marked-programs.ts';
 import { ToolServer } from './tool-server.ts';
 
@@ -16,6 +16,7 @@ const server = new ToolServer({
 });
 forbidSignals();
 forbidTraces();
+forbidSocketFiles(socket);
 catchStrays((thrown) => server.crash(thrown));
 process.on('beforeExit', () => server.stall());
 socket.on('data', (chunk) => server.receive(chunk));
