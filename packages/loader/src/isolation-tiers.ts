@@ -48,16 +48,13 @@ export const harms: Readonly<Record<Harm, string>> = {
 const threadStops: readonly Harm[] = ['exit', 'loop', 'heap', 'globals', 'silence', 'environment'];
 const processStops: readonly Harm[] = [...threadStops, 'block', 'crash', 'memory', 'children', 'detached', 'bomb'];
 
-/** What each tier keeps from doing harm to more than the call, on Linux. Held to by tests. */
+/** What each tier keeps from doing harm to more than the call, on Linux for another user than root. Held to by tests. */
 export const stoppedHarms: Readonly<Record<Isolation, readonly Harm[]>> = {
   'in-process': [],
   worker: threadStops,
   subprocess: processStops,
   sandbox: [...processStops, 'network', 'files', 'signals', 'neighbours', 'escape'],
 };
-
-// There root may have as many processes as the system can.
-const onlyOnLinux: ReadonlySet<Harm> = new Set(['memory', 'detached', 'bomb']);
 
 /** A tier as it is on this machine. */
 export interface TierState {
@@ -67,18 +64,21 @@ export interface TierState {
   readonly reason: string;
   /** What a tool may do and only its own call suffers from, in words. */
   readonly stops: readonly string[];
+  /** What it stops on Linux, for another user than root, and not here. */
+  readonly notHere: readonly string[];
 }
 
 /** What each isolation tier is worth on this machine. `path`: where `bwrap` is looked for, default `PATH`. */
 export async function describeIsolation(path?: string): Promise<readonly TierState[]> {
   const sandbox = await findSandbox(path);
-  const isHere = (harm: Harm): boolean =>
-    process.platform === 'linux' ? harm !== 'bomb' || process.getuid?.() !== 0 : !onlyOnLinux.has(harm);
+  const inWords = (tier: Isolation, here: boolean): readonly string[] =>
+    stoppedHarms[tier].filter((harm) => isStoppedHere(harm) === here).map((harm) => harms[harm]);
   const describe = (tier: Isolation, reason: string): TierState => ({
     tier,
     available: reason === '',
     reason,
-    stops: stoppedHarms[tier].filter(isHere).map((harm) => harms[harm]),
+    stops: inWords(tier, true),
+    notHere: inWords(tier, false),
   });
   return [
     describe('in-process', ''),
@@ -86,4 +86,12 @@ export async function describeIsolation(path?: string): Promise<readonly TierSta
     describe('subprocess', ''),
     describe('sandbox', sandbox.available ? '' : sandbox.reason),
   ];
+}
+
+const onlyOnLinux: ReadonlySet<Harm> = new Set(['memory', 'detached', 'bomb']);
+
+function isStoppedHere(harm: Harm): boolean {
+  if (process.platform !== 'linux') return !onlyOnLinux.has(harm);
+  // Root may have as many processes as the system can.
+  return harm !== 'bomb' || process.getuid?.() !== 0;
 }

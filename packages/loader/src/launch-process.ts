@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { Duplex } from 'node:stream';
 import { withoutInherited } from './inherited-descriptors.ts';
-import { markName } from './marked-programs.ts';
 import type { Command } from './process-command.ts';
 import { killGroup, type ProcessGroups } from './process-groups.ts';
+import { tagName } from './tagged-programs.ts';
 import type { ChildEnd, ChildListener, ToolChild } from './tool-child.ts';
 
 /**
@@ -16,17 +16,17 @@ export function launchProcess(
   { environment, groups }: { readonly environment: Record<string, string>; readonly groups: ProcessGroups },
   listener: ChildListener,
 ): ToolChild {
-  const mark = randomUUID();
+  const tag = randomUUID();
   const child = withoutInherited(4, (more) =>
     spawn(program, parameters, {
       detached: true,
-      env: { ...environment, [markName]: mark },
+      env: { ...environment, [tagName]: tag },
       stdio: ['ignore', 'pipe', 'pipe', 'pipe', ...more],
       windowsHide: true,
     }),
   );
   const { pid } = child;
-  if (pid !== undefined) groups.add(pid, mark);
+  if (pid !== undefined) groups.add(pid, tag);
   const socket = child.stdio[3];
   if (!(socket instanceof Duplex)) throw new TypeError('The descriptor 3 of a process is no socket.');
   listen(child, socket, groups, listener);

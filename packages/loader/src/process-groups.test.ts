@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import { findMarked, markName } from './marked-programs.ts';
 import { ProcessGroups } from './process-groups.ts';
 import { runProgram } from './run-program.ts';
+import { findTagged, tagName } from './tagged-programs.ts';
 import { until } from './test-tools.ts';
 import { backgroundClock } from './tool-pool.ts';
 
@@ -15,21 +15,21 @@ test.skipIf(process.platform !== 'linux').each([
   { when: 'when its group ends', end: (groups: ProcessGroups, leader: number) => groups.end(leader) },
   { when: 'when the host ends', end: () => process.listeners('exit').at(-1)?.(0) },
 ])('what has left a process group is killed $when', async ({ end }) => {
-  const mark = `test-${process.pid}-${process.hrtime.bigint()}`;
+  const tag = `test-${process.pid}-${process.hrtime.bigint()}`;
   const groups = new ProcessGroups();
-  const child = spawn('/bin/sh', ['-c', leave], { env: { ...process.env, [markName]: mark }, detached: true });
+  const child = spawn('/bin/sh', ['-c', leave], { env: { ...process.env, [tagName]: tag }, detached: true });
   const leader = child.pid ?? 0;
-  groups.add(leader, mark);
+  groups.add(leader, tag);
   await once(child, 'exit');
-  expect(findMarked([mark])).toHaveLength(1);
+  expect(findTagged([tag])).toHaveLength(1);
   end(groups, leader);
-  await until(() => findMarked([mark]).length === 0);
+  await until(() => findTagged([tag]).length === 0);
   groups.end(leader);
 });
 
 test.skipIf(process.platform !== 'linux')('what has left the group of a program is killed when that ends', async () => {
   const end = await runProgram({
-    command: ['/bin/sh', '-c', `${leave} echo "$${markName}"`],
+    command: ['/bin/sh', '-c', `${leave} echo "$${tagName}"`],
     environment: { PATH: process.env['PATH'] ?? '' },
     input: '',
     signal: new AbortController().signal,
@@ -38,7 +38,7 @@ test.skipIf(process.platform !== 'linux')('what has left the group of a program 
     clock: backgroundClock,
     print: () => undefined,
   });
-  const mark = end.type === 'exited' ? Buffer.from(end.output).toString().trim() : '';
-  expect(mark).not.toBe('');
-  await until(() => findMarked([mark]).length === 0);
+  const tag = end.type === 'exited' ? Buffer.from(end.output).toString().trim() : '';
+  expect(tag).not.toBe('');
+  await until(() => findTagged([tag]).length === 0);
 });

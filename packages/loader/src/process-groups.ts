@@ -1,28 +1,28 @@
-import { killMarked } from './marked-programs.ts';
+import { killTagged } from './tagged-programs.ts';
 
 /** Process groups of tools, for whoever has to see to it that nothing of them outlives this process. */
 export class ProcessGroups {
-  /** By its leader, the mark of what has been started in it. */
-  readonly #marks = new Map<number, string>();
+  /** By its leader, the tag of what has been started in it. */
+  readonly #tags = new Map<number, string>();
   readonly #endAll = (): void => {
-    for (const leader of this.#marks.keys()) killGroup(leader);
-    killMarked([...this.#marks.values()]);
+    for (const leader of this.#tags.keys()) killGroup(leader);
+    killTagged([...this.#tags.values()]);
   };
 
-  add(leader: number, mark: string): void {
+  add(leader: number, tag: string): void {
     // One listener, and only while there is something to kill.
-    if (this.#marks.size === 0) process.on('exit', this.#endAll);
-    this.#marks.set(leader, mark);
+    if (this.#tags.size === 0) process.on('exit', this.#endAll);
+    this.#tags.set(leader, tag);
   }
 
   /** Kills what is in the group, and, on Linux, what has left it. */
   end(leader: number): void {
-    const mark = this.#marks.get(leader);
-    if (mark === undefined) return;
-    this.#marks.delete(leader);
-    if (this.#marks.size === 0) process.off('exit', this.#endAll);
+    const tag = this.#tags.get(leader);
+    if (tag === undefined) return;
+    this.#tags.delete(leader);
+    if (this.#tags.size === 0) process.off('exit', this.#endAll);
     killGroup(leader);
-    killMarked([mark]);
+    killTagged([tag]);
   }
 }
 

@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { type Clock, describeThrown } from '@holdfast/core';
 import { withoutInherited } from './inherited-descriptors.ts';
-import { markName } from './marked-programs.ts';
 import { PrintedText } from './printed-text.ts';
 import type { Command } from './process-command.ts';
 import type { ProcessGroups } from './process-groups.ts';
+import { tagName } from './tagged-programs.ts';
 
 /** One run of a program. */
 export interface ProgramRun {
@@ -51,11 +51,11 @@ export function runProgram(run: ProgramRun): Promise<ProgramEnd> {
   const { command, environment, input, signal, maxOutputBytes, groups, clock } = run;
   if (signal.aborted) return Promise.resolve({ type: 'aborted', reason: signal.reason });
   const { promise, resolve } = Promise.withResolvers<ProgramEnd>();
-  const mark = randomUUID();
-  const child = start(command, { ...environment, [markName]: mark });
+  const tag = randomUUID();
+  const child = start(command, { ...environment, [tagName]: tag });
   if ('type' in child) return Promise.resolve(child);
   const { pid, stdin, stdout, stderr } = child;
-  if (pid !== undefined) groups.add(pid, mark);
+  if (pid !== undefined) groups.add(pid, tag);
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   let lastWords = Buffer.alloc(0);

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { catchStrays, forbidSignals, forbidSocketFiles, forbidTraces } from './guard-process.ts';
-import { createProgramFinder } from './marked-programs.ts';
+import { createProgramFinder } from './tagged-programs.ts';
 import { ToolServer } from './tool-server.ts';
 
 // The program of a process in which a tool runs. The host is at the other end of descriptor 3.

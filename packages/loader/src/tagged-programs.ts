@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** The environment variable by which programs are found that a tool has started, wherever they have gone. */
-export const markName = 'HOLDFAST_PROCESS';
+export const tagName = 'HOLDFAST_PROCESS';
 
-/** Programs that have one of the marks in their environment. On Linux; where the system does not tell, none. */
-export function findMarked(marks: readonly string[]): readonly number[] {
-  const texts = marks.map((mark) => `${markName}=${mark}`);
+/** Programs that have one of the tags in their environment. On Linux; where the system does not tell, none. */
+export function findTagged(tags: readonly string[]): readonly number[] {
+  const texts = tags.map((tag) => `${tagName}=${tag}`);
   return listProcesses().filter((id) => {
     const environment = readText(`/proc/${id}/environ`);
     return environment !== '' && texts.some((text) => environment.includes(text));
@@ -13,11 +13,11 @@ export function findMarked(marks: readonly string[]): readonly number[] {
 }
 
 /** Kills them, and what they start meanwhile. */
-export function killMarked(marks: readonly string[]): void {
+export function killTagged(tags: readonly string[]): void {
   const killed = new Set<number>();
   for (;;) {
     // One that dies is there for a while yet.
-    const found = findMarked(marks).filter((id) => !killed.has(id));
+    const found = findTagged(tags).filter((id) => !killed.has(id));
     if (found.length === 0) return;
     for (const id of found) {
       killed.add(id);
@@ -35,14 +35,14 @@ export function killMarked(marks: readonly string[]): void {
  * all programs of the system only when one has been started since the last time.
  */
 export function createProgramFinder(): () => boolean {
-  const mark = process.env[markName] ?? '';
+  const tag = process.env[tagName] ?? '';
   let lookedAt = readEnded();
   return () => {
     if (readText('/proc/thread-self/children') !== '') return true;
     const ended = readEnded();
     if (ended === lookedAt) return false;
-    // In a sandbox, what has started this process has the mark, too.
-    if (findMarked([mark]).some((id) => id !== process.pid && id !== process.ppid)) return true;
+    // In a sandbox, what has started this process has the tag, too.
+    if (findTagged([tag]).some((id) => id !== process.pid && id !== process.ppid)) return true;
     lookedAt = ended;
     return false;
   };
