@@ -16,15 +16,18 @@ test.skipIf(process.platform !== 'linux').each([
   { when: 'when the host ends', end: () => process.listeners('exit').at(-1)?.(0) },
 ])('what has left a process group is killed $when', async ({ end }) => {
   const tag = `test-${process.pid}-${process.hrtime.bigint()}`;
+  const before = process.listeners('exit');
   const groups = new ProcessGroups();
   const child = spawn('/bin/sh', ['-c', leave], { env: { ...process.env, [tagName]: tag }, detached: true });
   const leader = child.pid ?? 0;
   groups.add(leader, tag);
   await once(child, 'exit');
-  expect(findTagged([tag])).toHaveLength(1);
+  await until(() => findTagged([tag]).length > 0);
   end(groups, leader);
   await until(() => findTagged([tag]).length === 0);
   groups.end(leader);
+  await until(() => !process.listeners('exit').some((listener) => !before.includes(listener)));
+  expect(findTagged([tag])).toEqual([]);
 });
 
 test.skipIf(process.platform !== 'linux')('what has left the group of a program is killed when that ends', async () => {

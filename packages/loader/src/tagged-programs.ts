@@ -30,21 +30,27 @@ export function killTagged(tags: readonly string[]): void {
   }
 }
 
+// One that is about to become another program shows no environment for a moment, so that one look is not enough.
+const enoughLooks = 2;
+
 /**
- * Makes a function that says whether a program runs which this process has started, or which such a one has started and left. It looks at
- * all programs of the system only when one has been started since the last time.
+ * Makes a function that says whether a program runs, or may run, which this process has started, or which such a one has started and left. It
+ * looks at all programs of the system only when one has been started since the last time.
  */
 export function createProgramFinder(): () => boolean {
   const tag = process.env[tagName] ?? '';
-  let lookedAt = readEnded();
+  let ended = readEnded();
+  let looks = enoughLooks;
   return () => {
     if (readText('/proc/thread-self/children') !== '') return true;
-    const ended = readEnded();
-    if (ended === lookedAt) return false;
+    const endedNow = readEnded();
+    if (endedNow !== ended) looks = 0;
+    ended = endedNow;
+    if (looks === enoughLooks) return false;
     // In a sandbox, what has started this process has the tag, too.
-    if (findTagged([tag]).some((id) => id !== process.pid && id !== process.ppid)) return true;
-    lookedAt = ended;
-    return false;
+    const isFound = findTagged([tag]).some((id) => id !== process.pid && id !== process.ppid);
+    looks = isFound ? 0 : looks + 1;
+    return looks < enoughLooks;
   };
 }
 
