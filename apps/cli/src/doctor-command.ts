@@ -153,11 +153,17 @@ function describe(diagnosis: Diagnosis): readonly (readonly [label: string, text
   ];
 }
 
-/** What a tool in the tier may do and only its call suffers from, beside what the `weaker` tier stops. */
-function describeTier({ tier, reason, stops }: TierState, weaker: TierState | undefined): string {
+/** What a tool in the tier may do and only its call suffers from, beside what is said of the `weaker` tier. */
+function describeTier({ tier, reason, stops, notHere }: TierState, weaker: TierState | undefined): string {
   if (reason !== '') return toPrintable(`${tier}: not here. ${reason}`);
   if (tier === 'in-process') return 'in-process stops nothing: it is for tool files whose code you trust as your own';
-  const where = tier === defaultIsolation ? ', where tools run unless told otherwise,' : '';
+  const where: Readonly<Record<string, string>> = {
+    [defaultIsolation]: ', where tools run unless told otherwise,',
+    // It is this process, in which code can do all that it may.
+    worker: ', for code that you trust as your own too,',
+  };
   const further = stops.filter((what) => weaker?.stops.includes(what) !== true);
-  return `${tier}${where} ${further.length < stops.length ? 'also ' : ''}stops a tool that ${further.join(', ')}`;
+  const missing = notHere.filter((what) => weaker?.notHere.includes(what) !== true);
+  const says = `${tier}${where[tier] ?? ''} ${further.length < stops.length ? 'also ' : ''}stops a tool that ${further.join(', ')}`;
+  return missing.length === 0 ? says : `${says}; here it does not stop one that ${missing.join(', ')}`;
 }

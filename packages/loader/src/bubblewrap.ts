@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { basename, dirname, isAbsolute, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { findProgram } from './find-program.ts';
 import type { Command } from './process-command.ts';
 
@@ -23,12 +23,24 @@ export async function findSandbox(path: string = process.env['PATH'] ?? ''): Pro
   return { available: false, reason: `\`bwrap\` is here, and cannot make a sandbox: ${problem}` };
 }
 
+// Not `/usr` and `/usr/local` as a whole: what services keep there, sockets too, is in other folders of them, such as `var`.
+const prefixes = ['/', '/usr', '/usr/local'];
+const systemFolders = [
+  ...prefixes.flatMap((prefix) =>
+    ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32', 'libexec', 'share'].map((name) => join(prefix, name)),
+  ),
+  '/etc',
+  '/nix/store',
+  '/gnu/store',
+];
+
 /**
- * The command that runs another one in a sandbox: with process ids, network and users of its own (no network at all), everything
- * read-only, and empty folders, read-only too, where the home of the user, temporary files and sockets of services are. `visible` are
- * folders that are shown although they lie in one of those.
+ * The command that runs another one in a sandbox: with process ids, network and users of its own (no network at all), and with no
+ * files but the programs, libraries and settings of the system, and the folders `visible`, all read-only. The UNIX sockets of services
+ * are elsewhere; one that lies in a visible folder can be reached.
  */
 export function sandboxCommand(program: string, command: Command, visible: readonly string[]): Command {
+  const shown = new Set(visible.filter((folder) => !prefixes.includes(folder)));
   return [
     program,
     '--unshare-all',
@@ -36,13 +48,13 @@ export function sandboxCommand(program: string, command: Command, visible: reado
     '--new-session',
     '--cap-drop',
     'ALL',
-    ...['--ro-bind', '/', '/'],
+    ...systemFolders.flatMap((folder) => ['--ro-bind-try', folder, folder]),
     ...['--dev', '/dev'],
     ...['--proc', '/proc'],
-    ...hiddenFolders().flatMap((folder) => ['--tmpfs', folder]),
-    ...[...new Set(visible)].flatMap((folder) => ['--ro-bind', folder, folder]),
+    ...['--dir', '/tmp'],
+    ...[...shown].flatMap((folder) => ['--ro-bind', folder, folder]),
     // Last of all: until now there had to be folders made in them. What could be written there would be memory without limit.
-    ...['/dev', ...hiddenFolders()].flatMap((folder) => ['--remount-ro', folder]),
+    ...['/dev', '/'].flatMap((folder) => ['--remount-ro', folder]),
     ...['--chdir', '/'],
     '--',
     ...command,
@@ -51,18 +63,7 @@ export function sandboxCommand(program: string, command: Command, visible: reado
 
 /** Folders that hold what is nobody's business, or everything. */
 function wideFolders(): readonly string[] {
-  return [...new Set([homedir(), '/tmp', '/var/tmp', '/run', '/home', '/root'])].filter(isShown);
-}
-
-/** Without what lies in another one of them, such as most homes in `/home`: it goes with that. */
-function hiddenFolders(): readonly string[] {
-  const wide = wideFolders();
-  return wide.filter((folder) => !wide.some((other) => folder.startsWith(`${other}/`)));
-}
-
-/** A folder of the machine: not a link, which cannot be mounted on. */
-function isShown(folder: string): boolean {
-  return isAbsolute(folder) && folder !== '/' && existsSync(folder) && realpathSync(folder) === folder;
+  return [homedir(), '/tmp', '/var/tmp', '/run', '/home', '/root'];
 }
 
 function tryProgram(program: string, parameters: readonly string[]): Promise<string | undefined> {

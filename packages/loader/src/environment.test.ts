@@ -67,10 +67,11 @@ exec '${process.execPath}' -e 'console.log(JSON.stringify(Object.entries(process
       return Array.isArray(entries) ? Object.fromEntries(entries) : entries;
     };
     const shared = Object.fromEntries(always.map((name) => [name, process.env[name]]));
-    const expected = { ...shared, API_KEY: 'k3y', REGION: 'eu' };
+    const granted = { ...shared, API_KEY: 'k3y', REGION: 'eu' };
+    const expected = { ...granted, HOLDFAST_PROCESS: expect.any(String) };
     for (const name of ['javascript', 'typescript', 'definition'])
       expect(await seen(processes, name)).toEqual(expected);
-    expect(await seen(threads, 'worker')).toEqual(expected);
+    expect(await seen(threads, 'worker')).toEqual(granted);
     const programs = ['count', ...(python.available ? ['python'] : [])];
     for (const name of programs) {
       const { PWD: _, LC_CTYPE: __, ...rest } = (await seen(processes, name)) as Record<string, string>;

@@ -16,6 +16,8 @@ export type Harm =
   | 'crash'
   | 'memory'
   | 'children'
+  | 'detached'
+  | 'bomb'
   | 'network'
   | 'files'
   | 'signals'
@@ -34,17 +36,19 @@ export const harms: Readonly<Record<Harm, string>> = {
   crash: 'crashes',
   memory: 'fills the memory outside of its heap',
   children: 'leaves programs running',
+  detached: 'leaves programs running in a process group of their own',
+  bomb: 'starts programs without end',
   network: 'uses the network',
   files: 'writes files itself',
   signals: 'starts a program that signals others',
   neighbours: 'reads what the system tells of other processes, their environment too',
-  escape: 'starts a program that leaves its process group',
+  escape: 'starts a program that hides from its host',
 };
 
 const threadStops: readonly Harm[] = ['exit', 'loop', 'heap', 'globals', 'silence', 'environment'];
-const processStops: readonly Harm[] = [...threadStops, 'block', 'crash', 'memory', 'children'];
+const processStops: readonly Harm[] = [...threadStops, 'block', 'crash', 'memory', 'children', 'detached', 'bomb'];
 
-/** What each tier keeps from doing harm to more than the call, on Linux. Held to by tests. */
+/** What each tier keeps from doing harm to more than the call, on Linux for another user than root. Held to by tests. */
 export const stoppedHarms: Readonly<Record<Isolation, readonly Harm[]>> = {
   'in-process': [],
   worker: threadStops,
@@ -60,18 +64,21 @@ export interface TierState {
   readonly reason: string;
   /** What a tool may do and only its own call suffers from, in words. */
   readonly stops: readonly string[];
+  /** What it stops on Linux, for another user than root, and not here. */
+  readonly notHere: readonly string[];
 }
 
 /** What each isolation tier is worth on this machine. `path`: where `bwrap` is looked for, default `PATH`. */
 export async function describeIsolation(path?: string): Promise<readonly TierState[]> {
   const sandbox = await findSandbox(path);
-  // Only there is it limited.
-  const isLimited = process.platform === 'linux';
+  const inWords = (tier: Isolation, here: boolean): readonly string[] =>
+    stoppedHarms[tier].filter((harm) => isStoppedHere(harm) === here).map((harm) => harms[harm]);
   const describe = (tier: Isolation, reason: string): TierState => ({
     tier,
     available: reason === '',
     reason,
-    stops: stoppedHarms[tier].filter((harm) => harm !== 'memory' || isLimited).map((harm) => harms[harm]),
+    stops: inWords(tier, true),
+    notHere: inWords(tier, false),
   });
   return [
     describe('in-process', ''),
@@ -79,4 +86,12 @@ export async function describeIsolation(path?: string): Promise<readonly TierSta
     describe('subprocess', ''),
     describe('sandbox', sandbox.available ? '' : sandbox.reason),
   ];
+}
+
+const onlyOnLinux: ReadonlySet<Harm> = new Set(['memory', 'detached', 'bomb']);
+
+function isStoppedHere(harm: Harm): boolean {
+  if (process.platform !== 'linux') return !onlyOnLinux.has(harm);
+  // Root may have as many processes as the system can.
+  return harm !== 'bomb' || process.getuid?.() !== 0;
 }

@@ -184,14 +184,24 @@ const attempts: Readonly<Record<Harm, (attempt: Attempt) => Promise<void>>> = {
     });
     const name = `\0holdfast-test-${process.pid}-${sleepTime()}`;
     await new Promise<void>((resolve) => abstract.listen(name, resolve));
+    // As a daemon has one in its own folder. Only root may make one there; others see that the folder is not shown.
+    const folder = '/var/lib';
+    const path = join(folder, `holdfast-test-${process.pid}.sock`);
+    const daemon = createServer((socket) => {
+      heard.push('socket');
+      socket.destroy();
+    });
+    if (process.getuid?.() === 0) await new Promise<void>((resolve) => daemon.listen(path, resolve));
     try {
       const port = Number(Reflect.get(Object(server.address()), 'port'));
       const source = `import { createSocket } from 'node:dgram';
         import { Resolver } from 'node:dns/promises';
+        import { existsSync } from 'node:fs';
         import { connect } from 'node:net';
         const knock = (...where) => new Promise((resolve) => connect(...where).on('error', ({ code }) => resolve(code)).on('connect', () => resolve('in')));
         export async function run() {
-          const found = [await knock(${port}, '127.0.0.1'), await knock(${JSON.stringify(name)})];
+          const found = [await knock(${port}, '127.0.0.1'), await knock(${JSON.stringify(name)}), await knock(${JSON.stringify(path)})];
+          if (existsSync(${JSON.stringify(folder)})) found.push('in');
           const resolver = new Resolver({ timeout: 50, tries: 1 });
           resolver.setServers(['127.0.0.1:${datagrams.address().port}']);
           found.push(await resolver.resolve4('holdfast.test').catch(({ code }) => code));
@@ -204,7 +214,7 @@ const attempts: Readonly<Record<Harm, (attempt: Attempt) => Promise<void>>> = {
       // What was sent to this machine by now has come.
       expect(heard).toEqual([]);
     } finally {
-      for (const one of [server, abstract, datagrams]) one.close();
+      for (const one of [server, abstract, daemon, datagrams]) one.close();
     }
   },
   async files({ run, tier }) {
@@ -268,16 +278,36 @@ const attempts: Readonly<Record<Harm, (attempt: Attempt) => Promise<void>>> = {
       neighbour.kill('SIGKILL');
     }
   },
-  async escape(attempt) {
+  async detached({ run }) {
     const seconds = sleepTime();
-    await stop(
-      attempt,
-      `import { spawn } from 'node:child_process';
-      export async function run(input, { progress }) {
-        spawn('sleep', ['${seconds}'], { stdio: 'ignore', detached: true }).once('spawn', () => progress('in'));
-        await new Promise((resolve) => setInterval(resolve, 1e9));
-      }`,
-    );
+    const source = `import { spawn, spawnSync } from 'node:child_process';
+      export async function run({ way }) {
+        if (way === 'own') spawn('sleep', ['${seconds}'], { stdio: 'ignore', detached: true }).unref();
+        else spawnSync('/bin/sh', ['-c', 'setsid sleep ${seconds} > /dev/null 2>&1 &']);
+        return 1;
+      }`;
+    for (const way of ['own', 'by another one']) {
+      expect(await run(source, { way })).toBe(1);
+      await until(() => findPrograms(seconds).length === 0);
+    }
+  },
+  // That the system keeps to the limit has a test of its own, which starts fewer.
+  async bomb({ run }) {
+    const source = `import { readFileSync } from 'node:fs';
+      export function run() { return readFileSync('/proc/self/limits', 'latin1').match(/^Max processes +(\\d+) +(\\d+)/m)?.slice(1); }`;
+    const total = Number(/\/(\d+)/.exec(readFileSync('/proc/loadavg', 'latin1'))?.[1]);
+    // Whole numbers, or the tool has nothing to return.
+    for (const limit of Object(await run(source))) expect(Number(limit)).toBeLessThan(total + 5_000);
+  },
+  async escape({ run, runner }) {
+    const seconds = sleepTime();
+    const source = `import { spawnSync } from 'node:child_process';
+      export function run() {
+        spawnSync('/bin/sh', ['-c', 'setsid sleep ${seconds} > /dev/null 2>&1 &'], { env: {} });
+        return 1;
+      }`;
+    expect(await run(source)).toBe(1);
+    await runner.close();
     await until(() => findPrograms(seconds).length === 0);
   },
 };

@@ -1,26 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { Duplex } from 'node:stream';
 import { withoutInherited } from './inherited-descriptors.ts';
 import type { Command } from './process-command.ts';
+import { killGroup, type ProcessGroups } from './process-groups.ts';
+import { tagName } from './tagged-programs.ts';
 import type { ChildEnd, ChildListener, ToolChild } from './tool-child.ts';
-
-/** Processes that run, for whoever has to see to it that none outlives this one. */
-export class ProcessGroups {
-  readonly #leaders = new Set<number>();
-  readonly #killAll = (): void => {
-    for (const leader of this.#leaders) killGroup(leader);
-  };
-
-  add(leader: number): void {
-    // One listener, and only while there is something to kill.
-    if (this.#leaders.size === 0) process.on('exit', this.#killAll);
-    this.#leaders.add(leader);
-  }
-
-  delete(leader: number): void {
-    if (this.#leaders.delete(leader) && this.#leaders.size === 0) process.off('exit', this.#killAll);
-  }
-}
 
 /**
  * Starts a program as the leader of a process group of its own, with an environment of its own and no descriptor of this process:
@@ -31,16 +16,17 @@ export function launchProcess(
   { environment, groups }: { readonly environment: Record<string, string>; readonly groups: ProcessGroups },
   listener: ChildListener,
 ): ToolChild {
+  const tag = randomUUID();
   const child = withoutInherited(4, (more) =>
     spawn(program, parameters, {
       detached: true,
-      env: environment,
+      env: { ...environment, [tagName]: tag },
       stdio: ['ignore', 'pipe', 'pipe', 'pipe', ...more],
       windowsHide: true,
     }),
   );
   const { pid } = child;
-  if (pid !== undefined) groups.add(pid);
+  if (pid !== undefined) groups.add(pid, tag);
   const socket = child.stdio[3];
   if (!(socket instanceof Duplex)) throw new TypeError('The descriptor 3 of a process is no socket.');
   listen(child, socket, groups, listener);
@@ -69,11 +55,8 @@ function listen(child: ChildProcess, socket: Duplex, groups: ProcessGroups, list
   const end = (how: ChildEnd): void => {
     if (ended) return;
     ended = true;
-    if (child.pid !== undefined) {
-      // What it has started is in its group, and does not end with it.
-      killGroup(child.pid);
-      groups.delete(child.pid);
-    }
+    // What it has started does not end with it.
+    if (child.pid !== undefined) groups.end(child.pid);
     listener.ended(how);
   };
   socket.on('data', (chunk: Buffer) => listener.received(chunk));
@@ -94,13 +77,4 @@ function listen(child: ChildProcess, socket: Duplex, groups: ProcessGroups, list
 function describeExit(code: number | null, signal: string | null, lastWords: string): ChildEnd {
   if (/heap out of memory|FATAL ERROR: .*memory|OOM/.test(lastWords)) return { type: 'out-of-memory' };
   return { type: 'exited', how: signal === null ? `with code ${code}` : `by ${signal}` };
-}
-
-/** Ends a process group at once. */
-export function killGroup(leader: number): void {
-  try {
-    process.kill(process.platform === 'win32' ? leader : -leader, 'SIGKILL');
-  } catch {
-    // It has ended.
-  }
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { PinnedTool } from './pinned-tool.ts';
@@ -36,7 +37,7 @@ export function memoryLimit(memoryMb: number | undefined): number {
  */
 export function toolCommand({ metadata }: PinnedTool, memoryMb: number | undefined): Command {
   const mayAct = metadata.effects === 'external';
-  return limitMemory(
+  return limitProcess(
     [
       process.execPath,
       `--max-old-space-size=${memoryLimit(memoryMb)}`,
@@ -53,7 +54,7 @@ export function toolCommand({ metadata }: PinnedTool, memoryMb: number | undefin
       ...(process.allowedNodeEnvironmentFlags.has('--allow-net') ? ['--allow-net'] : []),
       fileURLToPath(programUrl('tool-process-main')),
     ],
-    memoryLimit(memoryMb) + restMb + (mayAct ? threadsMb : 0),
+    { memoryMb: memoryLimit(memoryMb) + restMb + (mayAct ? threadsMb : 0) },
   );
 }
 
@@ -72,16 +73,39 @@ const restMb = 768;
 // Each thread takes 512 MiB for code, most of it never used, and without it the whole process ends. Room for four.
 const threadsMb = 4 * 576;
 
+/** The most that a program may have. */
+export interface ProcessLimits {
+  /** Of one process. */
+  readonly memoryMb: number;
+  /** Processes and threads, with all others of the user. Default: as many as the system has, and 4,096 more. */
+  readonly tasks?: number;
+}
+
 /**
- * Memory outside of the heap has no limit of Node's, and a crash must not fill the disk with what was in it. Where the system can see to
- * it, the program ends with this process, also when this one is killed and cannot.
+ * Memory outside of the heap has no limit of Node's, and a crash must not fill the disk with what was in it; programs that start programs
+ * must not take the machine. Where the system can see to it, the program ends with this process, also when this one is killed and cannot.
  */
-export function limitMemory(command: Command, limitMb: number): Command {
+export function limitProcess(command: Command, { memoryMb, tasks = countTasks() + 4_096 }: ProcessLimits): Command {
   if (process.platform !== 'linux') return command;
-  // A smaller limit that is in force already cannot be raised, and need not be.
+  // A smaller limit that is in force already cannot be raised, and need not be. Shells differ in what they call the one of processes.
   // The shell adds variables of its own.
-  const limit = `unset PWD OLDPWD SHLVL; ulimit -c 0 2>/dev/null; ulimit -d ${limitMb * 1024} 2>/dev/null`;
+  const limits = [
+    'unset PWD OLDPWD SHLVL',
+    'ulimit -c 0 2>/dev/null',
+    `ulimit -d ${memoryMb * 1024} 2>/dev/null`,
+    `{ ulimit -u ${tasks} || ulimit -p ${tasks}; } 2>/dev/null`,
+  ];
   // Not every `setpriv` knows the option.
   const bind = 'setpriv --pdeathsig KILL true 2>/dev/null && exec setpriv --pdeathsig KILL "$0" "$@"';
-  return ['/bin/sh', '-c', `${limit}; ${bind}; exec "$0" "$@"`, ...command];
+  return ['/bin/sh', '-c', `${limits.join('; ')}; ${bind}; exec "$0" "$@"`, ...command];
+}
+
+/** Processes and threads of the whole system: the limit counts those of the user, which may be all of them. */
+function countTasks(): number {
+  try {
+    return Number(/\/(\d+)/.exec(readFileSync('/proc/loadavg', 'latin1'))?.[1] ?? 0);
+  } catch {
+    // There is no such file.
+    return 0;
+  }
 }

@@ -4,10 +4,10 @@ import { findProject, sandboxCommand } from './bubblewrap.ts';
 import { childLimits } from './call-messages.ts';
 import type { MetadataForm } from './check-metadata.ts';
 import { commandLanguage } from './command-language.ts';
-import { ProcessGroups } from './launch-process.ts';
 import type { PinnedTool } from './pinned-tool.ts';
-import { limitMemory, programMemoryLimit } from './process-command.ts';
+import { limitProcess, programMemoryLimit } from './process-command.ts';
 import { processFailure } from './process-failure.ts';
+import { ProcessGroups } from './process-groups.ts';
 import type { ProgramCall, ToolLanguage } from './program-call.ts';
 import { createPythonLanguage } from './python-language.ts';
 import { type ProgramEnd, runProgram } from './run-program.ts';
@@ -44,7 +44,7 @@ export function createProgramRunner(
     const sandbox = sandboxed ? await findSandbox(tool) : undefined;
     const sha256 = await options.verify(tool);
     const call = await language.prepare(tool, input, sha256);
-    const limited = limitMemory(call.command, programMemoryLimit(options.memoryMb));
+    const limited = limitProcess(call.command, { memoryMb: programMemoryLimit(options.memoryMb) });
     const command = sandbox === undefined ? limited : sandboxCommand(sandbox, limited, visibleFolders(call, tool));
     return { ...call, command };
   }

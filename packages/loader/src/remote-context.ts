@@ -1,6 +1,7 @@
 import { copyJson, type Deadline, HoldfastError, type Outcome, type ToolContext } from '@holdfast/core';
 import type { ChildMessage, HostMessage } from './call-messages.ts';
 import type { HostRequests } from './host-requests.ts';
+import { limitProgress } from './remarks.ts';
 import { createRemoteFilesystem } from './remote-filesystem.ts';
 
 /** What a tool has of its context outside of the host's process. To read what else a call always has throws `context.absent`. */
@@ -10,6 +11,7 @@ export type RemoteContext = Pick<
 >;
 
 const maxProgressLength = 10_000;
+const beatMs = 100;
 
 /** Frozen, and its functions are bound: tools take their context apart. Reading what is absent throws HoldfastError `context.absent`. */
 export function createRemoteContext(
@@ -20,6 +22,9 @@ export function createRemoteContext(
   const { call, callId, idempotencyKey } = message;
   const remainingMs = message.remainingMs ?? Number.POSITIVE_INFINITY;
   const { signal, close } = endAfter(remainingMs);
+  const hasRoom = limitProgress();
+  let isTold = true;
+  let nextBeatMs = 0;
   const context: RemoteContext = {
     callId,
     idempotencyKey,
@@ -36,10 +41,18 @@ export function createRemoteContext(
     begin: async () => undefined,
     progress(text) {
       requests.checkOpen();
-      send({ type: 'progress', call, message: String(text).slice(0, maxProgressLength) });
+      // The host keeps what it is told, so that there has to be an end to it.
+      if (!isTold) return;
+      const message = String(text).slice(0, maxProgressLength);
+      isTold = hasRoom(message);
+      send({ type: 'progress', call, message: isTold ? message : '(further progress of this call is left out)' });
     },
     beat() {
       requests.checkOpen();
+      // One sign of life is as good as many.
+      const nowMs = performance.now();
+      if (nowMs < nextBeatMs) return;
+      nextBeatMs = nowMs + beatMs;
       send({ type: 'beat', call });
     },
   };

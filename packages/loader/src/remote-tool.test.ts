@@ -235,6 +235,15 @@ test('more remarks than can be taken end the process', async () => {
   expect(context.told).toHaveLength(100_000);
 });
 
+test('more progress than the program on the other side ever sends ends the process', async () => {
+  const { child, begin, context } = setUp();
+  const running = begin();
+  const message = 'x'.repeat(10_000);
+  for (let count = 0; count < 300; count += 1) child.say({ type: 'progress', call: 1, message });
+  await expect(running).rejects.toMatchObject({ code: 'tool.process.flood' });
+  expect(context.told.length).toBeLessThan(210);
+});
+
 test('more printing than can be taken ends the process', async () => {
   const { child, begin } = setUp();
   const running = begin();

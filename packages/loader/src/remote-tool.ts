@@ -5,6 +5,7 @@ import type { PinnedTool } from './pinned-tool.ts';
 import { PrintedText } from './printed-text.ts';
 import { describeEnd, processFailure } from './process-failure.ts';
 import { readAnswer } from './read-answer.ts';
+import { Remarks } from './remarks.ts';
 import { answerRequest, RequestServer } from './request-server.ts';
 import { toCallMessage, type VerifiedTool } from './to-call-message.ts';
 import type { ChildEnd, LaunchChild, ToolChild } from './tool-child.ts';
@@ -28,15 +29,13 @@ interface CurrentCall {
   /** Of requests that are under way. */
   readonly pending: Set<number>;
   pendingBytes: number;
-  /** Messages that ask for nothing. */
-  remarks: number;
+  readonly remarks: Remarks;
   /** Ends the call; only the first time counts. */
   settle(end: { readonly value: unknown } | { readonly reason: unknown }): void;
 }
 
 // The program on the other side never goes beyond: whoever does has taken its place.
 const maxPending = 64;
-const maxRemarks = 100_000;
 // Bytes on their way in one direction, beyond which no further message is taken.
 const maxHeldBytes = 32 * 1024 * 1024;
 
@@ -130,7 +129,7 @@ export class RemoteTool {
       requests: new RequestServer(context),
       pending: new Set(),
       pendingBytes: 0,
-      remarks: 0,
+      remarks: new Remarks(),
       settle: (end) => {
         signal.removeEventListener('abort', abort);
         this.#current = undefined;
@@ -195,7 +194,7 @@ export class RemoteTool {
         this.#serve(current, message, body);
         return;
       case 'progress':
-        if (this.#remark(current)) tell(() => current.context.progress(message.message));
+        if (this.#remark(current, message.message)) tell(() => current.context.progress(message.message));
         return;
       case 'beat':
         if (this.#remark(current)) tell(() => current.context.beat());
@@ -207,9 +206,8 @@ export class RemoteTool {
   }
 
   /** False when there have been too many. */
-  #remark(current: CurrentCall): boolean {
-    current.remarks += 1;
-    if (current.remarks <= maxRemarks) return true;
+  #remark({ remarks }: CurrentCall, progress?: string): boolean {
+    if (remarks.add(progress)) return true;
     this.#kill(processFailure(this.tool, 'flood', 'sent more messages than can be taken'));
     return false;
   }

@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { type Clock, describeThrown } from '@holdfast/core';
 import { withoutInherited } from './inherited-descriptors.ts';
-import { killGroup, type ProcessGroups } from './launch-process.ts';
 import { PrintedText } from './printed-text.ts';
 import type { Command } from './process-command.ts';
+import type { ProcessGroups } from './process-groups.ts';
+import { tagName } from './tagged-programs.ts';
 
 /** One run of a program. */
 export interface ProgramRun {
@@ -42,18 +44,18 @@ const settleMs = 1_000;
 const maxLastWords = 8_192;
 
 /**
- * Runs a program to its end as the leader of a process group of its own, without a descriptor of this process. The group is killed when
- * the program ends, too.
+ * Runs a program to its end as the leader of a process group of its own, without a descriptor of this process. When it ends, what it
+ * has started is killed.
  */
 export function runProgram(run: ProgramRun): Promise<ProgramEnd> {
   const { command, environment, input, signal, maxOutputBytes, groups, clock } = run;
   if (signal.aborted) return Promise.resolve({ type: 'aborted', reason: signal.reason });
   const { promise, resolve } = Promise.withResolvers<ProgramEnd>();
-  const child = start(command, environment);
+  const tag = randomUUID();
+  const child = start(command, { ...environment, [tagName]: tag });
   if ('type' in child) return Promise.resolve(child);
   const { pid, stdin, stdout, stderr } = child;
-  if (pid !== undefined) groups.add(pid);
-  let isAlive = pid !== undefined;
+  if (pid !== undefined) groups.add(pid, tag);
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   let lastWords = Buffer.alloc(0);
@@ -62,10 +64,7 @@ export function runProgram(run: ProgramRun): Promise<ProgramEnd> {
   let cancelTimer: () => void = () => undefined;
 
   function kill(): void {
-    if (!isAlive || pid === undefined) return;
-    isAlive = false;
-    killGroup(pid);
-    groups.delete(pid);
+    if (pid !== undefined) groups.end(pid);
   }
   // Only the first time counts; later ones find everything done.
   function end(how: ProgramEnd): void {
@@ -95,7 +94,7 @@ export function runProgram(run: ProgramRun): Promise<ProgramEnd> {
   child.on('exit', (code, by) => {
     const finish = (): void =>
       end({ type: 'exited', code, signal: by, output: Buffer.concat(chunks), lastWords: lastWords.toString('utf8') });
-    // What it has started is in its group, and does not end with it.
+    // What it has started does not end with it.
     kill();
     child.on('close', finish);
     cancelTimer = clock.after(settleMs, finish);

@@ -1,9 +1,10 @@
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findProject, sandboxCommand } from './bubblewrap.ts';
-import { launchProcess, ProcessGroups } from './launch-process.ts';
+import { launchProcess } from './launch-process.ts';
 import type { PinnedTool } from './pinned-tool.ts';
 import { programUrl, toolCommand } from './process-command.ts';
+import { ProcessGroups } from './process-groups.ts';
 import { createSandboxFinder } from './sandbox-finder.ts';
 import { toolEnvironment } from './tool-environment.ts';
 import { createToolPool, type RemoteRunnerOptions } from './tool-pool.ts';
@@ -15,9 +16,9 @@ export interface SandboxRunnerOptions extends RemoteRunnerOptions {
 }
 
 /**
- * Runs each tool in a process of its own as `createSubprocessRunner` does, within a sandbox of bubblewrap: without network, with
- * every file read-only and the user's home, temporary files and sockets out of sight but for the tool's own project. Where the machine
- * has no sandbox, every call is refused with `tool.isolation.unavailable`.
+ * Runs each tool in a process of its own as `createSubprocessRunner` does, within a sandbox of bubblewrap: without network, and with no
+ * files in sight but those of the system's programs and of the tool's own project, read-only. Where the machine has no sandbox, every
+ * call is refused with `tool.isolation.unavailable`.
  */
 export function createSandboxRunner(options: SandboxRunnerOptions): ToolRunner {
   const groups = new ProcessGroups();

@@ -85,6 +85,8 @@ test('a process has its own environment, group and descriptors, and no more than
     const source = `
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { getPriority, setPriority } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 const attempt = (run) => { try { run(); return 'done'; } catch (error) { return error.code; } };
@@ -94,6 +96,10 @@ const startThreads = async (count) => {
   await Promise.all(threads.map((thread) => thread.terminate()));
   return 'done';
 };
+const listen = (path) => new Promise((resolve) => {
+  const server = createServer().on('error', ({ code }) => resolve(code));
+  server.listen(path, () => server.close(() => resolve('done')));
+});
 export async function run({ file }) {
   return {
     pid: process.pid,
@@ -104,6 +110,9 @@ export async function run({ file }) {
     start: attempt(() => execFileSync('/bin/true')),
     threads: await startThreads(4).catch((error) => error.code),
     signal: attempt(() => process.kill(process.ppid, 'SIGTERM')),
+    priority: attempt(() => setPriority(process.ppid, getPriority(process.ppid) + 1)),
+    socket: await listen(file + '.sock'),
+    handle: process.stdout._handle.constructor === undefined ? 'none' : new process.stdout._handle.constructor(1).bind(file + '.pipe'),
     debug: typeof process._debugProcess + typeof process._kill,
     v8: attempt(() => setFlagsFromString('--no-flush-bytecode')),
     v8Again: attempt(() => process.getBuiltinModule('v8').setFlagsFromString('--no-flush-bytecode')),
@@ -125,14 +134,20 @@ export async function run({ file }) {
       expect(environment).toContain('TEST_PASSED');
       expect(environment).not.toContain('HOLDFAST_TEST_SECRET');
       expect(environment).not.toContain('HOME');
-      expect(seen).toMatchObject({ signal: 'EPERM', debug: 'undefinedundefined', binding: 'ERR_ACCESS_DENIED' });
+      expect(seen).toMatchObject({
+        signal: 'EPERM',
+        priority: 'EPERM',
+        debug: 'undefinedundefined',
+        binding: 'ERR_ACCESS_DENIED',
+      });
     }
     const refused = 'ERR_ACCESS_DENIED';
     expect(reader).toMatchObject({ write: refused, start: refused, threads: refused, native: 'ERR_DLOPEN_DISABLED' });
     // What Node's own permissions leave open.
-    expect(reader).toMatchObject({ v8: refused, v8Again: refused, sqlite: 'none', report: refused });
-    expect(writer).toMatchObject({ v8: 'done', v8Again: 'done', sqlite: 'there', report: 'done' });
-    expect(existsSync(join(testFolder(), 'state'))).toBe(false);
+    expect(reader).toMatchObject({ v8: refused, v8Again: refused, sqlite: 'none', report: refused, socket: 'EACCES' });
+    expect(reader).not.toMatchObject({ handle: 0 });
+    expect(writer).toMatchObject({ v8: 'done', v8Again: 'done', sqlite: 'there', report: 'done', socket: 'done' });
+    for (const made of ['', '.sock', '.pipe']) expect(existsSync(join(testFolder(), `state${made}`))).toBe(false);
     expect(writer).toMatchObject({ write: 'done', start: 'done', threads: 'done', native: 'ERR_DLOPEN_FAILED' });
   } finally {
     closeSync(descriptor);
@@ -210,7 +225,8 @@ test('a process in which a call has left something running is not used again, an
 });
 
 test('what is over within a few turns of the loop has not been left running', async () => {
-  const tool = writeTool('export function run() { setImmediate(() => {}); return process.pid; }');
+  const tool = writeTool(`import { spawnSync } from 'node:child_process';
+export function run() { setImmediate(() => {}); spawnSync('true'); return process.pid; }`);
   const subprocess = runner({ clock: testClock() });
   const first = await subprocess.run(tool, {}, testContext());
   expect(await subprocess.run(tool, {}, testContext())).toBe(first);

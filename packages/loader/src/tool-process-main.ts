@@ -1,5 +1,6 @@
 import { Socket } from 'node:net';
-import { catchStrays, forbidSignals, forbidTraces } from './guard-process.ts';
+import { catchStrays, forbidSignals, forbidSocketFiles, forbidTraces } from './guard-process.ts';
+import { createProgramFinder } from './tagged-programs.ts';
 import { ToolServer } from './tool-server.ts';
 
 // The program of a process in which a tool runs. The host is at the other end of descriptor 3.
@@ -11,9 +12,11 @@ for (const stream of streams) stream.on('error', () => undefined);
 const server = new ToolServer({
   send: (frame) => void socket.write(frame),
   hold: (held) => void (held ? socket.ref() : socket.unref()),
+  leavesPrograms: process.permission?.has('child') === true ? createProgramFinder() : () => false,
 });
 forbidSignals();
 forbidTraces();
+forbidSocketFiles(socket);
 catchStrays((thrown) => server.crash(thrown));
 process.on('beforeExit', () => server.stall());
 socket.on('data', (chunk) => server.receive(chunk));

@@ -16,6 +16,8 @@ export interface HostChannel {
   send(frame: Uint8Array): void;
   /** Whether the channel keeps this program alive when there is nothing else to do. */
   hold(held: boolean): void;
+  /** Whether a program runs that the tool has started. */
+  leavesPrograms(): boolean;
 }
 
 type CallMessage = Extract<HostMessage, { readonly type: 'call' }>;
@@ -109,7 +111,8 @@ export class ToolServer {
   }
 
   #isIdle(): boolean {
-    return process.getActiveResourcesInfo().length <= (this.#restingResources ?? 0);
+    const isResting = process.getActiveResourcesInfo().length <= (this.#restingResources ?? 0);
+    return isResting && !this.#channel.leavesPrograms();
   }
 
   /** What a call has closed may take a few turns to be gone. What stays longer is not waited for: the host ends this program. */

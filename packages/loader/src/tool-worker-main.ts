@@ -8,6 +8,8 @@ if (port !== null) {
   const server = new ToolServer({
     send: (frame) => port.postMessage(frame),
     hold: (held) => void (held ? port.ref() : port.unref()),
+    // Its programs are those of the host.
+    leavesPrograms: () => false,
   });
   forbidSignals();
   catchStrays((thrown) => server.crash(thrown));

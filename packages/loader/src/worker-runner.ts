@@ -7,7 +7,8 @@ import type { ToolRunner } from './tool-runner.ts';
 /**
  * Runs each tool in a thread of its own: a tool that loops for ever, ends its process, fills its heap or changes its globals is no
  * harm to the host. It is the same process all the same: what blocks outside of JavaScript is not stopped (a call counts as ended
- * when its thread has), a crash of native code takes the host with it, and files, network and other processes are open to it.
+ * when its thread has), a crash of native code or a signal takes the host with it, and files, network and other processes are open to
+ * it: it is for code that is trusted as the host's own.
  */
 export function createWorkerRunner(options: RemoteRunnerOptions): ToolRunner {
   return createToolPool(
