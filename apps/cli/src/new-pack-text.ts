@@ -7,7 +7,7 @@ export function toPackFiles(project: NewPackage): ReadonlyMap<string, string> {
     ...toPackageFiles(project, {
       kind: 'pack',
       description: 'Policies for Holdfast: texts stay short, and some tools run once.',
-      scripts: { check: 'holdfast pack check' },
+      scripts: { check: 'holdfast pack check .' },
       dependencies: { valibot: '^1.0.0' },
       devDependencies: ['holdfast', '@holdfast/testing'],
     }),
