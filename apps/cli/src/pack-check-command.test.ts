@@ -64,7 +64,7 @@ test('a good pack is checked in its folder, with its rules and what they cost', 
   expect(stdout).toMatch(
     /^Pack careful 1\.2\.3 {2}Some tools are not called\.\nsrc\/index\.ts, cases of test\/cases\.ts\n/,
   );
-  expect(stdout).toMatch(/\nthe pack +7 passed +0 failed +0 skipped\n/);
+  expect(stdout).toMatch(/\nthe pack +9 passed +0 failed +0 skipped\n/);
   expect(stdout).toMatch(/\nstrict +\d+ passed +0 failed +1 skipped\n/);
   expect(stdout).toMatch(/\nnot-called +1 +0 +3 +[\d.]+ µs\n/);
   expect(stdout).toContain(

@@ -11,8 +11,9 @@ Examples:
   $ holdfast pack check @acme/holdfast-git-safety --cases test/git-safety.ts
 
 Runs the sources (src/index.ts) where there are any, and the cases that cases.ts, src/cases.ts or test/cases.ts exports as \`cases\`.
-Checked is what every pack has to hold to: it says what it is, its presets make policies, options that there are not are refused, every
-rule lets something through and refuses something, random options and arguments get an answer, no timer is left. What a check costs is
+Checked is what every pack has to hold to: it says what it is, its package runs nothing when it is installed, its presets make policies,
+options that there are not are refused, every rule lets something through and refuses something, also with arguments left out, random
+options and arguments get an answer, no timer is left. What a check costs is
 that of this machine. Exits with 1 when a check fails. A pack runs with your rights: without a name, the one in this folder has to be
 trusted first.`;
 
