@@ -8,7 +8,7 @@ import { type Ended, runHere } from './test-program.ts';
 /** A provider whose model writes a file that runs by itself, which is asked about. Leaves a file beside it whenever a model is made. */
 const provider = `import { writeFileSync } from 'node:fs';
 const parts = [
-  { type: 'tool-call', toolCallId: 'one', toolName: 'write_file', input: '{"path":"package.json","content":"{}"}' },
+  { type: 'tool-call', toolCallId: 'one', toolName: 'write_file', input: '{"path":".envrc","content":""}' },
   { type: 'finish', finishReason: { unified: 'tool-calls' }, usage: {} },
 ];
 const done = [{ type: 'text-delta', id: '1', delta: 'Done.' }, { type: 'finish', finishReason: { unified: 'stop' }, usage: {} }];
@@ -61,6 +61,22 @@ test('a log names no model: the package of one that this user never named is ask
   expect(await hasRun(folder)).toBe(false);
   expect(await type(folder, ['resume', '--unattended'])).toMatchObject({ exitCode: 0 });
   expect(await hasRun(folder)).toBe(true);
+});
+
+test('a folder that calls itself as the package of a model is found code, too', async () => {
+  const own = {
+    'package.json': toManifest('1.0.0'),
+    'main.mjs': provider.replace('./it.ran', './node_modules/@acme/models/it.ran'),
+  };
+  await using folder = await createFolder({ ...files, ...own });
+  await type(folder, ['run', 'Clean.', ...model, '--suspend']);
+  await hasRun(folder);
+  const other = join(toUserFolder(folder.path), 'other');
+  expect(await type(folder, ['resume', '--unattended'], other)).toMatchObject({
+    exitCode: 4,
+    stderr: expect.stringMatching(/ {2}main\.mjs\n {2}package @acme\/models 1\.0\.0\n {2}package\.json\n/),
+  });
+  expect(await hasRun(folder)).toBe(false);
 });
 
 test.each([{ yes: ['--trust'] }, { yes: model }])('the model of a log runs with $yes', async ({ yes }) => {
