@@ -178,17 +178,33 @@ test('RCT-20: a value below the minimum does not reach the tool; place and messa
   expect(gold.runs).toEqual([]);
 });
 
-test('a submit beside other calls waits for them', async () => {
-  const { gold, predictor } = setUp([calls(submit(), call('gold', { player: 1 }), call('boom'))]);
+test('a submit waits for the calls before it, and those behind it are not run', async () => {
+  const asked = calls(call('gold', { player: 1 }), submit(), call('gold', { player: 2 }), submit());
+  const { gold, predictor } = setUp([asked]);
   const { reason, output, history, calls: made } = await predictor.run(input);
   expect({ reason, output }).toEqual({ reason: 'submit', output: right });
   expect(gold.runs).toHaveLength(1);
-  expect(made.map(({ id }) => id)).toEqual(['call_0_1', 'call_0_2']);
-  expect(toolMessages(history).map(({ callId, success }) => [callId, success])).toEqual([
-    ['call_0_0', true],
-    ['call_0_1', true],
-    ['call_0_2', false],
+  expect(made.map(({ id, outcome }) => [id, outcome?.kind])).toEqual([
+    ['call_0_0', 'ok'],
+    ['call_0_2', undefined],
   ]);
+  expect(toolMessages(history).map(({ callId, success, text }) => [callId, success, text.slice(0, 8)])).toEqual([
+    ['call_0_0', true, expect.anything()],
+    ['call_0_1', true, 'Submitte'],
+    ['call_0_2', false, 'Not run:'],
+    ['call_0_3', false, 'Not run:'],
+  ]);
+});
+
+test('a dangerous call behind a submit withholds no answer; one behind a submit that was refused is asked about', async () => {
+  const policies = [definePolicy({ name: 'ask', check: () => ask('Why?') })];
+  const behind = call('gold', { player: 1 });
+  expect(await setUp([calls(submit(), behind)], { policies }).predictor.run(input)).toMatchObject({
+    reason: 'submit',
+    output: right,
+  });
+  const refused = setUp([calls(submit({ answer: '100' }), behind)], { policies });
+  expect(await refused.predictor.run(input)).toMatchObject({ reason: 'suspended' });
 });
 
 test('a message without a call is answered, and counts', async () => {
@@ -351,7 +367,7 @@ test('a call that a person has to answer for suspends the run, which goes on in 
   const session = createSession();
   const asking = definePolicy({ name: 'asking', check: () => ask('Somebody has to look.') });
   const script = [
-    calls(call('gold', { player: 1 }, 'p'), submit(), call('gold', { player: 2 })),
+    calls(call('gold', { player: 1 }, 'p'), call('gold', { player: 2 }), submit()),
     calls(call('gold', { player: 3 })),
   ];
   const options = { session, policies: [asking] };
@@ -361,7 +377,7 @@ test('a call that a person has to answer for suspends the run, which goes on in 
     reason: 'suspended',
     calls: [
       { id: 'p', text: 'Waits for the answer of a person.' },
-      { id: 'call_0_2', text: 'Waits for a call before it.' },
+      { id: 'call_0_1', text: 'Waits for a call before it.' },
     ],
     iterations: 1,
     requests: 1,
@@ -376,7 +392,7 @@ test('a call that a person has to answer for suspends the run, which goes on in 
   const again = await after.predictor.resume(state);
   expect(again).toMatchObject({
     reason: 'suspended',
-    calls: [{ id: 'p', outcome: { kind: 'ok' } }, { id: 'call_0_2' }],
+    calls: [{ id: 'p', outcome: { kind: 'ok' } }, { id: 'call_0_1' }],
   });
   if (again.reason !== 'suspended') return;
   state = JSON.parse(JSON.stringify(again.state));
@@ -385,7 +401,7 @@ test('a call that a person has to answer for suspends the run, which goes on in 
   expect(done).toMatchObject({ reason: 'submit', output: right, iterations: 1, requests: 1 });
   expect(done.calls.map(({ id, outcome }) => [id, outcome?.kind])).toEqual([
     ['p', 'ok'],
-    ['call_0_2', 'denied'],
+    ['call_0_1', 'denied'],
   ]);
   expect(after.gold.runs.map(({ player }) => player)).toEqual([1]);
 });

@@ -74,7 +74,7 @@ test('of two submits in one message the first counts, and the other is told so',
   expect(output).toEqual(right);
   expect(toolMessages(history).map(({ success, text }) => [success, text])).toEqual([
     [true, 'Submitted.'],
-    [false, 'Not needed: the answer was submitted before.'],
+    [false, 'Not run: the answer was submitted before.'],
   ]);
 });
 

@@ -63,7 +63,8 @@ function expectNative(script: readonly Turn[], maxIterations: number): Expected 
     requests += 1;
     const submitted = calls.indexOf('submit');
     for (const [index, kind] of calls.entries()) {
-      const runs = kind === 'gold' && !forced && index < maxCalls;
+      const isOver = submitted !== -1 && index > submitted;
+      const runs = kind === 'gold' && !forced && !isOver && index < maxCalls;
       if (runs) players.push(playerOf(at, index));
       told.push(runs || (kind === 'submit' && index === submitted));
     }

@@ -1,7 +1,9 @@
 // npm run registry: serves the packages of this checkout to npm, on this machine only, until Ctrl-C. What is published there is gone then.
+import { spawnSync } from 'node:child_process';
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { packAll } from './pack.ts';
 import { readPackages } from './packed-package.ts';
 import { startRegistry } from './registry.ts';
@@ -12,6 +14,17 @@ const port = Number(wanted);
 if (!/^\d{1,5}$/.test(wanted) || port > 65_535) {
   console.error(`PORT is \`${wanted}\`, and must be a number up to 65535. Without it, 4873 is taken.`);
   process.exit(2);
+}
+const root = fileURLToPath(new URL('../../', import.meta.url));
+console.log('Building the packages ...');
+const { status, error, stdout, stderr } = spawnSync('npm', ['run', 'build'], {
+  cwd: root,
+  encoding: 'utf8',
+  shell: process.platform === 'win32',
+});
+if (status !== 0) {
+  console.error(`${stdout}${stderr}The build failed${error === undefined ? '' : `: ${error.message}`}.`);
+  process.exit(1);
 }
 const folder = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-registry-')));
 try {

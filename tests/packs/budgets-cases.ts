@@ -83,6 +83,8 @@ export const cases: PackCases = {
       title: 'calls and bytes',
       config: { maxCalls: 4, maxBytes: 10, bytes: { append_log: { argument: 'entry.lines', result: 'written' } } },
       ...world,
+      // Nothing to write takes nothing.
+      different: ['missing'],
       cases: [
         { after: [note, note, note], call: note, answer: 'allow' },
         { after: [note, failed(note), note, note, note], call: note, answer: 'deny', reason: '0 of 4 left' },
@@ -133,6 +135,8 @@ export const cases: PackCases = {
         tokens: { ask_model: { amount: 400, argument: 'maxTokens', result: 'usage.total' }, look_up: { amount: 1 } },
       },
       ...world,
+      // Then `amount` counts.
+      different: ['missing'],
       cases: [
         { call: note, answer: 'allow' },
         { after: [ask({}), ask({})], call: ask({ maxTokens: 200 }), answer: 'allow' },

@@ -38,7 +38,8 @@ export const cases: PackCases = {
       title: 'hosts',
       preset: 'strict',
       config: { hosts },
-      // A host in capitals is the same host, and what stands after it is for the server.
+      // A host in capitals is the same host, and what stands after it is for the server. Without a method it is a GET.
+      different: ['missing'],
       cases: [
         ...answers('allow', ['https://example.org/a', 'https://EXAMPLE.org./', 'https://a.example.net/']),
         ...answers('deny', [...notPublic, ...malformed, 'https://example.com/', 'https://example.net/']),

@@ -1,8 +1,11 @@
 #!/usr/bin/env node
-// The program is imported only after this look: an older Node.js cannot even link it, and would say so in riddles.
-const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-if (major < 22 || (major === 22 && minor < 18)) {
-  console.error(`holdfast needs Node.js 22.18 or later, and this is ${process.versions.node}.`);
+// The program is imported only after this look: another runtime, or an older Node.js, cannot even link it, and would say so in riddles.
+const { node, bun, deno } = process.versions;
+const other = bun === undefined ? deno && `Deno ${deno}` : `Bun ${bun}`;
+const [major = 0, minor = 0] = node.split('.').map(Number);
+if (other !== undefined || major < 22 || (major === 22 && minor < 18)) {
+  const hint = other === undefined ? '' : ' Start it with `npx holdfast`, or with `bunx holdfast` without `--bun`.';
+  console.error(`holdfast needs Node.js 22.18 or later, and this is ${other ?? node}.${hint}`);
   process.exit(1);
 }
 await import('./main.ts');

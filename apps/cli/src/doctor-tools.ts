@@ -3,7 +3,7 @@ import { describeThrown } from '@holdfast/core';
 import { compareLock, isRegistryCurrent, type LockState } from '@holdfast/loader';
 import { formatCount } from './call-line.ts';
 import { toPrintable } from './terminal-text.ts';
-import { findLock, findToolsFolder, lockName, openToolset } from './toolset.ts';
+import { describeGoneLock, findLock, findToolsFolder, lockName, openToolset } from './toolset.ts';
 
 /** A tools folder as a run would find it. */
 export interface FolderState {
@@ -43,7 +43,7 @@ export async function examineTools(
     const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
     state = { ...state, found: true, good: folderTools.length, errors, warnings: diagnostics.length - errors };
     const lock = await findLock(folder.path);
-    if (lock === undefined) return { state, problems: [] };
+    if (lock === undefined) return { state, problems: [(await describeGoneLock(folder.path)) ?? []].flat() };
     const below = relative(directory, lock);
     const path = below.startsWith('..') ? lock : below;
     state = { ...state, lock: { path, tools: null, unlockable: 0, registered: false } };

@@ -165,6 +165,7 @@ export function reportProblems(equipment: Equipment, host: Host): void {
   const { settings, toolset, leftOut, oddities, unknownNames, environment } = equipment;
   reportUnused(environment, host);
   if (settings.untrusted.length > 0) host.stderr.write(describeLeftOut(settings.untrusted));
+  if (toolset.lockGone !== undefined) host.stderr.write(`warning: ${toolset.lockGone} (tools.lock.missing)\n`);
   for (const diagnostic of toolset.diagnostics)
     host.stderr.write(`${formatDiagnostic(diagnostic, { folder: toolset.folder.name })}\n`);
   for (const { message, code } of leftOut) host.stderr.write(`left out: ${toPrintable(message)} (${code})\n`);

@@ -3,6 +3,7 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type CodeFiles, readCodeFiles } from '@holdfast/loader';
 import { findConfig } from '@holdfast/registry/node';
+import { packagesOfModel } from './model-packages.ts';
 import { defaultFolder, findLock } from './toolset.ts';
 import type { TrustedFolder } from './trust-store.ts';
 import { isFile, isFolder } from './workspace.ts';
@@ -30,13 +31,15 @@ export interface CodeState {
   readonly code: CodeFiles;
 }
 
-/** The configuration of a folder, with the files, packages and tools folder that its text names: they are asked about at once. */
+/** The configuration of a folder, with the files, packages, models and tools folder that its text names: they are asked about at once. */
 export async function findConfigCode(directory: string, named?: string): Promise<FoundCode | undefined> {
   const path = await findConfig(directory, named);
   if (path === undefined || !(await isFile(path))) return undefined;
   const source = await readFile(path, 'utf8');
   const folder = dirname(path);
-  const specifiers = listLiterals(source).flatMap((literal) => toSpecifier(literal, folder) ?? []);
+  const specifiers = listLiterals(source).flatMap((literal) =>
+    [toSpecifier(literal, folder) ?? [], packagesOfModel(literal)].flat(),
+  );
   const [, , tools] = /\btools['"]?\s*:\s*(['"`])([^'"`\n]+)\1/.exec(source) ?? [];
   const toolsPath = tools === undefined ? undefined : resolve(folder, tools);
   return {

@@ -194,6 +194,37 @@ test('what is locked runs, what is not is told of and left out; without the lock
   expect((await run()).stdout).toContain('evil');
 });
 
+test('a lock that was removed is told of, as long as there is a registry that was made with it', async () => {
+  await using folder = await createFolder({ ...files, 'script.json': script('shout') });
+  await lock(folder);
+  await runHere(jsonRun, { directory: folder.path });
+  await rm(join(folder.path, 'holdfast.lock'));
+  const gone = '`holdfast.lock` is gone: there was one when tools of this folder were last loaded.';
+  for (const argv of [jsonRun, ['list']])
+    expect((await runHere(argv, { directory: folder.path })).stderr).toContain(`warning: ${gone}`);
+  expect(await runHere(['doctor'], { directory: folder.path })).toMatchObject({
+    exitCode: 1,
+    stdout: expect.stringContaining(`problem: ${gone}`),
+  });
+  await rm(join(folder.path, '.holdfast/registry.json'));
+  expect((await runHere(jsonRun, { directory: folder.path })).stderr).toBe('');
+});
+
+test('a folder without a tool is not locked, and one that was emptied costs no lock', async () => {
+  await using folder = await createFolder(files);
+  await lock(folder);
+  const before = await readFile(join(folder.path, 'holdfast.lock'), 'utf8');
+  for (const name of ['shout', 'plain']) await rm(join(folder.path, `plugins/${name}.mjs`));
+  const emptied = await lock(folder);
+  expect(emptied).toMatchObject({ exitCode: 2, stdout: '' });
+  expect(emptied.stderr).toMatch(/no tool in `\.\/plugins` to lock.*`--accept plain`, `--accept shout`/s);
+  expect(await readFile(join(folder.path, 'holdfast.lock'), 'utf8')).toBe(before);
+  expect(await lock(folder, '--check')).toMatchObject({ exitCode: 1 });
+  expect(await lock(folder, '--accept', 'plain', '--accept', 'shout')).toMatchObject({ exitCode: 0 });
+  await using empty = await createFolder({ 'plugins/notes.txt': '' });
+  expect(await lock(empty)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('`holdfast new tool NAME`') });
+});
+
 test('what is said of a tool that differs names the command for its folder', async () => {
   const own = { 'my tools/shout.mjs': toTool('shout', 'return 1;') };
   await using folder = await createFolder(own);

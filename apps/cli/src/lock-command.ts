@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { HoldfastError } from '@holdfast/core';
 import {
   type ComparedPlugin,
   type ComparedTool,
@@ -15,7 +16,7 @@ import { comparePlugins, formatPluginChanges, formatPlugins } from './lock-plugi
 import { countStates, formatChanges, formatComparison, type ShownChange, showChanges } from './lock-view.ts';
 import { type ConfigFlag, findFolder, readSettings, type Settings } from './settings.ts';
 import { toPrintable } from './terminal-text.ts';
-import { lockName, requireToolsFolder, type ToolsFolder } from './toolset.ts';
+import { lockName, requireToolsFolder, type ToolsFolder, toolFileEndings } from './toolset.ts';
 import { shortenPath } from './workspace.ts';
 
 export interface LockOptions {
@@ -58,6 +59,7 @@ export async function lockFolder(options: LockOptions, host: Host): Promise<Exit
   const shown = await Promise.all(
     chosen.tools.map(async (tool) => ({ tool, changes: comparison ? await showChanges(tool, comparison) : [] })),
   );
+  if (!check && accept.length === 0 && comparison !== undefined) demandTools(comparison, folder, plugins !== undefined);
   if (!check) {
     const all = accept.length === 0;
     await comparison?.accept(all ? undefined : chosen.tools.map(({ name }) => name));
@@ -108,6 +110,22 @@ export async function lockFolder(options: LockOptions, host: Host): Promise<Exit
   ].join(', ');
   host.stdout.write(`${[...lines, (ok ? colors.green : colors.red)(end)].join('\n')}\n`);
   return ok ? 0 : 1;
+}
+
+/** A lock without a tool, where there was one before or nothing else is locked, is rather a mistake. */
+function demandTools({ tools, diagnostics }: LockComparison, { name }: ToolsFolder, hasPlugins: boolean): void {
+  const isEmptied = tools.length > 0 && tools.every(({ state }) => state === 'gone');
+  if (!isEmptied && (tools.length > 0 || hasPlugins)) return;
+  // They say why there is no tool.
+  if (diagnostics.some(({ severity }) => severity === 'error')) return;
+  const hint = isEmptied
+    ? `Put the files back, or take each tool out of the lock: ${tools.map((tool) => `\`--accept ${tool.name}\``).join(', ')}.`
+    : `Tool files end in ${toolFileEndings}; \`holdfast new tool NAME\` makes one.`;
+  throw new HoldfastError(
+    'usage.folder_missing',
+    `There is no tool in \`${name}\` to lock${isEmptied ? ', and the lock has some: it stays as it is' : ''}.`,
+    { data: { reason: 'empty', hint } },
+  );
 }
 
 async function compareFolder(

@@ -7,7 +7,7 @@ export function toPackFiles(project: NewPackage): ReadonlyMap<string, string> {
     ...toPackageFiles(project, {
       kind: 'pack',
       description: 'Policies for Holdfast: texts stay short, and some tools run once.',
-      scripts: { check: 'holdfast pack check' },
+      scripts: { check: 'holdfast pack check .' },
       dependencies: { valibot: '^1.0.0' },
       devDependencies: ['holdfast', '@holdfast/testing'],
     }),
@@ -84,20 +84,23 @@ const cases = `import type { PackCases } from '@holdfast/testing';
 
 const mail = (text: string) => ({ tool: 'send_mail', input: { text } });
 
+/** Without a text, none is too long: that call means something else. */
+const tooLong = { title: 'too long', answer: 'deny', different: ['missing'] } as const;
+
 /** What each preset has to answer. Every rule has to let something through, and to refuse something. */
 export const cases: PackCases = {
   presets: {
     recommended: {
       cases: [
         { call: mail('Hello.'), answer: 'allow' },
-        { title: 'too long', call: mail('x'.repeat(10_001)), answer: 'deny', reason: '10000' },
+        { ...tooLong, call: mail('x'.repeat(10_001)), reason: '10000' },
         { title: 'a second mail', after: [mail('Hello.')], call: mail('And again.'), answer: 'allow' },
       ],
     },
     strict: {
       cases: [
         { call: mail('Hello.'), answer: 'allow' },
-        { title: 'too long', call: mail('x'.repeat(1_001)), answer: 'deny' },
+        { ...tooLong, call: mail('x'.repeat(1_001)) },
         { title: 'a second mail', after: [mail('Hello.')], call: mail('And again.'), answer: 'deny', reason: 'once' },
         { title: 'the first one failed', after: [{ ...mail('Hello.'), outcome: 'failed' }], call: mail('Now.'), answer: 'allow' },
       ],

@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createFolder, type TestFolder } from './test-folder.ts';
@@ -23,6 +23,21 @@ test.each(['pack', 'plugin'])('a new %s has a folder of its own', async (kind) =
     peerDependencies: { '@holdfast/core': '>=0 <1' },
   });
   expect(await readFile(join(folder.path, 'git-safety/src/index.ts'), 'utf8')).toContain('export const gitSafety: ');
+});
+
+test('a new pack passes its own check', async () => {
+  await using folder = await createFolder();
+  await run(folder, 'pack', 'git-safety');
+  const source = join(folder.path, 'git-safety/src/index.ts');
+  const installed = (await readFile(source, 'utf8')).replace(/(?<= from ')[^.'][^']*/g, (name) =>
+    import.meta.resolve(name),
+  );
+  await writeFile(source, installed);
+  const { exitCode, stdout } = await runHere(['pack', 'check', 'git-safety'], { directory: folder.path });
+  expect({ exitCode, stdout }).toEqual({
+    exitCode: 0,
+    stdout: expect.stringMatching(/ passed, 0 failed, 0 skipped\n$/),
+  });
 });
 
 test('as JSON it says what was written', async () => {

@@ -59,12 +59,12 @@ async function checkJson(argv: readonly string[], folder: string) {
 
 test('a good pack is checked in its folder, with its rules and what they cost', async () => {
   await using folder = await createFolder(good);
-  const { exitCode, stdout, stderr } = await check([], folder.path);
+  const { exitCode, stdout, stderr } = await check(['.'], folder.path);
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
   expect(stdout).toMatch(
     /^Pack careful 1\.2\.3 {2}Some tools are not called\.\nsrc\/index\.ts, cases of test\/cases\.ts\n/,
   );
-  expect(stdout).toMatch(/\nthe pack +7 passed +0 failed +0 skipped\n/);
+  expect(stdout).toMatch(/\nthe pack +9 passed +0 failed +0 skipped\n/);
   expect(stdout).toMatch(/\nstrict +\d+ passed +0 failed +1 skipped\n/);
   expect(stdout).toMatch(/\nnot-called +1 +0 +3 +[\d.]+ µs\n/);
   expect(stdout).toContain(
@@ -89,7 +89,7 @@ test('what is wrong with a pack is told, and is the end', async () => {
       check: 'names.at(0).length > 99 ? allow : deny("No \\u202e.")',
     }),
   });
-  const { exitCode, printed } = await checkJson([], folder.path);
+  const { exitCode, printed } = await checkJson(['.'], folder.path);
   expect(exitCode).toBe(1);
   const failed = printed.checks.filter(({ status }: { readonly status: string }) => status === 'failed');
   expect(failed.map(({ name }: { readonly name: string }) => name)).toEqual(
@@ -100,7 +100,7 @@ test('what is wrong with a pack is told, and is the end', async () => {
       'recommended: 2. `send {}`: allow',
     ]),
   );
-  const { stdout } = await check([], folder.path);
+  const { stdout } = await check(['.'], folder.path);
   expect(stdout).toContain('says that it is 1.2.4, and its package.json says 1.2.3');
   // What a terminal would obey is shown.
   expect(stdout).not.toContain('\u202e');
@@ -144,7 +144,7 @@ test.each<{ title: string; files: Record<string, string>; argv?: readonly string
       'src/index.ts': `${toPack('careful')}export const other = { ...carefulPack };\nexport { carefulPack as default };`,
     },
   },
-])('$title is checked', async ({ files, argv = [] }) => {
+])('$title is checked', async ({ files, argv = ['.'] }) => {
   await using folder = await createFolder(files);
   const { exitCode, printed } = await checkJson(argv, folder.path);
   expect({ exitCode, name: printed.name }).toEqual({ exitCode: 0, name: 'careful' });
@@ -214,7 +214,7 @@ test.each<{
   {
     title: 'no such file of cases',
     files: good,
-    argv: ['--cases', 'gone.ts'],
+    argv: ['.', '--cases', 'gone.ts'],
     code: 'usage.cases_missing',
     says: '`gone.ts` is no file',
   },
@@ -239,7 +239,7 @@ test.each<{
     exitCode: 1,
     says: 'package.json',
   },
-])('$title: $code', async ({ files, argv = [], code, exitCode = 2, says = '' }) => {
+])('$title: $code', async ({ files, argv = ['.'], code, exitCode = 2, says = '' }) => {
   await using folder = await createFolder(files);
   const ended = await check(argv, folder.path);
   expect(ended).toMatchObject({ exitCode, stdout: '', stderr: expect.stringContaining(`(${code})`) });

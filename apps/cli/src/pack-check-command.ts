@@ -1,4 +1,5 @@
-import { fileURLToPath } from 'node:url';
+import { relative } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describeThrown } from '@holdfast/core';
 import { type ConformanceCheck, measurePack, type PackCases, type PackRule, packTester } from '@holdfast/testing';
 import { formatCount } from './call-line.ts';
@@ -6,9 +7,10 @@ import { describeStyle } from './conduct-work.ts';
 import type { ExitCode } from './failure.ts';
 import type { Host } from './host.ts';
 import { toJsonText } from './json-text.ts';
-import { openCases, openPack } from './pack-module.ts';
+import { findCases, findPack, openCases, openPack } from './pack-module.ts';
 import { formatTable, type TableStyle } from './table.ts';
 import { toPrintable } from './terminal-text.ts';
+import { demandTrust } from './trust.ts';
 import { shortenPath } from './workspace.ts';
 
 export interface PackCheckOptions {
@@ -18,6 +20,8 @@ export interface PackCheckOptions {
   /** File with the cases. Absent: it is looked for beside the pack. */
   readonly cases: string | undefined;
   readonly json: boolean;
+  /** Says yes to a pack that is found. */
+  readonly trust?: boolean | undefined;
 }
 
 /** As JSON. */
@@ -39,15 +43,15 @@ interface CheckedOne {
 }
 
 /**
- * Checks a pack with its cases, as `packTester` does it, and says what its rules answered and cost; 1 when a check fails.
+ * Checks a pack with its cases, as `packTester` does it, and says what its rules answered and cost; 1 when a check fails. A pack that
+ * nobody has named is found code.
  *
  * @throws HoldfastError `usage.pack_missing`, `usage.pack_unclear`, `usage.cases_missing`, `module.failed`, and `options.invalid` for
- * cases that are none of this pack.
+ * cases that are none of this pack; as `demandTrust`.
  */
-export async function checkPack(
-  { place = '.', exportName, cases: named, json }: PackCheckOptions,
-  host: Host,
-): Promise<ExitCode> {
+export async function checkPack(options: PackCheckOptions, host: Host): Promise<ExitCode> {
+  const { place = '.', exportName, cases: named, json } = options;
+  if (options.place === undefined) await demandPack(options, host);
   // What a module prints must not get between our lines.
   const write = host.reserveStdout();
   const { pack, file, folder, manifest } = await openPack({ place, exportName, directory: host.directory });
@@ -58,12 +62,31 @@ export async function checkPack(
     checks.push(await runCheck(check));
   const rules = await measurePack(pack, cases);
   const { name, version, description } = pack;
-  const path = file.startsWith('file:') ? fileURLToPath(file) : file;
-  const shown = { file: shortenPath(path, host.directory), cases: shortenPath(casesFile, host.directory) };
+  const shown = { file: shortenPath(toPath(file), host.directory), cases: shortenPath(casesFile, host.directory) };
   const checked: CheckedPack = { name, version, description, ...shown, checks, rules };
   const lines = json ? [toJsonText(checked, 2)] : describe(checked, listGroups(cases), describeStyle(host));
   write(`${lines.join('\n')}\n`);
   return checks.some(({ status }) => status === 'failed') ? 1 : 0;
+}
+
+async function demandPack({ cases, json, trust }: PackCheckOptions, host: Host): Promise<void> {
+  const { directory } = host;
+  const { file, folder } = await findPack('.', directory);
+  const path = toPath(file);
+  const casesFile = cases === undefined ? await findCases(folder) : undefined;
+  const specifiers = [path, ...(casesFile === undefined ? [] : [casesFile])].map((one) => pathToFileURL(one).href);
+  const found = { names: [relative(directory, path)], specifiers, tools: undefined };
+  const use = {
+    untrusted: 'refuse',
+    trust,
+    taken: { stdin: false, stdout: json },
+    naming: '`holdfast pack check .`',
+  } as const;
+  await demandTrust(found, use, { directory, host });
+}
+
+function toPath(file: string): string {
+  return file.startsWith('file:') ? fileURLToPath(file) : file;
 }
 
 async function runCheck({ name, skipped, run }: ConformanceCheck): Promise<CheckedOne> {

@@ -34,8 +34,7 @@ const endings = ['.ts', '.mts', '.js', '.mjs'];
  * @throws HoldfastError `usage.pack_missing`, `usage.pack_unclear`; `module.failed` when it throws.
  */
 export async function openPack({ place, exportName, directory }: PackPlace): Promise<OpenedPack> {
-  const path = resolve(directory, place);
-  const found = (await isFile(path)) ? toModule(path, place) : await findEntry(place, directory);
+  const found = await findPack(place, directory);
   const manifest = await readManifest(join(found.folder, 'package.json'));
   const packs = new Map(
     Object.entries(await importModule(found.file, place)).flatMap(([name, value]) =>
@@ -45,9 +44,12 @@ export async function openPack({ place, exportName, directory }: PackPlace): Pro
   return { pack: pickPack(packs, place, exportName), ...found, manifest };
 }
 
-interface FoundPack {
-  readonly file: string;
-  readonly folder: string;
+export type FoundPack = Pick<OpenedPack, 'file' | 'folder'>;
+
+/** Where a pack is. Nothing runs. @throws HoldfastError `usage.pack_missing`. */
+export async function findPack(place: string, directory: string): Promise<FoundPack> {
+  const path = resolve(directory, place);
+  return (await isFile(path)) ? toModule(path, place) : await findEntry(place, directory);
 }
 
 function toModule(path: string, place: string): FoundPack {
@@ -159,7 +161,8 @@ export async function openCases(folder: string, named: string | undefined, direc
   throw usageError('usage.cases_missing', `\`${shown}\` exports no \`cases\`.`);
 }
 
-async function findCases(folder: string): Promise<string | undefined> {
+/** Where `openCases` looks when no file is named. */
+export async function findCases(folder: string): Promise<string | undefined> {
   for (const part of ['.', 'src', 'test']) {
     for (const ending of endings) {
       const file = join(folder, part, `cases${ending}`);

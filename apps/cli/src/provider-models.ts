@@ -23,7 +23,22 @@ export const compatible = 'openai-compatible';
 export const baseUrlVariable = 'OPENAI_COMPATIBLE_BASE_URL';
 const compatibleKeyVariable = 'OPENAI_COMPATIBLE_API_KEY';
 
-const packageName = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
+const providerName = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
+
+export interface ProviderModelName {
+  readonly provider: string;
+  readonly modelId: string;
+  /** That has to be installed. */
+  readonly packageName: string;
+}
+
+/** The parts of `<provider>:<model>`; `undefined` when `name` is not of that form. */
+export function parseProviderModel(name: string): ProviderModelName | undefined {
+  // A model's own name may have colons, a package's cannot.
+  const [, provider = '', modelId = ''] = /^([^:]+):(.+)$/.exec(name) ?? [];
+  if (modelId === '' || !providerName.test(provider)) return undefined;
+  return { provider, modelId, packageName: provider.includes('/') ? provider : `@ai-sdk/${provider}` };
+}
 
 export interface ProviderSurroundings {
   /** Where the provider's package is looked for, as an import from there would. */
@@ -38,11 +53,10 @@ export interface ProviderSurroundings {
  * @throws HoldfastError `usage.provider_missing`, `usage.provider_unusable`, `usage.key_missing`, `usage.base_url_missing`.
  */
 export async function openProviderModel(name: string, surroundings: ProviderSurroundings): Promise<Model | undefined> {
-  // A model's own name may have colons, a package's cannot.
-  const [, provider = '', modelId = ''] = /^([^:]+):(.+)$/.exec(name) ?? [];
-  if (modelId === '' || !packageName.test(provider)) return undefined;
+  const parsed = parseProviderModel(name);
+  if (parsed === undefined) return undefined;
+  const { provider, modelId, packageName: fromPackage } = parsed;
   const { directory, environment } = surroundings;
-  const fromPackage = provider.includes('/') ? provider : `@ai-sdk/${provider}`;
   const entry = await findPackageEntry(fromPackage, directory);
   if (entry === undefined) {
     throw usageError(

@@ -167,3 +167,14 @@ test('processes that make the key at the same time get one, and a broken one is 
   await folder.write(`home/${keyFile}`, 'no key');
   await expect(openRedaction(log, host)).rejects.toMatchObject({ code: 'redaction.key.invalid' });
 });
+
+test("where the user's own folder cannot be written, a new run is told of --no-redact", async () => {
+  await using folder = await createFolder();
+  // Nothing is there, and nothing can be made.
+  await folder.link('home', 'gone/away');
+  const environment = { NO_COLOR: '1', HOLDFAST_HOME: join(folder.path, 'home') };
+  const begin = (...argv: readonly string[]) =>
+    runHere(['run', 'What is here?', ...argv], { directory: folder.path, environment, trusted: false });
+  expect((await begin()).stderr).toMatch(/`HOLDFAST_HOME`.* \(user_folder\.unwritable\)\n {2}hint: .*`--no-redact`/);
+  expect(await begin('--no-redact')).toMatchObject({ exitCode: 0 });
+});

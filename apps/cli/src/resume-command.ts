@@ -11,6 +11,7 @@ import { learnGranted, openEnvironment, toEnvironmentOptions } from './environme
 import { type Equipment, listSlices, openEquipment, reportProblems } from './equipment.ts';
 import { type ExitCode, usageError } from './failure.ts';
 import type { Host } from './host.ts';
+import { packagesOfModel } from './model-packages.ts';
 import { type FindSlices, openSession } from './open-session.ts';
 import { setUpPlan } from './plan-setup.ts';
 import { closeSession } from './run-command.ts';
@@ -20,7 +21,7 @@ import { readUse, remainingTerms } from './run-use.ts';
 import { findLog } from './session-logs.ts';
 import { type ConfigFlag, type RunLimits, readSettings, type Settings } from './settings.ts';
 import { findToolsFolder } from './toolset.ts';
-import { wasNamed } from './trust.ts';
+import { demandTrust, type FoundUse, type TrustPlace, toNamedPackage, wasNamed } from './trust.ts';
 import { openWorkspace } from './workspace.ts';
 
 /** What is absent is as the run was given it. */
@@ -184,13 +185,15 @@ async function openTerms(
       options.config === undefined && config !== false && (await isFound(resolve(given.directory, config ?? ''))),
     tools: tools === undefined && (await isFound(folder.path)) ? folder.path : undefined,
   };
-  const found = { untrusted: 'refuse', trust: options.trust, tools: true, recorded } as const;
+  const taken = { stdin: false, stdout: options.json };
+  const found: FoundUse = { untrusted: 'refuse', trust: options.trust, tools: true, recorded, taken };
+  if (model === undefined) await demandModel(given.model, found, place);
   const read = await readSettings(
     { config },
     {
       workspace,
       host: options.config === undefined ? { ...host, directory: given.directory } : host,
-      found: { ...found, taken: { stdin: false, stdout: options.json } },
+      found,
     },
   );
   const settings = withIsolation(read, terms.isolation ?? defaultIsolation, options.isolation !== undefined);
@@ -221,6 +224,15 @@ async function openTerms(
     terms: isSaid ? { ...terms, isolation } : terms,
     modelDirectory: model === undefined ? given.directory : host.directory,
   };
+}
+
+/** As for every name in a log: the packages of a model are found code unless this user has named them before. */
+async function demandModel(model: string, found: FoundUse, place: TrustPlace): Promise<void> {
+  const packages = packagesOfModel(model);
+  const named = await Promise.all(packages.map((name) => wasNamed(toNamedPackage(name), place)));
+  const specifiers = packages.filter((_, at) => named[at] === false);
+  const naming = `\`--model ${model}\``;
+  await demandTrust({ names: specifiers, specifiers, tools: undefined }, { ...found, naming }, place);
 }
 
 /** Tools run where they ran, unless a workspace has become stricter about it and nobody says otherwise now. */

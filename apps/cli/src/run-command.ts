@@ -1,3 +1,4 @@
+import { HoldfastError, isHoldfastError } from '@holdfast/core';
 import type { Isolation } from '@holdfast/loader';
 import { createSession, type Session } from '@holdfast/session';
 import { toCommand } from './command-words.ts';
@@ -147,8 +148,14 @@ export async function beginSession(
   host: Host,
 ): Promise<Session> {
   const path = await prepareLogPath(workspace, id);
-  const redaction = redact ? await openRedaction(path, host) : {};
+  const redaction = redact ? await openRedaction(path, host).catch(addWayOut) : {};
   return createSession({ ...redaction, id, store: await host.openLog(path), clock: host.clock });
+}
+
+function addWayOut(thrown: unknown): never {
+  if (!isHoldfastError(thrown) || !thrown.code.startsWith('user_folder.')) throw thrown;
+  const hint = 'Redaction keeps its key there. `--no-redact` does without: the log then has secrets in clear.';
+  throw new HoldfastError(thrown.code, thrown.message, { data: { hint }, cause: thrown });
 }
 
 /** Closes the session of a run, and says where its log is. */

@@ -10,8 +10,9 @@ import { readConfig } from '@holdfast/registry/node';
 import { type FoundCode, findConfigCode, findDefaultTools, nameFolder, toSpecifier } from './found-code.ts';
 import type { Host } from './host.ts';
 import { importForeign } from './import-foreign.ts';
+import { packagesOfModel } from './model-packages.ts';
 import { findToolsFolder, type ToolsFolder } from './toolset.ts';
-import { demandTrust, type FoundUse } from './trust.ts';
+import { demandTrust, type FoundUse, toNamedPackage } from './trust.ts';
 import { isFolder } from './workspace.ts';
 
 /** A file to read in place of the one that is found; false: none is read. */
@@ -38,7 +39,7 @@ export interface Settings {
   readonly imported: readonly string[];
   /** Where the program was called, or the run was begun. */
   readonly directory: string;
-  /** Absolute paths that the command line names to be run: a configuration, a tools folder. */
+  /** What the command line names to be run: absolute paths of a configuration and a tools folder, packages of a model. */
   readonly named: readonly string[];
   /** Found code that is not trusted; a configuration among it is left out. */
   readonly untrusted: readonly string[];
@@ -113,18 +114,20 @@ async function findToolsToTrust(
   return (await isFolder(path)) ? path : undefined;
 }
 
-/** The plugins and packs of the host that are imported by a name. */
-function listEntries({ effective: { plugins, packs }, directory }: Settings): readonly NamedEntry[] {
+/** The plugins and packs of the host that are imported by a name, and the packages of its model. */
+function listEntries({ effective: { plugins, packs, model }, directory }: Settings): readonly NamedEntry[] {
   const entries = [
     ...plugins.map(({ value, origin }) => ({ entry: value.plugin, origin })),
     ...packs.map(({ value, origin }) => ({ entry: value.pack, origin })),
   ];
-  return entries.flatMap(({ entry, origin }) => {
+  const models = model.origin.layer === 'host' ? packagesOfModel(model.value) : [];
+  const ofPlugins = entries.flatMap(({ entry, origin }) => {
     if (typeof entry !== 'string' || origin.layer !== 'host') return [];
     const name = entry.replace(/#.*$/, '');
     const specifier = toSpecifier(name, dirname(resolve(directory, origin.file ?? '.')));
     return specifier === undefined ? [] : [{ name, specifier }];
   });
+  return [...ofPlugins, ...models.map((name) => ({ name, specifier: name }))];
 }
 
 interface NamedEntry {
@@ -138,11 +141,13 @@ function listNamed(
   { effective, file, directory }: Settings,
   isFound: boolean,
 ): readonly string[] {
-  const { tools } = effective;
+  const { tools, model } = effective;
+  const isModelNamed = model.origin.layer === 'command line' || (!isFound && model.origin.layer === 'host');
   const isToolsNamed = tools !== undefined && (given.tools !== undefined || !isFound);
   return [
     ...(isFound || file === null ? [] : [resolve(directory, file)]),
     ...(isToolsNamed ? [resolve(directory, fromDirectory(tools.value, { directory, file: tools.origin.file }))] : []),
+    ...(isModelNamed ? packagesOfModel(model.value).map(toNamedPackage) : []),
   ];
 }
 

@@ -32,6 +32,8 @@ export interface Toolset {
   readonly folder: ToolsFolder;
   /** Whether a lock says which tools may run. */
   readonly isLocked: boolean;
+  /** What to say of a lock that was there when tools of the folder were last loaded; absent: nothing. */
+  readonly lockGone?: string | undefined;
   /** Every tool file of the folder, also the refused ones. */
   readonly files: readonly ScannedFile[];
   /** Ends the processes in which tools of the folder run. */
@@ -134,6 +136,7 @@ export async function openToolset(
     diagnostics: left.diagnostics.map((diagnostic) => nameFolder(diagnostic, folder, subfolders)),
     folder,
     isLocked: lock !== undefined,
+    lockGone: use === 'use' && lock === undefined ? await describeGoneLock(folder.path) : undefined,
     files,
     close,
   };
@@ -175,6 +178,13 @@ export async function findLock(folder: string): Promise<string | undefined> {
     // It may be there: the loader says why it cannot be read.
     return path;
   }
+}
+
+/** What to say of a folder without a lock whose registry, which is only made with one, is still there; `undefined`: nothing. */
+export async function describeGoneLock(folder: string): Promise<string | undefined> {
+  const registry = join(dirname(await realpath(folder)), '.holdfast', 'registry.json');
+  if (!(await isFile(registry))) return undefined;
+  return `\`${lockName}\` is gone: there was one when tools of this folder were last loaded. Without it they run as they are now. Put it back, or make a new one with \`holdfast lock\`; to do without, remove .holdfast/registry.json beside the folder.`;
 }
 
 /** What `holdfast lock` has to be told to be about the folder. */

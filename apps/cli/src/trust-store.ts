@@ -11,7 +11,7 @@ export interface TrustedFolder {
   readonly files: ReadonlyMap<string, string>;
   /** Versions by name. */
   readonly packages: ReadonlyMap<string, string>;
-  /** Absolute paths that the command line named when a run was begun here: resuming it runs them again. */
+  /** What the command line named when a run was begun here, and resuming it runs again: absolute paths, and `package:<name>`. */
   readonly named: ReadonlySet<string>;
 }
 

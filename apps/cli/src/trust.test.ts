@@ -1,10 +1,10 @@
-import { access, appendFile } from 'node:fs/promises';
+import { access, appendFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runProgram } from './program.ts';
 import { createFolder, type TestFolder } from './test-folder.ts';
 import { createTestHost } from './test-host.ts';
-import { toConfig, toPlugin } from './test-plugins.ts';
+import { toConfig, toPack, toPlugin } from './test-plugins.ts';
 import { type Ended, script, trustHere } from './test-program.ts';
 
 /** Leaves a file beside the module when its code runs. */
@@ -32,7 +32,7 @@ const files = {
 /** Which of the code in the folder ran. */
 async function listRan({ path }: TestFolder): Promise<string> {
   const ran = await Promise.all(
-    Object.entries({ config: '.', plugin: 'lib', tool: 'plugins' }).map(async ([name, folder]) => {
+    Object.entries({ config: '.', plugin: 'lib', tool: 'plugins', pack: 'src' }).map(async ([name, folder]) => {
       const there = access(join(path, folder, 'it.ran')).then(
         () => [name],
         () => [],
@@ -130,4 +130,34 @@ test.each(cells)('$title, $state', async ({ state, row }) => {
   const says = `${ended.stdout}${ended.stderr}`;
   if (runsNow || argv[0] === 'check' || argv[0] === 'show') expect(says).not.toContain('holdfast trust');
   else expect(says).toMatch(/holdfast\.config\.mjs[\s\S]*`holdfast trust`/);
+});
+
+/** A pack in the folder, and a prompt. `trusted`: by `--trust`, which `holdfast trust` cannot say of a pack. */
+const modules = {
+  'src/index.mjs': `${mark}${toPack('guard', '() => core.deny("Never.")')}`,
+  'cases.mjs': `${mark}export const cases = { presets: { recommended: [], strict: [] } };\n`,
+  'lib/prompt.mjs': `${mark}import { createPrompt } from '${import.meta.resolve('@holdfast/prompt')}';
+export default createPrompt({ ns: 'acme', key: 'mail', sections: [] });\n`,
+};
+
+test.each([
+  { argv: ['pack', 'check'], state: 'found', exitCode: 4, ran: 'nothing' },
+  { argv: ['pack', 'check', '.'], state: 'named', exitCode: 1, ran: 'config pack' },
+  // A module runs once in a process.
+  { argv: ['pack', 'check'], state: 'trusted', exitCode: 1, ran: 'nothing' },
+  { argv: ['pack', 'check'], state: 'drifted', exitCode: 4, ran: 'nothing' },
+  { argv: ['pack', 'check'], state: 'refused', exitCode: 4, ran: 'nothing' },
+  { argv: ['overrides', 'seed', 'lib/prompt.mjs'], state: 'named', exitCode: 0, ran: 'plugin' },
+] as const)('$argv, $state', async ({ argv, state, exitCode, ran }) => {
+  await using folder = await createFolder(modules);
+  if (state === 'trusted' || state === 'drifted') {
+    expect(await type(folder, ['pack', 'check', '--trust'])).toMatchObject({ exitCode: 1 });
+    for (const place of ['', 'src/']) await rm(join(folder.path, place, 'it.ran'), { force: true });
+  }
+  if (state === 'drifted') await appendFile(join(folder.path, 'src/index.mjs'), '// New.\n');
+  const ended = await type(folder, argv, state === 'refused' ? { keys: '\r' } : {});
+  expect(ended).toMatchObject({ exitCode });
+  expect(await listRan(folder)).toBe(ran);
+  if (exitCode === 4)
+    expect(`${ended.stdout}${ended.stderr}`).toMatch(/src\/index\.mjs[\s\S]*`holdfast pack check \.`/);
 });

@@ -16,6 +16,8 @@ export interface FoundUse {
   readonly tools: boolean;
   /** Streams that cannot carry a question. Default: none. */
   readonly taken?: TakenStreams;
+  /** How this code is named, where `holdfast trust` does not find it. */
+  readonly naming?: string | undefined;
   /** What a resumed run had of found code, instead of what is found now. */
   readonly recorded?: { readonly isConfigFound: boolean; readonly tools: string | undefined };
 }
@@ -36,7 +38,7 @@ export interface TrustPlace {
  */
 export async function demandTrust(
   found: FoundCode,
-  { untrusted, trust = false, taken = { stdin: false, stdout: false } }: Omit<FoundUse, 'tools'>,
+  { untrusted, trust = false, taken = { stdin: false, stdout: false }, naming }: Omit<FoundUse, 'tools'>,
   { directory, host }: TrustPlace,
 ): Promise<boolean> {
   if (found.names.length === 0) return true;
@@ -44,7 +46,7 @@ export async function demandTrust(
   const state = await compareCode(found, directory, trusted);
   if (state.changes.length === 0) return true;
   if (untrusted === 'leave-out') return false;
-  if (!trust) await askForTrust(found, { state, isFirst: trusted.files.size === 0, taken }, host);
+  if (!trust) await askForTrust(found, { state, isFirst: trusted.files.size === 0, taken, naming }, host);
   await keepTrust(directory, { ...state, trusted }, host);
   return true;
 }
@@ -65,9 +67,15 @@ async function keepTrust(
   );
 }
 
+interface TrustQuestion extends Pick<FoundUse, 'naming'> {
+  readonly state: CodeState;
+  readonly isFirst: boolean;
+  readonly taken: TakenStreams;
+}
+
 async function askForTrust(
   { names }: FoundCode,
-  { state, isFirst, taken }: { readonly state: CodeState; readonly isFirst: boolean; readonly taken: TakenStreams },
+  { state, isFirst, taken, naming }: TrustQuestion,
   host: Host,
 ): Promise<void> {
   const output = findQuestionStream(host, taken);
@@ -79,7 +87,9 @@ async function askForTrust(
   const what = names.map((name) => `\`${name}\``).join(' and ');
   const isAre = names.length === 1 ? 'is' : 'are';
   const hint =
-    'Look at these files, then say yes with `holdfast trust` or `--trust`. Or name what may run: `--config FILE`, `--tools DIR`. To work on this folder without its code, call `holdfast` from another one, with `--workspace`.';
+    naming !== undefined
+      ? `Look at it, then say yes with \`--trust\`, or by its name: ${naming}.`
+      : 'Look at these files, then say yes with `holdfast trust` or `--trust`. Or name what may run: `--config FILE`, `--tools DIR`. To work on this folder without its code, call `holdfast` from another one, with `--workspace`.';
   if (output === undefined) {
     throw new HoldfastError(
       'trust.required',
@@ -125,20 +135,31 @@ export async function rememberNamed(
   host: Host,
 ): Promise<void> {
   if (named.length === 0) return;
-  const paths = await Promise.all(named.map((path) => realpath(path)));
+  const names = await Promise.all(named.map(toKept));
   try {
     const trusted = await readTrusted(directory, host);
-    if (paths.every((path) => trusted.named.has(path))) return;
-    await writeTrusted(directory, { ...trusted, named: new Set([...trusted.named, ...paths]) }, host);
+    if (names.every((name) => trusted.named.has(name))) return;
+    await writeTrusted(directory, { ...trusted, named: new Set([...trusted.named, ...names]) }, host);
   } catch (thrown) {
     if (!isHoldfastError(thrown) || !thrown.code.startsWith('user_folder.')) throw thrown;
     host.stderr.write(`warning: ${toPrintable(thrown.message)} Resuming this run will ask for a yes.\n`);
   }
 }
 
-/** Whether a run that was begun in the directory has named the path. */
-export async function wasNamed(path: string, { directory, host }: TrustPlace): Promise<boolean> {
+/** Whether a run that was begun in the directory has named the path, or the package (`toNamedPackage`). */
+export async function wasNamed(name: string, { directory, host }: TrustPlace): Promise<boolean> {
   const { named } = await readTrusted(directory, host);
+  return named.has(await toKept(name));
+}
+
+const packageMark = 'package:';
+
+/** How a package is remembered beside paths. */
+export function toNamedPackage(name: string): string {
+  return `${packageMark}${name}`;
+}
+
+async function toKept(name: string): Promise<string> {
   // What is not there is not run either.
-  return named.has(await realpath(path).catch(() => path));
+  return name.startsWith(packageMark) ? name : realpath(name).catch(() => name);
 }

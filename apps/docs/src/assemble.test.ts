@@ -34,7 +34,20 @@ test('the command line shows what the program prints for every command', async (
 test.each(libraries())('the reference of $name has every import of it', async ({ folder, entries }) => {
   const text = await page(`reference/${folder}.md`);
   for (const { specifier } of entries) expect(text).toContain(`## ${specifier}\n`);
-  expect(text.match(/^### /gm)?.length).toBeGreaterThan(0);
+  expect(text.match(/^#{3,4} /gm)?.length).toBeGreaterThan(0);
+});
+
+test('a long reference has a table of contents by kind, and an outline by file', async () => {
+  const text = await page('reference/core.md');
+  const [, values = '', types = ''] = /\*\*Functions and values\*\*: (.+)\n\n\*\*Types\*\*: (.+)\n/.exec(text) ?? [];
+  expect(values).toContain('[`defineTool`](#definetool) · ');
+  expect(types).toContain('[`ToolContext`](#toolcontext)');
+  // Of two names that differ only by case, the site numbers the later heading.
+  expect([values.includes('[`allow`](#allow-1)'), types.includes('[`Allow`](#allow)')]).toEqual([true, true]);
+  const names = [...text.matchAll(/^#### (\w+)$/gm)].map(([, name = '']) => name);
+  for (const name of names) expect(`${values} ${types}`).toContain(`[\`${name}\`](#${name.toLowerCase()}`);
+  expect(text).toMatch(/\n### tool\.ts\n(?:(?!\n### )[\s\S])*\n#### defineTool\n/);
+  expect(text.match(/^### /gm)?.length).toBeLessThan(60);
 });
 
 test('the same sources give the same pages', async () => {

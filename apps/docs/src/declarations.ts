@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { type Comment, parseSync, type Statement } from 'oxc-parser';
 import { isolatedDeclarationSync } from 'oxc-transform';
 import { repository } from './libraries.ts';
@@ -8,6 +8,8 @@ import { repository } from './libraries.ts';
 export interface Declaration {
   readonly name: string;
   readonly isType: boolean;
+  /** The file that declares it, without its ending. */
+  readonly file: string;
   /** As Markdown; empty when there is no docstring. */
   readonly documentation: string;
   /** As in the declaration file of the module, with the comments of its members; overloads one below the other. */
@@ -27,7 +29,7 @@ export function readExports(path: string): readonly Declaration[] {
   const { program, comments, module } = parseSync('declarations.d.ts', code);
   const found = new Map<string, Declaration>();
   for (const statement of program.body) {
-    for (const declaration of readStatement(statement, { code, comments })) {
+    for (const declaration of readStatement(statement, { code, comments, file: basename(path, '.ts') })) {
       const first = found.get(declaration.name);
       const signature = first === undefined ? declaration.signature : `${first.signature}\n${declaration.signature}`;
       found.set(declaration.name, { ...(first ?? declaration), signature });
@@ -59,9 +61,10 @@ function toPath(specifier: string, path: string): string {
 interface Source {
   readonly code: string;
   readonly comments: readonly Comment[];
+  readonly file: string;
 }
 
-function readStatement(statement: Statement, { code, comments }: Source): readonly Declaration[] {
+function readStatement(statement: Statement, { code, comments, file }: Source): readonly Declaration[] {
   if (statement.type !== 'ExportNamedDeclaration' || statement.declaration === null) return [];
   const { declaration, start, end } = statement;
   const comment = comments.findLast((one) => one.end <= start && code.slice(one.end, start).trim() === '');
@@ -71,7 +74,7 @@ function readStatement(statement: Statement, { code, comments }: Source): readon
     if (id?.type !== 'Identifier') return [];
     const isType = declaration.type === 'TSInterfaceDeclaration' || declaration.type === 'TSTypeAliasDeclaration';
     const documentation = toMarkdown(comment?.value ?? '');
-    return [{ name: id.name, isType, documentation, signature: toSignature(code.slice(start, end)) }];
+    return [{ name: id.name, isType, file, documentation, signature: toSignature(code.slice(start, end)) }];
   });
 }
 

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { repository } from './libraries.ts';
-import { site } from './site.ts';
+import { guideMenu, site } from './site.ts';
 
 test('every page of the guide has a place in the menu, and every place a page', async () => {
   const names = await readdir(join(repository, 'apps', 'docs', 'guide'));
@@ -13,17 +13,47 @@ test('every page of the guide has a place in the menu, and every place a page', 
   expect(links.filter((link) => !link.startsWith('/reference/')).toSorted()).toEqual(pages.toSorted());
 });
 
+test('the menu is in groups that a reader can take in', () => {
+  expect(guideMenu.length).toBeLessThanOrEqual(10);
+  for (const { items = [] } of guideMenu) expect(items.length).toBeLessThanOrEqual(6);
+});
+
+test('the home page has a headline, reasons, a picture and the way on', async () => {
+  const text = await readFile(join(repository, 'apps', 'docs', 'guide', 'index.md'), 'utf8');
+  const [, matter = '', page = ''] = /^---\n([\s\S]*?)\n---\n([\s\S]*)$/.exec(text) ?? [];
+  expect(matter).toMatch(/^layout: home$/m);
+  expect(matter).toMatch(/^hero:\n(?: {2}.*\n)* {2}text: .+\n(?: {2}.*\n)* {2}tagline: /m);
+  expect(matter).toMatch(/link: \/five-minutes$/m);
+  expect(matter.match(/^ {2}- title: /gm)?.length).toBeGreaterThanOrEqual(3);
+  expect(page).toMatch(/^!\[.{40,}\]\(\.\/diagrams\/[\w-]+\.svg\)$/m);
+  expect(page).toMatch(/^## Why/m);
+});
+
+test('the icon of the site is there', async () => {
+  const [link] = (site.head ?? []).filter(([, attributes]) => attributes?.['rel'] === 'icon');
+  const path = join(repository, 'apps', 'docs', 'guide', 'public', String(link?.[1]?.['href']));
+  expect(await readFile(path, 'utf8')).toContain('<svg');
+});
+
 // The local search of the site finds the beginnings of words, and ranks a title above a text.
-test.each(['api key', 'API keys', 'environment variable'])(
-  'a search for `%s` finds the page on API keys',
-  async (query) => {
-    const text = await readFile(join(repository, 'apps', 'docs', 'guide', 'api-keys.md'), 'utf8');
-    const headings = text.split('\n').filter((line) => /^#+ /.test(line));
-    const words = query.toLowerCase().split(' ');
-    const found = headings.filter((heading) => {
-      const ofHeading = heading.toLowerCase().split(/[^a-z]+/);
-      return words.every((word) => ofHeading.some((one) => one.startsWith(word)));
-    });
-    expect(found).not.toEqual([]);
-  },
-);
+test.each([
+  ['api key', 'api-keys'],
+  ['API keys', 'api-keys'],
+  ['environment variable', 'api-keys'],
+  ['zod', 'tools'],
+  ['arktype', 'tools'],
+  ['ollama', 'models'],
+  ['bun', 'status'],
+  ['deno', 'status'],
+  ['next', 'status'],
+  ['workers', 'status'],
+])('a search for `%s` finds the page %s by a heading', async (query, name) => {
+  const text = await readFile(join(repository, 'apps', 'docs', 'guide', `${name}.md`), 'utf8');
+  const headings = text.split('\n').filter((line) => /^#+ /.test(line));
+  const words = query.toLowerCase().split(' ');
+  const found = headings.filter((heading) => {
+    const ofHeading = heading.toLowerCase().split(/[^a-z]+/);
+    return words.every((word) => ofHeading.some((one) => one.startsWith(word)));
+  });
+  expect(found).not.toEqual([]);
+});

@@ -1,72 +1,80 @@
 import type { DefaultTheme, UserConfig } from 'vitepress';
 import { libraries } from './libraries.ts';
 
-const guide: DefaultTheme.SidebarItem[] = [
-  {
-    text: 'Start',
-    items: [
-      { text: 'What Holdfast is', link: '/' },
-      { text: 'Five minutes', link: '/five-minutes' },
-      { text: 'Your own tools', link: '/your-own-tools' },
-      { text: 'Your own pack', link: '/your-own-pack' },
-      { text: 'What is here and what is not', link: '/status' },
-    ],
-  },
-  {
-    text: 'Write',
-    items: [
-      { text: 'Tools and schemas', link: '/tools' },
-      { text: 'Sections and prompts', link: '/prompts' },
-      { text: 'Disclosure', link: '/disclosure' },
-      { text: 'Guardrails', link: '/guardrails' },
-      { text: 'Planning', link: '/planning' },
-      { text: 'Plans', link: '/plans' },
-      { text: 'Plans from requests', link: '/compiled-plans' },
-      { text: 'Modules', link: '/modules' },
-      { text: 'Modules with tools', link: '/module-tools' },
-      { text: 'Module files', link: '/module-files' },
-      { text: 'Programs of DSPy', link: '/dspy' },
-      { text: 'Overrides', link: '/overrides' },
-      { text: 'Policies', link: '/policies' },
-      { text: 'Policy packs', link: '/packs' },
-      { text: 'Our packs', link: '/our-packs' },
-      { text: 'Plugins and the registry', link: '/plugins' },
-      { text: 'Configuration', link: '/configuration' },
-      { text: 'Tool files', link: '/tool-files' },
-      { text: 'API keys', link: '/api-keys' },
-      { text: 'Locking tool files', link: '/tool-lock' },
-    ],
-  },
-  {
-    text: 'Run',
-    items: [
-      { text: 'The call path and outcomes', link: '/call-path' },
-      { text: 'Transactions', link: '/transactions' },
-      { text: 'Turns with several calls', link: '/turns' },
-      { text: 'Running plans', link: '/running-plans' },
-      { text: 'Limits', link: '/limits' },
-      { text: 'Approvals', link: '/approvals' },
-      { text: 'Recovery', link: '/recovery' },
-      { text: 'Sessions', link: '/sessions' },
-      { text: 'Stores', link: '/stores' },
-      { text: 'Replay and explain', link: '/replay' },
-      { text: 'Redaction', link: '/redaction' },
-      { text: 'Files', link: '/files' },
-      { text: 'Resources', link: '/resources' },
-      { text: 'Models', link: '/models' },
-      { text: 'Local models', link: '/local-models' },
-      { text: 'Serving a model', link: '/serve' },
-      { text: 'Command line', link: '/command-line' },
-    ],
-  },
-  {
-    text: 'Look up',
-    items: [
-      { text: 'Errors', link: '/errors' },
-      { text: 'Glossary', link: '/glossary' },
-      { text: 'Reference', link: '/reference/' },
-    ],
-  },
+const group = (text: string, items: readonly (readonly [text: string, link: string])[]): DefaultTheme.SidebarItem => ({
+  text,
+  // Open where the page that is shown is one of it.
+  collapsed: text !== 'Start',
+  items: items.map(([title, link]) => ({ text: title, link })),
+});
+
+/** The menu of the guide. */
+export const guideMenu: DefaultTheme.SidebarItem[] = [
+  group('Start', [
+    ['What Holdfast is', '/'],
+    ['Five minutes', '/five-minutes'],
+    ['Your own tools', '/your-own-tools'],
+    ['Your own pack', '/your-own-pack'],
+    ['Command line', '/command-line'],
+    ['What is here and what is not', '/status'],
+  ]),
+  group('Tools', [
+    ['Tools and schemas', '/tools'],
+    ['Tool files', '/tool-files'],
+    ['API keys', '/api-keys'],
+    ['Locking tool files', '/tool-lock'],
+    ['Files', '/files'],
+    ['Resources', '/resources'],
+  ]),
+  group('Prompts', [
+    ['Sections and prompts', '/prompts'],
+    ['Disclosure', '/disclosure'],
+    ['Guardrails', '/guardrails'],
+    ['Overrides', '/overrides'],
+    ['Planning', '/planning'],
+  ]),
+  group('Policies, packs and plugins', [
+    ['Policies', '/policies'],
+    ['Policy packs', '/packs'],
+    ['Our packs', '/our-packs'],
+    ['Plugins and the registry', '/plugins'],
+    ['Configuration', '/configuration'],
+  ]),
+  group('Calls', [
+    ['The call path and outcomes', '/call-path'],
+    ['Transactions', '/transactions'],
+    ['Turns with several calls', '/turns'],
+    ['Limits', '/limits'],
+    ['Approvals', '/approvals'],
+  ]),
+  group('Sessions', [
+    ['Sessions', '/sessions'],
+    ['Stores', '/stores'],
+    ['Recovery', '/recovery'],
+    ['Replay and explain', '/replay'],
+    ['Redaction', '/redaction'],
+  ]),
+  group('Plans', [
+    ['Plans', '/plans'],
+    ['Plans from requests', '/compiled-plans'],
+    ['Running plans', '/running-plans'],
+  ]),
+  group('Modules', [
+    ['Modules', '/modules'],
+    ['Modules with tools', '/module-tools'],
+    ['Module files', '/module-files'],
+    ['Programs of DSPy', '/dspy'],
+  ]),
+  group('Models', [
+    ['Models', '/models'],
+    ['Local models', '/local-models'],
+    ['Serving a model', '/serve'],
+  ]),
+  group('Look up', [
+    ['Errors', '/errors'],
+    ['Glossary', '/glossary'],
+    ['Reference', '/reference/'],
+  ]),
 ];
 
 const reference: DefaultTheme.SidebarItem[] = [
@@ -84,6 +92,7 @@ export const site: UserConfig<DefaultTheme.Config> = {
   title: 'Holdfast',
   description: 'A governed tool runtime for LLM agents in TypeScript.',
   lang: 'en',
+  head: [['link', { rel: 'icon', type: 'image/svg+xml', href: '/favicon.svg' }]],
   srcDir: '.cache/site',
   outDir: 'dist',
   cacheDir: '.cache/vitepress',
@@ -102,7 +111,7 @@ export const site: UserConfig<DefaultTheme.Config> = {
       { text: 'Errors', link: '/errors' },
       { text: 'Reference', link: '/reference/' },
     ],
-    sidebar: { '/': guide, '/reference/': reference },
+    sidebar: { '/': guideMenu, '/reference/': reference },
     search: { provider: 'local' },
     outline: { level: [2, 3] },
   },

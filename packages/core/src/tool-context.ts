@@ -64,7 +64,7 @@ export interface ToolContext {
   readonly model: Model | undefined;
   /**
    * What became of the nodes that this one needs, directly or through others, in plan order; `undefined` for a call that is no node of
-   * a plan, also for one that a node's tool makes, and outside of the host's process.
+   * a plan, also for one that a node's tool makes.
    */
   readonly trace: readonly TraceEntry[] | undefined;
   /**

@@ -1,4 +1,4 @@
-import { isPlainObject, type Json, type JsonObject, parseJson } from '@holdfast/core';
+import { isPlainObject, type Json, type JsonObject, parseJson, type TraceEntry } from '@holdfast/core';
 import type { FrameLimits } from './frames.ts';
 
 /** What was thrown on the other side. */
@@ -31,6 +31,8 @@ export type HostMessage =
       readonly remainingMs: number | null;
       /** Whether the host has bound a filesystem. */
       readonly filesystem: boolean;
+      /** Of a plan's node; `null`: too large to be sent. */
+      readonly trace?: readonly TraceEntry[] | null;
     }
   /** The answer to a request; bytes are the frame's body. */
   | { readonly type: 'reply'; readonly request: number; readonly value: Json }
@@ -88,6 +90,9 @@ export type ChildMessage =
 
 /** A message of the tool's process. Files go into the body. */
 export const childLimits: FrameLimits = { maxJsonBytes: 4 * 1024 * 1024, maxBodyBytes: 16 * 1024 * 1024 };
+
+/** The longest text of a trace that is sent, in characters. */
+export const maxTraceLength: number = 8 * 1024 * 1024;
 
 /** A message of the host, which has limits of its own. */
 export const hostLimits: FrameLimits = { maxJsonBytes: 64 * 1024 * 1024, maxBodyBytes: 256 * 1024 * 1024 };

@@ -93,6 +93,28 @@ test('a package is listed by name and version, wherever it is imported', async (
   ]);
 });
 
+test('a package that calls itself by its name is listed by its files, also where one of that name is installed', async () => {
+  await write({
+    'project/entry.js': "import '@acme/own'; import '@acme/own/part'; import 'other';",
+    'project/package.json': JSON.stringify({
+      name: '@acme/own',
+      version: '1.0.0',
+      exports: { '.': { import: './main.mjs', require: ['./main.cjs'] }, './part': './part.mjs', './all/*': './*.mjs' },
+    }),
+    'project/main.mjs': "import './more.mjs';",
+    'project/main.cjs': '',
+    'project/more.mjs': '',
+    'project/part.mjs': '',
+    'project/node_modules/@acme/own/package.json': '{"name":"@acme/own","version":"1.0.0","exports":"./x.js"}',
+    'project/node_modules/other/package.json': '{"name":"other","version":"2.0.0","exports":"./x.js"}',
+  });
+  const files = ['entry.js', 'main.cjs', 'main.mjs', 'more.mjs', 'package.json', 'part.mjs'];
+  expect(await list(['./entry.js'])).toEqual(files.map((file) => `project/${file}`));
+  expect(await list(['@acme/own'])).toEqual(files.slice(1).map((file) => `project/${file}`));
+  await write({ 'project/package.json': '{"name":"@acme/own","exports":{}' });
+  expect(await list(['other'])).toEqual([]);
+});
+
 test('a folder stands for its tool files, with what they import or start', async () => {
   await write({
     'project/plugins/a.mjs': `import '../lib/part.mjs';\n${metadata('a')}`,

@@ -6,6 +6,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { maxCommandFileBytes, toCommandPath } from './command-files.ts';
 import { readCommand } from './command-metadata.ts';
 import { createPackageFinder, type PackageFinder, packageOf } from './found-packages.ts';
+import { listOwnEntries } from './own-package.ts';
 import { listPythonModules } from './python-imports.ts';
 import { createPythonReader, type PythonReader } from './python-reader.ts';
 import { readBounded } from './read-bounded.ts';
@@ -21,7 +22,8 @@ export interface CodeFiles {
 
 /**
  * Lists the code behind `specifiers`, as a module in `folder` would import them, with everything that it imports by a path. The path of a
- * folder stands for its tool files, those in subfolders included; a package is listed by name and version. Nothing runs, and what cannot
+ * folder stands for its tool files, those in subfolders included; a package is listed by name and version, the one that `folder` is itself by
+ * its files. Nothing runs, and what cannot
  * be found or followed is left out: unlike a lock, the list promises no completeness for computed imports.
  */
 export async function readCodeFiles(specifiers: readonly string[], folder: string): Promise<CodeFiles> {
@@ -34,6 +36,8 @@ export async function readCodeFiles(specifiers: readonly string[], folder: strin
     const target = resolveSpecifier(specifier, importer);
     if (target.path !== undefined) waiting.push({ path: target.path, base: undefined });
     if (target.name === undefined) return;
+    // A package that calls itself by its name is no installed one: its files are of this folder.
+    for (const path of listOwnEntries(target.name, importer)) waiting.push({ path, base: undefined });
     const place = dirname(importer);
     const finder = finders.get(place) ?? createPackageFinder(place);
     finders.set(place, finder);

@@ -1,4 +1,4 @@
-import type { Comment, Expression } from 'oxc-parser';
+import type { Comment, Expression, ObjectPattern } from 'oxc-parser';
 import { unwrapExpression } from './literal.ts';
 import type { Binding, FunctionLike, ModuleOutline } from './module-outline.ts';
 
@@ -14,6 +14,14 @@ export interface PythonSignature {
   readonly takesMore: boolean;
 }
 
+/** The first parameter of a function of JavaScript or TypeScript. */
+export interface TakenParameter {
+  /** `undefined` where it has none. */
+  readonly name: string | undefined;
+  /** What is taken out of it; `undefined` where it has a name, or not all of it can be seen. */
+  readonly keys: readonly { readonly name: string; readonly hasDefault: boolean }[] | undefined;
+}
+
 export type ExportedFunction =
   | {
       readonly type: 'function';
@@ -22,6 +30,8 @@ export type ExportedFunction =
       readonly takesInput: boolean;
       /** The doc comment above it without stars and tags. */
       readonly documentation: string | undefined;
+      /** Of JavaScript and TypeScript only. */
+      readonly taken?: TakenParameter;
       /** Of Python only. */
       readonly signature?: PythonSignature;
     }
@@ -83,8 +93,27 @@ function describeValue(value: Expression | FunctionLike, offset: number): FoundF
     default:
       return { type: 'not-function', offset, found: 'another kind of value' };
   }
-  const takesInput = value.params.some((parameter) => parameter.type !== 'Identifier' || parameter.name !== 'this');
-  return { type: 'function', offset, takesInput, documentation: undefined };
+  const parameters = value.params.filter((parameter) => parameter.type !== 'Identifier' || parameter.name !== 'this');
+  const takesInput = parameters.length > 0;
+  return { type: 'function', offset, takesInput, taken: describeTaken(parameters[0]), documentation: undefined };
+}
+
+type Parameter = FunctionLike['params'][number];
+
+function describeTaken(parameter: Parameter | undefined): TakenParameter {
+  const pattern = parameter?.type === 'AssignmentPattern' ? parameter.left : parameter;
+  return {
+    name: pattern?.type === 'Identifier' ? pattern.name : undefined,
+    keys: pattern?.type === 'ObjectPattern' ? listKeys(pattern) : undefined,
+  };
+}
+
+function listKeys({ properties }: ObjectPattern): TakenParameter['keys'] {
+  const keys = properties.flatMap((property) => {
+    if (property.type !== 'Property' || property.computed || property.key.type !== 'Identifier') return [];
+    return [{ name: property.key.name, hasDefault: property.value.type === 'AssignmentPattern' }];
+  });
+  return keys.length === properties.length ? keys : undefined;
 }
 
 function findDocumentation(source: string, comments: readonly Comment[], offset: number): string | undefined {

@@ -62,19 +62,24 @@ export async function loadLocked(
   const copies = createPinnedCopies(place.root, hooks);
   const warm = startWarm(place, bytes, options);
   if (warm !== undefined) {
-    const { tools, locked } = warm;
+    const { tools, warnings, locked } = warm;
     return {
       tools: tools.map(({ scanned, pin }) => toReady(scanned, pin, { copies, place })),
       files: tools.map(({ scanned }) => scanned),
-      diagnostics: [],
+      diagnostics: warnings,
       locked,
     };
   }
   const { tools: locked } = parseLock(bytes, place.lock);
   await using draft = await draftRegistry(place.root);
   const { folder, current } = await scanLocked(place, { locked, options, copies, hooks });
-  if (draft !== undefined && folder.diagnostics.length === 0) {
-    const registered = await toRegistered([...current.values()], place, options);
+  // A tool that is gone has no file to be looked at.
+  const isAsLocked = folder.diagnostics.every(
+    ({ severity, code }) => severity === 'warning' && code !== 'tool.lock.gone',
+  );
+  if (draft !== undefined && isAsLocked) {
+    const found = { tools: [...current.values()], warnings: folder.diagnostics };
+    const registered = await toRegistered(found, place, options);
     if (registered !== undefined) await draft.write(place.prefix, registered, bytes);
   }
   return folder;

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { ExportedFunction } from './exported-function.ts';
 import { findMetadata } from './find-metadata.ts';
 import { readLiteral } from './literal.ts';
 import { outlineModule } from './module-outline.ts';
@@ -18,7 +19,7 @@ async function readBoth(source: string, file = 'x.mjs'): Promise<{ readonly plai
       : {
           value: found.value,
           nameOffset: found.nameOffset,
-          takesInput: takesInput(found.findFunction(String(found.value['function']))),
+          takes: describeTaken(found.findFunction(String(found.value['function']))),
         };
   const outline = outlineModule(parsing.module);
   const metadata =
@@ -32,13 +33,13 @@ async function readBoth(source: string, file = 'x.mjs'): Promise<{ readonly plai
   const tree = {
     value: literal.value,
     nameOffset: literal.offsetOf(['name']),
-    takesInput: takesInput(metadata.findFunction(String(work))),
+    takes: describeTaken(metadata.findFunction(String(work))),
   };
   return { plain, tree };
 }
 
-function takesInput(found: { readonly type: string; readonly takesInput?: boolean }): unknown {
-  return found.type === 'function' ? found.takesInput : found.type;
+function describeTaken(found: ExportedFunction): unknown {
+  return found.type === 'function' ? [found.takesInput, found.taken] : found.type;
 }
 
 const good = "name: 'x', function: 'f', description: 'd'";
@@ -86,7 +87,7 @@ test('TypeScript without words that it takes, too', async () => {
   );
   const { plain, tree } = await readBoth(source, 'x.ts');
   expect(plain).toEqual(tree);
-  expect(plain).toMatchObject({ takesInput: true });
+  expect(plain).toMatchObject({ takes: [true, { name: 'input' }] });
 });
 
 test.each([
@@ -144,7 +145,7 @@ test('in TypeScript `this` is no parameter, and what it makes of words is left t
   const both = (code: string) => readBoth(file(`{ ${good} }`, code), 'x.ts');
   expect(await both('export function f(this: void) {}')).toMatchObject({
     plain: undefined,
-    tree: { takesInput: false },
+    tree: { takes: [false, {}] },
   });
   expect((await readBoth(file(`{ ${good} } as const`), 'x.ts')).plain).toBeUndefined();
   for (const code of [
@@ -160,7 +161,6 @@ test.each([
   'export function f(input: A): number { return 1; }',
   'export async function f({ a, b }: { a: string; b?: number }, context: Context): Promise<string[]> {}',
   'export function f(): Array<Map<string, number>> {}',
-  'export function f(a = 1) {}',
   'export function f(): void\n{}',
   'export function f(a: string): void;\nexport function f(a: string) {}',
 ])('a function of TypeScript whose body can be seen: %s', async (code) => {
@@ -170,6 +170,9 @@ test.each([
 });
 
 test.each([
+  'export function f(a = 1) {}',
+  'export function f({ a = 1 }) {}',
+  'export function f({ a: b }, { c, ...d }) {}',
   'export function f(a: string): void;',
   'export function f(a: string): void',
   'export function f(a: string): { b: string }',

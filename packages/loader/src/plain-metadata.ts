@@ -1,6 +1,6 @@
 import type { JsonObject } from '@holdfast/core';
 import type { StaticExport } from 'oxc-parser';
-import type { ExportedFunction } from './exported-function.ts';
+import type { ExportedFunction, TakenParameter } from './exported-function.ts';
 import type { ParsedModule } from './parse-module.ts';
 import { readPlainLiteral, skipBlanks } from './plain-literal.ts';
 
@@ -72,8 +72,26 @@ function findPlainFunction(
     if (matchAt(thisParameter, source, first) !== undefined) return undefined;
     if (matchAt(plainSignature, source, parameters) === undefined) return undefined;
   }
-  return { type: 'function', offset: statement.start, takesInput: source[first] !== ')', documentation: undefined };
+  const taken = readTaken(source, first);
+  if (taken === undefined) return undefined;
+  const takesInput = source[first] !== ')';
+  return { type: 'function', offset: statement.start, takesInput, taken, documentation: undefined };
 }
+
+/** `undefined` where the parameters are more than names, and objects that are taken apart into names. */
+function readTaken(source: string, first: number): TakenParameter | undefined {
+  plainParameters.lastIndex = first;
+  const found = plainParameters.exec(source);
+  if (found === null) return undefined;
+  const [, parameter] = found;
+  if (parameter?.startsWith('{') !== true) return { name: parameter, keys: undefined };
+  const keys = parameter.match(/[\w$]+/g) ?? [];
+  return { name: undefined, keys: keys.map((name) => ({ name, hasDefault: false })) };
+}
+
+// Up to two parameters, each with a type that is a name or an object without others in it. No blank can be matched in two ways.
+const plainParameter = String.raw`([\w$]+|\{[\w$,\s]*\})\s*(?::(?:[\w$.<>[\]|\s]+|\s*\{[\w$.<>[\]|\s:;,?]*\}\s*))?`;
+const plainParameters = new RegExp(String.raw`(?:${plainParameter}(?:,\s*${plainParameter})?(?:,\s*)?)?\)`, 'y');
 
 // Parameters without functions and texts among them, a type that is one name, and the body.
 const plainSignature =

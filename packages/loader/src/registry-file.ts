@@ -4,6 +4,7 @@ import { realpathSync } from 'node:fs';
 import { mkdir, open, realpath, rename, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isPlainObject, type JsonObject, sortKeys } from '@holdfast/core';
+import { type Diagnostic, toDiagnostic } from './diagnostic.ts';
 import { hasEscapedKey } from './escaped-key.ts';
 import { readBounded } from './read-bounded.ts';
 import type { Stamp } from './stamp.ts';
@@ -29,6 +30,8 @@ export interface RegisteredFolder {
   readonly folders: Readonly<Record<string, Stamp>>;
   /** Of every file of every closure, by path relative to the root. */
   readonly files: Readonly<Record<string, Stamp>>;
+  /** What the scan warned of: the files say it as long as they are the same. */
+  readonly warnings: readonly Diagnostic[];
 }
 
 const maxRegistryBytes = 256 * 1024 * 1024;
@@ -68,10 +71,27 @@ export function readRegisteredFolder({ folders }: Registry, prefix: string): Reg
   const folder = Object.hasOwn(folders, prefix) ? folders[prefix] : undefined;
   if (!isPlainObject(folder)) return undefined;
   const { strict, subfolders, scanned, folders: stamped, files } = folder;
+  const warnings = readWarnings(folder['warnings']);
   if (typeof strict !== 'boolean' || typeof subfolders !== 'boolean' || typeof scanned !== 'number') return undefined;
-  if (!isPlainObject(stamped) || !isPlainObject(files)) return undefined;
+  if (!isPlainObject(stamped) || !isPlainObject(files) || warnings === undefined) return undefined;
   // Compared as they are with what is a stamp.
-  return { strict, subfolders, scanned, folders: stamped, files } as RegisteredFolder;
+  return { strict, subfolders, scanned, folders: stamped, files, warnings } as RegisteredFolder;
+}
+
+function readWarnings(value: unknown): readonly Diagnostic[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const warnings = value.flatMap((one: unknown) => readWarning(one) ?? []);
+  return warnings.length === value.length ? warnings : undefined;
+}
+
+/** Anybody's word, made safe to print. */
+function readWarning(value: unknown): Diagnostic | undefined {
+  if (!isPlainObject(value)) return undefined;
+  const { code, file, line, column, message, hint } = value;
+  if (typeof code !== 'string' || !/^[a-z._]+$/.test(code) || typeof file !== 'string') return undefined;
+  if (typeof line !== 'number' || typeof column !== 'number') return undefined;
+  if (typeof message !== 'string' || typeof hint !== 'string') return undefined;
+  return { ...toDiagnostic({ severity: 'warning', code, message, hint }, { file }), line, column };
 }
 
 /** A registry that is being made. */

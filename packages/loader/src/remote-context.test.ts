@@ -49,7 +49,18 @@ export async function run(input, context) {
   const tool = writeTool(source);
   const seen = await closeLater(create()).run(tool, {}, context);
   expect(seen).toEqual({
-    keys: ['callId', 'idempotencyKey', 'signal', 'deadline', 'filesystem', 'call', 'begin', 'progress', 'beat'],
+    keys: [
+      'callId',
+      'idempotencyKey',
+      'signal',
+      'deadline',
+      'filesystem',
+      'call',
+      'trace',
+      'begin',
+      'progress',
+      'beat',
+    ],
     frozen: true,
     callId: 'call-1',
     idempotencyKey: 'key-1',
@@ -97,6 +108,30 @@ test.each([
   const counts: unknown[] = [];
   for (let call = 0; call < 3; call += 1) counts.push(await runner.run(tool, {}, testContext()));
   expect(counts).toEqual([1, 2, 3]);
+});
+
+test.each([
+  ['subprocess', () => createSubprocessRunner(options)],
+  ['worker', () => createWorkerRunner(options)],
+] as const)('%s: a node of a plan sees its trace, and one that is too large is absent', async (_tier, create) => {
+  const tool = writeTool(`export function run(input, context) {
+    try { return { trace: context.trace ?? null, frozen: Object.isFrozen(context.trace?.[0]?.value) }; }
+    catch (error) { return error.code + ' ' + error.data.reason; }
+  }`);
+  const runner = closeLater(create());
+  const entry = {
+    node: 1,
+    tool: 'other',
+    kind: 'ok',
+    code: undefined,
+    message: 'Done.',
+    value: { found: [1] },
+  } as const;
+  const { code: _code, ...sent } = entry;
+  expect(await runner.run(tool, {}, testContext({ trace: [entry] }))).toEqual({ trace: [sent], frozen: true });
+  expect(await runner.run(tool, {}, testContext())).toEqual({ trace: null, frozen: true });
+  const large = { ...entry, value: 'x'.repeat(9 * 1024 * 1024) };
+  expect(await runner.run(tool, {}, testContext({ trace: [large] }))).toBe('context.absent too-large');
 });
 
 test('a call that has ended has no use of its context; its signal fires at the deadline', async () => {
@@ -163,5 +198,5 @@ test.each([
     });
   }
   // What a call need not have is merely not there, and looking at the whole hurts nobody.
-  expect(await runner.run(tool, {}, testContext())).toEqual([null, null, null, null, null, false, 9, true]);
+  expect(await runner.run(tool, {}, testContext())).toEqual([null, null, null, null, null, false, 10, true]);
 });

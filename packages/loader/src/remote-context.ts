@@ -1,5 +1,5 @@
-import { copyJson, type Deadline, HoldfastError, type Outcome, type ToolContext } from '@holdfast/core';
-import type { ChildMessage, HostMessage } from './call-messages.ts';
+import { copyJson, type Deadline, deepFreeze, HoldfastError, type Outcome, type ToolContext } from '@holdfast/core';
+import { type ChildMessage, type HostMessage, maxTraceLength } from './call-messages.ts';
 import type { HostRequests } from './host-requests.ts';
 import { limitProgress } from './remarks.ts';
 import { createRemoteFilesystem } from './remote-filesystem.ts';
@@ -7,7 +7,7 @@ import { createRemoteFilesystem } from './remote-filesystem.ts';
 /** What a tool has of its context outside of the host's process. To read what else a call always has throws `context.absent`. */
 export type RemoteContext = Pick<
   ToolContext,
-  'callId' | 'idempotencyKey' | 'signal' | 'deadline' | 'filesystem' | 'call' | 'begin' | 'progress' | 'beat'
+  'callId' | 'idempotencyKey' | 'signal' | 'deadline' | 'filesystem' | 'call' | 'trace' | 'begin' | 'progress' | 'beat'
 >;
 
 const maxProgressLength = 10_000;
@@ -19,7 +19,7 @@ export function createRemoteContext(
   requests: HostRequests,
   send: (message: ChildMessage) => void,
 ): { readonly context: RemoteContext; close(): void } {
-  const { call, callId, idempotencyKey } = message;
+  const { call, callId, idempotencyKey, trace } = message;
   const remainingMs = message.remainingMs ?? Number.POSITIVE_INFINITY;
   const { signal, close } = endAfter(remainingMs);
   const hasRoom = limitProgress();
@@ -37,6 +37,7 @@ export function createRemoteContext(
       // The host's own outcome; JSON has left out a code that is undefined.
       return Object.freeze({ code: undefined, ...(value as object) }) as unknown as Outcome;
     },
+    trace: trace === undefined || trace === null ? undefined : deepFreeze(trace),
     // The host has seen to it.
     begin: async () => undefined,
     progress(text) {
@@ -56,10 +57,10 @@ export function createRemoteContext(
       send({ type: 'beat', call });
     },
   };
-  return { context: explainAbsence(Object.freeze(context)), close };
+  return { context: explainAbsence(Object.freeze(context), trace === null), close };
 }
 
-// `budget`, `prompt`, `renderedPrompt`, `model` and `trace` are not among them: a tool has to do without them in many a call.
+// `budget`, `prompt`, `renderedPrompt` and `model` are not among them: a tool has to do without them in many a call.
 const absent: ReadonlySet<unknown> = new Set<Exclude<keyof ToolContext, keyof RemoteContext>>([
   'session',
   'resources',
@@ -68,9 +69,16 @@ const absent: ReadonlySet<unknown> = new Set<Exclude<keyof ToolContext, keyof Re
 ]);
 
 /** Tells a tool that was written for the host's process what it lacks, where it would only have found `undefined`. */
-function explainAbsence(context: RemoteContext): RemoteContext {
+function explainAbsence(context: RemoteContext, isTraceTooLarge: boolean): RemoteContext {
   return new Proxy(context, {
     get(target, key, receiver) {
+      if (key === 'trace' && isTraceTooLarge) {
+        throw new HoldfastError(
+          'context.absent',
+          `\`context.trace\` is longer than ${maxTraceLength} characters, and this tool runs in another process or in a thread: give it less by the inputs of its node, or load it with \`isolation: 'in-process'\`.`,
+          { data: { property: key, reason: 'too-large' } },
+        );
+      }
       if (!absent.has(key)) return Reflect.get(target, key, receiver);
       throw new HoldfastError(
         'context.absent',

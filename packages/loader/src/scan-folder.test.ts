@@ -424,7 +424,10 @@ const hostile: readonly HostileCase[] = [
   },
   {
     what: 'a hidden character in a property name',
-    content: toolFile({ parameters: parameters.replace('city:', "'city\\u200b':").replace("['city']", '[]') }),
+    content: toolFile(
+      { parameters: parameters.replace('city:', "'city\\u200b':").replace("['city']", '[]') },
+      work.replace('{ city }', 'input').replace('city', '1'),
+    ),
     code: 'tool.text.hidden',
   },
   { what: 'a hidden character in an enum', content: property("{ enum: ['a\\u2066'] }"), code: 'tool.text.hidden' },

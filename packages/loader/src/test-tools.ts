@@ -61,7 +61,12 @@ export interface TestContext extends ToolContext {
 
 /** A context that notes what a tool does with it. */
 export function testContext(
-  parts: { readonly filesystem?: Filesystem; readonly remainingMs?: number; call?(): Promise<Outcome> } = {},
+  parts: {
+    readonly filesystem?: Filesystem;
+    readonly remainingMs?: number;
+    readonly trace?: ToolContext['trace'];
+    call?(): Promise<Outcome>;
+  } = {},
 ): TestContext {
   const controller = new AbortController();
   const told: string[] = [];
@@ -73,6 +78,7 @@ export function testContext(
     signal: controller.signal,
     deadline: { atMs: Date.now() + remainingMs, remainingMs: () => remainingMs },
     filesystem: parts.filesystem,
+    trace: parts.trace,
     begin: async () => undefined,
     progress: (message: string) => void told.push(message),
     beat: () => void told.push('(beat)'),

@@ -1,5 +1,5 @@
 import type { Json, ToolContext } from '@holdfast/core';
-import type { HostMessage } from './call-messages.ts';
+import { type HostMessage, maxTraceLength } from './call-messages.ts';
 import { toImportUrl } from './import-url.ts';
 import type { PinnedTool } from './pinned-tool.ts';
 
@@ -17,7 +17,7 @@ export function toCallMessage(
   context: ToolContext,
 ): HostMessage {
   const { metadata } = tool;
-  const { callId, idempotencyKey, deadline, filesystem } = context;
+  const { callId, idempotencyKey, deadline, filesystem, trace } = context;
   const remainingMs = deadline.remainingMs();
   return {
     type: 'call',
@@ -32,5 +32,6 @@ export function toCallMessage(
     idempotencyKey,
     remainingMs: Number.isFinite(remainingMs) ? remainingMs : null,
     filesystem: filesystem !== undefined,
+    ...(trace === undefined ? {} : { trace: JSON.stringify(trace).length > maxTraceLength ? null : trace }),
   };
 }

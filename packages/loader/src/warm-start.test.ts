@@ -91,6 +91,7 @@ test('the registry is the text of the lock, and the state of folders and files',
       scanned: expect.any(Number),
       folders: { plugins: stamp },
       files: { 'plugins/greet.mjs': stamp, 'plugins/plain.mjs': stamp, 'src/word.mjs': stamp },
+      warnings: [],
     },
   });
   await editRegistry(project, () => undefined);
@@ -110,6 +111,43 @@ test('a folder in which nothing was touched is loaded without reading a file, an
   expect(await Promise.all(warm.tools.map((tool) => callTool(tool)))).toEqual(['good1', 1]);
   const names = await readdir(join(project.root, '.holdfast'));
   expect(names.sort()).toEqual(['.gitignore', 'registry.json', 'tools']);
+});
+
+test('a folder with warnings is registered with them, and they are told at each load', async () => {
+  await using project = await createWarm({
+    'plugins/bare.mjs': toolFile('bare').replace(" description: 'Works.', dangerous: false,", ''),
+  });
+  const warm = await load(project);
+  expect(warm.isWarm).toBe(true);
+  expect(codesOf(warm)).toEqual(['bare.mjs tool.dangerous.missing', 'bare.mjs tool.description.missing']);
+  const { diagnostics } = await loadTools(project.plugins);
+  expect(warm.diagnostics).toEqual(diagnostics);
+});
+
+test.each<readonly [string, unknown]>([
+  ['none', undefined],
+  ['no list', {}],
+  ['no object', ['tool.dangerous.missing']],
+  ['no code', [{ code: 'A\u001b', file: 'a', line: 1, column: 1, message: '', hint: '' }]],
+  ['no line', [{ code: 'a.b', file: 'a', line: '1', column: 1, message: '', hint: '' }]],
+  ['no text', [{ code: 'a.b', file: 'a', line: 1, column: 1, message: 5, hint: '' }]],
+])('a registry whose warnings are %s is made anew', async (_, warnings) => {
+  await using project = await createWarm();
+  await editRegistry(project, (folder) => {
+    folder['warnings'] = warnings;
+  });
+  expect(await load(project)).toMatchObject({ isWarm: false, diagnostics: [] });
+  expect(await load(project)).toMatchObject({ isWarm: true });
+});
+
+test('warnings of a registry are shown without what a terminal would obey', async () => {
+  await using project = await createWarm();
+  await editRegistry(project, (folder) => {
+    folder['warnings'] = [{ code: 'a.b', file: 'a', line: 1, column: 1, message: '\u001b[2J', hint: '' }];
+  });
+  const { diagnostics, isWarm } = await load(project);
+  expect({ isWarm, severity: diagnostics[0]?.severity }).toEqual({ isWarm: true, severity: 'warning' });
+  expect(diagnostics[0]?.message).not.toContain('\u001b');
 });
 
 test('what was changed in the same tick as the scan is read again', async () => {
@@ -202,15 +240,9 @@ test('what was asked for otherwise is scanned', async () => {
   expect(await load(project, { subfolders: true })).toMatchObject({ isWarm: false });
 });
 
-test('a folder with warnings or refused files is scanned every time', async () => {
+test('a folder with refused files is scanned every time', async () => {
   await using project = await createWarm({ 'plugins/bad.mjs': '' });
   expect(await load(project)).toMatchObject({ isWarm: false, diagnostics: [{ code: 'tool.metadata.missing' }] });
-  await project.remove('plugins/bad.mjs');
-  await project.write('plugins/plain.mjs', toolFile('plain', { body: 'return import.meta.url;' }));
-  await project.accept();
-  await passTick(project);
-  for (const _ of [1, 2])
-    expect(await load(project)).toMatchObject({ isWarm: false, diagnostics: [{ code: 'tool.import.meta' }] });
 });
 
 const edits: readonly (readonly [string, (folder: Folder) => void])[] = [

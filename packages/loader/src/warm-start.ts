@@ -2,6 +2,7 @@ import { realpathSync } from 'node:fs';
 import { sep } from 'node:path';
 import type { ToolMetadata } from './check-metadata.ts';
 import { isIn } from './compare-lock.ts';
+import type { Diagnostic } from './diagnostic.ts';
 import type { CurrentTool, LockPlace, ToolFile } from './folder-pins.ts';
 import { createPackageFinder } from './found-packages.ts';
 import { type LockedTool, type LockedTools, toLockedTools } from './lock-file.ts';
@@ -20,6 +21,7 @@ export interface WarmTool {
 export interface WarmStart {
   /** In file order. */
   readonly tools: readonly WarmTool[];
+  readonly warnings: readonly Diagnostic[];
   /** All that the lock says. */
   readonly locked: LockedTools;
 }
@@ -47,12 +49,16 @@ export function startWarm(
   }
   if (!areFoldersSame(registered, place, toPath) || !areFilesSame(tools, registered, toPath)) return undefined;
   if (!arePackagesSame(tools, place.root, toPath)) return undefined;
-  return { tools: tools.sort((left, right) => (left.scanned.file < right.scanned.file ? -1 : 1)), locked };
+  return {
+    tools: tools.sort((left, right) => (left.scanned.file < right.scanned.file ? -1 : 1)),
+    warnings: registered.warnings,
+    locked,
+  };
 }
 
-/** What a scan in which nothing was wrong leaves to the registry; `undefined` where it cannot tell later whether something changed. */
+/** What a scan without an error leaves to the registry; `undefined` where it cannot tell later whether something changed. */
 export async function toRegistered(
-  tools: readonly CurrentTool[],
+  { tools, warnings }: { readonly tools: readonly CurrentTool[]; readonly warnings: readonly Diagnostic[] },
   place: LockPlace,
   { strict = false, subfolders = false }: ScanFolderOptions,
 ): Promise<Omit<RegisteredFolder, 'scanned'> | undefined> {
@@ -71,7 +77,7 @@ export async function toRegistered(
     if (stamp === undefined) return undefined;
     folders.set(path, stamp);
   }
-  return { strict, subfolders, folders: Object.fromEntries(folders), files: Object.fromEntries(files) };
+  return { strict, subfolders, folders: Object.fromEntries(folders), files: Object.fromEntries(files), warnings };
 }
 
 type ToPath = (path: string) => string;

@@ -13,7 +13,8 @@ export async function askWithin(
   input: unknown,
   {
     toolset,
-    options: { model = predictor.model, ...options },
+    // It is asked once.
+    options: { model = predictor.model, maxIterations: _limit, ...options },
   }: { readonly toolset: Toolset; readonly options: LoopRunOptions },
 ): Promise<Prediction> {
   const { signal, timeoutMs, budget } = toolset.callOptions(options);

@@ -41,6 +41,11 @@ export interface ModuleEngineOptions extends ToolsetOptions {
 export interface ModuleRunOptions<Input = unknown, Output = unknown> extends LoopRunOptions {
   /** Types input and output. The run rejects with `modules.signature_mismatch` where the module is of another one. */
   readonly signature?: Signature<Input, Output>;
+  /**
+   * As `wrapTools` takes it, for a module that is no `react`, whose results are in the conversation. Goes on with the same. The run rejects
+   * with `options.invalid` where it cannot be.
+   */
+  readonly toolResultKey?: string;
 }
 
 /**
@@ -160,7 +165,7 @@ class Engine implements ModuleEngine {
   async invoke<Output, Input>(
     moduleId: string,
     input: Input,
-    { signature, ...options }: ModuleRunOptions<Input, Output> = {},
+    { signature, toolResultKey: _key, ...options }: ModuleRunOptions<Input, Output> = {},
   ): Promise<Prediction<Output>> {
     const module = this.#find(moduleId, signature);
     return this.#parts.runs.of(module).invoke(input, options) as Promise<Prediction<Output>>;
@@ -169,19 +174,19 @@ class Engine implements ModuleEngine {
   async invokeWithTools<Output, Input>(
     moduleId: string,
     input: Input,
-    { signature, ...options }: ModuleRunOptions<Input, Output> = {},
+    { signature, toolResultKey, ...options }: ModuleRunOptions<Input, Output> = {},
   ): Promise<ToolLoopResult<Output>> {
     const module = this.#findWithTools(moduleId, signature);
-    return this.#parts.runs.of(module).run(input, options) as Promise<ToolLoopResult<Output>>;
+    return this.#parts.runs.of(module).loop(toolResultKey).run(input, options) as Promise<ToolLoopResult<Output>>;
   }
 
   async resume<Output, Input>(
     moduleId: string,
     state: JsonObject,
-    { signature, ...options }: ModuleRunOptions<Input, Output> = {},
+    { signature, toolResultKey, ...options }: ModuleRunOptions<Input, Output> = {},
   ): Promise<ToolLoopResult<Output>> {
     const module = this.#findWithTools(moduleId, signature);
-    return this.#parts.runs.of(module).resume(state, options) as Promise<ToolLoopResult<Output>>;
+    return this.#parts.runs.of(module).loop(toolResultKey).resume(state, options) as Promise<ToolLoopResult<Output>>;
   }
 
   async reloadAll(): Promise<readonly ModuleEvent[]> {

@@ -149,7 +149,7 @@ async function readPinned(source: ModuleSource, path: string, pinned: string | n
     }
     const hash = await hashText(text);
     if (pinned === null || hash === pinned) return { type: 'read', text, hash };
-    const message = `\`${path}\` is not what \`${manifestPath}\` pins: it has \`${hash}\`. Restore the file, or put its hash, or null, into the manifest.`;
+    const message = `\`${path}\` is not what \`${manifestPath}\` pins: that is \`${pinned}\`, and the file has \`${hash}\`. Restore the file, or put its hash, or null, into the manifest.`;
     problem = problemAt('', 'modules.hash_mismatch', message);
   }
   return { type: 'problem', problem };

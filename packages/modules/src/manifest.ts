@@ -47,7 +47,7 @@ const wholeShape = compileSchema(
       version: { type: 'string' },
       modules: { type: 'object', additionalProperties: true },
     },
-    required: ['version', 'modules'],
+    required: ['version'],
     additionalProperties: true,
   }),
 );
@@ -65,7 +65,8 @@ const entryShape = compileSchema<{ path: string; hash?: string | null; tags?: re
 );
 
 /**
- * Reads a manifest: `{ "version": "1.0", "modules": { id: { "path", "hash", "tags" } } }`. `hash` and `tags` may be null or left out;
+ * Reads a manifest: `{ "version": "1.0", "modules": { id: { "path", "hash", "tags" } } }`. Without `modules` there are
+ * none. `hash` and `tags` may be null or left out;
  * a digest may stand without `sha256:`. An entry that is no good costs only itself; of ids that differ only by case the first counts.
  * Unknown keys of an entry are problems, those beside `modules` warnings.
  *
@@ -79,7 +80,7 @@ export function parseManifest(text: string): ManifestParsing {
   const { value } = parsed;
   const shaped = wholeShape.validate(value);
   const problems: ManifestProblem[] = shaped.ok ? [] : toProblems(shaped.issues, { code: invalidCode }).map(asError);
-  const { version, modules } = isPlainObject(value) ? value : {};
+  const { version, modules = {} } = isPlainObject(value) ? value : {};
   if (typeof version === 'string' && !/^1(\.\d{1,9}){0,2}$/.test(version)) {
     const shown = version.slice(0, 40);
     problems.push(asError(problemAt('version', invalidCode, `\`${shown}\` is not known; version \`1.0\` is.`)));

@@ -1,9 +1,9 @@
-import type { JsonObject, Model } from '@holdfast/core';
+import { HoldfastError, type JsonObject, type Model } from '@holdfast/core';
 import { askWithin } from './ask-within.ts';
 import type { LoadedModule } from './load-module.ts';
 import type { Prediction } from './prediction.ts';
 import { toPredictor } from './to-predictor.ts';
-import { type LoopRunOptions, type ToolLoop, wrapTools } from './tool-loop.ts';
+import { type LoopRunOptions, wrapTools } from './tool-loop.ts';
 import type { ToolLoopResult } from './tool-loop-result.ts';
 import type { Toolset } from './toolset.ts';
 
@@ -18,6 +18,11 @@ export interface ModuleRunParts {
 /** One version of a module, as it is run. */
 interface Runner {
   readonly invoke: (input: unknown, options: LoopRunOptions) => Promise<Prediction>;
+  /** @throws HoldfastError `options.invalid`. */
+  readonly loop: (toolResultKey: string | undefined) => RunnerLoop;
+}
+
+interface RunnerLoop {
   readonly run: (input: unknown, options: LoopRunOptions) => Promise<ToolLoopResult>;
   readonly resume: (state: JsonObject, options: LoopRunOptions) => Promise<ToolLoopResult>;
 }
@@ -47,16 +52,27 @@ function createRunner(module: LoadedModule, { toolset, model, maxIterations }: M
   const predictor = toPredictor(module, { model, tools: toolset, ...limit });
   if ('run' in predictor) {
     const { run, resume, invoke } = predictor;
-    return { run, resume, invoke };
+    return {
+      invoke,
+      loop(toolResultKey) {
+        if (toolResultKey === undefined) return { run, resume };
+        const message =
+          '`toolResultKey` is for modules that are asked anew in each round: `react` shows results in its conversation.';
+        throw new HoldfastError('options.invalid', message);
+      },
+    };
   }
-  let made: ToolLoop | undefined;
-  const loop = (): ToolLoop => {
-    made ??= wrapTools(predictor, { tools: toolset, ...limit });
-    return made;
+  const make = (more: { readonly toolResultKey?: string }): RunnerLoop => {
+    const { invoke: run, resume } = wrapTools(predictor, { tools: toolset, ...limit, ...more });
+    return { run, resume };
   };
+  let made: RunnerLoop | undefined;
   return {
     invoke: (input, options) => askWithin(predictor, input, { toolset, options }),
-    run: (input, options) => loop().invoke(input, options),
-    resume: (state, options) => loop().resume(state, options),
+    loop(toolResultKey) {
+      if (toolResultKey !== undefined) return make({ toolResultKey });
+      made ??= make({});
+      return made;
+    },
   };
 }

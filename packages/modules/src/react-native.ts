@@ -93,15 +93,16 @@ const cutOff = 'Not run: the message ended before this call was surely complete.
 const outOfTokens = 'Not run: the message that asked for it used up the tokens of the budget.';
 const submitted = 'Submitted.';
 const unchecked = 'The outputs could not be checked.';
-const submittedBefore = 'Not needed: the answer was submitted before.';
+const submittedBefore = 'Not run: the answer was submitted before.';
 
-/** Runs the calls of a message in order, and then takes what it submits. `undefined`: the model has to go on. */
+/** Runs the calls of a message in order, up to an answer, and then takes what it submits. `undefined`: the model has to go on. */
 async function takeTurn(
   run: ReactRun,
-  { calls, done, overspent }: NativeTurn,
+  { calls: asked, done, overspent }: NativeTurn,
   earlier?: ReadonlyMap<string, Outcome>,
 ): Promise<ReactEnd | undefined> {
   const { course, loop, maxResultCharacters, toolset } = run;
+  const calls = refuseAfterSubmit(asked, run);
   const others = calls.filter(isOther);
   const before = course.calls.slice(course.calls.length - done);
   const { caller } = loop;
@@ -121,6 +122,17 @@ async function takeTurn(
   const answer = answerAll(run, calls, [...before, ...made]);
   if (answer !== undefined) return toEnd(answer, 'submit');
   return overspent || result.outOfCalls ? { type: 'stopped', reason: 'budget' } : undefined;
+}
+
+/** An answer ends the task: what was asked for behind it is not run, and nobody is asked about it. */
+function refuseAfterSubmit(calls: NativeTurn['calls'], { program }: ReactRun): NativeTurn['calls'] {
+  const at = calls.findIndex(
+    (call) =>
+      !isOther(call) && call.refusal === undefined && readSubmit(call.args, program.signature).type !== 'refused',
+  );
+  return calls.map((call, index) =>
+    at === -1 || index <= at || call.refusal !== undefined ? call : { ...call, refusal: submittedBefore },
+  );
 }
 
 /** Takes what was submitted in the last message; other calls of it are not run. */

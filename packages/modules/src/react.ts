@@ -57,7 +57,7 @@ export interface ReactPredictor<Input = unknown, Output = unknown> extends Predi
   /**
    * Whatever goes wrong on the way is in the result; where the model cannot read as much as there is to tell, also without the three
    * oldest rounds, its error is `modules.context_overflow`. Rejects for a wrong configuration: HoldfastError `modules.input_invalid`,
-   * `modules.tool_reserved` (a tool is called `submit`, or with `text` `finish`), and what `executeToolCall` throws.
+   * `modules.tool_reserved` (a tool is called `submit`, or with `text` `finish`), `options.invalid`, and what `executeToolCall` throws.
    */
   run(input: Input, options?: LoopRunOptions): Promise<ReactResult<Output>>;
   /**
@@ -116,7 +116,11 @@ export function react<Input, Output>(
   checkReserved(toolset, protocolOf(model));
   if (protocolOf(model) === 'text') textPrograms();
 
-  const conduct = async (start: Start, { model: other, ...over }: LoopRunOptions): Promise<Conducted<Output>> => {
+  const conduct = async (
+    start: Start,
+    { model: other, maxIterations: limit = maxIterations, ...over }: LoopRunOptions,
+  ): Promise<Conducted<Output>> => {
+    checkCount('maxIterations', limit);
     checkReserved(toolset, start.protocol);
     const loop = openLoopCaller(toolset, putOver(options, over), start.state?.loop);
     try {
@@ -130,7 +134,7 @@ export function react<Input, Output>(
         loop,
         course: state?.course ?? newCourse(),
         conversation: state?.conversation ?? new Conversation(renderFirst(start.protocol, start.input)),
-        maxIterations,
+        maxIterations: limit,
         maxResultCharacters,
         earlier,
         noteResumed: () => state && recordResume(loop.session, roundOf(state)),

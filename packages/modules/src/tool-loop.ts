@@ -12,6 +12,8 @@ import { createToolset, putOver, type Toolset, type ToolsetOptions } from './too
 export interface LoopRunOptions extends ToolsetOptions {
   /** Default: the predictor's own. */
   readonly model?: Model;
+  /** In place of the loop's own. */
+  readonly maxIterations?: number;
 }
 
 export interface ToolLoopOptions extends ToolsetOptions {
@@ -31,7 +33,7 @@ export interface WrapToolsOptions extends ToolLoopOptions {
 export interface ToolLoop<Input = unknown, Output = unknown> {
   /**
    * Whatever goes wrong on the way is in the result. Rejects for a wrong configuration: HoldfastError `modules.input_invalid`,
-   * `modules.input_reserved` (the caller's input has what the loop puts in itself), and what `executeToolCall` throws.
+   * `modules.input_reserved` (the caller's input has what the loop puts in itself), `options.invalid`, and what `executeToolCall` throws.
    */
   invoke(input: Input, options?: LoopRunOptions): Promise<ToolLoopResult<Output>>;
   /**
@@ -67,13 +69,17 @@ export function wrapTools(
   const toolset = isToolset(tools) ? tools : createToolset(tools, options);
   const predictor =
     typeof predict === 'function' ? fromFunction(predict, toolResultKey) : fromPredictor(predict, toolResultKey);
-  const settings: LoopSettings = { toolset, predictor, maxIterations, maxResultCharacters };
+  const toSettings = (limit: number = maxIterations): LoopSettings => {
+    checkCount('maxIterations', limit);
+    return { toolset, predictor, maxIterations: limit, maxResultCharacters };
+  };
   const loop: ToolLoop<unknown> = {
-    invoke: async (input, run = {}) => startLoop(settings, readInput(input, toolResultKey), putOver(options, run)),
-    async resume(given, run = {}) {
+    invoke: async (input, { maxIterations: limit, ...run } = {}) =>
+      startLoop(toSettings(limit), readInput(input, toolResultKey), putOver(options, run)),
+    async resume(given, { maxIterations: limit, ...run } = {}) {
       const state = readState(given, predictor.signature);
       const { context } = readInput(state.input, toolResultKey);
-      return await goOnWithLoop(settings, { context, state }, putOver(options, run));
+      return await goOnWithLoop(toSettings(limit), { context, state }, putOver(options, run));
     },
   };
   // Input and output are those of the predictor.

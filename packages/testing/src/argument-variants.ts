@@ -2,19 +2,29 @@ import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
 
 /**
  * How arguments may be written otherwise and mean the same. `case`: upper and lower. `path`: other spellings of a path. `unicode`: other
- * forms, letters that look alike, invisible ones. `space`: more of it. `wrapped`: in a list, a number as text.
+ * forms, letters that look alike, invisible ones. `space`: more of it. `wrapped`: in a list, a number as text. `missing`: left out, or under
+ * another name.
  */
-export type VariantKind = 'case' | 'path' | 'unicode' | 'space' | 'wrapped';
+export type VariantKind = 'case' | 'path' | 'unicode' | 'space' | 'wrapped' | 'missing';
 
-export const variantKinds: readonly VariantKind[] = ['case', 'path', 'unicode', 'space', 'wrapped'];
+export const variantKinds: readonly VariantKind[] = ['case', 'path', 'unicode', 'space', 'wrapped', 'missing'];
 
-/** `input` with one text or number in it written otherwise, each time another. */
+/** `input` with one argument, or one text or number in it, written otherwise, each time another. */
 export function variantsOf(input: JsonObject, kind: VariantKind): readonly JsonObject[] {
+  if (kind === 'missing') return Object.keys(input).flatMap((key) => withoutKey(input, key));
   // A variant of an object is an object.
   return rewrite(input, kind) as readonly JsonObject[];
 }
 
-function rewrite(value: Json, kind: VariantKind): readonly Json[] {
+function withoutKey(input: JsonObject, key: string): readonly JsonObject[] {
+  const { [key]: value = null, ...others } = input;
+  const other = key.toUpperCase() === key ? key.toLowerCase() : key.toUpperCase();
+  return [others, { ...others, [other]: value }];
+}
+
+type Spelling = Exclude<VariantKind, 'missing'>;
+
+function rewrite(value: Json, kind: Spelling): readonly Json[] {
   if (Array.isArray(value)) {
     const items = value as readonly Json[];
     return items.flatMap((item, index) => rewrite(item, kind).map((other) => items.with(index, other)));
@@ -28,7 +38,7 @@ function rewrite(value: Json, kind: VariantKind): readonly Json[] {
   return typeof value === 'number' && kind === 'wrapped' ? [[value], String(value)] : [];
 }
 
-const spellings: Readonly<Record<VariantKind, (text: string) => readonly Json[]>> = {
+const spellings: Readonly<Record<Spelling, (text: string) => readonly Json[]>> = {
   case: (text) => [text.toUpperCase(), text.toLowerCase(), text.slice(0, 1).toUpperCase() + text.slice(1)],
   path: (text) => [
     `./${text}`,

@@ -12,7 +12,9 @@ import { alterJson, pick, randomNumbers } from './random-json.ts';
 export interface PackManifest {
   readonly version?: unknown;
   readonly holdfast?: unknown;
+  readonly scripts?: unknown;
   readonly dependencies?: unknown;
+  readonly optionalDependencies?: unknown;
   readonly peerDependencies?: unknown;
 }
 
@@ -32,8 +34,10 @@ export interface PackCheck {
 /** What a pack as a whole has to hold to. */
 export const packChecks: readonly PackCheck[] = [
   { name: 'it says what it is', run: checkMetadata },
+  { name: 'its package runs nothing when it is installed, and says by version what it needs', run: checkPackage },
   { name: 'every preset makes policies, the same ones each time', run: checkPresets },
   { name: 'every preset that is in force has cases', run: checkCovered },
+  { name: 'no case stands there twice', run: checkTwice },
   { name: 'an option that there is not is refused', run: checkUnknownOption },
   { name: 'every policy of it lets something through and refuses something', run: checkFired },
   { name: 'a preset that is only tried out lets everything through', run: checkTriedOut },
@@ -75,6 +79,30 @@ async function checkMetadata({ pack, manifest }: PackUnderTest): Promise<void> {
   if (!needed) throw failed('Expected `@holdfast/core` among the `peerDependencies` of package.json.');
 }
 
+const installScripts = ['preinstall', 'install', 'postinstall'];
+const unversioned = /^(?:git\b|github:|gitlab:|bitbucket:|gist:|https?:|file:|link:|portal:|[\w.-]+\/)/;
+
+/** A pack is trusted by name and version: nothing of it may run before that, and nothing come from where there are no versions. */
+async function checkPackage({ manifest }: PackUnderTest): Promise<void> {
+  if (manifest === undefined) return;
+  const scripts = installScripts.filter((name) => Object.hasOwn(Object(manifest.scripts), name));
+  if (scripts.length > 0) {
+    throw failed(
+      `package.json has the script ${quote(scripts)}, which runs before anybody has looked at the pack: leave it out.`,
+    );
+  }
+  const { dependencies, optionalDependencies, peerDependencies } = manifest;
+  const odd = [dependencies, optionalDependencies, peerDependencies].flatMap((list) =>
+    Object.entries(Object(list)).flatMap(([name, from]) => (unversioned.test(String(from)) ? [name] : [])),
+  );
+  if (odd.length > 0)
+    throw failed(`package.json does not say by version which ${quote(odd)} it needs: depend on a published one.`);
+}
+
+function quote(names: readonly string[]): string {
+  return names.map((name) => `\`${name}\``).join(', ');
+}
+
 async function checkPresets({ pack, suites }: PackUnderTest): Promise<void> {
   const presets = Object.keys(pack.presets).map((preset) => ({ title: preset, preset, config: {} }));
   for (const suite of [...presets, ...suites.map(({ title, preset, config }) => ({ title, preset, config }))]) {
@@ -103,6 +131,20 @@ async function checkCovered({ pack, suites }: PackUnderTest): Promise<void> {
     observe || covered.has(name) ? [] : [`\`${name}\``],
   );
   if (missing.length > 0) throw failed(`Expected cases of ${missing.join(', ')}.`);
+}
+
+async function checkTwice({ suites }: PackUnderTest): Promise<void> {
+  for (const { title, cases } of suites) {
+    const seen = new Set<string>();
+    for (const { call, after = [], answer, observed } of cases.cases) {
+      const text = JSON.stringify([call, after, answer, observed]);
+      if (seen.has(text))
+        throw failed(
+          `\`${title}\` has ${describeCall(call)} twice, with the same before it: the second tells nothing.`,
+        );
+      seen.add(text);
+    }
+  }
 }
 
 async function checkUnknownOption({ pack }: PackUnderTest): Promise<void> {

@@ -86,22 +86,27 @@ async function findProblems(
 
 const manifest = { version: '1.2.3', holdfast: 'pack', peerDependencies: { '@holdfast/core': '^1.0.0' } };
 const metadata = 'it says what it is';
+const installed = 'its package runs nothing when it is installed, and says by version what it needs';
+const twice = 'no case stands there twice';
 const same = 'every preset makes policies, the same ones each time';
 const covered = 'every preset that is in force has cases';
 const unknown = 'an option that there is not is refused';
 const fired = 'every policy of it lets something through and refuses something';
 const triedOut = 'a preset that is only tried out lets everything through';
 const anyOptions = 'whatever its options are, they are refused, or make policies that answer';
+const missing = 'what it refuses it refuses written otherwise, too: missing';
 const altered = 'it answers whatever becomes of the arguments of its cases';
 const apart = 'what happens in one session is nothing to another';
 
 test('a good pack passes, and each check is named by its preset', async () => {
   expect([...(await findProblems(careful(), { manifest }))]).toEqual([]);
   const names = packTester(careful(), cases).map(({ name }) => name);
-  expect(names.slice(0, 8)).toEqual([
+  expect(names.slice(0, 10)).toEqual([
     metadata,
+    installed,
     same,
     covered,
+    twice,
     unknown,
     fired,
     triedOut,
@@ -147,6 +152,58 @@ const bad: readonly Bad[] = [
     options: { manifest: { ...manifest, peerDependencies: { constructor: '1' } } },
     caught: metadata,
     message: '`@holdfast/core` among the `peerDependencies`',
+  },
+  {
+    title: 'runs a script when it is installed',
+    pack: () => careful(),
+    options: { manifest: { ...manifest, scripts: { test: 'vitest', postinstall: 'node setup.js' } } },
+    caught: installed,
+    message: 'the script `postinstall`, which runs before',
+  },
+  ...['git+ssh://git@host/a.git', 'https://host/a.tgz', 'file:../a', 'someone/a'].map((from) => ({
+    title: `needs what comes from ${from}`,
+    pack: () => careful(),
+    options: { manifest: { ...manifest, dependencies: { ok: '^1.0.0', other: 'npm:a@1', 'a-b': from } } },
+    caught: installed,
+    message: 'by version which `a-b` it needs',
+  })),
+  {
+    title: 'has a case twice',
+    pack: () => careful(),
+    options: {
+      with: {
+        ...cases,
+        presets: {
+          ...cases.presets,
+          strict: { cases: [...strictCases.cases, { title: 'again', call: { tool: 'tag' }, answer: 'ask' }] },
+        },
+      },
+    },
+    caught: twice,
+    message: '`strict` has `tag {}` twice',
+  },
+  {
+    title: 'lets a number through that is not there',
+    pack: () =>
+      careful({
+        policies: (config) => [
+          ...makePolicies(config),
+          guard(({ tool, input }) =>
+            tool.name === 'pay' && Number(Reflect.get(Object(input), 'euros')) > 100 ? deny('Too much.') : allow,
+          ),
+        ],
+      }),
+    options: {
+      with: {
+        ...cases,
+        presets: {
+          ...cases.presets,
+          strict: { cases: [...strictCases.cases, { call: { tool: 'pay', input: { euros: 101 } }, answer: 'deny' }] },
+        },
+      },
+    },
+    caught: `strict: ${missing}`,
+    message: 'got through as `pay {}`, `pay {"EUROS":101}`',
   },
   {
     title: 'was written by hand',

@@ -32,6 +32,8 @@ const isSecretInAnySpelling = (path: Json): boolean =>
       .replaceAll('\u0435', 'e')
       .replaceAll('\u0441', 'c'),
   );
+/** Of what has no path, nobody said that it is secret. */
+const different: PolicyTesterOptions['different'] = ['missing'];
 const secretCases: PolicyTesterOptions['cases'] = [
   { call: { tool: 'read', input: { path: 'secret' } }, answer: 'deny', reason: 'stays' },
   { call: { tool: 'read', input: { path: 'open' } }, answer: 'allow' },
@@ -67,7 +69,10 @@ async function findProblems(options: PolicyTesterOptions): Promise<ReadonlyMap<s
 }
 
 test.each<{ title: string; options: PolicyTesterOptions }>([
-  { title: 'one without state', options: { create: () => keepSecret(isSecretInAnySpelling), cases: secretCases } },
+  {
+    title: 'one without state',
+    options: { create: () => keepSecret(isSecretInAnySpelling), cases: secretCases, different },
+  },
   { title: 'one that counts', options: { create: goodLimit, cases: limitCases } },
   {
     title: 'one that goes by time',
@@ -270,6 +275,7 @@ const bad: readonly { title: string; options: PolicyTesterOptions; caught: reado
     options: {
       create: () => keepSecret((path) => isSecretInAnySpelling(path) && !/[A-Z]/.test(JSON.stringify(path))),
       cases: secretCases,
+      different,
     },
     caught: [`${written}case`],
     message: '`read {"path":"SECRET"}`, `read {"path":"Secret"}`. If these mean something else, name `case`',
@@ -279,6 +285,7 @@ const bad: readonly { title: string; options: PolicyTesterOptions; caught: reado
     options: {
       create: () => keepSecret((path) => isSecretInAnySpelling(path) && !/[./]/.test(JSON.stringify(path))),
       cases: secretCases,
+      different,
     },
     caught: [`${written}path`],
     message: '`read {"path":"./secret"}`',
@@ -288,7 +295,7 @@ const bad: readonly { title: string; options: PolicyTesterOptions; caught: reado
     options: {
       create: () => keepSecret((path) => isSecretInAnySpelling(path) && /^[\p{ASCII}\s]*$/u.test(JSON.stringify(path))),
       cases: secretCases,
-      different: ['space'],
+      different: ['space', 'missing'],
     },
     caught: [`${written}unicode`],
   },
@@ -297,6 +304,7 @@ const bad: readonly { title: string; options: PolicyTesterOptions; caught: reado
     options: {
       create: () => keepSecret((path) => isSecretInAnySpelling(path) && !/\s|\\[nt]/.test(JSON.stringify(path))),
       cases: secretCases,
+      different,
     },
     caught: [`${written}space`],
   },
@@ -305,6 +313,7 @@ const bad: readonly { title: string; options: PolicyTesterOptions; caught: reado
     options: {
       create: () => keepSecret((path) => typeof path === 'string' && isSecretInAnySpelling(path)),
       cases: secretCases,
+      different,
     },
     caught: [`${written}wrapped`],
     message: '`read {"path":["secret"]}`',
@@ -318,9 +327,23 @@ const bad: readonly { title: string; options: PolicyTesterOptions; caught: reado
           check: ({ input }) => (isPlainObject(input) && input['euros'] === 5 ? ask('Five?') : allow),
         }),
       cases: [{ call: { tool: 'pay', input: { euros: 5 } }, answer: 'ask' }],
+      different,
     },
     caught: [`${written}wrapped`],
     message: '`pay {"euros":[5]}`, `pay {"euros":"5"}`',
+  },
+  {
+    title: 'compares a number that may be missing',
+    options: {
+      create: () =>
+        definePolicy({
+          name: 'not-too-much',
+          check: ({ input }) => (Number(Reflect.get(Object(input), 'euros')) > 100 ? ask('So much?') : allow),
+        }),
+      cases: [{ call: { tool: 'pay', input: { euros: 101, to: 'ada' } }, answer: 'ask' }],
+    },
+    caught: [`${written}missing`],
+    message: '`pay {"to":"ada"}`, `pay {"to":"ada","EUROS":101}`',
   },
   {
     title: 'throws at arguments that it does not expect',
@@ -464,7 +487,7 @@ test('cases name their checks, and what is different is skipped', async () => {
   const checks = policyTester({
     create: () => keepSecret((path) => path === 'secret'),
     cases: [{ title: 'the secret', call: { tool: 'read', input: { path: 'secret' } }, answer: 'deny' }, ...secretCases],
-    different: ['case', 'path', 'unicode', 'space', 'wrapped'],
+    different: ['case', 'path', 'unicode', 'space', 'wrapped', 'missing'],
   });
   expect(checks.slice(0, 3).map(({ name }) => name)).toEqual([
     '1. the secret',
@@ -473,7 +496,7 @@ test('cases name their checks, and what is different is skipped', async () => {
   ]);
   const skipped = checks.filter((check) => check.skipped !== undefined);
   expect(skipped.map((check) => check.skipped)).toEqual(
-    ['case', 'path', 'unicode', 'space', 'wrapped'].map((kind) => `\`${kind}\` is declared as different`),
+    ['case', 'path', 'unicode', 'space', 'wrapped', 'missing'].map((kind) => `\`${kind}\` is declared as different`),
   );
   for (const { run } of skipped) await expect(run()).rejects.toMatchObject({ code: 'conformance.skipped' });
   const inCase = policyTester({

@@ -1,0 +1,10 @@
+import { adapterPackage, weightsPackage } from './local-models.ts';
+import { parseProviderModel } from './provider-models.ts';
+
+/** The packages that are imported from the current folder to open the model `name`. */
+export function packagesOfModel(name: string): readonly string[] {
+  if (name === 'local') return [adapterPackage, weightsPackage];
+  if (name.startsWith('local:')) return [adapterPackage];
+  const provider = parseProviderModel(name);
+  return provider === undefined ? [] : [provider.packageName];
+}
