@@ -25,7 +25,7 @@ const config: ViteUserConfig = defineConfig({
     setupFiles: ['tests/setup/seed.ts'],
     env: { HOLDFAST_SEED: seed },
     provide: { long: amount(1_000) / 1_000 },
-    include: ['tests/long/*.long.ts', ...scaled],
+    include: ['{tests,bench}/**/*.long.ts', ...scaled],
     // They tell how far they are while they run.
     disableConsoleIntercept: true,
     testTimeout: 3_600_000,

@@ -487,11 +487,11 @@ describe('what is shared with the plan around', () => {
     void running.result.finally(() => {
       over = true;
     });
-    for (let turn = 0; turn < 200 && !over; turn += 1) {
+    while (!over) {
       await new Promise((resolve) => setImmediate(resolve));
-      clock.advance(100);
+      // Only the rate waits for the clock.
+      if (clock.pending > 0) clock.advance(100);
     }
-    expect(over).toBe(true);
     expect(await running).toMatchObject({ status: 'succeeded' });
     expect(starts).toHaveLength(6);
     for (const start of starts) {

@@ -24,7 +24,7 @@ test('a command loads only its own code', () => {
     registerHooks({ load: (url, context, next) => (process.stderr.write(url + '\\n'), next(url, context)) });`;
   const preload = `data:text/javascript,${encodeURIComponent(listing)}`;
   const list = (...argv: readonly string[]): readonly string[] => {
-    const words = ['--conditions=holdfast-source', '--import', preload, bin, ...argv];
+    const words = ['--conditions=holdfast-source', '--import', preload, program, ...argv];
     const { stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' });
     expect(stderr).toContain('/apps/cli/src/program.ts');
     return [...new Set([...stderr.matchAll(/\/packages\/([\w-]+)\/src\//g)].map(([, name = '']) => name))];

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { measureCalls } from '../../bench/src/loader/calls.ts';
-import { measureScan } from '../../bench/src/loader/scan.ts';
-import { measureWarmStart } from '../../bench/src/loader/warm-start.ts';
+import { measureCalls } from './calls.ts';
+import { measureScan } from './scan.ts';
+import { measureWarmStart } from './warm-start.ts';
 
 // What the figures are is not tested: subjects fail by themselves when they do not do their work.
 test('the benchmark of the loader still works', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { measureLocal } from '../../bench/src/local/measure.ts';
+import { measureLocal } from './measure.ts';
 
 // What the figures are is not tested: subjects fail by themselves when an answer has no end.
 test('the benchmark of local models still works', async () => {
