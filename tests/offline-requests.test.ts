@@ -100,6 +100,10 @@ test('a list that is written to a file', async () => {
 test.each([
   'read README.md and count the words',
   'list all files',
+  'List the files in src that match *.ts',
+  'find files by name',
+  'Is notes/ideas.txt a file?',
+  'Show me lines with TODO',
   'How big is README.md?',
   'Show the first 10 lines of README.md',
   'Count the words',

@@ -16,7 +16,7 @@ const elsewhere =
 export function findFreeText(clause: Clause, { parameters }: ToolWords): readonly Mention[] {
   const { tokens } = clause;
   return tokens.flatMap(({ lower }, at): readonly Mention[] => {
-    const isOpened = openers.test(lower) && /^(?:the|a|text|word)$/u.test(tokens[at - 1]?.lower ?? '');
+    const isOpened = openers.test(lower) && /^(?:the|a|with|text|word)$/u.test(tokens[at - 1]?.lower ?? '');
     if (!isOpened && !/^(?:saying|says)$/u.test(lower)) return [];
     const from = /^[:=]$/u.test(tokens[at + 1]?.lower ?? '') ? at + 2 : at + 1;
     const isTarget = (token: Token | undefined): boolean => token?.type === 'value' || token?.lower === 'the';

@@ -14,7 +14,7 @@ export interface Head {
 }
 
 const questions = /^(?:what|which|where|who|how|when)(?:'s)?$/u;
-const being = /^(?:is|are|does)$/u;
+const being = /^(?:is|are)$/u;
 
 /** Reads how a clause begins: with a verb, with a question, or with neither. */
 export function readHead({ tokens }: Clause, toolVerbs: ReadonlySet<string>): Head {
@@ -30,7 +30,7 @@ export function readHead({ tokens }: Clause, toolVerbs: ReadonlySet<string>): He
   const at = (last: number): ReadonlySet<number> => new Set([...tokens.keys()].slice(0, last + 1));
   const { type, lower = '', stem = '' } = tokens[first] ?? {};
   if (/^(?:how many|number of) /u.test(said)) return { type: 'verb', stems: [stemOf('count')], at: at(first + 1) };
-  if (questions.test(lower) || being.test(lower)) {
+  if (questions.test(lower) || /^(?:is|are) there\b/u.test(said)) {
     const saying = words.findIndex((word) => /^(?:say|says|contain|contains|hold|inside)$/u.test(word));
     const isContent = /^what/u.test(said) && (saying >= 0 || /^what(?:'s| is| are)? (?:is )?in\b/u.test(said));
     return {
@@ -39,7 +39,8 @@ export function readHead({ tokens }: Clause, toolVerbs: ReadonlySet<string>): He
       at: new Set([...at(first), isContent ? saying : first]),
     };
   }
-  if (type !== 'word' || !(isVerb(stem) || toolVerbs.has(stem))) return { type: 'none', stems: [], at: new Set() };
+  if (type !== 'word' || !(isVerb(stem) || toolVerbs.has(stem) || being.test(lower)))
+    return { type: 'none', stems: [], at: new Set() };
   return { type: 'verb', stems: [stem], at: at(/^look (?:for|up) /u.test(said) ? first + 1 : first) };
 }
 

@@ -3,7 +3,7 @@ import { type Clause, isContent, type Token } from './clauses.ts';
 import { type Filling, fill } from './fill.ts';
 import { type Head, rankVerb, readHead } from './head.ts';
 import type { Parameter } from './parameters.ts';
-import { knows, type ToolWords, verbsOf } from './tool-words.ts';
+import { knows, searches, type ToolWords, verbsOf } from './tool-words.ts';
 import { isAlike, isFunctionWord, isGrammar, isLimit, isPronoun, isQuantifier, stemOf } from './words.ts';
 
 /** A tool for a clause, with its arguments. */
@@ -52,12 +52,11 @@ export function matchClause(
     const stems = saidStems(clause, filling.used);
     return [{ tool, filling, left, rank: verb * 100 + tool.nameStems.filter((stem) => stems.includes(stem)).length }];
   });
-  const whole = attempts.filter(
-    (attempt) => attempt.left.length === 0 && (called !== undefined || isMeant(clause, head, attempt)),
-  );
-  const complete = whole.filter(({ filling }) => (refersBack === undefined) === (filling.missing.length === 0));
-  const ranked = (complete.length > 0 ? complete : whole).toSorted((left, right) => right.rank - left.rank);
-  const best = ranked.filter(({ rank }) => rank === ranked[0]?.rank);
+  const isWhole = (attempt: Attempt): boolean => called !== undefined || isMeant(clause, head, attempt);
+  const whole = attempts.filter((attempt) => attempt.left.length === 0 && isWhole(attempt));
+  const top = whole.filter(({ rank }) => rank === Math.max(...whole.map((attempt) => attempt.rank)));
+  const complete = top.filter(({ filling }) => (refersBack === undefined) === (filling.missing.length === 0));
+  const best = complete.length > 0 ? complete : top;
   const near = best.map(({ tool }) => tool);
   const [first, another] = best;
   if (first === undefined) return explain(clause, attempts);
@@ -115,12 +114,15 @@ function isMeant(clause: Clause, head: Head, { tool, filling: { used, named, mis
   const isObject = (stem: string): boolean => tool.objects.some((object) => isAlike(object, stem));
   const isPlace = ({ kind, isRequired }: Parameter): boolean => kind === 'path' && !isRequired;
   // "Open the folder src" names no comments: where to look does not say what for.
-  const isPlaceOnly = missing.length === 0 && given.size > 0 && [...given.keys()].every(isPlace);
+  const parameters = [...given.keys()];
+  const isPlaceOnly = missing.length === 0 && given.size > 0 && parameters.every(isPlace);
   if (isPlaceOnly && !saidStems(clause, used).some(isObject)) return false;
   const isAbout = ({ lower, stem }: Token, at: number): boolean =>
     !used.has(at) && !head.at.has(at) && !isGrammar(lower) && knows(tool, stem);
   const about = clause.tokens.filter(isAbout);
-  if (about.length > 0 && named === 0 && !about.some(({ stem }) => isObject(stem))) return false;
+  const isCalled = named > parameters.filter(({ choices }) => choices.length > 0).length;
+  const isSought = searches(tool) && parameters.some(({ kind }) => kind === 'text');
+  if (about.length > 0 && !isCalled && !isSought && !about.some(({ stem }) => isObject(stem))) return false;
   // A question, or a clause without a verb, has to say what it is about: the words of the tool, or allowed values.
   const isSaid = about.length > 0 || named > 1 || (head.stems.length > 0 && given.size > 0);
   if (head.type !== 'verb' && !isSaid) return false;
@@ -131,7 +133,7 @@ function isMeant(clause: Clause, head: Head, { tool, filling: { used, named, mis
   if (at < 0) return given.size > 0 || !takesAll;
   // "All files" is not for a tool that takes one.
   const noun = clause.tokens.slice(at + 1).find((token) => token.type === 'word' && !isFunctionWord(token.lower));
-  const isOfPlace = [...given.keys()].some(({ kind }) => kind === 'path') && noun?.stem !== tool.onlyOne;
+  const isOfPlace = parameters.some(({ kind }) => kind === 'path') && noun?.stem !== tool.onlyOne;
   return tool.onlyOne === undefined || tool.worksOnAll || isOfPlace;
 }
 

@@ -27,7 +27,9 @@ const preamble =
   /^\W*(?:(?:an? |this )?(?:tool|function) (?:that|to|for)|use (?:it|this) to|allows? you to|lets you) /iu;
 
 export function readTool(tool: ToolDeclaration): ToolWords {
-  const description = tool.description.slice(0, 1000).replace(preamble, '');
+  // What a pattern or a path looks like is an example, and says nothing about the tool.
+  const examples = /\S*[*/\\]\S*?(?=[.,;:)]*(?:\s|$))|(?<=\s)\.\w+/gu;
+  const description = tool.description.slice(0, 1000).replaceAll(examples, ' ').replace(preamble, '');
   const isDenial = /\b(?:not|no|never|without|skips?|except|only)\b|n't\b/iu;
   const said = description
     .split(/(?<=[.;])\s/u)
