@@ -54,15 +54,26 @@ async function readStart() {
 }
 
 /** The first call of the answer; `undefined` when there is none. */
-async function firstCall(model, { request, tools }) {
-  const messages = [{ role: 'user', text: request }];
+async function firstCall(model, { request, tools }, messages = [{ role: 'user', text: request }]) {
   let call;
+  let said = '';
   for await (const event of model.stream({ messages, tools, signal: new AbortController().signal })) {
+    if (event.type === 'text-delta') said += event.text;
     if (event.type !== 'tool-call' || call !== undefined) continue;
     const given = typeof event.arguments === 'string' ? JSON.parse(event.arguments) : event.arguments;
     call = { name: event.name, arguments: given };
   }
-  return call;
+  if (messages.length > 1) return said.includes('Nothing has been done.') ? undefined : messages[1].calls[0];
+  const isLook =
+    model === models['stand-in'] && call?.name === 'list_files' && Object.keys(call.arguments).length === 0;
+  if (!isLook) return call;
+  // It looks which files are here before it asks back: that is no answer yet.
+  const listing = { role: 'tool', callId: '1', name: call.name, success: true, text: '' };
+  return firstCall(model, { request, tools }, [
+    ...messages,
+    { role: 'assistant', text: '', calls: [{ ...call, id: '1' }] },
+    listing,
+  ]);
 }
 
 /** The order of arguments does not count, nor one that says what counts without it. */
@@ -75,7 +86,7 @@ function toText({ name, arguments: given }, tools) {
 }
 
 async function measure(model, cases) {
-  const score = { rightTool: 0, exactCall: 0, calls: 0, refused: 0, refusals: 0, failed: 0, milliseconds: 0 };
+  const score = { rightTool: 0, exactCall: 0, wrong: 0, calls: 0, refused: 0, refusals: 0, failed: 0, milliseconds: 0 };
   const times = [];
   for (const one of cases) {
     const startedAt = performance.now();
@@ -91,12 +102,15 @@ async function measure(model, cases) {
     if (one.calls.length === 0) {
       score.refusals += 1;
       score.refused += call === undefined ? 1 : 0;
+      score.wrong += call === undefined ? 0 : 1;
       continue;
     }
     score.calls += 1;
     if (call === undefined) continue;
     score.rightTool += one.calls.some(({ name }) => name === call.name) ? 1 : 0;
-    score.exactCall += one.calls.some((wanted) => toText(wanted, one.tools) === toText(call, one.tools)) ? 1 : 0;
+    const isExact = one.calls.some((wanted) => toText(wanted, one.tools) === toText(call, one.tools));
+    score.exactCall += isExact ? 1 : 0;
+    score.wrong += isExact ? 0 : 1;
   }
   score.milliseconds = Math.round(times.sort((one, other) => one - other)[times.length >> 1] ?? 0);
   return score;
@@ -125,6 +139,7 @@ else {
     console.log('| --- | --- | --- |');
     console.log(row(`right tool, of ${calls}`, ({ rightTool }) => share(rightTool, calls)));
     console.log(row(`exact call, of ${calls}`, ({ exactCall }) => share(exactCall, calls)));
+    console.log(row(`wrong call, of ${calls + refusals}`, ({ wrong }) => share(wrong, calls + refusals)));
     console.log(row(`refused, of ${refusals} where no tool fits`, ({ refused }) => share(refused, refusals)));
     console.log(row('milliseconds, in the middle', ({ milliseconds }) => milliseconds));
     console.log('');

@@ -61,7 +61,7 @@ const sendReport: Tool = defineTool<{ readonly content: string }, { readonly sen
 const tools = [readText, countWords, sendReport];
 
 const compiled: CompiledPlan = await compilePlan({
-  request: 'Count the words of tulips.txt and of roses.txt',
+  request: 'Read tulips.txt and read roses.txt, then count the words of both',
   tools,
   planner: offlinePlanner(),
 });

@@ -166,7 +166,7 @@ describe('requests over them', () => {
       ['read_text {"path":"notes.txt"} <-', 'measure_readability {"text":{"$from":0,"path":"text"}} <-0'],
     ],
     [
-      'Count the words of notes.txt and todo.txt, compare the counts and write the report to counts.md',
+      'Read notes.txt and read todo.txt, count the words of both, compare the counts and write the report to counts.md',
       [
         'read_text {"path":"notes.txt"} <-',
         'read_text {"path":"todo.txt"} <-',
@@ -177,37 +177,22 @@ describe('requests over them', () => {
       ],
     ],
     [
-      'Fetch http://127.0.0.1:8080/a.txt, read b.txt and c.txt, and count the words of each, then write the comparison to d.md',
-      [
-        'fetch_page {"url":"http://127.0.0.1:8080/a.txt"} <-',
-        'read_text {"path":"b.txt"} <-',
-        'read_text {"path":"c.txt"} <-',
-        'count_words {"text":{"$from":0,"path":"text"}} <-0',
-        'count_words {"text":{"$from":1,"path":"text"}} <-1',
-        'count_words {"text":{"$from":2,"path":"text"}} <-2',
-        'compare_counts {"counts":[{"$from":3},{"$from":4},{"$from":5}]} <-3,4,5',
-        'write_text {"path":"d.md","content":{"$from":6,"path":"report"}} <-6',
-      ],
-    ],
-    [
-      'Measure the readability of notes.txt and http://127.0.0.1:8080/a.txt and write the results to ease.md',
-      [
-        'read_text {"path":"notes.txt"} <-',
-        'fetch_page {"url":"http://127.0.0.1:8080/a.txt"} <-',
-        'measure_readability {"text":{"$from":0,"path":"text"}} <-0',
-        'measure_readability {"text":{"$from":1,"path":"text"}} <-1',
-        'write_text {"path":"ease.md","content":"# Findings\\n\\n## notes.txt\\n\\n{{STEPS.2}}\\n\\n## http://127.0.0.1:8080/a.txt\\n\\n{{STEPS.3}}\\n"} <-2,3',
-      ],
+      'Write "a" to a.txt and read b.txt',
+      ['write_text {"path":"a.txt","content":"a"} <-', 'read_text {"path":"b.txt"} <-0'],
     ],
   ])('%s', async (request, expected) => {
     expect(sketch(await compile(request))).toEqual(expected);
   });
 
   test.each([
-    ['Delete notes.txt', 'No tool is there for'],
-    ['Read notes.txt and mail it to bob@example.org', 'No tool is there for'],
-    ['If notes.txt is long, write "long" to a.md', 'no conditions'],
-    ['Translate notes.txt into German', 'No tool is there for'],
+    ['Delete notes.txt', 'No tool here is for that'],
+    ['Read notes.txt and mail it to bob@example.org', 'No tool here is for that'],
+    ['If notes.txt is long, write "long" to a.md', '"If"'],
+    ['Translate notes.txt into German', 'No tool here is for that'],
+    // Reading comes first only where the request says so.
+    ['Count the words of notes.txt', '"notes.txt"'],
+    ['Read notes.txt and todo.txt', '"notes.txt", "todo.txt"'],
+    ['Read notes.txt and read todo.txt, then write it to a.md', 'It is not clear which earlier result'],
   ])('%s: declined', async (request, why) => {
     await expect(compile(request)).rejects.toMatchObject({
       code: 'plan.declined',

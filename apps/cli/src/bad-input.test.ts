@@ -40,7 +40,7 @@ test('a request of 10 MB is run, logged and shown in seconds', async () => {
   const started = performance.now();
   const { exitCode, stdout, stderr } = await runMain(['run', '-'], { folder: folder.path, input });
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-  expect(stdout).toContain('I read the first 8000 characters of the request; it has 10500000.');
+  expect(stdout).toContain('I read requests of at most 8000 characters, and this one has 10500000.');
   const shown = await run(['show'], folder.path, { terminals: ['stdout'] });
   expect(shown.exitCode).toBe(0);
   expect(shown.stdout.length).toBeLessThan(100_000);

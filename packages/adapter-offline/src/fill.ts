@@ -1,112 +1,86 @@
-import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
-import { type Candidate, candidatesFor, type FilledTool } from './candidates.ts';
+import type { Json } from '@holdfast/core';
+import type { Clause } from './clauses.ts';
+import { findFreeText, findRun } from './free-text.ts';
+import { findMentions, type Mention } from './mentions.ts';
 import type { Parameter } from './parameters.ts';
-import type { Clause, Item } from './reading.ts';
-import { findSpans } from './spans.ts';
-import { isStopWord } from './words.ts';
-/** What a clause gives for a tool's parameters. */
+import type { ToolWords } from './tool-words.ts';
+
+/** What a clause gives for the arguments of one tool. Every value stands in the clause. */
 export interface Filling {
   readonly given: ReadonlyMap<Parameter, Json>;
-  /** Required parameters that the clause gives no value for. */
+  /** Required, and not given. */
   readonly missing: readonly Parameter[];
-  /** Further values for a parameter that takes one: "count words in a.txt and b.txt" is two calls. */
-  readonly more: ReadonlyMap<Parameter, readonly Json[]>;
-  /** How well the values suit, summed up over the parameters. */
-  readonly quality: number;
-  /** Items that became arguments or named them. */
+  /** The places in the clause that became arguments, or that name one. */
   readonly used: ReadonlySet<number>;
+  /** How many arguments are called by their names, or are one of the allowed words. */
+  readonly named: number;
 }
 
-// An optional parameter is left to its default unless the request clearly gives it.
-const optionalThreshold = 5;
-const requiredThreshold = 0.5;
-
-/** Gives each parameter the value of the clause that suits it best, each value once, the surest pair first. */
-export function fill(parameters: readonly Parameter[], clause: Clause, tool: FilledTool): Filling {
-  const given = new Map<Parameter, Json>();
-  const used = new Set<number>();
-  const chosen: Candidate[] = [];
-  const spans = findSpans(clause, new Set(parameters.flatMap(({ nameStems }) => nameStems)), tool.objectStems);
-  const candidates = parameters
-    .flatMap((parameter) => candidatesFor(parameter, clause, spans, tool))
-    .sort((left, right) => right.score - left.score || left.from - right.from);
-  for (const candidate of candidates) {
-    const { parameter, value, from, to, names } = candidate;
-    if (candidate.score < (parameter.isRequired ? requiredThreshold : optionalThreshold)) break;
-    if (given.has(parameter) || overlaps(used, from, to)) continue;
-    for (const index of [...rangeOf(from, to), ...names]) used.add(index);
-    chosen.push(candidate);
-    given.set(parameter, parameter.isList ? listFrom(candidate, candidates, clause.items, used) : value);
-  }
-  const missing = parameters.filter((each) => each.isRequired && !given.has(each));
-  const more = new Map<Parameter, readonly Json[]>();
-  for (const candidate of chosen) {
-    if (candidate.parameter.isList || !/^(?:path|url|email|quoted)$/u.test(kindAt(clause.items, candidate.from)))
-      continue;
-    const values = listFrom(candidate, candidates, clause.items, used);
-    if (values.length > 1) more.set(candidate.parameter, values.slice(1));
-  }
-  const quality = chosen.reduce((sum, { score }) => sum + Math.min(score, 10), 0);
-  return { given, missing, more, quality, used };
-}
-
-/** The arguments as the tool takes them; nested ones are put into their objects. */
-export function toArguments(given: ReadonlyMap<Parameter, Json>, parameters: readonly Parameter[]): JsonObject {
-  const entries = new Map<string, Json>();
+/**
+ * Finds the arguments of a tool in a clause. A mention counts when its argument is named beside it, or when it is the only one that
+ * the argument can be and the argument the only one that it can be; what is left open by that stays open. `head` are the words that
+ * say what is to be done.
+ */
+export function fill(clause: Clause, tool: ToolWords, head: ReadonlySet<number>): Filling {
+  const { parameters } = tool;
+  const state: State = { parameters, given: new Map(), used: new Set(), named: 0 };
+  const mentions = [...findFreeText(clause, tool), ...findMentions(clause.tokens, tool)];
+  for (const by of ['name', 'word', 'side', 'looks']) settle(state, (mention) => mention.by === by, mentions);
+  const open = parameters.filter((parameter) => !state.given.has(parameter));
+  settle(state, () => true, findRun(clause, tool, open, new Set([...state.used, ...head])));
   for (const parameter of parameters) {
-    const value = given.get(parameter);
-    const [outer, inner] = parameter.path;
-    if (value === undefined || outer === undefined) continue;
-    const object = entries.get(outer);
-    entries.set(outer, inner === undefined ? value : { ...(isPlainObject(object) ? object : {}), [inner]: value });
+    const [only, another] = parameter.choices;
+    // A constant leaves nothing to choose.
+    const isOpen = parameter.isRequired && !state.given.has(parameter);
+    if (isOpen && only !== undefined && another === undefined) state.given.set(parameter, only);
   }
-  return Object.fromEntries(entries);
+  return { ...state, missing: parameters.filter((parameter) => parameter.isRequired && !state.given.has(parameter)) };
 }
 
-function listFrom(
-  first: Candidate,
-  candidates: readonly Candidate[],
-  items: readonly Item[],
-  used: Set<number>,
-): readonly Json[] {
-  const values = [first.value];
-  let end = first.to;
-  const rest = candidates
-    .filter((each) => each.parameter === first.parameter && each.from >= first.to)
-    .sort((left, right) => left.from - right.from);
-  for (const next of rest) {
-    const between = items.slice(end, next.from);
-    const isLinked =
-      between.length > 0 && between.every((item) => item.type !== 'value' && /^(?:,|and|or|the)$/u.test(item.text));
-    if (!isLinked || overlaps(used, next.from, next.to)) continue;
-    values.push(next.value);
-    for (const index of rangeOf(next.from, next.to)) used.add(index);
-    end = next.to;
+interface State {
+  readonly parameters: readonly Parameter[];
+  readonly given: Map<Parameter, Json>;
+  readonly used: Set<number>;
+  named: number;
+}
+
+/** Gives arguments the mentions that leave no doubt, until none is left that does. */
+function settle(state: State, isNow: (mention: Mention) => boolean, mentions: readonly Mention[]): void {
+  const isOpen = ({ parameter, from, to }: Mention): boolean =>
+    !state.given.has(parameter) && !range(from, to).some((at) => state.used.has(at));
+  for (let next: readonly Mention[] | undefined = []; next !== undefined; ) {
+    give(next, state);
+    const open = mentions.filter((mention) => isNow(mention) && isOpen(mention));
+    const isClear = (own: readonly Mention[]): boolean =>
+      (isOne(own) || own[0]?.parameter.isList === true) && !own.some((mention) => isContested(mention, open));
+    next = state.parameters.map((parameter) => open.filter((mention) => mention.parameter === parameter)).find(isClear);
   }
-  // "labels bug and urgent": behind a link a plain word is one more of them.
-  for (let word = items[end + 1]; first.parameter.isList; word = items[end + 1]) {
-    if (!/^(?:,|and)$/u.test(textAt(items, end)) || word?.type !== 'word' || isStopWord(word.lower)) break;
-    values.push(word.text);
-    used.add(end + 1);
-    end += 2;
+}
+
+function isOne(mentions: readonly Mention[]): boolean {
+  return new Set(mentions.map(({ from, to }) => `${from} ${to}`)).size === 1;
+}
+
+/** Whether another argument could be this as well, and nothing else. Required arguments come first. */
+function isContested({ parameter, from, to }: Mention, open: readonly Mention[]): boolean {
+  return open.some((other) => {
+    if (other.parameter === parameter || other.to <= from || other.from >= to) return false;
+    if (parameter.isRequired !== other.parameter.isRequired) return other.parameter.isRequired;
+    return isOne(open.filter((each) => each.parameter === other.parameter));
+  });
+}
+
+function give(mentions: readonly Mention[], state: State): void {
+  const [first] = mentions;
+  if (first === undefined) return;
+  const { parameter, value, by } = first;
+  if (by !== 'looks' && by !== 'rest') state.named += 1;
+  state.given.set(parameter, parameter.isList ? [...new Set(mentions.map((mention) => mention.value))] : value);
+  for (const { from, to, name = [0, 0] } of mentions) {
+    for (const at of [...range(from, to), ...range(name[0], name[1])]) state.used.add(at);
   }
-  return values;
 }
 
-function textAt(items: readonly Item[], at: number): string {
-  const item = items[at];
-  return item === undefined || item.type === 'value' ? '' : item.text;
-}
-
-function kindAt(items: readonly Item[], at: number): string {
-  const item = items[at];
-  return item?.type === 'value' ? item.value.kind : '';
-}
-
-function overlaps(used: ReadonlySet<number>, from: number, to: number): boolean {
-  return rangeOf(from, to).some((index) => used.has(index));
-}
-
-function rangeOf(from: number, to: number): readonly number[] {
-  return Array.from({ length: to - from }, (_, index) => from + index);
+function range(from: number, to: number): readonly number[] {
+  return Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index);
 }

@@ -1,211 +1,167 @@
-import type { Message, ToolDeclaration } from '@holdfast/core';
-import { expect, test } from 'vitest';
-import {
-  type Call,
-  allTools as everything,
-  fileTools,
-  foreignTools,
-  play,
-  succeed,
-  toolFrom,
-  workspaceTools as workspace,
-} from './fixtures.ts';
+import { existsSync, readFileSync } from 'node:fs';
+import type { JsonObject, Message, ToolDeclaration } from '@holdfast/core';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
 import { offlineModel } from './offline-model.ts';
+import { type Call, fileTools, foreignTools, play, type Reply, toolFrom } from './test-tools.ts';
 
-test.each<[string, readonly ToolDeclaration[]]>([
-  ['Tell me a joke', everything],
-  ['hello', everything],
-  ['Weather in Rome?', workspace],
-  ['Book a table for two tomorrow', everything],
-  ['copy notes.txt to backup.txt', workspace],
-  ['what is the meaning of life?', everything],
-  ['Delete the weather', everything],
-  ['the file old.log', [toolFrom('delete_file(path)', 'Delete a file.')]],
-  ['Do not delete old.txt', everything],
-  ["Please don't write anything to a.txt", everything],
-  ['never remove *.log', everything],
-  ['How do I send a mail?', foreignTools],
-  ['Anything at all', []],
-])('no tool fits: %s', async (request, tools) => {
-  const { calls, answer } = await play(request, tools, succeed);
-  expect(calls).toEqual([]);
-  expect(answer).toMatch(/no tool for that|nothing that I could do/u);
-  expect(answer).toContain(tools[0]?.name ?? 'No tools are offered');
-});
+const todos = [
+  { file: 'src/a.ts', line: 3, tag: 'TODO', text: 'fix', owner: 'mara' },
+  { file: 'src/b.ts', line: 9, tag: 'TODO', text: 'later' },
+];
+const listing = JSON.stringify({ todos, total: 2, by_tag: { TODO: 2 }, files_looked_at: 8 });
+const answers =
+  (texts: Readonly<Record<string, string>>) =>
+  ([name]: Call): Reply => ({ success: true, text: new Map(Object.entries(texts)).get(name) ?? 'Done.' });
 
-test.each<[string, string]>([
-  ['Email bob@example.com', '`subject` and `body`'],
-  ['Convert 250 to USD', '`from`'],
-  ['Write a haiku to poem.txt', '`content`'],
-  ['Create an event called Lunch', '`date`'],
-  ['Create an event called Lunch tomorrow', '`date`'],
-  ['Create an event called Lunch on April 27', '`date`'],
-  ['Switch the light in the kitchen', '`on`'],
-  ['Delete a file', '`path`'],
-])('a missing argument is asked for and never invented: %s', async (request, missing) => {
-  const { calls, answer } = await play(request, everything, succeed);
-  expect(calls).toEqual([]);
-  expect(answer).toContain(missing);
-});
+describe('the result of a call in a file', () => {
+  test('a list reads as if a person had made it, without what was counted along the way', async () => {
+    const { calls, answer } = await play(
+      'List every TODO comment in the sources and write them to report.md',
+      fileTools,
+      answers({ list_todos: listing, write_file: 'Created `report.md`: 4 lines.' }),
+    );
+    const content = '# TODO comments in the sources\n\n- src/a.ts:3 fix (owner: mara)\n- src/b.ts:9 later\n';
+    expect(calls).toEqual([
+      ['list_todos', {}],
+      ['write_file', { path: 'report.md', content }],
+    ]);
+    expect(answer).toBe('- src/a.ts:3 fix (owner: mara)\n- src/b.ts:9 later\n\nCreated `report.md`: 4 lines.');
+  });
 
-const write: Call = ['write_file', { path: 'a.md', content: 'x' }];
+  test.each([
+    { path: 'r.txt', content: 'src/a.ts:3 fix (tag: TODO, owner: mara)\nsrc/b.ts:9 later (tag: TODO)\n' },
+    { path: 'r.json', content: `${JSON.stringify(JSON.parse(listing), null, 2)}\n` },
+  ])('as $path', async ({ path, content }) => {
+    const tools = [...fileTools, toolFrom('list_notes()', 'List the notes.')];
+    const { calls } = await play(`List the notes and write them to ${path}`, tools, answers({ list_notes: listing }));
+    expect(calls[1]).toEqual(['write_file', { path, content }]);
+  });
 
-test('a write that is refused because the file was not read: reads it and tries once more', async () => {
-  const { calls, answer } = await play('Write "x" to a.md', workspace, (_call, made) =>
-    made === 0 ? { success: false, text: 'Denied: read `a.md` before you write it.' } : { success: true, text: 'ok' },
-  );
-  expect(calls).toEqual([write, ['read_file', { path: 'a.md' }], write]);
-  expect(answer).toContain('`write_file` succeeded for `a.md`');
-});
+  test.each([
+    { text: '{"words":12,"by_kind":{"long":3}}', content: '# Words of a.txt\n\n- words: 12\n- by kind: long 3\n' },
+    { text: '[]', content: '# Words of a.txt\n\nNone were found.\n' },
+    { text: '{"rows":["x","y"],"total":9}', content: '# Words of a.txt\n\n- x\n- y\nThese are 2 of 9.\n' },
+    { text: '{"count":2,"rows":[{"name":"x","sum":1}]}', content: '# Words of a.txt\n\n- count: 2\n- x (sum: 1)\n' },
+  ])('of $text', async ({ text, content }) => {
+    const { calls } = await play(
+      'Count the words of a.txt and write the result to b.md',
+      fileTools,
+      answers({ count_words: text }),
+    );
+    expect(calls[1]).toEqual(['write_file', { path: 'b.md', content }]);
+  });
 
-test('a refusal that names another tool: calls that one first', async () => {
-  const tools = [
-    toolFrom('publish_page(page)', 'Publish a page.'),
-    toolFrom('check_links(page)', 'Check the links of a page.'),
-  ];
-  const { calls } = await play('Publish the page "home"', tools, (_call, made) =>
-    made === 0
-      ? { success: false, text: '`publish_page` needs a successful `check_links` first.' }
-      : { success: true, text: 'ok' },
-  );
-  expect(calls.map(([name]) => name)).toEqual(['publish_page', 'check_links', 'publish_page']);
-  expect(calls[1]?.[1]).toEqual({ page: 'home' });
-});
+  test('a text stays as it is, without the sentence that the tool says before it', async () => {
+    const read = '`a.txt`, 2 lines.\n\nOne.\n\nTwo.\n';
+    const { calls } = await play('Read a.txt and write it to b.txt', fileTools, answers({ read_file: read }));
+    expect(calls[1]).toEqual(['write_file', { path: 'b.txt', content: 'One.\n\nTwo.\n' }]);
+  });
 
-test('a call that stays denied is made no third time, and the answer says why', async () => {
-  const { calls, answer } = await play('Write "x" to a.md', workspace, ([name]) =>
-    name === 'read_file'
-      ? { success: true, text: 'old' }
-      : { success: false, text: 'Read the file before you write it.' },
-  );
-  expect(calls).toEqual([write, ['read_file', { path: 'a.md' }], write]);
-  expect(answer).toContain('`write_file` did not work: Read the file before you write it.');
-  expect(answer).not.toContain('succeeded');
-});
+  test('lines with places in files are a list', async () => {
+    const tools = [...fileTools, toolFrom('search_text(text)', 'Search for a text.')];
+    const found = '2 lines match `x`.\n\na.ts:1: // x\nb.ts:22: x';
+    const { calls } = await play(
+      'Search for "x" and write the matches to m.md',
+      tools,
+      answers({ search_text: found }),
+    );
+    expect(calls[1]?.[1]['content']).toContain('\n- a.ts:1 // x\n- b.ts:22 x\n');
+  });
 
-test('a denial that names no remedy is final', async () => {
-  const { calls, answer } = await play('Delete all .tmp files', workspace, () => ({
-    success: false,
-    text: 'A person denied this call.',
-  }));
-  expect(calls).toHaveLength(1);
-  expect(answer).toContain('`delete_files` did not work: A person denied this call.');
-});
+  test.each([
+    { text: 'disk on fire', success: false, says: '`read_file` did not work: disk on fire' },
+    { text: '{"error":"no such file"}', success: true, says: 'no such file' },
+    {
+      text: '`a.txt`, 9 lines.\n\nOne.\n… 8 more lines, read with startLine=2.',
+      success: true,
+      says: 'This is not all of it',
+    },
+  ])('nothing is written of $text', async ({ text, success, says }) => {
+    const { calls, answer } = await play('Read a.txt and write it to b.txt', fileTools, () => ({ success, text }));
+    expect(calls).toHaveLength(1);
+    expect(answer).toContain(says);
+    expect(answer).toContain('nothing was written to `b.txt`');
+  });
 
-test('nothing is written from findings that were never made', async () => {
-  const { calls, answer } = await play('List every TODO comment and write them to report.md', workspace, () => ({
-    success: false,
-    text: 'disk on fire',
-  }));
-  expect(calls).toEqual([['list_todos', {}]]);
-  expect(answer).toContain('disk on fire');
-  expect(answer).toContain('Not done');
-});
-
-test('a text result in front of which the tool says something is stored without that sentence', async () => {
-  const { calls } = await play('Read notes.txt and write it to copy.txt', workspace, () => ({
-    success: true,
-    text: '`notes.txt`, 2 lines.\n\nOne.\n\nTwo.\n',
-  }));
-  expect(calls[1]).toEqual(['write_file', { path: 'copy.txt', content: 'One.\n\nTwo.\n' }]);
-});
-
-test('lines with places in files are a table when they are stored as one', async () => {
-  const { calls } = await play('Search for TODO and write the matches to found.csv', fileTools, () => ({
-    success: true,
-    text: '2 lines match `TODO` in 3 files.\n\na.ts:1: // TODO x, y\nb.ts:22: TODO',
-  }));
-  expect(calls[1]?.[1]['content']).toBe('file,line,text\na.ts,1,"// TODO x, y"\nb.ts,22,TODO\n');
-});
-
-test('counts that stand beside a list are words in the document, not JSON', async () => {
-  const found = '{"total":2,"by_tag":{"TODO":1,"FIXME":1},"todos":[{"file":"a.ts","line":3,"text":"fix"}]}';
-  const { calls } = await play('List the todos and write them to r.md', everything, (_call, made) => ({
-    success: true,
-    text: made === 0 ? found : 'ok',
-  }));
-  expect(calls[1]?.[1]).toMatchObject({
-    path: 'r.md',
-    content: expect.stringContaining('- **by_tag**: TODO: 1, FIXME: 1\n'),
+  test('a refusal is told, and nothing is tried behind its back', async () => {
+    const { calls, answer } = await play('Read a.txt and write it to b.txt', fileTools, ([name]) =>
+      name === 'read_file' ? { success: true, text: 'x' } : { success: false, text: 'Read `b.txt` first.' },
+    );
+    expect(calls.map(([name]) => name)).toEqual(['read_file', 'write_file']);
+    expect(answer).toContain('`write_file` did not work: Read `b.txt` first.');
   });
 });
 
-test('a result that is nothing but an error is a failure', async () => {
-  const { answer } = await play('Open a.txt', workspace, () => ({ success: true, text: '{"error":"no such file"}' }));
-  expect(answer).toBe('`read_file` did not work: no such file.');
+describe('what is not clear', () => {
+  test('is asked back with three requests that work with the files that are here', async () => {
+    const { calls, answer } = await play(
+      'Write a poem to poem.txt',
+      fileTools,
+      answers({ list_files: '["a.md","src/","b.txt"]' }),
+    );
+    expect(calls).toEqual([['list_files', {}]]);
+    expect(answer).toBe(
+      [
+        'I do not know what to do with "poem". Nothing has been done.',
+        'These requests work here:\n- Write "a poem" to poem.txt\n- Write hello.txt with "hello"\n- List the files',
+        'I am a set of rules, not a language model: I act on a request only when I understand every word of it.',
+      ].join('\n\n'),
+    );
+  });
+
+  test.each(['Read a.md and count the words', 'Make me happy', 'What can you do?', 'Delete all', 'hello, read'])(
+    '%s: all that is offered works',
+    async (request) => {
+      const { answer } = await play(request, fileTools, answers({ list_files: '["a.md","b.txt"]' }));
+      const offers = [...answer.matchAll(/^- (.+)$/gmu)].map(([, offer = '']) => offer);
+      expect(offers).toHaveLength(3);
+      for (const offer of offers) {
+        const { calls } = await play(offer, fileTools);
+        expect(calls[0]?.[0], offer).not.toMatch(/^delete|^list_files$/u.test(offer) ? /./u : /^delete/u);
+        for (const path of [calls[0]?.[1]['path']].flatMap((each) => (typeof each === 'string' ? [each] : [])))
+          expect(['a.md', 'b.txt', 'hello.txt']).toContain(path);
+      }
+    },
+  );
+
+  test('without files, without tools, and where the files are not to be seen', async () => {
+    expect((await play('Sing', [])).answer).toContain('No tools are offered to me.');
+    const refused = await play('Sing', fileTools, () => ({ success: false, text: 'Denied.' }));
+    expect(refused.answer).toContain('- List the files');
+    expect(refused.answer).not.toContain('- Read');
+    expect((await play('Sing', foreignTools)).calls).toEqual([]);
+  });
+
+  test('a request in another script reaches no tool at all', async () => {
+    expect(await play('读取 notes.txt', fileTools)).toMatchObject({
+      calls: [],
+      answer: expect.stringContaining('I read English only'),
+    });
+  });
 });
 
-test('the answer is bounded and the file is whole', async () => {
-  const todos = Array.from({ length: 500 }, (_, index) => ({ file: 'a.ts', line: index + 1, text: 'TODO' }));
-  const { calls, answer } = await play('List every TODO comment and write them to report.md', workspace, ([name]) => ({
-    success: true,
-    text: name === 'list_todos' ? JSON.stringify(todos) : 'Wrote 500 lines.',
-  }));
-  expect(answer).toContain('… and 490 more');
-  expect(answer.length).toBeLessThan(2000);
-  expect(String(calls[1]?.[1]['content']).match(/^- a\.ts:\d+ TODO$/gmu)).toHaveLength(500);
-});
-
-test('at most 8 calls are made for one request', async () => {
-  const paths = Array.from({ length: 30 }, (_, index) => `f${index}.md`);
-  const { calls, answer } = await play('List the files, then read them; then delete old.txt', fileTools, ([name]) => ({
-    success: true,
-    text: name === 'list_files' ? JSON.stringify(paths) : 'text',
-  }));
-  expect(calls).toHaveLength(8);
-  expect(answer).toContain('8 calls were made already');
-});
-
-test('files that are left over when the calls are used up are said to be', async () => {
-  const paths = Array.from({ length: 30 }, (_, index) => `f${index}.md`);
-  const { calls, answer } = await play('List the files, then read them', fileTools, ([name]) => ({
-    success: true,
-    text: name === 'list_files' ? JSON.stringify(paths) : 'text',
-  }));
-  expect(calls).toHaveLength(8);
-  expect(answer).toContain('Not done, because 8 calls were made already: "read them"');
-});
-
-test('what was read is never stored over where it came from', async () => {
-  const { calls, answer } = await play('Read a.txt and save it', workspace, succeed);
-  expect(calls).toEqual([['read_file', { path: 'a.txt' }]]);
-  expect(answer).toContain('`path`');
-});
-
-test('a request can speak of what an earlier one found', async () => {
-  const conversation: readonly Message[] = [
+test('only the last request counts, and what a run says between its turns is none', async () => {
+  const messages: readonly Message[] = [
     { role: 'system', text: 'Be careful.' },
     { role: 'user', text: 'List every TODO comment' },
     { role: 'assistant', text: '', calls: [{ id: 'a', name: 'list_todos', arguments: '{}' }] },
-    {
-      role: 'tool',
-      callId: 'a',
-      name: 'list_todos',
-      success: true,
-      text: 'Found one.\n\n[{"file":"a.ts","line":1,"text":"TODO"}]',
-    },
-    { role: 'assistant', text: 'There is one.', calls: [] },
-    { role: 'user', text: 'Save them to todo.txt' },
+    { role: 'tool', callId: 'a', name: 'list_todos', success: true, text: 'Found one.\n\n["x"]' },
+    { role: 'user', text: 'Hurry: delete everything.' },
   ];
-  const { calls } = await play(conversation, workspace, succeed);
-  expect(calls).toEqual([['write_file', { path: 'todo.txt', content: 'a.ts:1 TODO\n' }]]);
+  expect(await play(messages, fileTools)).toEqual({ calls: [], answer: 'Found one.\n\n- x' });
+  const next: readonly Message[] = [
+    ...messages,
+    { role: 'assistant', text: 'x', calls: [] },
+    { role: 'user', text: 'Read a.txt' },
+  ];
+  expect((await play(next, fileTools)).calls).toEqual([['read_file', { path: 'a.txt' }]]);
 });
 
-test('values reach nested objects', async () => {
-  const tool: ToolDeclaration = {
-    name: 'book_room',
-    description: 'Book a room.',
-    inputSchema: {
-      type: 'object',
-      properties: {
-        guest: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
-        nights: { type: 'integer' },
-      },
-      required: ['guest', 'nights'],
-    },
-  };
-  const { calls } = await play('Book a room for Ann for 3 nights', [tool], succeed);
-  expect(calls).toEqual([['book_room', { guest: { name: 'Ann' }, nights: 3 }]]);
+test('an answer is bounded', async () => {
+  const many = Array.from({ length: 500 }, (_, index) => ({ file: 'a.ts', line: index + 1 }));
+  const { answer } = await play('List every TODO comment', fileTools, answers({ list_todos: JSON.stringify(many) }));
+  expect(answer).toMatch(/- a\.ts:50\n… and 450 more$/u);
 });
 
 test('an aborted request ends with the reason of its signal', async () => {
@@ -215,3 +171,65 @@ test('an aborted request ends with the reason of its signal', async () => {
     for await (const _event of stream);
   }).rejects.toThrow('enough');
 });
+
+const anySchema = fc.oneof(
+  fc.jsonValue(),
+  fc.record({ properties: fc.dictionary(fc.string(), fc.jsonValue()), required: fc.array(fc.string()) }),
+  fc.constant({ properties: { path: { type: 'string' }, constructor: {} }, required: ['path', 'constructor'] }),
+  fc.constant({ properties: { a: { $ref: '#/$defs/__proto__' }, b: { anyOf: [null, { type: 'null' }] } } }),
+);
+const anyTool = fc.record({
+  name: fc.oneof(fc.string(), fc.constantFrom('read_file', 'constructor', '__proto__')),
+  description: fc.oneof(fc.string({ unit: 'binary' }), fc.constant('Read a file.')),
+  inputSchema: anySchema.map(
+    (schema) => (typeof schema === 'object' && schema !== null && !Array.isArray(schema) ? schema : {}) as JsonObject,
+  ),
+});
+const words = 'read a.txt and then them " \' write it to *.ts 10 constructor __proto__ path : , all ; use'.split(' ');
+
+test('whatever is asked with whatever tools and answers: it ends, with calls of offered tools', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.oneof(
+        fc.string({ unit: 'binary', maxLength: 200 }),
+        fc.array(fc.constantFrom(...words), { maxLength: 20 }).map((some) => some.join(' ')),
+      ),
+      fc.array(anyTool, { maxLength: 5 }),
+      fc.record({ success: fc.boolean(), text: fc.oneof(fc.string(), fc.json()) }),
+      async (request, tools, reply) => {
+        const { calls, answer } = await play(request, tools, () => reply);
+        expect(answer).not.toBe('');
+        for (const [name, given] of calls) {
+          expect(tools.some((tool) => tool.name === name)).toBe(true);
+          expect(JSON.parse(JSON.stringify(given))).toEqual(given);
+        }
+      },
+    ),
+    { numRuns: 100 },
+  );
+});
+
+const functionsFile = new URL('../../../../shared/data/functions.jsonl', import.meta.url);
+
+test.skipIf(!existsSync(functionsFile))(
+  'real function definitions from elsewhere (skipped where they are missing)',
+  async () => {
+    const tools = readFileSync(functionsFile, 'utf8').trim().split('\n').map(toDeclaration);
+    for (let from = 0; from < tools.length; from += 50) {
+      const offered = tools.slice(from, from + 50);
+      for (const { name, description } of offered.slice(0, 3)) {
+        const { calls } = await play(`${name.replaceAll(/[._]/gu, ' ')} 5 "x" in Paris. ${description}`, offered);
+        expect(calls.every(([called]) => offered.some((tool) => tool.name === called))).toBe(true);
+      }
+    }
+  },
+);
+
+function toDeclaration(line: string): ToolDeclaration {
+  const { name, description, parameters } = JSON.parse(line) as {
+    readonly name: string;
+    readonly description: string;
+    readonly parameters: JsonObject;
+  };
+  return { name, description, inputSchema: parameters };
+}

@@ -1,54 +1,72 @@
-import {
-  decodeJson,
-  isPlainObject,
-  type JsonObject,
-  type Message,
-  type Model,
-  type ModelEvent,
-  type ModelRequest,
-} from '@holdfast/core';
-import { composeAnswer } from './answer.ts';
+import type { JsonObject, Message, Model, ModelEvent, ModelRequest } from '@holdfast/core';
+import { isPlainObject } from '@holdfast/core';
+import { askBack } from './ask-back.ts';
 import { fitOutput } from './fit-output.ts';
-import { type Entry, follow } from './follow.ts';
-import { readRequest } from './request.ts';
+import { composeAnswer, composeReport, shapeOf } from './report.ts';
 import { type Finding, toFinding } from './results.ts';
-import { toToolbox } from './toolbox.ts';
-import { describeUnread } from './unread.ts';
+import { readTool, type ToolWords } from './tool-words.ts';
+import { type Unclear, type Understood, understand } from './understand.ts';
+import { stemOf } from './words.ts';
 
 /**
- * A rule-based stand-in for a language model: it has no network, no weights and no memory, and answers the same conversation
- * in the same way. It picks offered tools by the words of the last user message, fills their arguments from it, and reports
- * what they gave. At most 8 calls are made for one message.
+ * A rule-based stand-in for a language model: it has no network, no weights and no memory, and answers the same conversation in the
+ * same way. It does what the last user message asks for when one offered tool accounts for every word of it, with arguments that stand
+ * in it; "and write it to FILE" stores the result. Anything else it asks back, and offers three requests that work.
  *
- * Where JSON is asked for (`output`), it gives what one of the results has, by the names of the properties; when none has all of
- * it, it says so in words.
- *
- * Of a message only the first 8,000 characters are read, and only English; the answer says so when that leaves something out.
+ * Where JSON is asked for (`output`), it gives what the result has, by the names of the properties; when that is not all, it says so in
+ * words. Requests of more than 8,000 characters, or in another language than English, are not acted on.
  */
 export function offlineModel(): Model {
   return { id: 'offline:rules', stream: answerRequest };
 }
 
+/** What comes next: a call, or the last word, with the result that it is about. */
+type Step =
+  | { readonly type: 'call'; readonly name: string; readonly arguments: JsonObject }
+  | { readonly type: 'end'; readonly text: string; readonly found: Finding | undefined };
+
 async function* answerRequest({ messages, tools, signal, output }: ModelRequest): AsyncIterable<ModelEvent> {
   signal.throwIfAborted();
   const asked = messages.findLastIndex((message, index) => isRequest(message, messages[index - 1]));
-  const request = messages[asked]?.text ?? '';
-  const toolbox = toToolbox(tools);
   const done = findingsIn(messages.slice(asked + 1));
-  const earlier = findingsIn(messages.slice(0, Math.max(asked, 0)))
-    .filter((finding) => finding.success)
-    .slice(-3);
-  const following = follow(readRequest(request, toolbox), toolbox, earlier);
-  let step = following.next();
-  for (const finding of done) if (step.done !== true) step = following.next(finding);
-  if (step.done === true) {
-    const text = [composeAnswer(step.value, toolbox), ...describeUnread(request)].join('\n\n');
-    yield { type: 'text-delta', text: output === undefined ? text : composeOutput(output, step.value, text) };
-    yield { type: 'finish', reason: 'stop' };
-    return;
-  }
-  yield { type: 'tool-call', id: `call-${done.length + 1}`, name: step.value.name, arguments: step.value.arguments };
-  yield { type: 'finish', reason: 'tool-calls' };
+  const known = tools.map(readTool);
+  const understood = understand(messages[asked]?.text ?? '', known);
+  const step = understood.type === 'unclear' ? ask(understood, known, done) : proceed(understood, done);
+  yield step.type === 'call'
+    ? { ...step, type: 'tool-call', id: `call-${done.length + 1}` }
+    : { type: 'text-delta', text: output === undefined ? step.text : composeOutput(output, step.text, step.found) };
+  yield { type: 'finish', reason: step.type === 'call' ? 'tool-calls' : 'stop' };
+}
+
+/** Looks which files are here, where a tool lists them without being told anything, so that what is offered works. */
+function ask(unclear: Unclear, tools: readonly ToolWords[], [listed]: readonly Finding[]): Step {
+  const isLister = ({ verbs, objects, parameters }: ToolWords): boolean =>
+    verbs.lead === 'list' && objects.includes(stemOf('file')) && parameters.every(({ isRequired }) => !isRequired);
+  const name = unclear.clauses.length > 0 ? tools.find(isLister)?.tool.name : undefined;
+  if (listed === undefined && name !== undefined) return { type: 'call', name, arguments: {} };
+  const rows = listed?.success === true ? (shapeOf(listed.value).rows ?? []) : [];
+  const paths = rows.map((row) => (isPlainObject(row) ? (row['path'] ?? row['file'] ?? row['name']) : row));
+  const files = paths.filter((path) => typeof path === 'string').filter((path) => /^[^\s.]\S*\.\w+$/u.test(path));
+  return { type: 'end', text: askBack(unclear, tools, files), found: undefined };
+}
+
+/** The call, then the file for its result. Nothing is written of a call that failed, or that gave only a part. */
+function proceed({ clause, match, save }: Understood, [found, written]: readonly Finding[]): Step {
+  if (found === undefined) return { type: 'call', name: match.tool.tool.name, arguments: match.arguments };
+  const answer = found.success ? composeAnswer(found, clause) : describeFailure(found);
+  const end = (text: string): Step => ({ type: 'end', text, found: found.success ? found : undefined });
+  if (save === undefined) return end(answer);
+  if (!found.success) return end(`${answer}\n\nSo nothing was written to \`${save.path}\`.`);
+  if (found.isPart) return end(`${answer}\n\nThis is not all of it, so nothing was written to \`${save.path}\`.`);
+  const report = composeReport(found, clause, save.path);
+  if (written === undefined) return { type: 'call', name: save.name, arguments: save.arguments(report) };
+  return end(
+    `${answer}\n\n${written.success ? written.message || `Wrote \`${save.path}\`.` : describeFailure(written)}`,
+  );
+}
+
+function describeFailure({ name, text }: Finding): string {
+  return `\`${name}\` did not work: ${text.slice(0, 4000)}`;
 }
 
 /** What a run says between its turns, and of an output that is none, asks for nothing new. */
@@ -56,37 +74,19 @@ function isRequest({ role, text }: Message, before: Message | undefined): boolea
   return role === 'user' && before?.role !== 'tool' && !text.startsWith('Your message is not the output');
 }
 
-function composeOutput(schema: JsonObject, entries: readonly Entry[], text: string): string {
-  const findings = entries.flatMap((entry) => (entry.type === 'done' ? [entry.finding] : []));
-  const fitted = fitOutput(schema, findings, text);
-  if (fitted.ok) return JSON.stringify(fitted.value);
-  const lacking = fitted.lacking.map((name) => `\`${name.slice(0, 100)}\``).join(', ');
+function composeOutput(schema: JsonObject, text: string, found: Finding | undefined): string {
+  const fitted = fitOutput(schema, found);
+  if (!Array.isArray(fitted)) return JSON.stringify(fitted);
+  const lacking = fitted.map((name) => `\`${String(name).slice(0, 100)}\``).join(', ');
   return `I am made of rules and cannot answer with the JSON that is asked for: no result that I have gives ${lacking}.\n\n${text}`;
 }
 
 /** The calls of a piece of conversation that have a result, in the order of the results. */
 function findingsIn(messages: readonly Message[]): readonly Finding[] {
-  const calls = new Map<string, JsonObject>();
-  const findings: Finding[] = [];
-  for (const message of messages) {
-    if (message.role === 'assistant') for (const call of message.calls) calls.set(call.id, toObject(call.arguments));
-    if (message.role === 'tool')
-      findings.push(toFinding(message.name, calls.get(message.callId) ?? {}, message.success, message.text));
-  }
-  return findings;
-}
-
-function toObject(given: unknown): JsonObject {
-  // What the model itself has sent is plain JSON; a log may have kept it as text.
-  const value: unknown = typeof given === 'string' ? parse(given) : given;
-  return isPlainObject(value) ? (value as JsonObject) : {};
-}
-
-function parse(text: string): unknown {
-  try {
-    return decodeJson(text);
-  } catch {
-    // Another model's call in the same conversation, cut or malformed: its result still tells something.
-    return undefined;
-  }
+  const calls = messages.flatMap((message) => (message.role === 'assistant' ? message.calls : []));
+  return messages.flatMap((message) => {
+    if (message.role !== 'tool') return [];
+    const given = calls.find(({ id }) => id === message.callId)?.arguments;
+    return [toFinding(message.name, isPlainObject(given) ? (given as JsonObject) : {}, message.success, message.text)];
+  });
 }

@@ -1,150 +1,155 @@
-import type {
-  Json,
-  Planner,
-  PlannerAnswer,
-  PlannerAttempt,
-  PlannerProblem,
-  PlannerRequest,
-  PlannerTool,
-} from '@holdfast/core';
-import { addClause } from './plan-clause.ts';
-import { createDraft, type Draft, type Reading } from './plan-draft.ts';
-import { isFaithful, writeInput } from './plan-inputs.ts';
-import { readPlanRequest } from './plan-reading.ts';
-import { parentsOf, type Step } from './plan-step.ts';
-import { toToolbox } from './toolbox.ts';
-
-/** Steps of one plan. */
-const maxSteps = 50;
+import type { Json, JsonObject, Planner, PlannerAnswer, PlannerRequest, PlannerTool } from '@holdfast/core';
+import { type Clause, isResultWord, readClauses, type Token, textOf } from './clauses.ts';
+import { type Match, matchClause } from './match.ts';
+import { membersOf, referTo, type Step, stepsIn } from './references.ts';
+import { capitalize } from './report.ts';
+import { readTool, type ToolWords, verbsOf } from './tool-words.ts';
+import { explainUnclear } from './understand.ts';
+import { describeUnread } from './unread.ts';
+import { isPronoun, splitName, stemOf } from './words.ts';
 
 /**
- * A rule-based stand-in for a planner: it has no network, no weights and no memory, and answers the same request in the same way. It
- * makes a plan of a simple English request of one to a few steps: each clause becomes a call of the tool that its words fit, with
- * arguments from the request, and references to what earlier steps give, chosen by names and types. Steps that need nothing of each
- * other stay unordered unless the request says "then", "after" or "before", or one changes what the other is about.
+ * A rule-based stand-in for a planner: it has no network, no weights and no memory, and answers the same request in the same way. Steps
+ * are joined by "and" and "then"; each is one call, read as `offlineModel` reads a request. "It", "both", "the counts" are what earlier
+ * steps give, by the names and types of their output schemas. Steps that only look run in parallel; one that changes something waits for
+ * all before it, and all after it wait for it.
  *
- * It never guesses: where a tool, an argument or a meaning is missing, the plan has `status: "error"` and says which. Of a request
- * that is not English, or has more than 8,000 characters, it says so.
- *
- * After a refusal (`attempts`) it tries what else the words allow: another tool for the clause that was refused, or an order between
- * changes. Where there is nothing else, the plan's `error` names what it was refused for.
+ * It never guesses: where a tool, an argument or a reference is not clear, the plan has `status: "error"` and says why. A plan that was
+ * refused is not written in another way.
  */
 export function offlinePlanner(): Planner {
   return {
     id: 'offline:rules',
     async plan(request): Promise<PlannerAnswer> {
       request.signal.throwIfAborted();
-      return { plan: planFor(request) };
+      const made = planFor(request);
+      return { plan: typeof made === 'string' ? { version: 1, status: 'error', error: made } : writePlan(made) };
     },
   };
 }
 
-type Made =
-  | { readonly type: 'made'; readonly steps: readonly Step[] }
-  | { readonly type: 'declined'; readonly why: string };
+/** The steps so far, and those of the last clause, which "it" and "them" are about. */
+interface Draft {
+  readonly tools: readonly PlannerTool[];
+  readonly known: readonly ToolWords[];
+  readonly steps: readonly Step[];
+  readonly last: readonly Step[];
+}
 
-function planFor({ request, tools, attempts }: PlannerRequest): Json {
-  let reading: Reading = { without: new Map(), isInOrder: false };
-  let made = makeSteps(request, tools, reading);
-  for (const attempt of attempts) {
-    const next = made.type === 'made' ? otherReading(reading, made.steps, attempt) : undefined;
-    const other = next === undefined ? undefined : makeSteps(request, tools, next);
-    if (next === undefined || other?.type !== 'made') return decline(explainRefusal(attempt, other));
-    reading = next;
-    made = other;
+/** A text says why there is no plan. */
+function planFor({ request, tools, attempts }: PlannerRequest): readonly Step[] | string {
+  const [refused] = attempts
+    .slice(-1)
+    .map(({ problems }) => problems.map(({ code, path, message }) => `${code} at ${path}: ${message}`));
+  if (refused !== undefined)
+    return `The rules have no other plan than the one that was refused. ${refused.join(' ').slice(0, 1500)}`;
+  const unread = describeUnread(request);
+  if (unread !== undefined || tools.length === 0) return unread ?? 'There are no tools.';
+  const known = tools.map(readTool);
+  let draft: Draft = { tools, known, steps: [], last: [] };
+  for (const clause of readClauses(request, verbsOf(known))) {
+    const next = addClause(clause, draft);
+    if (typeof next === 'string') return `${next} This is about "${textOf(clause).slice(0, 200)}".`;
+    draft = next;
   }
-  return made.type === 'made' ? writePlan(made.steps) : decline(made.why);
+  return draft.steps.length === 0 ? 'The request names nothing that a tool could do.' : draft.steps;
 }
 
-function makeSteps(request: string, tools: readonly PlannerTool[], reading: Reading): Made {
-  // In the order of their names, so that the order in which they are offered does not matter.
-  const sorted = [...tools].sort((left, right) => (left.name < right.name ? -1 : left.name > right.name ? 1 : 0));
-  const toolbox = toToolbox(sorted);
-  const read = readPlanRequest(request, toolbox);
-  if (read.type === 'unreadable') return { type: 'declined', why: read.why };
-  const draft = createDraft(toolbox, new Map(sorted.map((tool) => [tool.name, tool])), reading);
-  for (const [index, ordered] of read.clauses.entries()) {
-    draft.begin(ordered.order, index);
-    const why = addClause(ordered, draft);
-    if (why !== undefined)
-      return { type: 'declined', why: draft.toolbox.profiles.length === 0 ? `${why} There are no tools.` : why };
-    draft.end();
-    if (draft.steps.length > maxSteps)
-      return { type: 'declined', why: `The request asks for more than ${maxSteps} steps.` };
+function addClause(clause: Clause, draft: Draft): Draft | string {
+  const unsaid = findUnsaid(clause, draft);
+  const begun = unsaid === undefined ? draft : addSteps(unsaid.match, { ...clause, joint: '' }, draft);
+  if (typeof begun === 'string') return begun;
+  const results = begun.steps.flatMap(({ tool }) => [
+    tool.name,
+    ...membersOf(tool.outputSchema ?? {}).map(({ name }) => name),
+  ]);
+  const names = new Set([...results.flatMap(splitName).map(stemOf), unsaid?.noun]);
+  const isName = ({ type, lower, stem }: Token): boolean => type === 'word' && (isResultWord(lower) || names.has(stem));
+  // "The counts" speak of a result, "count the words" does not.
+  const isDefinite = (at: number): boolean =>
+    /^(?:the|its|their|these|those|all)$/u.test(clause.tokens[at - 1]?.lower ?? '');
+  const isReference = (token: Token, at: number): boolean =>
+    isPronoun(token.lower) || token.lower === 'each' || (isName(token) && isDefinite(at));
+  const references = new Set(begun.steps.length > 0 ? clause.tokens.filter(isReference) : []);
+  const matched = matchClause(clause, draft.known, references.size > 0 ? (token) => references.has(token) : undefined);
+  return matched.type === 'matched' ? addSteps(matched.match, clause, begun) : explainUnclear(matched);
+}
+
+/** "Write the comparison", where nothing has been compared yet: the tool for that, when it is one. */
+function findUnsaid(
+  clause: Clause,
+  { steps, known }: Draft,
+): { readonly match: Match; readonly noun: string } | undefined {
+  for (const [at, token] of clause.tokens.entries()) {
+    if (steps.length === 0 || clause.tokens[at - 1]?.lower !== 'the') continue;
+    const isMeant = ({ tool: { name }, verbs: { lead } }: ToolWords): boolean =>
+      lead.length > 4 &&
+      token.stem !== lead &&
+      token.stem.startsWith(lead) &&
+      steps.every((step) => step.tool.name !== name);
+    const [tool, another] = known.filter(isMeant);
+    if (tool === undefined || another !== undefined) continue;
+    const verb = { ...token, stem: tool.verbs.lead };
+    const matched = matchClause({ ...clause, tokens: [verb, token] }, [tool], (each) => each === token);
+    if (matched.type === 'matched') return { match: matched.match, noun: token.stem };
   }
-  return checkMade(draft);
+  return undefined;
 }
 
-function checkMade({ steps, toolbox }: Draft): Made {
-  if (steps.length === 0) {
-    const names = toolbox.profiles.slice(0, 12).map(({ tool }) => `\`${tool.name}\``);
-    const offered =
-      names.length === 0
-        ? 'There are no tools.'
-        : `The tools are ${names.join(', ')}${toolbox.profiles.length > 12 ? ' and others' : ''}.`;
-    return { type: 'declined', why: `The request names nothing that a tool could do. ${offered}` };
-  }
-  const unfaithful = steps.find(({ inputs }) => !isFaithful(inputs));
-  if (unfaithful === undefined) return { type: 'made', steps };
-  return {
-    type: 'declined',
-    why: `\`${unfaithful.profile.tool.name}\` would be given something that looks like a reference to a step, such as \`{{STEPS.\`: a plan cannot hold that as a text.`,
-  };
+/** The steps of one clause: one, or one for each earlier result that it speaks of. */
+function addSteps(
+  { tool: { tool: declared }, filling, arguments: given }: Match,
+  clause: Clause,
+  draft: Draft,
+): Draft | string {
+  const tool = draft.tools.find(({ name }) => name === declared.name);
+  const [missing, another] = filling.missing;
+  if (tool === undefined || another !== undefined) return `\`${declared.name}\` needs more than one earlier result.`;
+  if (/\{\{\s*steps\s*[.[|}]/iu.test(JSON.stringify(given)))
+    return `\`${tool.name}\` would be given a text that looks like a reference such as \`{{STEPS.\`: a plan cannot hold that.`;
+  if (missing === undefined) return extend(draft, [given], tool, clause);
+  const said = new Set(clause.tokens.map(({ stem }) => stem));
+  const references = sourcesOf(clause, draft, missing.isList).map((step) => referTo(missing, step, said));
+  if (references.length === 0 || !references.every((reference) => reference !== undefined))
+    return `It is not clear which earlier result \`${missing.name}\` of \`${tool.name}\` is.`;
+  const values: readonly Json[] = missing.isList ? [references] : references;
+  const inputs = values.map((value) => ({ ...given, [missing.name]: value }));
+  return extend(draft, inputs, tool, clause);
 }
 
-/** What else the words of the request allow, where a plan was refused for something that this could mend. */
-function otherReading(reading: Reading, steps: readonly Step[], { problems }: PlannerAttempt): Reading | undefined {
-  if (!reading.isInOrder && problems.some(({ code }) => code === 'plan.locks.unordered'))
-    return { ...reading, isInOrder: true };
-  const without = new Map(reading.without);
-  for (const { path } of problems) {
-    const step = steps[Number(/^nodes\[(\d{1,4})\]/u.exec(path)?.[1] ?? -1)];
-    if (step === undefined) continue;
-    without.set(step.clauseIndex, new Set([...(without.get(step.clauseIndex) ?? []), step.profile.tool.name]));
-  }
-  return without.size > reading.without.size || sizeOf(without) > sizeOf(reading.without)
-    ? { ...reading, without }
-    : undefined;
+/** "It" is the one result that nothing has taken yet; "both" are the two that nothing has taken yet; "them" those of the last clause, or all such. */
+function sourcesOf({ tokens }: Clause, { steps, last }: Draft, isList: boolean): readonly Step[] {
+  const open = endsOf(steps);
+  const words = tokens.map(({ lower }) => lower);
+  if (words.includes('both')) return open.length === 2 ? open : [];
+  const plural = /^(?:all|each|every|them|they|their|these|those)$/u;
+  if (isList || words.some((word) => plural.test(word))) return last.length > 1 ? last : open;
+  return open.length === 1 ? last : [];
 }
 
-function sizeOf(without: Reading['without']): number {
-  return [...without.values()].reduce((sum, names) => sum + names.size, 0);
+function endsOf(steps: readonly Step[]): readonly Step[] {
+  const awaited = new Set(steps.flatMap(({ after }) => after));
+  return steps.filter(({ id }) => !awaited.has(id));
 }
 
-function explainRefusal({ problems }: PlannerAttempt, other: Made | undefined): string {
-  const said = problems
-    .slice(0, 3)
-    .map(({ code, path, message }: PlannerProblem) => `${code}${path === '' ? '' : ` at ${path}`}: ${message}`);
-  const why = said.length === 0 ? 'It was not said why.' : said.join(' ').slice(0, 1500);
-  const lacking = other?.type === 'declined' ? ` ${other.why}` : '';
-  return `The request can be read in no other way than the one that was refused. ${why}${lacking}`;
-}
-
-function decline(error: string): Json {
-  return { version: 1, status: 'error', error };
+/** Behind "then" a step waits for everything before it, and so do a change and what comes after one. */
+function extend(draft: Draft, inputs: readonly JsonObject[], tool: PlannerTool, clause: Clause): Draft {
+  const { steps } = draft;
+  const isLast = tool.effects !== 'none' || /\bthen\b/u.test(clause.joint);
+  const change = steps.findLast((step) => step.tool.effects !== 'none');
+  const waits = (isLast ? endsOf(steps) : steps.filter((step) => step === change)).map(({ id }) => id);
+  const words = capitalize(textOf(clause).slice(0, 200).replaceAll(/\s+/gu, ' '));
+  const last = inputs.map((each, index): Step => {
+    const after = [...new Set([...stepsIn(each), ...waits])].sort((one, other) => one - other);
+    const purpose = inputs.length === 1 ? words : `${words} (${index + 1} of ${inputs.length})`;
+    return { id: steps.length + index, tool, inputs: each, after, purpose };
+  });
+  return { ...draft, steps: [...steps, ...last], last };
 }
 
 function writePlan(steps: readonly Step[]): Json {
-  return {
-    version: 1,
-    status: 'success',
-    nodes: steps.map((step) => ({
-      id: step.id,
-      tool: step.profile.tool.name,
-      inputs: Object.fromEntries([...step.inputs].map(([name, input]) => [name, writeInput(input)])),
-      depends_on: [...parentsOf(step)],
-      retry: step.manner.retry,
-      on_fail: step.manner.onFail,
-      metadata: { purpose: purposeOf(step, steps) },
-    })),
-    final_output_node: steps.length - 1,
-  };
-}
-
-/** The words of the request; of several steps for the same words, with what each is about. */
-function purposeOf(step: Step, steps: readonly Step[]): string {
-  const { text } = step.clause;
-  const words = `${text.charAt(0).toUpperCase()}${text.slice(1, 200)}`.replaceAll(/\s+/gu, ' ');
-  const isShared = steps.some((other) => other !== step && other.clauseIndex === step.clauseIndex);
-  return isShared ? `${words} (${step.profile.tool.name}: ${step.label})` : words;
+  const nodes = steps.map(({ id, tool, inputs, after, purpose }) => {
+    return { id, tool: tool.name, inputs, depends_on: after, retry: 0, on_fail: 'halt', metadata: { purpose } };
+  });
+  return { version: 1, status: 'success', nodes, final_output_node: steps.length - 1 };
 }

@@ -1,170 +1,160 @@
 import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
-import { splitName, stemOf, wordsOf } from './words.ts';
+import { isPath, type PlacedValue, type ValueKind } from './values.ts';
+import { splitName, stemsOf } from './words.ts';
 
-/** What one argument of a tool must look like, as far as the schema says. */
+type Special = 'flag' | 'choice' | 'text' | 'query' | 'name' | 'nothing';
+/** What may be an argument: `text` is free text, `name` any short text, `query` words to look for, `nothing` what no words can give. */
+export type ParameterKind = Exclude<ValueKind, 'quoted' | 'code'> | Special;
+
+/** One argument of a tool, as far as its schema says what it must be. */
 export interface Parameter {
-  /** Names from the outside in: one, or two for a property of a nested object. */
-  readonly path: readonly string[];
-  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'other';
-  /** The argument is a list of values of `type`. */
+  readonly name: string;
+  readonly kind: ParameterKind;
+  /** A list of values of that kind. */
   readonly isList: boolean;
   readonly isRequired: boolean;
-  /** The only allowed values; empty when any value will do. */
+  readonly hasDefault: boolean;
+  /** The only allowed values; empty when any will do. */
   readonly choices: readonly Json[];
-  readonly format: string | undefined;
-  readonly pattern: RegExp | undefined;
-  readonly description: string;
-  /** Stems of the words of the last name. */
+  /** Stems of the words of its name. */
   readonly nameStems: readonly string[];
-  readonly descriptionStems: readonly string[];
+  readonly description: string;
+  /** Of a path: what may stand there. Both where its words do not say. */
+  readonly takes: { readonly file: boolean; readonly folder: boolean };
   /** Of one value: of a list, that of its items. */
   readonly schema: JsonObject;
 }
 
-/** Reads the parameters of a tool. Whatever is no JSON Schema that it understands gives parameters of type `other`, or none. */
+/** The arguments that a tool takes. */
 export function readParameters(inputSchema: JsonObject): readonly Parameter[] {
-  return propertiesOf(inputSchema, inputSchema, [], true);
-}
-
-function propertiesOf(
-  root: JsonObject,
-  schema: JsonObject,
-  path: readonly string[],
-  isRequired: boolean,
-): readonly Parameter[] {
-  const properties = objectAt(schema, 'properties');
-  const required =
-    Object.hasOwn(schema, 'required') && Array.isArray(schema['required'])
-      ? new Set<unknown>(schema['required'])
-      : new Set<unknown>();
-  return Object.entries(properties ?? {})
-    .slice(0, maxProperties)
-    .flatMap(([name, value]) => {
-      // The executor refuses this key whatever it holds.
-      if (name === '__proto__' || !isPlainObject(value)) return [];
-      return parametersOf(root, value as JsonObject, [...path, name], isRequired && required.has(name));
-    });
-}
-
-const maxProperties = 64;
-
-function parametersOf(
-  root: JsonObject,
-  declared: JsonObject,
-  path: readonly string[],
-  isRequired: boolean,
-): readonly Parameter[] {
-  const schema = resolve(root, declared);
-  if (typeOf(schema) === 'object' && path.length === 1) {
-    const inner = propertiesOf(root, schema, path, isRequired);
-    if (inner.length > 0) return inner;
-  }
-  return [parameterOf(root, declared, path, isRequired)];
-}
-
-/** The arguments that are objects with known members, each as a whole. */
-export function readObjects(inputSchema: JsonObject): readonly Parameter[] {
-  const required: unknown = Object.hasOwn(inputSchema, 'required') ? inputSchema['required'] : [];
+  const required: unknown = inputSchema['required'];
   return Object.entries(objectAt(inputSchema, 'properties') ?? {})
-    .slice(0, maxProperties)
-    .flatMap(([name, value]) => {
-      if (name === '__proto__' || !isPlainObject(value)) return [];
-      const schema = resolve(inputSchema, value as JsonObject);
-      if (typeOf(schema) !== 'object' || objectAt(schema, 'properties') === undefined) return [];
+    .slice(0, 64)
+    .flatMap(([name, declared]) => {
+      // The executor refuses this key whatever it holds.
+      if (name === '__proto__' || !isPlainObject(declared)) return [];
       const isRequired = Array.isArray(required) && required.includes(name);
-      return [parameterOf(inputSchema, value as JsonObject, [name], isRequired)];
+      return [readParameter(inputSchema, name, declared as JsonObject, isRequired)];
     });
 }
 
-function parameterOf(root: JsonObject, declared: JsonObject, path: readonly string[], isRequired: boolean): Parameter {
-  const schema = resolve(root, declared);
-  const type = typeOf(schema);
-  const items = objectAt(schema, 'items');
-  const isList = type === 'array';
-  const element = isList ? resolve(root, items ?? {}) : schema;
-  const name = path.at(-1) ?? '';
-  const description = textAt(declared, 'description') ?? textAt(schema, 'description') ?? '';
+function readParameter(root: JsonObject, name: string, declared: JsonObject, isRequired: boolean): Parameter {
+  const whole = resolve(root, declared);
+  const isList = typeOf(whole) === 'array';
+  const schema = isList ? resolve(root, objectAt(whole, 'items') ?? {}) : whole;
+  const description = String(declared['description'] ?? whole['description'] ?? '').slice(0, 400);
+  const hasDefault = Object.hasOwn(whole, 'default') || Object.hasOwn(declared, 'default');
+  const words = splitName(name).join(' ');
+  const isFolder = /\b(?:folder|directory|dir)\b/u.test(words);
+  const [saysFile = false, saysFolder = false] = [/\bfiles?\b/iu, /\b(?:folder|directory)\b/iu].map((noun) =>
+    noun.test(`${words} ${description}`),
+  );
   return {
-    path,
-    type: isList ? simpleType(items === undefined ? 'string' : typeOf(element)) : simpleType(type),
+    name,
+    kind: kindOf(schema, words, description),
     isList,
-    isRequired: isRequired && !Object.hasOwn(schema, 'default'),
-    choices: choicesOf(element),
-    format: textAt(element, 'format'),
-    pattern: patternOf(element),
+    isRequired: isRequired && !hasDefault,
+    hasDefault,
+    choices: choicesOf(schema),
+    nameStems: stemsOf(words),
     description,
-    nameStems: splitName(name).map(stemOf),
-    descriptionStems: wordsOf(description.slice(0, 400)).map((word) => word.stem),
-    schema: element,
+    takes: { file: !isFolder && (saysFile || !saysFolder), folder: isFolder || saysFolder || !saysFile },
+    schema,
   };
+}
+
+/** By the first words of a name, and of a path and a date by the last one. */
+const kindsByName: readonly (readonly [ParameterKind, RegExp])[] = [
+  ['glob', /^(?:glob|wildcard)/u],
+  ['ending', /^(?:ending|extension|suffix)/u],
+  ['url', /^(?:url|uri|link|website)/u],
+  ['email', /^e?mail/u],
+  ['query', /^(?:query|keyword|topic|term|question)/u],
+  ['text', /^(?:text|content|body|message|comment|description|prompt|note|old text|new text)/u],
+  ['date', /(?:^|\s)date$/u],
+  ['path', /(?:^|\s)(?:path|file|filename|folder|directory|dir)$/u],
+];
+
+function kindOf(schema: JsonObject, name: string, description: string): ParameterKind {
+  const [type, format] = [typeOf(schema), schema['format']];
+  if (choicesOf(schema).length > 0) return 'choice';
+  if (/^(?:integer|number|float)$/u.test(type)) return 'number';
+  if (type === 'boolean') return 'flag';
+  if (type !== 'string' && type !== 'any') return 'nothing';
+  if (format === 'date' || format === 'email') return format;
+  if (format === 'uri' || format === 'url') return 'url';
+  // "Regular expression or text to search for" is a text; a pattern of file names shows its stars.
+  if (name === 'pattern') return /regular expression|\btext\b/iu.test(description) ? 'text' : 'glob';
+  const isPlace = /^(?:the )?(?:path|file|folder|directory|name of (?:a|the) (?:file|folder))\b/iu.test(description);
+  return kindsByName.find(([, words]) => words.test(name))?.[0] ?? (isPlace ? 'path' : 'name');
+}
+
+/** Whether a value can be this argument, whose name stands beside it or not. An optional one is taken by its looks only where they tell. */
+export function fits(parameter: Parameter, said: Pick<PlacedValue, 'kind' | 'value'>, isNamed: boolean): boolean {
+  const { kind: wanted, isRequired } = parameter;
+  const [kind, text] = [said.kind, String(said.value)];
+  const isText = wanted === 'text' || wanted === 'name';
+  if (!isNamed && !isRequired && (isText || wanted === 'number')) return false;
+  if (/^(?:number|choice|flag|nothing)$/u.test(wanted)) return wanted === kind;
+  switch (wanted) {
+    case 'path':
+      return (kind === 'path' || (kind === 'quoted' && (isNamed || isPath(text)))) && fitsPath(parameter, text);
+    case 'glob':
+      return wanted === kind || (kind === 'quoted' ? isNamed || /[*?{]/u.test(text) : isNamed && kind === 'path');
+    case 'name':
+      return kind !== 'number' && (isNamed || !/^(?:path|glob|ending)$/u.test(kind));
+    case 'query':
+      return kind === 'quoted' || kind === 'code';
+    default:
+      return wanted === kind || (kind === 'quoted' && (isText || isNamed));
+  }
+}
+
+/** A folder is no file, and a tool for one kind of file has nothing to say about another kind. */
+function fitsPath({ takes: { file, folder }, description }: Parameter, path: string): boolean {
+  const ending = /\.([a-z0-9]+)$/iu.exec(path)?.[1]?.toLowerCase();
+  const typed = typedFilesOf(description);
+  if (ending === undefined) return folder || !path.endsWith('/');
+  return file && (typed.length === 0 || typed.includes(ending));
+}
+
+/** The kinds of file that a description speaks of. */
+export function typedFilesOf(description: string): readonly string[] {
+  const stems = new Set(stemsOf(description));
+  return ['json', 'csv', 'yaml', 'xml', 'html', 'pdf'].filter((type) => stems.has(type));
 }
 
 /** Follows one local reference and takes the first branch that is not null. */
 export function resolve(root: JsonObject, schema: JsonObject): JsonObject {
-  const reference = textAt(schema, '$ref');
-  const name = reference === undefined ? undefined : /^#\/(\$defs|definitions)\/([^/]+)$/u.exec(reference);
+  const name = /^#\/(\$defs|definitions)\/([^/]+)$/u.exec(String(schema['$ref'] ?? ''));
   const target = name?.[1] === undefined ? undefined : objectAt(objectAt(root, name[1]) ?? {}, name[2] ?? '');
   if (target !== undefined) return target;
-  for (const key of ['anyOf', 'oneOf', 'allOf']) {
-    const branches = Object.hasOwn(schema, key) ? schema[key] : undefined;
-    if (!Array.isArray(branches)) continue;
-    const branch: unknown = branches.find((each) => isPlainObject(each) && each['type'] !== 'null');
-    if (isPlainObject(branch)) return branch as JsonObject;
-  }
-  return schema;
+  const branches: unknown = schema['anyOf'] ?? schema['oneOf'] ?? schema['allOf'];
+  const isMeant = (each: unknown): boolean => isPlainObject(each) && each['type'] !== 'null';
+  return Array.isArray(branches) ? (branches.find(isMeant) ?? schema) : schema;
 }
 
-function typeOf(schema: JsonObject): string {
-  const declared = Object.hasOwn(schema, 'type') ? schema['type'] : undefined;
-  const type: unknown = Array.isArray(declared) ? declared.find((each) => each !== 'null') : declared;
-  if (typeof type === 'string') return type;
-  const [first] = choicesOf(schema);
-  return first === undefined ? 'string' : typeof first;
+/** The types that a schema names; empty where any will do. */
+export function typesOf(schema: JsonObject): readonly unknown[] {
+  const declared = schema['type'];
+  return Array.isArray(declared) ? declared : declared === undefined ? [] : [declared];
 }
 
-function simpleType(type: string): Parameter['type'] {
-  switch (type) {
-    case 'string':
-    case 'any':
-      return 'string';
-    case 'integer':
-      return 'integer';
-    case 'number':
-    case 'float':
-      return 'number';
-    case 'boolean':
-      return 'boolean';
-    default:
-      return 'other';
-  }
+/** The first of them but null; `string` where none is named. */
+export function typeOf(schema: JsonObject): string {
+  const type = typesOf(schema).find((each) => each !== 'null');
+  return typeof type === 'string' ? type : objectAt(schema, 'properties') === undefined ? 'string' : 'object';
 }
 
 /** The values that a schema allows; empty when it does not list them. */
 export function choicesOf(schema: JsonObject): readonly Json[] {
-  if (Object.hasOwn(schema, 'const') && schema['const'] !== undefined) return [schema['const']];
-  const choices = Object.hasOwn(schema, 'enum') ? schema['enum'] : undefined;
+  const only = schema['const'];
+  const choices = only === undefined ? schema['enum'] : [only];
   return Array.isArray(choices) ? (choices as readonly Json[]).filter((each) => typeof each !== 'object') : [];
 }
 
-/** Only patterns that cannot take exponential time are tried; the executor checks all of them. */
-function patternOf(schema: JsonObject): RegExp | undefined {
-  const source = textAt(schema, 'pattern');
-  if (source === undefined || source.length > 200 || /[()]/u.test(source) || (source.match(/[*+{]/gu)?.length ?? 0) > 3)
-    return undefined;
-  try {
-    return new RegExp(source, 'u');
-  } catch {
-    // Not an expression of this language: the validator that knows it decides.
-    return undefined;
-  }
-}
-
+/** Own keys only: a schema may come from anywhere. */
 export function objectAt(schema: JsonObject, key: string): JsonObject | undefined {
   const value = Object.hasOwn(schema, key) ? schema[key] : undefined;
   return isPlainObject(value) ? (value as JsonObject) : undefined;
-}
-
-function textAt(schema: JsonObject, key: string): string | undefined {
-  const value = Object.hasOwn(schema, key) ? schema[key] : undefined;
-  return typeof value === 'string' ? value : undefined;
 }

@@ -1,101 +1,66 @@
-import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
-import { type Chapter, composeDocument } from './compose.ts';
-import type { Parameter } from './parameters.ts';
-import { type Clause, type Item, textOf } from './reading.ts';
-import { pathsIn } from './results.ts';
-import { isPreposition, type Role } from './roles.ts';
-import { splitName, stemOf } from './words.ts';
+import { isPlainObject, type Json, type JsonObject, type PlannerTool } from '@holdfast/core';
+import { objectAt, type Parameter, resolve, typeOf } from './parameters.ts';
+import { stemsOf } from './words.ts';
 
-/** The argument that an earlier result gives: by its own name, as the only path, or as the only value there is. */
-export function referTo(parameter: Parameter, role: Role, clause: Clause, known: readonly Chapter[]): Json | undefined {
-  const last = known.at(-1);
-  if (last === undefined || parameter.isList) return undefined;
-  const { value } = last.finding;
-  const isNamed = parameter.nameStems.every((stem) =>
-    clause.items.some((item) => item.type === 'word' && item.stem === stem),
+/** A step of the plan that is being made. */
+export interface Step {
+  readonly id: number;
+  readonly tool: PlannerTool;
+  readonly inputs: JsonObject;
+  /** The steps that end before it begins, for whatever reason. */
+  readonly after: readonly number[];
+  readonly purpose: string;
+}
+
+/**
+ * What an argument takes of an earlier step: the member of its result that has the argument's name, the one that the request calls by
+ * name (`said`), the whole where that is what is wanted, or the only member of the type that the step was not just given. `undefined`:
+ * it is not clear which.
+ */
+export function referTo(
+  { name, kind, schema }: Parameter,
+  { id, tool, inputs }: Step,
+  said: ReadonlySet<string>,
+): Json | undefined {
+  const { outputSchema } = tool;
+  // Without a schema nobody knows the type; as a text it is the result's text.
+  if (outputSchema === undefined) return kind === 'text' || kind === 'name' ? `{{STEPS.${id}}}` : undefined;
+  const root = resolve(outputSchema, outputSchema);
+  const members = membersOf(outputSchema);
+  const isWanted = (given: JsonObject): boolean =>
+    typeOf(given) === typeOf(schema) || (typeOf(schema) === 'number' && typeOf(given) === 'integer');
+  const fitting = members.filter((member) => isWanted(member.schema));
+  const only = (some: typeof members): string | undefined => (some.length === 1 ? some[0]?.name : undefined);
+  const required: unknown = schema['required'];
+  const hasAll = Array.isArray(required) && required.every((each) => members.some((member) => member.name === each));
+  const path =
+    fitting.find((member) => member.name === name)?.name ??
+    only(fitting.filter((member) => stemsOf(member.name).some((stem) => said.has(stem)))) ??
+    (typeOf(schema) === typeOf(root) && (typeOf(root) !== 'object' || hasAll) ? '' : undefined) ??
+    only(
+      fitting.filter(
+        (member) => kind === 'text' && /^(?:text|content|report|summary|result|output)$/u.test(member.name),
+      ),
+    ) ??
+    only(fitting.filter((member) => !Object.hasOwn(inputs, member.name)));
+  return path === undefined ? undefined : path === '' ? { $from: id } : { $from: id, path };
+}
+
+/** What a result has, by its schema; members that no path can name are left out. */
+export function membersOf(outputSchema: JsonObject): readonly { readonly name: string; readonly schema: JsonObject }[] {
+  const properties = Object.entries(objectAt(resolve(outputSchema, outputSchema), 'properties') ?? {});
+  return properties.flatMap(([name, declared]) =>
+    /^[a-z][\w-]*$/iu.test(name) && isPlainObject(declared)
+      ? [{ name, schema: resolve(outputSchema, declared as JsonObject) }]
+      : [],
   );
-  if (isPlainObject(value) && (clause.refersBack || isNamed)) {
-    const entries = Object.entries(value as JsonObject).filter(([, each]) => typeof each !== 'object');
-    const same = entries.find(([key]) => sameWords(splitName(key).map(stemOf), parameter.nameStems));
-    const [only] = entries.length === 1 ? entries : [];
-    const found = (same ?? only)?.[1];
-    if (found !== undefined && suits(parameter, found)) return found;
-  }
-  if (!clause.refersBack) return undefined;
-  if (role === 'path') return pathsIn(value)[0] ?? pathsIn(last.finding.arguments)[0];
-  if ((role === 'text' || role === 'neutral') && parameter.type === 'string' && parameter.choices.length === 0) {
-    if (parameter.nameStems.some((stem) => titles.has(stem))) return known[0]?.title;
-    return typeof value === 'string' ? value : undefined;
-  }
-  return suits(parameter, value) ? value : undefined;
 }
 
-/** Names of arguments that are headings. */
-export const titles: ReadonlySet<string> = new Set(['title', 'subject', 'headline', 'caption', 'heading'].map(stemOf));
-
-/** The text that a clause wants stored: what was found so far, else the words that it gives itself. */
-export function contentFor(
-  clause: Clause,
-  known: readonly Chapter[],
-  given: ReadonlyMap<Parameter, Json>,
-  used: ReadonlySet<number>,
-): string | undefined {
-  if (clause.items.some((item) => item.type === 'word' && item.lower === 'empty')) return '';
-  if (known.length === 0) return ownWords(clause, used);
-  const target = [...given.values()].find((value) => typeof value === 'string' && /\.[a-z0-9]{1,8}$/iu.test(value));
-  return composeDocument(known, typeof target === 'string' ? target : '');
-}
-
-/** "Write hello world to a.txt": words behind the verb without an article are the text itself; "a poem" would be a task. */
-export function ownWords({ items, verb, source }: Clause, used: ReadonlySet<number>): string | undefined {
-  const from = (verb?.index ?? -1) + 1;
-  let to = from;
-  for (let item = items[to]; item?.type === 'word' && !isPreposition(item.lower) && !used.has(to); item = items[to])
-    to += 1;
-  const first = items[from];
-  if (
-    to === from ||
-    first?.type !== 'word' ||
-    /^(?:an?|the|all|every|each|some|any|my|our|your|this|that|it|them|[0-9]+)$/u.test(first.lower)
-  )
-    return undefined;
-  return textOf(items.slice(from, to), source);
-}
-
-/** A heading made of the clause: what it is about, without the verb and the words of courtesy around it. */
-export function titleOf({ items, verb, source }: Clause): string {
-  const isLead = (item: Item): boolean => item.type === 'word' && leads.has(item.lower);
-  const isTail = (item: Item): boolean =>
-    item.type === 'mark' ||
-    (item.type === 'word' && (isPreposition(item.lower) || /^(?:please|thanks|and)$/u.test(item.lower)));
-  const from = (verb?.index ?? -1) + 1;
-  const first = items.findIndex((item, index) => index >= from && item.type !== 'mark' && !isLead(item));
-  const last = items.findLastIndex((item) => !isTail(item));
-  const text = textOf(first < 0 ? items : items.slice(first, last + 1), source).slice(0, 100);
-  if (text === '') return 'Findings';
-  return items[first]?.type === 'value' ? text : `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
-}
-
-const leads: ReadonlySet<string> = new Set(
-  'the a an all every each any me my our please us of list for up out with about on could can would you tell know report table like'.split(
-    ' ',
-  ),
-);
-
-function sameWords(left: readonly string[], right: readonly string[]): boolean {
-  return left.join(' ') === right.join(' ');
-}
-
-function suits({ type, choices }: Parameter, value: Json): boolean {
-  if (choices.length > 0) return choices.includes(value);
-  switch (type) {
-    case 'integer':
-      return Number.isInteger(value);
-    case 'number':
-    case 'string':
-    case 'boolean':
-      return typeof value === type;
-    default:
-      return false;
-  }
+/** The steps that inputs take something from. */
+export function stepsIn(input: Json): readonly number[] {
+  if (Array.isArray(input)) return (input as readonly Json[]).flatMap(stepsIn);
+  if (typeof input === 'string') return [...input.matchAll(/^\{\{STEPS\.(\d+)\}\}$/gu)].map(([, id]) => Number(id));
+  if (!isPlainObject(input)) return [];
+  const { $from: from } = input;
+  return typeof from === 'number' ? [from] : Object.values(input as JsonObject).flatMap(stepsIn);
 }

@@ -1,0 +1,73 @@
+import type { ToolDeclaration } from '@holdfast/core';
+import { type Parameter, readParameters } from './parameters.ts';
+import { isLooking, isVerb } from './verbs.ts';
+import { isAlike, stemOf, stemsOf } from './words.ts';
+
+/** A tool as its words tell about it. */
+export interface ToolWords {
+  readonly tool: ToolDeclaration;
+  readonly parameters: readonly Parameter[];
+  /** What it does: the verb of its name, the first of its description, and those behind a colon. */
+  readonly verbs: { readonly name: string | undefined; readonly lead: string; readonly more: readonly string[] };
+  /** All that it does is to look. */
+  readonly isLooking: boolean;
+  readonly nameStems: readonly string[];
+  /** Of its name and description; sentences that say what it does not do are left out. */
+  readonly stems: ReadonlySet<string>;
+  /** What it is about: the other words of its name, and in its description those between the verb and the first preposition. */
+  readonly objects: readonly string[];
+  /** Of "one file": `file`. It does that to no more than one. */
+  readonly onlyOne: string | undefined;
+  /** It says that it works on all of something. */
+  readonly worksOnAll: boolean;
+}
+
+const prepositions = /^(?:about|among|as|at|by|for|from|in|into|of|on|that|to|which|whose|with)$/iu;
+const preamble =
+  /^\W*(?:(?:an? |this )?(?:tool|function) (?:that|to|for)|use (?:it|this) to|allows? you to|lets you) /iu;
+
+export function readTool(tool: ToolDeclaration): ToolWords {
+  // What a pattern or a path looks like is an example, and says nothing about the tool.
+  const examples = /\S*[*/\\]\S*?(?=[.,;:)]*(?:\s|$))|(?<=\s)\.\w+/gu;
+  const description = tool.description.slice(0, 1000).replaceAll(examples, ' ').replace(preamble, '');
+  const isDenial = /\b(?:not|no|never|without|skips?|except|only)\b|n't\b/iu;
+  const said = description
+    .split(/(?<=[.;])\s/u)
+    .filter((sentence) => !isDenial.test(sentence))
+    .join(' ');
+  const nameStems = stemsOf(tool.name);
+  const words = description.match(/[\p{L}\p{N}]+/gu) ?? [];
+  const [first = '', ...stems] = words.map(stemOf);
+  const name = nameStems.find((stem) => stem === first || isVerb(stem));
+  const lead = isVerb(first) ? first : (name ?? first);
+  const begin = stems.findIndex((_, at) => !prepositions.test(words[at + 1] ?? ''));
+  const length = stems.slice(begin).findIndex((_, at) => prepositions.test(words[begin + at + 1] ?? ''));
+  const objects = stems.slice(Math.max(begin, 0), length < 0 ? begin + 8 : begin + length);
+  const more = [...said.matchAll(/: (\p{L}+)/gu)].map(([, verb = '']) => stemOf(verb)).filter(isVerb);
+  return {
+    tool,
+    parameters: readParameters(tool.inputSchema),
+    verbs: { name, lead, more },
+    isLooking: isLooking(lead) && (name === undefined || isLooking(name)),
+    nameStems,
+    stems: new Set([...nameStems, ...stemsOf(said)]),
+    objects: [...nameStems.filter((stem) => stem !== name), ...objects],
+    onlyOne: stemsOf(/\bone (?:exact )?(\p{L}+)/iu.exec(said)?.[1] ?? '')[0],
+    worksOnAll: /\b(?:all|every|each|any)\b/iu.test(said),
+  };
+}
+
+/** The verbs by which some tool can be asked for. */
+export function verbsOf(tools: readonly ToolWords[]): ReadonlySet<string> {
+  return new Set(tools.flatMap(({ verbs: { name, lead } }) => [lead, name ?? lead]));
+}
+
+/** Whether the tool speaks of this, in the same word or in one that means the same. */
+export function knows({ stems }: ToolWords, stem: string): boolean {
+  return stems.has(stem) || [...stems].some((each) => isAlike(each, stem));
+}
+
+/** Whether the text that the tool takes is what it looks for. */
+export function searches({ verbs: { lead } }: ToolWords): boolean {
+  return /^(?:find|grep|search)$/u.test(lead);
+}
