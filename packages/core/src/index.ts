@@ -87,6 +87,17 @@ export {
 export { toPrintable, toPrintableBlock, unprintable } from './printable.ts';
 export type { Prompt, PromptView, RenderedPrompt } from './prompt.ts';
 export { ReadOnlyMap, ReadOnlySet } from './read-only.ts';
+export {
+  cutMiddle,
+  isMaxResultChars,
+  maxResultCharsOf,
+  minResultChars,
+  type RecordedOutcome,
+  readOutcome,
+  renderJson,
+  renderPlainly,
+  toOutcomeText,
+} from './recorded-outcome.ts';
 export { hasMask, type Redactor, type Vault } from './redactor.ts';
 export { isStagedResource, type ResourceTransaction, type StagedResource, type Touched } from './resource.ts';
 export {
@@ -101,6 +112,7 @@ export {
 export { findRetryProblem, retryDelayMs, type ToolRetry, toRetry } from './retry.ts';
 export type {
   FeedbackEvent,
+  OmittedArguments,
   RunEvent,
   ThrownError,
   ToolCallBeatEvent,

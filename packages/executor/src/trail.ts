@@ -1,17 +1,22 @@
-import type {
-  Json,
-  JsonObject,
-  Outcome,
-  PolicyDecision,
-  SessionEvent,
-  ThrownError,
-  ToolCallEndEvent,
-  Touched,
+import {
+  cutMiddle,
+  type Json,
+  type JsonObject,
+  maxResultCharsOf,
+  minResultChars,
+  type Outcome,
+  type PolicyDecision,
+  type RecordedOutcome,
+  type SessionEvent,
+  type ThrownError,
+  type ToolCallEndEvent,
+  type Touched,
 } from '@holdfast/core';
 import type { LogEntry } from '@holdfast/session';
 import type { CallScope } from './call-scope.ts';
 import { afterAttempts, type Ending } from './ending.ts';
 import type { IdentifiedCall } from './identified-call.ts';
+import { omitArguments } from './omitted-arguments.ts';
 import type { Reservations } from './reservations.ts';
 import { learnArguments } from './secrets.ts';
 
@@ -74,9 +79,10 @@ export function startTrail(call: IdentifiedCall, { clock, emit, parent, session,
 export function toEndEvent(
   trail: Trail,
   ending: Ending,
-  { clock, parent, run }: CallScope,
+  scope: CallScope,
   committed: Committed = nothing,
 ): ToolCallEndEvent {
+  const { clock, parent, run } = scope;
   const { call, startedAtMs, retries } = trail;
   const attempts = retries === undefined ? undefined : retries.length + 1;
   const { kind, code, message, value, rendered, text } =
@@ -89,7 +95,7 @@ export function toEndEvent(
     message,
     value,
     rendered,
-    text,
+    text: text.length <= minResultChars ? text : cutMiddle(text, maxCharsOf(call, scope)),
     attempts,
   });
   // Every field is always there, `undefined` or not: objects of one shape are cheaper, and JSON leaves `undefined` out.
@@ -131,11 +137,32 @@ export interface Committed {
 
 const nothing: Committed = { events: none, changes: none, touched: new Map(), mark: undefined };
 
-/** The event as the log keeps it: without the stack. */
-export function toLogEntry(event: ToolCallEndEvent): LogEntry {
-  const entry = event.error === undefined ? event : { ...event, error: withoutStack(event.error) };
+/** The event as the log keeps it: without the stack, without texts that follow from the value, and without long arguments that were refused. */
+export function toLogEntry(event: ToolCallEndEvent, ending: Ending, scope: CallScope): LogEntry {
+  const { kind, callId, name, code, message, value, text, attempts } = event.outcome;
+  const own = kind === 'ok';
+  const outcome: RecordedOutcome = {
+    kind,
+    callId,
+    name,
+    code,
+    message,
+    value,
+    rendered: own && ending.ownRendering === true ? ending.rendered : undefined,
+    excluded: own && ending.excluded === true ? true : undefined,
+    maxResultChars: text.length < ending.text.length ? maxCharsOf(event, scope) : undefined,
+    attempts,
+  };
+  const { error } = event;
+  const entry = { ...event, outcome, error: error && withoutStack(error) };
   // JSON throughout, but for fields that are undefined, which JSON leaves out.
-  return entry as unknown as LogEntry;
+  return (event.input === undefined
+    ? { ...entry, ...omitArguments(event.rawArguments, scope) }
+    : entry) as unknown as LogEntry;
+}
+
+function maxCharsOf({ name }: { readonly name: string }, { toolset, maxResultChars }: CallScope): number {
+  return maxResultCharsOf(maxResultChars, toolset.byName.get(name)?.tool.maxResultChars);
 }
 
 /** What the log keeps of an error. */
