@@ -51,7 +51,7 @@ export { toModelUsage } from './model-usage.ts';
 export type { ApprovalAnswer, Outcome, OutcomeKind, PendingApproval, RunStatus } from './outcome.ts';
 export type { OutputFormat, ParsedOutput } from './output-format.ts';
 export { definePack, isPack, type Pack, type PackDefinition, type PackPreset } from './pack.ts';
-export { modelJsonLimits, type ParsedJson, parseJson } from './parse-json.ts';
+export { modelJsonLimits, type ParsedJson, parseJson, type TextLimits } from './parse-json.ts';
 export type {
   Planner,
   PlannerAnswer,

@@ -177,6 +177,7 @@ const refusals: { raw: unknown; code: string }[] = [
   { raw: { q: () => 1 }, code: 'arguments.not_json' },
   { raw: `{"q":${'['.repeat(65)}${']'.repeat(65)}}`, code: 'arguments.too_deep' },
   { raw: `{"q":"${'x'.repeat(1_048_576)}"}`, code: 'arguments.too_large' },
+  { raw: '{"q":9007199254740993}', code: 'arguments.invalid' },
   { raw: `{${Array.from({ length: 10_001 }, (_, n) => `"k${n}":1`).join()}}`, code: 'arguments.too_large' },
   { raw: '{"q":7}', code: 'arguments.invalid' },
   { raw: '{"q":null}', code: 'arguments.invalid' },
