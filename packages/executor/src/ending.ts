@@ -134,10 +134,12 @@ function readValue(value: unknown, message: string, excluded: boolean, { tool, o
   // The value stays what the tool returned: its type is what the schema validates to, so there is nothing left to convert.
   const validation = output?.validate(copied.value);
   if (validation?.ok === false) {
-    return failure('invalid', {
-      code: 'output.invalid',
-      message: `\`${tool.name}\` returned what its output schema refuses: ${describeIssues(validation.issues)}`,
-    });
+    // What schemas say of a value quotes it, which is for observers and the log. Where it was to stay hidden, so do its keys.
+    const places = excluded ? [] : validation.issues.slice(0, 3).filter(({ path }) => path !== '');
+    const where = places.length === 0 ? '' : ` at ${places.map(({ path }) => `\`${path.slice(0, 100)}\``).join(', ')}`;
+    const refusal = `\`${tool.name}\` returned what its output schema refuses${where}`;
+    const detail = new Error(`${refusal}: ${describeIssues(validation.issues)}`);
+    return failure('invalid', { code: 'output.invalid', message: `${refusal}.` }, { thrown: detail });
   }
   let rendered: string;
   let error: ThrownError | undefined;

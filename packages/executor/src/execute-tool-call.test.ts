@@ -149,6 +149,25 @@ test.each(endings)('a tool that $what: $kind, $code, and no trace', async ({ doe
   expect(ends()[0]).toMatchObject({ outcome: { kind, code }, events: [], writes: [] });
 });
 
+test.each([{ excluded: false }, { excluded: true }])(
+  'a result that its schema refuses is not quoted to the model; observers see why. Kept out: $excluded',
+  async ({ excluded }) => {
+    const { session, ends } = testSession();
+    const tool = defineTool({
+      name: 'look',
+      description: 'Looks.',
+      outputSchema: v.object({ pin: v.number() }),
+      execute: () =>
+        toolOk({ pin: 'swordfish' } as unknown as { pin: number }, '', { excludeValueFromContext: excluded }),
+      effects: 'none',
+    });
+    const outcome = await outcomeOf({ name: 'look', arguments: '' }, { tools: [tool], session });
+    expect(outcome).toMatchObject({ kind: 'invalid', code: 'output.invalid', value: null });
+    expect(outcome.text).toBe(`\`look\` returned what its output schema refuses${excluded ? '' : ' at `pin`'}.`);
+    expect(ends()[0]).toMatchObject({ error: { message: expect.stringContaining('"swordfish"') } });
+  },
+);
+
 test('output.invalid', async () => {
   const { session } = testSession();
   const refusedOutput = writer(() => ({ n: 'x' }), { outputSchema: v.object({ n: v.number() }) });
@@ -387,7 +406,7 @@ test('a resource whose discard fails does not hide how the call ended', async ()
   expect(outcome).toMatchObject({
     kind: 'failed',
     code: 'tool.failed',
-    message: expect.stringContaining('No. What it had staged could not be cleaned up'),
+    message: expect.stringContaining('No. What it had staged in `words` could not be cleaned up'),
   });
 });
 
