@@ -13,7 +13,7 @@ import {
 } from '@holdfast/core';
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
-import { createSession, memoryStore, replay, type SessionOptions } from './index.ts';
+import { createSession, type LogEntry, memoryStore, replay, type SessionOptions } from './index.ts';
 
 const clock: Clock = { now: () => 1_000, after: () => () => undefined };
 
@@ -364,7 +364,7 @@ test('what a subscriber does to a record changes neither the log nor what is rep
   session.dispatch({ type: 'note-added', payload: { text: 'a' } });
   const transaction = session.begin();
   transaction.dispatch({ type: 'note-added', payload: { text: 'b' } });
-  transaction.commit({ type: 'event', events: [...transaction.events] });
+  transaction.commit({ type: 'event', events: transaction.events } as unknown as LogEntry);
   expect(
     replay(store.records, { slices: [notes] })
       .read(notes)
