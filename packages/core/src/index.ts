@@ -1,5 +1,6 @@
 export type { Budget, BudgetLimits } from './budget.ts';
 export { digestJson, sortKeys, toCanonicalJson } from './canonical-json.ts';
+export { checkOptions, type OptionRules } from './check-options.ts';
 export { type Clock, type Deadline, systemClock } from './clock.ts';
 export type { ConversationFormat, PromptPart } from './conversation-format.ts';
 export {
@@ -48,6 +49,7 @@ export type {
   ToolDeclaration,
 } from './model.ts';
 export { toModelUsage } from './model-usage.ts';
+export { nearestNames } from './nearest-names.ts';
 export type { ApprovalAnswer, Outcome, OutcomeKind, PendingApproval, RunStatus } from './outcome.ts';
 export type { OutputFormat, ParsedOutput } from './output-format.ts';
 export { definePack, isPack, type Pack, type PackDefinition, type PackPreset } from './pack.ts';

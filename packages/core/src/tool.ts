@@ -1,5 +1,6 @@
+import { checkOptions, type OptionRules } from './check-options.ts';
 import { HoldfastError } from './errors.ts';
-import { deepFreeze, type Json } from './json.ts';
+import { deepFreeze, isPlainObject, type Json } from './json.ts';
 import { isMaxResultChars, minResultChars } from './recorded-outcome.ts';
 import { findRetryProblem, type ToolRetry, toRetry } from './retry.ts';
 import type { Schema } from './schema.ts';
@@ -141,6 +142,9 @@ export function defineTool<Input = Record<string, never>, Output = Json, RawInpu
   definition: ToolDefinition<Input, Output, RawInput>,
 ): Tool<Input, Output>;
 export function defineTool<Input, Output>(definition: ToolDefinition<Input, Output>): Tool<Input, Output> {
+  // A tool that is made anew of another one brings along what somebody has added to that.
+  const isTool = isPlainObject(definition) && Object.hasOwn(definition, 'acceptsOverrides');
+  checkOptions('defineTool', definition, rules, { strays: isTool ? 'misspelled' : 'refused' });
   const { name, origin, effects = 'external', timeoutMs, retry, execute, probe, renderResult, locks } = definition;
   const { repeat = effects === 'none' ? 'safe' : 'never', environment, maxResultChars } = definition;
   checkToolName(name);
@@ -205,6 +209,28 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
   });
 }
 
+const rules: OptionRules = {
+  name: 'text!',
+  description: 'text!',
+  inputSchema: 'any',
+  outputSchema: 'any',
+  effects: 'any',
+  repeat: 'any',
+  locks: 'function',
+  dangerous: 'boolean',
+  timeoutMs: 'any',
+  maxResultChars: 'any',
+  retry: 'any',
+  prepares: 'boolean',
+  examples: 'list',
+  acceptsOverrides: 'boolean',
+  environment: 'any',
+  origin: 'object',
+  execute: 'function',
+  probe: 'function',
+  renderResult: 'function',
+  undeclared: 'any',
+};
 const noExamples: readonly ToolExample[] = Object.freeze([]);
 const ascii = /^[\x20-\x7e\n\t]*$/;
 

@@ -22,6 +22,7 @@ import type { Approve } from './approval.ts';
 import { type BudgetAccount, toAccount } from './budget.ts';
 import type { CheckedManner } from './call-manner.ts';
 import type { CallResources } from './call-resources.ts';
+import { checkCallOptions } from './check-call-options.ts';
 import { parentCallOf, toSession } from './child-session.ts';
 import { bindHostPolicies, checkPolicies, observersOf } from './host-policies.ts';
 import { isolateListener } from './isolate-listener.ts';
@@ -140,6 +141,7 @@ const noBudgets: readonly BudgetAccount[] = [];
  * @throws HoldfastError as `toToolset`, and `policy.key.duplicate`, `policy.tool.unknown`, `options.invalid`, `context.closed`.
  */
 export function createCallScope(options: CallOptions, toolNames?: ReadonlySet<string>): CallScope {
+  checkCallOptions(options);
   const { resources, grants, clock = systemClock, signal, timeoutMs, policyTimeoutMs = 5_000, onEvent } = options;
   const { approvalTimeoutMs = 86_400_000, maxResultChars } = options;
   checkMilliseconds('timeoutMs', timeoutMs);

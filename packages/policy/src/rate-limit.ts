@@ -2,6 +2,7 @@ import {
   allow,
   append,
   type Clock,
+  checkOptions,
   definePolicy,
   deny,
   HoldfastError,
@@ -38,13 +39,9 @@ export interface RateLimitOptions {
  *
  * @throws HoldfastError `options.invalid`, `tool.name.invalid`, `tool.name.reserved`.
  */
-export function rateLimit({
-  maxCalls,
-  perMs,
-  tools,
-  clock = systemClock,
-  id,
-}: RateLimitOptions): Policy<ListState<number>> {
+export function rateLimit(options: RateLimitOptions): Policy<ListState<number>> {
+  checkOptions('rateLimit', options, { maxCalls: 'any', perMs: 'any', tools: 'any', clock: 'object', id: 'any' });
+  const { maxCalls, perMs, tools, clock = systemClock, id } = options;
   if (!Number.isSafeInteger(maxCalls) || maxCalls < 1) {
     throw new HoldfastError(
       'options.invalid',
