@@ -1,7 +1,7 @@
 import { isPlainObject, type Json, type JsonObject } from './json.ts';
 import type { Outcome, OutcomeKind } from './outcome.ts';
 
-/** What a log keeps of an outcome: the value once, and of its texts only what does not follow from it. */
+/** What a log keeps of an outcome: the value once, and of long texts only what does not follow from it. Short ones are there as they are. */
 export interface RecordedOutcome extends Omit<Outcome, 'value' | 'rendered' | 'text'> {
   /** Absent where somebody else has written the log. */
   readonly value?: Json;

@@ -96,7 +96,7 @@ export interface ToolCallEndEvent {
   readonly decisions: readonly PolicyDecision[];
   /** How an ask was answered, and by whom: whom `answerApproval` names, else `person`; `host` where asking failed, which is a no. */
   readonly approval?: { readonly type: 'approve' | 'deny'; readonly by: string } | undefined;
-  /** A record has of its texts only what does not follow from the value: `readOutcome` gives all of it. */
+  /** A record has of its long texts only what does not follow from the value: `readOutcome` gives all of it. */
   readonly outcome: Outcome;
   /** Staged events that were committed; empty unless the outcome is `ok`. */
   readonly events: readonly SessionEvent[];

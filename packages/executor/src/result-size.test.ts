@@ -115,12 +115,12 @@ const shapes: readonly { readonly name: string; readonly tool: Tool }[] = [
 ];
 
 test.each(shapes)(
-  'the record of $name has no text twice, and the whole outcome can be read from it',
+  'the record of $name has no long text twice, and the whole outcome can be read from it',
   async ({ tool }) => {
     const { session, ends, records } = testSession();
     const outcome = await outcomeOf(asked, { tools: [tool], session, maxResultChars: 1_000 });
     const recorded = JSON.parse(JSON.stringify(ends()[0]?.['outcome'])) as RecordedOutcome;
-    expect(recorded).not.toHaveProperty('text');
+    if (outcome.text.length > 200) expect(recorded).not.toHaveProperty('text');
     expect(readOutcome(recorded)).toEqual(outcome);
     expect(outcome.text).not.toBe('');
     expect(explainCall(JSON.parse(JSON.stringify(records)) as LogRecord[], 'c1')?.uses[0]?.end?.outcome).toEqual(

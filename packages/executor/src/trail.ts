@@ -137,28 +137,48 @@ export interface Committed {
 
 const nothing: Committed = { events: none, changes: none, touched: new Map(), mark: undefined };
 
-/** The event as the log keeps it: without the stack, without texts that follow from the value, and without long arguments that were refused. */
+/** As much of each text as a record may have twice: to leave out less would take longer than to keep it. */
+const shortText = 200;
+
+/**
+ * The event as the log keeps it: without the stack, without long texts that follow from the value, and without long arguments that
+ * were refused. Of most calls it is the event itself.
+ */
 export function toLogEntry(event: ToolCallEndEvent, ending: Ending, scope: CallScope): LogEntry {
-  const { kind, callId, name, code, message, value, text, attempts } = event.outcome;
-  const own = kind === 'ok';
-  const outcome: RecordedOutcome = {
+  const { error, input, outcome, rawArguments } = event;
+  const short = ending.text.length <= shortText && ending.rendered.length <= shortText;
+  const omitted = input === undefined ? omitArguments(rawArguments, scope) : undefined;
+  const kept =
+    short && error === undefined && omitted === undefined
+      ? event
+      : {
+          ...event,
+          ...(short ? {} : { outcome: toRecorded(outcome, ending, scope) }),
+          ...(error === undefined ? {} : { error: withoutStack(error) }),
+          ...omitted,
+        };
+  // JSON throughout, but for fields that are undefined, which JSON leaves out.
+  return kept as unknown as LogEntry;
+}
+
+function toRecorded(
+  { kind, callId, name, code, message, value, text, attempts }: Outcome,
+  ending: Ending,
+  scope: CallScope,
+): RecordedOutcome {
+  const ok = kind === 'ok';
+  return {
     kind,
     callId,
     name,
     code,
     message,
     value,
-    rendered: own && ending.ownRendering === true ? ending.rendered : undefined,
-    excluded: own && ending.excluded === true ? true : undefined,
-    maxResultChars: text.length < ending.text.length ? maxCharsOf(event, scope) : undefined,
+    ...(ok && ending.ownRendering === true ? { rendered: ending.rendered } : {}),
+    ...(ok && ending.excluded === true ? { excluded: true } : {}),
+    ...(text.length < ending.text.length ? { maxResultChars: maxCharsOf({ name }, scope) } : {}),
     attempts,
   };
-  const { error } = event;
-  const entry = { ...event, outcome, error: error && withoutStack(error) };
-  // JSON throughout, but for fields that are undefined, which JSON leaves out.
-  return (event.input === undefined
-    ? { ...entry, ...omitArguments(event.rawArguments, scope) }
-    : entry) as unknown as LogEntry;
 }
 
 function maxCharsOf({ name }: { readonly name: string }, { toolset, maxResultChars }: CallScope): number {
