@@ -8,8 +8,10 @@ import {
   type Outcome,
   type Policy,
   type Prompt,
+  type RecordedOutcome,
   type RunEvent,
   type RunStatus,
+  readOutcome,
   type Slice,
   type Tool,
   type ToolCallEndEvent,
@@ -256,7 +258,7 @@ export function toolsPrompt(tools: readonly Tool[]): Prompt {
 export function expectOneEnd({ outcome, ends }: Ended, world: World): ToolCallEndEvent {
   const records = world.ends(outcome.callId);
   expect(records).toHaveLength(1);
-  expect(records[0]).toMatchObject({ outcome: JSON.parse(JSON.stringify(outcome)) });
+  expect(readOutcome(records[0]?.['outcome'] as unknown as RecordedOutcome)).toEqual(outcome);
   expect(ends).toHaveLength(1);
   const [end] = ends;
   if (end === undefined) throw new Error('no end event');

@@ -182,7 +182,12 @@ test('a subscriber cannot change what it is told about, nor what the model, the 
     expect(outcome).toMatchObject({ kind: 'failed', code: 'tool.threw', text: 'broke' });
     if (run === byModel) expect(answered).toBe('broke');
     expect(world.ends(outcome.callId)).toMatchObject([
-      { outcome: { kind: 'failed', text: 'broke' }, input: { q: 'x' }, rawArguments: { q: 'x' }, decisions: [watched] },
+      {
+        outcome: { kind: 'failed', message: 'broke' },
+        input: { q: 'x' },
+        rawArguments: { q: 'x' },
+        decisions: [watched],
+      },
     ]);
     expect(world.ends(outcome.callId)[0]?.['decisions']).toHaveLength(1);
   }

@@ -111,6 +111,10 @@ class StrictParser {
     const value = Number(raw);
     // Too large for a number is not a number that JSON could say again.
     if (raw === '' || !Number.isFinite(value)) throw new Refused();
+    const [whole = '', rest] = raw.split('.');
+    const isWhole = /^-?\d+$/.test(whole) && (rest === undefined || /^0+$/.test(rest));
+    // Nor is one that would be said in other digits, unless it is just that one.
+    if (isWhole && String(value) !== whole && BigInt(value) !== BigInt(whole)) throw new Refused();
     return value;
   }
 

@@ -357,7 +357,7 @@ test('no more than 16 calls of a message are run', async () => {
 
 test('a result is cut to what the model may be shown; the log has all of it', async () => {
   const big = defineTool({ name: 'big', description: 'Much.', effects: 'none', execute: () => 'x'.repeat(1_000_000) });
-  const { predictor } = setUp([calls(call('big')), calls(submit())], { tools: [big], maxResultCharacters: 1_000 });
+  const { predictor } = setUp([calls(call('big')), calls(submit())], { tools: [big], maxResultChars: 1_000 });
   const { history, calls: made } = await predictor.run(input);
   expect(toolMessages(history)[0]?.text.length).toBeLessThan(1_200);
   expect(made[0]?.outcome?.rendered.length).toBeGreaterThan(1_000_000);

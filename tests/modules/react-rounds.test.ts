@@ -232,8 +232,9 @@ test('an invoke rejects with the reason of a signal that it was made with, and w
   expect(Object.isFrozen(await setUp([calls(submit())]).predictor.invoke(input))).toBe(true);
 });
 
-test('a limit of what is shown that is none is refused', () => {
-  expect(() => setUp([], { maxResultCharacters: 0 })).toThrow(expect.objectContaining({ code: 'options.invalid' }));
+test('a limit of what is shown that is none is refused', async () => {
+  const invalid = expect.objectContaining({ code: 'options.invalid' });
+  await expect(setUp([], { maxResultChars: 0 }).predictor.invoke(input)).rejects.toEqual(invalid);
 });
 
 describe('text', () => {

@@ -348,8 +348,8 @@ test.each<{ readonly title: string; readonly value: unknown; readonly observed: 
   },
   {
     title: 'long text is cut, and says so',
-    value: 'x'.repeat(50),
-    observed: `${'x'.repeat(20)} [cut: 20 of 50 characters are shown]`,
+    value: 'x'.repeat(5_000),
+    observed: expect.stringMatching(/^"x+\n\n\[\d+ of 5002 characters are missing here\..*\]\n\nx+"$/),
   },
   {
     title: 'what a tool keeps from models stays hidden',
@@ -358,8 +358,8 @@ test.each<{ readonly title: string; readonly value: unknown; readonly observed: 
   },
 ])('an observation: $title', async ({ value, observed }) => {
   const look = defineTool({ name: 'look', description: 'Look.', effects: 'none', execute: () => value as string });
-  const { model, predictor } = setUp([step('look'), finish, extracted()], { tools: [look], maxResultCharacters: 20 });
+  const { model, predictor } = setUp([step('look'), finish, extracted()], { tools: [look], maxResultChars: 1_000 });
   const { calls } = await predictor.run(input);
-  expect(calls[0]?.text).toBe(observed);
-  expect(lastText(model.requests[1])).toContain(`[[ ## observation_0 ## ]]\n${observed}\n`);
+  expect(calls[0]?.text).toEqual(observed);
+  expect(lastText(model.requests[1])).toContain(`[[ ## observation_0 ## ]]\n${calls[0]?.text}\n`);
 });

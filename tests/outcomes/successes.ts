@@ -28,7 +28,7 @@ export const successes: readonly Cause[] = [
     does: () => toolOk({ key: 's' }, 'Done.', { excludeValueFromContext: true }),
     outcome: { value: { key: 's' }, rendered: '{"key":"s"}', text: 'Done.' },
   }),
-  succeeds('null', { does: () => null, outcome: { value: null, rendered: '', text: '' } }),
+  succeeds('null', { does: () => null, outcome: { value: null, rendered: '', text: 'Done.' } }),
   succeeds('null with a message', {
     does: () => toolOk(null, 'Nothing.'),
     outcome: { rendered: '', text: 'Nothing.' },

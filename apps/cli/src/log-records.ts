@@ -1,4 +1,4 @@
-import { isPlainObject, type PolicyDecision } from '@holdfast/core';
+import { isPlainObject, type PolicyDecision, type RecordedOutcome, readOutcome } from '@holdfast/core';
 import type { LogRecord } from '@holdfast/session';
 import * as v from 'valibot';
 import type { EndedCall, LateCall } from './call-line.ts';
@@ -178,13 +178,20 @@ const shownRecord: v.GenericSchema<unknown, ShownRecord> = v.variant('type', [
     rawArguments: v.unknown(),
     decisions: v.array(decision),
     approval: v.optional(v.object({ type: v.picklist(['approve', 'deny']), by: v.string() })),
-    outcome: v.object({
-      kind: v.string(),
-      code: v.optional(v.string()),
-      message: v.string(),
-      text: v.string(),
-      attempts: v.optional(v.number()),
-    }),
+    outcome: v.pipe(
+      v.looseObject({
+        kind: v.string(),
+        code: v.optional(v.string()),
+        message: v.string(),
+        attempts: v.optional(v.number()),
+      }),
+      v.transform(({ kind, code, message, attempts, ...rest }) => {
+        const { rendered, text } = readOutcome({ kind, message, ...rest } as unknown as RecordedOutcome);
+        // What a tool had nothing to say of, or a log without content has not kept.
+        const nothing = message === '' && rendered === '';
+        return { kind, code, message, text: nothing ? '' : text, attempts };
+      }),
+    ),
     writes: v.array(v.object({ key: v.string(), change: v.picklist(['created', 'changed', 'removed']) })),
     abandoned: v.optional(v.boolean()),
     durationMs: v.number(),

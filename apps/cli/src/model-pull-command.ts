@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, statfs } from 'node:fs/promises';
-import { HoldfastError } from '@holdfast/core';
-import { nearestNames } from '@holdfast/executor';
+import { HoldfastError, nearestNames } from '@holdfast/core';
 import { formatBytes } from './bytes.ts';
 import { quoteWord } from './command-words.ts';
 import { type ExitCode, interruptionCodes, usageError } from './failure.ts';

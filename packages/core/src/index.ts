@@ -1,5 +1,6 @@
 export type { Budget, BudgetLimits } from './budget.ts';
 export { digestJson, sortKeys, toCanonicalJson } from './canonical-json.ts';
+export { checkOptions, type OptionRules } from './check-options.ts';
 export { type Clock, type Deadline, systemClock } from './clock.ts';
 export type { ConversationFormat, PromptPart } from './conversation-format.ts';
 export {
@@ -48,10 +49,11 @@ export type {
   ToolDeclaration,
 } from './model.ts';
 export { toModelUsage } from './model-usage.ts';
+export { nearestNames } from './nearest-names.ts';
 export type { ApprovalAnswer, Outcome, OutcomeKind, PendingApproval, RunStatus } from './outcome.ts';
 export type { OutputFormat, ParsedOutput } from './output-format.ts';
 export { definePack, isPack, type Pack, type PackDefinition, type PackPreset } from './pack.ts';
-export { modelJsonLimits, type ParsedJson, parseJson } from './parse-json.ts';
+export { modelJsonLimits, type ParsedJson, parseJson, type TextLimits } from './parse-json.ts';
 export type {
   Planner,
   PlannerAnswer,
@@ -87,6 +89,17 @@ export {
 export { toPrintable, toPrintableBlock, unprintable } from './printable.ts';
 export type { Prompt, PromptView, RenderedPrompt } from './prompt.ts';
 export { ReadOnlyMap, ReadOnlySet } from './read-only.ts';
+export {
+  cutMiddle,
+  isMaxResultChars,
+  maxResultCharsOf,
+  minResultChars,
+  type RecordedOutcome,
+  readOutcome,
+  renderJson,
+  renderPlainly,
+  toOutcomeText,
+} from './recorded-outcome.ts';
 export { hasMask, type Redactor, type Vault } from './redactor.ts';
 export { isStagedResource, type ResourceTransaction, type StagedResource, type Touched } from './resource.ts';
 export {
@@ -101,6 +114,7 @@ export {
 export { findRetryProblem, retryDelayMs, type ToolRetry, toRetry } from './retry.ts';
 export type {
   FeedbackEvent,
+  OmittedArguments,
   RunEvent,
   ThrownError,
   ToolCallBeatEvent,

@@ -27,7 +27,10 @@ export interface Outcome {
   readonly value: Json;
   /** The value alone as text: by `renderResult`, or compact JSON without null fields. `''` when the value is null. */
   readonly rendered: string;
-  /** What the model gets: the message, a blank line and, unless it is excluded, the rendered value. */
+  /**
+   * What the model gets: the message, a blank line and, unless it is excluded, the rendered value. Of more than `maxResultChars` head
+   * and tail, with a sentence that says how much is missing.
+   */
   readonly text: string;
   /** How often the tool was run, where that was more than once. */
   readonly attempts?: number | undefined;

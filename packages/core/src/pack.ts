@@ -1,3 +1,4 @@
+import { checkOptions } from './check-options.ts';
 import { HoldfastError } from './errors.ts';
 import { copyJson, deepFreeze, isPlainObject, type JsonObject } from './json.ts';
 import type { Policy } from './policy.ts';
@@ -60,6 +61,7 @@ export const versionPattern: RegExp = /^\d{1,9}\.\d{1,9}\.\d{1,9}(?:[-+][0-9A-Za
  * @throws HoldfastError `pack.invalid`.
  */
 export function definePack<Config, RawConfig = unknown>(definition: PackDefinition<Config, RawConfig>): Pack<Config> {
+  checkOptions('definePack', definition, {}, { strays: 'misspelled' });
   const { name, version, description, configSchema, presets, policies } = definition;
   const refuse = (problem: string): never => {
     throw new HoldfastError('pack.invalid', `The pack \`${String(name).slice(0, 100)}\` ${problem}.`);

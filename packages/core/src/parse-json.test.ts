@@ -17,6 +17,9 @@ test.each([
   { text: '{"__proto__":{}}', reason: 'key' },
   { text: '{"a":[{"\\u005f_proto__":1}]}', reason: 'key' },
   { text: '[1e999]', reason: 'type' },
+  { text: '{"n":9007199254740993}', reason: 'inexact' },
+  { text: '{"n":[-9007199254740993.0]}', reason: 'inexact' },
+  { text: '{"a":"9007199254740993","b":"\\"","n":12345678901234567890}', reason: 'inexact' },
   { text: deep(65), reason: 'depth' },
   { text: '['.repeat(1_048_576), reason: 'syntax' },
   { text: keyed(10_001), reason: 'size' },
@@ -26,10 +29,29 @@ test.each([
 });
 
 test('exactly the limits are allowed', () => {
-  expect(modelJsonLimits).toEqual({ maxDepth: 64, maxKeys: 10_000, maxLength: 1_048_576 });
+  expect(modelJsonLimits).toEqual({ maxDepth: 64, maxKeys: 10_000, maxLength: 1_048_576, exact: true });
   expect(parseJson(deep(64)).ok).toBe(true);
   expect(parseJson(keyed(10_000)).ok).toBe(true);
   expect(parseJson(`"${'x'.repeat(1_048_574)}"`).ok).toBe(true);
+});
+
+test.each([
+  '9007199254740991',
+  '9007199254740992',
+  '1e300',
+  '10000000000000000',
+  '0.12345678901234567',
+  '1.5e17',
+  '-70029256951890970',
+  '9223372036854775808',
+  '1000000000000000000000',
+  '"9007199254740993"',
+])('the number %s stays the one that it is', (text) => {
+  expect(parseJson(`{"n":${text}}`)).toEqual({ ok: true, value: { n: JSON.parse(text) } });
+});
+
+test('where nobody asks for exact numbers, they are those of `JSON.parse`', () => {
+  expect(parseJson('9007199254740993', {})).toEqual({ ok: true, value: 9_007_199_254_740_992 });
 });
 
 test('other limits are the caller’s, and what is not limited has no limit but that of depth', () => {

@@ -1,11 +1,18 @@
 import { decodeJson } from './decode-json.ts';
 import type { Json, JsonLimits } from './json.ts';
 
+/** Limits under which text is taken in. */
+export interface TextLimits extends JsonLimits {
+  /** Refuses a whole number that would become another one: beyond 2 ** 53 not all of them can be told apart. Default false. */
+  readonly exact?: boolean;
+}
+
 /** Under which JSON of a model is taken: arguments of its calls and its output. */
-export const modelJsonLimits: Required<JsonLimits> = Object.freeze({
+export const modelJsonLimits: Required<TextLimits> = Object.freeze({
   maxDepth: 64,
   maxKeys: 10_000,
   maxLength: 1_048_576,
+  exact: true,
 });
 
 /** What came of `parseJson`: the value, or what is wrong with the text and what kind of offence it is. */
@@ -15,17 +22,17 @@ export type ParsedJson =
       readonly ok: false;
       /** A clause that goes on from "it cannot be taken:". */
       readonly problem: string;
-      readonly reason: 'syntax' | 'type' | 'depth' | 'key' | 'duplicate' | 'size';
+      readonly reason: 'syntax' | 'type' | 'depth' | 'key' | 'duplicate' | 'size' | 'inexact';
     };
 
 /**
  * Parses text that somebody else wrote, once: JSON in a JSON string stays a string. Refused beside what is no JSON: a key twice in
- * one object, `__proto__` as a key, numbers that `JSON.parse` makes infinite, and what is beyond `limits` (`maxLength` counts the
- * characters of the text). Linear in the length of the text.
+ * one object, `__proto__` as a key, numbers that `JSON.parse` makes infinite or, where that is asked for, another one, and what is
+ * beyond `limits` (`maxLength` counts the characters of the text). Linear in the length of the text.
  */
 export function parseJson(
   text: string,
-  { maxDepth = 64, maxKeys = noLimit, maxLength = noLimit }: JsonLimits = modelJsonLimits,
+  { maxDepth = 64, maxKeys = noLimit, maxLength = noLimit, exact = false }: TextLimits = modelJsonLimits,
 ): ParsedJson {
   if (text.length > maxLength)
     return refused('size', `it is ${text.length} characters long; ${maxLength} is the limit`);
@@ -36,10 +43,18 @@ export function parseJson(
     const reason = error instanceof Error ? error.message.slice(0, 200) : 'unknown reason';
     return refused('syntax', `it is not JSON: ${reason}`);
   }
-  const survey: Survey = { keys: 0, problem: undefined };
+  const survey: Survey = { keys: 0, problem: undefined, unsafe: false };
   inspect(value, maxDepth, maxDepth, survey);
   if (survey.problem !== undefined) return survey.problem;
   if (survey.keys > maxKeys) return refused('size', `it has ${survey.keys} keys; ${maxKeys} is the limit`);
+  const inexact = exact && survey.unsafe ? findInexact(text) : undefined;
+  if (inexact !== undefined) {
+    const short = inexact.length <= 40 ? inexact : `${inexact.slice(0, 40)}…`;
+    return refused(
+      'inexact',
+      `the number ${short} has too many digits and would become another one; give it as text, or as fewer digits`,
+    );
+  }
   // `JSON.parse` keeps the last of two equal keys: then the text has more of them than the value.
   if (countColons(text) !== survey.keys && countKeys(text) !== survey.keys)
     return refused('duplicate', 'it has a key twice in one object');
@@ -54,11 +69,17 @@ type Refused = Extract<ParsedJson, { readonly ok: false }>;
 interface Survey {
   keys: number;
   problem: Refused | undefined;
+  /** There is a number so large that its neighbors cannot be told from it. */
+  unsafe: boolean;
 }
 
 function inspect(value: unknown, depthLeft: number, maxDepth: number, survey: Survey): void {
-  if (typeof value === 'number' && !Number.isFinite(value))
-    survey.problem = refused('type', 'it has a number that is too large');
+  if (typeof value === 'number') {
+    if (value <= Number.MAX_SAFE_INTEGER && value >= Number.MIN_SAFE_INTEGER) return;
+    survey.unsafe = true;
+    if (!Number.isFinite(value)) survey.problem = refused('type', 'it has a number that is too large');
+    return;
+  }
   if (typeof value !== 'object' || value === null) return;
   if (depthLeft <= 0) {
     survey.problem = refused('depth', `it is nested deeper than ${maxDepth} levels`);
@@ -76,6 +97,21 @@ function inspect(value: unknown, depthLeft: number, maxDepth: number, survey: Su
     if (key === '__proto__') survey.problem = refused('key', '`__proto__` is not accepted as a key');
     inspect(object[key], depthLeft - 1, maxDepth, survey);
   }
+}
+
+const textOrNumber = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
+const wholeNumber = /^-?\d{16,}(?:\.0*)?$/;
+
+/** The first whole number in valid JSON text that is another one once it is parsed. */
+function findInexact(text: string): string | undefined {
+  for (const [found] of text.matchAll(textOrNumber)) {
+    if (!wholeNumber.test(found)) continue;
+    const [digits = ''] = found.split('.');
+    const number = Number(digits);
+    // What would be written in the same way is what any program that has such numbers means by it.
+    if (String(number) !== digits && BigInt(number) !== BigInt(digits)) return found;
+  }
+  return undefined;
 }
 
 /** At least as many as the text has keys, and found much faster. */

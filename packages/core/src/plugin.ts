@@ -1,3 +1,4 @@
+import { checkOptions } from './check-options.ts';
 import { HoldfastError } from './errors.ts';
 import { isPlainObject } from './json.ts';
 import type { Model } from './model.ts';
@@ -106,6 +107,7 @@ const ownKeys = ['name', 'version', 'description', 'holdfast', 'configSchema', '
 export function definePlugin<Config = Readonly<Record<string, never>>, RawConfig = unknown>(
   definition: PluginDefinition<Config, RawConfig>,
 ): Plugin<Config> {
+  checkOptions('definePlugin', definition, {}, { strays: 'misspelled' });
   const { name, version, description, holdfast, configSchema, setup } = definition;
   const refuse = (problem: string): never => {
     throw new HoldfastError('plugin.invalid', `The plugin \`${String(name).slice(0, 100)}\` ${problem}.`);

@@ -1,3 +1,4 @@
+import { checkOptions, type OptionRules } from './check-options.ts';
 import type { Deadline } from './clock.ts';
 import type { Decision } from './decision.ts';
 import { HoldfastError } from './errors.ts';
@@ -146,6 +147,7 @@ export function definePolicy<State>(
     readonly reserve?: PolicyReserve<State>;
   },
 ): Policy<State> {
+  checkOptions('definePolicy', definition, rules);
   const {
     name,
     id = name,
@@ -192,6 +194,21 @@ export function definePolicy<State>(
     ...(reserve === undefined ? {} : { reserve }),
   });
 }
+
+const rules: OptionRules = {
+  name: 'any',
+  id: 'any',
+  tools: 'list',
+  timed: 'boolean',
+  check: 'any',
+  onResult: 'function',
+  reserve: 'any',
+  stateKind: 'text',
+  initialState: 'any',
+  stateSchema: 'any',
+  // Of a policy that is made anew of another one.
+  state: 'any',
+};
 
 // A pattern would take a list of one name for the name.
 function isPolicyName(name: unknown): boolean {

@@ -70,6 +70,14 @@ export interface ToolCallRetryEvent {
   readonly atMs: number;
 }
 
+/** What a log keeps of arguments that were refused and have more than 64 KiB. */
+export interface OmittedArguments {
+  /** Characters. */
+  readonly length: number;
+  /** SHA-256 in hex; of a session with a redactor that redactor's own digest, or none. */
+  readonly digest?: string | undefined;
+}
+
 /** Exactly one for every accepted call. */
 export interface ToolCallEndEvent {
   readonly type: 'tool-call-end';
@@ -80,13 +88,15 @@ export interface ToolCallEndEvent {
   readonly run?: number | undefined;
   readonly turn?: number | undefined;
   readonly name: string;
-  /** As it came, text or value. */
+  /** As it came, text or value. In a record null, with `omitted`, where it was refused and has more than 64 KiB. */
   readonly rawArguments: Json;
+  readonly omitted?: OmittedArguments | undefined;
   /** Parsed and validated; absent when it never got that far. */
   readonly input?: Json | undefined;
   readonly decisions: readonly PolicyDecision[];
   /** How an ask was answered, and by whom: whom `answerApproval` names, else `person`; `host` where asking failed, which is a no. */
   readonly approval?: { readonly type: 'approve' | 'deny'; readonly by: string } | undefined;
+  /** A record has of its long texts only what does not follow from the value: `readOutcome` gives all of it. */
   readonly outcome: Outcome;
   /** Staged events that were committed; empty unless the outcome is `ok`. */
   readonly events: readonly SessionEvent[];

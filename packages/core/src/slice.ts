@@ -1,3 +1,4 @@
+import { checkOptions, type OptionRules } from './check-options.ts';
 import { HoldfastError } from './errors.ts';
 import { deepFreeze, type Json } from './json.ts';
 import { ReadOnlyMap } from './read-only.ts';
@@ -95,6 +96,15 @@ export interface SliceDefinition<State, Item> {
   readonly retention?: 'state' | 'log';
 }
 
+const rules: OptionRules = {
+  id: 'text!',
+  kind: 'text!',
+  schema: 'any',
+  initial: 'any',
+  reducers: 'object!',
+  retention: 'text',
+};
+
 const sliceId = /^[a-z0-9][a-z0-9._/:-]{0,199}$/;
 
 /**
@@ -114,7 +124,19 @@ export function defineSlice<Item extends Json>(
 export function defineSlice(
   definition: SliceDefinition<never, Json> & { readonly kind: SliceKind; readonly initial?: Json },
 ): Slice<never> {
+  checkOptions('defineSlice', definition, rules);
   const { id, kind, schema, initial, reducers, retention = 'state' } = definition;
+  for (const [type, reduce] of Object.entries<unknown>(reducers)) {
+    if (typeof reduce === 'function') continue;
+    throw new HoldfastError('slice.invalid', `The reducer \`${type}\` of the slice \`${id}\` must be a function.`, {
+      data: { id },
+    });
+  }
+  if (!['value', 'list', 'keyed'].includes(kind)) {
+    throw new HoldfastError('slice.invalid', `\`kind\` of the slice \`${id}\` must be value, list or keyed.`, {
+      data: { id },
+    });
+  }
   if (!sliceId.test(id)) {
     throw new HoldfastError('slice.invalid', `The slice id \`${id}\` must match ${sliceId.source}.`, { data: { id } });
   }

@@ -1,5 +1,7 @@
+import { checkOptions, type OptionRules } from './check-options.ts';
 import { HoldfastError } from './errors.ts';
-import { deepFreeze, type Json } from './json.ts';
+import { deepFreeze, isPlainObject, type Json } from './json.ts';
+import { isMaxResultChars, minResultChars } from './recorded-outcome.ts';
 import { findRetryProblem, type ToolRetry, toRetry } from './retry.ts';
 import type { Schema } from './schema.ts';
 import type { ProbeContext, ToolContext } from './tool-context.ts';
@@ -61,6 +63,8 @@ export interface ToolDefinition<Input, Output, RawInput = unknown> {
   readonly dangerous?: boolean;
   /** Longest that one call may take, in milliseconds. Default: only the run's deadline. */
   readonly timeoutMs?: number;
+  /** Characters of a result's text that go to the model, 1,000 or more; a runner may say less. Default 60,000. */
+  readonly maxResultChars?: number;
   /**
    * Runs the tool again within the same call when it fails: when it throws or answers with `toolError`. What the failed attempt has
    * staged is dropped first, and one `timeoutMs` holds for all attempts. Needs `repeat: 'safe'` or `'keyed'`. Default: once.
@@ -103,6 +107,7 @@ export interface Tool<Input = unknown, Output = unknown> {
    */
   readonly undeclared?: true;
   readonly timeoutMs: number | undefined;
+  readonly maxResultChars?: number;
   readonly retry: Required<ToolRetry> | undefined;
   readonly prepares: boolean;
   readonly examples: readonly ToolExample[];
@@ -128,7 +133,7 @@ export interface ExecutableTool<Input = unknown, Output = unknown> extends Tool<
  *
  * @throws HoldfastError `tool.name.invalid`, `tool.name.reserved`, `tool.description.invalid`, `tool.timeout.invalid`,
  * `tool.effects.invalid`, `tool.repeat.invalid`, `tool.example.invalid`, `tool.retry.invalid`, `tool.retry.not_repeatable`,
- * `tool.environment.invalid`, `tool.environment.reserved`.
+ * `tool.environment.invalid`, `tool.environment.reserved`, `options.invalid`.
  */
 export function defineTool<Input = Record<string, never>, Output = Json, RawInput = unknown>(
   definition: ToolDefinition<Input, Output, RawInput> & Pick<ExecutableTool<Input, Output>, 'execute'>,
@@ -137,8 +142,11 @@ export function defineTool<Input = Record<string, never>, Output = Json, RawInpu
   definition: ToolDefinition<Input, Output, RawInput>,
 ): Tool<Input, Output>;
 export function defineTool<Input, Output>(definition: ToolDefinition<Input, Output>): Tool<Input, Output> {
+  // A tool that is made anew of another one brings along what somebody has added to that.
+  const isTool = isPlainObject(definition) && Object.hasOwn(definition, 'acceptsOverrides');
+  checkOptions('defineTool', definition, rules, { strays: isTool ? 'misspelled' : 'refused' });
   const { name, origin, effects = 'external', timeoutMs, retry, execute, probe, renderResult, locks } = definition;
-  const { repeat = effects === 'none' ? 'safe' : 'never', environment } = definition;
+  const { repeat = effects === 'none' ? 'safe' : 'never', environment, maxResultChars } = definition;
   checkToolName(name);
   if (!['none', 'state', 'external'].includes(effects)) {
     throw new HoldfastError(
@@ -155,6 +163,13 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
   if (timeoutMs !== undefined && !(timeoutMs > 0 && Number.isFinite(timeoutMs))) {
     const message = `\`timeoutMs\` of \`${name}\` must be a positive number of milliseconds.`;
     throw new HoldfastError('tool.timeout.invalid', message);
+  }
+  if (!isMaxResultChars(maxResultChars)) {
+    throw new HoldfastError(
+      'options.invalid',
+      `\`maxResultChars\` of \`${name}\` must be an integer of at least ${minResultChars}, got ${String(maxResultChars)}.`,
+      { data: { reason: 'max_result_chars', tool: name } },
+    );
   }
   const problem =
     (retry === undefined ? undefined : findRetryProblem(retry, repeat)) ??
@@ -180,6 +195,7 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
     dangerous: definition.dangerous ?? false,
     ...(definition.dangerous === undefined && definition.effects === undefined ? { undeclared: true as const } : {}),
     timeoutMs,
+    ...(maxResultChars === undefined ? {} : { maxResultChars }),
     retry: retry === undefined ? undefined : toRetry(retry),
     prepares: definition.prepares ?? false,
     examples: examples.length === 0 ? noExamples : deepFreeze(structuredClone([...examples])),
@@ -193,6 +209,28 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
   });
 }
 
+const rules: OptionRules = {
+  name: 'text!',
+  description: 'text!',
+  inputSchema: 'any',
+  outputSchema: 'any',
+  effects: 'any',
+  repeat: 'any',
+  locks: 'function',
+  dangerous: 'boolean',
+  timeoutMs: 'any',
+  maxResultChars: 'any',
+  retry: 'any',
+  prepares: 'boolean',
+  examples: 'list',
+  acceptsOverrides: 'boolean',
+  environment: 'any',
+  origin: 'object',
+  execute: 'function',
+  probe: 'function',
+  renderResult: 'function',
+  undeclared: 'any',
+};
 const noExamples: readonly ToolExample[] = Object.freeze([]);
 const ascii = /^[\x20-\x7e\n\t]*$/;
 

@@ -334,7 +334,7 @@ test('an attempt that cannot be undone is the last one', async () => {
   expect(await call()).toMatchObject({
     kind: 'failed',
     code: 'tool.threw',
-    message: 'broke What it had staged could not be cleaned up: discard broke',
+    message: 'broke What it had staged in `words` could not be cleaned up: discard broke',
   });
   expect(tool.contexts).toHaveLength(1);
   expect(retries()).toEqual([]);

@@ -2,6 +2,7 @@ import {
   type Budget,
   type BudgetLimits,
   type Clock,
+  checkOptions,
   HoldfastError,
   type ModelUsage,
   systemClock,
@@ -15,6 +16,7 @@ import {
  * @throws HoldfastError `options.invalid` for a limit that is not a positive number, or a count that is no integer.
  */
 export function createBudget(limits: BudgetLimits, { clock = systemClock }: { readonly clock?: Clock } = {}): Budget {
+  checkOptions('createBudget', limits, { maxCalls: 'any', maxTokens: 'any', maxWallMs: 'any' });
   checkCount('maxCalls', limits.maxCalls);
   checkCount('maxTokens', limits.maxTokens);
   if (limits.maxWallMs !== undefined && !(limits.maxWallMs > 0 && Number.isFinite(limits.maxWallMs))) {

@@ -4,7 +4,9 @@ import {
   type ChildSession,
   type Clock,
   HoldfastError,
+  isMaxResultChars,
   type Model,
+  minResultChars,
   type Outcome,
   type Policy,
   type Prompt,
@@ -20,6 +22,7 @@ import type { Approve } from './approval.ts';
 import { type BudgetAccount, toAccount } from './budget.ts';
 import type { CheckedManner } from './call-manner.ts';
 import type { CallResources } from './call-resources.ts';
+import { checkCallOptions } from './check-call-options.ts';
 import { parentCallOf, toSession } from './child-session.ts';
 import { bindHostPolicies, checkPolicies, observersOf } from './host-policies.ts';
 import { isolateListener } from './isolate-listener.ts';
@@ -60,6 +63,11 @@ export interface CallOptions {
   readonly budget?: Budget;
   /** How long a policy may take to answer before that counts as a denial. Default 5,000 ms. */
   readonly policyTimeoutMs?: number;
+  /**
+   * Characters of a result's text that go to the model, 1,000 or more: of a longer one head and tail. A tool may say less of its own.
+   * `outcome.value` is always whole. Default 60,000, or what the tool says.
+   */
+  readonly maxResultChars?: number;
   /** Sees every event; what it throws is recorded and breaks nothing. */
   readonly onEvent?: (event: RunEvent) => void;
   readonly clock?: Clock;
@@ -111,6 +119,7 @@ export interface CallScope {
   readonly resuming?: boolean;
   readonly approvalTimeoutMs: number;
   readonly policyTimeoutMs: number;
+  readonly maxResultChars: number | undefined;
   readonly lifetime: Lifetime;
   /** Every one of them is spent from. */
   readonly budgets: readonly BudgetAccount[];
@@ -132,11 +141,19 @@ const noBudgets: readonly BudgetAccount[] = [];
  * @throws HoldfastError as `toToolset`, and `policy.key.duplicate`, `policy.tool.unknown`, `options.invalid`, `context.closed`.
  */
 export function createCallScope(options: CallOptions, toolNames?: ReadonlySet<string>): CallScope {
+  checkCallOptions(options);
   const { resources, grants, clock = systemClock, signal, timeoutMs, policyTimeoutMs = 5_000, onEvent } = options;
-  const { approvalTimeoutMs = 86_400_000 } = options;
+  const { approvalTimeoutMs = 86_400_000, maxResultChars } = options;
   checkMilliseconds('timeoutMs', timeoutMs);
   checkMilliseconds('policyTimeoutMs', policyTimeoutMs);
   checkMilliseconds('approvalTimeoutMs', approvalTimeoutMs);
+  if (!isMaxResultChars(maxResultChars)) {
+    throw new HoldfastError(
+      'options.invalid',
+      `\`maxResultChars\` must be an integer of at least ${minResultChars}, got ${String(maxResultChars)}.`,
+      { data: { reason: 'max_result_chars' } },
+    );
+  }
   const session = toSession(options.session);
   const parent = parentCallOf(session);
   const outer = parent?.scope;
@@ -170,6 +187,7 @@ export function createCallScope(options: CallOptions, toolNames?: ReadonlySet<st
     unattended: options.unattended ?? outer?.unattended ?? false,
     approvalTimeoutMs,
     policyTimeoutMs,
+    maxResultChars: maxResultChars ?? outer?.maxResultChars,
     lifetime,
     budgets: outer === undefined ? ownBudgets : [...new Set([...outer.budgets, ...ownBudgets])],
     clock,

@@ -78,7 +78,7 @@ function commitDecided(
       touched,
       mark,
     });
-    transaction.commit(toLogEntry(event));
+    transaction.commit(toLogEntry(event, ending, scope));
     if (isNested(scope)) noteDecision({ scope, trail, call, resources }, transaction.changes.slice(length));
     else if (mayMove(scope, event)) noteMove(scope);
     if (resources.reservations !== undefined) endReserved(resources.reservations, scope);

@@ -58,7 +58,7 @@ async function expand(keys: readonly string[], entered: Entered): Promise<ToolCa
     if (misfit !== undefined) throw misfit.thrown;
     const { events, changes } = opening;
     const event = toEndEvent(trail, ending, scope, { events, changes, touched: new Map(), mark: undefined });
-    opening.commit(toLogEntry(event));
+    opening.commit(toLogEntry(event, ending, scope));
     if (event.changes !== undefined) noteMove(scope);
     if (reservations !== undefined) endReserved(reservations, scope);
     return event;

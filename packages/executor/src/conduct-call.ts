@@ -3,6 +3,7 @@ import {
   type ExecutableTool,
   type Json,
   type JsonObject,
+  nearestNames,
   type Outcome,
   type PendingApproval,
   type PreparedCall,
@@ -25,7 +26,7 @@ import { recordEnd } from './record-end.ts';
 import { askReservations } from './reservations.ts';
 import { learnArguments } from './secrets.ts';
 import { type Entered, refuse } from './settle.ts';
-import { type CompiledTool, nearestNames } from './toolset.ts';
+import type { CompiledTool } from './toolset.ts';
 import { startTrail, type Trail } from './trail.ts';
 import { join } from './under-way.ts';
 

@@ -19,6 +19,7 @@ import { type Ending, failure } from './ending.ts';
 import { countLast, giveFeedback, isGuided } from './feedback.ts';
 import type { IdentifiedCall } from './identified-call.ts';
 import { judgeAnswer } from './judge-answer.ts';
+import { keepLongCalls } from './kept-calls.ts';
 import type { EndOfLife } from './lifetime.ts';
 import { dropCalls, keepCalls, refuseMasked, sealCall } from './masked-calls.ts';
 import { type Page, renderTracked } from './render-tracked.ts';
@@ -253,7 +254,9 @@ function takeMessage(
   const asked = Object.freeze(calls.map(({ id, name, arguments: raw }) => Object.freeze({ id, name, arguments: raw })));
   messages.push({ role: 'assistant', text, calls: asked, providerMetadata });
   const { startSeq: run, turn } = position;
-  note(scope, { type: 'model-message', run, turn, text, calls: asked, reason, usage, providerMetadata });
+  const event: RunEvent = { type: 'model-message', run, turn, text, calls: asked, reason, usage, providerMetadata };
+  const kept = keepLongCalls(calls, reason, scope);
+  note(scope, event, kept === undefined ? event : { ...event, calls: kept });
   for (const call of calls) sealCall(scope.session, { run, turn }, call);
 }
 
@@ -280,10 +283,10 @@ function finish(
   });
 }
 
-/** Tells the log and whoever listens. */
-export function note({ session, emit }: CallScope, event: RunEvent): void {
+/** Tells the log and whoever listens. `kept`: what the log has of it, if not all. */
+export function note({ session, emit }: CallScope, event: RunEvent, kept: object = event): void {
   const entry =
-    event.type === 'run-end' && event.error !== undefined ? { ...event, error: withoutStack(event.error) } : event;
+    event.type === 'run-end' && event.error !== undefined ? { ...event, error: withoutStack(event.error) } : kept;
   // Made of JSON; an interface does not say so to the compiler.
   session.record(entry as unknown as LogEntry);
   emit?.({ ...event });

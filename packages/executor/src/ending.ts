@@ -7,13 +7,16 @@ import {
   type OutcomeKind,
   type PolicyDecision,
   type Problem,
+  renderJson,
+  renderPlainly,
   type ThrownError,
   type Tool,
+  toOutcomeText,
 } from '@holdfast/core';
 import { describeIssues } from '@holdfast/schema';
 import type { Invoked } from './invoke.ts';
 import { forModel } from './model-text.ts';
-import { renderJson, renderValue } from './render-value.ts';
+import { renderValue } from './render-value.ts';
 import type { CompiledTool } from './toolset.ts';
 
 /** How a call ends, before it is written down. */
@@ -23,7 +26,11 @@ export interface Ending {
   readonly message: string;
   readonly value: Json;
   readonly rendered: string;
+  /** Whole. */
   readonly text: string;
+  /** Of a success: the value is not in the text; and the tool itself has made `rendered` of it. */
+  readonly excluded?: boolean;
+  readonly ownRendering?: boolean;
   /** For observers and the log. */
   readonly error?: ThrownError;
   readonly abandoned?: boolean;
@@ -42,7 +49,7 @@ export function failure(
   details: FailureDetails = {},
 ): Ending {
   const { value = null, thrown, abandoned } = details;
-  const rendered = value === null ? '' : JSON.stringify(value);
+  const rendered = renderPlainly(kind, value);
   const safe = forModel(message);
   return {
     kind,
@@ -50,7 +57,7 @@ export function failure(
     message: safe,
     value,
     rendered,
-    text: rendered === '' ? safe : `${safe}\n\n${rendered}`,
+    text: toOutcomeText(kind, safe, rendered),
     ...(thrown === undefined ? {} : { error: toThrownError(thrown) }),
     ...(abandoned === true ? { abandoned } : {}),
   };
@@ -127,24 +134,28 @@ function readValue(value: unknown, message: string, excluded: boolean, { tool, o
   // The value stays what the tool returned: its type is what the schema validates to, so there is nothing left to convert.
   const validation = output?.validate(copied.value);
   if (validation?.ok === false) {
-    return failure('invalid', {
-      code: 'output.invalid',
-      message: `\`${tool.name}\` returned what its output schema refuses: ${describeIssues(validation.issues)}`,
-    });
+    // What schemas say of a value quotes it, which is for observers and the log. Where it was to stay hidden, so do its keys.
+    const places = excluded ? [] : validation.issues.slice(0, 3).filter(({ path }) => path !== '');
+    const where = places.length === 0 ? '' : ` at ${places.map(({ path }) => `\`${path.slice(0, 100)}\``).join(', ')}`;
+    const refusal = `\`${tool.name}\` returned what its output schema refuses${where}`;
+    const detail = new Error(`${refusal}: ${describeIssues(validation.issues)}`);
+    return failure('invalid', { code: 'output.invalid', message: `${refusal}.` }, { thrown: detail });
   }
   let rendered: string;
   let error: ThrownError | undefined;
+  let ownRendering = tool.renderResult !== undefined && copied.value !== null;
   try {
     rendered = renderValue(tool, copied.value);
   } catch (thrown) {
     // The tool has done its work: a mistake in how the result is shown does not make it a failure.
     rendered = renderJson(copied.value);
+    ownRendering = false;
     const message = `\`renderResult\` of \`${tool.name}\` failed, so the value was sent as JSON: ${describeThrown(thrown)}`;
     error = { ...toThrownError(thrown), code: 'output.render_failed', message };
   }
-  const shown = excluded ? '' : rendered;
-  const text = message === '' ? shown : shown === '' ? message : `${message}\n\n${shown}`;
-  const ending = { kind: 'ok', code: undefined, message, value: copied.value, rendered, text } as const;
+  const text = toOutcomeText('ok', message, excluded ? '' : rendered);
+  const { value: kept } = copied;
+  const ending = { kind: 'ok', code: undefined, message, value: kept, rendered, text, excluded, ownRendering } as const;
   return error === undefined ? ending : { ...ending, error };
 }
 

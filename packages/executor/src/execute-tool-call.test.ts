@@ -149,6 +149,25 @@ test.each(endings)('a tool that $what: $kind, $code, and no trace', async ({ doe
   expect(ends()[0]).toMatchObject({ outcome: { kind, code }, events: [], writes: [] });
 });
 
+test.each([{ excluded: false }, { excluded: true }])(
+  'a result that its schema refuses is not quoted to the model; observers see why. Kept out: $excluded',
+  async ({ excluded }) => {
+    const { session, ends } = testSession();
+    const tool = defineTool({
+      name: 'look',
+      description: 'Looks.',
+      outputSchema: v.object({ pin: v.number() }),
+      execute: () =>
+        toolOk({ pin: 'swordfish' } as unknown as { pin: number }, '', { excludeValueFromContext: excluded }),
+      effects: 'none',
+    });
+    const outcome = await outcomeOf({ name: 'look', arguments: '' }, { tools: [tool], session });
+    expect(outcome).toMatchObject({ kind: 'invalid', code: 'output.invalid', value: null });
+    expect(outcome.text).toBe(`\`look\` returned what its output schema refuses${excluded ? '' : ' at `pin`'}.`);
+    expect(ends()[0]).toMatchObject({ error: { message: expect.stringContaining('"swordfish"') } });
+  },
+);
+
 test('output.invalid', async () => {
   const { session } = testSession();
   const refusedOutput = writer(() => ({ n: 'x' }), { outputSchema: v.object({ n: v.number() }) });
@@ -177,6 +196,7 @@ const refusals: { raw: unknown; code: string }[] = [
   { raw: { q: () => 1 }, code: 'arguments.not_json' },
   { raw: `{"q":${'['.repeat(65)}${']'.repeat(65)}}`, code: 'arguments.too_deep' },
   { raw: `{"q":"${'x'.repeat(1_048_576)}"}`, code: 'arguments.too_large' },
+  { raw: '{"q":9007199254740993}', code: 'arguments.invalid' },
   { raw: `{${Array.from({ length: 10_001 }, (_, n) => `"k${n}":1`).join()}}`, code: 'arguments.too_large' },
   { raw: '{"q":7}', code: 'arguments.invalid' },
   { raw: '{"q":null}', code: 'arguments.invalid' },
@@ -386,7 +406,7 @@ test('a resource whose discard fails does not hide how the call ended', async ()
   expect(outcome).toMatchObject({
     kind: 'failed',
     code: 'tool.failed',
-    message: expect.stringContaining('No. What it had staged could not be cleaned up'),
+    message: expect.stringContaining('No. What it had staged in `words` could not be cleaned up'),
   });
 });
 

@@ -16,12 +16,21 @@ import { recoverResources } from './recover-resources.ts';
  */
 export function executeToolCall(call: ToolCall, options: CallOptions): Promise<Outcome | Suspended> {
   try {
+    checkCall(call);
     const scope = createCallScope(options);
     const conducting = executeIn(scope, call);
     return scope.lifetime.endless ? conducting : conducting.finally(() => scope.lifetime.dispose());
   } catch (thrown) {
     return Promise.reject(thrown);
   }
+}
+
+/** What a model sends is always an object; what a host hands over need not be. */
+function checkCall(call: unknown): void {
+  if (typeof call === 'object' && call !== null) return;
+  throw new HoldfastError('options.invalid', 'A call is `{ id, name, arguments }`.', {
+    data: { option: 'call', reason: 'kind' },
+  });
 }
 
 /** As `executeToolCall`. Throws what is wrong before the call begins. */

@@ -1,4 +1,4 @@
-import { HoldfastError, type Policy } from '@holdfast/core';
+import { HoldfastError, isPlainObject, type Policy } from '@holdfast/core';
 import { PolicyBinding } from './policy-state.ts';
 
 const noPolicies: readonly PolicyBinding[] = [];
@@ -9,9 +9,18 @@ export function bindHostPolicies(policies: readonly Policy[] | undefined): reado
   if (policies === undefined) return noPolicies;
   const known = hostPolicies.get(policies);
   if (known?.length === policies.length && known.every(({ policy }, at) => policy === policies[at])) return known;
+  if (!policies.every(isPolicy)) {
+    throw new HoldfastError('options.invalid', '`policies` must be a list of policies: make each by `definePolicy`.', {
+      data: { option: 'policies', reason: 'kind' },
+    });
+  }
   const bound = policies.map((policy) => new PolicyBinding({ key: `host/${policy.id}`, policy }));
   hostPolicies.set(policies, bound);
   return bound;
+}
+
+function isPolicy(value: unknown): boolean {
+  return isPlainObject(value) && typeof value['id'] === 'string' && typeof value['check'] === 'function';
 }
 
 /** The names of the tools that there are. */

@@ -50,6 +50,8 @@ export function toProblem({ reason, problem }: Extract<CopiedJson | ParsedJson, 
       return { code: 'arguments.duplicate_key', message };
     case 'size':
       return { code: 'arguments.too_large', message };
+    case 'inexact':
+      return { code: 'arguments.invalid', message, data: { reason: 'number.inexact' } };
     default:
       return reason satisfies never;
   }

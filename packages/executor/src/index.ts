@@ -19,4 +19,3 @@ export type { RecoveryFailure } from './recover-resources.ts';
 export { type ResumeRunOptions, resumeRun } from './resume-run.ts';
 export { type RecoveredSession, recoverSession, resumeToolCall } from './resume-tool-call.ts';
 export { type AgentRun, type RunAgentOptions, runAgent } from './run-agent.ts';
-export { nearestNames } from './toolset.ts';

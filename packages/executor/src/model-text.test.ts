@@ -30,6 +30,10 @@ test.each([
   ['\u001b[31m/home/bob/x\u001b[0m', '[31m<path>[0m'],
   ['/ho\u200bme/bob C:\u200b\\Users\\bob', '<path> <path>'],
   ['<file>/home/bob/x</file>', '<file><path></file>'],
+  [
+    '/v1/orders.csv, /api/src/index.ts, /v1/../etc, GET /home/bob, GET /app/a.js',
+    '<path>, <path>, <path>, GET <path>, GET <path>',
+  ],
 ])('no host path: %s', (message, expected) => {
   expect(forModel(message)).toEqual(typeof expected === 'string' ? expected : expect.stringMatching(expected));
 });
@@ -42,6 +46,7 @@ test.each([
   '</div>, <home/>, // a comment/x, I/O, 1/2/3, text/html, 12:30, x:y',
   'expected /^[a-z]+$/u or /^a\\/b$/, got `\\d+`',
   'It happened\nat 12:30:45\nat the office (home): 3',
+  'There is no /v1/orders/17?all=1, /api/orders or "/v2/users"; try GET /orders/17 or `POST /orders/{id}/refund`.',
   'Tabs\tand line breaks\nstay, and so do 日本語 and 😀.',
   '',
 ])('stays as it is: %s', (message) => {

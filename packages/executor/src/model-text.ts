@@ -8,7 +8,7 @@ const maxRead = 16_000;
  *
  * A host path is whatever is absolute: two names or more below `/`, the home of a machine's files on its own (`/root`), a drive, a
  * network share, `~/`, `file:`. In quotes it ends with the quote, elsewhere with a space. What stays: relative paths, URLs with a
- * host, and one name below `/`, which in the file tools means the workspace (`/notes.txt`).
+ * host, one name below `/`, which in the file tools means the workspace (`/notes.txt`), and routes of an API (`/v1/orders`).
  */
 export function forModel(message: string): string {
   const text = message.slice(0, maxRead).toWellFormed().replace(stackLines, '');
@@ -60,8 +60,20 @@ const hostPath = new RegExp(
 function withoutPaths(text: string): string {
   // Most reasons have neither, and looking closer takes long.
   if (!text.includes('/') && !text.includes('\\')) return text;
-  return text.replace(hostPath, (found) => (found.startsWith('://') ? found : '<path>'));
+  return text.replace(hostPath, (found: string, _quote: unknown, at: number) =>
+    found.startsWith('://') || isRoute(found, text.slice(Math.max(0, at - 10), at)) ? found : '<path>',
+  );
 }
+
+/** Whether what looks like a path is one of an API: by its first name, or by the method before it. Files have a dot in their names. */
+function isRoute(found: string, before: string): boolean {
+  return plainNames.test(found) && (routeStart.test(found) || (method.test(before) && !knownRoot.test(found)));
+}
+
+const plainNames = /^(?:\/[\w{}:@%?&=,;-]+)+\/?$/;
+const routeStart = /^\/(?:v\d+|api)\//;
+const method = /(?:^|[^\w])(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) ['"`]?$/;
+const knownRoot = new RegExp(`^/(?:${roots})(?:/|$)`, 'i');
 
 // Escape sequences, direction overrides, zero widths, fillers and selectors; but for line breaks and tabs.
 const invisible = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;

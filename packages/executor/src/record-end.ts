@@ -29,7 +29,7 @@ export function recordEnd(
   }
   const { events, changes } = transaction;
   const event = toEndEvent(trail, ending, scope, { events, changes, touched: nothingTouched, mark: undefined });
-  transaction.commit(toLogEntry(event));
+  transaction.commit(toLogEntry(event, ending, scope));
   noteMove(open);
   passUp(reserved, open);
   return event;
@@ -39,7 +39,7 @@ const nothingTouched: ReadonlyMap<string, Touched> = new Map();
 
 function recordPlain(trail: Trail, ending: Ending, scope: CallScope): ToolCallEndEvent {
   const event = toEndEvent(trail, ending, scope);
-  scope.session.record(toLogEntry(event));
+  scope.session.record(toLogEntry(event, ending, scope));
   return event;
 }
 

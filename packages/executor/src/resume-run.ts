@@ -1,6 +1,7 @@
 import { HoldfastError, type Outcome } from '@holdfast/core';
 import type { OpenRun, Session } from '@holdfast/session';
 import { bindPrompt, type CallScope } from './call-scope.ts';
+import { checkRunOptions } from './check-call-options.ts';
 import { toSession } from './child-session.ts';
 import { claimRun } from './claims.ts';
 import { finish } from './conduct-call.ts';
@@ -41,6 +42,7 @@ export interface ResumeRunOptions<Output = unknown> extends Omit<RunAgentOptions
  * @throws HoldfastError `options.invalid`; `result` rejects with `run.not_open`, `run.under_way`, `log.not_readable`, `replay.no_content`, and as that of `runAgent`.
  */
 export function resumeRun<Output>(options: ResumeRunOptions<Output>): AgentRun<Output> {
+  checkRunOptions('resumeRun', options, { input: false });
   const checked = checkRounds(options);
   return startRun((stream) => resume(checked, stream));
 }

@@ -1,5 +1,6 @@
 import { HoldfastError, type Model, type Prompt, type RunEvent } from '@holdfast/core';
 import { type CallOptions, type CallScope, createCallScope, type RunPosition } from './call-scope.ts';
+import { checkRunOptions } from './check-call-options.ts';
 import { toSession } from './child-session.ts';
 import { claimRun } from './claims.ts';
 import { converse, note, type RunResult } from './converse.ts';
@@ -32,6 +33,7 @@ export interface AgentRun<Output = unknown> extends AsyncIterable<RunEvent> {
  * @throws HoldfastError `options.invalid`.
  */
 export function runAgent<Output>(options: RunAgentOptions<Output>): AgentRun<Output> {
+  checkRunOptions('runAgent', options, { input: true });
   const checked = checkRounds(options);
   return startRun((stream) => run(checked, stream));
 }

@@ -82,12 +82,12 @@ export async function abandon({ resources, transaction, scope }: Entered): Promi
   resources.stop('aborted');
   resources.seal();
   transaction.discard();
-  for (const staged of resources.staged.values()) {
+  for (const [resource, staged] of resources.staged) {
     try {
       await staged.discard();
     } catch (thrown) {
       const message = describeThrown(thrown);
-      scope.session.record({ type: 'resource-discard-failed', callId: resources.call.id, message });
+      scope.session.record({ type: 'resource-discard-failed', callId: resources.call.id, resource, message });
     }
   }
   await resources.dispose();
@@ -189,17 +189,17 @@ function noteApplyFailure({ session }: CallScope, { call }: Trail, message: stri
 }
 
 export async function discardResources(ending: Ending, resources: CallResources): Promise<Ending> {
-  let failed: { readonly thrown: unknown } | undefined;
-  for (const staged of resources.staged.values()) {
+  let failed: { readonly name: string; readonly thrown: unknown } | undefined;
+  for (const [name, staged] of resources.staged) {
     try {
       await staged.discard();
     } catch (thrown) {
-      failed ??= { thrown };
+      failed ??= { name, thrown };
     }
   }
   if (failed === undefined) return ending;
   const { kind, code, value, abandoned, error } = ending;
-  const message = `${ending.message} What it had staged could not be cleaned up: ${describeThrown(failed.thrown)}`;
+  const message = `${ending.message} What it had staged in \`${failed.name}\` could not be cleaned up: ${describeThrown(failed.thrown)}`;
   const extended = failure(
     kind === 'ok' ? 'failed' : kind,
     { code: code ?? 'resource.discard_failed', message },

@@ -1,4 +1,4 @@
-import { HoldfastError, type JsonObject, type Tool, type ToolDeclaration } from '@holdfast/core';
+import { HoldfastError, isPlainObject, type JsonObject, type Tool, type ToolDeclaration } from '@holdfast/core';
 import { type CompiledSchema, checkToolExamples, compileSchema } from '@holdfast/schema';
 
 /** A tool with everything that is derived from it, derived once. */
@@ -36,6 +36,11 @@ export function toToolset(tools: readonly Tool[]): Toolset {
   if (known?.tools.length === tools.length && known.tools.every((tool, at) => tool === tools[at])) return known.toolset;
   const byName = new Map<string, CompiledTool>();
   for (const tool of tools) {
+    if (!isTool(tool)) {
+      throw new HoldfastError('options.invalid', '`tools` must be a list of tools: make each by `defineTool`.', {
+        data: { reason: 'kind', option: 'tools' },
+      });
+    }
     if (byName.has(tool.name)) {
       throw new HoldfastError('tool.name.duplicate', `Two tools are named \`${tool.name}\`; rename one of them.`, {
         data: { name: tool.name },
@@ -70,32 +75,11 @@ function compileTool(tool: Tool): CompiledTool {
   return compiled;
 }
 
+function isTool(value: unknown): boolean {
+  return isPlainObject(value) && typeof value['name'] === 'string' && Array.isArray(value['examples']);
+}
+
 function describesObject(schema: JsonObject): boolean {
   if (schema['type'] !== undefined) return schema['type'] === 'object';
   return ['properties', 'allOf', 'anyOf', 'oneOf', '$ref'].some((keyword) => Object.hasOwn(schema, keyword));
-}
-
-/** Up to three names that are spelled most like `name`, nearest first. */
-export function nearestNames(name: string, names: Iterable<string>): string[] {
-  const wanted = name.slice(0, 64).toLowerCase();
-  return [...names]
-    .map((candidate) => ({ candidate, distance: editDistance(wanted, candidate) }))
-    .filter(({ candidate, distance }) => distance <= Math.max(2, candidate.length / 2))
-    .sort((a, b) => a.distance - b.distance || (a.candidate < b.candidate ? -1 : 1))
-    .slice(0, 3)
-    .map(({ candidate }) => candidate);
-}
-
-// Levenshtein distance, one row at a time.
-function editDistance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (let left = 1; left <= from.length; left += 1) {
-    const next = [left];
-    for (let right = 1; right <= to.length; right += 1) {
-      const replaced = (row[right - 1] ?? 0) + (from[left - 1] === to[right - 1] ? 0 : 1);
-      next.push(Math.min(replaced, (row[right] ?? 0) + 1, (next[right - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[to.length] ?? 0;
 }

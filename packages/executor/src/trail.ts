@@ -1,17 +1,22 @@
-import type {
-  Json,
-  JsonObject,
-  Outcome,
-  PolicyDecision,
-  SessionEvent,
-  ThrownError,
-  ToolCallEndEvent,
-  Touched,
+import {
+  cutMiddle,
+  type Json,
+  type JsonObject,
+  maxResultCharsOf,
+  minResultChars,
+  type Outcome,
+  type PolicyDecision,
+  type RecordedOutcome,
+  type SessionEvent,
+  type ThrownError,
+  type ToolCallEndEvent,
+  type Touched,
 } from '@holdfast/core';
 import type { LogEntry } from '@holdfast/session';
 import type { CallScope } from './call-scope.ts';
 import { afterAttempts, type Ending } from './ending.ts';
 import type { IdentifiedCall } from './identified-call.ts';
+import { omitArguments } from './omitted-arguments.ts';
 import type { Reservations } from './reservations.ts';
 import { learnArguments } from './secrets.ts';
 
@@ -74,9 +79,10 @@ export function startTrail(call: IdentifiedCall, { clock, emit, parent, session,
 export function toEndEvent(
   trail: Trail,
   ending: Ending,
-  { clock, parent, run }: CallScope,
+  scope: CallScope,
   committed: Committed = nothing,
 ): ToolCallEndEvent {
+  const { clock, parent, run } = scope;
   const { call, startedAtMs, retries } = trail;
   const attempts = retries === undefined ? undefined : retries.length + 1;
   const { kind, code, message, value, rendered, text } =
@@ -89,7 +95,7 @@ export function toEndEvent(
     message,
     value,
     rendered,
-    text,
+    text: text.length <= minResultChars ? text : cutMiddle(text, maxCharsOf(call, scope)),
     attempts,
   });
   // Every field is always there, `undefined` or not: objects of one shape are cheaper, and JSON leaves `undefined` out.
@@ -131,11 +137,52 @@ export interface Committed {
 
 const nothing: Committed = { events: none, changes: none, touched: new Map(), mark: undefined };
 
-/** The event as the log keeps it: without the stack. */
-export function toLogEntry(event: ToolCallEndEvent): LogEntry {
-  const entry = event.error === undefined ? event : { ...event, error: withoutStack(event.error) };
+/** As much of each text as a record may have twice: to leave out less would take longer than to keep it. */
+const shortText = 200;
+
+/**
+ * The event as the log keeps it: without the stack, without long texts that follow from the value, and without long arguments that
+ * were refused. Of most calls it is the event itself.
+ */
+export function toLogEntry(event: ToolCallEndEvent, ending: Ending, scope: CallScope): LogEntry {
+  const { error, input, outcome, rawArguments } = event;
+  const short = ending.text.length <= shortText && ending.rendered.length <= shortText;
+  const omitted = input === undefined ? omitArguments(rawArguments, scope) : undefined;
+  const kept =
+    short && error === undefined && omitted === undefined
+      ? event
+      : {
+          ...event,
+          ...(short ? {} : { outcome: toRecorded(outcome, ending, scope) }),
+          ...(error === undefined ? {} : { error: withoutStack(error) }),
+          ...omitted,
+        };
   // JSON throughout, but for fields that are undefined, which JSON leaves out.
-  return entry as unknown as LogEntry;
+  return kept as unknown as LogEntry;
+}
+
+function toRecorded(
+  { kind, callId, name, code, message, value, text, attempts }: Outcome,
+  ending: Ending,
+  scope: CallScope,
+): RecordedOutcome {
+  const ok = kind === 'ok';
+  return {
+    kind,
+    callId,
+    name,
+    code,
+    message,
+    value,
+    ...(ok && ending.ownRendering === true ? { rendered: ending.rendered } : {}),
+    ...(ok && ending.excluded === true ? { excluded: true } : {}),
+    ...(text.length < ending.text.length ? { maxResultChars: maxCharsOf({ name }, scope) } : {}),
+    attempts,
+  };
+}
+
+function maxCharsOf({ name }: { readonly name: string }, { toolset, maxResultChars }: CallScope): number {
+  return maxResultCharsOf(maxResultChars, toolset.byName.get(name)?.tool.maxResultChars);
 }
 
 /** What the log keeps of an error. */

@@ -3,13 +3,15 @@ import {
   type FinishReason,
   HoldfastError,
   isPlainObject,
-  type Json,
   type Message,
   type ModelUsage,
   type Outcome,
+  type RecordedOutcome,
+  readOutcome,
 } from '@holdfast/core';
 import type { LogRecord, OpenRun, Session } from '@holdfast/session';
 import { type IdentifiedCall, identifyCall, isSameCall } from './identified-call.ts';
+import { findOmitted } from './omitted-arguments.ts';
 import { toToolMessage } from './run-turn.ts';
 
 /** What was said in a run so far. */
@@ -120,9 +122,12 @@ interface Reading {
 }
 
 function readMessage({ turn, text, calls, reason, providerMetadata }: LogRecord): Reading {
-  const asked = (Array.isArray(calls) ? calls.filter(isPlainObject) : []).map(({ id, name, arguments: raw }) =>
-    // Every call has an id by the time it is recorded.
-    identifyCall({ id: String(id), name: String(name), arguments: raw }, () => String(id)),
+  const asked = (Array.isArray(calls) ? calls.filter(isPlainObject) : []).map(
+    ({ id, name, arguments: raw, omitted }): IdentifiedCall => {
+      // Every call has an id by the time it is recorded.
+      const call = identifyCall({ id: String(id), name: String(name), arguments: raw }, () => String(id));
+      return omitted === undefined ? call : { ...call, problem: findOmitted(omitted) };
+    },
   );
   return {
     turn: Number(turn),
@@ -153,11 +158,9 @@ function settle({ calls, ends }: Reading): Map<number, Outcome> {
   return settled;
 }
 
-/** What the log says of how a call ended; JSON has left out what was undefined. */
+/** What the log says of how a call ended. */
 function toOutcome(record: LogRecord): Outcome {
-  const outcome = record['outcome'] as unknown as Outcome;
-  const { kind, callId, name, code, message, value, rendered, text } = outcome;
-  return Object.freeze({ kind, callId, name, code, message, value: value as Json, rendered, text });
+  return readOutcome(record['outcome'] as unknown as RecordedOutcome);
 }
 
 export function addUsage(usage: ModelUsage, more: ModelUsage | undefined): ModelUsage {

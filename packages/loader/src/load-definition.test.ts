@@ -70,7 +70,7 @@ export default defineTool(definition);`,
   const { tools } = await loadTools(folder, { isolation: 'in-process' });
   expect(tools).toMatchObject([{ name: 'quiet', dangerous: false }]);
   await expect(tools[0]?.execute?.({}, context)).rejects.toMatchObject({
-    code: 'tool.function.not_function',
+    code: 'tool.file.import_failed',
     message: expect.stringContaining('`quiet.mjs`'),
   });
 });

@@ -3,11 +3,11 @@ import {
   HoldfastError,
   type JsonObject,
   type Model,
+  nearestNames,
   systemClock,
   type Tool,
   toPrintable,
 } from '@holdfast/core';
-import { nearestNames } from '@holdfast/executor';
 import { type LoadedModule, toSignatureMap } from './load-module.ts';
 import { type ModuleError, moduleError } from './module-error.ts';
 import type { ModuleEvent } from './module-event.ts';

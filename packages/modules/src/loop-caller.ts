@@ -1,5 +1,5 @@
 import { type Deadline, systemClock } from '@holdfast/core';
-import { type Caller, type EndOfLife, openCaller } from '@holdfast/executor';
+import { type Caller, type CallOptions, type EndOfLife, openCaller } from '@holdfast/executor';
 import type { Session } from '@holdfast/session';
 import type { Toolset, ToolsetOptions } from './toolset.ts';
 
@@ -21,9 +21,16 @@ export interface LoopCaller {
   dispose(): void;
 }
 
+// Most predictors are for models that read little.
+const maxResultChars = 8_000;
+
 /** `loop`: of one that is gone on with. @throws HoldfastError as `executeToolCall`, for a wrong configuration. */
 export function openLoopCaller(toolset: Toolset, options: ToolsetOptions, resumed?: number): LoopCaller {
-  const first = toolset.callOptions(options);
+  const callOptions = (): CallOptions => {
+    const given = toolset.callOptions(options);
+    return { ...given, maxResultChars: given.maxResultChars ?? maxResultChars };
+  };
+  const first = callOptions();
   const { clock = systemClock, timeoutMs } = first;
   const controller = new AbortController();
   const end = (why: EndOfLife): void =>
@@ -47,7 +54,7 @@ export function openLoopCaller(toolset: Toolset, options: ToolsetOptions, resume
         : Object.freeze({ atMs: endsAtMs, remainingMs: () => Math.max(0, endsAtMs - clock.now()) }),
     whyOver: () => caller.ended ?? (caller.exhausted ? 'budget' : undefined),
     refresh() {
-      const next = toolset.callOptions(options);
+      const next = callOptions();
       if (next.tools === tools) return;
       const opened = openCaller(
         endsAtMs === undefined ? next : { ...next, timeoutMs: Math.max(1, endsAtMs - clock.now()) },

@@ -2,7 +2,7 @@ import type { Json, Outcome, PendingApproval } from '@holdfast/core';
 import type { Caller } from '@holdfast/executor';
 import type { AskedCall } from './read-tool-call.ts';
 import type { LoopCall } from './tool-loop-result.ts';
-import { cutText, showName, toOutcomeText } from './tool-outcome.ts';
+import { showName, tellOutcome } from './tool-outcome.ts';
 
 /** A call of a round with its names: `id` for the predictor, `callId` in the session. JSON. */
 export interface NamedCall {
@@ -55,8 +55,6 @@ function repeat(first: NamedCall, call: NamedCall): NamedCall {
 
 export interface RunCallsOptions {
   readonly caller: Caller;
-  /** Of one result. */
-  readonly maxResultCharacters: number;
   /** The round is gone on with: what is known of its calls, by `callId`. */
   readonly earlier?: ReadonlyMap<string, Outcome>;
 }
@@ -74,7 +72,7 @@ export interface RoundResult {
 /** Runs the calls of a round one after another, up to the first that waits for a person. */
 export async function runCalls(
   calls: readonly NamedCall[],
-  { caller, maxResultCharacters, earlier }: RunCallsOptions,
+  { caller, earlier }: RunCallsOptions,
 ): Promise<RoundResult> {
   const ended = new Map(earlier);
   const done: LoopCall[] = [];
@@ -91,9 +89,7 @@ export async function runCalls(
       return { calls: done, waiting: calls.slice(at), pending: result.pending, outOfCalls };
     ended.set(callId, result);
     outOfCalls ||= result.kind !== 'failed' && result.code === 'budget.calls';
-    done.push(
-      Object.freeze({ id, name, args, outcome: result, text: cutText(toOutcomeText(result), maxResultCharacters) }),
-    );
+    done.push(Object.freeze({ id, name, args, outcome: result, text: tellOutcome(result) }));
   }
   return { calls: done, waiting: [], pending: [], outOfCalls };
 }

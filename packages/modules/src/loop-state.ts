@@ -1,4 +1,13 @@
-import { copyJson, HoldfastError, isPlainObject, type JsonObject, type ModelUsage, type Outcome } from '@holdfast/core';
+import {
+  copyJson,
+  HoldfastError,
+  isPlainObject,
+  type JsonObject,
+  type ModelUsage,
+  type Outcome,
+  type RecordedOutcome,
+  readOutcome,
+} from '@holdfast/core';
 import type { LogRecord, Session } from '@holdfast/session';
 import type { NamedCall } from './loop-calls.ts';
 import type { LoopCall } from './tool-loop-result.ts';
@@ -96,8 +105,10 @@ export function recordResume(session: Session, { loop, round }: Pick<LoopState, 
 function readEnd(record: LogRecord, wanted: ReadonlySet<string>): Outcome | undefined {
   const { callId } = record;
   if (record.type !== 'tool-call-end' || typeof callId !== 'string' || !wanted.has(callId)) return undefined;
-  const outcome: unknown = record['outcome'];
-  return isOutcome(outcome) ? withCode(outcome) : undefined;
+  const recorded: unknown = record['outcome'];
+  if (!isPlainObject(recorded)) return undefined;
+  const outcome: unknown = readOutcome(recorded as unknown as RecordedOutcome);
+  return isOutcome(outcome) ? outcome : undefined;
 }
 
 export function withCode(outcome: Outcome): Outcome {

@@ -33,7 +33,6 @@ export interface ReactRun {
   /** What was said until now. */
   readonly conversation: Conversation;
   readonly maxIterations: number;
-  readonly maxResultCharacters: number;
   /** Of a run that is gone on with: how calls of the round have ended, by their ids in the session. */
   readonly earlier: ReadonlyMap<string, Outcome> | undefined;
   /** Records that the state is of no use any more; for a run that begins, nothing. */

@@ -101,16 +101,12 @@ async function takeTurn(
   { calls: asked, done, overspent }: NativeTurn,
   earlier?: ReadonlyMap<string, Outcome>,
 ): Promise<ReactEnd | undefined> {
-  const { course, loop, maxResultCharacters, toolset } = run;
+  const { course, loop, toolset } = run;
   const calls = refuseAfterSubmit(asked, run);
   const others = calls.filter(isOther);
   const before = course.calls.slice(course.calls.length - done);
   const { caller } = loop;
-  const result = await runCalls(others.slice(done), {
-    caller,
-    maxResultCharacters,
-    ...(earlier === undefined ? {} : { earlier }),
-  });
+  const result = await runCalls(others.slice(done), { caller, ...(earlier === undefined ? {} : { earlier }) });
   const made = result.calls.map((call) =>
     call.outcome?.kind === 'unknown-tool' ? { ...call, text: listNames(call.text, toolset, submitName) } : call,
   );

@@ -7,7 +7,6 @@ import { addUsage, listNames, type ReactEnd, type ReactRun } from './react-cours
 import { finishName, readStep, showArgs, type TextPrograms } from './react-step.ts';
 import { renderTrajectory, type Step } from './react-trajectory.ts';
 import { renderProgram } from './render-program.ts';
-import { cutText } from './tool-outcome.ts';
 
 export interface TextRun extends ReactRun {
   readonly programs: TextPrograms;
@@ -115,18 +114,17 @@ async function takeCall(
   { thought, call, overspent }: TextTurn,
   earlier?: ReadonlyMap<string, Outcome>,
 ): Promise<ReactEnd | undefined> {
-  const { course, loop, maxResultCharacters, toolset } = run;
+  const { course, loop, toolset } = run;
   const asked = overspent ? { ...call, refusal: outOfTokens } : call;
   const result = await runCalls([asked], {
     caller: loop.caller,
-    maxResultCharacters,
     ...(earlier === undefined ? {} : { earlier }),
   });
   const { pending, waiting } = result;
   if (waiting.length > 0) return { type: 'suspended', pending, waiting, turn: { thought, call, overspent } };
   for (const made of result.calls) {
     const { outcome } = made;
-    const told = outcome === undefined ? made.text : cutText(toPlainText(outcome) ?? made.text, maxResultCharacters);
+    const told = outcome === undefined ? made.text : (toPlainText(outcome) ?? made.text);
     const text = outcome?.kind === 'unknown-tool' ? listNames(told, toolset, finishName) : told;
     course.calls.push({ ...made, text });
     observe(run, { thought, toolName: call.name, toolArgs: showArgs(call.args), observation: text });

@@ -31,8 +31,6 @@ export interface ReactOptions extends Tuning, ToolsetOptions {
   readonly tools: readonly Tool[] | Toolset;
   /** Rounds; the one request for the answer behind them is none. Integer, default 20. */
   readonly maxIterations?: number;
-  /** Characters of one result that the model is shown; what is cut is said. Default 8,000. The log has all of it. */
-  readonly maxResultCharacters?: number;
   /** Default: `native`, or `text` where the model cannot be offered tools (`callsTools` is false). */
   readonly protocol?: ReactProtocol;
   /** `instruction` says itself which tools there are and how a step is written, so `text` uses it as it is. Default false. */
@@ -83,7 +81,6 @@ export function react<Input, Output>(
     model,
     tools,
     maxIterations = 20,
-    maxResultCharacters = 8_000,
     protocol,
     listsTools = false,
     extract = {},
@@ -94,7 +91,6 @@ export function react<Input, Output>(
   }: ReactOptions,
 ): ReactPredictor<Input, Output> {
   checkCount('maxIterations', maxIterations);
-  checkCount('maxResultCharacters', maxResultCharacters);
   const toolset = isToolset(tools) ? tools : createToolset(tools, options);
   const tuning: Tuning = {
     ...(instruction === undefined ? {} : { instruction }),
@@ -135,7 +131,6 @@ export function react<Input, Output>(
         course: state?.course ?? newCourse(),
         conversation: state?.conversation ?? new Conversation(renderFirst(start.protocol, start.input)),
         maxIterations: limit,
-        maxResultCharacters,
         earlier,
         noteResumed: () => state && recordResume(loop.session, roundOf(state)),
       };

@@ -14,7 +14,6 @@ export interface LoopSettings {
   readonly toolset: Toolset;
   readonly predictor: LoopPredictor;
   readonly maxIterations: number;
-  readonly maxResultCharacters: number;
 }
 
 export interface RunOptions extends ToolsetOptions {
@@ -165,9 +164,9 @@ class LoopRun {
     earlier?: ReadonlyMap<string, Outcome>,
   ): Promise<ToolLoopResult | undefined> {
     const { live, input } = this.#parts;
-    const { maxResultCharacters, predictor } = this.#settings;
+    const { predictor } = this.#settings;
     const resumed = earlier === undefined ? {} : { earlier };
-    const result = await runCalls(named, { caller: live.caller, maxResultCharacters, ...resumed });
+    const result = await runCalls(named, { caller: live.caller, ...resumed });
     const { calls, waiting, pending, outOfCalls } = result;
     this.#calls.push(...calls);
     this.#lines.push(...toContextLines(calls));

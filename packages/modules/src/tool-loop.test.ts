@@ -213,7 +213,9 @@ test('LOOP-32: a result of 1 MB is cut in the context, which says so, and is who
   const result = await wrapTools(predict, options).invoke({});
   const context = String(predict.inputs[1]?.['context']);
   expect(context.length).toBeLessThan(8_200);
-  expect(context).toMatch(/^Tool 'get_gold' returned: "x+ \[cut: 8000 of 1000002 characters are shown\]$/);
+  expect(context).toMatch(
+    /^Tool 'get_gold' returned: "x+\\n\\n\[\d+ of 1000002 characters are missing here\..*\]\\n\\nx+"$/,
+  );
   expect(result.calls[0]?.outcome?.value).toBe(long);
   expect(result.calls[0]?.text.length).toBeLessThan(8_200);
   const [end] = store.records.filter(({ type }) => type === 'tool-call-end');
@@ -222,11 +224,11 @@ test('LOOP-32: a result of 1 MB is cut in the context, which says so, and is who
 
 test('a result is cut between characters, and where the host says', async () => {
   const predict = playing(callGold, { response: 'Yes.' });
-  const tool = counting('get_gold', '\u{1F600}'.repeat(50));
-  await wrapTools(predict, { tools: [tool], maxResultCharacters: 10 }).invoke({});
-  expect(predict.inputs[1]?.['context']).toBe(
-    `Tool 'get_gold' returned: "${'\u{1F600}'.repeat(4)} [cut: 9 of 102 characters are shown]`,
-  );
+  const tool = counting('get_gold', '\u{1F600}'.repeat(1_000));
+  await wrapTools(predict, { tools: [tool], maxResultChars: 1_000 }).invoke({});
+  const context = String(predict.inputs[1]?.['context']);
+  expect(context.isWellFormed()).toBe(true);
+  expect(context.length).toBeLessThan(1_040);
 });
 
 test('LOOP-34: a tool that a running tool registers is offered in the next round, and can be called', async () => {
@@ -266,7 +268,7 @@ test('what a tool says is one line, whatever is in it', async () => {
   const lines = String(predict.inputs[1]?.['context']).split(/[\n\r\u2028]/);
   expect(lines).toHaveLength(bodies.length);
   for (const [at, line] of lines.entries()) expect(line).toMatch(new RegExp(`^Tool 't${at}' (returned|failed): .`));
-  expect(lines.slice(3)).toEqual(["Tool 't3' returned: null", "Tool 't4' returned: null"]);
+  expect(lines.slice(3)).toEqual(["Tool 't3' returned: Done.", "Tool 't4' returned: Done."]);
 });
 
 test('a value that its tool keeps to itself is not shown', async () => {
@@ -278,7 +280,7 @@ test('a value that its tool keeps to itself is not shown', async () => {
   });
   const predict = playing({ tool_call: { name: 'act' } }, { response: 'Yes.' });
   const result = await wrapTools(predict, { tools: [tool] }).invoke({});
-  expect(predict.inputs[1]?.['context']).toBe("Tool 'act' returned: done");
+  expect(predict.inputs[1]?.['context']).toBe("Tool 'act' returned: Done.");
   expect(result.calls[0]?.outcome?.value).toEqual({ secret: 'swordfish' });
 });
 
@@ -405,7 +407,6 @@ describe('a predictor that fails', () => {
 test.each<{ readonly what: string; readonly options: object }>([
   { what: 'maxIterations of 0', options: { maxIterations: 0 } },
   { what: 'maxIterations of 1.5', options: { maxIterations: 1.5 } },
-  { what: 'maxResultCharacters of 0', options: { maxResultCharacters: 0 } },
   { what: 'a key for results that the loop has itself', options: { toolResultKey: 'available_tools' } },
   { what: 'a key for results that the loop reads', options: { toolResultKey: 'tool_call' } },
   { what: 'a key for results that is no name', options: { toolResultKey: '__proto__' } },

@@ -20,8 +20,6 @@ export interface ToolLoopOptions extends ToolsetOptions {
   readonly tools: readonly Tool[] | Toolset;
   /** How often the predictor is called at most. Integer, default 5. */
   readonly maxIterations?: number;
-  /** Characters of one result that the predictor is shown; what is cut is said. Default 8,000. The log has all of it. */
-  readonly maxResultCharacters?: number;
 }
 
 export interface WrapToolsOptions extends ToolLoopOptions {
@@ -61,17 +59,16 @@ export function wrapTools<Input, Output>(
 ): ToolLoop<Input, Output>;
 export function wrapTools(
   predict: Predictor | PredictFunction,
-  { tools, maxIterations = 5, maxResultCharacters = 8_000, toolResultKey = 'context', ...options }: WrapToolsOptions,
+  { tools, maxIterations = 5, toolResultKey = 'context', ...options }: WrapToolsOptions,
 ): ToolLoop<never, never> {
   checkCount('maxIterations', maxIterations);
-  checkCount('maxResultCharacters', maxResultCharacters);
   checkKey(toolResultKey);
   const toolset = isToolset(tools) ? tools : createToolset(tools, options);
   const predictor =
     typeof predict === 'function' ? fromFunction(predict, toolResultKey) : fromPredictor(predict, toolResultKey);
   const toSettings = (limit: number = maxIterations): LoopSettings => {
     checkCount('maxIterations', limit);
-    return { toolset, predictor, maxIterations: limit, maxResultCharacters };
+    return { toolset, predictor, maxIterations: limit };
   };
   const loop: ToolLoop<unknown> = {
     invoke: async (input, { maxIterations: limit, ...run } = {}) =>

@@ -15,12 +15,9 @@ export function toToolError(outcome: Outcome): ModuleError {
   });
 }
 
-/** What a predictor is told of a call that ended, in full. */
-export function toOutcomeText(outcome: Outcome): string {
-  if (outcome.kind !== 'ok') return toToolError(outcome).message;
-  if (outcome.text !== '') return outcome.text;
-  // A value that the tool keeps out of what models see.
-  return outcome.value === null ? 'null' : 'done';
+/** What a predictor is told of a call that ended. */
+export function tellOutcome(outcome: Outcome): string {
+  return outcome.kind === 'ok' ? outcome.text : toToolError(outcome).message;
 }
 
 /** At most `maxCharacters` of `text`, and then that it was cut. */

@@ -16,7 +16,7 @@ import { toToolError } from './tool-outcome.ts';
 
 /**
  * What every runner takes, but for the tools. Without a session there is one in memory for as long as the toolset is: it keeps every
- * call, so what runs for long gives each run a session of its own.
+ * call, so what runs for long gives each run a session of its own. In a loop `maxResultChars` is 8,000 by default.
  */
 export type ToolsetOptions = Partial<Omit<CallOptions, 'tools'>>;
 

@@ -95,7 +95,8 @@ function takeJson(source: unknown, report: Report): { readonly value: Json } | u
     report.add('plan.json.invalid', { path: '' }, 'No plan can be read: the text is empty.');
     return undefined;
   }
-  const taken = typeof source === 'string' ? parseJson(source, jsonLimits) : copyJson(source, jsonLimits);
+  const taken =
+    typeof source === 'string' ? parseJson(source, { ...jsonLimits, exact: true }) : copyJson(source, jsonLimits);
   if (taken.ok) {
     // What was parsed is ours, and becomes part of the plan as it is; the copy is frozen already.
     return { value: taken.value };

@@ -20,7 +20,7 @@ const bareDefault = /[A-Za-z0-9.+-]+/y;
 
 /**
  * Finds `{{STEPS.id.path | default: "…"}}` in a text, in one pass: linear in its length. `STEPS` in any letter case, spaces inside the
- * braces, `STEPS[id]`; the default is a JSON text, number, `true`, `false` or `null`. A default holds no references.
+ * braces, `STEPS[id]`; the default is a JSON text, also in single quotes, a number, `true`, `false` or `null`. A default holds no references.
  */
 export function parseText(text: string): TextReading {
   const parts: (string | Reference)[] = [];
@@ -93,8 +93,8 @@ function readId(text: string, start: number): { readonly id: number | string; re
 }
 
 function readDefault(text: string, start: number): { readonly value: Json; readonly end: number } | string {
-  if (text[start] === '"') {
-    const quoted = readQuoted(text, start);
+  if (text[start] === '"' || text[start] === "'") {
+    const quoted = text[start] === '"' ? readQuoted(text, start) : readSingleQuoted(text, start);
     if (quoted === undefined) return 'the default is no JSON text';
     return holdsReference(quoted.value) ? 'a default holds no references' : quoted;
   }
@@ -108,7 +108,22 @@ function readDefault(text: string, start: number): { readonly value: Json; reado
   } catch {
     // What is wrong is said below.
   }
-  return 'a default is a JSON text in double quotes, a number, `true`, `false` or `null`';
+  return 'a default is a JSON text in quotes, a number, `true`, `false` or `null`';
+}
+
+const singleQuoted = /'([^'\\]*(?:\\.[^'\\]*)*)'/y;
+
+/** A text as older plans have it: with the escapes of JSON, and `\\'`. */
+function readSingleQuoted(text: string, start: number): { readonly value: string; readonly end: number } | undefined {
+  singleQuoted.lastIndex = start;
+  const [written = '', inner = ''] = singleQuoted.exec(text) ?? [];
+  // Both quotes change places; what is escaped otherwise stays.
+  const json = inner.replaceAll(/\\.|"/g, (found) => (found === "\\'" ? "'" : found === '"' ? '\\"' : found));
+  try {
+    return written === '' ? undefined : { value: JSON.parse(`"${json}"`) as string, end: start + written.length };
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whether something in `value` looks like a reference of either form. */

@@ -23,19 +23,24 @@ function linesOf(strategy?: Strategy): readonly string[] {
 }
 
 test.each([
-  { strategy: react, name: 'react', added: 0 },
+  { strategy: react, name: 'react', added: 1 },
   { strategy: planActReflect, name: 'plan_act_reflect', added: 2 },
   { strategy: goalDecomposeRouteSynthesise, name: 'goal_decompose_route_synthesise', added: 3 },
 ])('$name has the structure of all strategies and adds $added lines', ({ strategy, name, added }) => {
   expect(strategy.name).toBe(name);
   const lines = linesOf(strategy);
-  const plain = linesOf();
+  const plain = linesOf(defineStrategy({ name: 'plain', guidance: [] }));
   expect(plain).toHaveLength(8);
   expect(plain.slice(1, 7).every((line) => line.startsWith('- '))).toBe(true);
   expect(lines.slice(0, 7)).toEqual(plain.slice(0, 7));
   expect(lines.slice(7, -1)).toEqual(strategy.guidance);
   expect(strategy.guidance).toHaveLength(added);
   expect(lines.at(-1)).toBe(plain.at(-1));
+});
+
+test('react alternates, and the goal is restated before it is taken apart', () => {
+  expect(react.guidance[0]).toMatch(/^Alternate reasoning, tool calls and observations/);
+  expect(goalDecomposeRouteSynthesise.guidance[0]).toMatch(/^Restate the goal/);
 });
 
 test('react is the default', () => {

@@ -33,8 +33,13 @@ export function defineStrategy({ name, guidance }: Strategy): Strategy {
   return Object.freeze({ name, guidance: Object.freeze(lines) });
 }
 
-/** Reason, act, look, and so on: the rules alone. */
-export const react: Strategy = defineStrategy({ name: 'react', guidance: [] });
+/** Reason, act, look, and so on. */
+export const react: Strategy = defineStrategy({
+  name: 'react',
+  guidance: [
+    'Alternate reasoning, tool calls and observations: say what you need, call a tool, and go on from what it answers.',
+  ],
+});
 
 /** The whole plan first; after each step a look back at it. */
 export const planActReflect: Strategy = defineStrategy({
@@ -49,7 +54,7 @@ export const planActReflect: Strategy = defineStrategy({
 export const goalDecomposeRouteSynthesise: Strategy = defineStrategy({
   name: 'goal_decompose_route_synthesise',
   guidance: [
-    'Take the goal apart: one step for each part that can be done and checked by itself.',
+    'Restate the goal in your own words, then take it apart: one step for each part that can be done and checked by itself.',
     'For each part choose the tool that fits it best, and name that tool in the title of its step.',
     'Let the last step put the results of the parts together and check the whole against the goal.',
   ],

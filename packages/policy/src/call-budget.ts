@@ -1,4 +1,4 @@
-import { allow, definePolicy, deny, HoldfastError, type Policy, type PreparedCall } from '@holdfast/core';
+import { allow, checkOptions, definePolicy, deny, HoldfastError, type Policy, type PreparedCall } from '@holdfast/core';
 import { describeOption } from './options.ts';
 
 export interface CallBudgetOptions {
@@ -19,7 +19,9 @@ export interface CallBudgetOptions {
  *
  * @throws HoldfastError `options.invalid` when `maxCalls` is not a positive integer.
  */
-export function callBudget({ maxCalls, id }: CallBudgetOptions): Policy<number> {
+export function callBudget(options: CallBudgetOptions): Policy<number> {
+  checkOptions('callBudget', options, { maxCalls: 'any', id: 'any' });
+  const { maxCalls, id } = options;
   if (!Number.isSafeInteger(maxCalls) || maxCalls < 1) {
     throw new HoldfastError(
       'options.invalid',

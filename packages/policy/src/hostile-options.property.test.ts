@@ -79,18 +79,25 @@ const firsts = fc.oneof(
 
 // The casts stand for the missing types.
 const makers: Readonly<Record<string, (first: unknown, rest: object) => Policy>> = {
-  allowTools: (first, rest) => allowTools(first as string[], rest),
-  callBudget: (_first, rest) => callBudget(rest as { maxCalls: number }),
-  denyTools: (first, rest) => denyTools(first as string[], rest),
-  pathScope: (_first, rest) => pathScope(rest),
-  rateLimit: (_first, rest) => rateLimit(rest as { maxCalls: number; perMs: number }),
-  readBeforeWrite: (_first, rest) => readBeforeWrite(rest),
-  requireApproval: (_first, rest) => requireApproval(rest as { tools: string[] }),
-  requireArguments: (first, rest) => requireArguments(first as string, (rest as { when: () => boolean }).when, rest),
-  sequentialDependency: (first, rest) => sequentialDependency(first as Record<string, string[]>, rest),
-  unless: (first, rest) => unless(first as () => boolean, denyTools(['read'], rest)),
-  observe: (first, rest) => observe(denyTools(first as string[], rest)),
+  allowTools: (first, rest) => allowTools(first as string[], only(rest, 'reason')),
+  callBudget: (_first, rest) => callBudget(only(rest, 'maxCalls') as { maxCalls: number }),
+  denyTools: (first, rest) => denyTools(first as string[], only(rest, 'reason')),
+  pathScope: (_first, rest) => pathScope(only(rest, 'read', 'write', 'readers', 'writers')),
+  rateLimit: (_first, rest) =>
+    rateLimit(only(rest, 'maxCalls', 'perMs', 'tools') as { maxCalls: number; perMs: number }),
+  readBeforeWrite: (_first, rest) => readBeforeWrite(only(rest, 'writers')),
+  requireApproval: (_first, rest) => requireApproval(only(rest, 'tools', 'when', 'reason') as { tools: string[] }),
+  requireArguments: (first, rest) =>
+    requireArguments(first as string, (rest as { when: () => boolean }).when, only(rest, 'reason')),
+  sequentialDependency: (first, rest) => sequentialDependency(first as Record<string, string[]>, only(rest)),
+  unless: (first, rest) => unless(first as () => boolean, denyTools(['read'], only(rest, 'reason'))),
+  observe: (first, rest) => observe(denyTools(first as string[], only(rest, 'reason'))),
 };
+
+/** What is none of its options a policy refuses whatever else it is given. */
+function only(rest: object, ...names: readonly string[]): object {
+  return Object.fromEntries(Object.entries(rest).filter(([name]) => name === 'id' || names.includes(name)));
+}
 
 const files = folder(new Map([['src', 'v1']]));
 const codes = /^(?:options|tool\.name|policy)\./;

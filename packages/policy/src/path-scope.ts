@@ -1,5 +1,6 @@
 import {
   allow,
+  checkOptions,
   type Decision,
   definePolicy,
   deny,
@@ -50,7 +51,9 @@ const defaultWriters: PathArguments = { write_file: 'path', edit_file: 'path', d
  *
  * @throws HoldfastError `options.invalid`, `tool.name.invalid`, `tool.name.reserved`.
  */
-export function pathScope({ read, write, readers, writers, id }: PathScopeOptions): Policy<undefined> {
+export function pathScope(options: PathScopeOptions): Policy<undefined> {
+  checkOptions('pathScope', options, { read: 'any', write: 'any', readers: 'any', writers: 'any', id: 'any' });
+  const { read, write, readers, writers, id } = options;
   if (read === undefined && write === undefined) {
     throw new HoldfastError('options.invalid', '`pathScope` needs `read`, `write` or both.');
   }

@@ -24,7 +24,9 @@ test.each([
   { title: 'the first just in the window', at: [-499, 400], type: 'deny', reason: 'try again in 1 ms.' },
   { title: 'the first just out of it', at: [-500, 400], type: 'allow' },
   { title: 'more than the limit', at: [0, 100, 200], type: 'deny', reason: 'try again in 600 ms.' },
-  { title: 'a clock that was set back', at: [5_000, 9_000], type: 'deny', reason: 'try again in 6 s.' },
+  { title: 'a clock that was set back a little', at: [1_200, 1_400], type: 'deny', reason: 'try again in 2 s.' },
+  { title: 'a clock that was set back an hour', at: [3_600_000, 3_600_100], type: 'allow' },
+  { title: 'the limit since it was', at: [3_600_000, 100, 400], type: 'deny', reason: 'try again in 600 ms.' },
 ])('two a second, with $title: $type', async ({ at, type, reason = '' }) => {
   const clock = createClock();
   const run = runPolicy(rateLimit({ maxCalls: 2, perMs: 1_000, clock }));

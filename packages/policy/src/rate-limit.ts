@@ -2,6 +2,7 @@ import {
   allow,
   append,
   type Clock,
+  checkOptions,
   definePolicy,
   deny,
   HoldfastError,
@@ -21,7 +22,7 @@ export interface RateLimitOptions {
   readonly perMs: number;
   /** Tools that the limit holds for, together; others neither count nor wait. Default: all. */
   readonly tools?: readonly string[];
-  /** Default: the machine's time. One that is set back makes the limit stricter, never looser. */
+  /** Default: the machine's time. One that is set back by up to `perMs` makes the limit stricter; by more, it begins anew. */
   readonly clock?: Clock;
   /** Default `rate-limit`; needed when one place has two. */
   readonly id?: string;
@@ -38,13 +39,9 @@ export interface RateLimitOptions {
  *
  * @throws HoldfastError `options.invalid`, `tool.name.invalid`, `tool.name.reserved`.
  */
-export function rateLimit({
-  maxCalls,
-  perMs,
-  tools,
-  clock = systemClock,
-  id,
-}: RateLimitOptions): Policy<ListState<number>> {
+export function rateLimit(options: RateLimitOptions): Policy<ListState<number>> {
+  checkOptions('rateLimit', options, { maxCalls: 'any', perMs: 'any', tools: 'any', clock: 'object', id: 'any' });
+  const { maxCalls, perMs, tools, clock = systemClock, id } = options;
   if (!Number.isSafeInteger(maxCalls) || maxCalls < 1) {
     throw new HoldfastError(
       'options.invalid',
@@ -64,7 +61,9 @@ export function rateLimit({
   /** How long there is to wait at `nowMs`; 0 for a call that may run. */
   function waitAt(nowMs: number, times: ListState<number>): number {
     const oldestMs = times.size < maxCalls ? undefined : times.at(-maxCalls);
-    return oldestMs === undefined ? 0 : Math.max(0, oldestMs + perMs - nowMs);
+    // A success that is to come is one of a clock that was ahead: nobody knows how long ago it was.
+    if (oldestMs === undefined || oldestMs > nowMs + perMs) return 0;
+    return Math.max(0, oldestMs + perMs - nowMs);
   }
   const limit = `At most ${maxCalls} ${maxCalls === 1 ? 'call' : 'calls'} in ${describeDuration(perMs)}`;
   // Whoever let these through knew that the limit was reached. Only for as long as the call lives, so it is no state.

@@ -1,5 +1,6 @@
 import {
   allow,
+  checkOptions,
   type Decision,
   definePolicy,
   deny,
@@ -46,7 +47,9 @@ const defaultWriters: Readonly<Record<string, string>> = { write_file: 'path', e
  *
  * @throws HoldfastError `options.invalid`, `tool.name.invalid`, `tool.name.reserved`.
  */
-export function readBeforeWrite({ writers, id }: ReadBeforeWriteOptions = {}): Policy<KeyedState<string>> {
+export function readBeforeWrite(options: ReadBeforeWriteOptions = {}): Policy<KeyedState<string>> {
+  checkOptions('readBeforeWrite', options, { writers: 'any', id: 'any' });
+  const { writers, id } = options;
   const pathArguments = readPathArguments('writers', writers ?? defaultWriters);
   // The file that was let through although it was refused. Only for as long as the call lives, so it is no state.
   const overruled = new WeakMap<PreparedCall, string>();

@@ -1,4 +1,13 @@
-import { allow, ask, checkToolName, definePolicy, HoldfastError, type Json, type Policy } from '@holdfast/core';
+import {
+  allow,
+  ask,
+  checkOptions,
+  checkToolName,
+  definePolicy,
+  HoldfastError,
+  type Json,
+  type Policy,
+} from '@holdfast/core';
 import { checkReason } from './options.ts';
 
 export interface RequireApprovalOptions {
@@ -17,7 +26,9 @@ export interface RequireApprovalOptions {
  *
  * @throws HoldfastError `options.invalid`, `tool.name.invalid`, `tool.name.reserved`.
  */
-export function requireApproval({ tools, when, reason, id }: RequireApprovalOptions): Policy<undefined> {
+export function requireApproval(options: RequireApprovalOptions): Policy<undefined> {
+  checkOptions('requireApproval', options, { tools: 'any', when: 'any', reason: 'any', id: 'any' });
+  const { tools, when, reason, id } = options;
   if (!Array.isArray(tools) || tools.length === 0 || tools.some((name) => typeof name !== 'string')) {
     throw new HoldfastError('options.invalid', '`tools` must list at least one tool name.');
   }

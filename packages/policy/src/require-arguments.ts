@@ -1,5 +1,6 @@
 import {
   allow,
+  checkOptions,
   checkToolName,
   definePolicy,
   deny,
@@ -28,8 +29,10 @@ export interface RequireArgumentsOptions {
 export function requireArguments<Input = Json>(
   tool: Tool<Input> | string,
   accepts: (input: Input) => boolean,
-  { reason, id }: RequireArgumentsOptions = {},
+  options: RequireArgumentsOptions = {},
 ): Policy<undefined> {
+  checkOptions('requireArguments', options, { reason: 'any', id: 'any' });
+  const { reason, id } = options;
   const name = typeof tool === 'string' ? tool : tool?.name;
   if (typeof name !== 'string')
     throw new HoldfastError('options.invalid', '`requireArguments` needs a tool, or its name.');

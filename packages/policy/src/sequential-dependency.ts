@@ -1,5 +1,6 @@
 import {
   allow,
+  checkOptions,
   checkToolName,
   definePolicy,
   deny,
@@ -26,8 +27,10 @@ export interface SequentialDependencyOptions {
  */
 export function sequentialDependency(
   dependencies: Readonly<Record<string, readonly string[]>>,
-  { id }: SequentialDependencyOptions = {},
+  options: SequentialDependencyOptions = {},
 ): Policy<KeyedState<true>> {
+  checkOptions('sequentialDependency', options, { id: 'any' });
+  const { id } = options;
   const neededBy = readDependencies(dependencies);
   checkCycles(neededBy);
   const needed = new Set([...neededBy.values()].flat());

@@ -1,4 +1,4 @@
-import { allow, checkToolName, definePolicy, deny, HoldfastError, type Policy } from '@holdfast/core';
+import { allow, checkOptions, checkToolName, definePolicy, deny, HoldfastError, type Policy } from '@holdfast/core';
 import { checkReason } from './options.ts';
 
 export interface ToolListOptions {
@@ -14,7 +14,9 @@ export interface ToolListOptions {
  *
  * @throws HoldfastError `options.invalid`, `tool.name.invalid`, `tool.name.reserved`.
  */
-export function allowTools(names: readonly string[], { reason, id }: ToolListOptions = {}): Policy<undefined> {
+export function allowTools(names: readonly string[], options: ToolListOptions = {}): Policy<undefined> {
+  checkOptions('allowTools', options, { reason: 'any', id: 'any' });
+  const { reason, id } = options;
   const allowed = readToolNames(names);
   checkReason(reason);
   return definePolicy({
@@ -31,7 +33,9 @@ export function allowTools(names: readonly string[], { reason, id }: ToolListOpt
  *
  * @throws HoldfastError `options.invalid`, `tool.name.invalid`, `tool.name.reserved`.
  */
-export function denyTools(names: readonly string[], { reason, id }: ToolListOptions = {}): Policy<undefined> {
+export function denyTools(names: readonly string[], options: ToolListOptions = {}): Policy<undefined> {
+  checkOptions('denyTools', options, { reason: 'any', id: 'any' });
+  const { reason, id } = options;
   const denied = readToolNames(names);
   if (denied.size === 0) throw new HoldfastError('options.invalid', '`denyTools` must name at least one tool.');
   checkReason(reason);

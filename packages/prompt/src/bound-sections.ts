@@ -1,4 +1,4 @@
-import { describeThrown, HoldfastError, type KeyedState, type SessionReader } from '@holdfast/core';
+import { describeThrown, HoldfastError, isHoldfastError, type KeyedState, type SessionReader } from '@holdfast/core';
 import { toParameterText } from './parameter-text.ts';
 import type { Visibility } from './section.ts';
 import type { SectionNode } from './section-node.ts';
@@ -43,9 +43,21 @@ interface Binding {
 /** Parameters never change once they are bound: each section reads them once, and each of its texts is filled in once. */
 export function bindSections({ promptId, tree, bound }: Binding): BoundSections {
   const paramsOf = remember((node) => node.params.read(bound));
+  // A section that is not there needs no parameters, unless it takes them to say so.
+  const paramsForRule = (node: SectionNode): unknown => {
+    try {
+      return paramsOf(node);
+    } catch (thrown) {
+      if (!isMissing(thrown)) throw thrown;
+      const fail = (): never => {
+        throw thrown;
+      };
+      return new Proxy({}, { get: fail, has: fail, ownKeys: fail });
+    }
+  };
   const isEnabled = (node: SectionNode, session: SessionReader | undefined): boolean => {
     if (node.section.enabled === undefined) return true;
-    const params = paramsOf(node);
+    const params = paramsForRule(node);
     const answer = ask(node, 'enabled', () => node.section.enabled?.(params, session));
     // Anything else would be a guess: a promise is always truthy, a forgotten return never.
     if (typeof answer === 'boolean') return answer;
@@ -126,12 +138,17 @@ function ask(node: SectionNode, rule: 'enabled' | 'visibility', judge: () => unk
     if (typeof answer !== 'boolean' && typeof answer !== 'string') void Promise.allSettled([answer]);
     return answer;
   } catch (cause) {
+    if (isMissing(cause)) throw cause;
     throw new HoldfastError(
       'section.rule.failed',
       `\`${rule}\` of section \`${node.path}\` threw: ${describeThrown(cause)}`,
       { data: { section: node.path, rule }, cause },
     );
   }
+}
+
+function isMissing(thrown: unknown): boolean {
+  return isHoldfastError(thrown) && thrown.code === 'prompt.param.missing';
 }
 
 function toText(name: string, values: Readonly<Record<string, unknown>>, path: string): string {

@@ -102,7 +102,7 @@ test('a message is bounded, whatever a model made up', () => {
   const keys = Array.from({ length: 500 }, (_, index) => [`${index}${'k'.repeat(1_000)}`, 1]);
   const message = problem(one, JSON.stringify(Object.fromEntries(keys)));
   expect(message.length).toBeLessThan(7_000);
-  expect(message).toContain('- and 481 more');
+  expect(message).toContain('- and others');
   expect(problem(many, JSON.stringify(Object.fromEntries(keys))).length).toBeLessThan(1_000);
 });
 

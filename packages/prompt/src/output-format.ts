@@ -142,7 +142,7 @@ function describe(issues: readonly SchemaIssue[], path: string): string {
     const text = place === '' ? issue.message : `\`${place}\`: ${issue.message}`;
     return `\n- ${text.slice(0, maxIssueLength)}`;
   });
-  const rest = issues.length > maxIssues ? `\n- and ${issues.length - maxIssues} more` : '';
+  const rest = issues.length > maxIssues ? '\n- and others' : '';
   return `it does not fit the schema:${lines.join('')}${rest}\n`;
 }
 

@@ -127,6 +127,20 @@ test('blank lines around values collapse', () => {
   expect(promptOf(section).bind({ text: ' \n' }).render().text).toBe('## 1. A (a)');
 });
 
+test('a disabled section needs no parameters, unless its rule takes them', () => {
+  const params = v.object({ topic: v.string() });
+  const section = (enabled: (given: { readonly topic: string }) => boolean) =>
+    promptOf(
+      markdownSection({ title: 'On', template: 'on' }),
+      markdownSection({ title: 'Off', template: 'About $topic.', params, enabled }),
+    );
+  expect(section(() => false).render().text).not.toContain('Off');
+  const missing = expect.objectContaining({ code: 'prompt.param.missing' });
+  expect(() => section(() => true).render()).toThrow(missing);
+  expect(() => section(({ topic }) => topic === 'never').render()).toThrow(missing);
+  expect(() => section((given) => 'topic' in given).render()).toThrow(missing);
+});
+
 test('`enabled` answers true or false, or it is section.enabled.invalid', () => {
   const later = async (): Promise<boolean> => false;
   // The cast stands for a host that is written without types.

@@ -1,4 +1,12 @@
-import { type CompletionChecker, type FeedbackProvider, HoldfastError, type Policy, type Schema } from '@holdfast/core';
+import {
+  type CompletionChecker,
+  checkOptions,
+  type FeedbackProvider,
+  HoldfastError,
+  type OptionRules,
+  type Policy,
+  type Schema,
+} from '@holdfast/core';
 import type { BindablePrompt } from './bindable-prompt.ts';
 import { toCompletionRule } from './completion.ts';
 import { takeFeedback } from './feedback.ts';
@@ -41,6 +49,7 @@ const segmentPattern = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 export function createPrompt<const Sections extends readonly Section[], Output = unknown>(
   definition: PromptDefinition<Sections, Output>,
 ): BindablePrompt<InputOfAll<Sections>, Output> {
+  checkOptions('createPrompt', definition, rules, { strays: 'misspelled' });
   const { sections, policies = [], output, maxCorrections, feedback = [], completion, maxReturns } = definition;
   checkLists({ sections, policies, feedback });
   checkUse('maxCorrections', maxCorrections, { output });
@@ -78,6 +87,19 @@ export function createPrompt<const Sections extends readonly Section[], Output =
     bound: new Map(),
   });
 }
+
+const rules: OptionRules = {
+  ns: 'any',
+  key: 'any',
+  name: 'text',
+  sections: 'any',
+  policies: 'any',
+  output: 'any',
+  maxCorrections: 'any',
+  feedback: 'any',
+  completion: 'any',
+  maxReturns: 'any',
+};
 
 function checkLists(lists: Readonly<Record<string, unknown>>): void {
   for (const [option, list] of Object.entries(lists)) {

@@ -1,6 +1,8 @@
 import {
+  checkOptions,
   HoldfastError,
   type JsonSchemaDefinition,
+  type OptionRules,
   type Policy,
   type Schema,
   type Section,
@@ -93,6 +95,7 @@ export function markdownSection<
   Template extends string = string,
   Summary extends string = string,
 >(definition: SectionDefinition<Params, Children, Template, Summary>): Section<InputOf<Params> & InputOfAll<Children>> {
+  checkOptions('markdownSection', definition, rules, { strays: 'misspelled' });
   const { title, template, params, enabled, visibility = 'full', children = [] } = definition;
   for (const [field, text] of Object.entries({ title, template })) {
     const given: unknown = text;
@@ -118,6 +121,23 @@ export function markdownSection<
     acceptsOverrides: definition.acceptsOverrides ?? true,
   });
 }
+
+const rules: OptionRules = {
+  title: 'any',
+  key: 'any',
+  template: 'any',
+  params: 'any',
+  defaults: 'any',
+  summary: 'any',
+  visibility: 'any',
+  enabled: 'function',
+  children: 'list',
+  tools: 'list',
+  policies: 'list',
+  taskExamples: 'list',
+  slices: 'list',
+  acceptsOverrides: 'boolean',
+};
 
 function toKey(title: string): string {
   return title

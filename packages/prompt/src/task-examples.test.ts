@@ -98,7 +98,11 @@ test.each<{ title: string; wrong: TaskExample; names: string }>([
   { title: 'no objective', wrong: { ...example, objective: ' ' }, names: '`objective`' },
   { title: 'an objective of 501 characters', wrong: { ...example, objective: 'x'.repeat(501) }, names: '`objective`' },
   { title: 'no steps', wrong: { ...example, steps: [] }, names: '`steps`' },
-  { title: 'a tool that no section offers', wrong: step({ tool: 'nope' }), names: 'step 2: no section offers `nope`' },
+  {
+    title: 'a tool that no section offers',
+    wrong: step({ tool: 'nope' }),
+    names: 'step 2: no section offers `nope`; there are: ',
+  },
   { title: 'a tool that every object has', wrong: step({ tool: 'constructor' }), names: '`constructor`' },
   { title: 'the tool of a prompt itself', wrong: step({ tool: 'open_sections' }), names: '`open_sections`' },
   { title: 'an input of another type', wrong: step({ input: { id: 1 } }), names: 'step 2: its input: `id`' },

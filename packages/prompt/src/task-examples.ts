@@ -39,7 +39,11 @@ export function toRenderedTask(given: TaskExample, place: TaskPlace): RenderedTa
   const steps = example.steps.map((step, index) => {
     const failStep = (reason: string, cause?: unknown): HoldfastError => fail(`step ${index + 1}: ${reason}`, cause);
     const tool = place.tools.get(step.tool);
-    if (tool === undefined) throw failStep(`no section offers \`${step.tool.slice(0, 64)}\``);
+    if (tool === undefined) {
+      const names = [...place.tools.keys()];
+      const offered = names.length === 0 ? 'none has a tool' : `there are: ${names.slice(0, 20).join(', ')}`;
+      throw failStep(`no section offers \`${step.tool.slice(0, 64)}\`; ${offered}${names.length > 20 ? ', ...' : ''}`);
+    }
     const stepProblem = findExampleProblem(tool, step);
     if (stepProblem !== undefined) throw failStep(stepProblem);
     return renderStep({ ...step, output: renderOutput(tool, step.output, failStep) }, index + 1);

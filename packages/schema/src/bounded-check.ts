@@ -25,7 +25,7 @@ export function createBoundedCheck(schema: Schema, draft: SchemaDraft): (value: 
     get(schemas, uri) {
       steps += 1;
       if (steps > limit) {
-        if (limit === freeSteps) limit += stepsPerValue * countValues(checked);
+        if (limit === freeSteps) limit += stepsPerValue * countValues(checked, Number.POSITIVE_INFINITY);
         if (steps > limit) throw new TooManySteps();
       }
       return Reflect.get(schemas, uri);
@@ -51,7 +51,8 @@ export function createBoundedCheck(schema: Schema, draft: SchemaDraft): (value: 
     // Ends each branch at its first error, which says whether there is one; all of them are for those who have to correct it.
     const first = run(value, true);
     if (first === undefined) return [tooManySteps];
-    return first.valid ? [] : (run(value, false) ?? first).errors;
+    // Of a large value that would be as many as it has parts.
+    return first.valid ? [] : ((isLarge(value) ? undefined : run(value, false)) ?? first).errors;
   };
 }
 
@@ -71,13 +72,20 @@ const malformedKey: OutputUnit = {
   error: 'A key has half of a surrogate pair, which is no text.',
 };
 
-function countValues(value: unknown): number {
+const manyValues = 10_000;
+
+function isLarge(value: unknown): boolean {
+  return countValues(value, manyValues) >= manyValues;
+}
+
+/** Counts to `max`, or somewhat further. */
+function countValues(value: unknown, max: number): number {
   let count = 0;
   const waiting = [value];
-  while (waiting.length > 0) {
+  while (waiting.length > 0 && count + waiting.length < max) {
     const next = waiting.pop();
     count += 1;
     if (typeof next === 'object' && next !== null) for (const inner of Object.values(next)) waiting.push(inner);
   }
-  return count;
+  return count + waiting.length;
 }

@@ -10,9 +10,12 @@ const schemaKeywords: ReadonlySet<string> = new Set([
 const schemaListKeywords: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'prefixItems']);
 const schemaMapKeywords: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'definitions']);
 
+/** Under which keys may be declared that `additionalProperties` beside it would refuse. */
+const composing = ['allOf', 'anyOf', 'oneOf', '$ref', 'if', 'dependentSchemas', 'dependencies'];
+
 /**
  * A copy of a JSON Schema in which every object schema that leaves `additionalProperties` open to reading says false.
- * Branches of `allOf` are left alone: closing each of them would refuse the keys of the others.
+ * Branches of `allOf`, and what declares keys under a condition, are left alone: closing them would refuse the keys of the others.
  */
 export function closeObjects(schema: JsonObject): JsonObject {
   const copy: Record<string, Json> = {};
@@ -24,7 +27,7 @@ export function closeObjects(schema: JsonObject): JsonObject {
       copy[key] = Object.fromEntries(Object.entries(value).map(([name, node]) => [name, closeNested(node as Json)]));
     } else copy[key] = copyPlain(value);
   }
-  const composed = ['allOf', 'anyOf', 'oneOf', '$ref'].some((keyword) => Object.hasOwn(schema, keyword));
+  const composed = composing.some((keyword) => Object.hasOwn(schema, keyword));
   const isObject = schema['type'] === 'object' || isPlainObject(schema['properties']);
   if (
     isObject &&

@@ -229,6 +229,33 @@ test.each([
   expect(codeOf(make)).toBe(code);
 });
 
+test('schema.unsupported: a schema of zod/mini is named, with what to use instead', () => {
+  const mini = { '~standard': { version: 1, vendor: 'zod', validate: (value: unknown) => ({ value }) } } as Schema;
+  expect(() => compileSchema(mini)).toThrow(
+    expect.objectContaining({
+      code: 'schema.unsupported',
+      message: expect.stringMatching(/`zod\/mini`.*from `zod`.*jsonSchema\(z\.toJSONSchema\(schema\)\)/),
+      data: { vendor: 'zod', reason: 'zod_mini' },
+    }),
+  );
+});
+
+test.each([
+  { what: 'dependentSchemas', schema: { dependentSchemas: { card: { properties: { address: { type: 'string' } } } } } },
+  {
+    what: 'dependencies',
+    schema: { dependencies: { card: { properties: { address: { type: 'string' } } }, a: ['b'] } },
+  },
+  { what: 'else', schema: { if: { required: ['no'] }, else: { properties: { address: { type: 'string' } } } } },
+])('a key that only $what declares is declared, and other keys are not', ({ schema }) => {
+  const type = { type: 'object', properties: { card: { type: 'string' } } } as const;
+  const { validate, jsonSchema: shown } = compileSchema(jsonSchema({ ...type, ...schema } as unknown as JsonObject));
+  expect(validate({ card: 'c', address: 'a' })).toMatchObject({ ok: true });
+  expect(validate({ card: 'c', address: 1 })).toMatchObject({ ok: false });
+  expect(validate({ card: 'c', other: 1 })).toMatchObject({ ok: false, issues: [{ path: 'other' }] });
+  expect(shown).not.toHaveProperty('additionalProperties');
+});
+
 test('a constant that looks like a reference is a constant', () => {
   expect(
     compileSchema(jsonSchema({ const: { $ref: 'http://example.com' } })).validate({ $ref: 'http://example.com' }),

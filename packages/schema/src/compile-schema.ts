@@ -9,6 +9,7 @@ import {
 } from '@holdfast/core';
 import { toJsonSchema } from '@valibot/to-json-schema';
 import type { GenericSchema } from 'valibot';
+import { cutIssues, maxIssues, validateBounded } from './bounded-issues.ts';
 import { closeObjects } from './close-objects.ts';
 import type { CompiledSchema, SchemaIssue } from './compiled.ts';
 import { compileJsonSchema } from './json.ts';
@@ -64,9 +65,13 @@ function compile(schema: Schema, unspoken: Compiling['unspoken']): CompiledSchem
   if ('type' in schema && schema.type === 'json-schema' && 'schema' in schema) return compileJsonSchema(schema);
   if (!('~standard' in schema)) throw noSchema();
   const raw = readJsonSchema(schema, unspoken);
-  const { validate, vendor } = schema['~standard'];
+  const { validate: validateAll, vendor } = schema['~standard'];
+  const isValibot = vendor === 'valibot' && '~run' in schema;
+  const validate = isValibot ? validateBounded(schema as unknown as GenericSchema) : validateAll;
   const findUndeclared = createUndeclaredCheck(raw, vendor === 'valibot' ? { dropped: droppedByValibot } : {});
   const namesInherited = mentionsInherited(raw);
+  // Filled in as it is, it would be frozen with the input.
+  const lendsDefaults = hasObjectDefault(raw);
   return {
     jsonSchema: deepFreeze(closeObjects(raw)),
     validate(value) {
@@ -78,9 +83,9 @@ function compile(schema: Schema, unspoken: Compiling['unspoken']): CompiledSchem
       const undeclared = findUndeclared(value);
       if (result.issues === undefined) {
         if (undeclared.length > 0) return { ok: false, issues: undeclared };
-        return { ok: true, value: namesInherited ? withPrototypes(result.value) : result.value };
+        return { ok: true, value: namesInherited || lendsDefaults ? withPrototypes(result.value) : result.value };
       }
-      return { ok: false, issues: [...undeclared, ...result.issues.map(toIssue)] };
+      return { ok: false, issues: cutIssues([...undeclared, ...result.issues.slice(0, maxIssues).map(toIssue)]) };
     },
   };
 }
@@ -109,7 +114,13 @@ function withoutPrototypes(value: unknown): unknown {
   return copy;
 }
 
-/** Gives what a schema let through as it was its prototype back; what it made itself stays as it is. */
+function hasObjectDefault(node: unknown): boolean {
+  if (typeof node !== 'object' || node === null) return false;
+  if (isPlainObject(node) && typeof node['default'] === 'object' && node['default'] !== null) return true;
+  return Object.values(node).some(hasObjectDefault);
+}
+
+/** A copy of what a schema let through, with the prototypes that it had; what the schema made itself stays as it is. */
 function withPrototypes(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withPrototypes);
   if (!isPlainObject(value)) return value;
@@ -129,9 +140,19 @@ function readJsonSchema(schema: StandardSchema, unspoken: Compiling['unspoken'])
     // Plain JSON by the specification of Standard JSON Schema.
     if (isPlainObject(made)) return made as JsonObject;
   }
+  const { vendor } = standard;
+  if (vendor === 'zod') {
+    // Its classic schemas do since 4.2, those of `zod/mini` do not.
+    throw new HoldfastError(
+      'schema.unsupported',
+      'A schema of `zod/mini` gives no JSON Schema by itself, which a model needs: import `z` from `zod` (4.2 or later), or pass `jsonSchema(z.toJSONSchema(schema))`.',
+      { data: { vendor, reason: 'zod_mini' } },
+    );
+  }
   throw new HoldfastError(
     'schema.unsupported',
-    `A schema of \`${standard.vendor}\` gives no JSON Schema, which a model needs; use a library that implements Standard JSON Schema, or \`jsonSchema\`.`,
+    `A schema of \`${vendor}\` gives no JSON Schema, which a model needs; use a library that implements Standard JSON Schema, or \`jsonSchema\`.`,
+    { data: { vendor } },
   );
 }
 

@@ -8,6 +8,7 @@ import {
   type JsonSchemaDefinition,
 } from '@holdfast/core';
 import { createBoundedCheck } from './bounded-check.ts';
+import { cutIssues } from './bounded-issues.ts';
 import { closeObjects } from './close-objects.ts';
 import type { CompiledSchema, SchemaIssue } from './compiled.ts';
 import { hasLongList, literals, maps, withoutUniqueItems } from './equal-items.ts';
@@ -48,7 +49,10 @@ export function compileJsonSchema<Output = unknown>({ schema }: JsonSchemaDefini
         // The schema's author says what it describes; the validator has just agreed.
         return { ok: true, value: filled as Output };
       }
-      return { ok: false, issues: cut(undeclared.concat(errors.map(toIssue).filter(({ message }) => message !== ''))) };
+      return {
+        ok: false,
+        issues: cutIssues(undeclared.concat(errors.map(toIssue).filter(({ message }) => message !== ''))),
+      };
     },
   };
 }
@@ -132,15 +136,6 @@ function fillDefaults(schema: JsonObject, value: unknown): unknown {
     else if (node['default'] !== undefined) filled[key] = node['default'];
   }
   return filled;
-}
-
-/** Whoever has to correct a value reads no more of them, and a log need not hold more. */
-const maxIssues = 50;
-
-function cut(issues: readonly SchemaIssue[]): readonly SchemaIssue[] {
-  if (issues.length <= maxIssues) return issues;
-  const rest = issues.length - maxIssues + 1;
-  return [...issues.slice(0, maxIssues - 1), { path: '', message: `${rest} more issues.` }];
 }
 
 function toIssue({

@@ -1,4 +1,5 @@
 import { isPlainObject } from '@holdfast/core';
+import { maxIssues } from './bounded-issues.ts';
 import type { SchemaIssue } from './compiled.ts';
 import { hasEqualItems } from './equal-items.ts';
 
@@ -33,9 +34,9 @@ interface Shape {
 /**
  * Makes a function that lists keys which no branch of a JSON Schema declares. An object schema is closed unless it says
  * `additionalProperties` (or `unevaluatedProperties`) other than false; under `allOf`, `anyOf`, `oneOf` and `$ref` a key is
- * declared if any branch declares it. Also lists required keys that are only inherited, which many validators accept, and on demand
+ * declared if any branch declares it, and so it is under `if`, `then`, `else` and `dependentSchemas`. Also lists required keys that are only inherited, which many validators accept, and on demand
  * lists with equal items where any branch says `uniqueItems`. `dropped` are keys that the validator leaves out wherever any key may
- * stand, without a word: they are refused there.
+ * stand, without a word: they are refused there. Stops at `maxIssues`.
  */
 export function createUndeclaredCheck(
   root: Node,
@@ -45,7 +46,7 @@ export function createUndeclaredCheck(
   let comparesItems = false;
 
   const walk = (value: unknown, place: Place, path: string, issues: SchemaIssue[]): void => {
-    if (typeof value !== 'object' || value === null || place.nodes.length === 0) return;
+    if (typeof value !== 'object' || value === null || place.nodes.length === 0 || issues.length >= maxIssues) return;
     place.shape ??= readShape(place.nodes, root);
     const { shape } = place;
     if (Array.isArray(value)) {
@@ -167,6 +168,12 @@ function collectBranches(node: Node, root: Node, branches: Set<Node>): void {
   for (const keyword of ['if', 'then', 'else']) {
     const branch = node[keyword];
     if (isPlainObject(branch)) collectBranches(branch, root, branches);
+  }
+  // `dependencies` is what both were before; a list there names keys that another one requires.
+  for (const keyword of ['dependentSchemas', 'dependencies']) {
+    const dependent = node[keyword];
+    if (!isPlainObject(dependent)) continue;
+    for (const branch of Object.values(dependent).filter(isPlainObject)) collectBranches(branch, root, branches);
   }
   if (typeof node['$ref'] === 'string') {
     const target = resolvePointer(root, node['$ref']);

@@ -1,10 +1,11 @@
-import type {
-  ApprovalAnswer,
-  EffectCheck,
-  Json,
-  PolicyDecision,
-  ToolCallEndEvent,
-  ToolCallLateEvent,
+import {
+  type ApprovalAnswer,
+  type EffectCheck,
+  type Json,
+  type PolicyDecision,
+  readOutcome,
+  type ToolCallEndEvent,
+  type ToolCallLateEvent,
 } from '@holdfast/core';
 import { type CallTrail, readTrails, type Trails } from './call-trails.ts';
 import type { LogRecord } from './log.ts';
@@ -51,7 +52,7 @@ export interface CallUse {
   };
   /** Written before a tool touched the world. */
   readonly start?: { readonly seq: number; readonly atMs: number; readonly input: Json };
-  /** The end event as it was recorded. */
+  /** The end event as it was recorded, with the texts of its outcome. */
   readonly end?: ToolCallEndEvent & { readonly seq: number; readonly atMs: number };
   /** What an abandoned tool came to after the end. */
   readonly late?: ToolCallLateEvent & { readonly seq: number };
@@ -99,7 +100,7 @@ function toUse(trail: CallTrail, trails: Trails, depth: number): CallUse {
     approvals,
     ...(resolution === undefined ? {} : { resolution }),
     ...(start === undefined ? {} : { start }),
-    ...(end === undefined ? {} : { end }),
+    ...(end === undefined ? {} : { end: { ...end, outcome: readOutcome(end.outcome) } }),
     ...(late === undefined ? {} : { late }),
     problems,
     nested: depth < maxDepth ? trails.nestedIn(trail).map((nested) => toUse(nested, trails, depth + 1)) : [],

@@ -1,5 +1,6 @@
 import { type Clock, describeThrown, HoldfastError, type SessionEvent, type Slice, systemClock } from '@holdfast/core';
 import { checkEntry, checkRetention } from './check-entry.ts';
+import { checkSessionOptions } from './check-session-options.ts';
 import { CloseListeners } from './close-listeners.ts';
 import {
   abandonStore,
@@ -27,7 +28,9 @@ import { SliceTable } from './slice-table.ts';
 import { StagedTransaction } from './transaction.ts';
 
 /** Makes a session; the log's first record is its `session-start`. */
-export function createSession({ slices = [], ...options }: SessionOptions = {}): Session {
+export function createSession(given: SessionOptions = {}): Session {
+  checkSessionOptions(given);
+  const { slices = [], ...options } = given;
   const table = new SliceTable();
   for (const slice of slices) table.register(slice);
   return startSession(table, options);

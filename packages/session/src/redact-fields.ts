@@ -37,6 +37,7 @@ const pending = {
   toolDigest: true,
   expiresAtMs: true,
 } as const;
+const omitted = { length: true, digest: 'digest' } as const;
 const changed = [{ slice: true, op: true }] as const;
 const changes = {
   nested: true,
@@ -99,7 +100,7 @@ export const ownFields: ReadonlyMap<string, OwnFields> = new Map<string, OwnFiel
       run: true,
       turn: true,
       text: 'text',
-      calls: [{ id: true, name: 'name', arguments: 'json' }],
+      calls: [{ id: true, name: 'name', arguments: 'json', omitted }],
       reason: true,
       usage,
     },
@@ -123,6 +124,7 @@ export const ownFields: ReadonlyMap<string, OwnFields> = new Map<string, OwnFiel
       ...call,
       ...changes,
       rawArguments: 'json',
+      omitted,
       input: 'json',
       decisions,
       approval: { type: true, by: true },
@@ -135,6 +137,8 @@ export const ownFields: ReadonlyMap<string, OwnFields> = new Map<string, OwnFiel
         value: 'json',
         rendered: 'text',
         text: 'text',
+        excluded: true,
+        maxResultChars: true,
         attempts: true,
       },
       writes: [{ resource: true, key: 'text', change: true }],

@@ -142,6 +142,8 @@ test.each<[string, unknown]>([
   ['import.invalid', { format: 1, slices: [{ ...good, state: [nested] }] }],
   ['import.invalid', { format: 1, slices: [{ ...good, state: [() => 1] }] }],
   ['import.invalid', JSON.parse('{"format":1,"slices":[],"__proto__":{"polluted":true}}')],
+  ['import.invalid', { format: 1, sessionId: 5, slices: [] }],
+  ['import.invalid', { format: 1, seq: 'x', slices: [] }],
   ['slice.unknown', { format: 1, slices: [{ ...good, id: 'elsewhere', events: ['happened'] }] }],
   ['slice.conflict', { format: 1, slices: [{ ...good, kind: 'keyed' }] }],
   ['slice.conflict', { format: 1, slices: [{ ...good, retention: 'log' }] }],

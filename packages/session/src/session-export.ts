@@ -9,7 +9,7 @@ import {
   toDeclaration,
 } from './slice-declaration.ts';
 import { checkItem, initialState, isInitial, type SliceState, toList, toMap } from './slice-state.ts';
-import type { SliceTable } from './slice-table.ts';
+import { grantsId, type SliceTable } from './slice-table.ts';
 
 /** A slice with its state: a value, the items of a list, or the `[key, item]` pairs of a keyed slice. */
 export type ExportedSlice = SliceDeclaration & { readonly state: Json };
@@ -51,14 +51,20 @@ export function readExport(
   if (!isPlainObject(value) || value['format'] !== 1 || !Array.isArray(value['slices'])) {
     throw invalid('it has no `format` 1 and `slices`');
   }
+  const { sessionId = '', seq = 0 } = value;
+  if (typeof sessionId !== 'string' || !Number.isSafeInteger(seq)) {
+    throw invalid('its `sessionId` is no text, or its `seq` no whole number');
+  }
   const states = new Map<string, ReadState>();
   for (const json of value['slices']) {
     const read = readSlice(json, table);
+    // Given for the session that they were given in. Its export tells of them.
+    if (read.slice.id === grantsId) continue;
     if (states.has(read.slice.id)) throw invalid(`it has the slice \`${read.slice.id}\` twice`);
     states.set(read.slice.id, read);
   }
   for (const slice of table.slices) {
-    if (!states.has(slice.id)) states.set(slice.id, { slice, state: initialState(slice) });
+    if (!states.has(slice.id) && slice.id !== grantsId) states.set(slice.id, { slice, state: initialState(slice) });
   }
   return {
     slices: [...states.values()].map(({ slice, state }) => toExportedSlice(slice, state)),

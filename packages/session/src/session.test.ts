@@ -13,7 +13,7 @@ import {
 } from '@holdfast/core';
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
-import { createSession, memoryStore, type SessionOptions } from './index.ts';
+import { createSession, type LogEntry, memoryStore, replay, type SessionOptions } from './index.ts';
 
 const clock: Clock = { now: () => 1_000, after: () => () => undefined };
 
@@ -349,4 +349,26 @@ test('a session whose first record cannot be written lets go of its store', () =
   };
   expect(() => createSession({ store })).toThrow('ENOSPC');
   expect(closed).toBe(1);
+});
+
+test('what a subscriber does to a record changes neither the log nor what is replayed from it', () => {
+  const store = memoryStore();
+  const session = createSession({ slices: [notes], store });
+  session.subscribe((record) => {
+    for (const key of ['events', 'changes']) {
+      const list: unknown = record[key];
+      if (Array.isArray(list)) expect(() => list.splice(0)).toThrow(TypeError);
+    }
+    expect(() => Object.assign(record, { events: [] })).toThrow(TypeError);
+  });
+  session.dispatch({ type: 'note-added', payload: { text: 'a' } });
+  const transaction = session.begin();
+  transaction.dispatch({ type: 'note-added', payload: { text: 'b' } });
+  transaction.commit({ type: 'event', events: transaction.events } as unknown as LogEntry);
+  expect(
+    replay(store.records, { slices: [notes] })
+      .read(notes)
+      .toArray(),
+  ).toEqual(session.read(notes).toArray());
+  expect(session.read(notes).size).toBe(2);
 });

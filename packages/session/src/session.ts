@@ -75,7 +75,7 @@ export interface Session extends SessionReader {
   /** Resolves when all that was recorded survives a loss of power; `undefined` when the store does not promise that. */
   sync(): Promise<void> | undefined;
   snapshot(): SessionSnapshot;
-  /** Puts `state` slices back; `log` slices keep what happened. @throws HoldfastError `snapshot.foreign`, `slice.unknown`. */
+  /** Puts `state` slices back, but for grants that were withdrawn since; `log` slices keep what happened. @throws HoldfastError `snapshot.foreign`, `slice.unknown`. */
   restore(snapshot: SessionSnapshot): void;
   /** Puts `state` slices back to their initial values; `log` slices keep what happened. */
   reset(): void;
@@ -85,7 +85,7 @@ export interface Session extends SessionReader {
   export(): SessionExport;
   /**
    * Replaces the state of every slice by what `export` gave, through the slices' schemas; a slice that is not in it goes back to
-   * its initial value. `data` may come from anywhere: all of it is checked before anything changes.
+   * its initial value, and grants stay those of this session. `data` may come from anywhere: all of it is checked before anything changes.
    *
    * @throws HoldfastError `import.invalid`, `slice.unknown` (it needs reducers that are not here), `slice.conflict`, `slice.value.invalid`.
    */

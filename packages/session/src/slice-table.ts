@@ -1,11 +1,15 @@
 import { copyJson, HoldfastError, ReadOnlyMap, type Slice } from '@holdfast/core';
+import { PersistentMap } from './persistent-map.ts';
 import { isSameShape, sliceConflict, toDeclaration } from './slice-declaration.ts';
-import { checkState, handOut, initialState, type SliceState } from './slice-state.ts';
+import { checkState, handOut, initialState, type SliceState, toMap } from './slice-state.ts';
 
 interface Cell {
   slice: Slice;
   state: SliceState;
 }
+
+/** Of the executor. What a person has granted holds for the session that they saw, until they withdraw it. */
+export const grantsId = 'holdfast/grants';
 
 /** The slices that a session knows and their committed states. What a log makes of them is not its business. */
 export class SliceTable {
@@ -99,10 +103,15 @@ export class SliceTable {
     return new ReadOnlyMap([...this.copyStates()].map(([id, state]) => [id, handOut(state)]));
   }
 
-  /** Puts `state` slices back to `states`, those that are not in it to their beginning; `log` slices keep what happened. */
+  /**
+   * Puts `state` slices back to `states`, those that are not in it to their beginning; `log` slices keep what happened. A grant that was
+   * withdrawn meanwhile stays so.
+   */
   restore(states: ReadonlyMap<string, SliceState>): void {
     for (const [id, cell] of this.#cells) {
-      if (cell.slice.retention === 'state') cell.state = states.get(id) ?? initialState(cell.slice);
+      if (cell.slice.retention !== 'state') continue;
+      const state = states.get(id) ?? initialState(cell.slice);
+      cell.state = id === grantsId ? inBoth(state, cell.state) : state;
     }
   }
 
@@ -113,4 +122,9 @@ export class SliceTable {
     for (const id of this.#unchecked) forked.#unchecked.add(id);
     return forked;
   }
+}
+
+function inBoth(before: SliceState, now: SliceState): SliceState {
+  if (!(before instanceof PersistentMap && now instanceof PersistentMap)) return before;
+  return toMap([...before].filter(([key, item]) => now.get(key) === item));
 }

@@ -413,3 +413,32 @@ test('slice.operation.invalid: a change that its slice cannot take', () => {
     expect.objectContaining({ code: 'slice.operation.invalid' }),
   );
 });
+
+test('what a call changes in many slices is found at once, and counts or is dropped as a whole', () => {
+  let looks = 0;
+  const many = Array.from({ length: 400 }, (_, index): Slice<number> => {
+    const slice = defineSlice<number>({ id: `many-${index}`, kind: 'value', initial: 0, reducers: {} });
+    return Object.freeze({
+      ...slice,
+      get id() {
+        looks += 1;
+        return slice.id;
+      },
+    });
+  });
+  const session = createSession();
+  const change = (value: number): SessionTransaction => {
+    const transaction = session.begin();
+    for (const slice of many) transaction.apply(slice, [replace(value)]);
+    for (const slice of many) transaction.apply(slice, [replace(transaction.read(slice) + 1)]);
+    return transaction;
+  };
+  change(5).discard();
+  const transaction = change(1);
+  looks = 0;
+  for (const slice of many) transaction.read(slice);
+  // One for each slice before it would be 80,000.
+  expect(looks).toBeLessThan(10_000);
+  transaction.commit({ type: 'event', events: [], changes: [...transaction.changes] });
+  expect(new Set(many.map((slice) => session.read(slice)))).toEqual(new Set([2]));
+});
