@@ -3,9 +3,10 @@ import type { NodeKind, NodeTrace, PlanEvent, PlanTrace } from '@holdfast/orches
 import { formatCount, formatDuration, type LineStyle, paintState } from './call-line.ts';
 import { createChangeCollector, formatChanges } from './changes.ts';
 import { describeMissing, missingCode } from './environment-consent.ts';
+import { quoteText } from './foreign-text.ts';
 import { describeReason } from './node-line.ts';
 import { describeKinds } from './plan-frame.ts';
-import { toPrintable, toPrintableBlock, wrapBlock } from './terminal-text.ts';
+import { toPrintable, wrapBlock } from './terminal-text.ts';
 
 export interface Told {
   /** Why nobody could be asked. */
@@ -83,7 +84,7 @@ function describeOutput({ output, plan }: PlanTrace, { colors, columns }: LineSt
   const shown = left <= 0 ? text : `${text.slice(0, maxOutputCharacters).toWellFormed()}…`;
   return [
     colors.bold(`Result of ${plan.final_output_node}`),
-    ...wrapBlock(toPrintableBlock(shown.trimEnd()), columns - 1),
+    ...quoteText(shown.trimEnd(), { columns }),
     ...(left <= 0 ? [] : [colors.dim(`${formatCount(left, 'more character')}; \`holdfast trace --json\` has them`)]),
     '',
   ];
@@ -128,7 +129,7 @@ function describeFailures({ nodes }: PlanTrace, { colors, columns }: LineStyle):
     colors.bold('What did not succeed:'),
     ...failed.slice(0, maxFailures).flatMap((node) => {
       const line = `  ${paintState(node.kind, colors)(node.kind)}  ${colors.bold(toPrintable(String(node.node)))}  ${toPrintable(node.tool)}`;
-      return [line, ...wrapBlock(`    ${describeReason(node)}`, columns - 1)];
+      return [line, ...quoteText(describeReason(node), { columns, indent: 4 })];
     }),
     ...(more > 0 ? [`  … and ${more} more`] : []),
     ...(skipped > 0
