@@ -4,6 +4,7 @@ import {
   addApprovalOptions,
   addIsolationOption,
   addLimitOptions,
+  addQuietOption,
   type GoingFlags,
   readApproval,
   readLimits,
@@ -90,7 +91,7 @@ export function addApprovalCommands(program: Command, host: Host, end: (code: Ex
     'go on although plugins, packs or lists of tools are not what the run was begun with',
   );
   addIsolationOption(resume, 'that of the run');
-  addLimitOptions(addApprovalOptions(resume))
+  addLimitOptions(addApprovalOptions(addQuietOption(resume)))
     .addHelpText('after', resumeHelp)
     .action(
       async (
@@ -99,7 +100,7 @@ export function addApprovalCommands(program: Command, host: Host, end: (code: Ex
       ) => {
         const given = { id, workspace, json: json === true, tools, isolation, model, allow, environment: env };
         const { config, trust, acceptConfig = false } = flags;
-        const configured = { ...given, config, trust, acceptConfig };
+        const configured = { ...given, config, trust, acceptConfig, quiet: flags.quiet === true };
         const { resumeSession } = await import('./resume-command.ts');
         end(await resumeSession({ ...configured, ...readLimits(flags), approval: readApproval(flags) }, host));
       },

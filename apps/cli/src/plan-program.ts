@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   addApprovalOptions,
   addIsolationOption,
+  addQuietOption,
   addRedactOption,
   type GoingFlags,
   readApproval,
@@ -145,7 +146,7 @@ function addPlace(command: Command): Command {
 }
 
 function addRunOptions(command: Command, timeout: string): Command {
-  return addRedactOption(addApprovalOptions(command))
+  return addRedactOption(addApprovalOptions(addQuietOption(command)))
     .option('--concurrency <n>', 'run at most this many nodes at once (default: 10)', readCount)
     .option('--max-calls <n>', 'end it when it asks for one more call than this, nested calls included', readCount)
     .option('--timeout <seconds>', timeout, readSeconds)
@@ -163,10 +164,10 @@ function readDigest(text: string): string {
 
 /** A plan that is only shown asks nobody and is not held to a digest: what is about that would count for nothing. */
 function refuseUnrun({ redact, ...flags }: MakeFlags): void {
-  const { yes, unattended, suspend, approvalTimeout, env, concurrency, maxCalls, digest } = flags;
+  const { yes, unattended, suspend, approvalTimeout, env, concurrency, maxCalls, digest, quiet } = flags;
   const noRedact = redact === false ? true : undefined;
   const asking = { yes, unattended, suspend, approvalTimeout };
-  const given = Object.entries({ ...asking, env, concurrency, maxCalls, digest, noRedact });
+  const given = Object.entries({ ...asking, env, concurrency, maxCalls, digest, quiet, noRedact });
   const [name] = given.find(([, value]) => value !== undefined) ?? [];
   if (name === undefined) return;
   const flag = name.replaceAll(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`);
@@ -207,6 +208,7 @@ function toRunOptions(flags: RunFlags): PlanRunOptions {
     environment: flags.env ?? [],
     concurrency: flags.concurrency,
     json: flags.json === true,
+    quiet: flags.quiet === true,
     redact: flags.redact !== false,
   };
 }

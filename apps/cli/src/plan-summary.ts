@@ -79,7 +79,7 @@ const maxOutputCharacters = 10_000;
 /** The result of the final node, as text where it is one. */
 function describeOutput({ output, plan }: PlanTrace, { colors, columns }: LineStyle): readonly string[] {
   if (output === undefined) return [];
-  const text = toText(output);
+  const text = toOutputText(output);
   const left = text.length - maxOutputCharacters;
   const shown = left <= 0 ? text : `${text.slice(0, maxOutputCharacters).toWellFormed()}…`;
   return [
@@ -90,7 +90,8 @@ function describeOutput({ output, plan }: PlanTrace, { colors, columns }: LineSt
   ];
 }
 
-function toText(output: Json): string {
+/** A result as text: as it is where it is one, anything else as JSON. */
+export function toOutputText(output: Json = ''): string {
   return typeof output === 'string' ? output : JSON.stringify(output, undefined, 2);
 }
 

@@ -4,6 +4,7 @@ import {
   addApprovalOptions,
   addIsolationOption,
   addLimitOptions,
+  addQuietOption,
   addRedactOption,
   type GoingFlags,
   readApproval,
@@ -119,7 +120,7 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
     .option('--json', 'one JSON event a line on stdout, and nothing else there');
   addIsolationOption(addTrustOption(addConfigOptions(run)), 'subprocess');
   addLimitOptions(
-    addRedactOption(addApprovalOptions(run)).option(
+    addRedactOption(addApprovalOptions(addQuietOption(run))).option(
       '--order <tools>',
       'a,b,c: b runs only after a has succeeded, c only after b; may be repeated',
       collectNames,
@@ -143,6 +144,7 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
             workspace: flags.workspace,
             model: flags.model,
             json: flags.json === true,
+            quiet: flags.quiet === true,
             approval: readApproval(flags) ?? 'ask',
             allow: flags.allow ?? [],
             environment: flags.env ?? [],

@@ -29,6 +29,8 @@ export interface ResumeOptions extends RunLimits {
   readonly id: string | undefined;
   readonly workspace: string;
   readonly json: boolean;
+  /** Only the answer goes to stdout. */
+  readonly quiet?: boolean;
   readonly config?: ConfigFlag;
   /** Says yes to code that is found. */
   readonly trust?: boolean | undefined;
@@ -51,6 +53,8 @@ export interface ResumeOptions extends RunLimits {
  * `pack.*`, what model and prompt throw, and as `resumePlan`.
  */
 export async function resumeSession(options: ResumeOptions, host: Host): Promise<ExitCode> {
+  const { json, quiet = false } = options;
+  const silent = json || quiet;
   const workspace = await openWorkspace(options.workspace, host.directory);
   const log = await findLog(workspace, options.id);
   let opened: OpenedTerms | undefined;
@@ -75,10 +79,10 @@ export async function resumeSession(options: ResumeOptions, host: Host): Promise
       const remaining = remainingTerms(terms, readUse(session.records(run), run));
       const print = (description: string): void => {
         const line = describeStyle(host).colors.dim(`${description}${describeApproval(terms)}`);
-        if (!options.json) host.stdout.write(`${line}\n`);
+        if (!silent) host.stdout.write(`${line}\n`);
       };
       const work = { type: 'resume', run } as const;
-      const conduct = { terms: remaining, session, work, json: options.json, stdinTaken: false };
+      const conduct = { terms: remaining, session, work, json, quiet, stdinTaken: false };
       if (kind === 'plan') {
         const setup = await setUpPlan(equipment, terms, workspace, host);
         print(`plan ${digest.slice(0, 16)} · ${setup.description}`);
@@ -88,7 +92,7 @@ export async function resumeSession(options: ResumeOptions, host: Host): Promise
       print(setup.description);
       return await conductRun({ ...conduct, setup }, host);
     } finally {
-      await closeSession(session, { workspace, json: options.json }, host);
+      await closeSession(session, { workspace, silent }, host);
     }
   } finally {
     await opened?.equipment.close();
@@ -190,7 +194,7 @@ async function openTerms(
     {
       workspace,
       host: options.config === undefined ? { ...host, directory: given.directory } : host,
-      found: { ...found, taken: { stdin: false, stdout: options.json } },
+      found: { ...found, taken: { stdin: false, stdout: options.json || options.quiet === true } },
     },
   );
   const settings = withIsolation(read, terms.isolation ?? defaultIsolation, options.isolation !== undefined);

@@ -34,6 +34,11 @@ export function createJsonView(write: (text: string) => void, { stacks }: { read
   };
 }
 
+/** Nothing of the run: its end is all that is wanted. */
+export function createSilentView(): Pick<RunView, 'pauseFor' | 'close'> & { show(event: unknown): void } {
+  return { show: () => undefined, pauseFor: (question) => question(), close: () => undefined };
+}
+
 /** What a tool threw, without where. */
 export function withoutStack(event: RunEvent): RunEvent {
   if (event.type === 'child-event') return { ...event, event: withoutStack(event.event) };
