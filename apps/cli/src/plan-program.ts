@@ -57,7 +57,7 @@ interface TraceFlags {
 export function addPlanCommands(program: Command, host: Host, end: (code: ExitCode) => void): void {
   const plan = program
     .command('plan')
-    .description('have a plan of tool calls written for a request; `plan run` runs one, `plan check` checks one')
+    .description('compile a request into a plan; `plan run` runs one, `plan check` checks one')
     .usage(
       '[options] <request>\n       holdfast plan run [options] <file>\n       holdfast plan check [options] <file>',
     )
@@ -86,7 +86,7 @@ export function addPlanCommands(program: Command, host: Host, end: (code: ExitCo
 
   const runOne = plan
     .command('run')
-    .description('run the plan of a file')
+    .description('run a plan')
     .argument('<file>', 'a plan as JSON; - reads it from standard input')
     .option('--json', 'one JSON event a line on stdout, and nothing else there');
   addRunOptions(addPlace(runOne), 'end it after this time')
@@ -99,7 +99,7 @@ export function addPlanCommands(program: Command, host: Host, end: (code: ExitCo
 
   const check = plan
     .command('check')
-    .description('say everything that is wrong with the plan of a file, without running it')
+    .description('check a plan without running it')
     .argument('<file>', 'a plan as JSON; - reads it from standard input')
     .option('--json', 'as JSON');
   addPlace(check)
@@ -112,7 +112,7 @@ export function addPlanCommands(program: Command, host: Host, end: (code: ExitCo
 
   program
     .command('trace')
-    .description('print what became of a plan: each node, its call, how it ended and why')
+    .description('print the trace of a plan: each node, its call, how it ended and why')
     .argument('[id]', 'id of the session (default: the newest that has run a plan)')
     .option('--plan <n>', 'which plan of the session, counted from 1 (default: the last)', readCount)
     .option('--workspace <dir>', 'folder that the session worked in', '.')

@@ -109,6 +109,33 @@ test.each([
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
 });
 
+const groups = {
+  'Runs and plans:': ['run', 'plan', 'trace'],
+  'Waiting and interrupted runs:': ['pending', 'approve', 'deny', 'resume', 'resolve', 'grants'],
+  'Logs:': ['show', 'why', 'replay', 'verify'],
+  'Tools:': ['new', 'try', 'check', 'lock', 'list'],
+  'Configuration and plugins:': ['explain', 'config', 'plugins', 'trust'],
+  'Policies and prompts:': ['pack', 'policy', 'overrides'],
+  'Models and this program:': ['model', 'serve', 'doctor', 'completion', 'help'],
+};
+
+test('help lists the commands by group, with what each does', async () => {
+  const { stdout } = await run(['--help']);
+  const parts = stdout.split(/\n(?=[A-Z][\w ]*:\n)/).slice(2, -2);
+  const listed = parts.map((part) => {
+    const [heading = '', ...lines] = part.split('\n');
+    return [heading, lines.flatMap((line) => /^ {2}(\w+)/.exec(line)?.[1] ?? [])];
+  });
+  expect(Object.fromEntries(listed)).toEqual(groups);
+  for (const said of [
+    /resume .* {2}resume a suspended or interrupted run$/m,
+    /approve .* {2}approve a pending call$/m,
+    /deny .* {2}reject a pending call$/m,
+    /plan .* {2}compile a request into a plan;/m,
+  ])
+    expect(stdout).toMatch(said);
+});
+
 test('help says how the program is called where it is not installed', async () => {
   const { host, stdout } = createTestHost();
   await runProgram(['--help'], { ...host, command: 'npm run holdfast --' }, '1.2.3');
