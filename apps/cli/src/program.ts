@@ -30,6 +30,7 @@ import { addServeCommand } from './serve-program.ts';
 import { toPrintableBlock } from './terminal-text.ts';
 import { addTrustCommand } from './trust-program.ts';
 import { addTryCommand } from './try-program.ts';
+import { findUnquoted } from './unquoted-request.ts';
 
 interface RunFlags extends GoingFlags, ConfigFlags {
   readonly tools?: string;
@@ -58,6 +59,8 @@ export async function runProgram(argv: readonly string[], host: Host, version: s
       const ended = await runPluginCommand({ name: word, words: argv.slice(1) }, host);
       if (ended !== undefined) return ended;
     }
+    const unquoted = findUnquoted(argv, program, host);
+    if (unquoted !== undefined) program.error(`error: ${unquoted}`);
     await program.parseAsync([...argv], { from: 'user' });
     return exitCode;
   } catch (thrown) {
