@@ -28,14 +28,14 @@ export function countWords({ text }: { readonly text: string }): object {
     .find((line) => line !== '');
   return {
     opening: (opening ?? '').slice(0, 60),
-    words: count(text, 'word', (segment) => segment.isWordLike === true),
-    sentences: count(text, 'sentence', ({ segment }) => /[\p{L}\p{N}]/u.test(segment)),
+    // As in `examples/plugins`: runs of letters, digits and what joins them.
+    words: text.match(/[\p{L}\p{N}\p{M}]+(?:['’_-][\p{L}\p{N}\p{M}]+)*/gu)?.length ?? 0,
+    sentences: countSentences(text),
     letters: text.match(/\p{L}/gu)?.length ?? 0,
   };
 }
 
-function count(text: string, granularity: 'word' | 'sentence', isOne: (segment: Intl.SegmentData) => boolean): number {
-  let found = 0;
-  for (const segment of new Intl.Segmenter('en', { granularity }).segment(text)) if (isOne(segment)) found += 1;
-  return found;
+function countSentences(text: string): number {
+  const segments = [...new Intl.Segmenter('en', { granularity: 'sentence' }).segment(text)];
+  return segments.filter(({ segment }) => /[\p{L}\p{N}]/u.test(segment)).length;
 }

@@ -7,9 +7,9 @@ import { createColors } from './colors.ts';
 import { type ExitCode, usageError } from './failure.ts';
 import { describeTerminal, type Host } from './host.ts';
 import { toJsonText } from './json-text.ts';
+import { findSession } from './known-workspaces.ts';
 import { describeIntegrity, formatSessionTitle, isDamaged, warnOfDamage } from './log-damage.ts';
 import { type MissingSlice, type Replayed, replayLog } from './replay-log.ts';
-import { findLog } from './session-logs.ts';
 import { fitColumns, measureColumns, padColumns, toPrintable, wrapBlock } from './terminal-text.ts';
 import { shortenPath } from './workspace.ts';
 
@@ -28,7 +28,7 @@ export interface ReplayOptions {
  * @throws HoldfastError `usage.session_unknown`, `usage.record_unknown`, `log.*`, `replay.*`.
  */
 export async function replaySession({ id, workspace, at, json }: ReplayOptions, host: Host): Promise<ExitCode> {
-  const log = await findLog(resolve(host.directory, workspace), id);
+  const log = await findSession(resolve(host.directory, workspace), id, host);
   const reading = readLog(log.path);
   const last = reading.records.length - 1;
   if (last < 0 && !isDamaged(reading)) {

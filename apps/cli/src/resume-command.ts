@@ -11,13 +11,13 @@ import { learnGranted, openEnvironment, toEnvironmentOptions } from './environme
 import { type Equipment, listSlices, openEquipment, reportProblems } from './equipment.ts';
 import { type ExitCode, usageError } from './failure.ts';
 import type { Host } from './host.ts';
+import { findSession } from './known-workspaces.ts';
 import { type FindSlices, openSession } from './open-session.ts';
 import { setUpPlan } from './plan-setup.ts';
 import { closeSession } from './run-command.ts';
 import { setUpRun } from './run-setup.ts';
 import { type ApprovalMode, type RunTerms, readTerms } from './run-terms.ts';
 import { readUse, remainingTerms } from './run-use.ts';
-import { findLog } from './session-logs.ts';
 import { type ConfigFlag, type RunLimits, readSettings, type Settings } from './settings.ts';
 import { findToolsFolder } from './toolset.ts';
 import { wasNamed } from './trust.ts';
@@ -55,8 +55,9 @@ export interface ResumeOptions extends RunLimits {
 export async function resumeSession(options: ResumeOptions, host: Host): Promise<ExitCode> {
   const { json, quiet = false } = options;
   const silent = json || quiet;
-  const workspace = await openWorkspace(options.workspace, host.directory);
-  const log = await findLog(workspace, options.id);
+  const named = await openWorkspace(options.workspace, host.directory);
+  const log = await findSession(named, options.id, host);
+  const { workspace } = log;
   let opened: OpenedTerms | undefined;
   const open = async (given: RunTerms): Promise<OpenedTerms> => {
     opened ??= await openTerms(given, options, { workspace, host });

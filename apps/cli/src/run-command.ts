@@ -8,6 +8,7 @@ import { learnGranted, openEnvironment, toEnvironmentOptions } from './environme
 import { type Equipment, openEquipment } from './equipment.ts';
 import type { ExitCode } from './failure.ts';
 import type { Host } from './host.ts';
+import { rememberWorkspace } from './known-workspaces.ts';
 import { openRedaction } from './redaction.ts';
 import { type RunSetup, setUpRun } from './run-setup.ts';
 import { type ApprovalMode, type RunTerms, toTermsRecord } from './run-terms.ts';
@@ -151,7 +152,9 @@ export async function beginSession(
 ): Promise<Session> {
   const path = await prepareLogPath(workspace, id);
   const redaction = redact ? await openRedaction(path, host) : {};
-  return createSession({ ...redaction, id, store: await host.openLog(path), clock: host.clock });
+  const store = await host.openLog(path);
+  await rememberWorkspace(workspace, host);
+  return createSession({ ...redaction, id, store, clock: host.clock });
 }
 
 /** Closes the session of a run, and says where its log is unless it is to be `silent`. */
