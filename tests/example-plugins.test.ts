@@ -9,13 +9,14 @@ import { expect, test } from 'vitest';
 
 const examples = fileURLToPath(new URL('../examples/', import.meta.url));
 const loaded = await loadTools(join(examples, 'plugins'), { strict: true, isolation: 'in-process' });
+const forPlans = await loadTools(join(examples, 'plan-tools'), { strict: true, isolation: 'in-process' });
 
 function open(files: Readonly<Record<string, string | Uint8Array>>): Filesystem {
   return memoryFilesystem(files).begin('call-1').view;
 }
 
-async function call(name: string, input: unknown, filesystem: Filesystem): Promise<unknown> {
-  const tool = loaded.tools.find((one: Tool) => one.name === name);
+async function call(name: string, input: unknown, filesystem: Filesystem, { tools } = loaded): Promise<unknown> {
+  const tool = tools.find((one: Tool) => one.name === name);
   if (tool?.inputSchema === undefined) throw new Error(`There is no \`${name}\`.`);
   const checked = compileSchema(tool.inputSchema).validate(input);
   if (!checked.ok) throw new Error(JSON.stringify(checked.issues));
@@ -126,6 +127,15 @@ test('count_words counts one file, or all with an ending', async () => {
     lines: 2,
   });
   await expect(call('count_words', { file: 'none.md' }, files)).rejects.toMatchObject({ code: 'file.missing' });
+});
+
+test.each([
+  { text: "Don't stop: `local-models.md`, node_modules and 3.5 of README.md\n" },
+  { text: readFileSync(join(examples, '..', 'README.md'), 'utf8') },
+])('what it counts as a word is what the tool of plans counts as one', async ({ text }) => {
+  const files = open({ 'a.md': text });
+  const { words } = Object(await call('count_words', { text }, files, forPlans));
+  expect(await call('count_words', { file: 'a.md' }, files)).toMatchObject({ words });
 });
 
 test('summarize_csv describes the orders of the sample project', async () => {

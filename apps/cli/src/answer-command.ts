@@ -9,9 +9,9 @@ import { type ExitCode, usageError } from './failure.ts';
 import { findOpenCall } from './find-open-call.ts';
 import type { Host } from './host.ts';
 import { toJsonText } from './json-text.ts';
+import { findSession } from './known-workspaces.ts';
 import { openSession } from './open-session.ts';
 import { openPreviews } from './preview-call.ts';
-import { findLog } from './session-logs.ts';
 import { type ShownCall, showBeforeApproval } from './show-before-approval.ts';
 import { fitColumns, toPrintable } from './terminal-text.ts';
 import { openWorkspace } from './workspace.ts';
@@ -37,8 +37,9 @@ export interface AnswerCommandOptions {
  */
 export async function answerCalls(options: AnswerCommandOptions, host: Host): Promise<ExitCode> {
   const { answer, by, json } = options;
-  const workspace = await openWorkspace(options.workspace, host.directory);
-  const log = await findLog(workspace, options.id);
+  const named = await openWorkspace(options.workspace, host.directory);
+  const log = await findSession(named, options.id, host);
+  const { workspace } = log;
   const session = await openSession(log, workspace, host);
   try {
     const questions = findQuestions(options, session, toCommand({ words: ['pending', log.id], workspace }, host));

@@ -4,6 +4,7 @@ import {
   addApprovalOptions,
   addIsolationOption,
   addLimitOptions,
+  addQuietOption,
   type GoingFlags,
   readApproval,
   readLimits,
@@ -44,7 +45,7 @@ interface ResolveFlags extends SessionFlags {
 export function addApprovalCommands(program: Command, host: Host, end: (code: ExitCode) => void): void {
   program
     .command('pending')
-    .description('list what waits: questions, runs that were interrupted, calls in doubt')
+    .description('list pending calls, interrupted runs and calls in doubt')
     .argument('[id]', 'id of the session (default: all that wait)')
     .option('--workspace <dir>', 'folder that the session works in', '.')
     .option('--json', 'as JSON')
@@ -56,7 +57,7 @@ export function addApprovalCommands(program: Command, host: Host, end: (code: Ex
 
   const approve = program
     .command('approve')
-    .description('let a call run that waits for an answer, when its run is resumed')
+    .description('approve a pending call')
     .option('--grant', 'let further calls of the same tool pass without asking, for this session');
   addAnswerOptions(approve)
     .addHelpText('after', approveHelp)
@@ -65,7 +66,7 @@ export function addApprovalCommands(program: Command, host: Host, end: (code: Ex
     });
   const deny = program
     .command('deny')
-    .description('say no to a call that waits for an answer')
+    .description('reject a pending call')
     .option('--reason <text>', 'why, for the model and the log');
   addAnswerOptions(deny)
     .addHelpText('after', denyHelp)
@@ -76,7 +77,7 @@ export function addApprovalCommands(program: Command, host: Host, end: (code: Ex
 
   const resume = program
     .command('resume')
-    .description('go on with a run that waits, or whose process ended')
+    .description('resume a suspended or interrupted run')
     .argument('[id]', 'id of the session (default: the newest)')
     .option('--workspace <dir>', 'folder that the session works in', '.')
     .option('--tools <dir>', 'folder of tool files (default: that of the run)')
@@ -90,7 +91,7 @@ export function addApprovalCommands(program: Command, host: Host, end: (code: Ex
     'go on although plugins, packs or lists of tools are not what the run was begun with',
   );
   addIsolationOption(resume, 'that of the run');
-  addLimitOptions(addApprovalOptions(resume))
+  addLimitOptions(addApprovalOptions(addQuietOption(resume)))
     .addHelpText('after', resumeHelp)
     .action(
       async (
@@ -99,7 +100,7 @@ export function addApprovalCommands(program: Command, host: Host, end: (code: Ex
       ) => {
         const given = { id, workspace, json: json === true, tools, isolation, model, allow, environment: env };
         const { config, trust, acceptConfig = false } = flags;
-        const configured = { ...given, config, trust, acceptConfig };
+        const configured = { ...given, config, trust, acceptConfig, quiet: flags.quiet === true };
         const { resumeSession } = await import('./resume-command.ts');
         end(await resumeSession({ ...configured, ...readLimits(flags), approval: readApproval(flags) }, host));
       },
@@ -107,7 +108,7 @@ export function addApprovalCommands(program: Command, host: Host, end: (code: Ex
 
   program
     .command('resolve')
-    .description('say whether a call took effect whose process ended under it')
+    .description('record whether an interrupted call took effect')
     .argument('<id>', 'id of the session')
     .argument('<call>', 'id of the call, or the beginning of one')
     .option('--done', 'it took effect')
@@ -127,7 +128,7 @@ export function addApprovalCommands(program: Command, host: Host, end: (code: Ex
 
   program
     .command('grants')
-    .description('list the tools that were granted for a session, or withdraw some')
+    .description('list or withdraw the tools granted for a session')
     .argument('[id]', 'id of the session (default: the newest)')
     .option('--withdraw <name>', 'ask again at the next call of this tool; may be repeated', collect)
     .option('--workspace <dir>', 'folder that the session works in', '.')

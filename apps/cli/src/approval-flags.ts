@@ -20,6 +20,7 @@ export interface GoingFlags {
   readonly timeout?: number;
   /** Of `run` and `plan`: `--no-redact`. */
   readonly redact?: boolean;
+  readonly quiet?: boolean;
 }
 
 /** How calls that need approval are answered: one way or none. */
@@ -35,6 +36,13 @@ export function addApprovalOptions(command: Command): Command {
     )
     .option('--allow <name>', 'let this dangerous tool run without asking; may be repeated', collect)
     .option('--env <name>', environmentText, collectVariables);
+}
+
+/** What is left out of stdout. */
+export function addQuietOption(command: Command): Command {
+  return command.addOption(
+    new Option('--quiet', 'only the answer on stdout; why there is none goes to stderr').conflicts('json'),
+  );
 }
 
 export function addRedactOption(command: Command): Command {

@@ -29,7 +29,7 @@ test.each([
   for (const columns of [20, 80]) {
     const { exitCode, stdout } = await run(['run', request], folder.path, { terminals: ['stdout'], columns });
     expect(exitCode).toBe(0);
-    expect(stdout.replaceAll(/\s+/g, ' ')).toContain(says);
+    expect(stdout.replaceAll(/[\s|]+/g, ' ')).toContain(says);
     expect(stdout).toContain('no calls');
   }
 });

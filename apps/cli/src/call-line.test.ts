@@ -60,7 +60,7 @@ test('a success is one line, anything else says why below', () => {
   const failed = callEnd('failed', { code: 'file.missing', message: 'There is no `a.txt`.', decisions: [allowed] });
   expect(formatCallEnd(failed, plain)).toEqual([
     '  failed    read_file     {"path":"a.txt"}  allow    3 ms',
-    '            There is no `a.txt`. (file.missing)',
+    '            | There is no `a.txt`. (file.missing)',
   ]);
   const { outcome } = callEnd('ok');
   const tried = callEnd('ok', { outcome: { ...outcome, attempts: 3 } });

@@ -1,6 +1,7 @@
 import type { PolicyDecision } from '@holdfast/core';
 import type { Colors } from './colors.ts';
-import { fitColumns, measureColumns, padColumns, toPrintable, wrapColumns } from './terminal-text.ts';
+import { quoteReason, quoteResult } from './foreign-text.ts';
+import { fitColumns, measureColumns, padColumns, toPrintable } from './terminal-text.ts';
 
 /** How lines are laid out and coloured. */
 export interface LineStyle {
@@ -100,11 +101,8 @@ export function formatCallEnd(event: EndedCall, style: LineStyle): readonly stri
     style,
   );
   if (outcome.kind === 'ok') return [line];
-  const reason = toPrintable(`${outcome.message}${outcome.code === undefined ? '' : ` (${outcome.code})`}`);
-  const free = style.columns === Number.POSITIVE_INFINITY;
-  const indent = style.columns < 40 ? 4 : 12;
-  const lines = free ? [reason] : wrapColumns(reason, style.columns - indent - 1, 3);
-  return [line, ...lines.map((text) => `${' '.repeat(indent)}${style.colors.dim(text)}`)];
+  const reason = `${outcome.message}${outcome.code === undefined ? '' : ` (${outcome.code})`}`;
+  return [line, ...quoteReason(reason, style)];
 }
 
 /** `3 attempts`, where a tool was run more than once. */
@@ -135,12 +133,7 @@ export function formatChildRun({ model, input, startedAtMs, end }: ChildRun, sty
     style,
   );
   const said = formatArguments(end?.error?.message ?? end?.text.trim() ?? '');
-  if (said === '') return [line];
-  const indent = style.columns < 40 ? 4 : 12;
-  return [
-    line,
-    `${' '.repeat(indent)}${style.colors.dim(`| ${fitColumns(said, Math.min(style.columns, 160) - indent - 3)}`)}`,
-  ];
+  return [line, ...quoteResult(said, style, 1)];
 }
 
 /**

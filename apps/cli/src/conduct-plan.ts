@@ -8,6 +8,7 @@ import {
   runPlan,
 } from '@holdfast/orchestrator';
 import type { Session } from '@holdfast/session';
+import { openAnswers } from './answer-output.ts';
 import type { LineStyle } from './call-line.ts';
 import { toCommand } from './command-words.ts';
 import { conductWork, createWorkBudget, describeStyle, type WorkTools } from './conduct-work.ts';
@@ -17,8 +18,9 @@ import { describeNextSteps } from './next-steps.ts';
 import { readViolations, reportViolations } from './plan-problems.ts';
 import { createPlanJsonView, createPlanLiveView, createPlanPlainView, type PlanRunView } from './plan-run-view.ts';
 import type { PlanSetup } from './plan-setup.ts';
-import { createPlanSummary } from './plan-summary.ts';
+import { createPlanSummary, toOutputText } from './plan-summary.ts';
 import type { RunTerms } from './run-terms.ts';
+import { createSilentView } from './run-view.ts';
 import { formatTraceTable } from './trace-view.ts';
 
 /** A plan that was checked, or one of the session's that is gone on with. */
@@ -32,6 +34,8 @@ export interface PlanConduct {
   readonly session: Session;
   readonly work: PlanWork;
   readonly json: boolean;
+  /** Only the result of the final node goes to stdout. Default false. */
+  readonly quiet?: boolean;
   /** Whether the plan or the request came from there, so that no answer can. */
   readonly stdinTaken: boolean;
 }
@@ -43,11 +47,12 @@ const maxTableRows = 30;
 
 /** Lets a plan run until it has ended or nobody answers a question of it, and shows it. */
 export async function conductPlan(conduct: PlanConduct, host: Host): Promise<ExitCode> {
-  const { setup, terms, session, work, json, stdinTaken } = conduct;
+  const { setup, terms, session, work, json, quiet = false, stdinTaken } = conduct;
   const { workspace, files, tools } = setup;
   const style = describeStyle(host);
-  const isLive = !json && describeTerminal(host.stdout, host.environment).live;
-  const view = openView(conduct, { isLive, style }, host);
+  const isLive = !json && !quiet && describeTerminal(host.stdout, host.environment).live;
+  const answers = quiet ? openAnswers(host) : undefined;
+  const view = answers === undefined ? openView(conduct, { isLive, style }, host) : createSilentView();
   const budget = createWorkBudget(terms, host);
   const summary = createPlanSummary(tools, { timeoutMs: terms.timeoutMs, budget });
   const whenNobody = work.type === 'start' ? 'deny' : 'wait';
@@ -57,7 +62,7 @@ export async function conductPlan(conduct: PlanConduct, host: Host): Promise<Exi
     files,
     terms,
     view,
-    json,
+    stdoutTaken: json || quiet,
     stdinTaken,
     whenNobody,
     what: 'plan',
@@ -70,23 +75,23 @@ export async function conductPlan(conduct: PlanConduct, host: Host): Promise<Exi
     try {
       const trace = await goOn(conduct, { ...going, onEvent, budget }, host);
       view.close();
-      if (!json) {
-        const tabled = isLive && trace.nodes.length <= maxTableRows;
-        const lines = [
-          ...(tabled ? ['', ...formatTraceTable(trace, style)] : []),
-          ...summary.describe(trace, style, { absence: going.approver.absence, tabled }),
-          ...describeNextSteps(trace, { session: session.id, workspace }, { style, host }),
-          ...describeTraceCommand(trace, { workspace, style }, host),
-        ];
-        for (const line of lines) host.stdout.write(`${line}\n`);
-      }
+      const tabled = isLive && trace.nodes.length <= maxTableRows;
+      const describe = (lineStyle: LineStyle): readonly string[] => [
+        ...(tabled ? ['', ...formatTraceTable(trace, lineStyle)] : []),
+        ...summary.describe(trace, lineStyle, { absence: going.approver.absence, tabled }),
+        ...describeNextSteps(trace, { session: session.id, workspace }, { style: lineStyle, host }),
+        ...describeTraceCommand(trace, { workspace, style: lineStyle }, host),
+      ];
+      if (answers !== undefined)
+        answers.end({ answer: trace.status === 'succeeded' ? toOutputText(trace.output) : undefined, describe });
+      else if (!json) for (const line of describe(style)) host.stdout.write(`${line}\n`);
       return going.toExitCode(
         trace.status === 'succeeded' ? 'done' : trace.status === 'suspended' ? 'suspended' : 'other',
       );
     } catch (thrown) {
       // The calls that were recorded stand, whatever came after them.
       view.close();
-      if (!json) for (const line of summary.describeBroken(style)) host.stdout.write(`${line}\n`);
+      if (!json && !quiet) for (const line of summary.describeBroken(style)) host.stdout.write(`${line}\n`);
       // Tools, or policies, are not what they were.
       reportViolations({ violations: readViolations(thrown) ?? [] }, host);
       throw thrown;

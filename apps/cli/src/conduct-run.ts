@@ -1,6 +1,7 @@
 import type { Budget } from '@holdfast/core';
 import { type RunResult, resumeRun, runAgent } from '@holdfast/executor';
 import type { Session } from '@holdfast/session';
+import { openAnswers } from './answer-output.ts';
 import type { Approver } from './approver.ts';
 import type { LineStyle } from './call-line.ts';
 import { conductWork, createWorkBudget, describeStyle } from './conduct-work.ts';
@@ -11,7 +12,7 @@ import { createOrderPolicies } from './run-prompt.ts';
 import type { RunSetup } from './run-setup.ts';
 import { createRunSummary, type RunSummary } from './run-summary.ts';
 import type { RunTerms } from './run-terms.ts';
-import { createJsonView, createLiveView, createPlainView, type RunView } from './run-view.ts';
+import { createJsonView, createLiveView, createPlainView, createSilentView, type RunView } from './run-view.ts';
 
 /** A run that begins with a request, or one of the session's that is gone on with. */
 export type RunWork =
@@ -24,15 +25,18 @@ export interface RunConduct {
   readonly session: Session;
   readonly work: RunWork;
   readonly json: boolean;
+  /** Only the answer goes to stdout. Default false. */
+  readonly quiet?: boolean;
   /** Whether the request came from there, so that no answer can. */
   readonly stdinTaken: boolean;
 }
 
 /** Lets a run go on until it has ended or nobody answers a question of it, and shows it. */
 export async function conductRun(conduct: RunConduct, host: Host): Promise<ExitCode> {
-  const { setup, terms, session, work, json, stdinTaken } = conduct;
+  const { setup, terms, session, work, json, quiet = false, stdinTaken } = conduct;
   const style = describeStyle(host);
-  const view = openView(json, style, host);
+  const answers = quiet ? openAnswers(host) : undefined;
+  const view = answers === undefined ? openView(json, style, host) : createSilentView();
   const { maxRounds, timeoutMs } = terms;
   const { workspace, files } = setup;
   const budget = createWorkBudget(terms, host);
@@ -44,7 +48,7 @@ export async function conductRun(conduct: RunConduct, host: Host): Promise<ExitC
     files,
     terms,
     view,
-    json,
+    stdoutTaken: json || quiet,
     stdinTaken,
     whenNobody,
     what: 'run',
@@ -53,18 +57,22 @@ export async function conductRun(conduct: RunConduct, host: Host): Promise<ExitC
     try {
       const result = await goOn({ conduct, host, view, approver, summary, budget, signal });
       view.close();
-      if (!json) {
-        const lines = [
-          ...summary.describe(style, approver.absence),
-          ...describeNextSteps(result, { session: session.id, workspace }, { style, host }),
-        ];
-        for (const line of lines) host.stdout.write(`${line}\n`);
-      }
+      const describe = (lineStyle: LineStyle): readonly string[] => [
+        ...summary.describe(lineStyle, approver.absence),
+        ...describeNextSteps(result, { session: session.id, workspace }, { style: lineStyle, host }),
+      ];
+      if (answers !== undefined)
+        answers.end({
+          answer: result.status === 'completed' ? result.text : undefined,
+          unfinished: result.unfinished,
+          describe,
+        });
+      else if (!json) for (const line of describe(style)) host.stdout.write(`${line}\n`);
       return toExitCode(result.status === 'completed' ? 'done' : result.status === 'suspended' ? 'suspended' : 'other');
     } catch (thrown) {
       // The calls that were recorded stand, whatever came after them.
       view.close();
-      if (!json) for (const line of summary.describeBroken(style)) host.stdout.write(`${line}\n`);
+      if (!json && !quiet) for (const line of summary.describeBroken(style)) host.stdout.write(`${line}\n`);
       throw thrown;
     }
   });

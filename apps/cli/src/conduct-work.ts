@@ -18,7 +18,8 @@ export interface WorkPlace {
   readonly view: Pick<RunView, 'show' | 'pauseFor' | 'close'>;
   /** What the work is called in messages. */
   readonly what: 'run' | 'plan';
-  readonly json: boolean;
+  /** Whether stdout carries something else than lines for a person. */
+  readonly stdoutTaken: boolean;
   /** Whether the request came from there, so that no answer can. */
   readonly stdinTaken: boolean;
   /** What becomes of a question for which nobody is there. */
@@ -40,7 +41,7 @@ export async function conductWork(
   host: Host,
   work: (tools: WorkTools) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  const { sessionId, workspace, files, terms, view, what, json, stdinTaken, whenNobody } = place;
+  const { sessionId, workspace, files, terms, view, what, stdoutTaken, stdinTaken, whenNobody } = place;
   const controller = new AbortController();
   let interruption: Interruption | undefined;
   const interrupt = (cause: Interruption): void => {
@@ -51,7 +52,7 @@ export async function conductWork(
   const approver = createApprover(terms.approval, {
     host,
     view,
-    taken: { stdin: stdinTaken, stdout: json },
+    taken: { stdin: stdinTaken, stdout: stdoutTaken },
     files,
     whenNobody,
     onInterrupt: () => interrupt('ctrl-c'),
@@ -92,7 +93,7 @@ export function createWorkBudget(
   return createBudget(limits, { clock });
 }
 
-/** How lines on stdout are laid out. */
+/** How lines on stdout are laid out, or with `stdout: stderr` those there. */
 export function describeStyle({ stdout, environment }: Pick<Host, 'stdout' | 'environment'>): LineStyle {
   const { color, columns } = describeTerminal(stdout, environment);
   return { colors: createColors(color), columns };

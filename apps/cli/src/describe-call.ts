@@ -12,7 +12,8 @@ import {
 import { formatTold, type Told } from './call-tree.ts';
 import { formatChanges } from './changes.ts';
 import { createColors } from './colors.ts';
-import { toPrintable, toPrintableBlock, wrapBlock } from './terminal-text.ts';
+import { labelText } from './foreign-text.ts';
+import { toPrintable } from './terminal-text.ts';
 
 /**
  * One call for people: who asked for it, what was decided and why, how it ended, what it changed, what it called itself. `kept`:
@@ -190,8 +191,11 @@ function toTold(use: CallUse): Told<CallUse> {
 const labelColumns = 11;
 
 function formatEntry(label: string, texts: readonly string[], { colors, columns }: LineStyle): readonly string[] {
-  const lines = texts.flatMap((text) => wrapBlock(toPrintableBlock(text), columns - labelColumns - 3));
-  return lines.map((line, index) => `  ${colors.bold((index === 0 ? label : '').padEnd(labelColumns))}${line}`);
+  return texts.flatMap((text, index) => {
+    const shown = index === 0 ? label : '';
+    const [first = '', ...rest] = labelText(' '.repeat(labelColumns + 2), text, columns);
+    return [`  ${colors.bold(shown.padEnd(labelColumns))}${first.slice(labelColumns + 2)}`, ...rest];
+  });
 }
 
 /** JSON text as it came, any other value as compact JSON. */

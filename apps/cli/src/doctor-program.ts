@@ -15,7 +15,7 @@ interface DoctorFlags extends ConfigFlags {
 export function addDoctorCommand(program: Command, host: Host, end: (code: ExitCode) => void): void {
   const doctor = program
     .command('doctor')
-    .description('say what is found here: Node.js, packages, model providers, tools, plugins, workspace, isolation')
+    .description('check Node.js, packages, model providers, tools, plugins, workspace and isolation')
     .option('--tools <dir>', 'folder of tool files (default: ./plugins, when there is one)')
     .option('--subfolders', subfoldersText)
     .option('--workspace <dir>', 'folder that the file tools work in', '.')

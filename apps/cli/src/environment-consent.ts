@@ -28,14 +28,16 @@ export function toEnvironmentOptions({
   environment,
   approval,
   json,
+  quiet = false,
   stdinTaken,
 }: {
   readonly environment: readonly string[];
   readonly approval: ApprovalMode | undefined;
   readonly json: boolean;
+  readonly quiet?: boolean;
   readonly stdinTaken: boolean;
 }): EnvironmentOptions {
-  const taken = (approval ?? 'ask') === 'ask' ? { stdin: stdinTaken, stdout: json } : undefined;
+  const taken = (approval ?? 'ask') === 'ask' ? { stdin: stdinTaken, stdout: json || quiet } : undefined;
   return { names: environment, taken };
 }
 

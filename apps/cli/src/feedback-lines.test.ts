@@ -13,7 +13,7 @@ test('who said what, and who could not; control characters are made visible', ()
   const lines = formatFeedback({ type: 'feedback', given, failed }, style);
   expect(lines.join('\n')).toMatchInlineSnapshot(`
     "  each: Look at the plan.
-        Then go on.
+          | Then go on.
       esc\\x1b[2J: red \\x1b[31m
       deadline could not say anything: no clock"
   `);

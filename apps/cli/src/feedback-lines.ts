@@ -1,5 +1,6 @@
 import type { LineStyle } from './call-line.ts';
-import { toPrintable, toPrintableBlock, wrapBlock } from './terminal-text.ts';
+import { labelText } from './foreign-text.ts';
+import { toPrintable } from './terminal-text.ts';
 
 /** What the model was told during a run by others than the user and its tools. */
 export interface ShownFeedback {
@@ -10,11 +11,9 @@ export interface ShownFeedback {
 
 /** The lines of it; none where nothing was told. */
 export function formatFeedback({ given, failed }: ShownFeedback, { colors, columns }: LineStyle): readonly string[] {
-  const told = given.flatMap(({ name, text }) =>
-    wrapBlock(`  ${toPrintable(name)}: ${toPrintableBlock(text.trim()).replaceAll('\n', '\n    ')}`, columns - 1),
-  );
+  const told = given.flatMap(({ name, text }) => labelText(`  ${toPrintable(name)}: `, text.trim(), columns));
   const missed = failed.flatMap(({ name, message }) =>
-    wrapBlock(`  ${toPrintable(name)} could not say anything: ${toPrintable(message)}`, columns - 1),
+    labelText(`  ${toPrintable(name)} could not say anything: `, toPrintable(message), columns),
   );
   return [...told.map(colors.cyan), ...missed.map(colors.red)];
 }
@@ -22,5 +21,5 @@ export function formatFeedback({ given, failed }: ShownFeedback, { colors, colum
 /** What a completion checker still missed at the end of a run. */
 export function formatUnfinished(unfinished: string | undefined, { colors, columns }: LineStyle): readonly string[] {
   if (unfinished === undefined) return [];
-  return wrapBlock(`Not finished: ${toPrintableBlock(unfinished.trim())}`, columns - 1).map(colors.yellow);
+  return labelText('Not finished: ', unfinished.trim(), columns).map(colors.yellow);
 }

@@ -4,10 +4,11 @@ import { describeStyle } from './conduct-work.ts';
 import { type ExitCode, usageError } from './failure.ts';
 import type { Host } from './host.ts';
 import { toJsonText } from './json-text.ts';
+import { type FoundSession, findSession } from './known-workspaces.ts';
 import { isDamaged, warnOfDamage } from './log-damage.ts';
 import { openSession } from './open-session.ts';
 import { replayLog } from './replay-log.ts';
-import { type FoundLog, findLog } from './session-logs.ts';
+import type { FoundLog } from './session-logs.ts';
 import { toPrintable } from './terminal-text.ts';
 import { openWorkspace } from './workspace.ts';
 
@@ -26,12 +27,11 @@ export interface GrantsOptions {
  * @throws HoldfastError `usage.session_unknown`, `usage.grant_unknown`, `log.*`, `replay.*`.
  */
 export async function showGrants({ id, withdraw, workspace, json }: GrantsOptions, host: Host): Promise<ExitCode> {
-  const folder = await openWorkspace(workspace, host.directory);
-  const log = await findLog(folder, id);
+  const log = await findSession(await openWorkspace(workspace, host.directory), id, host);
   const { grants, damaged } =
     withdraw.length === 0
       ? readGrants(log, host)
-      : { grants: await withdrawGrants(log, withdraw, { folder, host }), damaged: false };
+      : { grants: await withdrawGrants(log, withdraw, host), damaged: false };
   if (json) {
     host.stdout.write(`${toJsonText({ session: log.id, grants, withdrawn: withdraw }, 2)}\n`);
     return damaged ? 1 : 0;
@@ -56,12 +56,8 @@ function readGrants({ path }: FoundLog, host: Host): { readonly grants: readonly
   return { grants, damaged: isDamaged(reading) };
 }
 
-async function withdrawGrants(
-  log: FoundLog,
-  names: readonly string[],
-  { folder, host }: { readonly folder: string; readonly host: Host },
-): Promise<readonly Grant[]> {
-  const session = await openSession(log, folder, host);
+async function withdrawGrants(log: FoundSession, names: readonly string[], host: Host): Promise<readonly Grant[]> {
+  const session = await openSession(log, log.workspace, host);
   try {
     const granted = listGrants(session);
     const unknown = names.find((name) => !granted.some((grant) => grant.name === name));

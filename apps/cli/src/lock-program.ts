@@ -16,7 +16,7 @@ interface LockFlags extends ConfigFlags {
 export function addLockCommand(program: Command, host: Host, end: (code: ExitCode) => void): void {
   const lock = program
     .command('lock')
-    .description('lock tools, plugins and packs as they are, so that nothing else runs, or say what differs')
+    .description('lock tools, plugins and packs as they are, or show what differs')
     .option('--tools <dir>', 'folder of tool files (default: ./plugins)')
     .option('--subfolders', subfoldersText)
     .option('--check', 'write nothing, and exit with 1 when anything differs')

@@ -26,7 +26,7 @@ Examples:
 export function addModelCommand(program: Command, host: Host, end: (code: ExitCode) => void): void {
   const model = program
     .command('model')
-    .description('language models for this machine: `model list`, `model pull`, `model remove`');
+    .description('download and remove local language models: `model list`, `model pull`, `model remove`');
   model
     .command('pull')
     .description('download a small language model, to be run with --model local:NAME')

@@ -13,7 +13,7 @@ interface NewFlags {
 export function addNewCommand(program: Command, host: Host, version: string, end: (code: ExitCode) => void): void {
   const command = program
     .command('new')
-    .description('write a tool file, a plugin or a pack to begin with, that passes its own checks as it is')
+    .description('create a tool file, a plugin or a pack that passes its own checks')
     .addArgument(new Argument('<kind>', 'what to write').choices(newKinds))
     .argument('<name>', 'name of the tool, such as make_slug, or of the package, such as @acme/git-safety')
     .option('--tools <dir>', 'folder of tool files, for a tool (default: ./plugins)')

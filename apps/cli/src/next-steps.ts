@@ -25,7 +25,8 @@ export function describeNextSteps(
   const ids = shortenCallIds(pending.map(({ callId }) => callId));
   const idOf = (callId: string): string => ids.get(callId) ?? callId;
   const shown = pending.slice(0, maxShown).map(({ callId, name, input }) => {
-    const line = `  ${toPrintable(idOf(callId))}  ${toPrintable(name)}  ${formatArguments(input)}`;
+    // By the mark no id that a model makes up can pass for the state of a call.
+    const line = `  ? ${toPrintable(idOf(callId))}  ${toPrintable(name)}  ${formatArguments(input)}`;
     return fitColumns(line, Math.min(columns, 160) - 1);
   });
   const more = pending.length - shown.length;

@@ -7,12 +7,16 @@ import {
   type LineStyle,
   listAttempts,
 } from './call-line.ts';
+import { maxShownResultLines, quoteReason, quoteResult } from './foreign-text.ts';
 import type { NodeProgress, PlanProgress } from './plan-progress.ts';
 import { listIds } from './plan-view.ts';
-import { toPrintable, wrapColumns } from './terminal-text.ts';
+import { toPrintable } from './terminal-text.ts';
 
-/** What a node that has ended, or waits for a person, has to say: its line, and under it why it did not succeed. */
-export function formatNodeEnd(node: NodeTrace, style: LineStyle): readonly string[] {
+/**
+ * What a node that has ended, or waits for a person, has to say: its line, and under it the beginning of `result`, the text that a model
+ * would get, or why it did not succeed.
+ */
+export function formatNodeEnd(node: NodeTrace, style: LineStyle, result = ''): readonly string[] {
   const { kind, code, tool, input, attempts, decisions, approval, durationMs = 0 } = node;
   const outcome = { kind, code, message: node.message, ...(attempts > 1 ? { attempts } : {}) };
   const call = { name: tool, rawArguments: input, decisions, approval, outcome, durationMs };
@@ -28,11 +32,7 @@ export function formatNodeEnd(node: NodeTrace, style: LineStyle): readonly strin
     style,
   );
   const reason = describeReason(node);
-  if (reason === '') return [line];
-  const indent = style.columns < 40 ? 4 : 12;
-  const lines =
-    style.columns === Number.POSITIVE_INFINITY ? [reason] : wrapColumns(reason, style.columns - indent - 1, 3);
-  return [line, ...lines.map((text) => `${' '.repeat(indent)}${style.colors.dim(text)}`)];
+  return [line, ...(reason === '' ? quoteResult(result, style, maxShownResultLines) : quoteReason(reason, style))];
 }
 
 type Reasoned = Pick<NodeProgress, 'kind' | 'message' | 'code' | 'because'>;

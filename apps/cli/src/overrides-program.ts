@@ -15,7 +15,7 @@ interface OverridesFlags {
 export function addOverridesCommand(program: Command, host: Host, end: (code: ExitCode) => void): void {
   program
     .command('overrides')
-    .description('write the texts of a prompt to a file, and say what became of those that were changed there')
+    .description('override the texts of a prompt, and show which overrides are in force')
     .addArgument(new Argument('<action>', 'what to do').choices(overridesActions))
     .argument('<module>', 'file that exports the prompt; it is run')
     .option('--export <prompt>', 'name of the export (default: `default`, else the only prompt)')

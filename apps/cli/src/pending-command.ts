@@ -4,8 +4,9 @@ import { describeWaiting } from './describe-waiting.ts';
 import type { ExitCode } from './failure.ts';
 import type { Host } from './host.ts';
 import { toJsonText } from './json-text.ts';
+import { findSession } from './known-workspaces.ts';
 import { openPreviews } from './preview-call.ts';
-import { findLog, findLogFolder, listLogs } from './session-logs.ts';
+import { findLogFolder, listLogs } from './session-logs.ts';
 import { toPrintable } from './terminal-text.ts';
 import { isWaiting, readWaiting, type WaitingSession } from './waiting.ts';
 import { shortenPath } from './workspace.ts';
@@ -23,8 +24,10 @@ export interface PendingOptions {
  * @throws HoldfastError `usage.session_unknown`, `log.*`.
  */
 export async function showPending({ id, workspace, json }: PendingOptions, host: Host): Promise<ExitCode> {
-  const folder = resolve(host.directory, workspace);
-  const logs = id === undefined ? await listLogs(folder) : [await findLog(folder, id)];
+  const named = resolve(host.directory, workspace);
+  const found = id === undefined ? undefined : await findSession(named, id, host);
+  const folder = found?.workspace ?? named;
+  const logs = found === undefined ? await listLogs(folder) : [found];
   const nowMs = host.clock.now();
   const preview = openPreviews(folder, host.clock);
   const read: WaitingSession[] = [];

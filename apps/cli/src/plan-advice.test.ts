@@ -35,7 +35,7 @@ test('where a plan names tools that are missing, and so is the folder of tools, 
 test('that nobody will be there to be asked is not contradicted', async () => {
   await using folder = await createFolder({ ...planTools, 'p.json': planText({ id: 'w', tool: 'wipe' }) });
   const ran = await inFolder(folder)('plan', 'run', 'p.json', '--unattended');
-  expect(ran.stdout).toContain('This node needs approval:\n  w  wipe  dangerous');
+  expect(ran.stdout).toContain('This node needs approval:\n  ? w  wipe  dangerous');
   expect(ran.stdout).toContain('Nobody was asked (--unattended was given)');
   const [id = ''] = /\d{8}-\d{9}-\w+/.exec(ran.stdout) ?? [];
   expect((await inFolder(folder)('pending', id)).stdout).toBe(`Session ${id}\nNothing waits in it.\n`);
@@ -50,7 +50,7 @@ test('nodes that had not begun when a run was stopped are counted, not listed', 
     .describe(planTrace([stopped, ...unbegun], { status: 'aborted' }), style, told)
     .join('\n');
   expect(text).toContain(
-    '  cancelled  a  fetch\n    `fetch` was cancelled. (call.aborted)\n  2 nodes had not begun.\n',
+    '  cancelled  a  fetch\n    | `fetch` was cancelled. (call.aborted)\n  2 nodes had not begun.\n',
   );
   expect(text).not.toContain('plan.aborted');
 });

@@ -41,7 +41,7 @@ export interface MakePlanOptions extends PlanRunOptions {
  * `runPlan`.
  */
 export async function makePlan(options: MakePlanOptions, host: Host): Promise<ExitCode> {
-  const { output: file, force, run, json, mermaid, digest } = options;
+  const { output: file, force, run, json, quiet = false, mermaid, digest } = options;
   const output = file === undefined ? undefined : { file, force };
   if (output !== undefined) await checkOutput(output, host);
   // A plan that is only shown calls no tool.
@@ -60,7 +60,7 @@ export async function makePlan(options: MakePlanOptions, host: Host): Promise<Ex
       return 0;
     }
     checkDigest(compiled, digest);
-    if (!json) host.stdout.write(`${describeCompiled(compiled, options, workshop, host).join('\n')}\n\n`);
+    if (!json && !quiet) host.stdout.write(`${describeCompiled(compiled, options, workshop, host).join('\n')}\n\n`);
     return await beginPlan(compiled, { ...options, notes: [] }, workshop, host);
   });
 }

@@ -25,6 +25,8 @@ export interface PlanPlace {
   /** Whether stdin or stdout carries something else than questions. */
   readonly stdinTaken?: boolean;
   readonly json?: boolean;
+  /** Only the result goes to stdout. */
+  readonly quiet?: boolean;
   /** Absent: the default folder, when there is one. */
   readonly tools: string | undefined;
   /** Reads the folders in it, too. Absent, as all that follows: as the configuration says. */
@@ -72,7 +74,7 @@ export async function openWorkshop<Answer>(
 ): Promise<Answer> {
   const { config, trust, tools, subfolders, locked, isolation, model, maxCalls, timeoutMs, approvalTimeoutMs } = place;
   const workspace = await openWorkspace(place.workspace, host.directory);
-  const taken = { stdin: place.stdinTaken === true, stdout: place.json === true };
+  const taken = { stdin: place.stdinTaken === true, stdout: place.json === true || place.quiet === true };
   const limits = toLimits({ maxRounds: undefined, maxTokens: undefined, maxCalls, timeoutMs, approvalTimeoutMs });
   const settings = await readSettings(
     { config, tools, subfolders, locked, isolation, model, limits },

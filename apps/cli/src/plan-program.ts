@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   addApprovalOptions,
   addIsolationOption,
+  addQuietOption,
   addRedactOption,
   type GoingFlags,
   readApproval,
@@ -56,7 +57,7 @@ interface TraceFlags {
 export function addPlanCommands(program: Command, host: Host, end: (code: ExitCode) => void): void {
   const plan = program
     .command('plan')
-    .description('have a plan of tool calls written for a request; `plan run` runs one, `plan check` checks one')
+    .description('compile a request into a plan; `plan run` runs one, `plan check` checks one')
     .usage(
       '[options] <request>\n       holdfast plan run [options] <file>\n       holdfast plan check [options] <file>',
     )
@@ -85,7 +86,7 @@ export function addPlanCommands(program: Command, host: Host, end: (code: ExitCo
 
   const runOne = plan
     .command('run')
-    .description('run the plan of a file')
+    .description('run a plan')
     .argument('<file>', 'a plan as JSON; - reads it from standard input')
     .option('--json', 'one JSON event a line on stdout, and nothing else there');
   addRunOptions(addPlace(runOne), 'end it after this time')
@@ -98,7 +99,7 @@ export function addPlanCommands(program: Command, host: Host, end: (code: ExitCo
 
   const check = plan
     .command('check')
-    .description('say everything that is wrong with the plan of a file, without running it')
+    .description('check a plan without running it')
     .argument('<file>', 'a plan as JSON; - reads it from standard input')
     .option('--json', 'as JSON');
   addPlace(check)
@@ -111,7 +112,7 @@ export function addPlanCommands(program: Command, host: Host, end: (code: ExitCo
 
   program
     .command('trace')
-    .description('print what became of a plan: each node, its call, how it ended and why')
+    .description('print the trace of a plan: each node, its call, how it ended and why')
     .argument('[id]', 'id of the session (default: the newest that has run a plan)')
     .option('--plan <n>', 'which plan of the session, counted from 1 (default: the last)', readCount)
     .option('--workspace <dir>', 'folder that the session worked in', '.')
@@ -145,7 +146,7 @@ function addPlace(command: Command): Command {
 }
 
 function addRunOptions(command: Command, timeout: string): Command {
-  return addRedactOption(addApprovalOptions(command))
+  return addRedactOption(addApprovalOptions(addQuietOption(command)))
     .option('--concurrency <n>', 'run at most this many nodes at once (default: 10)', readCount)
     .option('--max-calls <n>', 'end it when it asks for one more call than this, nested calls included', readCount)
     .option('--timeout <seconds>', timeout, readSeconds)
@@ -163,10 +164,10 @@ function readDigest(text: string): string {
 
 /** A plan that is only shown asks nobody and is not held to a digest: what is about that would count for nothing. */
 function refuseUnrun({ redact, ...flags }: MakeFlags): void {
-  const { yes, unattended, suspend, approvalTimeout, env, concurrency, maxCalls, digest } = flags;
+  const { yes, unattended, suspend, approvalTimeout, env, concurrency, maxCalls, digest, quiet } = flags;
   const noRedact = redact === false ? true : undefined;
   const asking = { yes, unattended, suspend, approvalTimeout };
-  const given = Object.entries({ ...asking, env, concurrency, maxCalls, digest, noRedact });
+  const given = Object.entries({ ...asking, env, concurrency, maxCalls, digest, quiet, noRedact });
   const [name] = given.find(([, value]) => value !== undefined) ?? [];
   if (name === undefined) return;
   const flag = name.replaceAll(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`);
@@ -207,6 +208,7 @@ function toRunOptions(flags: RunFlags): PlanRunOptions {
     environment: flags.env ?? [],
     concurrency: flags.concurrency,
     json: flags.json === true,
+    quiet: flags.quiet === true,
     redact: flags.redact !== false,
   };
 }

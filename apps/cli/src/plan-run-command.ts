@@ -93,10 +93,10 @@ export async function beginPlan(
   { workspace, equipment, setup }: PlanWorkshop,
   host: Host,
 ): Promise<ExitCode> {
-  const { json, stdinTaken, notes } = options;
+  const { json, quiet = false, stdinTaken, notes } = options;
   const terms = await toPlanTerms(options, equipment);
   await rememberNamed(equipment.settings, host);
-  if (!json) {
+  if (!json && !quiet) {
     const nodes = formatCount(plan.plan.nodes.length, 'node');
     const line = `plan ${plan.digest.slice(0, 16)} · ${nodes} · ${setup.description}`;
     for (const text of [describeStyle(host).colors.dim(line), ...notes]) host.stdout.write(`${text}\n`);
@@ -108,8 +108,8 @@ export async function beginPlan(
   learnGranted(session, equipment.environment);
   try {
     session.record(toTermsRecord(terms));
-    return await conductPlan({ setup, terms, session, work: { type: 'start', plan }, json, stdinTaken }, host);
+    return await conductPlan({ setup, terms, session, work: { type: 'start', plan }, json, quiet, stdinTaken }, host);
   } finally {
-    await closeSession(session, { workspace, json }, host);
+    await closeSession(session, { workspace, silent: json || quiet }, host);
   }
 }

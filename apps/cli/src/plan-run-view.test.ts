@@ -44,11 +44,29 @@ test('the plain view has a line for each node that has ended, and why it did not
   expect(show(events)).toEqual([
     '  ok        news          fetch {"query":"tulips"}  allow  100 ms',
     '  failed    report        fetch {}  3 attempts  100 ms',
-    '            No \\x1b[31mroom (tool.failed)',
+    '            | No \\x1b[31mroom (tool.failed)',
     '  skipped   send          mail',
-    '            because of report (plan.dependency.failed)',
+    '            | because of report (plan.dependency.failed)',
     '  suspended late          wipe {}',
-    '            waits for an answer',
+    '            | waits for an answer',
+  ]);
+});
+
+test('the first two lines of the result of a node stand under it', () => {
+  const shown = show([
+    planStart([nodeTrace('a'), nodeTrace('b'), nodeTrace('c')]),
+    callEnd('ok', { callId: 'plan_1_a', message: 'one\n\ntwo\nthree' }),
+    callEnd('ok', { callId: 'plan_1_a/1', parentId: 'plan_1_a', message: 'nested' }),
+    callEnd('ok', { callId: 'plan_1_b', message: '{"total":238}' }),
+    end(endedNode('a')),
+    end(endedNode('b')),
+    end(endedNode('c')),
+  ]);
+  expect(shown.filter((line) => !line.startsWith('  ok'))).toEqual([
+    '            | one',
+    '            | two',
+    '            | … 1 more line',
+    '            | {"total":238}',
   ]);
 });
 

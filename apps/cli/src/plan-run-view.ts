@@ -43,13 +43,22 @@ function isRunEvent(event: PlanEvent): event is RunEvent {
   return !planTypes.has(event.type);
 }
 
-/** A line for each node when it has ended. */
+/** A line for each node when it has ended, with the beginning of its result. */
 export function createPlanPlainView(write: (text: string) => void, style: LineStyle): PlanRunView {
+  // Of calls that have ended, until their nodes have.
+  const results = new Map<string, string>();
+  const takeResult = (callId = ''): string => {
+    const text = results.get(callId) ?? '';
+    results.delete(callId);
+    return text;
+  };
   return {
     show(event) {
+      if (event.type === 'tool-call-end' && event.parentId === undefined && event.outcome.kind === 'ok')
+        results.set(event.callId, event.outcome.text);
       const lines =
         event.type === 'node-end'
-          ? formatNodeEnd(event.node, style)
+          ? formatNodeEnd(event.node, style, takeResult(event.node.callId))
           : event.type === 'tool-call-late'
             ? [formatLate(event, style)]
             : [];

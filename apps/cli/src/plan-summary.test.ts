@@ -26,9 +26,11 @@ test.each([
 
 test('a text is shown as it is, anything else as JSON, nothing of it can act on the terminal, and a long one is cut', () => {
   const node = endedNode('a');
-  expect(describe(planTrace([node], { output: 'Two\nlines\x1b[2J' }))).toContain('Result of a\nTwo\nlines\\x1b[2J\n');
-  expect(describe(planTrace([node], { output: { n: 1 } }))).toContain('Result of a\n{\n  "n": 1\n}\n');
-  expect(describe(planTrace([node], { output: null }))).toContain('Result of a\nnull\n');
+  expect(describe(planTrace([node], { output: 'Two\nlines\x1b[2J' }))).toContain(
+    'Result of a\n| Two\n| lines\\x1b[2J\n',
+  );
+  expect(describe(planTrace([node], { output: { n: 1 } }))).toContain('Result of a\n| {\n|   "n": 1\n| }\n');
+  expect(describe(planTrace([node], { output: null }))).toContain('Result of a\n| null\n');
   expect(describe(planTrace([node]))).not.toContain('Result');
   const long = describe(planTrace([node], { output: 'word '.repeat(3000) }));
   expect(long).toContain('5000 more characters; `holdfast trace --json` has them');
@@ -40,7 +42,7 @@ test('what did not succeed is listed with its reason, what was skipped for it is
   });
   const skipped = ['x', 'y'].map((id) => nodeTrace(id, { kind: 'skipped', because: ['bad1'] }));
   const text = describe(planTrace([...failed, ...skipped], { status: 'failed' }));
-  expect(text).toContain('What did not succeed:\n  failed  bad0  fetch\n    It broke. (tool.failed)\n');
+  expect(text).toContain('What did not succeed:\n  failed  bad0  fetch\n    | It broke. (tool.failed)\n');
   expect(text).toContain('  … and 2 more\n  2 nodes were skipped because of that.');
 });
 

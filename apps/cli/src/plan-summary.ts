@@ -3,9 +3,10 @@ import type { NodeKind, NodeTrace, PlanEvent, PlanTrace } from '@holdfast/orches
 import { formatCount, formatDuration, type LineStyle, paintState } from './call-line.ts';
 import { createChangeCollector, formatChanges } from './changes.ts';
 import { describeMissing, missingCode } from './environment-consent.ts';
+import { quoteText } from './foreign-text.ts';
 import { describeReason } from './node-line.ts';
 import { describeKinds } from './plan-frame.ts';
-import { toPrintable, toPrintableBlock, wrapBlock } from './terminal-text.ts';
+import { toPrintable, wrapBlock } from './terminal-text.ts';
 
 export interface Told {
   /** Why nobody could be asked. */
@@ -78,18 +79,19 @@ const maxOutputCharacters = 10_000;
 /** The result of the final node, as text where it is one. */
 function describeOutput({ output, plan }: PlanTrace, { colors, columns }: LineStyle): readonly string[] {
   if (output === undefined) return [];
-  const text = toText(output);
+  const text = toOutputText(output);
   const left = text.length - maxOutputCharacters;
   const shown = left <= 0 ? text : `${text.slice(0, maxOutputCharacters).toWellFormed()}…`;
   return [
     colors.bold(`Result of ${plan.final_output_node}`),
-    ...wrapBlock(toPrintableBlock(shown.trimEnd()), columns - 1),
+    ...quoteText(shown.trimEnd(), { columns }),
     ...(left <= 0 ? [] : [colors.dim(`${formatCount(left, 'more character')}; \`holdfast trace --json\` has them`)]),
     '',
   ];
 }
 
-function toText(output: Json): string {
+/** A result as text: as it is where it is one, anything else as JSON. */
+export function toOutputText(output: Json = ''): string {
   return typeof output === 'string' ? output : JSON.stringify(output, undefined, 2);
 }
 
@@ -128,7 +130,7 @@ function describeFailures({ nodes }: PlanTrace, { colors, columns }: LineStyle):
     colors.bold('What did not succeed:'),
     ...failed.slice(0, maxFailures).flatMap((node) => {
       const line = `  ${paintState(node.kind, colors)(node.kind)}  ${colors.bold(toPrintable(String(node.node)))}  ${toPrintable(node.tool)}`;
-      return [line, ...wrapBlock(`    ${describeReason(node)}`, columns - 1)];
+      return [line, ...quoteText(describeReason(node), { columns, indent: 4 })];
     }),
     ...(more > 0 ? [`  … and ${more} more`] : []),
     ...(skipped > 0

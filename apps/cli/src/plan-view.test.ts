@@ -105,7 +105,7 @@ test('what will ask, and what is worth knowing', () => {
   expect(describeAsks([ask], style)).toEqual([
     '',
     'This node needs approval:',
-    '  wipe  delete_files  dangerous  It is dangerous.',
+    '  ? wipe  delete_files  dangerous  It is dangerous.',
   ]);
   const many = describeAsks(
     Array.from({ length: 25 }, (_, node) => ({ ...ask, node })),

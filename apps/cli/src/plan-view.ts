@@ -1,5 +1,6 @@
 import type { CheckedPlan, InputTree, NodeAsk, PlanNode, PlanViolation, Reference } from '@holdfast/orchestrator';
 import { formatCount, type LineStyle } from './call-line.ts';
+import { labelText } from './foreign-text.ts';
 import { formatTable, type TableRow } from './table.ts';
 import { toPrintable, wrapBlock } from './terminal-text.ts';
 
@@ -125,11 +126,12 @@ export function describeAsks(asks: readonly NodeAsk[], style: LineStyle): readon
       `${asks.length === 1 ? 'This node needs' : `These ${asks.length} nodes need`} approval:`,
     ),
     ...shown.flatMap(({ node, tool, reasons, dangerous }) =>
-      wrapBlock(
+      labelText(
+        '  ? ',
         toPrintable(
-          `  ${node}  ${tool}${dangerous ? '  dangerous' : ''}${reasons.length === 0 ? '' : `  ${reasons.join('; ')}`}`,
+          `${node}  ${tool}${dangerous ? '  dangerous' : ''}${reasons.length === 0 ? '' : `  ${reasons.join('; ')}`}`,
         ),
-        columns - 1,
+        columns,
       ),
     ),
     ...(asks.length > shown.length ? [`  … and ${asks.length - shown.length} more`] : []),

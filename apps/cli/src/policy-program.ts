@@ -36,7 +36,7 @@ interface DiffFlags extends SessionFlags {
 export function addPolicyCommand(program: Command, host: Host, end: (code: ExitCode) => void): void {
   const policy = program
     .command('policy')
-    .description('policies over recorded sessions: `policy diff`, `policy observed`');
+    .description('check policies against recorded sessions: `policy diff`, `policy observed`');
   policy
     .command('diff')
     .description('say what two presets or versions of a pack would have said otherwise to recorded calls')

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { LogRecord } from '@holdfast/session';
 import { readLog } from '@holdfast/session/jsonl';
 import type { Host } from './host.ts';
+import { findSession } from './known-workspaces.ts';
 import { isDamaged, warnOfDamage } from './log-damage.ts';
 import { type FoundLog, findLog, listLogs } from './session-logs.ts';
 
@@ -26,7 +27,7 @@ export interface ReadSession {
 export async function readSessionLogs({ ids, workspace }: SessionChoice, host: Host): Promise<readonly ReadSession[]> {
   const folder = resolve(host.directory, workspace);
   const logs: FoundLog[] = [];
-  for (const id of new Set(ids)) logs.push(await findLog(folder, id));
+  for (const id of new Set(ids)) logs.push(await findSession(folder, id, host));
   if (ids.length === 0) logs.push(...(await listLogs(folder)));
   // Says where none are.
   if (logs.length === 0) await findLog(folder, undefined);

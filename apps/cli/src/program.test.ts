@@ -54,7 +54,15 @@ test.each([
   { argv: ['ran', 'x'], says: "unknown command 'ran'" },
   { argv: ['run'], says: "missing required argument 'request'" },
   { argv: ['run', ' '], says: 'usage.request_empty' },
-  { argv: ['run', 'two', 'words'], says: 'too many arguments' },
+  { argv: ['run', 'Count', 'the', 'words'], says: "put the request in quotes: holdfast run 'Count the words'\n" },
+  {
+    argv: ['run', '--tools', 'my tools', 'Count', 'the', '--json', "user's", 'words', '--max-calls=5'],
+    says: `put the request in quotes: holdfast run 'Count the user'\\''s words' --tools 'my tools' --json --max-calls=5\n`,
+  },
+  { argv: ['run', '--yes', '--', 'Read', '-x'], says: "put the request in quotes: holdfast run 'Read -x' --yes\n" },
+  { argv: ['plan', 'Copy', 'a.txt', '--run'], says: "put the request in quotes: holdfast plan 'Copy a.txt' --run\n" },
+  { argv: ['plan', 'run', 'the', 'tests'], says: "a request stands in quotes: holdfast plan 'run the tests'\n" },
+  { argv: ['run', 'two', 'words', '--jsn'], says: 'Did you mean --json?' },
   { argv: ['run', 'x', '--jsn'], says: 'Did you mean --json?' },
   { argv: ['run', 'x', '--yes', '--unattended'], says: 'cannot be used with' },
   { argv: ['run', 'x', '--yes', '--suspend'], says: 'cannot be used with' },
@@ -107,6 +115,33 @@ test.each([
   const { exitCode, stdout, stderr } = await run(argv, { directory: folder.path });
   expect(stderr).toContain(says);
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+});
+
+const groups = {
+  'Runs and plans:': ['run', 'plan', 'trace'],
+  'Waiting and interrupted runs:': ['pending', 'approve', 'deny', 'resume', 'resolve', 'grants'],
+  'Logs:': ['show', 'why', 'replay', 'verify'],
+  'Tools:': ['new', 'try', 'check', 'lock', 'list'],
+  'Configuration and plugins:': ['explain', 'config', 'plugins', 'trust'],
+  'Policies and prompts:': ['pack', 'policy', 'overrides'],
+  'Models and this program:': ['model', 'serve', 'doctor', 'completion', 'help'],
+};
+
+test('help lists the commands by group, with what each does', async () => {
+  const { stdout } = await run(['--help']);
+  const parts = stdout.split(/\n(?=[A-Z][\w ]*:\n)/).slice(2, -2);
+  const listed = parts.map((part) => {
+    const [heading = '', ...lines] = part.split('\n');
+    return [heading, lines.flatMap((line) => /^ {2}(\w+)/.exec(line)?.[1] ?? [])];
+  });
+  expect(Object.fromEntries(listed)).toEqual(groups);
+  for (const said of [
+    /resume .* {2}resume a suspended or interrupted run$/m,
+    /approve .* {2}approve a pending call$/m,
+    /deny .* {2}reject a pending call$/m,
+    /plan .* {2}compile a request into a plan;/m,
+  ])
+    expect(stdout).toMatch(said);
 });
 
 test('help says how the program is called where it is not installed', async () => {

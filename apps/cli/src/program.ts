@@ -4,6 +4,7 @@ import {
   addApprovalOptions,
   addIsolationOption,
   addLimitOptions,
+  addQuietOption,
   addRedactOption,
   type GoingFlags,
   readApproval,
@@ -12,21 +13,13 @@ import {
 import { addConfigOptions, addTrustOption, type ConfigFlags } from './config-flags.ts';
 import { addDoctorCommand } from './doctor-program.ts';
 import { type ExitCode, reportFailure, toExitCode } from './failure.ts';
-import {
-  checkHelp,
-  completionHelp,
-  exitCodes,
-  replayHelp,
-  runHelp,
-  showHelp,
-  verifyHelp,
-  whyHelp,
-} from './help-texts.ts';
+import { checkHelp, completionHelp, exitCodes, runHelp } from './help-texts.ts';
 import type { Host } from './host.ts';
 import { addLockCommand } from './lock-program.ts';
+import { addLogCommands } from './log-program.ts';
 import { addModelCommand } from './model-program.ts';
 import { addNewCommand } from './new-program.ts';
-import { collectNames, readSeq, subfoldersText } from './option-values.ts';
+import { collectNames, subfoldersText } from './option-values.ts';
 import { addOverridesCommand } from './overrides-program.ts';
 import { addPackCommand } from './pack-program.ts';
 import { addPlanCommands } from './plan-program.ts';
@@ -37,6 +30,7 @@ import { addServeCommand } from './serve-program.ts';
 import { toPrintableBlock } from './terminal-text.ts';
 import { addTrustCommand } from './trust-program.ts';
 import { addTryCommand } from './try-program.ts';
+import { findUnquoted } from './unquoted-request.ts';
 
 interface RunFlags extends GoingFlags, ConfigFlags {
   readonly tools?: string;
@@ -65,6 +59,8 @@ export async function runProgram(argv: readonly string[], host: Host, version: s
       const ended = await runPluginCommand({ name: word, words: argv.slice(1) }, host);
       if (ended !== undefined) return ended;
     }
+    const unquoted = findUnquoted(argv, program, host);
+    if (unquoted !== undefined) program.error(`error: ${unquoted}`);
     await program.parseAsync([...argv], { from: 'user' });
     return exitCode;
   } catch (thrown) {
@@ -88,7 +84,6 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
     )
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help')
-    .helpCommand('help [command]', 'print help for a command')
     // What stands behind a command is that command's, and behind a command of its own that one's.
     .enablePositionalOptions()
     .showHelpAfterError('(`holdfast --help` lists the commands, `holdfast <command> --help` shows examples)')
@@ -104,6 +99,7 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
       getErrHelpWidth: () => helpWidth(host.stderr),
     });
 
+  program.commandsGroup('Runs and plans:');
   const run = program
     .command('run')
     .description('give a request to a model that works with your tools and the files of the workspace')
@@ -119,7 +115,7 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
     .option('--json', 'one JSON event a line on stdout, and nothing else there');
   addIsolationOption(addTrustOption(addConfigOptions(run)), 'subprocess');
   addLimitOptions(
-    addRedactOption(addApprovalOptions(run)).option(
+    addRedactOption(addApprovalOptions(addQuietOption(run))).option(
       '--order <tools>',
       'a,b,c: b runs only after a has succeeded, c only after b; may be repeated',
       collectNames,
@@ -143,6 +139,7 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
             workspace: flags.workspace,
             model: flags.model,
             json: flags.json === true,
+            quiet: flags.quiet === true,
             approval: readApproval(flags) ?? 'ask',
             allow: flags.allow ?? [],
             environment: flags.env ?? [],
@@ -156,64 +153,15 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
 
   addPlanCommands(program, host, end);
 
+  program.commandsGroup('Waiting and interrupted runs:');
   addApprovalCommands(program, host, end);
 
-  program
-    .command('show')
-    .description('print the log of a session')
-    .argument('[id]', 'id of the session (default: the newest)')
-    .option('--workspace <dir>', 'folder that the session worked in', '.')
-    .option('--json', 'the records as they are, one a line')
-    .addHelpText('after', showHelp)
-    .action(async (id: string | undefined, { workspace, json }: LogFlags) => {
-      const { showSession } = await import('./show-command.ts');
-      end(await showSession({ id, workspace, json: json === true }, host));
-    });
+  program.commandsGroup('Logs:');
+  addLogCommands(program, host, end);
 
-  program
-    .command('why')
-    .description('say why a call was allowed, asked for or denied, and what became of it')
-    .usage('[options] [id] <call>')
-    .argument('<call...>', 'id of the session (default: the newest), and id of the call or the beginning of one')
-    .option('--workspace <dir>', 'folder that the session worked in', '.')
-    .option('--json', 'as JSON')
-    .addHelpText('after', whyHelp)
-    .action(async (ids: readonly string[], { workspace, json }: LogFlags) => {
-      const [call = '', id, ...rest] = ids.toReversed();
-      if (rest.length > 0)
-        program.error('error: too many arguments: `why` takes a session and a call, or a call alone');
-      const { explainWhy } = await import('./why-command.ts');
-      end(await explainWhy({ id, call, workspace, json: json === true }, host));
-    });
-
-  program
-    .command('replay')
-    .description('rebuild the state of a session from its log, without running a tool, a policy or a model')
-    .argument('[id]', 'id of the session (default: the newest)')
-    .option('--workspace <dir>', 'folder that the session worked in', '.')
-    .option('--at <seq>', 'the state after this record instead of the last one', readSeq)
-    .option('--json', 'the state as `session.import` takes it')
-    .addHelpText('after', replayHelp)
-    .action(async (id: string | undefined, { workspace, at, json }: LogFlags & { readonly at?: number }) => {
-      const { replaySession } = await import('./replay-command.ts');
-      end(await replaySession({ id, workspace, at, json: json === true }, host));
-    });
-
-  program
-    .command('verify')
-    .description('say whether the log of a session is as it was written')
-    .argument('[id]', 'id of the session (default: the newest)')
-    .option('--workspace <dir>', 'folder that the session worked in', '.')
-    .option('--head <hash>', 'a head that was noted earlier: also finds an end that was cut off')
-    .option('--json', 'as JSON')
-    .addHelpText('after', verifyHelp)
-    .action(async (id: string | undefined, { workspace, head, json }: LogFlags & { readonly head?: string }) => {
-      const { verifyLog } = await import('./verify-command.ts');
-      end(await verifyLog({ id, workspace, head, json: json === true }, host));
-    });
-
-  addRegistryCommands(program, host, end);
-
+  program.commandsGroup('Tools:');
+  addNewCommand(program, host, version, end);
+  addTryCommand(program, host, end);
   program
     .command('check')
     .description('check a folder of tool files without running them')
@@ -234,29 +182,25 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
       end(await watchFolder(given, host));
     });
 
-  addTryCommand(program, host, end);
-
-  addNewCommand(program, host, version, end);
-
   addLockCommand(program, host, end);
 
+  program.commandsGroup('Configuration and plugins:');
+  addRegistryCommands(program, host, end);
   addTrustCommand(program, host, end);
 
+  program.commandsGroup('Policies and prompts:');
   addPackCommand(program, host, end);
-
   addPolicyCommand(program, host, end);
-
   addOverridesCommand(program, host, end);
 
-  addServeCommand(program, host, end);
-
+  program.commandsGroup('Models and this program:');
   addModelCommand(program, host, end);
-
+  addServeCommand(program, host, end);
   addDoctorCommand(program, host, end);
 
   program
     .command('completion')
-    .description('print a script that completes this program in a shell')
+    .description('print a completion script for a shell')
     .argument('<shell>', 'bash, zsh or fish')
     .addHelpText('after', completionHelp)
     .action(async (shell: string) => {
@@ -264,18 +208,14 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
       end(printCompletion(shell, program, host));
     });
 
-  return program;
+  // Behind the groups, so that it is in the last one.
+  return program.helpCommand('help [command]', 'print help for a command');
 }
 
 interface CheckFlags {
   readonly strict?: boolean;
   readonly subfolders?: boolean;
   readonly watch?: boolean;
-  readonly json?: boolean;
-}
-
-interface LogFlags {
-  readonly workspace: string;
   readonly json?: boolean;
 }
 

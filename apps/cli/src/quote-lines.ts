@@ -1,4 +1,5 @@
 import type { LineStyle } from './call-line.ts';
+import { shownTab } from './foreign-text.ts';
 import { splitColumns, toPrintable, wrapWhole } from './terminal-text.ts';
 
 /** A line that somebody else wrote, and how it is painted. */
@@ -14,8 +15,6 @@ export interface QuoteStyle extends LineStyle {
   readonly prose?: boolean;
 }
 
-// A raw tab can go past the end of the row, and what follows it would stand in front of the mark.
-const shownTab = '→   ';
 // Of the mark and what stands around it.
 const frameColumns = 7;
 

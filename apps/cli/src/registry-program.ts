@@ -14,7 +14,10 @@ interface ViewFlags extends ConfigFlags {
 /** The commands that say what there is, and where it came from. */
 export function addRegistryCommands(program: Command, host: Host, end: (code: ExitCode) => void): void {
   addFolderOptions(
-    program.command('list').description('list the tools that a run is offered, with their owner and effects'),
+    program
+      .command('list')
+      .helpGroup('Tools:')
+      .description('list the tools that a run can call, with their owners and effects'),
   )
     .option('--tree', 'by plugin: what each brings along')
     .option('--json', 'as JSON')
@@ -26,7 +29,7 @@ export function addRegistryCommands(program: Command, host: Host, end: (code: Ex
 
   const explain = program
     .command('explain')
-    .description('say where a tool, policy, pack, section, command or anything else of a plugin came from')
+    .description('show which plugin, file and version a name came from')
     .argument('<name>', 'as a model sees it, as its plugin calls it, or `plugin/name`');
   addFolderOptions(explain)
     .option('--json', 'as JSON')
@@ -36,7 +39,7 @@ export function addRegistryCommands(program: Command, host: Host, end: (code: Ex
       end(await explainName({ ...place, name, json: json === true }, host));
     });
 
-  addConfigOptions(program.command('config').description('print the configuration, each value with its origin'))
+  addConfigOptions(program.command('config').description('print the configuration, with the origin of each value'))
     .option('--workspace <dir>', 'folder whose holdfast.policy.json has a say', '.')
     .option('--json', 'as JSON')
     .addHelpText('after', configHelp)
@@ -48,7 +51,7 @@ export function addRegistryCommands(program: Command, host: Host, end: (code: Ex
     );
 
   addFolderOptions(
-    program.command('plugins').description('list installed plugins and packs, and whether they are in force'),
+    program.command('plugins').description('list installed plugins and packs, and which of them are in force'),
   )
     .option('--json', 'as JSON')
     .addHelpText('after', pluginsHelp)

@@ -6,6 +6,7 @@ import { callEnd } from './test-events.ts';
 import { createFolder } from './test-folder.ts';
 import { createTestHost } from './test-host.ts';
 import { writeLog } from './test-log.ts';
+import { verifyLog } from './verify-command.ts';
 
 interface Asked {
   readonly id?: string;
@@ -42,7 +43,7 @@ test('the state at the end, a slice a line, its content within bounds', async ()
   await writeLog(folder.path, 'one', [grant('wipe'), ...reads], [grants, seen, count]);
   const { exitCode, text, lines } = await replay(folder.path);
   expect(exitCode).toBe(0);
-  expect(text).toContain('State after 9 records, rebuilt without running a tool, a policy or a model\n');
+  expect(text).toContain('State rebuilt from 9 records; no tool, policy or model was run\n');
   expect(lines.slice(0, 6)).toEqual([
     '  slice              kind   kept   size',
     '  count              value  state  1 value',
@@ -53,7 +54,20 @@ test('the state at the end, a slice a line, its content within bounds', async ()
   ]);
   expect(lines.slice(6, 11)).toEqual([0, 1, 2, 3, 4].map((key) => `      ${key}.txt: {"version":"${key}.txt"}`));
   expect(lines[11]).toBe('      … 2 more items; `--json` has them');
-  expect(lines.at(-1)).toMatch(/^9 records, hash chain intact, head [0-9a-f]{64}$/);
+  expect(lines.at(-2)).toBe('Log intact: 9 records, each with the hash of the one before it');
+  expect(lines.at(-1)).toMatch(/^Digest of the log, for `verify --head`: [0-9a-f]{64}$/);
+});
+
+test('the digest that is named is the head that `verify` takes, and one in the state says what it is', async () => {
+  await using folder = await createFolder();
+  const digest = 'a1'.repeat(32);
+  const noted = callEnd('ok', { changes: [{ slice: seen.id, op: 'upsert', key: 'a.txt', item: digest }] });
+  await writeLog(folder.path, 'one', [noted], [seen]);
+  const { text } = await replay(folder.path);
+  expect(text).toContain('      a.txt: digest a1a1a1a1a1a1…\n');
+  const [, head = ''] = /`verify --head`: ([0-9a-f]{64})\n$/.exec(text) ?? [];
+  const { host } = createTestHost({ directory: folder.path });
+  expect(await verifyLog({ id: undefined, workspace: '.', head, json: false }, host)).toBe(0);
 });
 
 test('the state after one record, as JSON that a session can import', async () => {
@@ -72,7 +86,7 @@ test('the state after one record, as JSON that a session can import', async () =
       ['b', 'd1'],
     ],
   ]);
-  expect((await replay(folder.path, { at: 1 })).text).toContain('State after record 1,');
+  expect((await replay(folder.path, { at: 1 })).text).toContain('State rebuilt from 2 records, up to record 1;');
   await expect(replay(folder.path, { at: 3 })).rejects.toMatchObject({
     code: 'usage.record_unknown',
     message: expect.stringContaining('its last one is 2'),

@@ -1,15 +1,15 @@
 import { resolve } from 'node:path';
 import { HoldfastError } from '@holdfast/core';
 import type { ExportedSlice } from '@holdfast/session';
-import { readLog } from '@holdfast/session/jsonl';
+import { type LogReading, readLog } from '@holdfast/session/jsonl';
 import { formatArguments, formatCount, type LineStyle } from './call-line.ts';
 import { createColors } from './colors.ts';
 import { type ExitCode, usageError } from './failure.ts';
 import { describeTerminal, type Host } from './host.ts';
 import { toJsonText } from './json-text.ts';
+import { findSession } from './known-workspaces.ts';
 import { describeIntegrity, formatSessionTitle, isDamaged, warnOfDamage } from './log-damage.ts';
 import { type MissingSlice, type Replayed, replayLog } from './replay-log.ts';
-import { findLog } from './session-logs.ts';
 import { fitColumns, measureColumns, padColumns, toPrintable, wrapBlock } from './terminal-text.ts';
 import { shortenPath } from './workspace.ts';
 
@@ -28,7 +28,7 @@ export interface ReplayOptions {
  * @throws HoldfastError `usage.session_unknown`, `usage.record_unknown`, `log.*`, `replay.*`.
  */
 export async function replaySession({ id, workspace, at, json }: ReplayOptions, host: Host): Promise<ExitCode> {
-  const log = await findLog(resolve(host.directory, workspace), id);
+  const log = await findSession(resolve(host.directory, workspace), id, host);
   const reading = readLog(log.path);
   const last = reading.records.length - 1;
   if (last < 0 && !isDamaged(reading)) {
@@ -51,15 +51,24 @@ export async function replaySession({ id, workspace, at, json }: ReplayOptions, 
     const style = { colors: createColors(terminal.color), columns: terminal.columns };
     const lines = [
       formatSessionTitle(log.id, shortenPath(log.path, host.directory), style),
-      `State after ${at === undefined ? formatCount(state.seq, 'record') : `record ${at}`}, rebuilt without running a tool, a policy or a model`,
+      `State rebuilt from ${formatCount(state.seq, 'record')}${at === undefined ? '' : `, up to record ${at}`}; no tool, policy or model was run`,
       '',
       ...describeSlices(replayed, style),
       '',
-      describeIntegrity(reading, style, 'replayed'),
+      ...describeReplayed(reading, style),
     ];
     for (const line of lines) host.stdout.write(`${line}\n`);
   }
   return isDamaged(reading) || missing.length > 0 ? 1 : 0;
+}
+
+/** Whether the log is whole, and what the hash at its end is good for. */
+function describeReplayed(reading: LogReading, style: LineStyle): readonly string[] {
+  if (isDamaged(reading)) return [describeIntegrity(reading, style, 'replayed')];
+  return [
+    `Log intact: ${formatCount(reading.records.length, 'record')}, each with the hash of the one before it`,
+    style.colors.dim(`Digest of the log, for \`verify --head\`: ${reading.head}`),
+  ];
 }
 
 const maxItems = 5;
@@ -115,6 +124,8 @@ function toPairLine(pair: unknown): string {
 }
 
 function toLine(json: unknown): string {
+  // Policies keep digests of what they have seen; as long as they are, nobody reads them.
+  if (typeof json === 'string' && /^[0-9a-f]{64}$/.test(json)) return `digest ${json.slice(0, 12)}…`;
   return formatArguments(JSON.stringify(json));
 }
 

@@ -7,8 +7,8 @@ import { type ExitCode, usageError } from './failure.ts';
 import { findOpenCall } from './find-open-call.ts';
 import type { Host } from './host.ts';
 import { toJsonText } from './json-text.ts';
+import { findSession } from './known-workspaces.ts';
 import { openSession } from './open-session.ts';
-import { findLog } from './session-logs.ts';
 import { fitColumns, toPrintable } from './terminal-text.ts';
 import { openWorkspace } from './workspace.ts';
 
@@ -35,8 +35,9 @@ export interface ResolveOptions {
 export async function resolveSessionCall(options: ResolveOptions, host: Host): Promise<ExitCode> {
   const resolution = readResolution(options);
   const { by } = options;
-  const workspace = await openWorkspace(options.workspace, host.directory);
-  const log = await findLog(workspace, options.id);
+  const named = await openWorkspace(options.workspace, host.directory);
+  const log = await findSession(named, options.id, host);
+  const { workspace } = log;
   const session = await openSession(log, workspace, host);
   try {
     const { begun, ended } = findDoubtful(session);

@@ -52,7 +52,7 @@ test('what was approved runs, the files are changed, the script goes on where it
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
   expect(stdout).toMatch(/^script:script\.json · \d+ file tools, 1 tool from \.\/plugins · in \//);
   expect(stdout).toMatch(/ok {8}publish .+ asked: approved by anna[\s\S]+ok {8}list_files/);
-  expect(stdout).toContain('\nAll is done.\n\nChanged in the workspace:\n  + created one.html\n');
+  expect(stdout).toContain('\n| All is done.\n\nChanged in the workspace:\n  + created one.html\n');
   expect(stdout).toMatch(/\ncompleted after [\d.]+ m?s: 3 turns, 2 calls \(2 ok\)\nsession log: holdfast show \S+\n$/);
   expect(await listPages(folder)).toEqual(['one.html']);
 });

@@ -11,6 +11,7 @@ import { learnGranted, openEnvironment, toEnvironmentOptions } from './environme
 import { type Equipment, listSlices, openEquipment, reportProblems } from './equipment.ts';
 import { type ExitCode, usageError } from './failure.ts';
 import type { Host } from './host.ts';
+import { findSession } from './known-workspaces.ts';
 import { packagesOfModel } from './model-packages.ts';
 import { type FindSlices, openSession } from './open-session.ts';
 import { setUpPlan } from './plan-setup.ts';
@@ -18,7 +19,6 @@ import { closeSession } from './run-command.ts';
 import { setUpRun } from './run-setup.ts';
 import { type ApprovalMode, type RunTerms, readTerms } from './run-terms.ts';
 import { readUse, remainingTerms } from './run-use.ts';
-import { findLog } from './session-logs.ts';
 import { type ConfigFlag, type RunLimits, readSettings, type Settings } from './settings.ts';
 import { findToolsFolder } from './toolset.ts';
 import { demandTrust, type FoundUse, type TrustPlace, toNamedPackage, wasNamed } from './trust.ts';
@@ -30,6 +30,8 @@ export interface ResumeOptions extends RunLimits {
   readonly id: string | undefined;
   readonly workspace: string;
   readonly json: boolean;
+  /** Only the answer goes to stdout. */
+  readonly quiet?: boolean;
   readonly config?: ConfigFlag;
   /** Says yes to code that is found. */
   readonly trust?: boolean | undefined;
@@ -52,8 +54,11 @@ export interface ResumeOptions extends RunLimits {
  * `pack.*`, what model and prompt throw, and as `resumePlan`.
  */
 export async function resumeSession(options: ResumeOptions, host: Host): Promise<ExitCode> {
-  const workspace = await openWorkspace(options.workspace, host.directory);
-  const log = await findLog(workspace, options.id);
+  const { json, quiet = false } = options;
+  const silent = json || quiet;
+  const named = await openWorkspace(options.workspace, host.directory);
+  const log = await findSession(named, options.id, host);
+  const { workspace } = log;
   let opened: OpenedTerms | undefined;
   const open = async (given: RunTerms): Promise<OpenedTerms> => {
     opened ??= await openTerms(given, options, { workspace, host });
@@ -76,10 +81,10 @@ export async function resumeSession(options: ResumeOptions, host: Host): Promise
       const remaining = remainingTerms(terms, readUse(session.records(run), run));
       const print = (description: string): void => {
         const line = describeStyle(host).colors.dim(`${description}${describeApproval(terms)}`);
-        if (!options.json) host.stdout.write(`${line}\n`);
+        if (!silent) host.stdout.write(`${line}\n`);
       };
       const work = { type: 'resume', run } as const;
-      const conduct = { terms: remaining, session, work, json: options.json, stdinTaken: false };
+      const conduct = { terms: remaining, session, work, json, quiet, stdinTaken: false };
       if (kind === 'plan') {
         const setup = await setUpPlan(equipment, terms, workspace, host);
         print(`plan ${digest.slice(0, 16)} · ${setup.description}`);
@@ -89,7 +94,7 @@ export async function resumeSession(options: ResumeOptions, host: Host): Promise
       print(setup.description);
       return await conductRun({ ...conduct, setup }, host);
     } finally {
-      await closeSession(session, { workspace, json: options.json }, host);
+      await closeSession(session, { workspace, silent }, host);
     }
   } finally {
     await opened?.equipment.close();
@@ -185,7 +190,7 @@ async function openTerms(
       options.config === undefined && config !== false && (await isFound(resolve(given.directory, config ?? ''))),
     tools: tools === undefined && (await isFound(folder.path)) ? folder.path : undefined,
   };
-  const taken = { stdin: false, stdout: options.json };
+  const taken = { stdin: false, stdout: options.json || options.quiet === true };
   const found: FoundUse = { untrusted: 'refuse', trust: options.trust, tools: true, recorded, taken };
   if (model === undefined) await demandModel(given.model, found, place);
   const read = await readSettings(

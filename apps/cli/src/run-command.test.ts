@@ -109,7 +109,7 @@ test('a run that completes: a line a call, the answer, the changes, the session'
   expect({ exitCode, stderr, out }).toEqual({ exitCode: 0, stderr: '', out: 'found\n' });
   expect(stdout).toMatch(/^script:script\.json · \d+ file tools \(no tools folder `\.\/plugins`\) · in \//);
   expect(stdout).toMatch(/^ {2}ok {8}write_file {4}\{"path":"out\.md","content":"found\\n"\} {2}allow +[\d.]+ m?s$/m);
-  expect(stdout).toContain('\nThat is all.\n\nChanged in the workspace:\n  + created out.md\n');
+  expect(stdout).toContain('\n| That is all.\n\nChanged in the workspace:\n  + created out.md\n');
   expect(stdout).toMatch(
     /\ncompleted after [\d.]+ m?s: 2 turns, 1 call \(1 ok\)\nsession log: holdfast show \d{8}-\d{9}-test\n$/,
   );
@@ -273,7 +273,7 @@ test.each([
   expect({ exitCode, isThere }).toEqual({ exitCode: 3, isThere: true });
   expect(stdout).not.toContain('May it run?');
   expect(stdout).toMatch(
-    /^Waiting for an answer:\n {2}call_1_0 {2}wipe {2}\{"file.+\nTo go on:\n {2}holdfast pending (\S+)\n {2}holdfast approve \1 call_1_0\n {2}holdfast deny \1 call_1_0\n {2}holdfast resume \1\n/m,
+    /^Waiting for an answer:\n {2}\? call_1_0 {2}wipe {2}\{"file.+\nTo go on:\n {2}holdfast pending (\S+)\n {2}holdfast approve \1 call_1_0\n {2}holdfast deny \1 call_1_0\n {2}holdfast resume \1\n/m,
   );
 });
 
@@ -362,7 +362,7 @@ test('decide later: what was answered before runs, what was not waits, and nothi
   });
   expect({ exitCode, answers }).toEqual({ exitCode: 3, answers: [] });
   expect((await readdir(outside.path)).sort()).toEqual(['three.txt', 'two.txt']);
-  expect(stdout).toMatch(/Waiting for an answer:\r?\n {2}call_1_1 {2}wipe .+\r?\n {2}call_1_2 {2}wipe /);
+  expect(stdout).toMatch(/Waiting for an answer:\r?\n {2}\? call_1_1 {2}wipe .+\r?\n {2}\? call_1_2 {2}wipe /);
 });
 
 test.each([

@@ -9,6 +9,7 @@ import { learnGranted, openEnvironment, toEnvironmentOptions } from './environme
 import { type Equipment, openEquipment } from './equipment.ts';
 import type { ExitCode } from './failure.ts';
 import type { Host } from './host.ts';
+import { rememberWorkspace } from './known-workspaces.ts';
 import { openRedaction } from './redaction.ts';
 import { type RunSetup, setUpRun } from './run-setup.ts';
 import { type ApprovalMode, type RunTerms, toTermsRecord } from './run-terms.ts';
@@ -46,6 +47,8 @@ export interface RunOptions extends RunLimits {
   /** As `openModel` takes it. */
   readonly model: string | undefined;
   readonly json: boolean;
+  /** Only the answer goes to stdout. */
+  readonly quiet?: boolean;
   readonly approval: ApprovalMode;
   /** Dangerous tools that need no approval. */
   readonly allow: readonly string[];
@@ -65,12 +68,13 @@ export interface RunOptions extends RunLimits {
 export async function runRequest(options: RunOptions, host: Host): Promise<ExitCode> {
   const workspace = await openWorkspace(options.workspace, host.directory);
   const { config, trust, tools, subfolders, locked, isolation, model } = options;
+  const taken = { stdin: options.stdinTaken, stdout: options.json || options.quiet === true };
   const settings = await readSettings(
     { config, tools, subfolders, locked, isolation, model, limits: toLimits(options) },
     {
       workspace,
       host,
-      found: { untrusted: 'refuse', trust, tools: true, taken: { stdin: options.stdinTaken, stdout: options.json } },
+      found: { untrusted: 'refuse', trust, tools: true, taken },
     },
   );
   const folder = await findFolder(settings);
@@ -98,17 +102,17 @@ async function begin(
   { setup, terms, workspace, equipment }: Begun,
   host: Host,
 ): Promise<ExitCode> {
-  const { request, json, stdinTaken } = options;
-  if (!json) describeSetup(setup, host);
+  const { request, json, quiet = false, stdinTaken } = options;
+  if (!json && !quiet) describeSetup(setup, host);
   const id = createSessionId({ clock: host.clock, suffix: host.createSuffix() });
   const session = await beginSession(id, { workspace, redact: terms.redact !== false }, host);
   learnGranted(session, equipment.environment);
   try {
     session.record(toTermsRecord(terms));
     const work = { type: 'start', input: request } as const;
-    return await conductRun({ setup, terms, session, work, json, stdinTaken }, host);
+    return await conductRun({ setup, terms, session, work, json, quiet, stdinTaken }, host);
   } finally {
-    await closeSession(session, { workspace, json }, host);
+    await closeSession(session, { workspace, silent: json || quiet }, host);
   }
 }
 
@@ -149,7 +153,9 @@ export async function beginSession(
 ): Promise<Session> {
   const path = await prepareLogPath(workspace, id);
   const redaction = redact ? await openRedaction(path, host).catch(addWayOut) : {};
-  return createSession({ ...redaction, id, store: await host.openLog(path), clock: host.clock });
+  const store = await host.openLog(path);
+  await rememberWorkspace(workspace, host);
+  return createSession({ ...redaction, id, store, clock: host.clock });
 }
 
 function addWayOut(thrown: unknown): never {
@@ -158,10 +164,10 @@ function addWayOut(thrown: unknown): never {
   throw new HoldfastError(thrown.code, thrown.message, { data: { hint }, cause: thrown });
 }
 
-/** Closes the session of a run, and says where its log is. */
+/** Closes the session of a run, and says where its log is unless it is to be `silent`. */
 export async function closeSession(
   session: Session,
-  { workspace, json }: { readonly workspace: string; readonly json: boolean },
+  { workspace, silent }: { readonly workspace: string; readonly silent: boolean },
   host: Host,
 ): Promise<void> {
   // What calls have left open for the session gets its time to end: a first signal does not cut that short.
@@ -170,7 +176,7 @@ export async function closeSession(
     await session.close();
   } finally {
     stopListening();
-    if (!json) {
+    if (!silent) {
       const { colors } = describeStyle(host);
       const show = toCommand({ words: ['show', session.id], workspace }, host);
       host.stdout.write(`${colors.dim(`session log: ${show}`)}\n`);

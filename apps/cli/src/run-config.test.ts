@@ -41,7 +41,7 @@ test('the model of a plugin answers by `<plugin>/<model>`, and another is unknow
   await using folder = await createProject({ plugins: ['./git.mjs'], model: 'git/echo' });
   const { stdout } = await type(folder, ['run', 'Say this.']);
   expect(stdout).toMatch(/^echo · /);
-  expect(stdout).toContain('\nSay this.\n');
+  expect(stdout).toContain('\n| Say this.\n');
   expect(await type(folder, ['run', 'x', '--model', 'git/echoes'])).toMatchObject({
     exitCode: 2,
     stderr: expect.stringContaining('Plugins have `git/echo`. (usage.model_unknown)'),

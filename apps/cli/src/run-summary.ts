@@ -3,7 +3,8 @@ import { formatCount, formatDuration, type LineStyle } from './call-line.ts';
 import { createChangeCollector, type FileChange, formatChanges } from './changes.ts';
 import { describeMissing, missingCode } from './environment-consent.ts';
 import { formatUnfinished } from './feedback-lines.ts';
-import { toPrintable, toPrintableBlock, wrapBlock } from './terminal-text.ts';
+import { quoteText } from './foreign-text.ts';
+import { toPrintable, wrapBlock } from './terminal-text.ts';
 
 /** Gathers over a run what is said at its end. */
 export interface RunSummary {
@@ -75,7 +76,7 @@ export function createRunSummary(tools: readonly Tool[], limits: RunLimits = {})
         // What a run that ended early has said last stands above already, beside its calls.
         ...(end.status !== 'completed' || end.text.trim() === ''
           ? []
-          : [...wrapBlock(toPrintableBlock(end.text.trim()), columns), '']),
+          : [...quoteText(end.text.trim(), { columns }), '']),
         ...formatUnfinished(end.unfinished, style),
         ...describeChanges(changes.list(), colors),
         ...(externalTools.size === 0

@@ -40,7 +40,32 @@ test('the plain view has a line for each call and the words beside calls, and le
   const output = collect();
   const view = createPlainView(output.write, { ...style, columns: Number.POSITIVE_INFINITY });
   for (const event of [message, start, callEnd('ok'), answer]) view.show(event);
-  expect(output.text()).toBe('  Reading \\x1b[2Jfirst.\n  ok        read_file     {"path":"a.txt"}  allow    3 ms\n');
+  expect(output.text()).toBe('  | Reading \\x1b[2Jfirst.\n  ok        read_file     {"path":"a.txt"}  allow    3 ms\n');
+});
+
+test.each([
+  { text: '', rows: [] },
+  { text: '{"total":238}', rows: ['| {"total":238}'] },
+  { text: 'one\n\n\x1b[2Jtwo\nthree\n\nfour', rows: ['| one', '| \\x1b[2Jtwo', '| … 2 more lines'] },
+])('the first two lines of a result stand under its call: $rows', ({ text, rows }) => {
+  const output = collect();
+  const plain = createPlainView(output.write, { ...style, columns: Number.POSITIVE_INFINITY });
+  plain.show(callEnd('ok', { message: text }));
+  const [, ...under] = output.text().trimEnd().split('\n');
+  expect(under).toEqual(rows.map((row) => `            ${row}`));
+  const screen = createScreen(40);
+  const live = createLiveView(screen.output, { style: { ...style, columns: 40 }, clock: manualClock() });
+  live.show(callEnd('ok', { message: text }));
+  live.close();
+  const shown = stripVTControlCharacters(screen.take());
+  for (const row of rows) expect(shown).toContain(`\n            ${row}\n`);
+});
+
+test('the result of a call is dimmed', () => {
+  const output = collect();
+  const view = createPlainView(output.write, { colors: createColors(true), columns: Number.POSITIVE_INFINITY });
+  view.show(callEnd('ok', { message: 'one' }));
+  expect(output.text()).toContain('\n            \x1b[2m| one\x1b[22m\n');
 });
 
 const inner: RunEvent = callEnd('ok', { callId: 'c1/1', parentId: 'c1', name: 'list_files' });
@@ -72,9 +97,9 @@ test('what is nested stands under its call, a run of a child recognisably, a lat
     '    ok        list_files    {"path":"a.txt"}  allow    3 ms',
     '    completed child run     Look.  2 turns, m:1   12 ms',
     '              | Found\\nit.',
-    '      Reading \\x1b[2Jfirst.',
+    '      | Reading \\x1b[2Jfirst.',
     '      failed    read_file     {"path":"a.txt"}      3 ms',
-    '                no (tool.failed)',
+    '                | no (tool.failed)',
     '  late      slow          7  returned, not counted',
     '',
   ]);

@@ -10,10 +10,11 @@ import {
 } from './call-line.ts';
 import { CallTree, formatTold, indentOf, type Told } from './call-tree.ts';
 import { formatFeedback } from './feedback-lines.ts';
+import { maxShownResultLines, quoteResult, quoteText } from './foreign-text.ts';
 import type { OutputStream } from './host.ts';
 import { toJsonText } from './json-text.ts';
 import { createOpenCalls, type OpenCall } from './open-calls.ts';
-import { fitColumns, toPrintable, toPrintableBlock } from './terminal-text.ts';
+import { fitColumns, toPrintable } from './terminal-text.ts';
 
 /** Shows a run while it goes on. */
 export interface RunView {
@@ -33,6 +34,11 @@ export function createJsonView(write: (text: string) => void, { stacks }: { read
   };
 }
 
+/** Nothing of the run: its end is all that is wanted. */
+export function createSilentView(): Pick<RunView, 'pauseFor' | 'close'> & { show(event: unknown): void } {
+  return { show: () => undefined, pauseFor: (question) => question(), close: () => undefined };
+}
+
 /** What a tool threw, without where. */
 export function withoutStack(event: RunEvent): RunEvent {
   if (event.type === 'child-event') return { ...event, event: withoutStack(event.event) };
@@ -41,7 +47,7 @@ export function withoutStack(event: RunEvent): RunEvent {
   return { ...event, error };
 }
 
-/** A line for each call when it has ended, what is nested in it below. */
+/** A line for each call when it has ended, the beginning of its result and what is nested in it below. */
 export function createPlainView(write: (text: string) => void, style: LineStyle): RunView {
   const tree = new CallTree(isShown);
   const print = (told: readonly Told<RunEvent>[]): void => {
@@ -155,14 +161,15 @@ function describeTold({ item, opening }: Told<RunEvent>, style: LineStyle): read
     const { model, input, atMs: startedAtMs } = opening;
     return formatChildRun({ model, input, startedAtMs, ...(item.type === 'run-end' ? { end: item } : {}) }, style);
   }
-  if (item.type === 'tool-call-end') return formatCallEnd(item, style);
+  if (item.type === 'tool-call-end') {
+    const { kind, text } = item.outcome;
+    return [...formatCallEnd(item, style), ...quoteResult(kind === 'ok' ? text : '', style, maxShownResultLines)];
+  }
   if (item.type === 'tool-call-late') return [formatLate(item, style)];
   if (item.type === 'feedback') return formatFeedback(item, style);
   // Text beside calls is the model thinking aloud; text without calls is the answer, which comes at the end.
   if (item.type === 'model-message' && item.calls.length > 0 && item.text.trim() !== '') {
-    return toPrintableBlock(item.text.trim())
-      .split('\n')
-      .map((line) => `  ${style.colors.italic(line)}`);
+    return quoteText(item.text.trim(), { columns: style.columns, indent: 2, paint: style.colors.italic });
   }
   return [];
 }

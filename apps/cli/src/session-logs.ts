@@ -8,6 +8,11 @@ import { isFolder } from './workspace.ts';
 const idPattern = /^[a-z0-9][a-z0-9-]{0,99}$/;
 const extension = '.jsonl';
 
+/** Whether `text` has the form of a session's id. */
+export function isSessionId(text: string): boolean {
+  return idPattern.test(text);
+}
+
 /** An id that sorts by time, in UTC to the millisecond: `20260517-093012345-k3x9`. */
 export function createSessionId({ clock, suffix }: { readonly clock: Clock; readonly suffix: string }): string {
   const [date = '', time = ''] = new Date(clock.now()).toISOString().split('T');
@@ -88,6 +93,6 @@ export async function listSessionIds(workspace: string): Promise<readonly string
   return names
     .filter((name) => name.endsWith(extension))
     .map((name) => name.slice(0, -extension.length))
-    .filter((id) => idPattern.test(id))
+    .filter(isSessionId)
     .sort();
 }

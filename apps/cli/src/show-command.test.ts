@@ -47,7 +47,7 @@ test('a run is told from request to answer', async () => {
     'Request: Write the report.',
     '',
     'Turn 1  1 call, ended with tool-calls',
-    '  First a look.',
+    '  | First a look.',
     '  denied    write_file    {"path":"a.txt"}  deny: read-before-write    3 ms  c1',
     '            deny by host/read-before-write: `a.txt` has not been read.',
     '  ok        write_file    {"path":"a.txt"}  allow    3 ms  c2',
@@ -59,7 +59,7 @@ test('a run is told from request to answer', async () => {
     '            + created report.md',
     '',
     'Answer',
-    '  Written to report.md.',
+    '  | Written to report.md.',
     '',
     'Status  completed after 4 ms, 2 turns',
     'Changes',
@@ -85,13 +85,13 @@ test('what was sent back is told with why, and what was not finished at the end'
   expect(text.split('\n').slice(4, -4)).toEqual([
     '',
     'Turn 1  0 calls, ended with stop',
-    '  All done.',
+    '  | All done.',
     '  files-exist: Create `a.md`.',
     '',
     'Turn 2  0 calls, ended with stop',
     '',
     'Answer',
-    '  All done.',
+    '  | All done.',
     'Not finished: Create `a.md`.',
     '',
     'Status  completed after 4 ms, 2 turns',
@@ -213,20 +213,20 @@ test('a run that was suspended, answered and resumed is told in order', async ()
   expect(text.split('\n').slice(7, -6)).toEqual([
     '',
     'Suspended  2026-05-17 00:00:00 UTC',
-    '  c1 was denied by anna: Not\\x1b[2J today.',
-    '  c2 was approved, and granted, by bo',
+    '  call c1 was denied by anna: Not\\x1b[2J today.',
+    '  call c2 was approved, and granted, by bo',
     '',
     'Resumed  2026-05-17 00:00:00 UTC',
     '  denied    wipe          {"path":"a.txt"}  asked: denied by anna    3 ms  c1',
-    '            No. (approval.denied)',
+    '            | No. (approval.denied)',
     '    `filesystem` could not be recovered: no',
-    '  c2 was said to be done by bo, with 7: I looked.',
+    '  call c2 was said to be done by bo, with 7: I looked.',
     '',
     'Resumed  2026-05-17 00:00:00 UTC',
     '  ok        deploy        {"path":"a.txt"}  asked: approved by bo    3 ms  c2',
     '',
     'Answer',
-    '  Written to report.md.',
+    '  | Written to report.md.',
   ]);
 });
 
@@ -307,9 +307,9 @@ test('what is nested stands under its call, and changes files with it only', asy
   const shown = await show(folder.path);
   expect(shown.exitCode).toBe(0);
   const lines = shown.text.split('\n');
-  expect(lines.slice(lines.indexOf('  First a look.') + 1, lines.indexOf('Answer'))).toEqual([
+  expect(lines.slice(lines.indexOf('  | First a look.') + 1, lines.indexOf('Answer'))).toEqual([
     '  failed    delegate      {"path":"a.txt"}      3 ms  c1',
-    '            no (tool.failed)',
+    '            | no (tool.failed)',
     '    ok        write_file    {"path":"a.txt"}  allow    3 ms  c1/1',
     '              | one',
     '              | two',
@@ -318,9 +318,9 @@ test('what is nested stands under its call, and changes files with it only', asy
     '              | … 2 more lines',
     '    max-rounds child run     Look.  2 turns, offline:rules    5 ms',
     '              | It had to stop.',
-    '      I look.',
+    '      | I look.',
     '      unknown-tool gone          {"path":"a.txt"}      3 ms  c1',
-    '                No. (tool.unknown)',
+    '                | No. (tool.unknown)',
     '      record 8: from the future',
     '',
   ]);
@@ -346,7 +346,7 @@ test('late results and what went wrong beside calls are told', async () => {
   ]);
   const { text } = await show(folder.path);
   expect(text.split('\n').slice(2, -3)).toEqual([
-    '            too long (call.timeout)',
+    '            | too long (call.timeout)',
     '            The tool did not stop when told to; its late result was dropped.',
     '  late      slow          {"a":1}  returned, not counted',
     '  late      slow          no  threw',

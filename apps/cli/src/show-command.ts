@@ -4,8 +4,8 @@ import { createColors } from './colors.ts';
 import type { ExitCode } from './failure.ts';
 import { describeTerminal, type Host } from './host.ts';
 import { toJsonText } from './json-text.ts';
+import { findSession } from './known-workspaces.ts';
 import { formatSessionTitle, isDamaged, warnOfDamage } from './log-damage.ts';
-import { findLog } from './session-logs.ts';
 import { describeConfig } from './show-config.ts';
 import { describeLog } from './show-log.ts';
 import { shortenPath } from './workspace.ts';
@@ -19,7 +19,7 @@ export interface ShowOptions {
 
 /** Prints a session log; 1 when it is damaged. */
 export async function showSession({ id, workspace, json }: ShowOptions, host: Host): Promise<ExitCode> {
-  const log = await findLog(resolve(host.directory, workspace), id);
+  const log = await findSession(resolve(host.directory, workspace), id, host);
   const reading = readLog(log.path);
   if (json) {
     for (const record of reading.records) host.stdout.write(`${toJsonText(record)}\n`);

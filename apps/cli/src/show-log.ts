@@ -14,13 +14,14 @@ import {
 import { CallTree, formatTold, type Told } from './call-tree.ts';
 import { type ChangeCollector, createChangeCollector, formatChanges } from './changes.ts';
 import { formatFeedback, formatUnfinished } from './feedback-lines.ts';
+import { labelText, quoteResult, quoteText } from './foreign-text.ts';
 import { LeftOpen } from './left-open.ts';
 import { describeIntegrity } from './log-damage.ts';
 import { type ShownCall, type ShownRecord, toShownRecord } from './log-records.ts';
 import { describeGrant, describeProblem, describeSaid } from './show-notes.ts';
 import { describePlan } from './show-plan.ts';
 import { describePlanRecord } from './show-plan-run.ts';
-import { fitColumns, toPrintable, toPrintableBlock, wrapBlock } from './terminal-text.ts';
+import { fitColumns, toPrintable, wrapBlock } from './terminal-text.ts';
 
 const maxResultLines = 4;
 const maxTextCharacters = 10_000;
@@ -136,12 +137,12 @@ function describeRecord(
       return [
         '',
         `${colors.bold('Run')}  ${formatTime(record.atMs)}  model ${toPrintable(record.model)}  ${formatCount(record.tools.length, 'tool')}`,
-        ...indentBlock('Request: ', record.input, columns),
+        ...labelText('Request: ', cutText(record.input), columns),
       ];
     case 'model-message': {
       // Without calls the text is the answer, which the end of the run has, unless it was sent back.
       const isAside = (record.calls.length > 0 || sentBack.has(record)) && record.text.trim() !== '';
-      const text = isAside ? indentBlock('  ', record.text.trim(), columns) : [];
+      const text = isAside ? quoteText(cutText(record.text.trim()), { columns, indent: 2 }) : [];
       const turn = `${formatCount(record.calls.length, 'call')}, ended with ${toPrintable(record.reason)}`;
       return depth > 0 ? text : ['', `${colors.bold(`Turn ${record.turn}`)}  ${colors.dim(turn)}`, ...text];
     }
@@ -162,7 +163,7 @@ function describeRecord(
     case 'call-resolution': {
       const id = toPrintable(shortIds.get(record.callId) ?? record.callId);
       return describeSaid(record)
-        .flatMap((said) => wrapBlock(`  ${fitColumns(id, 24)} was ${said}`, columns - 1))
+        .flatMap((said) => wrapBlock(`  call ${fitColumns(id, 24)} was ${said}`, columns - 1))
         .map(colors.cyan);
     }
     case 'resource-apply-failed':
@@ -171,7 +172,7 @@ function describeRecord(
     case 'resource-dispose-failed':
     case 'close-error':
     case 'subscriber-error':
-      return wrapBlock(`    ${describeProblem(record)}`, columns - 1).map(colors.red);
+      return labelText('    ', describeProblem(record), columns).map(colors.red);
     case 'restore':
       return [colors.dim(`  The state was put back to what it was after ${formatCount(record.toSeq, 'record')}.`)];
     case 'reset':
@@ -200,8 +201,10 @@ function describeRecord(
       return [
         '',
         colors.bold(record.status === 'completed' ? 'Answer' : 'Last message'),
-        ...(record.text.trim() === '' ? ['  (none)'] : indentBlock('  ', record.text.trim(), columns)),
-        ...(record.error === undefined ? [] : [colors.red(`  ${toPrintable(record.error.message)}`)]),
+        ...(record.text.trim() === '' ? ['  (none)'] : quoteText(cutText(record.text.trim()), { columns, indent: 2 })),
+        ...(record.error === undefined
+          ? []
+          : quoteText(toPrintable(record.error.message), { columns, indent: 2, paint: colors.red })),
         ...formatUnfinished(record.unfinished, style),
         '',
         `${formatStatus(record.status, record.atMs - startedAtMs, style)}, ${formatCount(record.turns, 'turn')}`,
@@ -238,21 +241,14 @@ function describeCall(
   ];
   // The lines of a failure say the message already.
   const result = call.outcome.kind === 'ok' ? call.outcome.text.trim() : '';
-  const resultLines = result === '' ? [] : toPrintableBlock(result).replaceAll('\t', '  ').split('\n');
-  const fit = (text: string): string => fitColumns(text, Math.min(style.columns, 160) - 15);
   const id = style.columns < minColumnsForId ? '' : `  ${fitColumns(toPrintable(shortId), 24)}`;
   const [line = '', ...reasons] = formatCallEnd(call, { ...style, columns: style.columns - id.length });
   return [
     line + colors.dim(id),
     // The notes name each policy with its reason.
     ...(call.outcome.code === 'policy.denied' ? [] : reasons),
-    ...notes
-      .flatMap((note) => wrapBlock(toPrintable(note), style.columns - 13).slice(0, 4))
-      .map((note) => `            ${note}`),
-    ...resultLines.slice(0, maxResultLines).map((line) => colors.dim(`            | ${fit(line)}`)),
-    ...(resultLines.length > maxResultLines
-      ? [colors.dim(`            | … ${formatCount(resultLines.length - maxResultLines, 'more line')}`)]
-      : []),
+    ...notes.flatMap((note) => labelText(' '.repeat(12), toPrintable(note), style.columns).slice(0, 4)),
+    ...quoteResult(result, style, maxResultLines),
     // Of nested calls the one around them tells, once it has succeeded.
     ...(call.outcome.kind === 'ok' && depth === 0
       ? formatChanges(
@@ -263,11 +259,9 @@ function describeCall(
   ];
 }
 
-function indentBlock(label: string, text: string, columns: number): readonly string[] {
-  const whole = text.length <= maxTextCharacters;
-  const shown = whole
+function cutText(text: string): string {
+  const left = text.length - maxTextCharacters;
+  return left <= 0
     ? text
-    : `${text.slice(0, maxTextCharacters).toWellFormed()}…\n(${text.length - maxTextCharacters} more characters; \`--json\` has them)`;
-  const [first = '', ...rest] = wrapBlock(toPrintableBlock(shown), columns - label.length);
-  return [label + first, ...rest.map((line) => ' '.repeat(label.length) + line)];
+    : `${text.slice(0, maxTextCharacters).toWellFormed()}…\n(${left} more characters; \`--json\` has them)`;
 }

@@ -1,6 +1,7 @@
 import { formatCallLine, formatCount, formatTime, type LineStyle } from './call-line.ts';
+import { labelText, quoteReason } from './foreign-text.ts';
 import { describeReason } from './node-line.ts';
-import { toPrintable, toPrintableBlock, wrapBlock } from './terminal-text.ts';
+import { toPrintable } from './terminal-text.ts';
 
 /** How a node can end that made no call. */
 export const closedKinds = [
@@ -47,21 +48,16 @@ export function describePlanRecord(
     const { kind, node } = record;
     const name = toPrintable(String(node));
     const line = formatCallLine({ state: kind, name, arguments: '', decision: '', durationMs: undefined }, style);
-    return [line, ...wrapBlock(`            ${describeReason(record)}`, columns - 1).map(colors.dim)];
+    return [line, ...quoteReason(describeReason(record), style)];
   }
   const { atMs, digest, document, request } = record;
   const nodes = formatCount(document.nodes.length, 'node');
   // One within a call.
   if (depth > 0) return [colors.dim(`  plan of ${nodes}`)];
-  const [first = '', ...rest] = toPrintableBlock(request ?? '').split('\n');
   return [
     '',
     `${colors.bold('Plan')}  ${formatTime(atMs)}  ${nodes}`,
     colors.dim(`digest ${toPrintable(digest)}`),
-    ...(request === undefined
-      ? []
-      : [`Request: ${first}`, ...rest.map((line) => `         ${line}`)].flatMap((line) =>
-          wrapBlock(line, columns - 1),
-        )),
+    ...(request === undefined ? [] : labelText('Request: ', request, columns)),
   ];
 }

@@ -64,7 +64,7 @@ test('on a terminal it is painted, fitted, and nothing in it is obeyed', async (
   expect(text).not.toContain('\x1b[2J');
   const lines = stripVTControlCharacters(text).split('\n');
   const [step = '', rest = ''] = lines.slice(lines.findIndex((line) => line.startsWith('  [ ] 2. Write')));
-  expect(rest).toMatch(/^ {2}word/);
+  expect(rest).toMatch(/^ {2}\| word/);
   expect(step.length).toBeLessThan(40);
   expect((await show(folder.path, { terminals: ['stdout'], environment: { NO_COLOR: '1' } })).text).not.toContain(
     '\x1b',

@@ -2,6 +2,7 @@ import { describeThrown } from '@holdfast/core';
 import { planSlice, renderPlan } from '@holdfast/planning';
 import type { LogRecord } from '@holdfast/session';
 import type { LineStyle } from './call-line.ts';
+import { gutter } from './foreign-text.ts';
 import { listReducing, replayLog } from './replay-log.ts';
 import { toPrintable, wrapBlock } from './terminal-text.ts';
 
@@ -14,9 +15,15 @@ export function describePlan(records: readonly LogRecord[], { colors, columns }:
     const plan = missing.some(({ id }) => id === planSlice.id) ? null : session.read(planSlice);
     if (plan === null) return [];
     const lines = renderPlan(plan, { color: colors.isColorSupported }).split('\n');
-    return ['', ...lines.flatMap((line) => wrapBlock(line, columns - 1))];
+    return ['', ...lines.flatMap((line) => formatStep(line, columns))];
   } catch (thrown) {
     const problem = `The plan of the session cannot be rebuilt: ${toPrintable(describeThrown(thrown))}`;
     return ['', ...wrapBlock(problem, columns - 1).map(colors.yellow)];
   }
+}
+
+/** A step is text of a model: what does not fit into its row stands behind the gutter. */
+function formatStep(line: string, columns: number): readonly string[] {
+  const [first = '', ...rest] = wrapBlock(line, columns - gutter.length - 1);
+  return [first, ...rest.map((row) => `  ${gutter}${row.trimStart()}`)];
 }

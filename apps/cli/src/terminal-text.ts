@@ -22,7 +22,7 @@ function measureGrapheme(grapheme: string): number {
 }
 
 /** Whether `text` takes more than `columns`. Of a long text only as much is measured as tells. */
-function isWider(text: string, columns: number): boolean {
+export function isWider(text: string, columns: number): boolean {
   // A grapheme may be of any length, yet none that people write is longer than this.
   if (text.length > columns * 16) return true;
   return measureColumns(text) > columns;

@@ -6,6 +6,7 @@ import { describeStyle } from './conduct-work.ts';
 import { type ExitCode, usageError } from './failure.ts';
 import type { Host } from './host.ts';
 import { toJsonText } from './json-text.ts';
+import { findSession } from './known-workspaces.ts';
 import { describeIntegrity, isDamaged, warnOfDamage } from './log-damage.ts';
 import { checkOutput, writeOutput } from './output-file.ts';
 import { type FoundLog, findLog, listLogs } from './session-logs.ts';
@@ -66,7 +67,7 @@ interface TracedLog {
 async function findTraced({ id, workspace }: TraceOptions, host: Host): Promise<TracedLog> {
   const folder = resolve(host.directory, workspace);
   if (id !== undefined) {
-    const log = await findLog(folder, id);
+    const log = await findSession(folder, id, host);
     return { log, reading: readLog(log.path) };
   }
   for (const log of (await listLogs(folder)).toReversed()) {

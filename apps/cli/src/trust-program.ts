@@ -17,7 +17,7 @@ yourself, by --config or --tools, needs no trust. What you trust is kept in your
 export function addTrustCommand(program: Command, host: Host, end: (code: ExitCode) => void): void {
   program
     .command('trust')
-    .description('list the code that is found in a folder, and let it run from now on')
+    .description('trust the code that is found in a folder')
     .argument('[dir]', 'the folder', '.')
     .option('--remove', 'trust nothing of the folder any more')
     .option('--json', 'as JSON')

@@ -20,7 +20,7 @@ interface TryFlags extends ConfigFlags {
 export function addTryCommand(program: Command, host: Host, end: (code: ExitCode) => void): void {
   const command = program
     .command('try')
-    .description('check one tool file, call its tool alone, and show what a model would see')
+    .description('check one tool file, call its tool, and show what a model would see')
     .argument('<file>', 'the tool file; its tool runs')
     .option('--input <json>', 'arguments to call it with (default: those of its first example)')
     .option('--workspace <dir>', 'files that the tool finds; none of them is changed (default: no files)')

@@ -7,9 +7,9 @@ import { createColors } from './colors.ts';
 import { type ExitCode, usageError } from './failure.ts';
 import { describeTerminal, type Host } from './host.ts';
 import { toJsonText } from './json-text.ts';
+import { findSession } from './known-workspaces.ts';
 import { describeIntegrity, formatSessionTitle, isDamaged } from './log-damage.ts';
 import { listKnown, listReducing } from './replay-log.ts';
-import { findLog } from './session-logs.ts';
 import { toPrintable } from './terminal-text.ts';
 import { shortenPath } from './workspace.ts';
 
@@ -33,7 +33,7 @@ export async function verifyLog({ id, workspace, head, json }: VerifyOptions, ho
   if (head !== undefined && !/^[0-9a-f]{64}$/i.test(head)) {
     throw usageError('usage.head_invalid', `\`--head\` takes the 64 hexadecimal digits that \`verify\` prints.`);
   }
-  const log = await findLog(resolve(host.directory, workspace), id);
+  const log = await findSession(resolve(host.directory, workspace), id, host);
   const reading = readLog(log.path, head === undefined ? {} : { head: head.toLowerCase() });
   const noted = head === undefined ? undefined : { head: head.toLowerCase(), seq: reading.notedSeq ?? null };
   const snapshots = compareSnapshots(reading.records);

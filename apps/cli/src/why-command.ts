@@ -8,8 +8,9 @@ import { describeCallUse } from './describe-call.ts';
 import { type ExitCode, usageError } from './failure.ts';
 import { describeTerminal, type Host } from './host.ts';
 import { toJsonText } from './json-text.ts';
+import { findSession } from './known-workspaces.ts';
 import { describeIntegrity, formatSessionTitle, isDamaged, warnOfDamage } from './log-damage.ts';
-import { findLog, listSessionIds } from './session-logs.ts';
+import { listSessionIds } from './session-logs.ts';
 import { shortenPath } from './workspace.ts';
 
 export interface WhyOptions {
@@ -27,10 +28,9 @@ export interface WhyOptions {
  * @throws HoldfastError `usage.session_unknown`, `usage.call_unknown`, `usage.call_ambiguous`, `log.*`.
  */
 export async function explainWhy({ id, call, workspace, json }: WhyOptions, host: Host): Promise<ExitCode> {
-  const folder = resolve(host.directory, workspace);
-  const log = await findLog(folder, id);
+  const log = await findSession(resolve(host.directory, workspace), id, host);
   const reading = readLog(log.path);
-  const explanation = await findCall(call, reading.records, { folder, session: log.id });
+  const explanation = await findCall(call, reading.records, { folder: log.workspace, session: log.id });
   if (json) {
     host.stdout.write(`${toJsonText(explanation, 2)}\n`);
     warnOfDamage(reading, host.stderr);

@@ -27,7 +27,8 @@ export async function fillParts(page: string): Promise<string> {
 /** The program's own help, for it and for each of its commands. */
 async function describeCommands(): Promise<string> {
   const main = await askForHelp([]);
-  const [, list = ''] = /^Commands:\n((?: .*\n)+)/m.exec(main) ?? [];
+  // In groups, each with a heading of its own.
+  const [list = ''] = main.split(/^Examples:$/m);
   const commands = [...list.matchAll(/^ {2}([a-z][\w-]*)/gm)]
     .map(([, name = '']) => name)
     .filter((name) => name !== 'help');

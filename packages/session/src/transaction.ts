@@ -26,6 +26,8 @@ export class StagedTransaction implements SessionTransaction {
   #changes: Change[] | undefined;
   // A list, because a call changes few slices. By id: policies made anew for every run bring equal slices that are not the same object.
   #staged: StagedState[] | undefined;
+  /** Of a call that changes many. */
+  #stagedById: Map<string, StagedState> | undefined;
   /** How many of the root's reducing slices the staged events have met. */
   #met: number;
   #open = true;
@@ -144,6 +146,7 @@ export class StagedTransaction implements SessionTransaction {
   discard(): void {
     this.#open = false;
     this.#staged = undefined;
+    this.#stagedById = undefined;
   }
 
   get #ended(): boolean {
@@ -210,9 +213,13 @@ export class StagedTransaction implements SessionTransaction {
     staged.counts = true;
     if (this.#staged === undefined) this.#staged = [staged];
     else this.#staged.push(staged);
+    if (this.#stagedById !== undefined) this.#stagedById.set(staged.slice.id, staged);
+    else if (this.#staged.length === manyStaged)
+      this.#stagedById = new Map(this.#staged.map((one) => [one.slice.id, one]));
   }
 
   #find(id: string): StagedState | undefined {
+    if (this.#stagedById !== undefined) return this.#stagedById.get(id);
     for (const staged of this.#staged ?? none) if (staged.slice.id === id) return staged;
     return undefined;
   }
@@ -267,6 +274,7 @@ export class StagedTransaction implements SessionTransaction {
   }
 }
 
+const manyStaged = 16;
 const none: readonly never[] = Object.freeze([]);
 
 function lengthOf(items: Json | undefined): number {
