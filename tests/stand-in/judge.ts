@@ -110,7 +110,7 @@ function isHonestFailure(rights: readonly Right[], outcome: Outcome): boolean {
 
 const lookingAround: ReadonlySet<string> = new Set(['list_files', 'glob_files']);
 const undone =
-  /\?|\b(?:not|cannot|no tool|none of|unsure|unclear|unable|please|say|tell me|try|for example|you can ask|I can)\b|n['’]t\b/i;
+  /\?|\b(?:not|cannot|no tool|none of|nothing|unsure|unclear|unable|please|say|tell me|try|for example|you can ask|I can)\b|n['’]t\b/i;
 
 /** Nothing changed, nothing failed, no tool's result is shown, and the text asks, offers, or says that it is not sure or cannot. */
 function isAskedBack({ request }: StandInRequest, outcome: Outcome): boolean {

@@ -34,7 +34,6 @@ interface Attempt {
 /**
  * The one tool that accounts for every word of a clause: for its verb, by its name and description, and for each value, which has become
  * an argument. Nothing is guessed: a word that is left over, a second tool that fits as well, a missing argument are answers of their own.
- *
  * `refersBack` says which words speak of earlier results; arguments that are missing may then come from there. Default: none.
  */
 export function matchClause(
@@ -128,9 +127,10 @@ function isMeant(clause: Clause, head: Head, { tool, filling: { used, named, mis
   if (head.type !== 'verb' && !isSaid) return false;
   if (head.type === 'none' && (missing.length > 0 || about.length + given.size < 2)) return false;
   const at = clause.tokens.findIndex(({ lower }) => isQuantifier(lower));
-  // A tool that would take all because none is named has to be asked for all.
+  // A tool that would take all because none is named has to be asked for all; "the file" is one, and nothing says which.
   const takesAll = tool.parameters.some((each) => isPlace(each) && each.takes.file && !each.hasDefault);
-  if (at < 0) return given.size > 0 || !takesAll;
+  const isOne = /(?:^| )(?:the|this|that|a) file(?: |$)/u.test(clause.tokens.map(({ lower }) => lower).join(' '));
+  if (at < 0) return given.size > 0 || !(takesAll || (isOne && missing.length === 0));
   // "All files" is not for a tool that takes one.
   const noun = clause.tokens.slice(at + 1).find((token) => token.type === 'word' && !isFunctionWord(token.lower));
   const isOfPlace = parameters.some(({ kind }) => kind === 'path') && noun?.stem !== tool.onlyOne;

@@ -88,6 +88,7 @@ describe('anything else is asked back', () => {
     ['Delete all files', 'how much of it is meant'],
     ['Read every file', 'needs `path`'],
     // Nothing that says which.
+    ['Open the file', 'needs `path`'],
     ['Delete a file', 'needs `path`'],
     ['Write "x"', 'needs `path`'],
     ['Send a mail to bob@example.org', 'needs `subject` and `body`'],
