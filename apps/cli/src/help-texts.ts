@@ -57,8 +57,11 @@ Models:
                  through any other AI SDK provider, as @acme/provider:one
   <plugin>/<model>
                  of a plugin that the configuration names
+  ollama:<model> of an Ollama on this machine or at OLLAMA_HOST, through @ai-sdk/openai-compatible
   openai-compatible:<model>
                  at the server OPENAI_COMPATIBLE_BASE_URL, with OPENAI_COMPATIBLE_API_KEY if it wants one
+  Without --model it is offline. At a terminal, a provider whose key is set and an Ollama on this machine are offered first; a yes is
+  kept in your own folder, and \`holdfast doctor\` shows it.
 
 Limits:
   --max-rounds (32 unless set), --max-calls, --max-tokens, --timeout: a run that reaches one ends with 1, keeps what its calls
@@ -195,7 +198,8 @@ Examples:
   $ holdfast doctor
   $ holdfast doctor --workspace ~/project --json
 
-The Python is the one of the PATH, in which tool files in Python run. Nothing is written, and of a key only whether it is set is said. Exits with 1 when something keeps \`run\` from working.`;
+The Python is the one of the PATH, in which tool files in Python run. An Ollama on this machine is asked for its models, once. Nothing is
+written, and of a key only whether it is set is said. Exits with 1 when something keeps \`run\` from working.`;
 
 export const overridesHelp: string = `
 Examples:

@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import type { tsImport } from 'tsx/esm/api';
+import { expect, expectTypeOf, test } from 'vitest';
 import { createFolder, type TestFolder } from './test-folder.ts';
 
 const node = new URL('./node.ts', import.meta.url).href;
@@ -101,6 +102,10 @@ test('a mistake in what tsx loads is told as any other', async () => {
     code: 'config.failed',
     message: expect.stringMatching(/^`holdfast\.config\.ts` cannot be loaded.*: no luck$/),
   });
+});
+
+test('tsx is asked as it wants to be', () => {
+  expectTypeOf<typeof tsImport>().toBeCallableWith('file:///a.ts', { parentURL: 'file:///a.ts', tsconfig: false });
 });
 
 const plugin = `import { definePlugin } from ${JSON.stringify(core)};
