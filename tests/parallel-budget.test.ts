@@ -12,7 +12,7 @@ async function callThrice(tool: Tool, policies: readonly Policy[]): Promise<(Out
   return Promise.all(calls);
 }
 
-function working(effects: Tool['effects']): Tool & { readonly entered: { count: number } } {
+function working(effects: Tool['effects']): { readonly tool: Tool; readonly entered: { count: number } } {
   const entered = { count: 0 };
   const tool = defineTool({
     name: 'work',
@@ -24,7 +24,7 @@ function working(effects: Tool['effects']): Tool & { readonly entered: { count: 
       return null;
     },
   });
-  return Object.assign(Object.create(tool), { entered });
+  return { tool, entered };
 }
 
 test.each([
@@ -35,9 +35,9 @@ test.each([
 ] as const)(
   'of three calls at once that have effects $effects one fits a budget of one',
   async ({ effects, over, code }) => {
-    const tool = working(effects);
+    const { tool, entered } = working(effects);
     const outcomes = await callThrice(tool, [callBudget({ maxCalls: 1 })]);
-    expect(tool.entered.count).toBe(3);
+    expect(entered.count).toBe(3);
     expect(outcomes.map(({ kind }) => kind).sort()).toEqual([over, over, 'ok'].sort());
     for (const outcome of outcomes) {
       if (outcome.kind === 'ok') continue;
@@ -57,7 +57,7 @@ test('a call that a person let through beyond the budget succeeds', async () => 
     executeToolCall(
       { id, name: 'work', arguments: '' },
       {
-        tools: [working('state')],
+        tools: [working('state').tool],
         session,
         policies,
         approve: async ({ callId }) => {

@@ -29,6 +29,11 @@ test('the section has a check, a try and a run', () => {
   ]);
 });
 
+test('D14: nothing sends a newcomer to the packaged model, which fails the first request of the README', () => {
+  expect(readme).toContain('npm start -- "List every TODO comment');
+  expect(readme).not.toContain('--model local');
+});
+
 test('the tool file of the README is sound', async () => {
   const { status, output } = await runCommand(commands[0] ?? '', folder);
   expect({ status, output }).toEqual({

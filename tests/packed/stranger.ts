@@ -32,7 +32,7 @@ export async function createProject(registry: string, specifiers: readonly strin
   };
   await write('package.json', '{ "name": "stranger", "private": true, "type": "module" }\n');
   await write('.npmrc', toSettings(registry));
-  await install(folder, specifiers);
+  await install(folder, ['--ignore-scripts', ...specifiers]);
   const { packages } = JSON.parse(await readFile(join(folder, 'node_modules/.package-lock.json'), 'utf8')) as {
     readonly packages: Readonly<Record<string, unknown>>;
   };

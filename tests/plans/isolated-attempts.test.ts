@@ -34,7 +34,7 @@ export async function work(input, { filesystem, trace, progress }) {
   const first = !existsSync(${JSON.stringify(begun)});
   await filesystem.write(first ? 'first.txt' : 'second.txt', 'x');
   if (first) { writeFileSync(${JSON.stringify(begun)}, ''); await progress('hangs'); for (;;); }
-  return { trace: trace === undefined };
+  return { trace };
 }`,
     );
     loaded = await loadTools(folder, { isolation });
@@ -62,7 +62,7 @@ export async function work(input, { filesystem, trace, progress }) {
       { attemptTimeoutMs: timeoutMs, attempts: 2, delayMs: () => pauseMs, trace: () => [] },
     );
     expect(existsSync(begun)).toBe(true);
-    expect(outcome).toMatchObject({ kind: 'ok', attempts: 2, value: { trace: true } });
+    expect(outcome).toMatchObject({ kind: 'ok', attempts: 2, value: { trace: [] } });
     expect(await filesystem.readOnly.stat('first.txt')).toBeUndefined();
     expect(await filesystem.readOnly.stat('second.txt')).toBeDefined();
     caller.dispose();

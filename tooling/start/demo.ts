@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { holdfast, pluginsFolder, root } from './holdfast.ts';
-import { runLocalModel } from './local-model.ts';
 import { copySample } from './sample.ts';
 
 interface Step {
@@ -19,7 +18,7 @@ const steps: readonly Step[] = [
   {
     title: 'A request, done with tools',
     why: 'The offline stand-in picks tools and fills in their arguments. It follows rules\nand is no language model.',
-    words: (workspace) => ['run', reportRequest, ...over(workspace)],
+    words: (workspace) => ['run', reportRequest, ...byStandIn, ...over(workspace)],
     findProblem: (copy) => (existsSync(join(copy, 'report.md')) ? undefined : 'no report.md was written'),
   },
   {
@@ -29,6 +28,7 @@ const steps: readonly Step[] = [
       'run',
       'Delete all files that match the pattern "scripts/*"',
       '--unattended',
+      ...byStandIn,
       ...over(workspace),
     ],
     findProblem: (copy) => (readOutcomes(copy).includes('delete_files denied') ? undefined : 'no call was denied'),
@@ -56,20 +56,11 @@ const steps: readonly Step[] = [
   },
 ];
 
+// Whatever keys and servers there are: the demo is the same everywhere.
+const byStandIn = ['--model', 'offline'];
+
 function over(workspace: string): readonly string[] {
   return ['--tools', pluginsFolder, '--workspace', workspace];
-}
-
-/** The one step whose end depends on the machine. Without it, everything else is as it is. */
-async function showLocalModel(): Promise<void> {
-  console.log(`\n--- ${steps.length + 1}. A language model, on this machine`);
-  console.log(
-    'A real one of a few million parameters, from a file of this checkout: no key, no\nnetwork. It reads tools that it has never seen, and it errs; its calls are judged\nlike any others.\n',
-  );
-  console.log('$ npm run examples -- 24\n');
-  const ran = await runLocalModel();
-  if (ran.type === 'ran') console.log(ran.text);
-  else console.log(`It cannot run here: ${ran.reason}\nThe stand-in of the steps above needs nothing of it.`);
 }
 
 /** Runs the steps over one copy of the sample project; 0 when each came out as it says. */
@@ -77,7 +68,7 @@ export async function runDemo(): Promise<number> {
   const copy = copySample();
   const place = relative(process.cwd(), copy);
   const problems: string[] = [];
-  console.log(`Holdfast in ${steps.length + 1} steps, over a copy of the sample project:\n${place}`);
+  console.log(`Holdfast in ${steps.length} steps, over a copy of the sample project:\n${place}`);
   for (const [index, step] of steps.entries()) {
     const words = step.words(place);
     console.log(`\n--- ${index + 1}. ${step.title}\n${step.why}\n`);
@@ -86,9 +77,8 @@ export async function runDemo(): Promise<number> {
     const problem = exitCode === 0 ? step.findProblem(copy) : `it ended with ${exitCode}`;
     if (problem !== undefined) problems.push(`Step ${index + 1} did not come out as described: ${problem}.`);
   }
-  await showLocalModel();
   console.log(`\nThe files are in ${place}.`);
-  console.log('Next: npm start -- "your request" [--workspace DIR] [--model local]');
+  console.log('Next: npm start -- "your request" [--workspace DIR]');
   for (const problem of problems) console.error(problem);
   return problems.length === 0 ? 0 : 1;
 }

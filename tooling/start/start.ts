@@ -1,5 +1,5 @@
 // `npm start`: gives a request to the offline stand-in, or with `--model` to another model, over a copy of the sample project or over
-// a folder of yours. Which of the embedded two does better at what is shown here, `training/compare-models.mjs` measures.
+// a folder of yours. It asks for no key and uses none unless `--model` names one.
 // Without a request it is a short demo. Every step is a real run of the command-line program.
 import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -8,7 +8,7 @@ import { holdfast, pluginsFolder, root } from './holdfast.ts';
 import { copySample } from './sample.ts';
 
 const standInNote =
-  '\nThe offline stand-in answered, which goes by rules; `--model local` asks a tiny language model instead.';
+  '\nThe offline stand-in answered, which goes by rules; `--model openai:gpt-5`, say, asks a language model instead.';
 
 // A terminal sends Ctrl-C to the run too, and the run ends in order.
 process.on('SIGINT', () => undefined);
@@ -20,6 +20,7 @@ async function runOnce(given: readonly string[]): Promise<number> {
   const exitCode = await holdfast([
     'run',
     ...given,
+    ...(isGiven('--model') ? [] : ['--model', 'offline']),
     ...(isGiven('--tools') ? [] : ['--tools', pluginsFolder]),
     ...(copy === undefined ? [] : ['--workspace', copy]),
   ]);

@@ -7,12 +7,13 @@ import { formatCount } from './call-line.ts';
 import { createColors } from './colors.ts';
 import { type ConfigState, describeConfig, describeTrust, examineConfig } from './doctor-config.ts';
 import { describeLocal, examineLocal, type LocalState, readVersion } from './doctor-local.ts';
+import { describeModels, examineModels, type ModelsState } from './doctor-models.ts';
 import { describeFolder, examineTools, type FolderState } from './doctor-tools.ts';
 import { examineWorkspace, type WorkspaceState } from './doctor-workspace.ts';
 import type { ExitCode } from './failure.ts';
 import { describeTerminal, type Host } from './host.ts';
 import { toJsonText } from './json-text.ts';
-import { baseUrlVariable, compatible, keyVariables } from './provider-models.ts';
+import { baseUrlVariable, compatible, keyVariables } from './provider-keys.ts';
 import { findManifest } from './provider-package.ts';
 import type { ViewPlace } from './registry-view.ts';
 import { toPrintable } from './terminal-text.ts';
@@ -27,6 +28,7 @@ interface Diagnosis {
   readonly node: { readonly version: string; readonly required: string; readonly ok: boolean };
   readonly packages: readonly { readonly name: string; readonly version: string | null }[];
   readonly providers: readonly Provider[];
+  readonly models: ModelsState;
   readonly local: LocalState;
   readonly config: ConfigState;
   readonly tools: FolderState;
@@ -74,6 +76,8 @@ async function diagnose({ workspace, ...given }: DoctorOptions, host: Host, node
   const folder = await examineTools(tools, { subfolders, directory: host.directory });
   // Both have looked for the folder.
   problems.push(...new Set([...config.problems, ...folder.problems]));
+  const models = await examineModels(host);
+  if (models.reason !== '') problems.push(models.reason);
   const python = await findPython();
   const tiers = await describeIsolation(host.environment['PATH'] ?? '');
   return {
@@ -85,6 +89,7 @@ async function diagnose({ workspace, ...given }: DoctorOptions, host: Host, node
         .map(async (name) => ({ name, version: await readOwnVersion(name) })),
     ),
     providers: await findProviders(host),
+    models,
     local: await examineLocal(host),
     config: config.state,
     tools: folder.state,
@@ -132,6 +137,7 @@ function describe(diagnosis: Diagnosis): readonly (readonly [label: string, text
       index === 0 ? 'providers' : '',
       `${name} ${version ?? 'not installed here'}, ${variable} ${set ? 'is set' : 'is not set'}`,
     ]),
+    ...describeModels(diagnosis.models),
     ...describeLocal(diagnosis.local),
     ...describeConfig(config),
     ...describeFolder(tools),

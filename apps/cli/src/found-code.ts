@@ -44,7 +44,8 @@ export async function findConfigCode(directory: string, named?: string): Promise
   const toolsPath = tools === undefined ? undefined : resolve(folder, tools);
   return {
     names: [relative(directory, path)],
-    specifiers: [pathToFileURL(path).href, ...specifiers],
+    // What Node.js cannot load of it, tsx does, where it is installed.
+    specifiers: [pathToFileURL(path).href, ...specifiers, 'tsx'],
     tools: toolsPath !== undefined && (await isFolder(toolsPath)) ? toolsPath : undefined,
   };
 }

@@ -39,7 +39,6 @@ Examples:
   $ holdfast run "Summarise docs" --model openai:gpt-5 --max-calls 50 --max-tokens 100000 --timeout 120
   $ holdfast run "Count the words in README.md" --json | jq -r .type
   $ holdfast run "How warm is it in Rome?" --env WEATHER_API_KEY      a variable for the tool files that declare it
-  $ holdfast run "Read README.md" --model local
   $ holdfast run "Write the notes" --model script:notes.json
   $ holdfast run "Summarise README.md" --model openai:gpt-5      after \`npm install @ai-sdk/openai\`
   $ holdfast run - < request.txt      a request that is too long for a command line
@@ -47,8 +46,7 @@ Examples:
 
 Models:
   offline        rules, no network and no key; a stand-in, not a language model
-  local          a tiny language model, run in this process; no network and no key, and it errs often. After
-                 \`npm install @holdfast/adapter-llama-cpp @holdfast/model-tiny node-llama-cpp\`
+  local          a tiny language model in this process: it chooses a tool, and makes many mistakes; results are printed as they are
   local:<file.gguf>, local:<name>
                  any other one in such a file, or by its name in \`holdfast model list\`; HOLDFAST_LOCAL_THREADS=4 lets it use four threads
   script:<file>  plays the messages in a JSON file, { "turns": [{ "calls": [{ "name": …, "arguments": … }] }, { "text": … }] }
@@ -59,8 +57,11 @@ Models:
                  through any other AI SDK provider, as @acme/provider:one
   <plugin>/<model>
                  of a plugin that the configuration names
+  ollama:<model> of an Ollama on this machine or at OLLAMA_HOST, through @ai-sdk/openai-compatible
   openai-compatible:<model>
                  at the server OPENAI_COMPATIBLE_BASE_URL, with OPENAI_COMPATIBLE_API_KEY if it wants one
+  Without --model it is offline. At a terminal, a provider whose key is set and an Ollama on this machine are offered first; a yes is
+  kept in your own folder, and \`holdfast doctor\` shows it.
 
 Limits:
   --max-rounds (32 unless set), --max-calls, --max-tokens, --timeout: a run that reaches one ends with 1, keeps what its calls
@@ -197,7 +198,8 @@ Examples:
   $ holdfast doctor
   $ holdfast doctor --workspace ~/project --json
 
-The Python is the one of the PATH, in which tool files in Python run. Nothing is written, and of a key only whether it is set is said. Exits with 1 when something keeps \`run\` from working.`;
+The Python is the one of the PATH, in which tool files in Python run. An Ollama on this machine is asked for its models, once. Nothing is
+written, and of a key only whether it is set is said. Exits with 1 when something keeps \`run\` from working.`;
 
 export const overridesHelp: string = `
 Examples:

@@ -33,6 +33,8 @@ export interface Host {
   createSuffix(): string;
   /** Opens a new session log. @throws HoldfastError `log.exists`, `log.unwritable`. */
   openLog(path: string): SessionStore | Promise<SessionStore>;
+  /** Asks a server. */
+  fetch(url: string, options: { readonly signal: AbortSignal; readonly redirect: 'error' }): Promise<Response>;
   /** Calls back when a run has to stop; the returned function ends that. */
   onInterrupt(listener: (cause: Interruption) => void): () => void;
   /** Lets the program fail, and say `message`, when something else ends it before the returned function is called. */

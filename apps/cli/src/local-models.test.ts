@@ -269,8 +269,26 @@ test('at a terminal a run begins with what the tiny model is; elsewhere with the
   await using folder = await createFolder({ ...fakeAdapter, ...fakeWeights });
   const words = ['run', 'Hello', '--model', 'local'];
   const shown = await runHere(words, { directory: folder.path, terminals: ['stdout'], columns: 200 });
-  expect(shown.stdout).toMatch(/^local is a tiny language model .* errs often\..*\nlocal · /);
+  expect(shown.stdout).toMatch(/^local is a tiny language model [\s\S]* makes many mistakes[\s\S]*\nlocal · /);
   expect((await runHere(words, { directory: folder.path })).stdout).toMatch(/^local · /);
+});
+
+test.each([
+  ['local', 'wind: 7\nsky: clear'],
+  // A model of its own file may well word what it was given.
+  ['local:x.gguf', 'Hi.'],
+])('D14: what a tool gave back to `%s` is answered with: %s', async (name, text) => {
+  await using folder = await createFolder({
+    ...fakeAdapter,
+    ...fakeWeights,
+    'x.gguf': 'GGUF',
+    'plugins/get_weather.mjs': toTool('get_weather', "return { wind: 7, sky: 'clear' };"),
+  });
+  vi.stubGlobal('calls', [{ id: '1', name: 'get_weather', arguments: {} }]);
+  const ended = await runHere(['run', 'Weather?', '--model', name, '--json'], { directory: folder.path });
+  vi.unstubAllGlobals();
+  expect(ended.exitCode).toBe(0);
+  expect(linesOf(ended).at(-1)).toMatchObject({ type: 'run-end', status: 'completed', text });
 });
 
 /** A workspace in which one tool answers, and the checkout's packages. */

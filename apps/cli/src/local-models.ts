@@ -12,6 +12,7 @@ import { formatBytes } from './bytes.ts';
 import { usageError } from './failure.ts';
 import type { Host } from './host.ts';
 import { nearestTools } from './nearest-tools.ts';
+import { printResults } from './printed-results.ts';
 import { findManifest, findPackageEntry } from './provider-package.ts';
 import { findPulledModel, modelsFolder } from './pulled-models.ts';
 
@@ -64,8 +65,10 @@ export async function openLocalModel(name: string, surroundings: LocalSurroundin
     const offer = (request: ModelRequest): ModelRequest =>
       isTiny ? { ...request, tools: nearestTools(request.tools, request.messages, mostTinyTools) } : request;
     // Named as it was asked for, like every other model.
+    const model: Model = { id: name, stream: (request) => loaded.stream(offer(request)) };
     return {
-      model: { id: name, stream: (request) => loaded.stream(offer(request)) },
+      // It chooses tools well enough, and words nothing that it was given back.
+      model: isTiny ? printResults(model) : model,
       about,
       close: () => loaded.close(),
     };
@@ -182,5 +185,5 @@ function findHint(code: string, name: string, sequences: number): string | undef
 
 async function describeTiny(file: string | URL): Promise<string> {
   const { size } = await stat(file);
-  return `local is a tiny language model (${formatBytes(size)}): it can pick a tool for a short request in English, and it errs often. What it asks for is checked like any call.`;
+  return `local is a tiny language model (${formatBytes(size)}): it chooses a tool for a short request and fills in its arguments, and makes many mistakes. Calls are checked like any others; results are printed as they are.`;
 }

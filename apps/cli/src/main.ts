@@ -24,6 +24,7 @@ const host: Host = {
   clock: systemClock,
   createSuffix: () => Array.from({ length: 4 }, () => suffixLetters[randomInt(suffixLetters.length)]).join(''),
   openLog: async (path) => (await import('@holdfast/session/jsonl')).jsonlStore(path),
+  fetch: (url, options) => fetch(url, options),
   onInterrupt(listener) {
     listeners.add(listener);
     return () => listeners.delete(listener);

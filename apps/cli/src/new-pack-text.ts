@@ -149,6 +149,7 @@ Or by hand: \`createRegistry().use(${constant}, { preset: 'strict' }).policies\`
 \`\`\`sh
 npm install
 npm test         # the cases, and what every pack has to hold to
+npm run dev      # the same, again after every change
 npm run check    # the same as a table, with what a check costs
 npm publish      # builds first
 \`\`\`

@@ -21,7 +21,11 @@ test.each(['pack', 'plugin'])('a new %s has a folder of its own', async (kind) =
     version: '0.1.0',
     holdfast: kind,
     peerDependencies: { '@holdfast/core': '>=0 <1' },
+    scripts: { dev: `tsx watch test/${kind}.test.ts` },
+    devDependencies: { tsx: expect.stringMatching(/^\^4\./) },
   });
+  expect(await readFile(join(folder.path, 'git-safety/README.md'), 'utf8')).toContain('npm run dev ');
+  expect(await readdir(join(folder.path, 'git-safety/test'))).toContain(`${kind}.test.ts`);
   expect(await readFile(join(folder.path, 'git-safety/src/index.ts'), 'utf8')).toContain('export const gitSafety: ');
 });
 

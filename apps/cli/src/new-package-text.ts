@@ -41,6 +41,7 @@ export function toPackageFiles(
     scripts: {
       build: 'tsc -p tsconfig.build.json',
       test: `tsc && node --test "test/*.test.ts"`,
+      dev: `tsx watch test/${kind}.test.ts`,
       ...scripts,
       prepack: 'npm run build',
     },
@@ -49,6 +50,7 @@ export function toPackageFiles(
     devDependencies: {
       ...Object.fromEntries(['@holdfast/core', ...devDependencies].map((name) => [name, range])),
       '@types/node': '^24.0.0',
+      tsx: '^4.20.0',
       typescript: '>=5.8',
     },
   };

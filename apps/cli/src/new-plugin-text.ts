@@ -103,6 +103,7 @@ Or by hand: \`createRegistry().use(${constant}).tools\`.
 \`\`\`sh
 npm install
 npm test
+npm run dev      # the tests, again after every change
 npm publish      # builds first
 \`\`\`
 `;

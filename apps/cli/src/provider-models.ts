@@ -1,26 +1,10 @@
 import { type AiSdkModel, aiSdkModel } from '@holdfast/adapter-ai-sdk';
 import { describeThrown, isHoldfastError, type Model } from '@holdfast/core';
 import { usageError } from './failure.ts';
+import { findOllamaAddress } from './ollama.ts';
+import { baseUrlVariable, compatible, keyVariables, ollama } from './provider-keys.ts';
 import { findPackageEntry } from './provider-package.ts';
 
-/** Environment variables that hold a provider's key. Providers that are not here find their own. */
-export const keyVariables: ReadonlyMap<string, string> = new Map([
-  ['openai', 'OPENAI_API_KEY'],
-  ['anthropic', 'ANTHROPIC_API_KEY'],
-  ['google', 'GOOGLE_GENERATIVE_AI_API_KEY'],
-  ['azure', 'AZURE_API_KEY'],
-  ['cerebras', 'CEREBRAS_API_KEY'],
-  ['cohere', 'COHERE_API_KEY'],
-  ['deepseek', 'DEEPSEEK_API_KEY'],
-  ['fireworks', 'FIREWORKS_API_KEY'],
-  ['groq', 'GROQ_API_KEY'],
-  ['mistral', 'MISTRAL_API_KEY'],
-  ['perplexity', 'PERPLEXITY_API_KEY'],
-  ['xai', 'XAI_API_KEY'],
-]);
-
-export const compatible = 'openai-compatible';
-export const baseUrlVariable = 'OPENAI_COMPATIBLE_BASE_URL';
 const compatibleKeyVariable = 'OPENAI_COMPATIBLE_API_KEY';
 
 const providerName = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
@@ -37,7 +21,8 @@ export function parseProviderModel(name: string): ProviderModelName | undefined 
   // A model's own name may have colons, a package's cannot.
   const [, provider = '', modelId = ''] = /^([^:]+):(.+)$/.exec(name) ?? [];
   if (modelId === '' || !providerName.test(provider)) return undefined;
-  return { provider, modelId, packageName: provider.includes('/') ? provider : `@ai-sdk/${provider}` };
+  const fromPackage = provider === ollama ? compatible : provider;
+  return { provider, modelId, packageName: provider.includes('/') ? provider : `@ai-sdk/${fromPackage}` };
 }
 
 export interface ProviderSurroundings {
@@ -68,7 +53,9 @@ export async function openProviderModel(name: string, surroundings: ProviderSurr
   try {
     const loaded = (await import(entry)) as Exports;
     return aiSdkModel(
-      provider === compatible ? openCompatible(loaded, modelId, environment) : openModel(loaded, provider, modelId),
+      provider === compatible || provider === ollama
+        ? openCompatible(loaded, modelId, toServer(provider, environment))
+        : openModel(loaded, provider, modelId),
     );
   } catch (thrown) {
     const reason = isHoldfastError(thrown) ? thrown.message : describeThrown(thrown);
@@ -82,6 +69,9 @@ function checkVariables(name: string, provider: string, environment: ProviderSur
       'usage.base_url_missing',
       `\`${name}\` needs the address of the server: set \`${baseUrlVariable}\`, for example to http://localhost:8080/v1. If it wants a key, set \`${compatibleKeyVariable}\`.`,
     );
+  }
+  if (provider === ollama && findOllamaAddress(environment) === undefined) {
+    throw usageError('usage.base_url_missing', `\`${name}\` needs the address of Ollama: \`OLLAMA_HOST\` is none.`);
   }
   const variable = keyVariables.get(provider);
   if (variable !== undefined && isUnset(environment[variable]))
@@ -115,19 +105,26 @@ function openModel(loaded: Exports, provider: string, modelId: string): AiSdkMod
   return (own ?? first).value.languageModel(modelId);
 }
 
-function openCompatible(
-  loaded: Exports,
-  modelId: string,
-  environment: ProviderSurroundings['environment'],
-): AiSdkModel {
+/** What speaks OpenAI's API, and how it is called. */
+interface CompatibleServer {
+  readonly name: string;
+  readonly baseURL: string | undefined;
+  readonly apiKey: string | undefined;
+}
+
+function toServer(provider: string, environment: ProviderSurroundings['environment']): CompatibleServer {
+  return provider === ollama
+    ? { name: ollama, baseURL: `${findOllamaAddress(environment)}/v1`, apiKey: undefined }
+    : { name: compatible, baseURL: environment[baseUrlVariable], apiKey: environment[compatibleKeyVariable] };
+}
+
+function openCompatible(loaded: Exports, modelId: string, server: CompatibleServer): AiSdkModel {
   const create: unknown = Object.hasOwn(loaded, 'createOpenAICompatible')
     ? loaded['createOpenAICompatible']
     : undefined;
   if (typeof create !== 'function') throw new Error('it exports no `createOpenAICompatible`.');
   const provider: unknown = create({
-    name: compatible,
-    baseURL: environment[baseUrlVariable],
-    apiKey: environment[compatibleKeyVariable],
+    ...server,
     // Servers count tokens only when asked to.
     includeUsage: true,
   });

@@ -8,7 +8,7 @@ import { toConfigRecord } from './config-record.ts';
 import { learnGranted, openEnvironment, toEnvironmentOptions } from './environment-consent.ts';
 import { type Equipment, openEquipment } from './equipment.ts';
 import type { ExitCode } from './failure.ts';
-import type { Host } from './host.ts';
+import { findQuestionStream, type Host } from './host.ts';
 import { rememberWorkspace } from './known-workspaces.ts';
 import { openRedaction } from './redaction.ts';
 import { type RunSetup, setUpRun } from './run-setup.ts';
@@ -21,6 +21,7 @@ import {
   findModelName,
   type RunLimits,
   readSettings,
+  type Settings,
   toLimits,
 } from './settings.ts';
 import { toPrintable, wrapBlock } from './terminal-text.ts';
@@ -69,7 +70,7 @@ export async function runRequest(options: RunOptions, host: Host): Promise<ExitC
   const workspace = await openWorkspace(options.workspace, host.directory);
   const { config, trust, tools, subfolders, locked, isolation, model } = options;
   const taken = { stdin: options.stdinTaken, stdout: options.json || options.quiet === true };
-  const settings = await readSettings(
+  const found = await readSettings(
     { config, tools, subfolders, locked, isolation, model, limits: toLimits(options) },
     {
       workspace,
@@ -77,6 +78,7 @@ export async function runRequest(options: RunOptions, host: Host): Promise<ExitC
       found: { untrusted: 'refuse', trust, tools: true, taken },
     },
   );
+  const settings = await settleModel(found, options, host);
   const folder = await findFolder(settings);
   const environment = await openEnvironment(toEnvironmentOptions(options), host);
   const equipment = await openEquipment(settings, folder, { environment }, host);
@@ -88,6 +90,22 @@ export async function runRequest(options: RunOptions, host: Host): Promise<ExitC
   } finally {
     await equipment.close();
   }
+}
+
+/** Where neither the command line nor a file names a model, the user at the terminal may have one that is found here. */
+async function settleModel(
+  settings: Settings,
+  { approval, json, quiet = false, stdinTaken }: RunOptions,
+  host: Host,
+): Promise<Settings> {
+  const { effective } = settings;
+  const taken = { stdin: stdinTaken, stdout: quiet };
+  const isNamed = effective.model.origin.layer !== 'default';
+  if (isNamed || json || findQuestionStream(host, taken) === undefined) return settings;
+  const { chooseModel } = await import('./choose-model.ts');
+  const model = await chooseModel({ taken, asks: approval === 'ask' }, host);
+  if (model === undefined) return settings;
+  return { ...settings, effective: { ...effective, model: { value: model, origin: { layer: 'command line' } } } };
 }
 
 interface Begun {

@@ -10,6 +10,8 @@ export interface TestHostOptions {
   readonly terminals?: readonly ('stdin' | 'stdout' | 'stderr')[];
   readonly clock?: Host['clock'];
   readonly openLog?: Host['openLog'];
+  /** Default: no server answers. */
+  readonly fetch?: Host['fetch'];
   /** Of the terminals. Default 80. */
   readonly columns?: number;
 }
@@ -29,6 +31,7 @@ export function createTestHost({
   terminals = [],
   clock = systemClock,
   openLog = jsonlStore,
+  fetch = () => Promise.reject(new TypeError('fetch failed')),
   columns = 80,
 }: TestHostOptions = {}): TestHost {
   const written = { stdout: '', stderr: '' };
@@ -56,6 +59,7 @@ export function createTestHost({
       clock,
       createSuffix: () => 'test',
       openLog,
+      fetch,
       onInterrupt(listener) {
         listeners.add(listener);
         return () => listeners.delete(listener);

@@ -38,6 +38,22 @@ test('trust lists the files, keeps them for the user alone, and the next command
   expect(await type(folder, ...run)).toMatchObject({ exitCode: 4 });
 });
 
+test('what tsx would load by `paths` is trusted with the rest, with tsx itself, and asked about when it changes', async () => {
+  await using folder = await createFolder({
+    'holdfast.config.ts': "import { denyTools } from '@/denied';\nexport default { denyTools };\n",
+    'tsconfig.json': '{ "compilerOptions": { "paths": { "@/*": ["./lib/*"] } } }',
+    'lib/denied.ts': "export const denyTools = ['delete_file'];\n",
+    'node_modules/tsx/package.json': '{ "name": "tsx", "version": "4.0.0" }',
+  });
+  const { stdout } = await type(folder, 'trust');
+  expect(stdout).toContain('  holdfast.config.ts\n  lib/denied.ts\n  package tsx 4.0.0\n  tsconfig.json\n');
+  await folder.write('lib/denied.ts', 'export const denyTools = [];\n');
+  await folder.write('node_modules/tsx/package.json', '{ "name": "tsx", "version": "4.0.1" }');
+  const { exitCode, stderr } = await type(folder, ...run);
+  expect(exitCode).toBe(4);
+  expect(stderr).toContain('  changed  lib/denied.ts\n  changed  package tsx 4.0.1\n');
+});
+
 test('another folder is trusted by its real path, also through a link; its parents are not', async () => {
   await using folder = await createFolder(
     Object.fromEntries(Object.entries(files).map(([path, text]) => [`inner/${path}`, text])),

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { findToolNameProblem, findVariableProblem, HoldfastError, isPlainObject } from '@holdfast/core';
 import * as v from 'valibot';
 import type { Host } from './host.ts';
+import { type OfferedProvider, offeredProviders } from './provider-keys.ts';
 import { readUserFile, userFolder, writeUserFile } from './user-folder.ts';
 
 type Home = Pick<Host, 'environment' | 'directory'>;
@@ -31,7 +32,10 @@ const toolName = v.pipe(
     ({ input }) => findToolNameProblem(input)?.message ?? '',
   ),
 );
-const userConfig = v.strictObject({ environment: v.optional(v.record(toolName, v.array(variable)), {}) });
+const userConfig = v.strictObject({
+  environment: v.optional(v.record(toolName, v.array(variable)), {}),
+  models: v.optional(v.record(v.picklist(offeredProviders), v.boolean()), {}),
+});
 const consents = v.strictObject({
   consents: v.array(
     v.strictObject({ tool: toolName, digest: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)), names: v.array(variable) }),
@@ -46,6 +50,29 @@ const consents = v.strictObject({
 export async function readGrantedVariables(home: Home): Promise<ReadonlyMap<string, readonly string[]>> {
   const { environment } = (await readJson(configFile, userConfig, home)) ?? { environment: {} };
   return new Map(Object.entries(environment));
+}
+
+/**
+ * Whether runs that name no model may ask those of a provider; what nobody has answered is missing.
+ *
+ * @throws HoldfastError `user_config.invalid`, `user_folder.unreadable`.
+ */
+export async function readModelAnswers(home: Home): Promise<ReadonlyMap<OfferedProvider, boolean>> {
+  const models: Partial<Record<OfferedProvider, boolean>> =
+    (await readJson(configFile, userConfig, home))?.models ?? {};
+  return new Map(
+    offeredProviders.flatMap((provider) => {
+      const answer = models[provider];
+      return answer === undefined ? [] : [[provider, answer] as const];
+    }),
+  );
+}
+
+/** Keeps answers beside what else the configuration says. @throws as `readModelAnswers`, and `user_folder.unwritable`. */
+export async function rememberModelAnswers(answers: ReadonlyMap<OfferedProvider, boolean>, home: Home): Promise<void> {
+  const config = (await readJson(configFile, userConfig, home)) ?? {};
+  const models = Object.fromEntries([...(await readModelAnswers(home)), ...answers]);
+  await writeUserFile(configFile, `${JSON.stringify({ ...config, models }, undefined, 2)}\n`, home);
 }
 
 /** @throws HoldfastError `user_config.invalid`, `user_folder.unreadable`. */

@@ -77,6 +77,49 @@ test('computed paths and what is missing are left out', async () => {
   expect(await list(['./entry.ts', './gone.ts'])).toEqual(['project/entry.ts']);
 });
 
+const tsconfig = `{
+  // As editors write it.
+  "extends": "./base",
+  "compilerOptions": { "paths": { "@/*": ["./lib/*"], "one": ["./lib/one.ts"], "end/*.js": ["./lib/*.ts"], "far": ["deep/two"] }, },
+}`;
+
+test.each<readonly [string, string, readonly string[]]>([
+  ['a path without an ending', "import './lib/one';", ['lib/one.ts']],
+  ['a folder', "import './lib';", ['lib/index.tsx']],
+  ['the name of what is compiled', "import './lib/one.js';", ['lib/one.ts']],
+  ['that name, where both are there', "import './lib/both.js';", ['lib/both.js', 'lib/both.ts']],
+  ['`paths`', "import '@/one';", ['lib/one.ts', 'tsconfig.json', 'base.json']],
+  ['`paths` with an ending', "import 'end/one.js';", ['lib/one.ts', 'tsconfig.json', 'base.json']],
+  ['`paths` over a package', "import 'one';", ['lib/one.ts', 'tsconfig.json', 'base.json']],
+  ['`baseUrl` of a file that is extended', "import 'deep/two';", ['src/deep/two.ts', 'tsconfig.json', 'base.json']],
+  ['`paths` from the `baseUrl` of another file', "import 'far';", ['src/deep/two.ts', 'tsconfig.json', 'base.json']],
+  ['a package that nothing else is called like', "import 'other';", []],
+])('what tsx would load by %s is listed', async (_, text, files) => {
+  await write({
+    'project/entry.ts': text,
+    'project/tsconfig.json': tsconfig,
+    'project/base.json': '{ "compilerOptions": { "baseUrl": "./src" } }',
+    'project/lib/one.ts': '',
+    'project/lib/index.tsx': '',
+    'project/lib/both.ts': '',
+    'project/lib/both.js': '',
+    'project/src/deep/two.ts': '',
+    'project/node_modules/one/package.json': '{}',
+    'project/node_modules/other/package.json': '{}',
+  });
+  expect(await list(['./entry.ts'])).toEqual(['entry.ts', ...files].map((file) => `project/${file}`).sort());
+});
+
+test('what Node.js loads from JavaScript is listed as before', async () => {
+  await write({
+    'project/entry.mjs': "import './lib/both.js';",
+    'project/tsconfig.json': '{ "compilerOptions": ',
+    'project/lib/both.ts': '',
+    'project/lib/both.js': "import 'one';",
+  });
+  expect(await list(['./entry.mjs'])).toEqual(['project/entry.mjs', 'project/lib/both.js']);
+});
+
 test('a package is listed by name and version, wherever it is imported', async () => {
   await write({
     'project/entry.mjs':

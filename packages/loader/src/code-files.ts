@@ -11,6 +11,7 @@ import { listPythonModules } from './python-imports.ts';
 import { createPythonReader, type PythonReader } from './python-reader.ts';
 import { readBounded } from './read-bounded.ts';
 import { kindOf, listToolFiles } from './tool-files.ts';
+import { createTsxFinder } from './tsx-imports.ts';
 
 /** The files and packages that code consists of. */
 export interface CodeFiles {
@@ -23,27 +24,29 @@ export interface CodeFiles {
 /**
  * Lists the code behind `specifiers`, as a module in `folder` would import them, with everything that it imports by a path. The path of a
  * folder stands for its tool files, those in subfolders included; a package is listed by name and version, the one that `folder` is itself by
- * its files. Nothing runs, and what cannot
- * be found or followed is left out: unlike a lock, the list promises no completeness for computed imports.
+ * its files. What tsx would find by a name that Node.js does not take is listed, too. Nothing runs, and what cannot be found or followed is
+ * left out: unlike a lock, the list promises no completeness for computed imports.
  */
 export async function readCodeFiles(specifiers: readonly string[], folder: string): Promise<CodeFiles> {
   await using python = createPythonReader();
   const files = new Map<string, string>();
   const packages = new Map<string, Set<string>>();
   const finders = new Map<string, PackageFinder>();
+  const tsx = createTsxFinder(folder);
   const waiting: Reference[] = [];
   const add = (specifier: string, importer: string): void => {
     const target = resolveSpecifier(specifier, importer);
-    if (target.path !== undefined) waiting.push({ path: target.path, base: undefined });
+    const found = [...(target.path === undefined ? [] : [target.path]), ...tsx.find(specifier, importer)];
+    for (const path of found) waiting.push({ path, base: undefined });
     if (target.name === undefined) return;
     // A package that calls itself by its name is no installed one: its files are of this folder.
     for (const path of listOwnEntries(target.name, importer)) waiting.push({ path, base: undefined });
     const place = dirname(importer);
     const finder = finders.get(place) ?? createPackageFinder(place);
     finders.set(place, finder);
-    const found = finder.find(target.name, place);
-    if (found.type !== 'found') return;
-    packages.set(target.name, (packages.get(target.name) ?? new Set()).add(found.version));
+    const installed = finder.find(target.name, place);
+    if (installed.type !== 'found') return;
+    packages.set(target.name, (packages.get(target.name) ?? new Set()).add(installed.version));
   };
   for (const specifier of specifiers) {
     const path = resolve(folder, specifier);
@@ -60,7 +63,7 @@ export async function readCodeFiles(specifiers: readonly string[], folder: strin
     files.set(path, reading.type === 'read' ? hash('sha256', reading.bytes) : '');
     if (reading.type !== 'read') continue;
     const source = new TextDecoder().decode(reading.bytes);
-    switch (kindOf(path) ?? (/\.[cm][jt]s$/.test(path) ? 'module' : undefined)) {
+    switch (kindOf(path) ?? (/\.(?:[cm][jt]s|[jt]sx)$/.test(path) ? 'module' : undefined)) {
       case 'module':
         for (const specifier of listSpecifiers(source)) add(specifier, path);
         break;

@@ -2,6 +2,7 @@ import { isAbsolute } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { types } from 'node:util';
 import { describeThrown } from '@holdfast/core';
+import { needsTsx } from './import-module.ts';
 import { showFile } from './shown-file.ts';
 
 /**
@@ -11,10 +12,13 @@ import { showFile } from './shown-file.ts';
 export function describeFailedImport(thrown: unknown, directory: string): string {
   const place = findPlace(thrown, directory);
   const what = describeThrown(thrown);
-  const hint = commonJsProblem.test(what)
-    ? '. It is taken for CommonJS: let its name end in `.mts` or `.mjs`, or set `"type": "module"` in the package.json'
-    : '';
-  return `${place === undefined ? '' : `, at \`${place}\``}: ${what}${hint}`;
+  return `${place === undefined ? '' : `, at \`${place}\``}: ${what}${findHint(thrown, what, directory)}`;
+}
+
+function findHint(thrown: unknown, what: string, directory: string): string {
+  if (commonJsProblem.test(what))
+    return '. It is taken for CommonJS: let its name end in `.mts` or `.mjs`, or set `"type": "module"` in the package.json';
+  return needsTsx(thrown, directory) ? '. To load it all the same, install tsx: `npm install --save-dev tsx`' : '';
 }
 
 // What Node.js says of a module that it takes for none.

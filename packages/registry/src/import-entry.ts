@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { HoldfastError, isPack, isPlugin, type Pack, type Plugin } from '@holdfast/core';
 import type { EntryName } from './entry-name.ts';
 import { describeFailedImport } from './failed-import.ts';
 import { findVersionProblem } from './holdfast-version.ts';
+import { importModule } from './import-module.ts';
 import { findInstalledPlugins } from './installed-plugins.ts';
 import { findNearestName } from './nearest-name.ts';
 import { findEntryFile, findPackage, readManifest } from './package-manifest.ts';
@@ -141,7 +141,7 @@ async function importFile(file: string, { shown, directory }: Named): Promise<Ex
     late.reject(new Error(`its code was not through after ${maxImportMs / 1_000} s`));
   }, maxImportMs);
   try {
-    const imported: unknown = await Promise.race([import(/* @vite-ignore */ pathToFileURL(file).href), late.promise]);
+    const imported: unknown = await Promise.race([importModule(file, directory), late.promise]);
     return toExports(imported as Exports);
   } catch (cause) {
     throw failure(

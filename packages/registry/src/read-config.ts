@@ -1,10 +1,10 @@
 import { lstat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { HoldfastError, isHoldfastError } from '@holdfast/core';
 import type { ConfigLayer } from './config.ts';
 import { takeConfig } from './define-config.ts';
 import { describeFailedImport } from './failed-import.ts';
+import { importModule } from './import-module.ts';
 import { showFile } from './shown-file.ts';
 import { readWorkspaceConfig } from './workspace-config.ts';
 
@@ -98,7 +98,7 @@ async function importConfig(
 ): Promise<{ readonly exported: unknown }> {
   let module: unknown;
   try {
-    module = await import(/* @vite-ignore */ pathToFileURL(path).href);
+    module = await importModule(path, directory);
   } catch (cause) {
     // `defineConfig` does not know in which file it is.
     if (isHoldfastError(cause) && cause.code === 'config.invalid') {

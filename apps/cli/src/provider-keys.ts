@@ -1,0 +1,26 @@
+// What is known of providers without the code that asks them, which takes long to load.
+
+/** Environment variables that hold a provider's key. Providers that are not here find their own. */
+export const keyVariables: ReadonlyMap<string, string> = new Map([
+  ['openai', 'OPENAI_API_KEY'],
+  ['anthropic', 'ANTHROPIC_API_KEY'],
+  ['google', 'GOOGLE_GENERATIVE_AI_API_KEY'],
+  ['azure', 'AZURE_API_KEY'],
+  ['cerebras', 'CEREBRAS_API_KEY'],
+  ['cohere', 'COHERE_API_KEY'],
+  ['deepseek', 'DEEPSEEK_API_KEY'],
+  ['fireworks', 'FIREWORKS_API_KEY'],
+  ['groq', 'GROQ_API_KEY'],
+  ['mistral', 'MISTRAL_API_KEY'],
+  ['perplexity', 'PERPLEXITY_API_KEY'],
+  ['xai', 'XAI_API_KEY'],
+]);
+
+export const compatible = 'openai-compatible';
+export const baseUrlVariable = 'OPENAI_COMPATIBLE_BASE_URL';
+/** The start of a model's name that an Ollama answers. */
+export const ollama = 'ollama';
+
+/** Whose models are offered where one is found. The user says yes or no to each. */
+export const offeredProviders = ['openai', 'anthropic', 'google', 'ollama'] as const;
+export type OfferedProvider = (typeof offeredProviders)[number];
