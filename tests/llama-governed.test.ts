@@ -111,7 +111,7 @@ test.skipIf(!isThere)(
       .map((line) => JSON.parse(line) as Case);
     await using model = await loadLlamaModel({ modelPath: tinyModelUrl, format: tinyFormat, contextSize: 640 });
     let right = 0;
-    const some = cases.filter(({ steps }) => steps[0]?.call !== undefined).slice(0, inject('long') > 0 ? 200 : 20);
+    const some = cases.filter(({ steps }) => steps[0]?.call !== undefined).slice(0, inject('long') > 0 ? 200 : 10);
     for (const { line, request, tools, steps } of some) {
       // The line says a description, which the schemas have not.
       const descriptions = line.split('; ').map((one) => one.slice(one.indexOf(')') + 2));

@@ -140,7 +140,7 @@ async function pause(): Promise<void> {
 test.each([false, true])('ended at any operation on files (half written: %s)', async (half) => {
   expect(operations).toBeGreaterThan(30);
   let kills = 0;
-  const step = long ? 5 : Math.ceil(operations / 3);
+  const step = long ? 5 : Math.ceil(operations / 2);
   for (let at = Math.floor(random() * step); at < operations; at += step) {
     await inFolder(async (folder) => {
       const first = await start(folder, { at, half }).ended;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createFolder } from './test-folder.ts';
-import { runMain } from './test-program.ts';
+import { runHere, runMain } from './test-program.ts';
 import { findIssues, readSchema } from './test-schemas.ts';
 
 const core = import.meta.resolve('@holdfast/core');
@@ -43,11 +43,7 @@ const manifest = JSON.stringify({
 const good = { 'package.json': manifest, 'src/index.ts': toPack('careful'), 'test/cases.ts': cases };
 
 async function check(argv: readonly string[], folder: string) {
-  const { exitCode, stdout, stderr } = await runMain(['pack', 'check', ...argv], {
-    folder,
-    environment: { NO_COLOR: '1' },
-  });
-  return { exitCode, stdout, stderr: stderr.replaceAll('what a module prints\n', '') };
+  return runHere(['pack', 'check', ...argv], { directory: folder });
 }
 
 async function checkJson(argv: readonly string[], folder: string) {
@@ -56,6 +52,16 @@ async function checkJson(argv: readonly string[], folder: string) {
   expect({ stderr, issues: findIssues(await readSchema('pack-check'), printed) }).toEqual({ stderr: '', issues: [] });
   return { exitCode, printed };
 }
+
+test('what a module prints goes to stderr', async () => {
+  await using folder = await createFolder(good);
+  const { exitCode, stdout, stderr } = await runMain(['pack', 'check', '.', '--json'], { folder: folder.path });
+  expect({ exitCode, name: JSON.parse(stdout).name, stderr }).toEqual({
+    exitCode: 0,
+    name: 'careful',
+    stderr: 'what a module prints\n',
+  });
+});
 
 test('a good pack is checked in its folder, with its rules and what they cost', async () => {
   await using folder = await createFolder(good);

@@ -76,11 +76,7 @@ const steps: readonly Step[] = [
 ];
 
 async function diff(argv: readonly string[], folder: string) {
-  const { exitCode, stdout, stderr } = await runMain(['policy', 'diff', ...argv], {
-    folder,
-    environment: { NO_COLOR: '1' },
-  });
-  return { exitCode, stdout, stderr: stderr.replaceAll('what a module prints\n', '') };
+  return runHere(['policy', 'diff', ...argv], { directory: folder });
 }
 
 async function diffJson(argv: readonly string[], folder: string) {
@@ -107,8 +103,11 @@ test('policy diff: a stricter preset tightens, a looser one widens: each call is
     /\n6 calls of 2 sessions: 0 widened, 2 tightened, 2 with another reason, 0 unknown, 2 the same\n$/,
   );
 
-  const widened = await diff(['--pack', 'pack.ts', '--from', 'strict', '--to', 'recommended'], folder.path);
-  expect(widened.exitCode).toBe(1);
+  const widened = await runMain(['policy', 'diff', '--pack', 'pack.ts', '--from', 'strict', '--to', 'recommended'], {
+    folder: folder.path,
+    environment: { NO_COLOR: '1' },
+  });
+  expect({ ...widened, stdout: '' }).toEqual({ exitCode: 1, stdout: '', stderr: 'what a module prints\n' });
   expect(widened.stdout).toMatch(/\nwidened +first +c2 +pay +deny +allow .*\nwidened +second +c0 +pay +deny +allow /);
   const { exitCode, printed } = await diffJson(
     ['second', '--pack', 'pack.ts', '--from', 'strict', '--to', 'recommended'],

@@ -23,7 +23,7 @@ function inFolder({ path }: TestFolder) {
   return (...argv: readonly string[]): Promise<Ended> => runMain(argv, { folder: path });
 }
 
-/** The same, without a process of its own. */
+/** The same, without a process of its own: nothing is kept from one command to the next but in the folder. */
 function inProcess({ path }: TestFolder) {
   return (...argv: readonly string[]): Promise<Ended> => runHere(argv, { directory: path });
 }
@@ -49,7 +49,7 @@ test('a run waits, is answered by other processes in parts, and completes', asyn
   expect(started.stdout).toMatch(/suspended \(it waits for an answer\)/);
   const [, id = ''] = /holdfast -- pending (\S+)/.exec(started.stdout) ?? [];
 
-  const pending = await holdfast('pending', id);
+  const pending = await look('pending', id);
   expect(pending.exitCode).toBe(0);
   expect(pending.stdout).toContain('"page": "one"');
   const [session] = JSON.parse((await look('pending', '--json')).stdout);
@@ -60,9 +60,9 @@ test('a run waits, is answered by other processes in parts, and completes', asyn
 
   // Not in call order: what is answered before an earlier question runs only after it.
   expect((await holdfast('approve', id, 'call_1_0', '--by', 'anna')).stdout).toContain('Approved: publish (call_1_0)');
-  expect((await holdfast('approve', id, 'call_1_3')).stdout).toContain('2 more questions wait');
-  expect((await holdfast('deny', id, 'call_1_1', '--reason', 'Two is not ready.')).exitCode).toBe(0);
-  const partly = await holdfast('resume', id);
+  expect((await look('approve', id, 'call_1_3')).stdout).toContain('2 more questions wait');
+  expect((await look('deny', id, 'call_1_1', '--reason', 'Two is not ready.')).exitCode).toBe(0);
+  const partly = await look('resume', id);
   expect(partly.exitCode).toBe(3);
   expect(partly.stdout).toMatch(/ok {8}publish .+asked: approved by anna/);
   expect(partly.stdout).toContain('Two is not ready.');
@@ -70,7 +70,7 @@ test('a run waits, is answered by other processes in parts, and completes', asyn
   // Nothing new was answered: nothing runs again.
   expect((await look('resume', id)).exitCode).toBe(3);
 
-  const granted = await holdfast('approve', id, 'call_1_2', '--grant', '--json');
+  const granted = await look('approve', id, 'call_1_2', '--grant', '--json');
   expect(JSON.parse(granted.stdout)).toMatchObject({ session: id, waiting: 0, answered: [{ callId: 'call_1_2' }] });
   const ended = await holdfast('resume', id);
   expect(ended).toMatchObject({ exitCode: 0, stderr: '' });
@@ -149,7 +149,7 @@ test.each([
   expect(pending.stdout).toContain(`resolve ${session.session} call_1_1 --done`);
 
   if (trial.resolution !== undefined) {
-    const resolved = await holdfast('resolve', session.session, 'call_1_1', ...trial.resolution);
+    const resolved = await look('resolve', session.session, 'call_1_1', ...trial.resolution);
     expect(resolved).toMatchObject({ exitCode: 0, stderr: '' });
   }
   const ended = await holdfast('resume', session.session);

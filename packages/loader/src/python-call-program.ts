@@ -86,7 +86,7 @@ def leave():
     threading = sys.modules.get('threading')
     if threading is None:
         return
-    end = time.monotonic() + 5
+    end = time.monotonic() + 2
     for thread in threading.enumerate():
         if thread is not threading.current_thread() and not thread.daemon:
             thread.join(max(0, end - time.monotonic()))
