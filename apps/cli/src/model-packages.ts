@@ -1,5 +1,5 @@
 import { adapterPackage, weightsPackage } from './local-models.ts';
-import { parseProviderModel } from './provider-models.ts';
+import { parseProviderModel } from './provider-keys.ts';
 
 /** The packages that are imported from the current folder to open the model `name`. */
 export function packagesOfModel(name: string): readonly string[] {

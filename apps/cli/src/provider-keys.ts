@@ -24,3 +24,21 @@ export const ollama = 'ollama';
 /** Whose models are offered where one is found. The user says yes or no to each. */
 export const offeredProviders = ['openai', 'anthropic', 'google', 'ollama'] as const;
 export type OfferedProvider = (typeof offeredProviders)[number];
+
+const providerName = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
+
+export interface ProviderModelName {
+  readonly provider: string;
+  readonly modelId: string;
+  /** That has to be installed. */
+  readonly packageName: string;
+}
+
+/** The parts of `<provider>:<model>`; `undefined` when `name` is not of that form. */
+export function parseProviderModel(name: string): ProviderModelName | undefined {
+  // A model's own name may have colons, a package's cannot.
+  const [, provider = '', modelId = ''] = /^([^:]+):(.+)$/.exec(name) ?? [];
+  if (modelId === '' || !providerName.test(provider)) return undefined;
+  const fromPackage = provider === ollama ? compatible : provider;
+  return { provider, modelId, packageName: provider.includes('/') ? provider : `@ai-sdk/${fromPackage}` };
+}

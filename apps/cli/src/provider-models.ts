@@ -2,28 +2,10 @@ import { type AiSdkModel, aiSdkModel } from '@holdfast/adapter-ai-sdk';
 import { describeThrown, isHoldfastError, type Model } from '@holdfast/core';
 import { usageError } from './failure.ts';
 import { findOllamaAddress } from './ollama.ts';
-import { baseUrlVariable, compatible, keyVariables, ollama } from './provider-keys.ts';
+import { baseUrlVariable, compatible, keyVariables, ollama, parseProviderModel } from './provider-keys.ts';
 import { findPackageEntry } from './provider-package.ts';
 
 const compatibleKeyVariable = 'OPENAI_COMPATIBLE_API_KEY';
-
-const providerName = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
-
-export interface ProviderModelName {
-  readonly provider: string;
-  readonly modelId: string;
-  /** That has to be installed. */
-  readonly packageName: string;
-}
-
-/** The parts of `<provider>:<model>`; `undefined` when `name` is not of that form. */
-export function parseProviderModel(name: string): ProviderModelName | undefined {
-  // A model's own name may have colons, a package's cannot.
-  const [, provider = '', modelId = ''] = /^([^:]+):(.+)$/.exec(name) ?? [];
-  if (modelId === '' || !providerName.test(provider)) return undefined;
-  const fromPackage = provider === ollama ? compatible : provider;
-  return { provider, modelId, packageName: provider.includes('/') ? provider : `@ai-sdk/${fromPackage}` };
-}
 
 export interface ProviderSurroundings {
   /** Where the provider's package is looked for, as an import from there would. */
