@@ -108,6 +108,8 @@ async function spawnIn(
       ...environment,
     },
   });
+  // It may end before it has read what it is given.
+  child.stdin.on('error', () => undefined);
   child.stdin.end(input ?? '');
   let stdout = '';
   let stderr = '';
