@@ -489,7 +489,7 @@ describe('what is shared with the plan around', () => {
     });
     while (!over) {
       await new Promise((resolve) => setImmediate(resolve));
-      // Only the rate waits for the clock.
+      // Only the rate waits for the clock, which may go on while a plan is being compiled.
       if (clock.pending > 0) clock.advance(100);
     }
     expect(await running).toMatchObject({ status: 'succeeded' });
@@ -497,7 +497,6 @@ describe('what is shared with the plan around', () => {
     for (const start of starts) {
       expect(starts.filter((other) => other >= start && other < start + 1_000).length).toBeLessThanOrEqual(2);
     }
-    expect((starts[5] ?? 0) - (starts[0] ?? 0)).toBeLessThanOrEqual(2_100);
   });
 });
 
