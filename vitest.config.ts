@@ -8,7 +8,7 @@ const config: ViteUserConfig = defineConfig({
   ssr: { resolve: { conditions } },
   test: {
     globalSetup: ['./tests/setup/user-folder.ts', './tests/setup/programs.ts'],
-    setupFiles: ['./tests/setup/seed.ts'],
+    setupFiles: ['./tests/setup/seed.ts', './tests/setup/bundled.ts'],
     provide: { long: 0 },
     // A worker serves many files: starting one for each takes longer than most files do.
     isolate: false,

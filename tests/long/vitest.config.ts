@@ -22,7 +22,7 @@ const config: ViteUserConfig = defineConfig({
   ssr: { resolve: { conditions } },
   test: {
     globalSetup: ['tests/setup/user-folder.ts', 'tests/setup/programs.ts'],
-    setupFiles: ['tests/setup/seed.ts'],
+    setupFiles: ['tests/setup/seed.ts', 'tests/setup/bundled.ts'],
     env: { HOLDFAST_SEED: seed },
     provide: { long: amount(1_000) / 1_000 },
     include: ['{tests,bench}/**/*.long.ts', ...scaled],

@@ -25,7 +25,9 @@ test('a command loads only its own code', () => {
   const preload = `data:text/javascript,${encodeURIComponent(listing)}`;
   const list = (...argv: readonly string[]): readonly string[] => {
     const words = ['--conditions=holdfast-source', '--import', preload, program, ...argv];
-    const { stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' });
+    // From the sources as they are.
+    const { NODE_OPTIONS: _, ...env } = process.env;
+    const { stderr } = spawnSync(process.execPath, words, { encoding: 'utf8', env });
     expect(stderr).toContain('/apps/cli/src/program.ts');
     return [...new Set([...stderr.matchAll(/\/packages\/([\w-]+)\/src\//g)].map(([, name = '']) => name))];
   };

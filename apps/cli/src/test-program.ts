@@ -103,6 +103,7 @@ async function spawnIn(
     env: {
       PATH: process.env['PATH'],
       NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+      NODE_OPTIONS: process.env['NODE_OPTIONS'],
       HOLDFAST_TOOL_PROGRAMS: process.env['HOLDFAST_TOOL_PROGRAMS'],
       HOLDFAST_HOME: toUserFolder(directory),
       ...environment,

@@ -26,7 +26,7 @@ const commonJsProblem = /^(?:Cannot use import statement outside a module|Unexpe
 
 const frame = /^(?: {4}at (?:.* \()?)?(?<path>file:\/\/\/[^()]+?|(?:[A-Za-z]:)?[/\\][^()]*?):(?<line>\d+)(?::\d+)?\)?$/;
 
-/** The topmost place in a file of one's own; else in a package. */
+/** The topmost place in a file of one's own; else in a package. What lies elsewhere, such as a hook of Node.js, is no place to mend it. */
 function findPlace(thrown: unknown, directory: string): string | undefined {
   try {
     const { stack } = types.isNativeError(thrown) ? thrown : {};
@@ -34,9 +34,10 @@ function findPlace(thrown: unknown, directory: string): string | undefined {
     const places = lines.flatMap((text) => {
       const { path, line } = (text.length < 1_000 ? frame.exec(text)?.groups : undefined) ?? {};
       if (path === undefined) return [];
-      return [`${showFile(path.startsWith('file:') ? fileURLToPath(path) : path, directory)}:${line}`];
+      const shown = showFile(path.startsWith('file:') ? fileURLToPath(path) : path, directory);
+      return isAbsolute(shown) ? [] : [`${shown}:${line}`];
     });
-    return places.find((place) => !isAbsolute(place) && !/(?:^|\/)node_modules\//.test(place)) ?? places[0];
+    return places.find((place) => !/(?:^|\/)node_modules\//.test(place)) ?? places[0];
   } catch {
     // A stack that cannot be read, or whose paths are none, tells no place. What was thrown is told all the same.
     return undefined;
