@@ -1,7 +1,8 @@
 import { defineTool, type JsonObject, jsonSchema, type Redactor, type Schema, toolError, toolOk } from '@holdfast/core';
+import { secretsIn } from '@holdfast/session';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
-import { learnArguments, learnReturned, secretsIn } from './secrets.ts';
+import { learnArguments, learnReturned } from './secrets.ts';
 import { type CompiledTool, toToolset } from './toolset.ts';
 
 function compile(inputSchema: Schema, outputSchema: Schema = v.null()): CompiledTool {

@@ -1,5 +1,11 @@
-export { type CallExplanation, type CallUse, explainCall } from './explain-call.ts';
-export { createSession } from './live-session.ts';
+export { type CallExplanation, type CallUse, explainCall } from './explain/explain-call.ts';
+export type { ExportedSlice, SessionExport } from './live/export.ts';
+export { createSession } from './live/live-session.ts';
+export { type ReplayOptions, replay } from './live/replay.ts';
+export { openSealed, type SealedPlace, sealContent } from './live/sealed.ts';
+export type { Session, SessionOptions, SessionSnapshot } from './live/session.ts';
+export type { SessionTransaction } from './live/session-transaction.ts';
+export { type SnapshotProblem, type SnapshotVerification, verifySnapshots } from './live/verify-snapshots.ts';
 export {
   type LogEntry,
   type LogRecord,
@@ -7,15 +13,10 @@ export {
   memoryStore,
   type OpenedLog,
   type SessionStore,
-} from './log.ts';
-export type { CallPlace, OpenApproval, OpenCall, OpenStart } from './open-call.ts';
-export type { OpenPlan, OpenRun, OpenWork } from './open-work.ts';
-export { maskRecord } from './redact-record.ts';
-export { type ReplayOptions, replay } from './replay.ts';
-export type { Reservation } from './reservation.ts';
-export { openSealed, type SealedPlace, sealContent } from './sealed.ts';
-export type { Session, SessionOptions, SessionSnapshot } from './session.ts';
-export type { ExportedSlice, SessionExport } from './session-export.ts';
-export type { SessionTransaction } from './session-transaction.ts';
-export type { SliceDeclaration } from './slice-declaration.ts';
-export { type SnapshotProblem, type SnapshotVerification, verifySnapshots } from './verify-snapshots.ts';
+} from './log/log.ts';
+export type { CallPlace, OpenApproval, OpenCall, OpenStart } from './log/open-call.ts';
+export type { OpenPlan, OpenRun, OpenWork } from './log/open-work.ts';
+export type { Reservation } from './log/reservation.ts';
+export { marksSecrets, secretsIn } from './redact/marked.ts';
+export { maskRecord } from './redact/record.ts';
+export type { SliceDeclaration } from './state/declaration.ts';

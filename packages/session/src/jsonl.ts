@@ -1,5 +1,5 @@
-export { type OpenedJsonlLog, type OpenJsonlOptions, openJsonlLog } from './jsonl-open.ts';
-export { type JsonlOptions, type JsonlStore, jsonlStore } from './jsonl-store.ts';
-export { type LogProblem, type LogReading, type ReadLogOptions, readLog, type TornTail } from './read-log.ts';
-export type { ChainProblem } from './record-chain.ts';
-export type { SnapshotOptions } from './snapshot-gauge.ts';
+export type { ChainProblem } from './log/chain.ts';
+export type { SnapshotOptions } from './log/snapshot-gauge.ts';
+export { type OpenedJsonlLog, type OpenJsonlOptions, openJsonlLog } from './stores/jsonl/open.ts';
+export { type LogProblem, type LogReading, type ReadLogOptions, readLog, type TornTail } from './stores/jsonl/read.ts';
+export { type JsonlOptions, type JsonlStore, jsonlStore } from './stores/jsonl/store.ts';

@@ -1,6 +1,11 @@
-export type { ChainProblem } from './record-chain.ts';
-export type { SnapshotOptions } from './snapshot-gauge.ts';
-export { type OpenSqliteLogOptions, openSqliteLog, sqliteStore } from './sqlite-open.ts';
-export { listSqliteSessions, readSqliteLog, type SqliteLogReading, type SqliteSession } from './sqlite-reading.ts';
-export type { SqliteLogProblem } from './sqlite-rows.ts';
-export type { SqliteLogOptions, SqliteStore } from './sqlite-store.ts';
+export type { ChainProblem } from './log/chain.ts';
+export type { SnapshotOptions } from './log/snapshot-gauge.ts';
+export { type OpenSqliteLogOptions, openSqliteLog, sqliteStore } from './stores/sqlite/open.ts';
+export {
+  listSqliteSessions,
+  readSqliteLog,
+  type SqliteLogReading,
+  type SqliteSession,
+} from './stores/sqlite/reading.ts';
+export type { SqliteLogProblem } from './stores/sqlite/rows.ts';
+export type { SqliteLogOptions, SqliteStore } from './stores/sqlite/store.ts';

@@ -1,0 +1,267 @@
+import {
+  type ApprovalAnswer,
+  type EffectCheck,
+  isPlainObject,
+  type Json,
+  type PolicyDecision,
+  type ToolCallEndEvent,
+  type ToolCallLateEvent,
+} from '@holdfast/core';
+import type { LogRecord } from '../log/log.ts';
+
+/** What the records of one call say. */
+export interface CallTrail {
+  readonly callId: string;
+  readonly sessionId: string | undefined;
+  /** Of a call of a run. Ids that are made are the same in every run. */
+  readonly run: number | undefined;
+  readonly turn: number | undefined;
+  name: string;
+  parentId: string | undefined;
+  message: { readonly seq: number; readonly turn: number; readonly text: string; readonly arguments: Json } | undefined;
+  readonly approvals: {
+    readonly seq: number;
+    readonly atMs: number;
+    readonly asks: readonly PolicyDecision[];
+    answer?: { readonly seq: number; readonly atMs: number; readonly answer: ApprovalAnswer; readonly by?: string };
+  }[];
+  resolution:
+    | { readonly seq: number; readonly atMs: number; readonly resolution: EffectCheck; readonly by?: string }
+    | undefined;
+  start: { readonly seq: number; readonly atMs: number; readonly input: Json } | undefined;
+  end: (ToolCallEndEvent & { readonly seq: number; readonly atMs: number }) | undefined;
+  late: (ToolCallLateEvent & { readonly seq: number }) | undefined;
+  readonly problems: { readonly seq: number; readonly type: string; readonly message: string }[];
+  /** Of its end, or of its last record so far. */
+  lastSeq: number;
+}
+
+export interface Trails {
+  /** Of every call with the id, in order. */
+  of(callId: string): readonly CallTrail[];
+  nestedIn(trail: CallTrail): readonly CallTrail[];
+  parentOf(trail: CallTrail): CallTrail | undefined;
+}
+
+/** Sorts the records of a log, and of the child sessions whose records are in it, by call. */
+export function readTrails(records: readonly LogRecord[]): Trails {
+  const reader = new TrailReader();
+  for (const record of records) reader.read(record, undefined);
+  return reader;
+}
+
+/** A child session, with the call that opened it. The session of the log itself is `undefined`. */
+interface Place {
+  readonly sessionId: string;
+  readonly openedBy: { readonly callId: string; readonly place: Place | undefined };
+}
+
+interface Added {
+  readonly place: Place | undefined;
+  /** The first of the call. */
+  readonly record: LogRecord;
+  readonly message: LogRecord | undefined;
+}
+
+class TrailReader implements Trails {
+  /** By session and id; each list in order, the last one may still be going on. */
+  readonly #trails = new Map<string, CallTrail[]>();
+  readonly #byId = new Map<string, CallTrail[]>();
+  readonly #nested = new Map<string, CallTrail[]>();
+  readonly #parentKeys = new Map<CallTrail, string>();
+  /** The last message of the model in each run of each session. */
+  readonly #messages = new Map<string, LogRecord>();
+  readonly #places = new Map<string, Place>();
+
+  read(record: LogRecord, place: Place | undefined): void {
+    const { type, callId } = record;
+    if (type === 'model-message') this.#readMessage(record, place);
+    else if (type === 'approval-request') this.#readRequest(record, place);
+    else if (typeof callId !== 'string') return;
+    else if (type === 'child-record') this.#readChild(record, callId, place);
+    else if (type === 'approval-answer') this.#readAnswer(record, callId, place);
+    else if (type === 'tool-call-start') this.#readStart(record, callId, place);
+    else if (type === 'tool-call-end') this.#readEnd(record, callId, place);
+    else if (type === 'call-resolution') this.#readResolution(record, callId, place);
+    else if (type === 'tool-call-late') this.#readLate(record, callId, place);
+    else if (type.startsWith('resource-')) this.#readProblem(record, callId, place);
+  }
+
+  of(callId: string): readonly CallTrail[] {
+    return this.#byId.get(callId) ?? [];
+  }
+
+  nestedIn(trail: CallTrail): readonly CallTrail[] {
+    const all = this.#trails.get(keyOf(trail.sessionId, trail.callId)) ?? [];
+    const uses = all.filter((use) => isOfRun(use, trail));
+    const before = uses[uses.indexOf(trail) - 1]?.lastSeq ?? -1;
+    const until = trail.end === undefined ? Number.POSITIVE_INFINITY : trail.lastSeq;
+    const nested = this.#nested.get(keyOf(trail.sessionId, trail.callId)) ?? [];
+    return nested
+      .filter((call) => call.lastSeq > before && call.lastSeq <= until && isOfRun(call, trail))
+      .sort((one, other) => one.lastSeq - other.lastSeq);
+  }
+
+  parentOf(trail: CallTrail): CallTrail | undefined {
+    const uses = this.#trails.get(this.#parentKeys.get(trail) ?? '') ?? [];
+    return uses.find((use) => isOfRun(use, trail) && (use.end === undefined || use.lastSeq >= trail.lastSeq));
+  }
+
+  #readMessage(record: LogRecord, place: Place | undefined): void {
+    this.#messages.set(keyOf(place?.sessionId, String(record['run'])), record);
+    for (const call of callsOf(record)) {
+      const id = call['id'];
+      if (typeof id !== 'string') continue;
+      const last = this.#lastOf(id, place, record);
+      // A repeated id of one message is one question; one of a later message asks anew.
+      if (last?.end === undefined && last?.message?.seq === record.seq) continue;
+      this.#add(id, { place, record, message: record });
+    }
+  }
+
+  #readRequest(record: LogRecord, place: Place | undefined): void {
+    const { pending } = record;
+    if (!isPlainObject(pending) || typeof pending['callId'] !== 'string') return;
+    const { seq, run = record['run'] ?? null, turn = record['turn'] ?? null } = { ...record, ...pending };
+    const asked = { ...record, seq, ...(typeof run === 'number' ? { run, turn } : {}) } as LogRecord;
+    const trail = this.#going(pending['callId'], place, asked);
+    if (typeof pending['name'] === 'string') trail.name = pending['name'];
+    const asks = Array.isArray(pending['asks']) ? (pending['asks'] as readonly PolicyDecision[]) : [];
+    trail.approvals.push({ seq: record.seq, atMs: record.atMs, asks });
+  }
+
+  #readAnswer(record: LogRecord, callId: string, place: Place | undefined): void {
+    const { answer } = record;
+    const question = this.#going(callId, place, record).approvals.findLast((approval) => approval.answer === undefined);
+    if (question === undefined || !isPlainObject(answer)) return;
+    const by = typeof record['by'] === 'string' ? { by: record['by'] } : {};
+    question.answer = { seq: record.seq, atMs: record.atMs, answer: answer as unknown as ApprovalAnswer, ...by };
+  }
+
+  #readResolution(record: LogRecord, callId: string, place: Place | undefined): void {
+    const { seq, atMs, resolution, by } = record;
+    const trail = this.#lastOf(callId, place, record);
+    if (trail === undefined || !isPlainObject(resolution)) return;
+    const said = typeof by === 'string' ? { by } : {};
+    trail.resolution = { seq, atMs, resolution: resolution as unknown as EffectCheck, ...said };
+  }
+
+  #readStart(record: LogRecord, callId: string, place: Place | undefined): void {
+    const trail = this.#going(callId, place, record);
+    this.#identify(trail, record, place);
+    trail.start = { seq: record.seq, atMs: record.atMs, input: record['input'] ?? null };
+  }
+
+  #readEnd(record: LogRecord, callId: string, place: Place | undefined): void {
+    const { outcome } = record;
+    if (!isPlainObject(outcome) || typeof outcome['kind'] !== 'string') return;
+    const trail = this.#going(callId, place, record);
+    this.#identify(trail, record, place);
+    // The executor has written it; what is JSON has lost nothing but fields that were undefined.
+    trail.end = record as unknown as NonNullable<CallTrail['end']>;
+  }
+
+  #readLate(record: LogRecord, callId: string, place: Place | undefined): void {
+    const uses = this.#trails.get(keyOf(place?.sessionId, callId)) ?? [];
+    const trail = uses.findLast(({ end, late }) => end?.abandoned === true && late === undefined) ?? uses.at(-1);
+    if (trail !== undefined) trail.late = record as unknown as NonNullable<CallTrail['late']>;
+  }
+
+  #readProblem({ seq, type, message }: LogRecord, callId: string, place: Place | undefined): void {
+    this.#lastOf(callId, place)?.problems.push({ seq, type, message: String(message) });
+  }
+
+  #readChild({ seq, atMs, sessionId, entry }: LogRecord, callId: string, place: Place | undefined): void {
+    if (typeof sessionId !== 'string' || !isPlainObject(entry) || typeof entry['type'] !== 'string') return;
+    let child = this.#places.get(sessionId);
+    if (child === undefined) {
+      child = { sessionId, openedBy: { callId, place } };
+      this.#places.set(sessionId, child);
+    }
+    this.read({ atMs, ...entry, type: entry['type'], seq } as LogRecord, child);
+  }
+
+  /** The last call of an id; where the record says of which run and turn, of those. */
+  #lastOf(callId: string, place: Place | undefined, record?: LogRecord): CallTrail | undefined {
+    const uses = this.#trails.get(keyOf(place?.sessionId, callId));
+    if (record === undefined) return uses?.at(-1);
+    const { run, turn } = record;
+    if (typeof run !== 'number') return uses?.findLast((use) => use.run === undefined);
+    return uses?.findLast((use) => use.run === run && use.turn === turn);
+  }
+
+  /** The call that goes on under this id, or a new one. */
+  #going(callId: string, place: Place | undefined, record: LogRecord): CallTrail {
+    const { seq, turn, run } = record;
+    const last = this.#lastOf(callId, place, record);
+    if (last !== undefined && last.end === undefined) {
+      last.lastSeq = seq;
+      return last;
+    }
+    // A second call of one id in one message: the record says the turn, and so does the message.
+    const message = this.#messages.get(keyOf(place?.sessionId, String(run)));
+    const known = turn !== undefined && message?.['turn'] === turn ? message : undefined;
+    return this.#add(callId, { place, record, message: known });
+  }
+
+  #add(callId: string, { place, record, message }: Added): CallTrail {
+    const { seq, run, turn } = record;
+    const asked = message && callsOf(message).find(({ id }) => id === callId);
+    const trail: CallTrail = {
+      callId,
+      sessionId: place?.sessionId,
+      run: typeof run === 'number' ? run : undefined,
+      turn: typeof turn === 'number' ? turn : undefined,
+      name: asked === undefined ? '' : String(asked['name']),
+      parentId: undefined,
+      message: asked &&
+        message && {
+          seq: message.seq,
+          turn: Number(message['turn']),
+          text: String(message['text']),
+          arguments: (asked['arguments'] ?? null) as Json,
+        },
+      approvals: [],
+      resolution: undefined,
+      start: undefined,
+      end: undefined,
+      late: undefined,
+      problems: [],
+      lastSeq: seq,
+    };
+    push(this.#trails, keyOf(place?.sessionId, callId), trail);
+    push(this.#byId, callId, trail);
+    return trail;
+  }
+
+  #identify(trail: CallTrail, { name, parentId, nested }: LogRecord, place: Place | undefined): void {
+    trail.name = String(name);
+    if (typeof parentId !== 'string' || trail.parentId !== undefined) return;
+    trail.parentId = parentId;
+    const opened = place?.openedBy;
+    // The first call of a child session has its parent in the session around it.
+    const outside = opened !== undefined && nested !== true && opened.callId === parentId;
+    const key = keyOf((outside ? opened.place : place)?.sessionId, parentId);
+    this.#parentKeys.set(trail, key);
+    push(this.#nested, key, trail);
+  }
+}
+
+/** False only when both say their run, and it is another. */
+function isOfRun(one: CallTrail, other: CallTrail): boolean {
+  return one.run === undefined || other.run === undefined || (one.run === other.run && one.turn === other.turn);
+}
+
+function callsOf({ calls }: LogRecord): readonly Record<string, unknown>[] {
+  return Array.isArray(calls) ? calls.filter(isPlainObject) : [];
+}
+
+function keyOf(sessionId: string | undefined, callId: string): string {
+  return JSON.stringify([sessionId ?? null, callId]);
+}
+
+function push<Item>(lists: Map<string, Item[]>, key: string, item: Item): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [item]);
+  else list.push(item);
+}

@@ -1,0 +1,182 @@
+import { HoldfastError, isPlainObject, type Json, type SessionEvent, type Slice } from '@holdfast/core';
+import type { LogRecord } from '../log/log.ts';
+import {
+  isSameShape,
+  parseDeclaration,
+  type SliceDeclaration,
+  sliceConflict,
+  toDataSlice,
+} from '../state/declaration.ts';
+import { readChange } from '../state/recorded-change.ts';
+import { copyEvent, reduceEvent } from '../state/reduce.ts';
+import { applyChange, checkOperation, type SliceState } from '../state/slice.ts';
+import { SliceTable } from '../state/table.ts';
+import { type ReadState, readSlice, setStates } from './export.ts';
+
+type States = ReadonlyMap<string, SliceState>;
+
+/** State on its way from record to record. */
+export class Rebuilding {
+  readonly table: SliceTable = new SliceTable();
+  /** States that a later `restore` goes back to, by the number of records before them. They share all that has not changed. */
+  readonly kept: Map<number, States> = new Map();
+  readonly #definitions: ReadonlyMap<string, Slice>;
+  readonly #before: States;
+  readonly #targets: ReadonlySet<Json | undefined>;
+
+  constructor(definitions: readonly Slice[], before: States, records: readonly LogRecord[]) {
+    const byId = new Map<string, Slice>();
+    for (const slice of definitions) {
+      if ((byId.get(slice.id) ?? slice) !== slice) throw sliceConflict(slice.id, 'rename one');
+      byId.set(slice.id, slice);
+    }
+    this.#definitions = byId;
+    this.#before = before;
+    this.#targets = new Set(records.filter(({ type }) => type === 'restore').map(({ toSeq }) => toSeq));
+  }
+
+  /** Takes up everything that a snapshot holds. */
+  begin(snapshot: LogRecord): void {
+    for (const json of toArray(snapshot['slices'])) {
+      this.declare(json);
+      const { slice, state } = readSlice(json, this.table, true);
+      // As it was when reducers or changes made it.
+      if (slice.reducers.size > 0) this.table.setState(slice.id, state);
+      else this.table.setData(slice, state);
+    }
+  }
+
+  /** Keeps the states that records up to `seq` have made, when they are needed again. */
+  keep(seq: number): void {
+    if (this.#targets.has(seq)) this.kept.set(seq, this.table.copyStates());
+  }
+
+  /** Takes up a slice as the log says it was, or lets a known one answer more events. */
+  declare(json: Json): void {
+    const declaration = parseDeclaration(json);
+    if (declaration === undefined) throw new Error('it declares a slice without id, kind, retention or events');
+    const { id, events } = declaration;
+    const known = this.table.get(id);
+    if (known !== undefined) {
+      if (!isSameShape(declaration, known)) throw sliceConflict(id, 'the log declares it twice');
+      this.#checkEvents(declaration, known);
+      for (const type of events) this.table.listen(known, type);
+      return;
+    }
+    const slice = events.length === 0 ? toDataSlice(declaration) : this.#definitionOf(declaration);
+    // Only what the log says that it answered: a newer definition may listen to more.
+    this.table.add(slice, events);
+    const before = this.#before.get(id);
+    if (before !== undefined) this.table.setData(slice, before);
+  }
+
+  /** Lets every definition listen to all that it answers, and checks the states that no reducer has made. */
+  finish(): SliceTable {
+    const { table } = this;
+    for (const slice of table.reducing) {
+      const more = [...slice.reducers.keys()].filter((type) => !table.listeningTo(type).includes(slice));
+      for (const type of more) table.listen(slice, type);
+      // The log has to say so before the first event that it answers from now on.
+      if (more.length > 0) table.unnoted.push(slice);
+    }
+    for (const slice of this.#definitions.values()) table.register(slice);
+    return table;
+  }
+
+  #definitionOf(declaration: SliceDeclaration): Slice {
+    const { id } = declaration;
+    const slice = this.#definitions.get(id);
+    if (slice === undefined) {
+      throw new HoldfastError(
+        'replay.slice_missing',
+        `The log was written with a slice \`${id}\`, whose reducers are needed to rebuild it; pass its definition in \`slices\`.`,
+        { data: { id } },
+      );
+    }
+    if (!isSameShape(declaration, slice)) {
+      throw sliceConflict(id, 'the log was written with another kind, retention or initial value');
+    }
+    this.#checkEvents(declaration, slice);
+    return slice;
+  }
+
+  #checkEvents({ id, events }: SliceDeclaration, slice: Slice): void {
+    const missing = events.find((type) => !slice.reducers.has(type));
+    if (missing === undefined) return;
+    throw sliceConflict(id, `in the log it answers \`${missing}\`, its definition does not`);
+  }
+}
+
+/** @throws what is wrong with the record. */
+export function applyRecord(record: LogRecord, rebuilding: Rebuilding): void {
+  const { table } = rebuilding;
+  rebuilding.keep(record.seq);
+  switch (record.type) {
+    case 'session-start':
+      if (record.seq > 0) throw new Error('a session starts once');
+      for (const json of toArray(record['slices'])) rebuilding.declare(json);
+      return;
+    case 'slice':
+      rebuilding.declare(record);
+      return;
+    case 'event':
+    case 'feedback':
+    case 'tool-call-end':
+      // The record of the call around it holds the same events again.
+      if (record['nested'] === true) return;
+      for (const json of toArray(record['events'])) applyEvent(json, table);
+      for (const json of toArray(record['changes'])) applyRecorded(json, table);
+      return;
+    case 'restore': {
+      const states =
+        record['slices'] === undefined ? rebuilding.kept.get(Number(record['toSeq'])) : readStates(record, table);
+      if (states === undefined)
+        throw new Error(`it goes back to ${JSON.stringify(record['toSeq'])}, which is not before it`);
+      table.restore(states);
+      return;
+    }
+    case 'reset':
+      table.restore(new Map());
+      return;
+    case 'import':
+      applyImport(record, table);
+      return;
+    default:
+    // What else is recorded changes no state.
+  }
+}
+
+function applyEvent(json: Json, table: SliceTable): void {
+  if (!isPlainObject(json) || typeof json['type'] !== 'string') throw new Error('it has an event without a type');
+  const { type, payload } = json;
+  const event = copyEvent({ type, payload } as SessionEvent);
+  const slices = table.listeningTo(event.type);
+  if (slices.length === 0) throw new Error(`no slice answers \`${event.type}\``);
+  for (const slice of slices) table.setState(slice.id, reduceEvent(slice, table.stateOf(slice), event));
+}
+
+function applyRecorded(json: Json, table: SliceTable): void {
+  const read = readChange(json, table);
+  if (read === undefined) throw new Error('it has a change that is none, or of a slice that does not change this way');
+  const { slice, operation } = read;
+  // Every declared slice without reducers is a data slice here, so no schema sees its items twice.
+  table.setData(slice, applyChange(slice, table.stateOf(slice), checkOperation(slice, operation)));
+}
+
+function applyImport(record: LogRecord, table: SliceTable): void {
+  setStates(readSlices(record, table), table);
+}
+
+function readStates(record: LogRecord, table: SliceTable): States {
+  return new Map(readSlices(record, table).map(({ slice, state }) => [slice.id, state]));
+}
+
+function readSlices(record: LogRecord, table: SliceTable): readonly ReadState[] {
+  return toArray(record['slices']).map((json) => readSlice(json, table, true));
+}
+
+function toArray(json: Json | undefined): readonly Json[] {
+  if (json === undefined) return [];
+  if (Array.isArray(json)) return json;
+  throw new Error('it has no list where one is expected');
+}

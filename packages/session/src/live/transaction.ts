@@ -1,0 +1,289 @@
+import { HoldfastError, type Json, type Operation, type SessionEvent, type Slice } from '@holdfast/core';
+import type { LogEntry } from '../log/log.ts';
+import { maskEvent, maskOperation, maskRecord } from '../redact/record.ts';
+import { readChange } from '../state/recorded-change.ts';
+import { copyEvent, reduceEvent } from '../state/reduce.ts';
+import { applyChange, type Change, checkOperation, handOut, type SliceState } from '../state/slice.ts';
+import type { SessionTransaction, TransactionRoot } from './session-transaction.ts';
+
+/** What one transaction makes of a slice. */
+interface StagedState {
+  readonly slice: Slice;
+  /** The state below this transaction that `state` was computed from. */
+  base: SliceState;
+  state: SliceState;
+  /** False until something has been staged. */
+  counts: boolean;
+}
+
+/** Types of records that change state. */
+const committable: ReadonlySet<string> = new Set(['tool-call-end', 'feedback', 'event']);
+
+export class StagedTransaction implements SessionTransaction {
+  readonly #root: TransactionRoot;
+  readonly #parent: StagedTransaction | undefined;
+  #events: SessionEvent[] | undefined;
+  #changes: Change[] | undefined;
+  // A list, because a call changes few slices. By id: policies made anew for every run bring equal slices that are not the same object.
+  #staged: StagedState[] | undefined;
+  /** Of a call that changes many. */
+  #stagedById: Map<string, StagedState> | undefined;
+  /** How many of the root's reducing slices the staged events have met. */
+  #met: number;
+  #open = true;
+
+  constructor(root: TransactionRoot, parent?: StagedTransaction) {
+    this.#root = root;
+    this.#parent = parent;
+    this.#met = root.table.reducing.length;
+  }
+
+  get events(): readonly SessionEvent[] {
+    return this.#events ?? none;
+  }
+
+  get changes(): readonly Json[] {
+    return this.#changes ?? none;
+  }
+
+  read<State>(slice: Slice<State>): State {
+    this.#checkOpen();
+    // The state of a slice has the type that its definition says; `checkOperation` has checked every item.
+    return handOut(this.#stateOf(slice)) as State;
+  }
+
+  dispatch(event: SessionEvent): void {
+    this.#checkOpen();
+    this.#catchUp();
+    const reduced = maskEvent(copyEvent(event), this.#root.redactor);
+    const slices = this.#root.table.listeningTo(reduced.type);
+    if (slices.length === 0) {
+      throw new HoldfastError(
+        'event.unhandled',
+        `No slice of the session listens to \`${reduced.type}\`; pass its slice to \`createSession\`.`,
+      );
+    }
+    const [first] = slices;
+    if (slices.length === 1 && first !== undefined) {
+      const staged = this.#stagedOf(first);
+      this.#stage(staged, reduceEvent(first, staged.state, reduced));
+    } else {
+      // All slices or none: nothing is staged before every reducer has answered.
+      const staged = slices.map((slice) => this.#stagedOf(slice));
+      const states = staged.map(({ slice, state }) => reduceEvent(slice, state, reduced));
+      for (const [index, state] of states.entries()) this.#stage(staged[index] as StagedState, state);
+    }
+    this.#events ??= [];
+    this.#events.push(reduced);
+  }
+
+  publish(event: SessionEvent): void {
+    this.#checkOpen();
+    this.#root.publish(event);
+  }
+
+  apply(slice: Slice, operations: readonly Operation[]): void {
+    this.#checkOpen();
+    if (operations.length === 0) return;
+    if (slice.reducers.size > 0) {
+      throw new HoldfastError(
+        'slice.operation.invalid',
+        `The slice \`${slice.id}\` has reducers, so it changes by events only; dispatch one.`,
+      );
+    }
+    const staged = this.#stagedOf(slice);
+    const changes: Change[] = [];
+    let { state } = staged;
+    for (const operation of operations) {
+      const change = checkOperation(slice, maskOperation(operation, this.#root.redactor));
+      state = applyChange(slice, state, change);
+      changes.push(change);
+    }
+    this.#stage(staged, state);
+    if (this.#changes === undefined) this.#changes = changes;
+    else for (const change of changes) this.#changes.push(change);
+  }
+
+  reapply(changes: readonly Json[]): void {
+    this.#checkOpen();
+    for (const json of changes) {
+      const read = readChange(json, this.#root.table);
+      if (read === undefined) {
+        throw new HoldfastError(
+          'change.invalid',
+          `What is to be changed again is no change, or of a slice that does not change this way: ${JSON.stringify(json).slice(0, 200)}.`,
+        );
+      }
+      const staged = this.#stagedOf(read.slice);
+      // The schema has made this of what it was given, and need not take again what it once made.
+      const change = checkOperation({ ...read.slice, schema: undefined }, read.operation);
+      this.#stage(staged, applyChange(read.slice, staged.state, change));
+      this.#changes ??= [];
+      this.#changes.push(change);
+    }
+  }
+
+  begin(): SessionTransaction {
+    this.#checkOpen();
+    return new StagedTransaction(this.#root, this);
+  }
+
+  commit(entry: LogEntry): void {
+    this.#checkOpen();
+    this.#checkEntry(entry);
+    this.#catchUp();
+    const masked = this.#takeMasks(entry);
+    for (const staged of this.#staged ?? none) this.#rebase(staged, this.#stateBelow(staged.slice));
+    // Not only `parentId` tells: a call of a child session has a parent, too, and yet commits on its own.
+    // The record comes first: when the store refuses it, nothing has changed.
+    const noted = this.#root.append(this.#parent === undefined ? masked : { ...masked, nested: true });
+    this.#open = false;
+    if (this.#parent !== undefined) this.#parent.#merge(this);
+    else for (const { slice, state } of this.#staged ?? none) this.#root.table.setState(slice.id, state);
+    this.#root.notify(noted);
+  }
+
+  discard(): void {
+    this.#open = false;
+    this.#staged = undefined;
+    this.#stagedById = undefined;
+  }
+
+  get #ended(): boolean {
+    if (!this.#open) return true;
+    return this.#parent === undefined ? false : this.#parent.#ended;
+  }
+
+  #checkOpen(): void {
+    if (this.#ended)
+      throw new HoldfastError('context.closed', 'The call has ended: its session can no longer be used.');
+  }
+
+  // A record that lacks what was staged would be a log from which something else is rebuilt.
+  #checkEntry({ type, events, changes }: LogEntry): void {
+    const whole = lengthOf(events) === this.events.length && lengthOf(changes) === this.changes.length;
+    if (whole && committable.has(type)) return;
+    throw new HoldfastError(
+      'commit.entry_invalid',
+      `The entry of a commit has the type \`tool-call-end\`, \`feedback\` or \`event\` and holds the transaction's \`events\` and \`changes\`, got \`${type}\` with ${lengthOf(events)} of ${this.events.length} events and ${lengthOf(changes)} of ${this.changes.length} changes.`,
+    );
+  }
+
+  /** Masks the entry, and what was staged before a secret in it was known: state has to be what the record makes of it. */
+  #takeMasks(entry: LogEntry): LogEntry {
+    const { redactor } = this.#root;
+    if (redactor === undefined) return entry;
+    const masked = maskRecord(entry, redactor);
+    if (masked['events'] === entry['events'] && masked['changes'] === entry['changes']) return masked;
+    // `checkEntry` has seen that both are whole; each is what was staged, with masks.
+    if (this.#events !== undefined)
+      this.#events = [...(masked['events'] as readonly Json[])] as unknown as SessionEvent[];
+    if (this.#changes !== undefined) this.#changes = [...(masked['changes'] as readonly Json[])] as unknown as Change[];
+    for (const staged of this.#staged ?? none) staged.state = this.#reapply(staged.slice, staged.base, false);
+    return masked;
+  }
+
+  #stateBelow(slice: Slice): SliceState {
+    return this.#parent === undefined ? this.#root.table.stateOf(slice) : this.#parent.#stateOf(slice);
+  }
+
+  #stateOf(slice: Slice): SliceState {
+    const below = this.#stateBelow(slice); // Also lets the session know the slice.
+    this.#catchUp();
+    const staged = this.#find(slice.id);
+    if (staged === undefined) return below;
+    // What is published is seen at once, also by who has staged something for the same slice.
+    if (slice.retention === 'log') this.#rebase(staged, below);
+    return staged.state;
+  }
+
+  /** What is staged for the slice, or what would be: nothing of it counts before `#stage`. */
+  #stagedOf(slice: Slice): StagedState {
+    const below = this.#stateBelow(slice);
+    const staged = this.#find(slice.id);
+    if (staged === undefined) return { slice, base: below, state: below, counts: false };
+    if (slice.retention === 'log') this.#rebase(staged, below);
+    return staged;
+  }
+
+  /** Also for an event that changed nothing: on what somebody else commits before, it may. */
+  #stage(staged: StagedState, state: SliceState): void {
+    staged.state = state;
+    if (staged.counts) return;
+    staged.counts = true;
+    if (this.#staged === undefined) this.#staged = [staged];
+    else this.#staged.push(staged);
+    if (this.#stagedById !== undefined) this.#stagedById.set(staged.slice.id, staged);
+    else if (this.#staged.length === manyStaged)
+      this.#stagedById = new Map(this.#staged.map((one) => [one.slice.id, one]));
+  }
+
+  #find(id: string): StagedState | undefined {
+    if (this.#stagedById !== undefined) return this.#stagedById.get(id);
+    for (const staged of this.#staged ?? none) if (staged.slice.id === id) return staged;
+    return undefined;
+  }
+
+  /**
+   * Runs the staged events through slices that the session met after them: replaying the log does so, too, because whatever the
+   * session knows by the time of the commit record is noted before it.
+   */
+  #catchUp(): void {
+    const { reducing } = this.#root.table;
+    for (; this.#met < reducing.length; this.#met += 1) {
+      const slice = reducing[this.#met];
+      if (slice !== undefined && this.#events?.some(({ type }) => slice.reducers.has(type))) {
+        const staged = this.#stagedOf(slice);
+        this.#stage(staged, this.#reapply(slice, staged.base));
+      }
+    }
+  }
+
+  /** Moves what is staged onto `below`, when somebody else has changed what it was computed from. */
+  #rebase(staged: StagedState, below: SliceState): void {
+    if (Object.is(staged.base, below)) return;
+    staged.state = this.#reapply(staged.slice, below);
+    staged.base = below;
+  }
+
+  // No slice changes both by events and without, so the order between the two does not matter.
+  #reapply(slice: Slice, from: SliceState, moved = true): SliceState {
+    let state = from;
+    if (slice.reducers.size > 0) for (const event of this.#events ?? none) state = reduceEvent(slice, state, event);
+    else
+      for (const change of this.#changes ?? none)
+        if (change.slice === slice.id) state = applyChange(slice, state, moved ? this.#checkRelative(change) : change);
+    return state;
+  }
+
+  /** A whole value that was computed from another one than is there now would undo what somebody else did. */
+  #checkRelative(change: Change): Change {
+    if (change.op !== 'replace' && change.op !== 'clear') return change;
+    throw new HoldfastError(
+      'commit.conflict',
+      `\`${change.slice}\` was changed by somebody else while this call set it as a whole; nothing was done, call again.`,
+      { data: { slice: change.slice } },
+    );
+  }
+
+  /** Takes over what a nested transaction has staged on top of this one. */
+  #merge(nested: StagedTransaction): void {
+    for (const { slice, state } of nested.#staged ?? none) this.#stage(this.#stagedOf(slice), state);
+    this.#events = joined(this.#events, nested.#events);
+    this.#changes = joined(this.#changes, nested.#changes);
+  }
+}
+
+const manyStaged = 16;
+const none: readonly never[] = Object.freeze([]);
+
+function lengthOf(items: Json | undefined): number {
+  return Array.isArray(items) ? items.length : 0;
+}
+
+function joined<Item>(first: Item[] | undefined, second: readonly Item[] | undefined): Item[] | undefined {
+  if (second === undefined) return first;
+  const items = first ?? [];
+  for (const item of second) items.push(item);
+  return items;
+}

@@ -1,0 +1,185 @@
+import { append, defineSlice, type Json, replace } from '@holdfast/core';
+import { expect, test } from 'vitest';
+import {
+  createSession,
+  type LogEntry,
+  type LogRecord,
+  memoryStore,
+  replay,
+  type Session,
+  verifySnapshots,
+} from '../index.ts';
+
+const notes = defineSlice<string>({
+  id: 'notes',
+  kind: 'list',
+  reducers: { noted: (_state, payload) => append(payload) },
+});
+const total = defineSlice<number>({
+  id: 'total',
+  kind: 'value',
+  initial: 0,
+  reducers: { noted: (state) => replace(state + 1) },
+});
+const slices = [notes, total];
+const policy = defineSlice<Json>({ id: 'policy', kind: 'value', initial: null, reducers: {} });
+
+/** A store that asks for a snapshot after every third record. */
+function storeWithSnapshots(begin: readonly LogRecord[] = []) {
+  const memory = memoryStore(begin);
+  let since = 0;
+  return {
+    ...memory,
+    get snapshotDue() {
+      return since >= 3;
+    },
+    append(entry: LogEntry, seq: number, atMs: number) {
+      since = entry.type === 'snapshot' ? 0 : since + 1;
+      memory.append(entry, seq, atMs);
+    },
+  };
+}
+
+function work(session: Session): void {
+  session.record({ type: 'tool-call-start', callId: 'a', name: 'send', input: {}, repeat: 'never' });
+  for (let number = 0; number < 9; number += 1) {
+    session.dispatch({ type: 'noted', payload: `note ${number}` });
+    const transaction = session.begin();
+    transaction.apply(policy, [replace({ number })]);
+    transaction.commit({ type: 'event', events: [], changes: transaction.changes });
+  }
+}
+
+function writeLog(): readonly LogRecord[] {
+  const store = storeWithSnapshots();
+  const session = createSession({ id: 's', slices, store });
+  work(session);
+  return [...store.read()];
+}
+
+const numbersOf = (records: readonly LogRecord[]): readonly number[] =>
+  records.filter(({ type }) => type === 'snapshot').map(({ seq }) => seq);
+
+test('snapshots hold what the records before them have made', () => {
+  const records = writeLog();
+  const count = numbersOf(records).length;
+  expect(count).toBeGreaterThan(4);
+  expect(verifySnapshots(records, { slices })).toEqual({ compared: count, unchecked: [] });
+  // From a snapshot on that one is what is compared with.
+  expect(verifySnapshots(records.slice(numbersOf(records)[1]), { slices })).toEqual({
+    compared: count - 2,
+    unchecked: [],
+  });
+});
+
+test('what is not passed is not compared, and said', () => {
+  const records = writeLog();
+  const compared = numbersOf(records).length;
+  expect(verifySnapshots(records)).toEqual({ compared, unchecked: ['notes', 'total'] });
+  expect(verifySnapshots(records, { slices: [total] })).toEqual({ compared, unchecked: ['notes'] });
+});
+
+test('work that lost its process since is the same work', () => {
+  const records = writeLog();
+  const again = replay(records, { slices, store: storeWithSnapshots(records) });
+  for (let number = 0; number < 6; number += 1) again.dispatch({ type: 'noted', payload: 'more' });
+  const all = [...again.records()];
+  expect(JSON.stringify(all.findLast(({ type }) => type === 'snapshot'))).toContain('"interrupted":true');
+  expect(verifySnapshots(all, { slices }).problem).toBeUndefined();
+});
+
+type Snapshot = { readonly [field: string]: Json; readonly slices: readonly { readonly [field: string]: Json }[] };
+
+test.each<[string, (snapshot: Snapshot) => object, string | undefined]>([
+  ['of another session', () => ({ sessionId: 'other' }), undefined],
+  ['of a fork', () => ({ forkedFrom: { sessionId: 'other', seq: 1 } }), undefined],
+  [
+    'with another item',
+    ({ slices: [first, ...rest] }) => ({ slices: [{ ...first, state: ['mine'] }, ...rest] }),
+    'notes',
+  ],
+  [
+    'with a counter set back',
+    ({ slices: [first, second, ...rest] }) => ({ slices: [first, { ...second, state: 0 }, ...rest] }),
+    'total',
+  ],
+  ["with another policy's state", ({ slices: all }) => ({ slices: all.with(2, { ...all[2], state: {} }) }), 'policy'],
+  ['with a slice less', ({ slices: all }) => ({ slices: all.slice(1) }), 'notes'],
+  ['with a slice more', ({ slices: all }) => ({ slices: [...all, { ...all[2], id: 'mine' }] }), 'mine'],
+  ['without open work', () => ({ open: { runs: [], calls: [] } }), undefined],
+  ['with slices that are none', () => ({ slices: null }), 'notes'],
+])('log.snapshot: one %s', (_what, change, slice) => {
+  const records = writeLog();
+  const [, , at = 0] = numbersOf(records);
+  const changed = records.map((record) =>
+    record.seq === at ? ({ ...record, ...change(record as unknown as Snapshot) } as LogRecord) : record,
+  );
+  expect(verifySnapshots(changed, { slices }).problem).toEqual({
+    code: 'log.snapshot',
+    seq: at,
+    ...(slice !== undefined && { slice }),
+    message: expect.stringMatching(
+      /^The snapshot \d+ does not hold.*It was changed afterwards, or a reducer is not pure\.$/,
+    ),
+  });
+});
+
+test('log.snapshot: a reducer that does not give the same each time', () => {
+  let calls = 0;
+  const impure = defineSlice<number>({
+    id: 'impure',
+    kind: 'value',
+    initial: 0,
+    reducers: {
+      noted: () => {
+        calls += 1;
+        return replace(calls);
+      },
+    },
+  });
+  const store = storeWithSnapshots();
+  work(createSession({ slices: [notes, impure], store }));
+  const records = [...store.read()];
+  expect(verifySnapshots(records, { slices: [notes, impure] }).problem).toMatchObject({
+    code: 'log.snapshot',
+    slice: 'impure',
+  });
+});
+
+test('what a redactor has learned since is masked in a snapshot, and differs from nothing', () => {
+  let secret = 'nothing yet';
+  const mask = (text: string): string => text.replaceAll(secret, '[redacted:0123456789ab]');
+  const redactor = {
+    redact: (json: Json): Json => JSON.parse(mask(JSON.stringify(json))) as Json,
+    learn: (learned: string): void => {
+      secret = learned;
+    },
+  };
+  const store = storeWithSnapshots();
+  const session = createSession({ slices, store, redactor });
+  session.dispatch({ type: 'noted', payload: 'the word is swordfish' });
+  redactor.learn('swordfish');
+  work(session);
+  const records = [...store.read()];
+  expect(JSON.stringify(records.find(({ type }) => type === 'snapshot'))).toContain('the word is [redacted:');
+  expect(verifySnapshots(records, { slices }).problem).toBeUndefined();
+});
+
+test('a fork is compared from its beginning with the session that it comes from, and else from its first snapshot', () => {
+  const origin = createSession({ id: 'origin', slices });
+  work(origin);
+  const store = storeWithSnapshots();
+  const fork = origin.fork({ store });
+  work(fork);
+  const records = [...store.read()];
+  const count = numbersOf(records).length;
+  expect(verifySnapshots(records, { slices, base: origin })).toEqual({ compared: count, unchecked: [] });
+  expect(verifySnapshots(records, { slices })).toEqual({ compared: count - 1, unchecked: [] });
+});
+
+test('records that cannot be replayed are told as replay tells them', () => {
+  expect(() => verifySnapshots([])).toThrow(expect.objectContaining({ code: 'replay.record_invalid' }));
+  expect(() => verifySnapshots(writeLog().toSpliced(3, 1))).toThrow(
+    expect.objectContaining({ code: 'replay.record_invalid', data: { seq: 3 } }),
+  );
+});

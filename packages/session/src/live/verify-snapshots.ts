@@ -1,0 +1,139 @@
+import { hasMask, isPlainObject, type Json, type Slice } from '@holdfast/core';
+import type { LogRecord } from '../log/log.ts';
+import { parseDeclaration, type SliceDeclaration } from '../state/declaration.ts';
+import { toExportedSlice } from './export.ts';
+import { type Rebuilt, type ReplayOptions, rebuild } from './replay.ts';
+
+export interface SnapshotVerification {
+  /** How many snapshots were compared with what the records before them have made. */
+  readonly compared: number;
+  /** Slices that were not compared: their reducers were not passed. Sorted. */
+  readonly unchecked: readonly string[];
+  /** The first snapshot that holds something else. */
+  readonly problem?: SnapshotProblem;
+}
+
+export interface SnapshotProblem {
+  readonly code: 'log.snapshot';
+  /** Of the snapshot. */
+  readonly seq: number;
+  /** Of the slice that differs, if it is one. */
+  readonly slice?: string;
+  readonly message: string;
+}
+
+/**
+ * Compares each snapshot of a log with what the records before it have made: one that differs was changed together with all links
+ * after it, or was made by a reducer that does not give the same each time. The first record may be a snapshot itself, and is then
+ * what the next one is compared with; so is the first one of a fork when `base` is not passed. Slices without reducers, as policies'
+ * states are, need no definition.
+ *
+ * @throws HoldfastError as `replay`, but for `replay.slice_missing`.
+ */
+export function verifySnapshots(
+  records: readonly LogRecord[],
+  { slices = [], base }: Pick<ReplayOptions, 'slices' | 'base'> = {},
+): SnapshotVerification {
+  const known = new Set(slices.map(({ id }) => id));
+  const idle = listReducing(records).filter(({ id }) => !known.has(id));
+  const unchecked = new Set(idle.map(({ id }) => id));
+  let compared = 0;
+  let problem: SnapshotProblem | undefined;
+  const from = records[0]?.['forkedFrom'] === undefined || base !== undefined ? 0 : firstSnapshot(records);
+  rebuild(
+    records.slice(from),
+    { slices: [...slices, ...idle.map(toIdleSlice)], ...(base && { base }) },
+    (record, before) => {
+      if (record.type !== 'snapshot' || record.seq === before.start.seq) return;
+      compared += 1;
+      problem ??= compare(record, before, unchecked);
+    },
+  );
+  return { compared, unchecked: [...unchecked].sort(), ...(problem && { problem }) };
+}
+
+function firstSnapshot(records: readonly LogRecord[]): number {
+  return Math.max(
+    0,
+    records.findIndex(({ type }) => type === 'snapshot'),
+  );
+}
+
+/** The slices that change by events, as the log declares them. */
+function listReducing(records: readonly LogRecord[]): readonly SliceDeclaration[] {
+  const byId = new Map<string, SliceDeclaration>();
+  for (const record of records) {
+    for (const json of declaredIn(record)) {
+      const declaration = parseDeclaration(json);
+      // What is no declaration, replaying the record says.
+      if (declaration === undefined || declaration.events.length === 0) continue;
+      const events = [...(byId.get(declaration.id)?.events ?? []), ...declaration.events];
+      byId.set(declaration.id, { ...declaration, events: [...new Set(events)] });
+    }
+  }
+  return [...byId.values()];
+}
+
+function declaredIn(record: LogRecord): readonly unknown[] {
+  if (record.type === 'slice') return [record];
+  const declares = record.type === 'session-start' || record.type === 'snapshot';
+  return declares && Array.isArray(record['slices']) ? record['slices'] : [];
+}
+
+/** Answers what the slice does, and does nothing. */
+function toIdleSlice({ events, ...declaration }: SliceDeclaration): Slice {
+  const reducers = new Map(events.map((type) => [type, () => undefined]));
+  return Object.freeze({ initial: undefined, ...declaration, schema: undefined, reducers });
+}
+
+function compare(record: LogRecord, before: Rebuilt, unchecked: ReadonlySet<string>): SnapshotProblem | undefined {
+  const { seq, sessionId, forkedFrom, slices, open } = record;
+  const { start, rebuilding, openWork } = before;
+  const differs = (what: string, slice?: string): SnapshotProblem => ({
+    code: 'log.snapshot',
+    seq,
+    ...(slice !== undefined && { slice }),
+    message: `The snapshot ${seq} does not hold what the records before it have made: ${what}. It was changed afterwards, or a reducer is not pure.`,
+  });
+  if (!isSame([sessionId, forkedFrom], [start.sessionId, start.forkedFrom])) return differs('it is of another session');
+  const recorded = new Map((Array.isArray(slices) ? slices : []).map((slice) => [idOf(slice), slice]));
+  for (const slice of rebuilding.table.slices) {
+    const found = recorded.get(slice.id);
+    recorded.delete(slice.id);
+    if (unchecked.has(slice.id)) continue;
+    if (!isPlainObject(found)) return differs(`the slice \`${slice.id}\` is missing`, slice.id);
+    const { state } = toExportedSlice(slice, rebuilding.table.stateOf(slice));
+    if (!isSame([found['kind'], found['retention'], found['state']], [slice.kind, slice.retention, state]))
+      return differs(`the state of \`${slice.id}\` is another`, slice.id);
+  }
+  const [more] = recorded.keys();
+  if (more !== undefined) return differs(`the slice \`${more}\` is one more`, more);
+  if (!isSame(withoutEnds(open), withoutEnds(openWork.toJson()))) return differs('other work is open');
+  return undefined;
+}
+
+function idOf(json: unknown): string {
+  return isPlainObject(json) ? String(json['id']) : '';
+}
+
+/** Which calls have lost their process by opening the log no record says. */
+function withoutEnds(open: Json | undefined): unknown {
+  return JSON.parse(JSON.stringify(open ?? null), (key, value: unknown) => (key === 'interrupted' ? undefined : value));
+}
+
+/** Both were made by the same steps, so their keys have the same order. */
+function isSame(held: unknown, made: unknown): boolean {
+  return JSON.stringify(held) === JSON.stringify(made) || matches(held, made);
+}
+
+/** Whether they differ by masks only: what has become known as a secret later is masked in a snapshot, and not in older records. */
+function matches(held: unknown, made: unknown): boolean {
+  if (typeof held === 'string') return held === made || hasMask(held);
+  if (Array.isArray(held)) {
+    return (
+      Array.isArray(made) && held.length === made.length && held.every((item, index) => matches(item, made[index]))
+    );
+  }
+  if (!isPlainObject(held) || !isPlainObject(made)) return held === made;
+  return matches(Object.entries(held), Object.entries(made));
+}

@@ -1,0 +1,174 @@
+import { decodeJson, isPlainObject, type Json, type JsonObject } from '@holdfast/core';
+import { namedValues } from './named-values.ts';
+
+type Node = Readonly<Record<string, unknown>>;
+
+/** What a schema says about secrets, once it is known to say anything. */
+interface Marks {
+  readonly root: Node;
+  /** Of properties that are secret somewhere in it. */
+  readonly names: ReadonlySet<string>;
+}
+
+const marksBySchema = new WeakMap<object, Marks | null>();
+
+/** Whether a schema marks anything as secret. */
+export function marksSecrets(schema: JsonObject): boolean {
+  return marksOf(schema) !== null;
+}
+
+/**
+ * The texts and numbers in `value` that its schema marks as secret, by `writeOnly: true` or `format: 'password'`, with all that is
+ * in a marked list or object. JSON that is text is read, also where it is cut off or has a key twice. `value` need not fit the schema.
+ */
+export function secretsIn(schema: JsonObject | undefined, value: unknown): ReadonlySet<string> {
+  const found = new Set<string>();
+  const marks = schema === undefined ? null : marksOf(schema);
+  if (marks === null) return found;
+  collect(value, [marks.root], marks.root, found);
+  // What is no JSON, was sent twice, or lies in a text where the schema has an object, only its name tells.
+  for (const text of textsIn(value)) {
+    for (const secret of namedValues(text, marks.names)) found.add(secret);
+  }
+  return found;
+}
+
+function collect(value: unknown, nodes: readonly Node[], root: Node, found: Set<string>): void {
+  if (nodes.length === 0 || value === null || value === undefined) return;
+  const branches = new Set<Node>();
+  for (const node of nodes) addBranches(node, root, branches);
+  if ([...branches].some(isMarked)) {
+    addAll(value, found);
+    return;
+  }
+  if (typeof value === 'string') {
+    const parsed = readJson(value);
+    if (parsed !== undefined) collect(parsed, nodes, root, found);
+  } else if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) collect(item, itemNodes(branches, index), root, found);
+  } else if (isPlainObject(value)) {
+    for (const [key, inner] of Object.entries(value)) collect(inner, propertyNodes(branches, key), root, found);
+  }
+}
+
+function isMarked(node: Node): boolean {
+  return node['writeOnly'] === true || node['format'] === 'password';
+}
+
+function itemNodes(branches: ReadonlySet<Node>, index: number): readonly Node[] {
+  return [...branches].flatMap(({ items, prefixItems, additionalItems, unevaluatedItems, contains }) => {
+    const fixed: unknown = Array.isArray(prefixItems)
+      ? prefixItems[index]
+      : Array.isArray(items)
+        ? items[index]
+        : undefined;
+    return [fixed, items, additionalItems, unevaluatedItems, contains].filter(isPlainObject);
+  });
+}
+
+function propertyNodes(branches: ReadonlySet<Node>, key: string): readonly Node[] {
+  return [...branches].flatMap(({ properties, patternProperties, additionalProperties, unevaluatedProperties }) => {
+    const own = isPlainObject(properties) && Object.hasOwn(properties, key) ? properties[key] : undefined;
+    const matched = Object.entries(isPlainObject(patternProperties) ? patternProperties : {})
+      .filter(([pattern]) => matches(pattern, key))
+      .map(([, node]) => node);
+    return [own, ...matched, additionalProperties, unevaluatedProperties].filter(isPlainObject);
+  });
+}
+
+function matches(pattern: string, key: string): boolean {
+  try {
+    return new RegExp(pattern, 'u').test(key);
+  } catch {
+    // A pattern that no validator understands either keeps no secret.
+    return true;
+  }
+}
+
+/** What holds for the same value: combined, chosen from, or referred to. */
+function addBranches(node: Node, root: Node, branches: Set<Node>): void {
+  if (branches.has(node)) return;
+  branches.add(node);
+  for (const keyword of ['allOf', 'anyOf', 'oneOf']) {
+    const list = node[keyword];
+    if (Array.isArray(list)) for (const branch of list.filter(isPlainObject)) addBranches(branch, root, branches);
+  }
+  for (const keyword of ['if', 'then', 'else']) {
+    const branch = node[keyword];
+    if (isPlainObject(branch)) addBranches(branch, root, branches);
+  }
+  const { dependentSchemas, $ref: reference } = node;
+  if (isPlainObject(dependentSchemas)) {
+    for (const branch of Object.values(dependentSchemas).filter(isPlainObject)) addBranches(branch, root, branches);
+  }
+  const target = typeof reference === 'string' ? resolve(root, reference) : undefined;
+  if (isPlainObject(target)) addBranches(target, root, branches);
+}
+
+function resolve(root: Node, reference: string): unknown {
+  if (!reference.startsWith('#')) return undefined;
+  let current: unknown = root;
+  for (const part of reference.slice(1).split('/').slice(1)) {
+    const key = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
+    if (typeof current !== 'object' || current === null || !Object.hasOwn(current, key)) return undefined;
+    current = (current as Node)[key];
+  }
+  return current;
+}
+
+function marksOf(schema: JsonObject): Marks | null {
+  let marks = marksBySchema.get(schema);
+  if (marks === undefined) {
+    const names = new Set<string>();
+    marks = survey(schema, schema, names) ? { root: schema, names } : null;
+    marksBySchema.set(schema, marks);
+  }
+  return marks;
+}
+
+/** Whether anything below `node` is marked; collects the names of properties that are. */
+function survey(node: unknown, root: Node, names: Set<string>): boolean {
+  if (Array.isArray(node)) return node.map((inner) => survey(inner, root, names)).includes(true);
+  if (!isPlainObject(node)) return false;
+  let marked = isMarked(node);
+  for (const [keyword, inner] of Object.entries(node)) {
+    if (keyword === 'properties' && isPlainObject(inner)) {
+      for (const [name, property] of Object.entries(inner)) {
+        if (!isPlainObject(property)) continue;
+        const branches = new Set<Node>();
+        addBranches(property, root, branches);
+        if ([...branches].some(isMarked)) names.add(name);
+      }
+    }
+    if (survey(inner, root, names)) marked = true;
+  }
+  return marked;
+}
+
+/** All that a marked value says. */
+function addAll(value: unknown, found: Set<string>): void {
+  if (typeof value === 'string') {
+    if (value !== '') found.add(value);
+    // Of a list or an object that came as text each part is a secret, too.
+    const parsed = readJson(value);
+    if (parsed !== undefined) addAll(parsed, found);
+  } else if (typeof value === 'number') found.add(String(value));
+  else if (Array.isArray(value)) for (const item of value) addAll(item, found);
+  else if (isPlainObject(value)) for (const inner of Object.values(value)) addAll(inner, found);
+}
+
+function readJson(text: string): Json | undefined {
+  if (!/^\s*[{[]/.test(text)) return undefined;
+  try {
+    return decodeJson(text) as Json;
+  } catch {
+    // Its names tell, as far as they can be read.
+    return undefined;
+  }
+}
+
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value];
+  if (Array.isArray(value)) return value.flatMap(textsIn);
+  return isPlainObject(value) ? Object.values(value).flatMap(textsIn) : [];
+}

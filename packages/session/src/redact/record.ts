@@ -1,0 +1,209 @@
+import {
+  append,
+  copyJson,
+  HoldfastError,
+  isPlainObject,
+  type Json,
+  type Operation,
+  type Redactor,
+  remove,
+  replace,
+  type SessionEvent,
+  upsert,
+} from '@holdfast/core';
+import type { LogEntry } from '../log/log.ts';
+import { type Own, type OwnFields, ownFields } from './fields.ts';
+
+/** A record, or an event for observers, whose fields may be there and undefined. */
+interface Typed {
+  readonly type: string;
+}
+
+/** `entry` with masks in all that is content; what is Holdfast's own in it stays. The same object when nothing in it is secret. */
+export function maskRecord<Entry extends Typed>(entry: Entry, redactor: Redactor | undefined): Entry {
+  if (redactor === undefined) return entry;
+  const content: Json[] = [];
+  visitRecord(entry as unknown as LogEntry, (json) => {
+    content.push(json);
+    return json;
+  });
+  const masked = maskList(content, redactor);
+  let next = 0;
+  // Has the same fields, with masks in the place of texts.
+  return visitRecord(entry as unknown as LogEntry, () => masked[next++] as Json) as unknown as Entry;
+}
+
+/** All at once: what is learned from one piece holds for the others. The first item keeps the list from being taken for pairs. */
+function maskList(list: readonly Json[], redactor: Redactor): readonly Json[] {
+  const masked = redactor.redact([null, ...list]);
+  return Array.isArray(masked) ? masked.slice(1) : list;
+}
+
+/** The event as the session's slices see it. */
+export function maskEvent(event: SessionEvent, redactor: Redactor | undefined): SessionEvent {
+  if (redactor === undefined) return event;
+  const { events } = maskRecord({ type: 'event', events: [event] }, redactor);
+  return events[0] ?? event;
+}
+
+/** The operation as the slice of a policy sees it. What is no JSON stays, for the slice to refuse it. */
+export function maskOperation(operation: Operation, redactor: Redactor | undefined): Operation {
+  if (redactor === undefined) return operation;
+  const mask = (value: unknown): Json | undefined => {
+    const copied = copyJson(value);
+    if (!copied.ok) return undefined;
+    return maskList([copied.value], redactor)[0];
+  };
+  switch (operation.op) {
+    case 'clear':
+      return operation;
+    case 'replace': {
+      const value = mask(operation.value);
+      return value === undefined ? operation : replace(value);
+    }
+    case 'append': {
+      const items = operation.items.map((item) => mask(item) ?? item);
+      return append(...items);
+    }
+    case 'upsert': {
+      const key = mask(operation.key);
+      const item = mask(operation.item);
+      return typeof key !== 'string' || item === undefined ? operation : upsert(key, item);
+    }
+    case 'remove': {
+      const key = mask(operation.key);
+      return typeof key === 'string' ? remove(key) : operation;
+    }
+  }
+}
+
+/** What `export` gives, and as the session takes it in. What is none stays, for `import` to refuse it. */
+export function maskExport<Data>(data: Data, redactor: Redactor | undefined): Data {
+  if (redactor === undefined) return data;
+  const copied = copyJson(data, { maxDepth: 70 });
+  if (!copied.ok || !isPlainObject(copied.value)) return data;
+  const { slices } = copied.value;
+  if (!Array.isArray(slices)) return data;
+  // Has the same fields, with masks in the place of texts.
+  return { ...copied.value, slices: maskRecord({ type: 'import', slices }, redactor).slices } as Data;
+}
+
+const toolName = /^[a-z0-9_-]{1,64}$/;
+const errorCode = /^[A-Za-z0-9._-]{1,100}$/;
+
+/**
+ * What remains of `entry` without content: type, ids, names, kinds, codes, decisions, times and counts, and an empty text or null where
+ * a field is counted on. Arguments and values leave a
+ * keyed digest where the redactor makes some. Of records that Holdfast does not write only the type remains.
+ */
+export function withoutContent(entry: LogEntry, redactor: Redactor | undefined): LogEntry {
+  const kept = keepOwn(entry, ownFields.get(entry.type) ?? {}, redactor);
+  // The first record of a log says that it has none.
+  const first = entry.type === 'session-start' || entry.type === 'snapshot' ? { content: 'none' } : {};
+  return { type: entry.type, ...first, ...(kept as { readonly [field: string]: Json }), ...digestsOf(entry, redactor) };
+}
+
+function digestsOf(
+  { type, input, outcome }: LogEntry,
+  redactor: Redactor | undefined,
+): { readonly [field: string]: Json } {
+  if (redactor?.digest === undefined || (type !== 'tool-call-start' && type !== 'tool-call-end')) return {};
+  const value = isPlainObject(outcome) && outcome['kind'] === 'ok' ? (outcome['value'] as Json | undefined) : undefined;
+  return {
+    ...(input === undefined ? {} : { inputDigest: redactor.digest(input) }),
+    ...(value === undefined ? {} : { valueDigest: redactor.digest(value) }),
+  };
+}
+
+function keepOwn(json: Json, own: Own, redactor: Redactor | undefined): Json | undefined {
+  if (own === true) return json;
+  // Made of masks where there are some. Else who has the log could try what the arguments were.
+  if (own === 'digest') return redactor === undefined ? '' : json;
+  if (own === 'name') return typeof json === 'string' && toolName.test(json) ? json : undefined;
+  if (own === 'code') return typeof json === 'string' && errorCode.test(json) ? json : undefined;
+  if (own === 'text') return '';
+  if (own === 'json') return null;
+  if (own === 'object') return {};
+  if (own === 'state') return undefined;
+  if (own === 'record') return isEntry(json) ? withoutContent(json, redactor) : undefined;
+  if (isList(own)) return Array.isArray(json) ? json.map((item) => keepOwn(item, own[0], redactor) ?? null) : undefined;
+  if (!isPlainObject(json)) return undefined;
+  const kept: Record<string, Json> = {};
+  for (const [field, inner] of Object.entries(own)) {
+    const value = Object.hasOwn(json, field) ? (json[field] as Json | undefined) : undefined;
+    const rest = value === undefined ? undefined : keepOwn(value, inner, redactor);
+    if (rest !== undefined) kept[field] = rest;
+  }
+  return kept;
+}
+
+/** @throws HoldfastError `options.invalid`: what was meant as `none` must not be taken for `full`. */
+export function checkContent(content: unknown): void {
+  if (content === undefined || content === 'full' || content === 'none') return;
+  throw new HoldfastError('options.invalid', `\`content\` must be 'full' or 'none', got ${JSON.stringify(content)}.`);
+}
+
+/** Called for every piece of content in turn; answers with what is to stand there. */
+type Visit = (json: Json) => Json;
+
+function visitRecord(entry: LogEntry, visit: Visit): LogEntry {
+  const own = ownFields.get(entry.type);
+  // The fields of what Holdfast does not write are as much content as what is in them.
+  if (own === undefined) {
+    const { type, ...content } = entry;
+    const visited = visit(content);
+    if (visited === content || !isPlainObject(visited)) return entry;
+    // The type comes first, as everywhere, and is the entry's own.
+    return Object.assign({ type }, visited as typeof content, { type });
+  }
+  return visitFields(entry, { ...own, type: true }, visit) as LogEntry;
+}
+
+function visitFields(object: { readonly [field: string]: Json }, own: OwnFields, visit: Visit): Json {
+  let copy: Record<string, Json> | undefined;
+  for (const field of Object.keys(object)) {
+    const value = object[field];
+    if (value === undefined) continue;
+    const visited = Object.hasOwn(own, field) ? visitOwn(value, own[field] as Own, visit) : visit(value);
+    if (visited === value) continue;
+    copy ??= { ...object };
+    copy[field] = visited;
+  }
+  return copy ?? object;
+}
+
+function visitOwn(json: Json, own: Own, visit: Visit): Json {
+  if (own === true || own === 'name' || own === 'digest') return json;
+  if (own === 'code' || own === 'text' || own === 'json' || own === 'object') return visit(json);
+  if (own === 'state') return visitState(json, visit);
+  if (own === 'record') return isEntry(json) ? visitRecord(json, visit) : visit(json);
+  if (!isList(own))
+    return isPlainObject(json) ? visitFields(json as { readonly [field: string]: Json }, own, visit) : visit(json);
+  if (!Array.isArray(json)) return visit(json);
+  return visitItems(json, (item) => visitOwn(item, own[0], visit));
+}
+
+/** The items of a keyed slice are pairs, whose keys are no names of secrets: they may be names of tools. */
+function visitState(json: Json, visit: Visit): Json {
+  if (!Array.isArray(json) || !json.every((item) => Array.isArray(item) && item.length === 2)) return visit(json);
+  return visitItems(json, (pair) => (Array.isArray(pair) ? visitItems(pair, visit) : visit(pair)));
+}
+
+function visitItems(list: readonly Json[], each: Visit): Json {
+  let copy: Json[] | undefined;
+  for (const [index, item] of list.entries()) {
+    const visited = each(item);
+    if (visited === item) continue;
+    copy ??= [...list];
+    copy[index] = visited;
+  }
+  return copy ?? list;
+}
+
+function isList(own: Exclude<Own, string | true>): own is readonly [OwnFields] {
+  return Array.isArray(own);
+}
+
+function isEntry(json: Json): json is LogEntry {
+  return isPlainObject(json) && typeof json['type'] === 'string';
+}

@@ -1,0 +1,194 @@
+import { createHmac } from 'node:crypto';
+import { decodeJson, isPlainObject, type Json, type Redactor } from '@holdfast/core';
+import { deriveKey } from './key.ts';
+import { KnownSecrets } from './known.ts';
+import { createNameTest, defaultSecretKeys } from './names.ts';
+import { createShapeSearch, defaultSecretPatterns } from './shapes.ts';
+import { isMask, type Masking, redactText } from './text.ts';
+
+export interface RedactorOptions {
+  /**
+   * The host's secret for masks and digests: at least 16 bytes, or text of as many. Keep it, and use it again for logs whose masks
+   * are to be compared with those of this one.
+   */
+  readonly key: string | Uint8Array;
+  /** Known from the start and never forgotten: what the host itself logs in with. */
+  readonly secrets?: readonly string[];
+  /** Names whose values are secret. Default: `defaultSecretKeys`, which a longer list may begin with. */
+  readonly keys?: readonly string[];
+  /**
+   * What secrets look like; a group named `secret` is masked alone. Each should take time in proportion to the text. Default:
+   * `defaultSecretPatterns`, which a longer list may begin with.
+   */
+  readonly patterns?: readonly RegExp[];
+}
+
+/** Masks that are remembered. */
+const maxMasks = 100;
+/** Far more than it takes, unless somebody has made it so that each round gives work to the next. */
+const maxRounds = 100;
+/** JSON below so many levels is masked as a whole. */
+const maxDepth = 200;
+
+/**
+ * Makes what masks secrets in everything that a session records: values that were learned, in any common encoding; values under
+ * names like `password`; and what looks like the tokens of well-known issuers. A mask is `[redacted:` and twelve hexadecimal digits
+ * of a keyed digest and `]`: equal secrets have equal masks under one key.
+ *
+ * @throws HoldfastError `options.invalid` for a key of less than 16 bytes.
+ */
+export function createRedactor({
+  key,
+  secrets = [],
+  keys = defaultSecretKeys,
+  patterns = defaultSecretPatterns,
+}: RedactorOptions): Redactor {
+  const bytes = deriveKey(key, 'mask');
+  const hmac = (text: string): string => createHmac('sha256', bytes).update(text, 'utf8').digest('hex');
+  const known = new KnownSecrets(secrets);
+  const masks = new Map<string, string>();
+  const maskOf = (secret: string): string => {
+    let mask = masks.get(secret);
+    if (mask === undefined) {
+      mask = `[redacted:${hmac(secret).slice(0, 12)}]`;
+      // Most masks are of what was masked just before.
+      if (masks.size >= maxMasks) masks.clear();
+      masks.set(secret, mask);
+    }
+    return mask;
+  };
+  const walk = createWalk({
+    isSecretName: createNameTest(keys),
+    findShapes: createShapeSearch(patterns),
+    known,
+    maskOf,
+    hide(json) {
+      if (json === null || json === '' || typeof json === 'boolean') return json;
+      // A count: `{ "reset_password": 3 }`.
+      if (typeof json === 'number' && Math.abs(json) < 1_000) return json;
+      if (typeof json === 'string' && isMask(json)) return json;
+      for (const text of textsIn(json)) if (isTelling(text)) known.learn(text);
+      return maskOf(typeof json === 'string' ? json : canonical(json));
+    },
+  });
+  return Object.freeze({
+    redact(json: Json): Json {
+      // What was met under a secret name may stand elsewhere, too, also before it; and a mask makes another name of a name.
+      let current = json;
+      for (let round = 0; round < maxRounds; round += 1) {
+        const next = walk(current, 0);
+        if (next === current) break;
+        current = next;
+      }
+      return current;
+    },
+    learn(secret: string): void {
+      if (!isMask(secret)) known.learn(secret);
+    },
+    digest: (json: Json): string => hmac(canonical(json)),
+  });
+}
+
+/** Whether a value that stood under a secret name can be looked for elsewhere: that a word was somebody's password hides no word. */
+function isTelling(value: string): boolean {
+  return value.length >= 16 || (value.length >= 8 && !/^\p{L}*$/u.test(value));
+}
+
+/** Fields of which one names what the other holds: headers, variables. */
+const nameFields = ['name', 'key', 'header', 'variable'];
+const valueFields = ['value'];
+
+function createWalk(masking: Masking): (json: Json, depth: number) => Json {
+  const { isSecretName, known, maskOf, hide } = masking;
+
+  const walk = (json: Json, depth: number): Json => {
+    if (typeof json === 'string') return redactText(json, masking, (text) => redactJsonText(text, depth));
+    if (typeof json === 'number') return known.has(String(json)) ? maskOf(String(json)) : json;
+    if (typeof json !== 'object' || json === null) return json;
+    if (depth >= maxDepth) return maskOf('nested too deeply');
+    return Array.isArray(json) ? walkList(json, depth) : walkObject(json as { readonly [key: string]: Json }, depth);
+  };
+
+  const walkList = (list: readonly Json[], depth: number): Json => {
+    const pairs = list.length > 0 && list.every(isPair);
+    let copy: Json[] | undefined;
+    for (const [index, item] of list.entries()) {
+      const masked = pairs && isPair(item) && isSecretName(item[0]) ? hidePair(item) : walk(item, depth + 1);
+      if (copy === undefined && masked !== item) copy = list.slice(0, index);
+      copy?.push(masked);
+    }
+    return copy ?? list;
+  };
+
+  const hidePair = (pair: readonly [string, Json]): Json => {
+    const name = walkKey(pair[0]);
+    const hidden = hide(pair[1]);
+    return name === pair[0] && hidden === pair[1] ? pair : [name, hidden];
+  };
+
+  const walkObject = (object: { readonly [key: string]: Json }, depth: number): Json => {
+    const named = namedField(object);
+    let changed = false;
+    const entries: [string, Json][] = [];
+    const taken = new Set<string>();
+    for (const key of Object.keys(object)) {
+      const inner = object[key];
+      // Events for observers have fields that are there and undefined.
+      if (inner === undefined) continue;
+      const masked = key === named || isSecretName(key) ? hide(inner) : walk(inner, depth + 1);
+      const name = free(walkKey(key), taken);
+      if (name !== key || masked !== inner) changed = true;
+      entries.push([name, masked]);
+    }
+    // Not by assignment: `__proto__` is a key like any other here.
+    return changed ? Object.fromEntries(entries) : object;
+  };
+
+  const walkKey = (key: string): string => redactText(key, masking, () => undefined);
+
+  const namedField = (object: { readonly [key: string]: Json }): string | undefined => {
+    const field = nameFields.find((name) => Object.hasOwn(object, name));
+    const name = field === undefined ? undefined : object[field];
+    if (typeof name !== 'string' || !isSecretName(name)) return undefined;
+    return valueFields.find((value) => Object.hasOwn(object, value));
+  };
+
+  const redactJsonText = (text: string, depth: number): string | undefined => {
+    if (!/^\s*[{[]/.test(text)) return undefined;
+    let parsed: Json;
+    try {
+      parsed = decodeJson(text) as Json;
+    } catch {
+      // Looked at as the text that it is.
+      return undefined;
+    }
+    const masked = walk(parsed, depth + 1);
+    return masked === parsed ? undefined : JSON.stringify(masked);
+  };
+
+  return walk;
+}
+
+function isPair(item: Json): item is readonly [string, Json] {
+  return Array.isArray(item) && item.length === 2 && typeof item[0] === 'string';
+}
+
+function free(name: string, taken: Set<string>): string {
+  let unique = name;
+  for (let count = 2; taken.has(unique); count += 1) unique = `${name}#${count}`;
+  taken.add(unique);
+  return unique;
+}
+
+function textsIn(json: Json): readonly string[] {
+  if (typeof json === 'string') return isMask(json) ? [] : [json];
+  if (Array.isArray(json)) return json.flatMap(textsIn);
+  return isPlainObject(json) ? Object.values(json).flatMap((inner) => textsIn(inner as Json)) : [];
+}
+
+/** JSON with the keys of objects in order, so that equal values give equal text. */
+function canonical(json: Json): string {
+  return JSON.stringify(json, (_key, value: unknown) =>
+    isPlainObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value,
+  );
+}

@@ -1,0 +1,136 @@
+import { dirname } from 'node:path';
+import { describeThrown, HoldfastError } from '@holdfast/core';
+import { type LogFiles, writeAll } from './files.ts';
+import { rotate } from './rotate.ts';
+import { DiskSync } from './sync.ts';
+
+/** A log file that is open, whole, and locked. */
+export interface OpenFile {
+  /** Absolute: the working directory may change. */
+  readonly path: string;
+  readonly files: LogFiles;
+  readonly descriptor: number;
+  /** Bytes. */
+  readonly size: number;
+  /** Called after the file was closed. */
+  readonly unlock: () => void;
+}
+
+/** The file that the lines of a log are appended to, and after a snapshot the next one. Lines end in a newline. */
+export class AppendFile {
+  readonly #path: string;
+  readonly #files: LogFiles;
+  readonly #unlock: () => void;
+  readonly #disk: DiskSync | undefined;
+  #descriptor: number;
+  #size: number;
+  /** Why nothing more can be appended. */
+  #broken: unknown;
+
+  /** `disk`: what was appended can be brought to the disk. */
+  constructor({ path, files, descriptor, size, unlock }: OpenFile, disk: boolean) {
+    this.#path = path;
+    this.#files = files;
+    this.#descriptor = descriptor;
+    this.#size = size;
+    this.#unlock = unlock;
+    this.#disk = disk ? new DiskSync(files, descriptor) : undefined;
+  }
+
+  /** @throws HoldfastError `log.broken`. */
+  checkWhole(): void {
+    const cause = this.#broken ?? this.#disk?.failure;
+    if (cause === undefined) return;
+    throw new HoldfastError(
+      'log.broken',
+      `An earlier write to the session log failed halfway, or did not reach the disk (${describeThrown(cause)}); close it, and open it again with \`openJsonlLog\`, or start a new session.`,
+      { cause },
+    );
+  }
+
+  /** All of it or nothing. @throws HoldfastError `log.write_failed`. */
+  append(line: Uint8Array): void {
+    this.#disk?.touch();
+    try {
+      writeAll(this.#files, this.#descriptor, line);
+    } catch (cause) {
+      this.#cut();
+      throw writeFailed(cause);
+    }
+    this.#size += line.length;
+  }
+
+  /** Appends record `seq`, from which the log can be read, as the first line of a new file. @throws HoldfastError `log.write_failed`. */
+  appendFirst(line: Uint8Array, seq: number): void {
+    const old = { path: this.#path, descriptor: this.#descriptor, files: this.#files };
+    let next: number | undefined;
+    try {
+      // What is brought to the disk later is the new file.
+      this.#disk?.now();
+      next = rotate({ ...old, seq, line });
+    } catch (cause) {
+      this.#broken = cause;
+      throw writeFailed(cause);
+    }
+    if (next === undefined) this.append(line);
+    else this.#goOn(next, line.length);
+  }
+
+  /** `undefined`: nothing but the end of the process was promised. */
+  get sync(): (() => Promise<void>) | undefined {
+    const disk = this.#disk;
+    return disk && (() => disk.request());
+  }
+
+  /** @throws HoldfastError `log.sync_failed`, and what the system throws. */
+  close(): void {
+    const disk = this.#disk;
+    try {
+      try {
+        if (disk?.failure === undefined) disk?.now();
+      } finally {
+        this.#closeFile(this.#descriptor);
+      }
+    } finally {
+      this.#unlock();
+    }
+  }
+
+  #goOn(descriptor: number, size: number): void {
+    const old = this.#descriptor;
+    this.#descriptor = descriptor;
+    this.#size = size;
+    // The line is written: what fails from here on keeps only further ones from being written.
+    try {
+      try {
+        this.#disk?.moveTo(descriptor, dirname(this.#path));
+      } finally {
+        this.#closeFile(old);
+      }
+    } catch (cause) {
+      this.#broken = cause;
+    }
+  }
+
+  #closeFile(descriptor: number): void {
+    if (this.#disk === undefined) this.#files.close(descriptor);
+    else this.#disk.close(descriptor);
+  }
+
+  /** Removes what was written of a line. */
+  #cut(): void {
+    try {
+      this.#files.truncate(this.#descriptor, this.#size);
+    } catch (cause) {
+      this.#broken = cause;
+    }
+  }
+}
+
+function writeFailed(cause: unknown): HoldfastError {
+  return new HoldfastError(
+    'log.write_failed',
+    `The session log could not be written; is the disk full? (${describeThrown(cause)}) What cannot be recorded is not done.`,
+    { cause },
+  );
+}

@@ -1,0 +1,150 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isPlainObject } from '@holdfast/core';
+import { afterAll, expect, test } from 'vitest';
+import { createSession } from '../../index.ts';
+import { jsonlStore, openJsonlLog, readLog } from '../../jsonl.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'holdfast-lock-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+interface Place {
+  readonly folder: string;
+  readonly path: string;
+  readonly lock: string;
+  /** What this process writes into a lock. */
+  readonly mine: Readonly<Record<string, unknown>>;
+}
+
+async function writeLog(): Promise<Place> {
+  const folder = mkdtempSync(join(root, 'f-'));
+  const path = join(folder, 's.jsonl');
+  const lock = `${path}.lock`;
+  const session = createSession({ id: 's', store: jsonlStore(path) });
+  const mine: unknown = JSON.parse(readFileSync(lock, 'utf8'));
+  await session.close();
+  return { folder, path, lock, mine: isPlainObject(mine) ? mine : {} };
+}
+
+const isLocked = expect.objectContaining({
+  code: 'log.locked',
+  message: expect.stringMatching(/Close the session there.*only when you are sure/),
+});
+const ended = (): number => spawnSync(process.execPath, ['--version']).pid;
+const another = '0000000000000000';
+
+test('a log has one writer at a time, and any number of readers', async () => {
+  const { folder, path, lock } = await writeLog();
+  const { store } = openJsonlLog(path);
+  expect(() => openJsonlLog(path)).toThrow(isLocked);
+  expect(() => openJsonlLog(path)).toThrow(
+    expect.objectContaining({ data: expect.objectContaining({ process: process.pid, lock }) }),
+  );
+  expect(readLog(path).records).toHaveLength(1);
+  store.close();
+  openJsonlLog(path).store.close();
+  expect(readdirSync(folder)).toEqual(['s.jsonl']);
+});
+
+test('a log that was just made has a writer; one that exists is refused as such', async () => {
+  const path = join(mkdtempSync(join(root, 'f-')), 's.jsonl');
+  const store = jsonlStore(path);
+  expect(() => openJsonlLog(path)).toThrow(isLocked);
+  expect(() => jsonlStore(path)).toThrow(expect.objectContaining({ code: 'log.exists' }));
+  store.close();
+  expect(existsSync(`${path}.lock`)).toBe(false);
+});
+
+test('a lock keeps a file from being made, too', async () => {
+  const { path, lock, mine } = await writeLog();
+  rmSync(path);
+  writeFileSync(lock, JSON.stringify(mine));
+  expect(() => jsonlStore(path)).toThrow(isLocked);
+  expect(existsSync(path)).toBe(false);
+});
+
+test.each([
+  ['a process that has ended', () => ({ pid: ended() })],
+  ...(process.platform === 'linux' ? [['a number used again', () => ({ startedAt: '1' })] as const] : []),
+] as const)('a lock of %s is taken over', async (_what, change) => {
+  const { folder, path, lock, mine } = await writeLog();
+  writeFileSync(lock, JSON.stringify({ ...mine, token: another, ...change() }));
+  const { store } = openJsonlLog(path);
+  expect(readFileSync(lock, 'utf8')).toContain(`"pid":${process.pid}`);
+  expect(() => openJsonlLog(path)).toThrow(isLocked);
+  store.close();
+  expect(readdirSync(folder)).toEqual(['s.jsonl']);
+});
+
+test.each([
+  ['of a process that runs', (mine: object) => JSON.stringify({ ...mine, token: another })],
+  ['of another machine', (mine: object) => JSON.stringify({ ...mine, pid: ended(), host: 'elsewhere' })],
+  ['of another container', (mine: object) => JSON.stringify({ ...mine, pid: ended(), pidSpace: 'pid:[1]' })],
+  ['that says nothing', () => ''],
+  ['that is no lock', () => '{"pid":-1}'],
+  ['with a token that is a path', (mine: object) => JSON.stringify({ ...mine, pid: ended(), token: '../../x' })],
+])('a lock %s is kept to', async (_what, content) => {
+  const { folder, path, lock, mine } = await writeLog();
+  const text = content(mine);
+  writeFileSync(lock, text);
+  expect(() => openJsonlLog(path)).toThrow(isLocked);
+  expect(readFileSync(lock, 'utf8')).toBe(text);
+  expect(readdirSync(folder)).toHaveLength(2);
+});
+
+test.runIf(process.platform === 'linux')(
+  'a process that has ended, and that nobody has asked how, has ended',
+  async () => {
+    const { path, lock, mine } = await writeLog();
+    // What the shell becomes never asks for the child that the shell started.
+    const shell = spawn('sh', ['-c', 'sleep 1000 & echo $!; exec cat']);
+    try {
+      const [text] = await once(shell.stdout, 'data');
+      const pid = Number(String(text));
+      shell.stdin.write('there');
+      await once(shell.stdout, 'data');
+      process.kill(pid, 'SIGKILL');
+      while (!readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ')) {
+        // Its end takes less than a moment.
+      }
+      writeFileSync(lock, JSON.stringify({ ...mine, token: another, pid, startedAt: '' }));
+      openJsonlLog(path).store.close();
+      expect(existsSync(lock)).toBe(false);
+    } finally {
+      shell.kill('SIGKILL');
+    }
+  },
+);
+
+test('who is taking over a lock has it; one that was killed while it took over is taken over from, too', async () => {
+  const { folder, path, lock, mine } = await writeLog();
+  const dead = { ...mine, token: another, pid: ended() };
+  const claim = `${lock}.${another}`;
+  writeFileSync(lock, JSON.stringify(dead));
+  writeFileSync(claim, JSON.stringify(mine));
+  expect(() => openJsonlLog(path)).toThrow(isLocked);
+  expect(readFileSync(lock, 'utf8')).toBe(JSON.stringify(dead));
+  writeFileSync(claim, JSON.stringify({ ...dead, token: another.replaceAll('0', '1') }));
+  openJsonlLog(path).store.close();
+  expect(readdirSync(folder)).toEqual(['s.jsonl']);
+});
+
+test('a lock that was removed by hand and is another one now is not removed', async () => {
+  const { path, lock, mine } = await writeLog();
+  const { store } = openJsonlLog(path);
+  const other = JSON.stringify({ ...mine, token: another });
+  writeFileSync(lock, other);
+  store.close();
+  expect(readFileSync(lock, 'utf8')).toBe(other);
+});
+
+test('log.unwritable: no lock can be made', async () => {
+  const { path, lock } = await writeLog();
+  mkdirSync(lock);
+  expect(() => openJsonlLog(path)).toThrow(
+    expect.objectContaining({ code: 'log.unwritable', message: expect.stringContaining('cannot be locked') }),
+  );
+});

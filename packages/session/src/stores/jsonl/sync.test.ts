@@ -1,0 +1,318 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { type JsonlOptions, jsonlStore, openJsonlLog, readLog } from '../../jsonl.ts';
+import { type LogFiles, nodeFiles } from './files.ts';
+import { goOnWithLog } from './open.ts';
+import { createJsonlLog } from './store.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'holdfast-sync-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+const newPath = (): string => join(mkdtempSync(join(root, 'f-')), 's.jsonl');
+
+/** Files whose syncs end when they are told to, and what was done with files that matters here. */
+function slowDisk(): {
+  readonly files: LogFiles;
+  readonly done: string[];
+  /** Ends the sync that is under way. */
+  readonly end: (failure?: Error) => void;
+} {
+  const done: string[] = [];
+  let current = Promise.withResolvers<void>();
+  let log: number | undefined;
+  const files: LogFiles = {
+    ...nodeFiles,
+    syncLater() {
+      done.push('sync later');
+      current = Promise.withResolvers<void>();
+      return current.promise;
+    },
+    sync() {
+      done.push('sync');
+    },
+    syncFolder(path) {
+      done.push(`sync folder ${path.slice(root.length)}`);
+    },
+    open(path, how) {
+      const descriptor = nodeFiles.open(path, how);
+      if (path.endsWith('.jsonl')) log = descriptor;
+      return descriptor;
+    },
+    close(descriptor) {
+      if (descriptor === log) done.push('close');
+      nodeFiles.close(descriptor);
+    },
+  };
+  return { files, done, end: (failure) => (failure === undefined ? current.resolve() : current.reject(failure)) };
+}
+
+const disk: JsonlOptions = { sync: 'disk' };
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Says which of `promises` have come to which end. */
+function watch(promises: readonly (Promise<void> | undefined)[]): readonly string[] {
+  const ends = promises.map(() => 'waits');
+  for (const [index, promise] of promises.entries()) {
+    promise?.then(
+      () => {
+        ends[index] = 'done';
+      },
+      (error: { readonly code: string }) => {
+        ends[index] = error.code;
+      },
+    );
+  }
+  return ends;
+}
+
+test('without the option there is nothing to wait for; another value is refused', () => {
+  const path = newPath();
+  const store = jsonlStore(path);
+  expect('sync' in store).toBe(false);
+  store.close();
+  expect('sync' in openJsonlLog(path).store).toBe(false);
+  // Of a program without types.
+  const options = { sync: 'disc' } as unknown as JsonlOptions;
+  expect(() => jsonlStore(newPath(), options)).toThrow(expect.objectContaining({ code: 'options.invalid' }));
+  expect(() => openJsonlLog(path, options)).toThrow(expect.objectContaining({ code: 'options.invalid' }));
+});
+
+test('a record is on a real disk when its sync has ended', async () => {
+  const path = newPath();
+  const store = jsonlStore(path, disk);
+  store.append({ type: 'one' }, 0, 1);
+  await store.sync?.();
+  store.close();
+  const opened = openJsonlLog(path, disk);
+  opened.store.append({ type: 'two' }, 1, 1);
+  await opened.store.sync?.();
+  opened.store.close();
+  expect(readLog(path).records).toHaveLength(2);
+});
+
+test('who asks while a sync is under way shares the next one', async () => {
+  const { files, done, end } = slowDisk();
+  const store = createJsonlLog(newPath(), files, disk);
+  done.length = 0;
+  store.append({ type: 'one' }, 0, 1);
+  const ends = watch([store.sync?.(), store.sync?.(), store.sync?.()]);
+  store.append({ type: 'two' }, 1, 1);
+  const later = watch([store.sync?.(), store.sync?.()]);
+  await turn();
+  expect([ends, later, done]).toEqual([['waits', 'waits', 'waits'], ['waits', 'waits'], ['sync later']]);
+  end();
+  await turn();
+  // The first may not count for those who asked after it had begun.
+  expect([ends, later, done]).toEqual([
+    ['done', 'waits', 'waits'],
+    ['waits', 'waits'],
+    ['sync later', 'sync later'],
+  ]);
+  end();
+  await turn();
+  expect([ends, later]).toEqual([
+    ['done', 'done', 'done'],
+    ['done', 'done'],
+  ]);
+  // Nothing has been added.
+  await store.sync?.();
+  expect(done).toEqual(['sync later', 'sync later']);
+  store.close();
+});
+
+test('log.sync_failed is final: nobody learns from asking again, and nothing more is appended', async () => {
+  const { files, done, end } = slowDisk();
+  const path = newPath();
+  const store = createJsonlLog(path, files, disk);
+  store.append({ type: 'one' }, 0, 1);
+  const ends = watch([store.sync?.(), store.sync?.()]);
+  end(new Error('EIO'));
+  await turn();
+  expect(ends).toEqual(['log.sync_failed', 'log.sync_failed']);
+  expect(() => store.append({ type: 'two' }, 1, 1)).toThrow(expect.objectContaining({ code: 'log.broken' }));
+  await expect(store.sync?.()).rejects.toMatchObject({ code: 'log.sync_failed' });
+  expect(done.filter((what) => what === 'sync later')).toHaveLength(1);
+  store.close();
+  expect(existsSync(`${path}.lock`)).toBe(false);
+  expect(readLog(path).records).toHaveLength(1);
+});
+
+test('closing syncs what was appended, and says so when that fails', async () => {
+  const { files, done } = slowDisk();
+  const path = newPath();
+  const store = createJsonlLog(path, files, disk);
+  store.append({ type: 'one' }, 0, 1);
+  done.length = 0;
+  store.close();
+  expect(done[0]).toBe('sync');
+  const failing = goOnWithLog(
+    path,
+    {
+      ...files,
+      sync: () => {
+        throw new Error('EIO');
+      },
+    },
+    disk,
+  ).store;
+  failing.append({ type: 'two' }, 1, 1);
+  expect(() => failing.close()).toThrow(expect.objectContaining({ code: 'log.sync_failed' }));
+  expect(existsSync(`${path}.lock`)).toBe(false);
+  await expect(failing.sync?.()).rejects.toMatchObject({ code: 'session.closed' });
+});
+
+test('a file is not closed under a sync, and a closed log is free for others at once', async () => {
+  const { files, done, end } = slowDisk();
+  const path = newPath();
+  const store = createJsonlLog(path, files, disk);
+  store.append({ type: 'one' }, 0, 1);
+  const ends = watch([store.sync?.(), store.sync?.()]);
+  done.length = 0;
+  store.close();
+  expect(done).toEqual([]);
+  openJsonlLog(path).store.close();
+  end();
+  await turn();
+  end();
+  await turn();
+  expect(ends).toEqual(['done', 'done']);
+  expect(done.at(-1)).toBe('close');
+});
+
+test('the names of a new file and of its new folders are synced, once', () => {
+  const { files, done } = slowDisk();
+  const folder = mkdtempSync(join(root, 'f-'));
+  const at = folder.slice(root.length);
+  const store = createJsonlLog(join(folder, 'a', 'b', 's.jsonl'), files, disk);
+  expect(done.filter((what) => what.startsWith('sync'))).toEqual([
+    `sync folder ${at}/a`,
+    `sync folder ${at}`,
+    `sync folder ${at}/a/b`,
+  ]);
+  store.close();
+  const count = done.length;
+  goOnWithLog(join(folder, 'a', 'b', 's.jsonl'), files, disk).store.close();
+  expect(done.slice(count).filter((what) => what.startsWith('sync folder'))).toEqual([]);
+});
+
+test('log.unwritable: the name of a new file cannot be synced', () => {
+  const path = newPath();
+  const files: LogFiles = {
+    ...nodeFiles,
+    syncFolder() {
+      throw new Error('EIO');
+    },
+  };
+  expect(() => createJsonlLog(path, files, disk)).toThrow(expect.objectContaining({ code: 'log.unwritable' }));
+  expect(existsSync(`${path}.lock`)).toBe(false);
+});
+
+test('with a snapshot the file before, the new one and its name are synced', async () => {
+  const { files, done } = slowDisk();
+  const path = newPath();
+  const store = createJsonlLog(path, files, disk);
+  store.append({ type: 'one' }, 0, 1);
+  done.length = 0;
+  store.append({ type: 'snapshot' }, 1, 1);
+  const at = join(path, '..').slice(root.length);
+  expect(done).toEqual(['sync', 'sync', `sync folder ${at}`, 'close']);
+  // Nothing is left to do.
+  await store.sync?.();
+  expect(done).toHaveLength(4);
+  store.append({ type: 'two' }, 2, 1);
+  store.close();
+  expect(readLog(path).records).toHaveLength(3);
+});
+
+test('a file that a sync is under way for is closed after it, also when a new one was begun', async () => {
+  const { files, done, end } = slowDisk();
+  const closed: number[] = [];
+  const path = newPath();
+  const store = createJsonlLog(
+    path,
+    {
+      ...files,
+      close: (descriptor) => {
+        closed.push(descriptor);
+        files.close(descriptor);
+      },
+    },
+    disk,
+  );
+  store.append({ type: 'one' }, 0, 1);
+  const ends = watch([store.sync?.()]);
+  closed.length = 0;
+  store.append({ type: 'snapshot' }, 1, 1);
+  expect([closed, ends]).toEqual([[], ['waits']]);
+  end();
+  await turn();
+  expect([closed.length, ends]).toEqual([1, ['done']]);
+  expect(done.filter((what) => what === 'sync later')).toHaveLength(1);
+  store.close();
+  expect(readLog(path).records).toHaveLength(2);
+});
+
+test.each([
+  ['of the file before', 0],
+  ['of the name of the new one', 2],
+])('log.sync_failed: a sync %s fails when a snapshot is written', async (_what, failing) => {
+  const { files } = slowDisk();
+  let syncs = -1;
+  const fail = (): void => {
+    syncs += 1;
+    if (syncs === failing) throw new Error('EIO');
+  };
+  const path = newPath();
+  const open = new Set<number>();
+  const failingFiles: LogFiles = {
+    ...files,
+    sync: fail,
+    syncFolder: () => (syncs < 0 ? undefined : fail()),
+    open(name, how) {
+      const descriptor = files.open(name, how);
+      open.add(descriptor);
+      return descriptor;
+    },
+    close(descriptor) {
+      open.delete(descriptor);
+      files.close(descriptor);
+    },
+  };
+  const store = createJsonlLog(path, failingFiles, disk);
+  store.append({ type: 'one' }, 0, 1);
+  const snapshot = (): void => store.append({ type: 'snapshot' }, 1, 1);
+  // The snapshot itself may have been written.
+  if (failing === 0) expect(snapshot).toThrow(expect.objectContaining({ code: 'log.write_failed' }));
+  else snapshot();
+  expect(() => store.append({ type: 'two' }, 2, 1)).toThrow(expect.objectContaining({ code: 'log.broken' }));
+  await expect(store.sync?.()).rejects.toMatchObject({ code: 'log.sync_failed' });
+  store.close();
+  expect(open.size).toBe(0);
+  const opened = openJsonlLog(path);
+  opened.store.close();
+  expect(readLog(path).records.map(({ type }) => type)).toEqual(failing === 0 ? ['one'] : ['one', 'snapshot']);
+});
+
+test('a new file that cannot be synced is not begun: the snapshot stands where the other records do', () => {
+  const path = newPath();
+  const files: LogFiles = {
+    ...nodeFiles,
+    sync() {
+      throw new Error('EIO');
+    },
+  };
+  const store = createJsonlLog(path, files);
+  store.append({ type: 'one' }, 0, 1);
+  store.append({ type: 'snapshot' }, 1, 1);
+  store.append({ type: 'two' }, 2, 1);
+  store.close();
+  expect(existsSync(`${path}.next`)).toBe(false);
+  expect(openJsonlLogRecords(path)).toEqual(['one', 'snapshot', 'two']);
+});
+
+function openJsonlLogRecords(path: string): readonly string[] {
+  const { records, store } = openJsonlLog(path);
+  store.close();
+  return records.map(({ type }) => type);
+}

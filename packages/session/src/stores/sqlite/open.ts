@@ -1,0 +1,142 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { HoldfastError } from '@holdfast/core';
+import { beginning } from '../../log/chain.ts';
+import type { OpenedLog } from '../../log/log.ts';
+import { SnapshotGauge } from '../../log/snapshot-gauge.ts';
+import { type LogFiles, nodeFiles } from '../jsonl/files.ts';
+import { isOnDisk } from '../jsonl/store.ts';
+import {
+  createDatabase,
+  inTransaction,
+  isSqliteError,
+  openDatabase,
+  openWriteAheadLog,
+  unwritable,
+} from './database.ts';
+import {
+  compareEnd,
+  damagedLog,
+  findSession,
+  getSession,
+  type RowsReading,
+  readRows,
+  readTail,
+  type SessionRow,
+} from './rows.ts';
+import { appendRows, type OpenDatabase, type SqliteLogOptions, type SqliteStore } from './store.ts';
+import { lockedSession, newWriter, readWriter } from './writer.ts';
+
+export interface OpenSqliteLogOptions extends SqliteLogOptions {
+  /**
+   * Also from a writer of which it cannot be known whether it has ended: on another machine, or in another container. It can append
+   * nothing more. Default: false.
+   */
+  readonly takeOver?: boolean;
+}
+
+/**
+ * Begins a session's log in a database, making the file and its folder where there is none. `append` returns when the operating
+ * system has the row: it survives the end of the process. Each row holds the SHA-256 of the row before it, so that an edit
+ * anywhere but at the end shows. One process at a time writes a session; many may write other sessions of the database.
+ *
+ * @throws HoldfastError `log.exists`, `log.unwritable`, `options.invalid`; from `append` `log.write_failed`, after which nothing of
+ * the record is left, `log.record.too_long` for one of more than 256 MiB, `log.locked` when another process has taken the session
+ * over, `log.sequence` for a record that does not follow the last one, `session.closed`; from `close` `log.write_failed`; from `sync` and `close` `log.sync_failed`, after which every append throws `log.broken`.
+ */
+export function sqliteStore(path: string, options: SqliteLogOptions): SqliteStore {
+  return createSqliteLog(path, options, nodeFiles);
+}
+
+/** As `sqliteStore`, with other files for the syncs. */
+export function createSqliteLog(path: string, options: SqliteLogOptions, files: LogFiles): SqliteStore {
+  const { sessionId } = options;
+  if (typeof sessionId !== 'string' || sessionId === '' || !sessionId.isWellFormed()) {
+    throw new HoldfastError(
+      'options.invalid',
+      `\`sessionId\` must be a string of well-formed Unicode that is not empty, got ${JSON.stringify(sessionId)}.`,
+    );
+  }
+  const gauge = new SnapshotGauge(options);
+  const disk = isOnDisk(options);
+  const writer = newWriter();
+  return withDatabase(createDatabase(path, files), { path, options, files, disk }, (open) => {
+    const key = inTransaction(open.database, () => insertSession(open, writer));
+    return appendRows({ ...open, key, writer, place: beginning, gauge });
+  });
+}
+
+/**
+ * Opens a session's log to go on with it: reads and verifies it from its last snapshot on, and takes over from a writer whose process
+ * has ended.
+ *
+ * @throws HoldfastError `log.missing`, `log.locked` when somebody has it open, `log.unwritable`, `options.invalid`;
+ * `log.record.invalid`, `log.sequence` and `log.chain` for one that was changed, with `path`, `sessionId` and the record's `seq` in `data`.
+ */
+export function openSqliteLog(
+  path: string,
+  { takeOver = false, ...options }: OpenSqliteLogOptions,
+): OpenedLog & { readonly store: SqliteStore } {
+  const gauge = new SnapshotGauge(options);
+  const disk = isOnDisk(options);
+  const writer = newWriter();
+  return withDatabase(openDatabase(path), { path, options, files: nodeFiles, disk }, (open) => {
+    const { database } = open;
+    const before = checkWhole(open, readTail(database, findFree(open, takeOver).key, gauge));
+    // Others wait for this transaction, so nearly everything is read before it.
+    const { key, since } = inTransaction(database, () => {
+      const free = findFree(open, takeOver);
+      const rest = readRows(database, free.key, { place: before.place, gauge });
+      const reading = checkWhole(open, compareEnd(rest, free.end));
+      database.prepare('UPDATE holdfast_sessions SET writer = ? WHERE key = ?').run(writer, free.key);
+      return { key: free.key, since: reading };
+    });
+    const store = appendRows({ ...open, key, writer, place: since.place, gauge });
+    return { records: [...before.records, ...since.records], store };
+  });
+}
+
+/** Answers its key. */
+function insertSession({ database, path, options: { sessionId } }: OpenDatabase, writer: string): number {
+  if (findSession(database, sessionId) !== undefined) {
+    throw new HoldfastError(
+      'log.exists',
+      `\`${path}\` has a session \`${sessionId}\` already; go on with it by \`openSqliteLog\`, or begin one with another id.`,
+      { data: { path, sessionId } },
+    );
+  }
+  const insert = database.prepare('INSERT INTO holdfast_sessions (id, writer, head) VALUES (?, ?, ?)');
+  return Number(insert.run(sessionId, writer, beginning.head).lastInsertRowid);
+}
+
+/** A session that nobody has open. */
+function findFree({ database, path, options: { sessionId } }: OpenDatabase, takeOver: boolean): SessionRow {
+  const session = getSession(database, path, sessionId);
+  const holder = session.writer === null ? undefined : readWriter(session.writer);
+  const free = session.writer === null || holder?.state === 'ended' || (takeOver && holder?.state !== 'running');
+  if (!free) throw lockedSession(path, sessionId, holder ?? 'unknown');
+  return session;
+}
+
+function checkWhole({ path, options: { sessionId } }: OpenDatabase, reading: RowsReading): RowsReading {
+  const { problem } = reading;
+  if (problem !== undefined) throw damagedLog({ path, sessionId, problem });
+  return reading;
+}
+
+/** Closes the database when `use` fails. */
+function withDatabase<Result>(
+  database: DatabaseSync,
+  { disk, ...parts }: Omit<OpenDatabase, 'database' | 'syncing'> & { readonly disk: boolean },
+  use: (open: OpenDatabase) => Result,
+): Result {
+  const { path, files } = parts;
+  let syncing: number | undefined;
+  try {
+    if (disk) syncing = openWriteAheadLog(path, files);
+    return use({ database, ...parts, ...(syncing !== undefined && { syncing }) });
+  } catch (error) {
+    database.close();
+    if (syncing !== undefined) files.close(syncing);
+    throw isSqliteError(error) ? unwritable(path, error) : error;
+  }
+}

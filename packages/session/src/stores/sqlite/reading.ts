@@ -1,0 +1,43 @@
+import type { LogRecord } from '../../log/log.ts';
+import { readDatabase } from './database.ts';
+import { compareEnd, getSession, readRows, type SqliteLogProblem } from './rows.ts';
+
+/** What a database holds of one session, as far as it can be trusted. */
+export interface SqliteLogReading {
+  /** In order, up to the first problem. */
+  readonly records: readonly LogRecord[];
+  /** The link that the next record would carry; note it elsewhere to find rows that were cut off at the end later. */
+  readonly head: string;
+  readonly problem?: SqliteLogProblem;
+}
+
+/** A session of a database. */
+export interface SqliteSession {
+  readonly sessionId: string;
+  /** How many rows it has; nothing is verified. */
+  readonly records: number;
+}
+
+/**
+ * Reads and verifies all of a session's log without writing, also while somebody writes it; a damaged one still gives its good
+ * beginning. @throws HoldfastError `log.missing` (the database or the session), `log.unreadable`.
+ */
+export function readSqliteLog(path: string, { sessionId }: { readonly sessionId: string }): SqliteLogReading {
+  return readDatabase(path, (database) => {
+    const { key, end } = getSession(database, path, sessionId);
+    const { records, place, problem } = compareEnd(readRows(database, key), end);
+    return { records, head: place.head, ...(problem && { problem }) };
+  });
+}
+
+/** The sessions of a database, in the order in which they were made. @throws HoldfastError `log.missing`, `log.unreadable`. */
+export function listSqliteSessions(path: string): readonly SqliteSession[] {
+  return readDatabase(path, (database) =>
+    database
+      .prepare(
+        'SELECT id, (SELECT count(*) FROM holdfast_records WHERE session = key) AS records FROM holdfast_sessions ORDER BY key',
+      )
+      .all()
+      .map(({ id, records }) => ({ sessionId: String(id), records: Number(records) })),
+  );
+}

@@ -1,0 +1,178 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { describeThrown, HoldfastError } from '@holdfast/core';
+import { type ChainPlace, linkOf } from '../../log/chain.ts';
+import type { LogEntry, LogRecord, SessionStore } from '../../log/log.ts';
+import type { SnapshotGauge, SnapshotOptions } from '../../log/snapshot-gauge.ts';
+import type { LogFiles } from '../jsonl/files.ts';
+import { maxLineBytes } from '../jsonl/lines.ts';
+import { DiskSync } from '../jsonl/sync.ts';
+import { inTransaction, isSqliteError, unreadable } from './database.ts';
+import { damagedLog, findPlace, missingRow, readRows } from './rows.ts';
+import { lockedSession } from './writer.ts';
+
+/** A store that inserts one row a record. */
+export interface SqliteStore extends SessionStore {
+  readonly path: string;
+  readonly sessionId: string;
+  /** A few records at a time. @throws HoldfastError `session.closed`; `log.record.invalid`, `log.sequence`, `log.chain`, `log.unreadable`. */
+  read(fromSeq?: number): Iterable<LogRecord>;
+  readonly snapshotDue: boolean;
+}
+
+export interface SqliteLogOptions extends SnapshotOptions {
+  /** Names the log in its database, which may hold many. Well-formed Unicode, usually the id of the session itself. */
+  readonly sessionId: string;
+  /**
+   * What a record survives as soon as `append` returns is the end of the process. With `disk` the store also has `sync`, which
+   * resolves when everything appended so far survives a loss of power, as far as the disk keeps what it says that it has; those who
+   * ask at the same time share one sync. It brings the database's write-ahead log to the disk (`fdatasync`), for SQLite itself does
+   * that only before it copies that log into the database. Default: `process`.
+   */
+  readonly sync?: 'process' | 'disk';
+}
+
+/** A database that is open for one of its sessions. */
+export interface OpenDatabase {
+  readonly database: DatabaseSync;
+  readonly path: string;
+  readonly options: SqliteLogOptions;
+  readonly files: LogFiles;
+  /** Of the write-ahead log, where it is to be synced. */
+  readonly syncing?: number;
+}
+
+/** A session that this process alone may append to. */
+export interface HeldSession extends OpenDatabase {
+  readonly key: number;
+  readonly writer: string;
+  /** After its last record. */
+  readonly place: ChainPlace;
+  readonly gauge: SnapshotGauge;
+}
+
+export function appendRows(held: HeldSession): SqliteStore {
+  const { database, path, key, writer, gauge, files, syncing } = held;
+  const { sessionId } = held.options;
+  const insert = database.prepare('INSERT INTO holdfast_records (session, seq, text) VALUES (?, ?, ?)');
+  // Changes nothing once another process has taken the session over.
+  const note = database.prepare('UPDATE holdfast_sessions SET records = ?, head = ? WHERE key = ? AND writer = ?');
+  const disk = syncing === undefined ? undefined : new DiskSync(files, syncing);
+  let { place } = held;
+  const checkOpen = (): void => {
+    if (!database.isOpen) throw new HoldfastError('session.closed', `The log of \`${sessionId}\` is closed.`);
+  };
+
+  function* read(fromSeq = 0): Generator<LogRecord> {
+    let from: ChainPlace | undefined;
+    for (let next = Math.max(0, fromSeq); next < place.seq; next = from.seq) {
+      checkOpen();
+      from ??= reading(path, () => findPlace(database, key, next));
+      if (from === undefined) throw damagedLog({ path, sessionId, problem: missingRow(next - 1) });
+      const batch = { place: from, maxBytes: batchBytes };
+      // The statement ends before anything is given out: whoever takes the records may append, close, or never come back.
+      const { records, place: end, problem } = reading(path, () => readRows(database, key, batch));
+      yield* records;
+      if (problem !== undefined) throw damagedLog({ path, sessionId, problem });
+      // What this store has appended is there.
+      if (records.length === 0) throw damagedLog({ path, sessionId, problem: missingRow(next) });
+      from = end;
+    }
+  }
+
+  return {
+    path,
+    sessionId,
+    read,
+    get snapshotDue() {
+      return database.isOpen && gauge.due;
+    },
+    append(entry: LogEntry, seq: number, atMs: number) {
+      checkOpen();
+      if (disk?.failure !== undefined) throw broken(sessionId, disk.failure);
+      if (seq !== place.seq) throw misplaced(held, seq, place.seq);
+      const text = JSON.stringify({ seq, prev: place.head, atMs, ...entry });
+      const bytes = Buffer.byteLength(text);
+      if (bytes > maxLineBytes) throw tooLong(held, seq, bytes);
+      // Whether it succeeds or not, the next snapshot is some way off.
+      if (entry.type === 'snapshot') gauge.postpone();
+      const next: ChainPlace = { seq: seq + 1, head: linkOf(text) };
+      const mine = writing(path, () =>
+        inTransaction(database, () => {
+          if (Number(note.run(next.seq, next.head, key, writer).changes) === 0) return false;
+          insert.run(key, seq, text);
+          return true;
+        }),
+      );
+      if (!mine) throw lockedSession(path, sessionId);
+      disk?.touch();
+      gauge.note(entry.type, bytes);
+      place = next;
+    },
+    ...(disk && {
+      sync: async () => {
+        checkOpen();
+        await disk.request();
+      },
+    }),
+    close() {
+      if (!database.isOpen) return;
+      try {
+        writing(path, () =>
+          database.prepare('UPDATE holdfast_sessions SET writer = NULL WHERE key = ? AND writer = ?').run(key, writer),
+        );
+        if (disk?.failure === undefined) disk?.now();
+      } finally {
+        database.close();
+        if (syncing !== undefined) disk?.close(syncing);
+      }
+    },
+  };
+}
+
+// Of text that is read before anything of it is given out.
+const batchBytes = 256 * 1024;
+
+function reading<Result>(path: string, read: () => Result): Result {
+  try {
+    return read();
+  } catch (cause) {
+    throw isSqliteError(cause) ? unreadable(path, cause) : cause;
+  }
+}
+
+function writing<Result>(path: string, write: () => Result): Result {
+  try {
+    return write();
+  } catch (cause) {
+    throw new HoldfastError(
+      'log.write_failed',
+      `The session database \`${path}\` could not be written; is the disk full? (${describeThrown(cause)}) What cannot be recorded is not done.`,
+      { cause },
+    );
+  }
+}
+
+function misplaced({ path, options: { sessionId } }: OpenDatabase, seq: number, expected: number): HoldfastError {
+  return new HoldfastError(
+    'log.sequence',
+    `The log of \`${sessionId}\` goes on with record ${expected}, got record ${seq}; does a second session write to it?`,
+    { data: { path, sessionId, seq: expected } },
+  );
+}
+
+/** In a file of lines it could not be read again, and logs move from one to the other. */
+function tooLong({ path, options: { sessionId } }: OpenDatabase, seq: number, bytes: number): HoldfastError {
+  return new HoldfastError(
+    'log.record.too_long',
+    `Record ${seq} has ${bytes} bytes; a record may have ${maxLineBytes}. Keep large data in files, and their names in the session.`,
+    { data: { path, sessionId, seq, bytes, maxBytes: maxLineBytes } },
+  );
+}
+
+function broken(sessionId: string, cause: HoldfastError): HoldfastError {
+  return new HoldfastError(
+    'log.broken',
+    `The log of \`${sessionId}\` could not be brought to the disk earlier; close it, check the disk, and open it again.`,
+    { cause },
+  );
+}
