@@ -1,5 +1,5 @@
-export { fileTools } from './file-tools.ts';
-export { memoryFilesystem } from './memory.ts';
-export type { FilesystemOptions } from './options.ts';
-export { runsByItself } from './self-running.ts';
-export { type SelfRunningFilesOptions, selfRunningFiles } from './self-running-files.ts';
+export { memoryFilesystem } from './memory/memory.ts';
+export { runsByItself } from './paths/self-running.ts';
+export { type SelfRunningFilesOptions, selfRunningFiles } from './paths/self-running-files.ts';
+export type { FilesystemOptions } from './staging/options.ts';
+export { fileTools } from './tools/file-tools.ts';

@@ -1,12 +1,12 @@
 import { realpathSync, statSync } from 'node:fs';
 import * as operations from 'node:fs/promises';
 import { type Filesystem, type FilesystemReader, HoldfastError, type StagedResource } from '@holdfast/core';
-import { createHostBackend } from './host-backend.ts';
-import { checkOptions, type FilesystemOptions } from './options.ts';
-import { createProtection } from './protection.ts';
-import { createStagedFilesystem } from './transaction.ts';
+import { createHostBackend } from './host/backend.ts';
+import { createProtection } from './paths/protection.ts';
+import { checkOptions, type FilesystemOptions } from './staging/options.ts';
+import { createStagedFilesystem } from './staging/transaction.ts';
 
-export type { FilesystemOptions } from './options.ts';
+export type { FilesystemOptions } from './staging/options.ts';
 
 /**
  * The folder `root` of this machine. Writes are staged in memory, put into temporary files by `prepare` and moved into place by

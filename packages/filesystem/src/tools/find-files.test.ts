@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { memoryFilesystem } from '../memory.ts';
+import { memoryFilesystem } from '../memory/memory.ts';
 import { callTool } from './fixtures.ts';
 
 const resource = memoryFilesystem({

@@ -8,7 +8,7 @@ import type {
   ToolResult,
 } from '@holdfast/core';
 import { isToolResult } from '@holdfast/core';
-import { fileTools } from '../file-tools.ts';
+import { fileTools } from './file-tools.ts';
 
 /** How a call of a test ended, with what a model would read. */
 export interface TestOutcome {

@@ -1,6 +1,6 @@
 import { HoldfastError } from '@holdfast/core';
 import picomatch from 'picomatch/posix.js';
-import { parsePath, showPath } from '../paths.ts';
+import { parsePath, showPath } from '../paths/paths.ts';
 
 /** A compiled glob pattern. */
 export interface Glob {

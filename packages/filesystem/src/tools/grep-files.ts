@@ -8,7 +8,7 @@ import {
   toolOk,
 } from '@holdfast/core';
 import * as v from 'valibot';
-import { toText } from '../content.ts';
+import { toText } from '../staging/content.ts';
 import { useFilesystem } from './context.ts';
 import { compileGlob } from './glob.ts';
 import { type LinePattern, regularExpression, textPattern } from './line-pattern.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
-import { memoryFilesystem } from '../memory.ts';
+import { memoryFilesystem } from '../memory/memory.ts';
 import { callTool } from './fixtures.ts';
 
 const resource = memoryFilesystem({

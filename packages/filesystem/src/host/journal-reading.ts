@@ -1,0 +1,180 @@
+import { constants } from 'node:fs';
+import { join } from 'node:path';
+import { isHoldfastError, isPlainObject } from '@holdfast/core';
+import { nameOf, parsePath } from '../paths/paths.ts';
+import { systemCode } from './errors.ts';
+import type { HostOperations } from './folder.ts';
+import { type JournalHead, maxJournalBytes, type RecordedChange, type Stamp } from './journal.ts';
+import { isAbsence } from './paths.ts';
+import { type ProcessIdentity, toProcessIdentity } from './process.ts';
+
+/** A journal that lies in the root. `token` is from its name, and everything else is what somebody wrote. */
+export interface LeftJournal {
+  readonly name: string;
+  readonly token: string;
+  /** Milliseconds since 1970. */
+  readonly modifiedMs: number;
+  /**
+   * `torn`: its first line is not whole, so nothing was done yet. `begun`: its process ended within `prepare`. `prepared`: it may have
+   * been applied in part. `settled`: only leftovers are to be removed.
+   */
+  readonly stage: 'torn' | 'begun' | 'prepared' | 'settled';
+  readonly mark: string | null;
+  /** None where `stage` is `torn`. */
+  readonly owner: ProcessIdentity | undefined;
+  readonly changes: readonly RecordedChange[];
+  /** One for each change where `stage` is `prepared`. */
+  readonly stamps: readonly (Stamp | null)[];
+}
+
+const namePattern = /^\.holdfast-(\d{1,10}-[0-9a-f]{8}-\d{1,15})\.(journal|done)$/;
+
+/** Reads the journals of a root. What is no journal, or none that this program wrote, is left out. */
+export async function readJournals(operations: HostOperations, root: string): Promise<readonly LeftJournal[]> {
+  const journals: LeftJournal[] = [];
+  for (const name of (await operations.readdir(root)).sort()) {
+    const [, token, extension] = namePattern.exec(name) ?? [];
+    if (token === undefined) continue;
+    const file = await readSmallFile(operations, join(root, name));
+    if (file === undefined) continue;
+    const content = parseJournal(file.text);
+    if (content === undefined) continue;
+    const stage = extension === 'done' && content.stage !== 'torn' ? 'settled' : content.stage;
+    journals.push({ name, token, modifiedMs: file.modifiedMs, ...content, stage });
+  }
+  return journals;
+}
+
+/** `undefined` for what is no file, too large, another user's, or gone meanwhile. */
+async function readSmallFile(
+  operations: HostOperations,
+  path: string,
+): Promise<{ readonly text: string; readonly modifiedMs: number } | undefined> {
+  try {
+    // Not to follow a link, and not to wait for the other end of a pipe.
+    const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+    const handle = await operations.open(path, flags);
+    try {
+      const stats = await handle.stat();
+      if (!stats.isFile() || stats.size > maxJournalBytes) return undefined;
+      return { text: await handle.readFile('utf8'), modifiedMs: stats.mtimeMs };
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    const skipped = isAbsence(error) || ['ELOOP', 'EACCES', 'EPERM', 'EISDIR', 'ENXIO'].includes(systemCode(error));
+    if (skipped) return undefined;
+    throw error;
+  }
+}
+
+type Content = Pick<LeftJournal, 'stage' | 'mark' | 'owner' | 'changes' | 'stamps'>;
+
+/** `undefined` for a text of somebody else. */
+function parseJournal(text: string): Content | undefined {
+  const [first, second, ...rest] = text.split('\n', 4);
+  // A process was killed while it wrote; and what it writes is longer than this, and begins like this.
+  if (second === undefined) {
+    const torn = '{"holdfast":"journal",'.startsWith(text) || text.startsWith('{"holdfast":"journal",');
+    return torn ? { stage: 'torn', mark: null, owner: undefined, changes: [], stamps: [] } : undefined;
+  }
+  const head = toHead(parse(first));
+  if (head === undefined) return undefined;
+  if (rest.length === 0) return { stage: 'begun', ...head, stamps: [] };
+  if (rest.length > 1 || rest[0] !== '') return undefined;
+  const stamps = toStamps(parse(second), head.changes);
+  return stamps && { stage: 'prepared', ...head, stamps };
+}
+
+function parse(line: string | undefined): unknown {
+  try {
+    return JSON.parse(line ?? '');
+  } catch {
+    // Nothing that this program wrote.
+    return undefined;
+  }
+}
+
+function toHead(value: unknown): Pick<JournalHead, 'mark' | 'owner' | 'changes'> | undefined {
+  if (!isPlainObject(value) || value['holdfast'] !== 'journal' || value['version'] !== 1) return undefined;
+  const { mark, changes: texts } = value;
+  const owner = toProcessIdentity(value['owner']);
+  if ((mark !== null && typeof mark !== 'string') || owner === undefined || !Array.isArray(texts)) return undefined;
+  const changes: RecordedChange[] = [];
+  for (const text of texts) {
+    const change = toChange(text);
+    if (change === undefined) return undefined;
+    changes.push(change);
+  }
+  return { mark, owner, changes };
+}
+
+function toChange(value: unknown): RecordedChange | undefined {
+  if (!isPlainObject(value)) return undefined;
+  const { type, key, name, folder, before, after, ino, mode } = value;
+  if (!isKey(key) || key === '') return undefined;
+  switch (type) {
+    case 'write':
+      return isNameOf(name, key) && isAbove(folder, key) && (before === null || isState(before)) && isContent(after)
+        ? { type, key, name, folder, before, after }
+        : undefined;
+    case 'make-directory':
+      return { type, key };
+    case 'remove-file':
+      return isNameOf(name, key) && isAbove(folder, key) && isState(before)
+        ? { type, key, name, folder, before }
+        : undefined;
+    case 'remove-directory':
+      return isNameOf(name, key) && isDigits(ino) && isMode(mode) ? { type, key, name, ino, mode } : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function toStamps(value: unknown, changes: readonly RecordedChange[]): readonly (Stamp | null)[] | undefined {
+  if (!Array.isArray(value) || value.length !== changes.length) return undefined;
+  const fits = changes.every(({ type }, index) => (type === 'write' ? isStamp(value[index]) : value[index] === null));
+  return fits ? value : undefined;
+}
+
+/** In the one spelling that a tool's path comes to: below the root, no `..`, nothing that leads elsewhere by its text. */
+function isKey(value: unknown): value is string {
+  if (typeof value !== 'string') return false;
+  try {
+    return parsePath(value) === value;
+  } catch (error) {
+    if (isHoldfastError(error)) return false;
+    throw error;
+  }
+}
+
+/** No other form of a name has a `/` in it. */
+function isNameOf(name: unknown, key: string): name is string {
+  return typeof name === 'string' && name.isWellFormed() && name.normalize('NFC') === nameOf(key);
+}
+
+function isAbove(folder: unknown, key: string): folder is string {
+  return isKey(folder) && (folder === '' || key.startsWith(`${folder}/`));
+}
+
+function isContent(value: unknown): value is { readonly version: string; readonly size: number } {
+  if (!isPlainObject(value)) return false;
+  const { version, size } = value;
+  return typeof version === 'string' && typeof size === 'number' && Number.isSafeInteger(size) && size >= 0;
+}
+
+function isStamp(value: unknown): value is Stamp {
+  return isPlainObject(value) && isDigits(value['ino']) && isDigits(value['mtimeNs']);
+}
+
+function isState(value: unknown): value is Stamp & { readonly version: string; readonly size: number } {
+  return isStamp(value) && isContent(value);
+}
+
+function isDigits(value: unknown): value is string {
+  return typeof value === 'string' && /^-?\d{1,25}$/.test(value);
+}
+
+function isMode(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 0o7777;
+}

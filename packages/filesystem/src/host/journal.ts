@@ -1,0 +1,156 @@
+import type { FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { HoldfastError } from '@holdfast/core';
+import { cleanupFailed } from '../staging/errors.ts';
+import { systemCode } from './errors.ts';
+import type { HostOperations } from './folder.ts';
+import type { ProcessIdentity } from './process.ts';
+
+/**
+ * A journal says what a commit is about to do, so that another process can end it: the file `.holdfast-<token>.journal` in the root,
+ * of one or two lines of JSON. The first is written before any temporary file, the second, a list of stamps, when everything is
+ * prepared. Once everything is applied or undone it is renamed to `.holdfast-<token>.done`: from then on only leftovers are to be
+ * removed, and then itself.
+ */
+export interface JournalHead {
+  readonly holdfast: 'journal';
+  readonly version: 1;
+  /** As `ResourceTransaction.prepare` says; `null`: nobody will ask for it, and what was done is undone. */
+  readonly mark: string | null;
+  readonly owner: ProcessIdentity;
+  /** In the order in which they are applied. */
+  readonly changes: readonly RecordedChange[];
+}
+
+/** `name`: on disk, where that may be in another form than in the key. */
+export type RecordedChange =
+  // `folder`: of the temporary file.
+  | {
+      readonly type: 'write';
+      readonly key: string;
+      readonly name: string;
+      readonly folder: string;
+      readonly before: FileState | null;
+      readonly after: FileContent;
+    }
+  | { readonly type: 'make-directory'; readonly key: string }
+  // `folder`: where the file is kept until nobody wants it back.
+  | {
+      readonly type: 'remove-file';
+      readonly key: string;
+      readonly name: string;
+      readonly folder: string;
+      readonly before: FileState;
+    }
+  | {
+      readonly type: 'remove-directory';
+      readonly key: string;
+      readonly name: string;
+      readonly ino: string;
+      readonly mode: number;
+    };
+
+export interface FileContent {
+  readonly version: string;
+  /** Bytes. */
+  readonly size: number;
+}
+
+/** Which of all files with some content it is. Numbers as text: they may have more digits than a number holds. */
+export interface Stamp {
+  readonly ino: string;
+  readonly mtimeNs: string;
+}
+
+export interface FileState extends FileContent, Stamp {}
+
+/** More than any sensible call needs: about 100,000 files. */
+export const maxJournalBytes: number = 32 * 1024 * 1024;
+
+export interface Journal {
+  /** Everything is prepared. `stamps`: of the temporary files, `null` for a change without. */
+  complete(stamps: readonly (Stamp | null)[]): Promise<void>;
+  /** Everything is applied, or undone. */
+  settle(): Promise<void>;
+  /** Before `remove`, however far it got. */
+  close(): Promise<void>;
+  remove(): Promise<void>;
+}
+
+/** Of one change's files that lie beside others: with what comes, and with what was there. */
+export interface TemporaryNames {
+  readonly next: string;
+  readonly former: string;
+}
+
+export function temporaryNames(token: string, index: number): TemporaryNames {
+  return { next: `.holdfast-${token}-${index}-new.tmp`, former: `.holdfast-${token}-${index}-old.tmp` };
+}
+
+function journalName(token: string): string {
+  return `.holdfast-${token}.journal`;
+}
+
+export function settledName(token: string): string {
+  return `.holdfast-${token}.done`;
+}
+
+/** @throws HoldfastError `file.write_failed`. */
+export async function openJournal(
+  operations: HostOperations,
+  { root, token, ...content }: Omit<JournalHead, 'holdfast' | 'version'> & { root: string; token: string },
+): Promise<Journal> {
+  let path = join(root, journalName(token));
+  const head: JournalHead = { holdfast: 'journal', version: 1, ...content };
+  const text = `${JSON.stringify(head)}\n`;
+  // The stamps of a change take less than its line.
+  if (Buffer.byteLength(text) > maxJournalBytes / 2) {
+    throw new HoldfastError('file.write_failed', 'A call cannot change that many files at once; nothing was changed.');
+  }
+  // Names of files are nobody else's business.
+  const handle = await operations.open(path, 'wx', 0o600).catch((cause: unknown) => {
+    throw journalFailed(cause);
+  });
+  let open: FileHandle | undefined = handle;
+  const journal: Journal = {
+    async complete(stamps) {
+      try {
+        await handle.writeFile(`${JSON.stringify(stamps)}\n`);
+        await journal.close();
+      } catch (cause) {
+        throw journalFailed(cause);
+      }
+    },
+    async settle() {
+      const settled = join(root, settledName(token));
+      await operations.rename(path, settled);
+      path = settled;
+    },
+    async close() {
+      const closing = open;
+      open = undefined;
+      await closing?.close();
+    },
+    remove: () => operations.unlink(path),
+  };
+  try {
+    await handle.writeFile(text);
+  } catch (cause) {
+    try {
+      await journal.close();
+      await journal.remove();
+    } catch (failure) {
+      throw cleanupFailed([cause, failure]);
+    }
+    throw journalFailed(cause);
+  }
+  return journal;
+}
+
+function journalFailed(cause: unknown): HoldfastError {
+  return new HoldfastError(
+    'file.write_failed',
+    `Nothing was changed, because the note about the changes cannot be written to the workspace's own folder (${systemCode(cause)}): it must be one that can be written.`,
+    { data: { path: '', systemCode: systemCode(cause) }, cause },
+  );
+}

@@ -1,0 +1,116 @@
+import type { Change, Landing } from '../staging/backend.ts';
+import { cleanupFailed, undoFailed } from '../staging/errors.ts';
+import { type HostAccess, type HostChange, planHostChange } from './changes.ts';
+import { type Journal, openJournal, type Stamp } from './journal.ts';
+import type { ProcessIdentity } from './process.ts';
+
+/** What the journal of a commit says of it. */
+export interface CommitIdentity {
+  readonly root: string;
+  /** Of this commit alone. */
+  readonly token: string;
+  readonly mark: string | undefined;
+  readonly owner: ProcessIdentity;
+}
+
+/** Prepares the changes of a commit, having noted them in a journal. */
+export async function prepareHostChanges(
+  access: HostAccess,
+  changes: readonly Change[],
+  { token, mark, ...identity }: CommitIdentity,
+): Promise<Landing> {
+  const planned: HostChange[] = [];
+  for (const [index, change] of changes.entries()) planned.push(await planHostChange(access, change, { token, index }));
+  if (planned.length === 0) return { commit: async () => undefined, discard: async () => undefined };
+  const journal = await openJournal(access.operations, {
+    ...identity,
+    token,
+    mark: mark ?? null,
+    changes: planned.map(({ recorded }) => recorded),
+  });
+  try {
+    const stamps: (Stamp | null)[] = [];
+    for (const change of planned) stamps.push(await change.prepare());
+    await journal.complete(stamps);
+  } catch (error) {
+    const failures = await cleanAll(planned, journal);
+    throw failures.length === 0 ? error : cleanupFailed([error, ...failures]);
+  }
+  return createLanding(planned, journal);
+}
+
+function createLanding(changes: readonly HostChange[], journal: Journal): Landing {
+  async function end(): Promise<readonly unknown[]> {
+    try {
+      // Decides for a later process as well: nothing is applied or undone any more. Without leftovers the removal does.
+      if (changes.some((change) => change.leaves())) await journal.settle();
+    } catch (failure) {
+      await closeAll(changes);
+      return [failure];
+    }
+    return cleanAll(changes, journal);
+  }
+
+  return {
+    async commit() {
+      const begun: HostChange[] = [];
+      try {
+        for (const change of changes) {
+          begun.push(change);
+          await change.apply();
+        }
+      } catch (error) {
+        const undoFailures = await undoAll(begun);
+        if (undoFailures.length > 0) {
+          // The journal stays, with all that is kept: once this process has ended, another one ends the commit.
+          await closeAll(changes);
+          throw undoFailed([error, ...undoFailures]);
+        }
+        const failures = await end();
+        throw failures.length === 0 ? error : cleanupFailed([error, ...failures]);
+      }
+      const failures = await end();
+      if (failures.length > 0) throw cleanupFailed(failures);
+    },
+    async discard() {
+      const failures = await end();
+      if (failures.length > 0) throw cleanupFailed(failures);
+    },
+  };
+}
+
+async function undoAll(begun: readonly HostChange[]): Promise<readonly unknown[]> {
+  const failures: unknown[] = [];
+  for (const change of begun.toReversed()) {
+    try {
+      await change.undo();
+    } catch (failure) {
+      failures.push(failure);
+    }
+  }
+  return failures;
+}
+
+/** Removes what is kept, also when something of it cannot be removed; then the journal stays for a later process. */
+async function cleanAll(changes: readonly HostChange[], journal: Journal): Promise<readonly unknown[]> {
+  const failures: unknown[] = [];
+  for (const change of changes) {
+    try {
+      await change.clean();
+    } catch (failure) {
+      failures.push(failure);
+    }
+  }
+  await closeAll(changes);
+  try {
+    await journal.close();
+    if (failures.length === 0) await journal.remove();
+  } catch (failure) {
+    failures.push(failure);
+  }
+  return failures;
+}
+
+async function closeAll(changes: readonly HostChange[]): Promise<void> {
+  for (const change of changes) await change.close();
+}

@@ -1,0 +1,47 @@
+import { HoldfastError } from '@holdfast/core';
+import { showPath } from '../paths/paths.ts';
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** The version of a file: the SHA-256 of its content, so that equal content has equal versions in every backend and process. */
+export async function contentVersion(bytes: Uint8Array): Promise<string> {
+  // Every array here was copied into memory of its own, so it is never shared memory, which `digest` would refuse.
+  const digest = await crypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>);
+  let text = '';
+  for (const byte of new Uint8Array(digest)) text += byte.toString(16).padStart(2, '0');
+  return text;
+}
+
+/**
+ * The bytes of what a tool writes, as a copy that it cannot change later.
+ *
+ * @throws HoldfastError `file.invalid_content` for what is neither text nor bytes, and for text with lone surrogates.
+ */
+export function toBytes(content: string | Uint8Array, path: string): Uint8Array {
+  if (content instanceof Uint8Array) return new Uint8Array(content);
+  if (typeof content !== 'string') {
+    throw new HoldfastError(
+      'file.invalid_content',
+      `The content of \`${showPath(path)}\` must be a string or a Uint8Array.`,
+    );
+  }
+  if (!content.isWellFormed()) {
+    throw new HoldfastError(
+      'file.invalid_content',
+      `The content of \`${showPath(path)}\` has lone surrogates, which UTF-8 cannot hold. Write bytes instead.`,
+    );
+  }
+  return encoder.encode(content);
+}
+
+/** The text of UTF-8 bytes, byte order mark included; `undefined` for anything else and for text with NUL in it. */
+export function toText(bytes: Uint8Array): string | undefined {
+  if (bytes.includes(0)) return undefined;
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    // A TextDecoder has no other way to say that bytes are not UTF-8.
+    return undefined;
+  }
+}

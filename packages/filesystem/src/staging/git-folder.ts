@@ -1,0 +1,30 @@
+import { isHoldfastError } from '@holdfast/core';
+import { foldNames, joinKey, parentOf } from '../paths/paths.ts';
+import type { Source } from './reader.ts';
+
+/**
+ * The folder above `key` that Git takes for a repository, whatever its name, or would once something is at `key`: a bare repository,
+ * what the `.git` file of a worktree leads to. Git runs commands that such a folder's `config` and `hooks` name.
+ *
+ * Source: Git's `setup.c`, `is_git_directory`; "Git honours embedded bare repos" (OVE-20210718-0001).
+ */
+export async function findGitFolder(key: string, { typeOf }: Pick<Source, 'typeOf'>): Promise<string | undefined> {
+  for (let folder = parentOf(key); folder !== undefined; folder = parentOf(folder)) {
+    const at = folder;
+    const name = foldNames(key.slice(at === '' ? 0 : at.length + 1)).split('/')[0] ?? '';
+    const has = (part: string): Promise<boolean> | boolean => name === foldNames(part) || isThere(joinKey(at, part));
+    if (!(await has('HEAD'))) continue;
+    if ((await has('commondir')) || ((await has('objects')) && (await has('refs')))) return at;
+  }
+  return undefined;
+
+  async function isThere(part: string): Promise<boolean> {
+    try {
+      return (await typeOf(part)) !== undefined;
+    } catch (error) {
+      // Something is there that is neither a file nor a folder, such as a link.
+      if (isHoldfastError(error)) return true;
+      throw error;
+    }
+  }
+}

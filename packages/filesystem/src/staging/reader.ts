@@ -1,0 +1,132 @@
+import { type FileEntry, type FileStat, type FilesystemReader, isHoldfastError } from '@holdfast/core';
+import { isAddressable, joinKey, nameOf, parsePath } from '../paths/paths.ts';
+import type { Protection } from '../paths/protection.ts';
+import type { Backend, BackendEntry, BackendStat, Location } from './backend.ts';
+import { contentVersion, toText } from './content.ts';
+import { fileError, isMissing } from './errors.ts';
+
+/** What a reader reads from: the committed files, or those with a call's writes laid over them. */
+export interface Source {
+  /** The real key of a path as the caller spells it. */
+  locate(path: string): Promise<Location>;
+  /** As `Backend.folds` says. */
+  folds(key: string): Promise<boolean>;
+  typeOf(key: string): Promise<FileEntry['type'] | undefined>;
+  stat(key: string): Promise<FileStat | undefined>;
+  /** `peek`: as `FilesystemReader.read` says. */
+  read(key: string, peek?: boolean): Promise<Uint8Array>;
+  list(key: string): Promise<readonly BackendEntry[]>;
+}
+
+/** The committed files of a backend. */
+export function committedSource(backend: Backend, protection: Protection): Source {
+  return {
+    async locate(path) {
+      const lexical = parsePath(path);
+      protection.checkRead(lexical);
+      const location = await backend.locate(lexical);
+      if (location.key !== lexical) {
+        // A link may lead to what could not be named directly.
+        parsePath(location.key);
+        protection.checkRead(location.key);
+      }
+      return location;
+    },
+    folds: backend.folds,
+    typeOf: async (key) => (await backend.stat(key))?.type,
+    async stat(key) {
+      const found = await backend.stat(key);
+      return found === undefined ? undefined : toFileStat(backend, key, found);
+    },
+    read: (key) => backend.read(key),
+    list: (key) => backend.list(key),
+  };
+}
+
+/** The version that stands for what is at `key`; `null` when there is nothing. */
+export async function versionAt(source: Source, key: string): Promise<string | null> {
+  return (await source.stat(key))?.version ?? null;
+}
+
+/** A folder's content is its entries' matter. */
+export const directoryStat: FileStat = Object.freeze({ type: 'directory', size: 0, version: 'directory' });
+
+async function toFileStat(backend: Backend, key: string, { type, size, stamp }: BackendStat): Promise<FileStat> {
+  if (type === 'directory') return directoryStat;
+  try {
+    const bytes = await backend.read(key);
+    return { type, size: bytes.length, version: await contentVersion(bytes) };
+  } catch (error) {
+    // Too large to be read, so no tool can have read or written it: size and times tell well enough that it changed.
+    if (isHoldfastError(error) && error.code === 'file.too_large') {
+      return { type, size, version: `large-${stamp}` };
+    }
+    throw error;
+  }
+}
+
+/** The reading half of a filesystem. */
+export function createReader(source: Source, protection: Protection): FilesystemReader {
+  async function entriesOf(key: string): Promise<FileEntry[]> {
+    const entries: FileEntry[] = [];
+    for (const { name: diskName, type, target } of await source.list(key)) {
+      const name = diskName.normalize('NFC');
+      if (type === 'other' || protection.hides(name) || !isAddressable(key, name)) continue;
+      entries.push({ path: target ?? joinKey(key, name), name, type });
+    }
+    return entries;
+  }
+
+  return {
+    async resolve(path) {
+      return (await source.locate(path)).key;
+    },
+    async stat(path) {
+      return source.stat((await source.locate(path)).key);
+    },
+    async read(path, { peek = false } = {}) {
+      return new Uint8Array(await source.read((await source.locate(path)).key, peek));
+    },
+    async readText(path) {
+      const { key } = await source.locate(path);
+      const bytes = await source.read(key);
+      const text = toText(bytes);
+      if (text === undefined) throw fileError('file.binary', key, `is not UTF-8 text (${bytes.length} bytes)`);
+      return text;
+    },
+    async list(path) {
+      const entries = await entriesOf((await source.locate(path)).key);
+      return entries.sort((a, b) => compareText(a.name, b.name));
+    },
+    async *walk(path = '') {
+      const { key } = await source.locate(path);
+      const type = await source.typeOf(key);
+      if (type === undefined) throw isMissing(key);
+      const pending: FileEntry[] = [{ path: key, name: nameOf(key), type }];
+      for (let entry = pending.pop(); entry !== undefined; entry = pending.pop()) {
+        if (entry.type === 'file') {
+          yield entry;
+          continue;
+        }
+        const folder = entry.path;
+        const inner = (await entriesOf(folder))
+          // What a link leads to is met at its own place.
+          .filter((child) => child.path === joinKey(folder, child.name) && !skippedByWalk.has(child.name))
+          // As if folders ended with `/`, which makes it the order of the paths; backwards, because `pop` takes the last.
+          .sort((a, b) => compareText(sortName(b), sortName(a)));
+        pending.push(...inner);
+      }
+    },
+  };
+}
+
+const skippedByWalk: ReadonlySet<string> = new Set(['.git', 'node_modules']);
+
+function sortName({ name, type }: FileEntry): string {
+  return type === 'directory' ? `${name}/` : name;
+}
+
+// By UTF-16 code unit, which is the same on every machine.
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

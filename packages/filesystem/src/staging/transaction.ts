@@ -1,0 +1,122 @@
+import {
+  type Filesystem,
+  type FilesystemReader,
+  HoldfastError,
+  type ResourceTransaction,
+  type StagedResource,
+} from '@holdfast/core';
+import type { Protection } from '../paths/protection.ts';
+import type { Backend, Landing } from './backend.ts';
+import { createCommittedFiles } from './committed-files.ts';
+import { checkConflicts } from './conflicts.ts';
+import type { Ground } from './ground.ts';
+import { createOverlay, type WriteRules } from './overlay.ts';
+import { createReader } from './reader.ts';
+
+/** Makes the staged resource of a backend. */
+export function createStagedFilesystem(
+  backend: Backend,
+  protection: Protection,
+  maxFileBytes: number,
+): StagedResource<Filesystem, FilesystemReader> {
+  const files = createCommittedFiles(backend, protection);
+  return Object.freeze({
+    type: 'staged-resource',
+    readOnly: Object.freeze(createReader(files.content, protection)),
+    begin: () => createTransaction(files, { protection, maxFileBytes }),
+    ...createRecovery(backend, files, protection),
+  });
+}
+
+type Recovery = Pick<StagedResource<Filesystem, FilesystemReader>, 'unsettled' | 'recover'>;
+
+function createRecovery({ settle }: Backend, files: Ground, protection: Protection): Recovery {
+  if (settle === undefined) return {};
+  const loadCheck = async () => {
+    const targets = await files.protectedTargets();
+    return (key: string) => protection.checkWrite(key, targets);
+  };
+  return {
+    unsettled: () => settle({ loadCheck }),
+    async recover(mark, committed) {
+      await settle({ loadCheck, decided: { mark, committed } });
+    },
+  };
+}
+
+/** The part of one call, over the files or, for a nested call, over the part of the call around it. */
+function createTransaction(ground: Ground, rules: WriteRules): ResourceTransaction<Filesystem, FilesystemReader> {
+  const overlay = createOverlay(ground, rules);
+  const { view, readOnly, staging } = overlay;
+  let stage: 'open' | 'prepared' | 'ended' = 'open';
+  let landing: Landing | undefined;
+  let running: Promise<void> = Promise.resolve();
+  const held: (() => void)[] = [
+    ground.enter(() => {
+      overlay.close();
+      end();
+    }),
+  ];
+
+  function end(): void {
+    stage = 'ended';
+    for (const release of held.splice(0)) release();
+  }
+
+  async function prepare(mark: string | undefined): Promise<void> {
+    // Nothing is written, so nobody's change can be lost, whatever was read.
+    if (staging.nodes.size > 0) {
+      held.push(ground.reservations.reserve(staging));
+      // Taken before the files are looked at and kept until they are replaced, so that no other process gets between.
+      held.push(await ground.lock());
+      await checkConflicts(ground.content, staging);
+    }
+    landing = await ground.prepare(staging, mark);
+  }
+
+  return {
+    view,
+    readOnly,
+    touched: staging.touched,
+    seal: overlay.close,
+    begin: () => createTransaction(overlay.ground, rules),
+    prepare(mark) {
+      if (stage !== 'open') throw closedError();
+      stage = 'prepared';
+      overlay.close();
+      running = prepare(mark).catch((error: unknown) => {
+        end();
+        throw error;
+      });
+      return running;
+    },
+    commit() {
+      if (stage === 'ended') throw closedError();
+      if (landing === undefined) {
+        throw new HoldfastError(
+          'resource.not_prepared',
+          'A filesystem transaction must be prepared before its commit.',
+        );
+      }
+      stage = 'ended';
+      running = landing.commit().finally(end);
+      return running;
+    },
+    async discard() {
+      overlay.close();
+      // What is under way ends first; its failure went to whoever started it.
+      await Promise.allSettled([running]);
+      if (stage === 'ended') return;
+      stage = 'ended';
+      try {
+        await landing?.discard();
+      } finally {
+        end();
+      }
+    },
+  };
+}
+
+function closedError(): HoldfastError {
+  return new HoldfastError('context.closed', 'This filesystem transaction has ended.');
+}
