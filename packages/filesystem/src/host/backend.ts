@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { constants, type Dirent } from 'node:fs';
 import { basename } from 'node:path';
+import { hostProcesses, type Processes } from '@holdfast/session/lock';
 import { joinKey, parentOf } from '../paths/paths.ts';
 import type { Backend, BackendEntry } from '../staging/backend.ts';
 import { fileError, isDirectory, isMissing, isTooLarge } from '../staging/errors.ts';
@@ -9,7 +10,6 @@ import { type HostOperations, openFolder } from './folder.ts';
 import { prepareHostChanges } from './landing.ts';
 import { lockFolder } from './lock.ts';
 import { createHostPaths, isAbsence, statIfPresent } from './paths.ts';
-import { hostProcesses, type Processes } from './process.ts';
 import { settleJournals } from './recovery.ts';
 
 /** Keeps files in a folder of this machine. `root` is its real path. */

@@ -1,12 +1,12 @@
 import { constants } from 'node:fs';
 import { join } from 'node:path';
 import { isHoldfastError, isPlainObject } from '@holdfast/core';
+import { type ProcessIdentity, toProcessIdentity } from '@holdfast/session/lock';
 import { nameOf, parsePath } from '../paths/paths.ts';
 import { systemCode } from './errors.ts';
 import type { HostOperations } from './folder.ts';
 import { type JournalHead, maxJournalBytes, type RecordedChange, type Stamp } from './journal.ts';
 import { isAbsence } from './paths.ts';
-import { type ProcessIdentity, toProcessIdentity } from './process.ts';
 
 /** A journal that lies in the root. `token` is from its name, and everything else is what somebody wrote. */
 export interface LeftJournal {

@@ -1,10 +1,10 @@
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HoldfastError } from '@holdfast/core';
+import type { ProcessIdentity } from '@holdfast/session/lock';
 import { cleanupFailed } from '../staging/errors.ts';
 import { systemCode } from './errors.ts';
 import type { HostOperations } from './folder.ts';
-import type { ProcessIdentity } from './process.ts';
 
 /**
  * A journal says what a commit is about to do, so that another process can end it: the file `.holdfast-<token>.journal` in the root,

@@ -1,8 +1,8 @@
+import type { ProcessIdentity } from '@holdfast/session/lock';
 import type { Change, Landing } from '../staging/backend.ts';
 import { cleanupFailed, undoFailed } from '../staging/errors.ts';
 import { type HostAccess, type HostChange, planHostChange } from './changes.ts';
 import { type Journal, openJournal, type Stamp } from './journal.ts';
-import type { ProcessIdentity } from './process.ts';
 
 /** What the journal of a commit says of it. */
 export interface CommitIdentity {

@@ -13,10 +13,10 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { hostProcesses } from '@holdfast/session/lock';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { hostFilesystem } from '../node.ts';
 import { findLockPath, lockFolder } from './lock.ts';
-import { hostProcesses } from './process.ts';
 
 /** The lock of a folder that nobody else uses, removed after the test. */
 function openLock(content?: string): { readonly root: string; readonly path: string } {

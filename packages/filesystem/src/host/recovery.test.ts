@@ -4,13 +4,13 @@ import * as promises from 'node:fs/promises';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isHoldfastError } from '@holdfast/core';
+import { hostProcesses } from '@holdfast/session/lock';
 import { expect, inject, test } from 'vitest';
 import { memoryFilesystem } from '../memory/memory.ts';
 import { hostFilesystem } from '../node.ts';
 import type { HostOperations } from './folder.ts';
 import { openJournal } from './journal.ts';
 import { findLockPath } from './lock.ts';
-import { hostProcesses } from './process.ts';
 import {
   type Changes,
   changesDisk,

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { HoldfastError } from '@holdfast/core';
+import type { Processes, ProcessState } from '@holdfast/session/lock';
 import type { SettleRequest } from '../staging/backend.ts';
 import { type Conflict, recoveryConflict } from '../staging/errors.ts';
 import type { HostAccess } from './changes.ts';
@@ -7,7 +8,6 @@ import { toFileError } from './errors.ts';
 import { settledName } from './journal.ts';
 import { type LeftJournal, readJournals } from './journal-reading.ts';
 import { lockFolder } from './lock.ts';
-import type { Processes, ProcessState } from './process.ts';
 import { cleanChange, settleChange } from './settling.ts';
 
 export interface RecoveryAccess extends HostAccess {

@@ -1,11 +1,11 @@
 import * as promises from 'node:fs/promises';
 import type { Filesystem, FilesystemReader, StagedResource } from '@holdfast/core';
+import { hostProcesses, type Processes } from '@holdfast/session/lock';
 import { expect } from 'vitest';
 import { createProtection } from '../paths/protection.ts';
 import { createStagedFilesystem } from '../staging/transaction.ts';
 import { createHostBackend } from './backend.ts';
 import type { HostOperations } from './folder.ts';
-import { hostProcesses, type Processes } from './process.ts';
 import { createFaults, type FaultOptions } from './test-faults.ts';
 import { restoreTree, snapshotTree } from './test-folder.ts';
 

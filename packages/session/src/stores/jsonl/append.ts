@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { describeThrown, HoldfastError } from '@holdfast/core';
-import { type LogFiles, writeAll } from './files.ts';
+import { type LogFiles, writeAll } from '../../disk/files.ts';
 import { rotate } from './rotate.ts';
 import { DiskSync } from './sync.ts';
 

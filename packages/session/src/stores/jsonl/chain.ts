@@ -1,3 +1,4 @@
+import type { LogFiles } from '../../disk/files.ts';
 import {
   beginning,
   type ChainPlace,
@@ -7,7 +8,6 @@ import {
   parseRecord,
 } from '../../log/chain.ts';
 import type { LogRecord } from '../../log/log.ts';
-import type { LogFiles } from './files.ts';
 import { LineReader, maxLineBytes } from './lines.ts';
 
 /** Reads the records of one file in order, and stops at the first that does not follow the one before. */

@@ -2,8 +2,8 @@ import { chmodSync, closeSync, ftruncateSync, mkdtempSync, openSync, rmSync, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, inject, test } from 'vitest';
+import { nodeFiles } from '../../disk/files.ts';
 import { jsonlStore, type OpenJsonlOptions, openJsonlLog, readLog } from '../../jsonl.ts';
-import { nodeFiles } from './files.ts';
 import { LineReader, maxLineBytes } from './lines.ts';
 import { goOnWithLog } from './open.ts';
 

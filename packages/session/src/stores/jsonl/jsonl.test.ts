@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { isHoldfastError } from '@holdfast/core';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
+import { nodeFiles } from '../../disk/files.ts';
 import { createSession } from '../../index.ts';
 import { jsonlStore, readLog } from '../../jsonl.ts';
-import { nodeFiles } from './files.ts';
 import { createJsonlLog } from './store.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-log-'));

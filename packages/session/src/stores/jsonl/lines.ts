@@ -1,4 +1,4 @@
-import type { LogFiles } from './files.ts';
+import type { LogFiles } from '../../disk/files.ts';
 
 /**
  * The longest line of a log, in bytes: 256 MiB. A longer record is not written, and what is longer in a file is no record, so that

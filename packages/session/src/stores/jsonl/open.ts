@@ -1,10 +1,10 @@
 import { describeThrown, HoldfastError } from '@holdfast/core';
+import { type FileStatus, hasCode, type LogFiles, nodeFiles, writeAll } from '../../disk/files.ts';
 import type { ChainPlace } from '../../log/chain.ts';
 import type { LogRecord, OpenedLog } from '../../log/log.ts';
 import { SnapshotGauge } from '../../log/snapshot-gauge.ts';
 import { AppendFile } from './append.ts';
 import { ChainReader } from './chain.ts';
-import { type FileStatus, hasCode, type LogFiles, nodeFiles, writeAll } from './files.ts';
 import { lockLog } from './lock.ts';
 import { type LogProblem, type TornTail, toDamaged, toMissingLog } from './read.ts';
 import { clearUp } from './rotate.ts';

@@ -1,8 +1,8 @@
 import { describeThrown, HoldfastError } from '@holdfast/core';
+import { hasCode, type LogFiles, nodeFiles } from '../../disk/files.ts';
 import { beginning, type ChainPlace, type ChainProblem } from '../../log/chain.ts';
 import type { LogRecord } from '../../log/log.ts';
 import { ChainReader } from './chain.ts';
-import { hasCode, type LogFiles, nodeFiles } from './files.ts';
 import { listSegments, type Segment, segmentBefore } from './segments.ts';
 
 /** What a log holds, as far as it can be trusted. */

@@ -15,9 +15,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { append, defineSlice, isHoldfastError } from '@holdfast/core';
 import { afterAll, expect, inject, test } from 'vitest';
+import { type LogFiles, nodeFiles } from '../../disk/files.ts';
 import { createSession, type LogRecord, replay, type Session } from '../../index.ts';
 import { type JsonlStore, jsonlStore, openJsonlLog, readLog } from '../../jsonl.ts';
-import { type LogFiles, nodeFiles } from './files.ts';
 import { goOnWithLog } from './open.ts';
 import { createJsonlLog } from './store.ts';
 

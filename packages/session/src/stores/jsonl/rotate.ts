@@ -1,4 +1,4 @@
-import { type LogFiles, writeAll } from './files.ts';
+import { type LogFiles, writeAll } from '../../disk/files.ts';
 import { segmentBefore } from './segments.ts';
 
 export interface Rotation {

@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path';
+import { hasCode, type LogFiles } from '../../disk/files.ts';
 import { linkOf } from '../../log/chain.ts';
-import { hasCode, type LogFiles } from './files.ts';
 import { maxLineBytes } from './lines.ts';
 
 /**

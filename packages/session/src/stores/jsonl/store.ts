@@ -1,10 +1,10 @@
 import { dirname, resolve } from 'node:path';
 import { describeThrown, HoldfastError, isHoldfastError } from '@holdfast/core';
+import { hasCode, type LogFiles, nodeFiles } from '../../disk/files.ts';
 import { beginning, type ChainPlace, linkOf } from '../../log/chain.ts';
 import type { LogEntry, LogRecord, SessionStore } from '../../log/log.ts';
 import { SnapshotGauge, type SnapshotOptions } from '../../log/snapshot-gauge.ts';
 import { AppendFile } from './append.ts';
-import { hasCode, type LogFiles, nodeFiles } from './files.ts';
 import { maxLineBytes } from './lines.ts';
 import { lockLog } from './lock.ts';
 import { type ReadingState, readFiles, toDamaged, toMissingLog } from './read.ts';

@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { type LogFiles, nodeFiles } from '../../disk/files.ts';
 import { type JsonlOptions, jsonlStore, openJsonlLog, readLog } from '../../jsonl.ts';
-import { type LogFiles, nodeFiles } from './files.ts';
 import { goOnWithLog } from './open.ts';
 import { createJsonlLog } from './store.ts';
 

@@ -1,5 +1,5 @@
 import { describeThrown, HoldfastError } from '@holdfast/core';
-import type { LogFiles } from './files.ts';
+import type { LogFiles } from '../../disk/files.ts';
 
 /** Brings what was appended to the disk: one sync for everybody who asks while another one is under way. */
 export class DiskSync {

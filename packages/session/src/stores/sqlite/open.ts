@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { HoldfastError } from '@holdfast/core';
+import { type LogFiles, nodeFiles } from '../../disk/files.ts';
 import { beginning } from '../../log/chain.ts';
 import type { OpenedLog } from '../../log/log.ts';
 import { SnapshotGauge } from '../../log/snapshot-gauge.ts';
-import { type LogFiles, nodeFiles } from '../jsonl/files.ts';
 import { isOnDisk } from '../jsonl/store.ts';
 import {
   createDatabase,

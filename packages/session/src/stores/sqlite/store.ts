@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { describeThrown, HoldfastError } from '@holdfast/core';
+import type { LogFiles } from '../../disk/files.ts';
 import { type ChainPlace, linkOf } from '../../log/chain.ts';
 import type { LogEntry, LogRecord, SessionStore } from '../../log/log.ts';
 import type { SnapshotGauge, SnapshotOptions } from '../../log/snapshot-gauge.ts';
-import type { LogFiles } from '../jsonl/files.ts';
 import { maxLineBytes } from '../jsonl/lines.ts';
 import { DiskSync } from '../jsonl/sync.ts';
 import { inTransaction, isSqliteError, unreadable } from './database.ts';

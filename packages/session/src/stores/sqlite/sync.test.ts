@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { type LogFiles, nodeFiles } from '../../disk/files.ts';
 import { openSqliteLog, readSqliteLog, type SqliteLogOptions, sqliteStore } from '../../sqlite.ts';
-import { type LogFiles, nodeFiles } from '../jsonl/files.ts';
 import { createSqliteLog } from './open.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'holdfast-sqlite-sync-'));

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { HoldfastError, isPlainObject } from '@holdfast/core';
-import { describeProcess, hasEnded, isProcessIdentity } from '../jsonl/process-identity.ts';
+import { hostProcesses, toProcessIdentity } from '../../disk/processes.ts';
 
 /** What the row of a session says of the process that has it open. */
 export interface Writer {
@@ -13,7 +13,7 @@ export interface Writer {
 
 /** The text for the row of a session that this process opens; no other is equal. */
 export function newWriter(): string {
-  return JSON.stringify({ token: randomUUID(), ...describeProcess() });
+  return JSON.stringify({ token: randomUUID(), ...hostProcesses.identify() });
 }
 
 /** A text that names nobody gives `undefined`: then it cannot be told whether anybody still writes. */
@@ -24,12 +24,8 @@ export function readWriter(text: string): Writer | undefined {
   } catch {
     return undefined;
   }
-  if (isProcessIdentity(value)) {
-    const mine = describeProcess();
-    const { pid, host, pidSpace } = value;
-    const near = host === mine.host && pidSpace === mine.pidSpace;
-    return { pid, host, state: hasEnded(value, mine) ? 'ended' : near ? 'running' : 'unknown' };
-  }
+  const identity = toProcessIdentity(value);
+  if (identity !== undefined) return { pid: identity.pid, host: identity.host, state: hostProcesses.stateOf(identity) };
   // Of an earlier version, which did not note the machine.
   return isPlainObject(value) && Number.isSafeInteger(value['pid'])
     ? { pid: Number(value['pid']), host: '', state: 'unknown' }

@@ -1,7 +1,7 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { isPlainObject } from '@holdfast/core';
-import { systemCode } from './errors.ts';
+import { hasCode } from './files.ts';
 
 /** What a file that a process left tells of it. */
 export interface ProcessIdentity {
@@ -42,7 +42,7 @@ export const hostProcesses: Processes = {
       process.kill(pid, 0);
     } catch (error) {
       // A process of another user is there, and may not be asked.
-      if (systemCode(error) !== 'EPERM') return 'ended';
+      if (!hasCode(error, 'EPERM')) return 'ended';
     }
     const now = readProcess(pid);
     // Nobody has asked yet how it ended, but it has.
