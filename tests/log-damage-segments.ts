@@ -58,10 +58,14 @@ export function restore({ files }: SegmentedLog): void {
   for (const { path, bytes } of files) writeFileSync(path, bytes);
 }
 
-/** Reads the log with every `step`-th bit turned over in its turn; answers how many there were, and how many only the head tells. */
+/**
+ * Reads the log with every `step`-th bit of the first `bytes` of each file turned over in its turn; answers how many there were, and how
+ * many only the head tells.
+ */
 export function checkSegmentFlips(
   log: SegmentedLog,
   step: number,
+  bytes: number = Number.POSITIVE_INFINITY,
 ): { readonly flips: number; readonly onlyByHead: number } {
   const wrong: string[] = [];
   const seen = { flips: 0, onlyByHead: 0 };
@@ -69,12 +73,12 @@ export function checkSegmentFlips(
   for (const file of log.files) {
     const descriptor = openSync(file.path, 'r+');
     try {
-      for (let bit = 0; bit < file.bytes.length * 8; bit += step) {
+      for (let bit = 0; bit < Math.min(file.bytes.length, bytes) * 8; bit += step) {
         const at = bit >> 3;
         const seq = file.seq + file.bytes.subarray(0, at).filter((byte) => byte === 10).length;
         const byte = file.bytes[at] ?? 0;
         writeSync(descriptor, Uint8Array.of(byte ^ (1 << (bit & 7))), 0, 1, at);
-        const what = look(log, seq, last);
+        const what = look(log, seq, seq === file.seq, last);
         if (what === 'only by its head') seen.onlyByHead += 1;
         else if (what !== undefined) wrong.push(`bit ${bit & 7} of byte ${at} of ${file.path}, record ${seq}: ${what}`);
         seen.flips += 1;
@@ -88,13 +92,15 @@ export function checkSegmentFlips(
   return seen;
 }
 
-/** `seq`: the damaged record. */
-function look({ path, head }: SegmentedLog, seq: number, last: number): string | undefined {
+/** `seq`: the damaged record. `first`: of its file, whose number says which file is the one before. */
+function look({ path, files, head }: SegmentedLog, seq: number, first: boolean, last: number): string | undefined {
   const { problem, torn, records, head: now } = readLog(path);
   if (problem !== undefined) {
     const { code } = problem;
     const latest = code === 'log.chain' ? seq + 1 : seq;
-    if (problem.seq < seq || problem.seq > latest) return `found at ${problem.seq}, ${code}`;
+    // With another number it would follow another file, and does not.
+    const follows = first && files.some((file) => file.seq === problem.seq && file.seq > 0);
+    if (!follows && (problem.seq < seq || problem.seq > latest)) return `found at ${problem.seq}, ${code}`;
     return records.length === problem.seq ? undefined : `gives ${records.length} records`;
   }
   if (seq !== last) return 'not found';

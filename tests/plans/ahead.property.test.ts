@@ -223,7 +223,7 @@ test('what is said to be denied is denied, in whatever order the plan runs', asy
     ),
     { numRuns: 100 },
   );
-  expect(reported).toBeGreaterThan(50);
+  expect(reported).toBeGreaterThan(20);
 });
 
 test('what keeps no state and knows all inputs is foreseen as it comes: who is denied, and who asks', async () => {
