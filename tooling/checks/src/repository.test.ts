@@ -9,6 +9,7 @@ import { findDeepImports, findLayerProblems } from './layers.ts';
 import { findNeutralProblems } from './neutral.ts';
 import { findPackageProblems } from './packages.ts';
 import { readRepository } from './repository.ts';
+import { findFullRooms, findRoomCircles } from './rooms.ts';
 import { findMachinePaths, findSourceProblems } from './text.ts';
 
 const checks = {
@@ -19,10 +20,12 @@ const checks = {
   findDocumentProblems,
   findErrorCodeProblems,
   findExampleProblems,
+  findFullRooms,
   findLayerProblems,
   findMachinePaths,
   findNeutralProblems,
   findPackageProblems,
+  findRoomCircles,
   findSourceProblems,
 };
 

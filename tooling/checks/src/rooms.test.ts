@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { fixture, soundPackage } from './fixture.ts';
+import { findFullRooms, findRoomCircles } from './rooms.ts';
+
+function withFiles(files: Readonly<Record<string, string>>) {
+  const sources = Object.entries(files).map(([path, text]) => [`packages/core/src/${path}`, text]);
+  return fixture({ ...soundPackage('core'), ...Object.fromEntries(sources) });
+}
+
+test.each([
+  [{ 'a/one.ts': "import type { X } from '../b/two.ts';\n", 'b/two.ts': "import '../a/one.ts';\n" }, 'a -> b -> a'],
+  [
+    {
+      'a/one.ts': "import '../b/two.ts';\n",
+      'b/two.ts': "import '../c/d/three.ts';\n",
+      'c/d/three.ts': "export const x: Promise<unknown> = import('../../a/one.ts');\n",
+    },
+    'a -> b -> c/d -> a',
+  ],
+  [{ 'shared.ts': "import './a/one.ts';\n", 'a/one.ts': "import '../shared.ts';\n" }, '. -> a -> .'],
+])('rooms that import each other are named: %j', (files, circle) => {
+  expect(findRoomCircles(withFiles(files))).toEqual([`packages/core/src: its rooms import each other: ${circle}`]);
+});
+
+test('arrows one way pass, and what tests import does not count', () => {
+  const files = {
+    'shared.ts': "import './a/one.ts';\nimport './b/two.ts';\n",
+    'a/one.ts': "import '../b/two.ts';\n",
+    'b/two.ts': "import './three.ts';\n",
+    'b/three.ts': 'export const x = 1;\n',
+    'b/two.test.ts': "import '../a/one.ts';\n",
+  };
+  expect(findRoomCircles(withFiles(files))).toEqual([]);
+});
+
+test('a folder with more than 25 sources is named, whatever its tests are', () => {
+  const files = (count: number, end: string): Readonly<Record<string, string>> =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`a/f${index}${end}`, 'export const x = 1;\n']));
+  expect(findFullRooms(withFiles({ ...files(25, '.ts'), ...files(30, '.test.ts') }))).toEqual([]);
+  expect(findFullRooms(withFiles(files(26, '.ts')))).toEqual([
+    'packages/core/src/a: has 26 files, give them rooms by idea; at most 25 in one',
+  ]);
+});

@@ -1,0 +1,81 @@
+import { dirname, join } from 'node:path/posix';
+import { isTest, type Member, type Repository } from './repository.ts';
+
+const maxFiles = 25;
+
+// Folders that have more, and how many. The numbers only go down.
+const allowed: ReadonlyMap<string, number> = new Map([['packages/executor/src', 95]]);
+
+/** Folders of sources without their tests that nobody can overlook. */
+export function findFullRooms({ members }: Repository): string[] {
+  return members.filter(isHouse).flatMap((member) => {
+    const counts = new Map<string, number>();
+    for (const { path } of member.sources) {
+      if (isSource(member, path)) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
+    }
+    return [...counts].flatMap(([folder, count]) => {
+      const limit = allowed.get(folder);
+      if (limit !== undefined && count <= maxFiles)
+        return [`${folder}: has ${count} files now, take it out of tooling/checks/src/rooms.ts`];
+      return count > (limit ?? maxFiles)
+        ? [`${folder}: has ${count} files, give them rooms by idea; at most ${limit ?? maxFiles} in one`]
+        : [];
+    });
+  });
+}
+
+/** Folders in `src` that import each other, directly or by way of others, also only for types. */
+export function findRoomCircles({ members }: Repository): string[] {
+  return members.filter(isHouse).flatMap((member) => {
+    const arrows = findArrows(member);
+    const circles = new Map<string, string>();
+    for (const room of arrows.keys()) {
+      const path = findWayBack(room, arrows);
+      // The same circle is found from each of its rooms.
+      const rooms = path?.toSorted().join();
+      if (path !== undefined && rooms !== undefined && !circles.has(rooms))
+        circles.set(rooms, `${path.join(' -> ')} -> ${room}`);
+    }
+    return [...circles.values()].map((circle) => `${member.folder}/src: its rooms import each other: ${circle}`);
+  });
+}
+
+function isHouse({ folder }: Member): boolean {
+  return folder.startsWith('packages/') || folder.startsWith('apps/');
+}
+
+function isSource({ folder }: Member, path: string): boolean {
+  return path.startsWith(`${folder}/src/`) && !isTest(path) && !path.endsWith('.long.ts');
+}
+
+/** From each folder to those it imports; `src` itself is `.`. */
+function findArrows(member: Member): ReadonlyMap<string, ReadonlySet<string>> {
+  const root = `${member.folder}/src`;
+  const toRoom = (path: string): string => dirname(path).slice(root.length + 1) || '.';
+  const arrows = new Map<string, Set<string>>();
+  for (const { path, imports } of member.sources) {
+    if (!isSource(member, path)) continue;
+    const from = toRoom(path);
+    const to = arrows.get(from) ?? new Set<string>();
+    arrows.set(from, to);
+    for (const imported of imports.filter((name) => name.startsWith('.'))) {
+      const room = toRoom(join(dirname(path), imported));
+      if (room !== from) to.add(room);
+    }
+  }
+  return arrows;
+}
+
+/** The rooms on the shortest way from `room` to itself. */
+function findWayBack(room: string, arrows: ReadonlyMap<string, ReadonlySet<string>>): readonly string[] | undefined {
+  const ways: (readonly string[])[] = [[room]];
+  const seen = new Set<string>();
+  for (const way of ways) {
+    for (const next of arrows.get(way.at(-1) ?? room) ?? []) {
+      if (next === room) return way;
+      if (!seen.has(next)) ways.push([...way, next]);
+      seen.add(next);
+    }
+  }
+  return undefined;
+}
