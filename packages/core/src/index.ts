@@ -1,8 +1,37 @@
-export type { Budget, BudgetLimits } from './budget.ts';
-export { digestJson, sortKeys, toCanonicalJson } from './canonical-json.ts';
-export { checkOptions, type OptionRules } from './check-options.ts';
-export { type Clock, type Deadline, systemClock } from './clock.ts';
-export type { ConversationFormat, PromptPart } from './conversation-format.ts';
+export { digestJson, sortKeys, toCanonicalJson } from './basics/canonical-json.ts';
+export { checkOptions, type OptionRules } from './basics/check-options.ts';
+export { type Clock, type Deadline, systemClock } from './basics/clock.ts';
+export { decodeJson } from './basics/decode-json.ts';
+export {
+  describeThrown,
+  HoldfastError,
+  type HoldfastErrorOptions,
+  isHoldfastError,
+  type Problem,
+} from './basics/errors.ts';
+export {
+  type CopiedJson,
+  copyJson,
+  deepFreeze,
+  freezeOpen,
+  isPlainObject,
+  type Json,
+  type JsonLimits,
+  type JsonObject,
+} from './basics/json.ts';
+export { nearestNames } from './basics/nearest-names.ts';
+export { modelJsonLimits, type ParsedJson, parseJson, type TextLimits } from './basics/parse-json.ts';
+export { toPrintable, toPrintableBlock, unprintable } from './basics/printable.ts';
+export { ReadOnlyMap, ReadOnlySet } from './basics/read-only.ts';
+export {
+  type JsonSchemaDefinition,
+  jsonSchema,
+  type Schema,
+  type StandardIssue,
+  type StandardResult,
+  type StandardSchema,
+} from './basics/schema.ts';
+export type { Budget, BudgetLimits } from './call/budget.ts';
 export {
   type Allow,
   type Ask,
@@ -13,11 +42,8 @@ export {
   type Deny,
   deny,
   type PolicyDecision,
-} from './decision.ts';
-export { decodeJson } from './decode-json.ts';
-export { describeThrown, HoldfastError, type HoldfastErrorOptions, isHoldfastError, type Problem } from './errors.ts';
-export { readExpansion, visibilityExpansionRequired } from './expansion.ts';
-export type { FileEntry, FileStat, Filesystem, FilesystemReader } from './filesystem.ts';
+} from './call/decision.ts';
+export { readExpansion, visibilityExpansionRequired } from './call/expansion.ts';
 export type {
   Completion,
   CompletionChecker,
@@ -26,34 +52,8 @@ export type {
   FeedbackProvider,
   FeedbackTrigger,
   GuidanceContext,
-} from './guidance.ts';
-export {
-  type CopiedJson,
-  copyJson,
-  deepFreeze,
-  freezeOpen,
-  isPlainObject,
-  type Json,
-  type JsonLimits,
-  type JsonObject,
-} from './json.ts';
-export type {
-  CutReason,
-  FinishReason,
-  Message,
-  Model,
-  ModelEvent,
-  ModelRequest,
-  ModelUsage,
-  ToolCall,
-  ToolDeclaration,
-} from './model.ts';
-export { toModelUsage } from './model-usage.ts';
-export { nearestNames } from './nearest-names.ts';
-export type { ApprovalAnswer, Outcome, OutcomeKind, PendingApproval, RunStatus } from './outcome.ts';
-export type { OutputFormat, ParsedOutput } from './output-format.ts';
-export { definePack, isPack, type Pack, type PackDefinition, type PackPreset } from './pack.ts';
-export { modelJsonLimits, type ParsedJson, parseJson, type TextLimits } from './parse-json.ts';
+} from './call/guidance.ts';
+export type { ApprovalAnswer, Outcome, OutcomeKind, PendingApproval, RunStatus } from './call/outcome.ts';
 export type {
   Planner,
   PlannerAnswer,
@@ -62,17 +62,7 @@ export type {
   PlannerRequest,
   PlannerTool,
   TraceEntry,
-} from './planner.ts';
-export {
-  definePlugin,
-  isPlugin,
-  type Plugin,
-  type PluginCommand,
-  type PluginCommandContext,
-  type PluginContributions,
-  type PluginDefinition,
-  type PluginModel,
-} from './plugin.ts';
+} from './call/planner.ts';
 export {
   type BoundPolicy,
   definePolicy,
@@ -85,10 +75,8 @@ export {
   type PolicyUpdate,
   type PreparedCall,
   type ReserveContext,
-} from './policy.ts';
-export { toPrintable, toPrintableBlock, unprintable } from './printable.ts';
-export type { Prompt, PromptView, RenderedPrompt } from './prompt.ts';
-export { ReadOnlyMap, ReadOnlySet } from './read-only.ts';
+} from './call/policy.ts';
+export type { Prompt, PromptView, RenderedPrompt } from './call/prompt.ts';
 export {
   cutMiddle,
   isMaxResultChars,
@@ -99,19 +87,8 @@ export {
   renderJson,
   renderPlainly,
   toOutcomeText,
-} from './recorded-outcome.ts';
-export { hasMask, type Redactor, type Vault } from './redactor.ts';
-export { isStagedResource, type ResourceTransaction, type StagedResource, type Touched } from './resource.ts';
-export {
-  defineResource,
-  isResourceDefinition,
-  type ResourceBuild,
-  type ResourceDefinition,
-  type ResourceInstance,
-  type ResourceLifetime,
-  type ResourceView,
-} from './resource-definition.ts';
-export { findRetryProblem, retryDelayMs, type ToolRetry, toRetry } from './retry.ts';
+} from './call/recorded-outcome.ts';
+export { findRetryProblem, retryDelayMs, type ToolRetry, toRetry } from './call/retry.ts';
 export type {
   FeedbackEvent,
   OmittedArguments,
@@ -123,16 +100,67 @@ export type {
   ToolCallProgressEvent,
   ToolCallRetryEvent,
   ToolCallStartEvent,
-} from './run-event.ts';
+} from './call/run-event.ts';
+export type { Section, TaskExample, TaskStep, Visibility, VisibilityRule } from './call/section.ts';
 export {
-  type JsonSchemaDefinition,
-  jsonSchema,
-  type Schema,
-  type StandardIssue,
-  type StandardResult,
-  type StandardSchema,
-} from './schema.ts';
-export type { Section, TaskExample, TaskStep, Visibility, VisibilityRule } from './section.ts';
+  defineTool,
+  type EffectCheck,
+  type Effects,
+  type ExecutableTool,
+  type Executed,
+  type Repeat,
+  type Tool,
+  type ToolDefinition,
+  type ToolExample,
+  type ToolOrigin,
+} from './call/tool.ts';
+export type { ChildSession, ProbeContext, ToolContext, ToolSession } from './call/tool-context.ts';
+export {
+  type EnvironmentProblem,
+  type EnvironmentVariable,
+  findEnvironmentProblem,
+  findVariableProblem,
+  toEnvironmentVariables,
+} from './call/tool-environment.ts';
+export { checkToolName, findToolNameProblem } from './call/tool-name.ts';
+export { isToolResult, type ToolResult, toolError, toolOk } from './call/tool-result.ts';
+export type { ConversationFormat, PromptPart } from './model/conversation-format.ts';
+export type {
+  CutReason,
+  FinishReason,
+  Message,
+  Model,
+  ModelEvent,
+  ModelRequest,
+  ModelUsage,
+  ToolCall,
+  ToolDeclaration,
+} from './model/model.ts';
+export { toModelUsage } from './model/model-usage.ts';
+export type { OutputFormat, ParsedOutput } from './model/output-format.ts';
+export { definePack, isPack, type Pack, type PackDefinition, type PackPreset } from './plugin/pack.ts';
+export {
+  definePlugin,
+  isPlugin,
+  type Plugin,
+  type PluginCommand,
+  type PluginCommandContext,
+  type PluginContributions,
+  type PluginDefinition,
+  type PluginModel,
+} from './plugin/plugin.ts';
+export type { FileEntry, FileStat, Filesystem, FilesystemReader } from './state/filesystem.ts';
+export { hasMask, type Redactor, type Vault } from './state/redactor.ts';
+export { isStagedResource, type ResourceTransaction, type StagedResource, type Touched } from './state/resource.ts';
+export {
+  defineResource,
+  isResourceDefinition,
+  type ResourceBuild,
+  type ResourceDefinition,
+  type ResourceInstance,
+  type ResourceLifetime,
+  type ResourceView,
+} from './state/resource-definition.ts';
 export {
   append,
   clear,
@@ -150,26 +178,4 @@ export {
   type SliceDefinition,
   type SliceKind,
   upsert,
-} from './slice.ts';
-export {
-  defineTool,
-  type EffectCheck,
-  type Effects,
-  type ExecutableTool,
-  type Executed,
-  type Repeat,
-  type Tool,
-  type ToolDefinition,
-  type ToolExample,
-  type ToolOrigin,
-} from './tool.ts';
-export type { ChildSession, ProbeContext, ToolContext, ToolSession } from './tool-context.ts';
-export {
-  type EnvironmentProblem,
-  type EnvironmentVariable,
-  findEnvironmentProblem,
-  findVariableProblem,
-  toEnvironmentVariables,
-} from './tool-environment.ts';
-export { checkToolName, findToolNameProblem } from './tool-name.ts';
-export { isToolResult, type ToolResult, toolError, toolOk } from './tool-result.ts';
+} from './state/slice.ts';

@@ -4,7 +4,16 @@ import { isTest, type Member, type Repository } from './repository.ts';
 const maxFiles = 25;
 
 // Folders that have more, and how many. The numbers only go down.
-const allowed: ReadonlyMap<string, number> = new Map([['packages/executor/src', 95]]);
+const allowed: ReadonlyMap<string, number> = new Map([
+  ['apps/cli/src', 203],
+  ['packages/executor/src', 95],
+  ['packages/loader/src', 137],
+  ['packages/modules/src', 84],
+  ['packages/orchestrator/src', 80],
+  ['packages/prompt/src', 37],
+  ['packages/registry/src', 41],
+  ['packages/testing/src', 33],
+]);
 
 /** Folders of sources without their tests that nobody can overlook. */
 export function findFullRooms({ members }: Repository): string[] {

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { describeThrown, HoldfastError, isHoldfastError } from '../index.ts';
+
+test('an error carries code, data and cause', () => {
+  const cause = new Error('inner');
+  const error = new HoldfastError('a.b', 'Message.', { data: { n: 1 }, cause });
+  expect(error).toMatchObject({ name: 'HoldfastError', code: 'a.b', message: 'Message.', data: { n: 1 }, cause });
+  expect(new HoldfastError('a.b', 'Message.')).toMatchObject({ data: null });
+});
+
+test('errors of another copy of the package are recognised, look-alikes are not', () => {
+  const other = Object.assign(new Error('x'), { '~holdfast': 'error', code: 'a.b', data: null });
+  expect(isHoldfastError(other)).toBe(true);
+  const revoked = Proxy.revocable({}, {});
+  revoked.revoke();
+  for (const value of [new Error('x'), { '~holdfast': 'error' }, null, 'HoldfastError', revoked.proxy]) {
+    expect(isHoldfastError(value)).toBe(false);
+  }
+});
+
+const hostile = {
+  get message(): string {
+    throw new Error('no');
+  },
+};
+
+const hostileHandler: ProxyHandler<object> = {
+  has: () => {
+    throw new Error('no');
+  },
+};
+
+test.each([
+  [() => new Error('plain'), 'plain'],
+  [() => 'text', 'text'],
+  [() => ({ message: 'like an error' }), 'like an error'],
+  [() => null, 'a thrown null'],
+  [() => undefined, 'a thrown undefined'],
+  [() => Symbol('s'), 'a thrown symbol'],
+  [() => ({ message: 3 }), 'a thrown object'],
+  [() => new Error(''), 'a thrown object'],
+  [() => hostile, 'something thrown that cannot be described'],
+  [() => new Proxy({}, hostileHandler), 'something thrown that cannot be described'],
+])('thrown %#: %s', (make, text) => {
+  expect(describeThrown(make())).toBe(text);
+});

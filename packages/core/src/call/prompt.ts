@@ -1,0 +1,52 @@
+import type { ToolDeclaration } from '../model/model.ts';
+import type { OutputFormat } from '../model/output-format.ts';
+import type { SessionReader, Slice } from '../state/slice.ts';
+import type { CompletionRule, FeedbackProvider } from './guidance.ts';
+import type { BoundPolicy } from './policy.ts';
+import type { Tool } from './tool.ts';
+import type { ToolSession } from './tool-context.ts';
+
+/** What the executor needs of a prompt. Everything else of it belongs to the package `prompt`. */
+export interface Prompt<Output = unknown> {
+  /** For people and logs. */
+  readonly name: string;
+  /** `<ns>/<key>`: what a session keeps about the prompt is kept by it. Default: `name`. */
+  readonly id?: string;
+  /** State that its sections and tools keep. A run makes their reducers listen before anything is rendered. */
+  readonly slices?: readonly Slice[];
+  /** Every tool that it may ever offer, also in sections that are closed or disabled: policies of the host may mention them. */
+  readonly toolNames?: ReadonlySet<string>;
+  /** @throws HoldfastError when required parameters are not bound. */
+  render(view: PromptView): RenderedPrompt<Output>;
+  /**
+   * Opens summarised sections for good: dispatches what does so and answers what the model is told. For a tool that threw
+   * `visibilityExpansionRequired`; absent: nothing can be opened.
+   *
+   * @throws HoldfastError `section.unknown`, `section.hidden`.
+   */
+  expand?(keys: readonly string[], session: Pick<ToolSession, 'read' | 'dispatch'>): string;
+}
+
+/** What rendering may depend on. */
+export interface PromptView {
+  /** `undefined` when the prompt is rendered outside of a run. */
+  readonly session: SessionReader | undefined;
+}
+
+/** What a model is given of a prompt: text and tools; and what guards the tools. */
+export interface RenderedPrompt<Output = unknown> {
+  readonly text: string;
+  /** Of the enabled and open sections, in declaration order. */
+  readonly tools: readonly Tool[];
+  /** By tool name, where the model is told other than the tool itself declares: descriptions that were overridden. */
+  readonly declarations?: ReadonlyMap<string, ToolDeclaration>;
+  /** In force for a call, by tool name: its sections' from the outside in, then the prompt's. */
+  readonly policies: ReadonlyMap<string, readonly BoundPolicy[]>;
+  /** Every policy of the prompt, each once: all of them see every success. */
+  readonly allPolicies: readonly BoundPolicy[];
+  /** What the last message of a run has to be. Absent: any text. */
+  readonly output?: OutputFormat<Output>;
+  readonly feedback?: readonly FeedbackProvider[];
+  /** Whether the model may stop. Absent: whenever it likes. */
+  readonly completion?: CompletionRule;
+}

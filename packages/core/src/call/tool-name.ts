@@ -1,0 +1,43 @@
+import { HoldfastError } from '../basics/errors.ts';
+
+const pattern = /^[a-z0-9_-]{1,64}$/;
+
+// Names that mean something to JavaScript objects or promises; a table keyed by tool name must never meet them.
+const reserved: ReadonlySet<string> = new Set([
+  '__proto__',
+  'constructor',
+  'prototype',
+  'then',
+  'catch',
+  'finally',
+  'hasownproperty',
+  'isprototypeof',
+  'propertyisenumerable',
+  'tostring',
+  'tolocalestring',
+  'valueof',
+  'tojson',
+  '__definegetter__',
+  '__definesetter__',
+  '__lookupgetter__',
+  '__lookupsetter__',
+]);
+
+/** Why `name` cannot name a tool, or `undefined`. */
+export function findToolNameProblem(name: string): { readonly code: string; readonly message: string } | undefined {
+  if (reserved.has(name.toLowerCase())) {
+    return { code: 'tool.name.reserved', message: `\`${name}\` is a reserved word and cannot name a tool.` };
+  }
+  if (pattern.test(name)) return undefined;
+  const message =
+    name.trim() === name
+      ? `The tool name \`${name}\` must be 1 to 64 of a-z, 0-9, _ and -.`
+      : `The tool name \`${name}\` has surrounding whitespace.`;
+  return { code: 'tool.name.invalid', message };
+}
+
+/** Does nothing for a name that a tool may have. @throws HoldfastError `tool.name.invalid` or `tool.name.reserved`. */
+export function checkToolName(name: string): void {
+  const problem = findToolNameProblem(name);
+  if (problem !== undefined) throw new HoldfastError(problem.code, problem.message, { data: { name } });
+}

@@ -1,0 +1,143 @@
+import * as v from 'valibot';
+import { expect, expectTypeOf, test } from 'vitest';
+import {
+  defineTool,
+  isHoldfastError,
+  isToolResult,
+  jsonSchema,
+  type Tool,
+  type ToolDefinition,
+  toolError,
+  toolOk,
+} from '../index.ts';
+
+const base: ToolDefinition<unknown, unknown> = { name: 'echo', description: 'Echoes.' };
+
+test.each(['a', '-', '0', 'a'.repeat(64), 'read_file-2'])('the name `%s` is accepted', (name) => {
+  expect(defineTool({ ...base, name }).name).toBe(name);
+});
+
+test.each([
+  ['', 'tool.name.invalid', 'must be'],
+  ['A', 'tool.name.invalid', 'must be'],
+  ['a'.repeat(65), 'tool.name.invalid', 'must be'],
+  ['writе_file', 'tool.name.invalid', 'must be'],
+  [' a', 'tool.name.invalid', 'surrounding whitespace'],
+  ['a ', 'tool.name.invalid', 'surrounding whitespace'],
+  ['a\n', 'tool.name.invalid', 'surrounding whitespace'],
+  ['then', 'tool.name.reserved', 'reserved'],
+  ['__proto__', 'tool.name.reserved', 'reserved'],
+  ['constructor', 'tool.name.reserved', 'reserved'],
+  ['tostring', 'tool.name.reserved', 'reserved'],
+])('the name %j is refused', (name, code, text) => {
+  expect(thrown(() => defineTool({ ...base, name }))).toMatchObject({ code, message: expect.stringContaining(text) });
+});
+
+test.each([
+  ['', false],
+  ['  ', false],
+  ['x'.repeat(200), true],
+  [`${'x'.repeat(200)}  `, true],
+  ['x'.repeat(201), false],
+  ['Größe', false],
+])('description %j', (description, accepted) => {
+  const error = thrown(() => defineTool({ ...base, description }));
+  expect(error).toEqual(accepted ? undefined : expect.objectContaining({ code: 'tool.description.invalid' }));
+});
+
+test('a tool from elsewhere may describe itself at length and in any script', () => {
+  const origin = { kind: 'mcp', source: 'server' } as const;
+  expect(defineTool({ ...base, description: 'ö'.repeat(4096), origin }).origin).toEqual(origin);
+  expect(thrown(() => defineTool({ ...base, description: 'ö'.repeat(4097), origin }))).toMatchObject({
+    code: 'tool.description.invalid',
+  });
+});
+
+test.each([
+  ['tool.effects.invalid', { effects: 'some' as 'none' }],
+  // A tool that must not run twice would be run again by `retry`.
+  ['tool.repeat.invalid', { repeat: 'Never' as 'never', retry: { attempts: 2 } }],
+  ['tool.repeat.invalid', { repeat: null as unknown as 'never' }],
+  ['tool.timeout.invalid', { timeoutMs: 0 }],
+  ['tool.timeout.invalid', { timeoutMs: Number.POSITIVE_INFINITY }],
+  ['tool.example.invalid', { examples: [{ description: ' ', input: {}, output: {} }] }],
+  ['tool.example.invalid', { examples: [{ description: 'x'.repeat(201), input: {}, output: {} }] }],
+])('%s %j', (code, extra) => {
+  expect(thrown(() => defineTool({ ...base, ...extra }))).toMatchObject({ code });
+});
+
+test('what is not declared is taken to be the dangerous half', () => {
+  expect(defineTool(base)).toMatchObject({ effects: 'external', repeat: 'never', dangerous: false, examples: [] });
+  expect(defineTool({ ...base, effects: 'none' }).repeat).toBe('safe');
+  expect(Object.isFrozen(defineTool(base))).toBe(true);
+});
+
+test('types follow from the schemas', () => {
+  const tool = defineTool({
+    name: 'look_up',
+    description: 'Looks up.',
+    inputSchema: v.object({ id: v.string(), deep: v.optional(v.boolean(), false) }),
+    outputSchema: v.object({ url: v.string() }),
+    examples: [{ description: 'One', input: { id: 'E42' }, output: { url: 'x' } }],
+    execute: ({ id }) => (id === '' ? toolError('Empty.') : toolOk({ url: id })),
+  });
+  expectTypeOf(tool.execute).parameter(0).toEqualTypeOf<{ id: string; deep: boolean }>();
+  expectTypeOf(tool).toExtend<Tool>();
+  const define = (): unknown =>
+    defineTool({
+      name: 'look_up',
+      description: 'Looks up.',
+      outputSchema: v.object({ url: v.string() }),
+      // @ts-expect-error the output has no url
+      execute: () => toolOk({ uri: 'x' }),
+    });
+  expect(define).not.toThrow();
+});
+
+test('results are recognised by their brand', () => {
+  expect(toolOk({ a: 1 }, 'done')).toMatchObject({
+    success: true,
+    message: 'done',
+    value: { a: 1 },
+    excludeValueFromContext: false,
+  });
+  expect(toolError('no', { code: 'x.y', value: [1] })).toMatchObject({
+    success: false,
+    message: 'no',
+    code: 'x.y',
+    value: [1],
+  });
+  expect(toolError('no').value).toBeNull();
+  expect(isToolResult(toolOk(1))).toBe(true);
+  expect(isToolResult({ success: true, message: '', value: null })).toBe(false);
+});
+
+test('a plain JSON Schema is kept as it was given', () => {
+  const given = { type: 'object', properties: { a: { type: 'string' } } };
+  const schema = jsonSchema(given);
+  given.type = 'array';
+  expect(schema.schema['type']).toBe('object');
+});
+
+function thrown(run: () => unknown): unknown {
+  try {
+    run();
+    return undefined;
+  } catch (error) {
+    return isHoldfastError(error) ? error : expect.unreachable(String(error));
+  }
+}
+
+test('environment variables are declared by name, and checked', () => {
+  const environment = ['API_KEY', 'REGION?'];
+  const tool = defineTool({ name: 'a', description: 'A.', environment, execute: () => 1 });
+  environment.push('LATER');
+  expect(tool.environment).toEqual(['API_KEY', 'REGION?']);
+  for (const [wrong, code] of [
+    ['API-KEY', 'tool.environment.invalid'],
+    ['PATH', 'tool.environment.reserved'],
+  ] as const) {
+    const define = () => defineTool({ name: 'a', description: 'A.', environment: [wrong], execute: () => 1 });
+    expect(define).toThrow(expect.objectContaining({ code }));
+  }
+});
