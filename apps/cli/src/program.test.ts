@@ -124,7 +124,7 @@ const groups = {
   'Tools:': ['new', 'try', 'check', 'lock', 'list'],
   'Configuration and plugins:': ['explain', 'config', 'plugins', 'trust'],
   'Policies and prompts:': ['pack', 'policy', 'overrides'],
-  'Models and this program:': ['model', 'serve', 'doctor', 'completion', 'help'],
+  'Models and this program:': ['model', 'doctor', 'completion', 'help'],
 };
 
 test('help lists the commands by group, with what each does', async () => {

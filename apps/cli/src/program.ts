@@ -26,7 +26,6 @@ import { addPlanCommands } from './plan-program.ts';
 import { addPolicyCommand } from './policy-program.ts';
 import { addRegistryCommands } from './registry-program.ts';
 import { readRequest } from './request.ts';
-import { addServeCommand } from './serve-program.ts';
 import { toPrintableBlock } from './terminal-text.ts';
 import { addTrustCommand } from './trust-program.ts';
 import { addTryCommand } from './try-program.ts';
@@ -195,7 +194,6 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
 
   program.commandsGroup('Models and this program:');
   addModelCommand(program, host, end);
-  addServeCommand(program, host, end);
   addDoctorCommand(program, host, end);
 
   program
