@@ -198,9 +198,3 @@ Examples:
 
 Each override is pinned to a hash of the text that it replaces, and stale when that text has changed. A file that is there is never
 written over. Exits with 1 when something that a person wrote is not in force, and with 2 when there are no overrides.`;
-
-export const completionHelp: string = `
-Examples:
-  $ source <(holdfast completion bash)                                    in ~/.bashrc
-  $ source <(holdfast completion zsh)                                     in ~/.zshrc, after compinit
-  $ holdfast completion fish > ~/.config/fish/completions/holdfast.fish   once`;
