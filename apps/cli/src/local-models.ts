@@ -138,7 +138,7 @@ function findMissing({ name, directory }: Wanted): readonly string[] {
   return needed.filter((one) => findManifest(one, directory) === undefined);
 }
 
-const graphicsHint = `the packages of ${bindingPackage} for graphics cards are 725 MB and not used; the README of ${adapterPackage} has the \`overrides\` for package.json that leave them out.`;
+export const graphicsHint: string = `the packages of ${bindingPackage} for graphics cards are 725 MB and not used; the README of ${adapterPackage} has the \`overrides\` for package.json that leave them out.`;
 
 function missing(wanted: Wanted): HoldfastError {
   const packages = findMissing(wanted);
