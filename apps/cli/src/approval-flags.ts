@@ -1,7 +1,6 @@
 import type { Isolation } from '@holdfast/loader';
 import { type Command, Option } from 'commander';
-import { isolationTiers } from './command-tree.ts';
-import { collect, collectVariables, environmentText, readCount, readSeconds } from './option-values.ts';
+import { collect, collectVariables, environmentText, isolationTiers, readCount, readSeconds } from './option-values.ts';
 import type { ApprovalMode } from './run-terms.ts';
 import type { RunLimits } from './settings.ts';
 

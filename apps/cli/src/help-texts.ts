@@ -181,18 +181,6 @@ file says. Of the plugins and packs that the configuration names: what they decl
 lock, a tool or plugin that differs is not used, and nothing runs with a pack that does. Here, no line of a tool file runs; plugins are
 imported. Exits with 1 when a file is refused, or a plugin cannot be loaded.`;
 
-export const serveHelp: string = `
-Examples:
-  $ holdfast serve --openai                                     the packaged local model, at http://127.0.0.1:8080/v1
-  $ holdfast serve --openai --model openai:gpt-5 --port 0       any model that \`run\` takes, at any free port
-  $ holdfast serve --openai --json | jq -r .url
-  $ curl http://127.0.0.1:8080/v1/chat/completions -H 'Content-Type: application/json' \\
-      -d '{"messages": [{"role": "user", "content": "Hello"}]}'
-
-GET /v1/models and POST /v1/chat/completions: tools, structured output and streaming. Tools are run by the client; nothing is recorded
-and no policy asked. Only programs of this machine are answered, no pages in a browser; with HOLDFAST_SERVER_KEY in the environment
-only those that send it as their API key. Ctrl-C ends it, and what is being answered.`;
-
 export const doctorHelp: string = `
 Examples:
   $ holdfast doctor
@@ -210,9 +198,3 @@ Examples:
 
 Each override is pinned to a hash of the text that it replaces, and stale when that text has changed. A file that is there is never
 written over. Exits with 1 when something that a person wrote is not in force, and with 2 when there are no overrides.`;
-
-export const completionHelp: string = `
-Examples:
-  $ source <(holdfast completion bash)                                    in ~/.bashrc
-  $ source <(holdfast completion zsh)                                     in ~/.zshrc, after compinit
-  $ holdfast completion fish > ~/.config/fish/completions/holdfast.fish   once`;

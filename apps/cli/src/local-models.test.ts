@@ -161,9 +161,6 @@ test.each([
   expect(await refuse(name, folder, environment)).toContain('725 MB');
   fail('llama.context_failed');
   expect(await refuse(name, folder, environment)).toContain('hint: take a smaller model');
-  await expect(openLocalModel(name, { directory: folder.path, environment, sequences: 4 })).rejects.toMatchObject({
-    data: { hint: expect.stringContaining('`--parallel 1`') },
-  });
   fail('llama.other');
   expect(await refuse(name, folder, environment)).toBe('llama.other no');
   vi.unstubAllGlobals();
@@ -179,7 +176,6 @@ test('the packaged model: its format, short answers, one thread; named as it was
     format: { call: '' },
     maxTokens: 160,
     threads: 1,
-    sequences: 1,
   });
   expect(opened && (await read(opened.model))).toHaveLength(2);
   await opened?.close();
@@ -192,10 +188,9 @@ test('a pulled model by its name, a file by its path, with as many threads as ar
     openLocalModel(name, {
       directory: folder.path,
       environment: { HOLDFAST_MODELS: 'models', HOLDFAST_LOCAL_THREADS: threads },
-      sequences: 2,
     });
   expect(await open('local:qwen', '4')).toMatchObject({ model: { id: 'local:qwen' }, about: undefined });
-  expect(lastLoaded()?.options).toEqual({ modelPath: join(folder.path, 'models/qwen.gguf'), threads: 4, sequences: 2 });
+  expect(lastLoaded()?.options).toEqual({ modelPath: join(folder.path, 'models/qwen.gguf'), threads: 4 });
   await open('local:models/qwen.gguf');
   expect(lastLoaded()?.options).toMatchObject({ modelPath: join(folder.path, 'models/qwen.gguf'), threads: 1 });
 });

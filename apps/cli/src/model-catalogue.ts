@@ -1,3 +1,7 @@
+import { nearestNames } from '@holdfast/core';
+import { usageError } from './failure.ts';
+import { isModelName } from './pulled-models.ts';
+
 /** A small instruct model that can be pulled by name. */
 export interface NamedModel {
   readonly name: string;
@@ -58,3 +62,54 @@ export const namedModels: readonly NamedModel[] = [
     sha256: '7485fe6f11af29433bc51cab58009521f205840f5b4ae3a32fa7f92e8534fdf5',
   },
 ];
+
+export type WantedModel = Pick<NamedModel, 'name' | 'url' | 'sha256'>;
+
+/**
+ * What the name of a model, or the address of a file, stands for.
+ *
+ * @throws HoldfastError `usage.model_unknown`, `usage.url_invalid`, `usage.checksum_missing`, `usage.checksum_invalid`.
+ */
+export function findWanted(model: string, sha256: string | undefined, models: readonly NamedModel[]): WantedModel {
+  if (model.includes('://')) return readAddress(model, sha256);
+  const named = models.find(({ name }) => name === model);
+  if (named === undefined) {
+    const names = models.map(({ name }) => name);
+    const [nearest] = nearestNames(model, names);
+    const hint = nearest === undefined ? '' : ` Did you mean \`${nearest}\`?`;
+    throw usageError(
+      'usage.model_unknown',
+      `No model is called \`${model}\`.${hint} There are ${names.map((name) => `\`${name}\``).join(', ')}; any other GGUF file is pulled by its https address and \`--sha256\`.`,
+    );
+  }
+  if (sha256 !== undefined) {
+    throw usageError('usage.checksum_invalid', `The SHA-256 of \`${model}\` is known: leave out \`--sha256\`.`);
+  }
+  return named;
+}
+
+const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+
+function readAddress(address: string, sha256: string | undefined): WantedModel {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  const [, name = ''] = /([^/]*)\.gguf$/i.exec(url?.pathname ?? '') ?? [];
+  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && loopback.test(url.hostname));
+  // Of a model in parts the downloader would fetch all, and one SHA-256 cannot speak for them.
+  const isOne = isModelName(name) && !/-\d{5}-of-\d{5}$/.test(name);
+  if (url === undefined || !isSafe || !isOne || url.username !== '' || url.password !== '') {
+    throw usageError(
+      'usage.url_invalid',
+      `\`${address}\` cannot be pulled: expected the https address of one file, which ends with a plain name and \`.gguf\`.`,
+    );
+  }
+  if (sha256 === undefined) {
+    throw usageError(
+      'usage.checksum_missing',
+      `What \`${address}\` has to be is not known: give its SHA-256 with \`--sha256\`. Hugging Face shows it on the page of the file.`,
+    );
+  }
+  if (!/^[0-9a-f]{64}$/i.test(sha256)) {
+    throw usageError('usage.checksum_invalid', `\`${sha256}\` is no SHA-256: expected 64 hexadecimal digits.`);
+  }
+  return { name, url: url.href, sha256: sha256.toLowerCase() };
+}

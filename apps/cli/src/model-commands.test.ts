@@ -1,18 +1,21 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { fileURLToPath } from 'node:url';
+import { expect, test, vi } from 'vitest';
 import { type NamedModel, namedModels } from './model-catalogue.ts';
 import { listModels } from './model-list-command.ts';
-import { type PullTools, pullModel } from './model-pull-command.ts';
+import { pullModel } from './model-pull-command.ts';
 import { runProgram } from './program.ts';
-import { findPulledModel } from './pulled-models.ts';
+import { findPulledModel, toPartFolder } from './pulled-models.ts';
 import { createFolder, type TestFolder } from './test-folder.ts';
 import { createTestHost, type TestHost, type TestHostOptions } from './test-host.ts';
-import { impatientClock, type ModelServer, makeContent, startModelServer, toSha256 } from './test-model-server.ts';
-import { runMain } from './test-program.ts';
+import { type ModelServer, makeContent, startModelServer, toSha256 } from './test-model-server.ts';
 import { findIssues, readSchema } from './test-schemas.ts';
 
-const content = makeContent(200_000);
+// Of three chunks, as the downloader counts.
+const content = makeContent(12_000_000);
+// Where node-llama-cpp is installed.
+const root = fileURLToPath(new URL('../../../', import.meta.url));
 const sha256 = toSha256(content);
 
 interface Setup extends AsyncDisposable {
@@ -20,39 +23,32 @@ interface Setup extends AsyncDisposable {
   readonly folder: TestFolder;
   /** That of the models. */
   readonly models: string;
-  readonly environment: Record<string, string>;
   readonly named: NamedModel;
   open(options?: TestHostOptions): TestHost;
   run(argv: readonly string[]): Promise<{ exitCode: number; stdout: string; stderr: string }>;
   /** Pulls a model of a catalogue of one. */
-  pull(test?: TestHost, tools?: Partial<PullTools>): Promise<number>;
+  pull(test?: TestHost): Promise<number>;
 }
 
 async function setUp(): Promise<Setup> {
-  const server = await startModelServer({ content });
+  const server = await startModelServer(content);
   const folder = await createFolder();
   const models = join(folder.path, 'models');
-  const environment = { NO_COLOR: '1', HOLDFAST_MODELS: 'models' };
+  const environment = { NO_COLOR: '1', HOLDFAST_MODELS: models };
   const named = { name: 'small', parameters: '1 B', license: 'MIT', url: server.url, bytes: content.length, sha256 };
   const open = (options: TestHostOptions = {}): TestHost =>
-    createTestHost({ directory: folder.path, environment, clock: impatientClock(), ...options });
+    createTestHost({ directory: root, environment, ...options });
   return {
     server,
     folder,
     models,
-    environment,
     named,
     open,
     async run(argv) {
       const { host, stdout, stderr } = open();
       return { exitCode: await runProgram(argv, host, '0'), stdout: stdout(), stderr: stderr() };
     },
-    pull: ({ host } = open(), tools = {}) =>
-      pullModel({ model: 'small', sha256: undefined, json: false }, host, {
-        models: [named],
-        freeBytes: async () => 1e9,
-        ...tools,
-      }),
+    pull: ({ host } = open()) => pullModel({ model: 'small', sha256: undefined, json: false }, host, [named]),
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
       await folder[Symbol.asyncDispose]();
@@ -66,17 +62,18 @@ test('a named model is pulled, found and listed; the last line says how to run i
   expect(await setup.pull(opened)).toBe(0);
   const path = join(setup.models, 'small.gguf');
   expect(opened.stdout()).toBe(
-    `small is pulled, 0.2 MB; its SHA-256 is as it should be.\n${path}\n\nTo run it:\n  holdfast run --model local:small "List the files here"\n`,
+    `small is pulled, 12.0 MB; its SHA-256 is as it should be.\n${path}\n\nTo run it:\n  holdfast run --model local:small "List the files here"\n`,
   );
-  expect(opened.stderr()).toMatch(/^small: 100 % {2}0\.2 MB of 0\.2 MB/m);
+  expect(opened.stderr()).toMatch(/^small: 100 % {2}12\.0 MB of 12\.0 MB/m);
   expect(await findPulledModel('small', setup.models)).toBe(path);
   expect(await readFile(path)).toEqual(content);
 
+  const asked = setup.server.requests();
   const again = setup.open();
   expect(await setup.pull(again)).toBe(0);
-  expect(again.stdout()).toMatch(/^small is there already, 0\.2 MB; its SHA-256/);
+  expect(again.stdout()).toMatch(/^small is there already, 12\.0 MB; its SHA-256/);
   expect(again.stderr()).toBe('');
-  expect(setup.server.requests).toHaveLength(1);
+  expect(setup.server.requests()).toBe(asked);
   expect(await readdir(setup.models)).toEqual(['small.gguf']);
 });
 
@@ -114,6 +111,11 @@ test.each([
   { argv: ['https://example.com/a.zip', '--sha256', sha256], code: 'usage.url_invalid', says: '.gguf' },
   { argv: ['https://example.com/.gguf', '--sha256', sha256], code: 'usage.url_invalid', says: 'plain name' },
   { argv: ['https://example.com/..%2fa.gguf', '--sha256', sha256], code: 'usage.url_invalid', says: 'plain name' },
+  {
+    argv: ['https://example.com/a-00001-of-00002.gguf', '--sha256', sha256],
+    code: 'usage.url_invalid',
+    says: 'one file',
+  },
   { argv: ['https://', '--sha256', sha256], code: 'usage.url_invalid', says: 'https' },
 ])('model pull $argv: $code, before anything is done', async ({ argv, code, says }) => {
   await using setup = await setUp();
@@ -124,12 +126,16 @@ test.each([
   expect(await readdir(setup.folder.path)).toEqual([]);
 });
 
-test('what fails ends with 1, and leaves no lock', async () => {
+test.each([
+  { status: 404, code: 'download.missing' },
+  { status: 403, code: 'download.denied' },
+  { status: 503, code: 'download.failed' },
+])('a server that answers $status: $code, with 1, and nothing is left', async ({ status, code }) => {
   await using setup = await setUp();
-  setup.server.always = { status: 404 };
+  setup.server.status = status;
   const { exitCode, stdout, stderr } = await setup.run(['model', 'pull', setup.server.url, '--sha256', sha256]);
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
-  expect(stderr).toContain('(download.missing)');
+  expect(stderr).toContain(`(${code})`);
   expect(await readdir(setup.models)).toEqual([]);
 });
 
@@ -144,8 +150,8 @@ test('another file under the name is neither taken nor touched; `model remove` m
   });
   expect(await readFile(join(setup.models, 'small.gguf'), 'utf8')).toBe('mine');
 
-  await setup.folder.write('models/small.gguf.part', 'half');
-  await setup.folder.write('models/small.gguf.part.json', '{}');
+  await mkdir(toPartFolder('small', setup.models));
+  await setup.folder.write('models/small.part/half.ipull', 'half');
   expect(await setup.run(['model', 'remove', 'small'])).toEqual({
     exitCode: 0,
     stdout: 'small is removed.\n',
@@ -158,75 +164,82 @@ test('another file under the name is neither taken nor touched; `model remove` m
     expect(exitCode).toBe(2);
     expect(stderr).toMatch(/There are `other`\. \(usage\.model_unknown\)/);
   }
-  await setup.folder.write('models/more.gguf.part', 'x');
+  await mkdir(toPartFolder('more', setup.models));
   expect(await setup.run(['model', 'remove', 'more'])).toMatchObject({ exitCode: 0 });
   expect(await readdir(setup.models)).toEqual(['other.gguf']);
 });
 
 test('two pulls at once: one does it, the other says who', async () => {
   await using setup = await setUp();
-  setup.server.next.push({ stallAt: 100_000 });
+  setup.server.stall = true;
   const first = setup.open();
-  let second: Promise<unknown> | undefined;
-  first.host.stderr.on('data', () => {
-    second ??= setup
-      .pull()
-      .catch((thrown: unknown) => thrown)
-      .finally(setup.server.cut);
-  });
-  expect(await setup.pull(first)).toBe(0);
-  expect(await second).toMatchObject({ code: 'download.busy' });
+  const pulling = setup.pull(first);
+  await setup.server.asked();
+  await expect(setup.pull()).rejects.toMatchObject({ code: 'download.busy' });
+  await expect(setup.run(['model', 'remove', 'small'])).resolves.toMatchObject({ exitCode: 1 });
+  setup.server.go();
+  expect(await pulling).toBe(0);
   expect(await readFile(join(setup.models, 'small.gguf'))).toEqual(content);
   expect(await readdir(setup.models)).toEqual(['small.gguf']);
 });
 
 test('Ctrl-C keeps what has come and says how to go on, which does', async () => {
   await using setup = await setUp();
-  setup.server.next.push({ stallAt: 100_000 });
+  setup.server.stallFromByte = 11_000_000;
   const { host, stdout, stderr, interrupt } = setup.open();
-  host.stderr.on('data', () => {
-    if (stderr().includes('50 %')) interrupt('ctrl-c');
-  });
-  expect(await setup.pull({ ...setup.open(), host })).toBe(130);
+  const pulling = setup.pull({ ...setup.open(), host });
+  // Behind the bytes of the file, the downloader notes which chunks have come.
+  const part = join(toPartFolder('small', setup.models), `${sha256}.ipull`);
+  await vi.waitFor(async () => expect((await stat(part)).size).toBeGreaterThan(content.length), 5000);
+  interrupt('ctrl-c');
+  expect(await pulling).toBe(130);
   expect(stdout()).toBe('');
-  expect(stderr()).toMatch(/\nStopped; 0\.1 MB are kept\. To go on from there:\n {2}holdfast model pull small\n$/);
-  expect(await readdir(setup.models)).toEqual(['small.gguf.part', 'small.gguf.part.json']);
+  expect(stderr()).toMatch(
+    /(?:^|\n)Stopped; what has come is kept\. To go on from there:\n {2}holdfast model pull small\n$/,
+  );
+  expect(await readdir(setup.models)).toEqual(['small.part']);
   expect(await findPulledModel('small', setup.models)).toBe(undefined);
-
   const listing = setup.open();
   await listModels({ json: false }, listing.host, [setup.named]);
-  expect(listing.stdout()).toContain('50 % pulled: `holdfast model pull small` goes on');
-
+  expect(listing.stdout()).toMatch(/\d+ % pulled: `holdfast model pull small` goes on/);
+  setup.server.stallFromByte = Number.POSITIVE_INFINITY;
   const again = setup.open();
   expect(await setup.pull(again)).toBe(0);
-  expect(again.stderr()).toMatch(/^small: going on from 0\.1 MB of 0\.2 MB\n/);
-  expect(setup.server.requests[1]?.headers.range).toBe('bytes=100000-');
+  expect(again.stderr()).toMatch(/^small: going on from \d+\.\d MB of 12\.0 MB\n/);
+  expect(await readFile(join(setup.models, 'small.gguf'))).toEqual(content);
+  expect(await readdir(setup.models)).toEqual(['small.gguf']);
 });
 
-test('a program that is killed leaves a part that the next one goes on with', async () => {
+test('a pull whose process was killed is taken over', async () => {
   await using setup = await setUp();
-  setup.server.next.push({ stallAt: 160_000 });
-  const argv = ['model', 'pull', setup.server.url, '--sha256', sha256];
-  const killed = await runMain(argv, {
-    folder: setup.folder.path,
-    environment: setup.environment,
-    onStderr: (child, stderr) => {
-      if (stderr.includes(' 80 %')) child.kill('SIGKILL');
-    },
-  });
-  expect(killed.exitCode).toBe(null);
-  expect(await readdir(setup.models)).toContain('tiny.gguf.lock');
-  expect(await setup.run(argv)).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('tiny is pulled') });
-  expect(setup.server.requests[1]?.headers.range).toBe('bytes=160000-');
-  expect(await readdir(setup.models)).toEqual(['tiny.gguf']);
+  await mkdir(toPartFolder('small', setup.models), { recursive: true });
+  // No process has the number.
+  await setup.folder.write('models/small.part/lock', '4194305');
+  expect(await setup.pull()).toBe(0);
+  expect(await readdir(setup.models)).toEqual(['small.gguf']);
 });
 
-test('too little room, as the machine says it', async () => {
+test('what came is another file: it is removed, and the next pull begins anew', async () => {
   await using setup = await setUp();
-  await expect(setup.pull(setup.open(), { freeBytes: async () => 1000 })).rejects.toMatchObject({
-    code: 'download.disk_full',
-    message: expect.stringContaining('has 0.0 MB left'),
+  setup.server.content = Buffer.from('an error page');
+  await expect(setup.pull()).rejects.toMatchObject({
+    code: 'download.checksum_wrong',
+    message: expect.stringContaining('It is removed'),
+    data: { expected: sha256 },
   });
+  expect(await readdir(setup.models)).toEqual([]);
+  setup.server.content = content;
+  expect(await setup.pull()).toBe(0);
+});
+
+test('without node-llama-cpp nothing is pulled, and the error says what to install', async () => {
+  await using setup = await setUp();
+  const { host } = setup.open({ directory: setup.folder.path });
+  await expect(setup.pull({ ...setup.open(), host })).rejects.toMatchObject({
+    code: 'usage.local_packages_missing',
+    message: expect.stringContaining('`npm install node-llama-cpp`'),
+  });
+  expect(await readdir(setup.folder.path)).toEqual([]);
 });
 
 test('a folder that cannot be made is named', async () => {
@@ -247,7 +260,7 @@ test('model list: what there is by name, what is pulled, and what was pulled by 
   expect(lines[0]).toMatch(/^model +parameters +size +licence +state$/);
   expect(lines.slice(1, -3)).toEqual([
     ...namedModels.map(({ name, license }) => expect.stringMatching(new RegExp(`^${name} .* [MG]B +${license}$`))),
-    expect.stringMatching(/^tiny +0\.2 MB +pulled: --model local:tiny$/),
+    expect.stringMatching(/^tiny +12\.0 MB +pulled: --model local:tiny$/),
   ]);
   expect(lines.slice(-3)).toEqual(['', `Pulled models are in ${setup.models}`, '']);
 

@@ -4,8 +4,7 @@ import type { ExitCode } from './failure.ts';
 import type { Host } from './host.ts';
 import { toJsonText } from './json-text.ts';
 import { type NamedModel, namedModels } from './model-catalogue.ts';
-import { readPart } from './model-part.ts';
-import { listPulledModels, modelsFolder, type PulledModel, toModelPath } from './pulled-models.ts';
+import { listPulledModels, measurePart, modelsFolder, type PulledModel, toModelPath } from './pulled-models.ts';
 import { formatTable } from './table.ts';
 import { toPrintable } from './terminal-text.ts';
 
@@ -75,7 +74,7 @@ function describeState({ name, state, bytes, bytesHere }: ListedModel, command: 
 }
 
 async function describeNamed(
-  { name, parameters, bytes, license, url, sha256 }: NamedModel,
+  { name, parameters, bytes, license, url }: NamedModel,
   pulled: readonly PulledModel[],
   folder: string,
 ): Promise<ListedModel> {
@@ -85,10 +84,10 @@ async function describeNamed(
   // Another file under its name, pulled by an address.
   if (there !== undefined && there.bytes !== bytes) return describeOther(there);
   if (there !== undefined) return { ...model, state: 'pulled', bytesHere: bytes };
-  const part = await readPart(path, { url, sha256 });
-  return part === undefined
+  const bytesHere = await measurePart(name, folder);
+  return bytesHere === undefined
     ? { ...model, state: 'absent', bytesHere: 0 }
-    : { ...model, state: 'part', bytesHere: part.bytes };
+    : { ...model, state: 'part', bytesHere: Math.min(bytesHere, bytes) };
 }
 
 function describeOther({ name, path, bytes }: PulledModel): ListedModel {

@@ -10,7 +10,8 @@ Examples:
   $ holdfast model pull https://example.com/models/tiny.gguf --sha256 9f86d081884c7d65…
   $ holdfast model pull qwen3-0.6b --json | jq -r .path
 
-A download that was broken off goes on where it was. Nothing counts as pulled until all of it is there and its SHA-256 is right.
+Needs node-llama-cpp, whose downloader it calls: npm install node-llama-cpp. The same command goes on with what was broken off.
+Nothing counts as pulled until all of it is there and its SHA-256 is right.
 The folder is that of HOLDFAST_MODELS, else the one that your system has for data of programs. Ctrl-C keeps what has come (130).
 Exits with 1 when the file could not be had, and with 2 when no model is called so.`;
 

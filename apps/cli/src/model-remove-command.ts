@@ -1,9 +1,15 @@
-import { rm, stat } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { type ExitCode, usageError } from './failure.ts';
 import type { Host } from './host.ts';
-import { lockModel } from './model-lock.ts';
-import { removePart } from './model-part.ts';
-import { findPulledModel, isModelName, listPulledModels, modelsFolder, toModelPath } from './pulled-models.ts';
+import { lockPart } from './model-pull-command.ts';
+import {
+  isModelName,
+  listPulledModels,
+  measurePart,
+  modelsFolder,
+  toModelPath,
+  toPartFolder,
+} from './pulled-models.ts';
 
 /**
  * Removes a pulled model, or what was pulled of it.
@@ -12,30 +18,19 @@ import { findPulledModel, isModelName, listPulledModels, modelsFolder, toModelPa
  */
 export async function removeModel({ name }: { readonly name: string }, host: Host): Promise<ExitCode> {
   const folder = modelsFolder(host.environment, { directory: host.directory });
-  const path = toModelPath(name, folder);
-  if (!isModelName(name) || !((await findPulledModel(name, folder)) !== undefined || (await isThere(`${path}.part`)))) {
-    const names = (await listPulledModels(folder)).map((model) => `\`${model.name}\``);
+  const pulled = (await listPulledModels(folder)).map((model) => model.name);
+  const isThere = isModelName(name) && (pulled.includes(name) || (await measurePart(name, folder)) !== undefined);
+  if (!isThere) {
+    const names = pulled.map((one) => `\`${one}\``);
     throw usageError(
       'usage.model_unknown',
       `No pulled model is called \`${name}\`.${names.length === 0 ? '' : ` There are ${names.join(', ')}.`}`,
     );
   }
-  const unlock = await lockModel(path);
-  try {
-    await removePart(path);
-    await rm(path, { force: true });
-  } finally {
-    await unlock();
-  }
+  const part = toPartFolder(name, folder);
+  await lockPart(part, folder);
+  await rm(toModelPath(name, folder), { force: true });
+  await rm(part, { recursive: true });
   host.stdout.write(`${name} is removed.\n`);
   return 0;
-}
-
-async function isThere(path: string): Promise<boolean> {
-  try {
-    return (await stat(path)).isFile();
-  } catch {
-    // What cannot be looked at is not there for anybody.
-    return false;
-  }
 }

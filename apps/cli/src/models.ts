@@ -11,8 +11,6 @@ const scriptPrefix = 'script:';
 export interface ModelSurroundings extends ProviderSurroundings {
   /** Those of plugins, by `<plugin>/<model>`. */
   readonly models: ReadonlyMap<string, PluginModel>;
-  /** How many requests a local model answers side by side. Default 1. */
-  readonly sequences?: number;
 }
 
 /** A model, and the memory that it may hold until it is disposed. */

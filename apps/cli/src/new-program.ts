@@ -1,8 +1,10 @@
 import { Argument, type Command } from 'commander';
-import { type NewKind, newKinds } from './command-tree.ts';
 import type { ExitCode } from './failure.ts';
 import { newHelp } from './help-texts.ts';
 import type { Host } from './host.ts';
+
+const newKinds = ['tool', 'plugin', 'pack'] as const;
+type NewKind = (typeof newKinds)[number];
 
 interface NewFlags {
   readonly tools?: string;

@@ -1,6 +1,9 @@
 import { findVariableProblem } from '@holdfast/core';
 import { InvalidArgumentError } from 'commander';
 
+/** From the weakest to the strictest. */
+export const isolationTiers = ['in-process', 'worker', 'subprocess', 'sandbox'] as const;
+
 export const defaultTag = 'latest';
 export const defaultOverridesFolder = '.holdfast/overrides';
 

@@ -1,9 +1,11 @@
 import { Argument, type Command } from 'commander';
-import { type OverridesAction, overridesActions } from './command-tree.ts';
 import type { ExitCode } from './failure.ts';
 import { overridesHelp } from './help-texts.ts';
 import type { Host } from './host.ts';
 import { defaultOverridesFolder, defaultTag } from './option-values.ts';
+
+const overridesActions = ['seed', 'status', 'diff'] as const;
+export type OverridesAction = (typeof overridesActions)[number];
 
 interface OverridesFlags {
   readonly export?: string;

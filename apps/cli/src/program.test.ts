@@ -40,7 +40,6 @@ test.each([
   { argv: ['model', 'pull', '--help'], shown: '$ holdfast model pull qwen3-0.6b' },
   { argv: ['model', 'list', '--help'], shown: '$ holdfast model list --json' },
   { argv: ['doctor', '--help'], shown: '$ holdfast doctor --workspace' },
-  { argv: ['completion', '--help'], shown: 'in ~/.bashrc' },
   { argv: ['help', 'run'], shown: '--max-rounds <n>' },
   { argv: ['--version'], shown: '1.2.3' },
 ])('$argv prints `$shown` on stdout', async ({ argv, shown }) => {
@@ -108,7 +107,6 @@ test.each([
   { argv: ['overrides', 'diff', '.'], says: 'usage.module_missing' },
   { argv: ['list', '--tools', 'gone'], says: 'usage.folder_missing' },
   { argv: ['show', 'gone'], says: 'usage.session_unknown' },
-  { argv: ['completion', 'tcsh'], says: 'usage.shell_unknown' },
   { argv: ['show'], says: 'usage.session_unknown' },
 ])('$argv is a usage error: $says', async ({ argv, says }) => {
   await using folder = await createFolder();
@@ -124,7 +122,7 @@ const groups = {
   'Tools:': ['new', 'try', 'check', 'lock', 'list'],
   'Configuration and plugins:': ['explain', 'config', 'plugins', 'trust'],
   'Policies and prompts:': ['pack', 'policy', 'overrides'],
-  'Models and this program:': ['model', 'serve', 'doctor', 'completion', 'help'],
+  'Models and this program:': ['model', 'doctor', 'help'],
 };
 
 test('help lists the commands by group, with what each does', async () => {

@@ -13,7 +13,7 @@ import {
 import { addConfigOptions, addTrustOption, type ConfigFlags } from './config-flags.ts';
 import { addDoctorCommand } from './doctor-program.ts';
 import { type ExitCode, reportFailure, toExitCode } from './failure.ts';
-import { checkHelp, completionHelp, exitCodes, runHelp } from './help-texts.ts';
+import { checkHelp, exitCodes, runHelp } from './help-texts.ts';
 import type { Host } from './host.ts';
 import { addLockCommand } from './lock-program.ts';
 import { addLogCommands } from './log-program.ts';
@@ -26,7 +26,6 @@ import { addPlanCommands } from './plan-program.ts';
 import { addPolicyCommand } from './policy-program.ts';
 import { addRegistryCommands } from './registry-program.ts';
 import { readRequest } from './request.ts';
-import { addServeCommand } from './serve-program.ts';
 import { toPrintableBlock } from './terminal-text.ts';
 import { addTrustCommand } from './trust-program.ts';
 import { addTryCommand } from './try-program.ts';
@@ -195,18 +194,7 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
 
   program.commandsGroup('Models and this program:');
   addModelCommand(program, host, end);
-  addServeCommand(program, host, end);
   addDoctorCommand(program, host, end);
-
-  program
-    .command('completion')
-    .description('print a completion script for a shell')
-    .argument('<shell>', 'bash, zsh or fish')
-    .addHelpText('after', completionHelp)
-    .action(async (shell: string) => {
-      const { printCompletion } = await import('./completion-command.ts');
-      end(printCompletion(shell, program, host));
-    });
 
   // Behind the groups, so that it is in the last one.
   return program.helpCommand('help [command]', 'print help for a command');

@@ -50,6 +50,26 @@ export function toModelPath(name: string, folder: string): string {
   return join(folder, `${name}${ending}`);
 }
 
+/** Where what has come of the model `name` waits until all of it is there and checked. */
+export function toPartFolder(name: string, folder: string): string {
+  return join(folder, `${name}.part`);
+}
+
+/** How many bytes have come of the model `name`; `undefined` when it is not being pulled, either. */
+export async function measurePart(name: string, folder: string): Promise<number | undefined> {
+  const part = toPartFolder(name, folder);
+  const files = await lookInto(folder, () => readdir(part));
+  if (files === undefined) return undefined;
+  const sizes = await Promise.all(files.filter((file) => file !== 'lock').map((file) => measure(join(part, file))));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+/** What of it is on the disk: the file has its full length from the start, with holes. */
+async function measure(path: string): Promise<number> {
+  const { blocks, size } = await stat(path);
+  return Math.min(blocks * 512, size);
+}
+
 /**
  * The path of the pulled model `name`, whole and checked; `undefined` when there is none.
  *

@@ -1,8 +1,8 @@
 import type { Isolation } from '@holdfast/loader';
 import type { LogEntry, LogRecord } from '@holdfast/session';
 import * as v from 'valibot';
-import { isolationTiers } from './command-tree.ts';
 import { type ConfigRecord, configRecord } from './config-record.ts';
+import { isolationTiers } from './option-values.ts';
 
 /** How calls that need approval are answered: at the terminal, by a yes or a no to all, or later by `holdfast approve`. */
 export type ApprovalMode = 'ask' | 'yes' | 'unattended' | 'suspend';

@@ -52,16 +52,7 @@ async function type({ path }: TestFolder, argv: readonly string[], { keys }: Typ
   const terminals = keys === undefined ? [] : (['stdin', 'stdout', 'stderr'] as const);
   const here = createTestHost({ directory: path, environment: { NO_COLOR: '1' }, terminals });
   if (keys !== undefined) here.stdin.write(keys);
-  // What goes on until Ctrl-C ends as soon as it waits for it.
-  const isServer = argv[0] === 'serve';
-  const host = {
-    ...here.host,
-    onInterrupt: (listener: (cause: 'ctrl-c') => void) => {
-      if (isServer) listener('ctrl-c');
-      return () => undefined;
-    },
-  };
-  return { exitCode: await runProgram(argv, host, '0'), stdout: here.stdout(), stderr: here.stderr() };
+  return { exitCode: await runProgram(argv, here.host, '0'), stdout: here.stdout(), stderr: here.stderr() };
 }
 
 const named = ['--config', 'holdfast.config.mjs', '--tools', 'plugins'];
@@ -81,12 +72,6 @@ const table = [
   { argv: ['resume', ...runs], more: [], kind: 'asked', ran: 'config plugin tool' },
   { argv: ['lock', '--check'], more: namedConfig, kind: 'asked', ran: 'config plugin', exitCode: 1 },
   { argv: ['try', 'plugins/send.mjs', '--input', '{}'], more: namedConfig, kind: 'asked', ran: 'config', exitCode: 1 },
-  {
-    argv: ['serve', '--openai', '--model', 'offline', '--port', '0'],
-    more: namedConfig,
-    kind: 'asked',
-    ran: 'config plugin',
-  },
   { argv: ['list'], more: named, kind: 'looks', ran: 'config plugin' },
   { argv: ['explain', 'read_file'], more: named, kind: 'looks', ran: 'config plugin' },
   { argv: ['plugins'], more: named, kind: 'looks', ran: 'config plugin' },

@@ -1,11 +1,10 @@
 import type { Isolation } from '@holdfast/loader';
 import { type Command, Option } from 'commander';
-import { isolationTiers } from './command-tree.ts';
 import { addConfigOptions, addTrustOption, type ConfigFlags } from './config-flags.ts';
 import type { ExitCode } from './failure.ts';
 import { tryHelp } from './help-texts.ts';
 import type { Host } from './host.ts';
-import { collect, collectVariables, readSeconds } from './option-values.ts';
+import { collect, collectVariables, isolationTiers, readSeconds } from './option-values.ts';
 
 interface TryFlags extends ConfigFlags {
   readonly input?: string;

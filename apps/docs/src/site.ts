@@ -68,7 +68,6 @@ export const guideMenu: DefaultTheme.SidebarItem[] = [
   group('Models', [
     ['Models', '/models'],
     ['Local models', '/local-models'],
-    ['Serving a model', '/serve'],
   ]),
   group('Look up', [
     ['Errors', '/errors'],
