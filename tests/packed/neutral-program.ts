@@ -5,7 +5,7 @@ import { append, defineSlice, defineTool, jsonSchema, type Model, toolOk } from 
 import { executeToolCall, runAgent } from '@holdfast/executor';
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
 import { createModuleEngine, defineSignature, memoryModules } from '@holdfast/modules';
-import { checkPlan, compilePlan, readTrace, runPlan, traceToHtml } from '@holdfast/orchestrator';
+import { checkPlan, compilePlan, readTrace, reportTrace, runPlan } from '@holdfast/orchestrator';
 import { approvals } from '@holdfast/pack-approvals';
 import { budgets } from '@holdfast/pack-budgets';
 import { filesystemGuard } from '@holdfast/pack-filesystem';
@@ -163,7 +163,7 @@ export async function runEverything(): Promise<object> {
     secret: secret.kind,
     checked: checked.type,
     planned: [trace.status, ...trace.nodes.map(({ tool, kind }) => `${tool} ${kind}`)],
-    traced: [readTrace(planning.records()).digest === compiled.digest, traceToHtml(trace).includes('read_file')],
+    traced: [readTrace(planning.records()).digest === compiled.digest, reportTrace(trace).missing.length === 0],
     asked: [answered.reason, answered.output, ...answered.calls.map(({ outcome }) => outcome?.kind)],
     plain: [plain.validate({ a: 1 }).ok, plain.validate({ a: 'x' }).ok],
     offline: (await ask(offlineModel())).status,

@@ -5,16 +5,14 @@ import {
   type CompiledPlan,
   checkPlan,
   compilePlan,
-  describeTrace,
   type PlanEvent,
   type PlanTrace,
   planFrom,
-  planToMermaid,
   readTrace,
+  reportTrace,
   resumePlan,
   runPlan,
   synthesise,
-  traceToHtml,
 } from '@holdfast/orchestrator';
 import { createSession, replay } from '@holdfast/session';
 import { jsonlStore, openJsonlLog, readLog } from '@holdfast/session/jsonl';
@@ -101,9 +99,7 @@ console.log(
     values: trace.nodes.map(({ value }) => value),
     alike: JSON.stringify(read) === JSON.stringify(trace),
     events: [events[0], events.at(-1)],
-    told: [describeTrace(read), planToMermaid(read.plan, read), traceToHtml(read), report].map(
-      ({ length }) => length > 80,
-    ),
+    told: [reportTrace(read).summary, report.length > 80],
     asked: asked.status,
     resumed: resumed.nodes.map(({ kind }) => kind),
     written,

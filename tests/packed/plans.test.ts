@@ -40,7 +40,7 @@ test('a request becomes a plan that runs, waits for a person, and is read from i
       values: [{ text: 'Tulips flower in May' }, { text: 'Roses flower all summer long' }, { words: 4 }, { words: 5 }],
       alike: true,
       events: ['plan-start', 'plan-end'],
-      told: [true, true, true, true],
+      told: ['succeeded: 4 of 4 nodes succeeded', true],
       asked: 'suspended',
       resumed: ['ok', 'ok'],
       written: 'It says: Tulips flower in May',

@@ -1,13 +1,5 @@
 import type { Json } from '@holdfast/core';
-import {
-  checkPlan,
-  describeTrace,
-  type PlanTrace,
-  planToMermaid,
-  readTrace,
-  runPlan,
-  traceToHtml,
-} from '@holdfast/orchestrator';
+import { checkPlan, type PlanTrace, readTrace, reportTrace, runPlan } from '@holdfast/orchestrator';
 import { createSession } from '@holdfast/session';
 import { manualClock } from '@holdfast/testing';
 import fc from 'fast-check';
@@ -101,9 +93,7 @@ test('a real plan, broken in up to three places, is refused or runs to its end, 
         expect(trace.nodes.filter(({ kind }) => kind === 'waiting' || kind === 'running')).toEqual([]);
         expect(readTrace(session.records())).toEqual(trace);
         expect(session.openWork()).toEqual({ runs: [], plans: [], calls: [] });
-        for (const text of [describeTrace(trace), traceToHtml(trace), planToMermaid(plan, trace)]) {
-          expect(text.length).toBeGreaterThan(0);
-        }
+        expect(reportTrace(trace).summary).toContain(`${trace.status}: `);
       },
     ),
     { numRuns: 75 },

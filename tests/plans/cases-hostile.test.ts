@@ -1,15 +1,6 @@
 import { type Json, type JsonObject, jsonSchema } from '@holdfast/core';
 import { answerApproval } from '@holdfast/executor';
-import {
-  checkPlan,
-  describeTrace,
-  planToMermaid,
-  readTrace,
-  resumePlan,
-  runPlan,
-  synthesise,
-  traceToHtml,
-} from '@holdfast/orchestrator';
+import { checkPlan, readTrace, resumePlan, runPlan, synthesise } from '@holdfast/orchestrator';
 import { createSession, type LogRecord, memoryStore, replay, type Session } from '@holdfast/session';
 import { manualClock } from '@holdfast/testing';
 import { describe, expect, test } from 'vitest';
@@ -123,13 +114,9 @@ describe('G6: results that look like something else', () => {
     expect(nodeOf(trace, 0).code).toBe('output.not_json');
   });
 
-  test.each(lookalikes)('%j is told of in every report', async (value) => {
+  test.each(lookalikes)('%j is told of in the report', async (value) => {
     const { trace } = await run(tools(value).slice(0, 2), nodes.slice(0, 2));
-    const page = traceToHtml(trace);
-    expect(page).not.toMatch(/<script|<\/tool_result>|\p{Bidi_Control}/u);
-    for (const text of [describeTrace(trace), planToMermaid(trace.plan, trace), (await synthesise(trace)).text]) {
-      expect(text).not.toMatch(/(?!\n)\p{Cc}|\p{Bidi_Control}/u);
-    }
+    expect((await synthesise(trace)).text).not.toMatch(/(?!\n)\p{Cc}|\p{Bidi_Control}/u);
   });
 
   test.each([
@@ -218,9 +205,7 @@ describe('large and deep results', () => {
       ],
     );
     expect([kinds(trace), nodeOf(trace, 1).code]).toEqual([expected, code]);
-    for (const text of [traceToHtml(trace), describeTrace(trace), (await synthesise(trace)).text]) {
-      expect(text.length).toBeLessThan(200_000);
-    }
+    expect((await synthesise(trace)).text.length).toBeLessThan(200_000);
   });
 });
 

@@ -1,11 +1,12 @@
 import { resolve } from 'node:path';
 import { offlinePlanner } from '@holdfast/adapter-offline';
 import { HoldfastError, isHoldfastError, type Planner } from '@holdfast/core';
-import { type CompiledPlan, compilePlan, modelPlanner, planToMermaid } from '@holdfast/orchestrator';
+import { type CompiledPlan, compilePlan, modelPlanner } from '@holdfast/orchestrator';
 import { formatCount, formatDuration } from './call-line.ts';
 import { quoteWord, toCommand } from './command-words.ts';
 import { type CompileView, createCompileView } from './compile-view.ts';
 import { describeStyle } from './conduct-work.ts';
+import { planToMermaid } from './drawing/mermaid.ts';
 import { openEnvironment, toEnvironmentOptions } from './environment-consent.ts';
 import { type ExitCode, interruptionCodes, reportFailure } from './failure.ts';
 import type { Host, Interruption } from './host.ts';

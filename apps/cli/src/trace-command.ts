@@ -1,8 +1,10 @@
 import { resolve } from 'node:path';
-import { planToMermaid, readTrace, synthesise, traceToHtml } from '@holdfast/orchestrator';
+import { readTrace, synthesise } from '@holdfast/orchestrator';
 import type { LogRecord } from '@holdfast/session';
 import { type LogReading, readLog } from '@holdfast/session/jsonl';
 import { describeStyle } from './conduct-work.ts';
+import { planToMermaid } from './drawing/mermaid.ts';
+import { traceToHtml } from './drawing/page.ts';
 import { type ExitCode, usageError } from './failure.ts';
 import type { Host } from './host.ts';
 import { toJsonText } from './json-text.ts';

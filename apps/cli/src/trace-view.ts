@@ -1,5 +1,6 @@
-import { type PlanTrace, traceSummary, traceTable } from '@holdfast/orchestrator';
+import type { PlanTrace } from '@holdfast/orchestrator';
 import { formatCount, formatTime, type LineStyle, paintState } from './call-line.ts';
+import { traceSummary, traceTable } from './drawing/trace-text.ts';
 import { formatTable } from './table.ts';
 import { toPrintable, wrapBlock } from './terminal-text.ts';
 

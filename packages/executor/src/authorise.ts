@@ -12,7 +12,7 @@ import {
 import type { CallScope } from './call-scope.ts';
 import { digestTool, knownToolDigest } from './digest.ts';
 import { grantOf } from './grants.ts';
-import type { PolicyBinding } from './policy-state.ts';
+import type { PolicyBinding, PolicyInForce, PolicySurroundings } from './policy-state.ts';
 
 /** What the policies in force and the dangerous gate say, all of it. */
 export interface Verdict {
@@ -68,9 +68,36 @@ const gate: Keyed = {
 };
 
 /** What the dangerous gate says of a dangerous tool. */
-export function askForDangerous({ name, undeclared }: Tool): Ask {
+function askForDangerous({ name, undeclared }: Tool): Ask {
   const why = undeclared === true ? 'says neither `dangerous` nor `effects`' : 'is marked as dangerous';
   return { type: 'ask', reason: `\`${name}\` ${why}.` };
+}
+
+/** What decides about calls, for who asks ahead of them. */
+export interface Judges {
+  /** Of the host, in order. */
+  readonly policies: readonly PolicyInForce[];
+  /** What each of them sees beside its own state. */
+  readonly surroundings: PolicySurroundings;
+  /** What the dangerous gate asks about a call of the tool. */
+  gate(tool: Tool): Ask | undefined;
+  /** Whether asks about the tool as it is now are answered by a grant, of the host or of a person. Leaves the session as it is. */
+  isGranted(tool: Tool): Promise<boolean>;
+}
+
+export function judgesOf({ hostPolicies, surroundings, grants, rootSession, toolset }: CallScope): Judges {
+  return {
+    policies: hostPolicies,
+    surroundings,
+    gate: (tool) => (tool.dangerous ? askForDangerous(tool) : undefined),
+    isGranted: async ({ name }) => {
+      if (grants.has(name)) return true;
+      // Also what is read leaves a trace in a session: a slice that it has not met before.
+      const granted = grantOf(rootSession.fork(), name);
+      const compiled = toolset.byName.get(name);
+      return granted !== undefined && compiled !== undefined && granted === (await digestTool(compiled));
+    },
+  };
 }
 
 function conclude(decisions: PolicyDecision[], asking: Asking): Verdict | Promise<Verdict> {
@@ -105,19 +132,15 @@ function waiveAsks({ decisions }: Verdict): Verdict {
 // The answer's own `then` and `type` are read once; an answer that changes under us cannot become an allow later.
 function askPolicy(bound: PolicyBinding, { call, scope }: Asking): Decision | Promise<Decision> {
   try {
-    const answer: unknown = bound.policy.check(call, bound.context(scope.state, scope.surroundings));
-    if (answer === allow) return allow;
-    const then = thenOf(answer);
-    return then === undefined ? readDecision(answer) : waitForAnswer(answer, then, scope);
+    const decision = readDecision(bound.policy.check(call, bound.context(scope.state, scope.surroundings)));
+    return decision instanceof Promise ? waitForDecision(decision, scope) : decision;
   } catch (thrown) {
     return deny(`The policy failed: ${describeThrown(thrown)}`);
   }
 }
 
-// A promise of our own around it, whatever `then` does: one that a policy wrote may answer with anything, or throw.
-async function waitForAnswer(
-  answer: unknown,
-  then: Then,
+async function waitForDecision(
+  deciding: Promise<Decision>,
   { clock, policyTimeoutMs, lifetime }: CallScope,
 ): Promise<Decision> {
   let stopTimer: () => void = () => undefined;
@@ -128,18 +151,27 @@ async function waitForAnswer(
     );
     stopListening = lifetime.onEnd(() => resolve(deny('The run ended before the policy answered.')));
   });
-  const answered = new Promise<unknown>((resolve, reject) => void then.call(answer, resolve, reject)).then(
-    readDecision,
-    (thrown: unknown) => deny(`The policy failed: ${describeThrown(thrown)}`),
-  );
+  const answered = deciding.catch((thrown: unknown) => deny(`The policy failed: ${describeThrown(thrown)}`));
   const decision = await Promise.race([answered, over]);
   stopTimer();
   stopListening();
   return decision;
 }
 
-/** What an answer counts as. */
-export function readDecision(answer: unknown): Decision {
+/** What an answer of a policy's `check` counts as: whatever is not clear is a denial. Rejects as a policy that answers later does. */
+export function readDecision(answer: unknown): Decision | Promise<Decision> {
+  if (answer === allow) return allow;
+  try {
+    const then = thenOf(answer);
+    if (then === undefined) return readNow(answer);
+    // A promise of our own around it, whatever `then` does: one that a policy wrote may answer with anything, or throw.
+    return new Promise<unknown>((resolve, reject) => void then.call(answer, resolve, reject)).then(readNow);
+  } catch (thrown) {
+    return deny(`The policy failed: ${describeThrown(thrown)}`);
+  }
+}
+
+function readNow(answer: unknown): Decision {
   try {
     if (typeof answer === 'object' && answer !== null && 'type' in answer) {
       const { type } = answer;
@@ -197,10 +229,10 @@ function strictest(decisions: readonly PolicyDecision[]): Decision['type'] {
   return type;
 }
 
-export type Then = (this: unknown, resolve: (value: unknown) => void, reject: (reason: unknown) => void) => unknown;
+type Then = (this: unknown, resolve: (value: unknown) => void, reject: (reason: unknown) => void) => unknown;
 
 /** Its `then`, read once. */
-export function thenOf(answer: unknown): Then | undefined {
+function thenOf(answer: unknown): Then | undefined {
   if (typeof answer !== 'object' || answer === null || !('then' in answer)) return undefined;
   const { then } = answer;
   return typeof then === 'function' ? (then as Then) : undefined;

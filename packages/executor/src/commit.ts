@@ -14,7 +14,6 @@ import { isThenable, waitForAnswer } from './invoke.ts';
 import { isNested } from './is-nested.ts';
 import { freezeTouched } from './own-touched.ts';
 import { noteMove, takeTurn } from './policy-moves.ts';
-import { toOperations } from './policy-state.ts';
 import { endReserved } from './reservations.ts';
 import type { Entered } from './settle.ts';
 import { toEndEvent, toLogEntry } from './trail.ts';
@@ -116,7 +115,7 @@ function updatePolicies(
     const answer: unknown = bound.policy.onResult?.(call, result, bound.context(transaction, scope.surroundings));
     if (answer === undefined) continue;
     if (isThenable(answer)) throw lateAnswer(bound.key, answer);
-    if (bound.slice !== undefined) transaction.apply(bound.slice, toOperations(bound.policy, answer));
+    if (bound.slice !== undefined) transaction.apply(bound.slice, bound.toOperations(answer));
   }
 }
 

@@ -14,7 +14,15 @@ import {
 import { createSession, memoryStore, replay } from '@holdfast/session';
 import { expect, test } from 'vitest';
 import { notes, shortKey, testClock, testSession, wordsResource } from './fixtures.ts';
-import { answerApproval, type Caller, type CallOptions, createBudget, openCaller } from './index.ts';
+import {
+  answerApproval,
+  type Caller,
+  type CallOptions,
+  createBudget,
+  executeToolCall,
+  openCaller,
+  readDecision,
+} from './index.ts';
 import { settled } from './test-attempts.ts';
 
 const seeing = defineTool({
@@ -386,4 +394,29 @@ test('the end of the call around it ends a caller, and no time of its own goes b
   await settled();
   expect(await running).toMatchObject({ kind: 'in-doubt' });
   expect(kinds).toEqual(['60', 'timed-out', 'deadline']);
+});
+
+test('what decides about its calls can be asked ahead of them, and the session stays as it is', async () => {
+  const risky = defineTool({ name: 'risky', description: 'Risks.', dangerous: true, execute: () => null });
+  const counted = definePolicy({ name: 'counted', initialState: 0, check: () => ask('Sure?') });
+  const around = setUp([risky, noting], { policies: [counted], grants: ['noting'] });
+  const { judges } = around.caller;
+  const before = around.session.export();
+  expect(judges.policies.map(({ key, slice }) => [key, slice?.id])).toEqual([['host/counted', 'policy:host/counted']]);
+  expect(judges.policies[0]?.toOperations(3)).toMatchObject([{ value: 3 }]);
+  expect([judges.gate(risky)?.reason, judges.gate(noting)]).toEqual(['`risky` is marked as dangerous.', undefined]);
+  expect(await Promise.all([judges.isGranted(risky), judges.isGranted(noting)])).toEqual([false, true]);
+  expect(around.session.export()).toEqual(before);
+  const call = { name: 'risky', arguments: {} };
+  await executeToolCall(call, { ...around.given, approve: () => ({ type: 'approve', grant: true }) });
+  expect(await judges.isGranted(risky)).toBe(true);
+});
+
+test('an answer of a policy is read once: at once or later, and in doubt as a denial', async () => {
+  expect(readDecision(ask('Sure?'))).toEqual(ask('Sure?'));
+  expect(await readDecision(Promise.resolve({ type: 'allow' }))).toEqual({ type: 'allow' });
+  expect(readDecision('yes')).toMatchObject({ type: 'deny' });
+  const broken = Object.defineProperty({}, 'then', { get: () => JSON.parse('broken') });
+  expect(readDecision(broken)).toMatchObject({ type: 'deny', reason: expect.stringMatching(/^The policy failed: /) });
+  await expect(readDecision(Promise.reject(new Error('down')))).rejects.toThrow('down');
 });

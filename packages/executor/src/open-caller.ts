@@ -1,5 +1,6 @@
 import { HoldfastError, type Json, type ModelUsage, type Outcome, type ToolCall } from '@holdfast/core';
 import type { Session } from '@holdfast/session';
+import { type Judges, judgesOf } from './authorise.ts';
 import { isExhausted, spendTokens } from './budget.ts';
 import { directCallKey } from './call-key.ts';
 import { type CallManner, checkManner } from './call-manner.ts';
@@ -16,6 +17,8 @@ export interface Caller {
   readonly session: Session;
   /** Above all child sessions. */
   readonly rootSession: Session;
+  /** What decides about its calls, for who asks ahead of them. */
+  readonly judges: Judges;
   /** What the idempotency keys of a caller's calls of that id begin with, and the ids of sessions below them. Begins with the key of the call around it and `/`. */
   keyOf(callId: string): string;
   /**
@@ -71,6 +74,7 @@ export function openCaller(options: CallOptions): Caller {
   return {
     session,
     rootSession,
+    judges: judgesOf(scope),
     keyOf: (callId) => directCallKey(session, callId),
     execute(call, manner) {
       // Not `async`, which costs every call a promise more.

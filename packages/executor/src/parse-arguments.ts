@@ -69,7 +69,7 @@ function refused(code: string, message: string, data: Json = null): Refused {
 }
 
 /** Freezes what a schema has made of the arguments, and says whether all of it is JSON. What is no JSON stays as it is. */
-export function freezeInput(value: unknown, met?: Set<object>): boolean {
+function freezeInput(value: unknown, met?: Set<object>): boolean {
   switch (typeof value) {
     case 'string':
     case 'boolean':

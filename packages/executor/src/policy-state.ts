@@ -22,11 +22,18 @@ export interface PolicySurroundings {
   readonly deadline: Deadline;
 }
 
-/** A policy where it is in force, with what is made once for it. */
-export class PolicyBinding implements BoundPolicy {
+/** A policy where it is in force. */
+export interface PolicyInForce extends BoundPolicy {
+  /** Holds the policy's state; `undefined` when it keeps none. */
+  readonly slice: Slice | undefined;
+  /** What an answer of its `onResult` does to the slice. */
+  toOperations(answer: unknown): readonly Operation[];
+}
+
+/** With what is made once for it. */
+export class PolicyBinding implements PolicyInForce {
   readonly key: string;
   readonly policy: Policy;
-  /** Holds the policy's state; `undefined` when it keeps none. */
   readonly slice: Slice | undefined;
   /** The entry of an allow: by far the most frequent one. */
   readonly allowed: PolicyDecision;
@@ -55,6 +62,15 @@ export class PolicyBinding implements BoundPolicy {
     }
     return this.#context;
   }
+
+  /** What is no operation is the whole next state. */
+  toOperations(answer: unknown): readonly Operation[] {
+    if (isOperation(answer)) return [answer];
+    const operations = Array.isArray(answer) && answer.every(isOperation);
+    // An empty list is a state for a policy that keeps one value, and no change for one that keeps a collection.
+    if (operations && (answer.length > 0 || this.policy.state?.kind !== 'value')) return answer;
+    return [replace(answer)];
+  }
 }
 
 const bindings = new WeakMap<BoundPolicy, PolicyBinding>();
@@ -66,15 +82,6 @@ export function toBinding(bound: BoundPolicy): PolicyBinding {
     bindings.set(bound, binding);
   }
   return binding;
-}
-
-/** The operations that an answer of `onResult` stands for. What is no operation is the whole next state. */
-export function toOperations(policy: Policy, answer: unknown): readonly Operation[] {
-  if (isOperation(answer)) return [answer];
-  const operations = Array.isArray(answer) && answer.every(isOperation);
-  // An empty list is a state for a policy that keeps one value, and no change for one that keeps a collection.
-  if (operations && (answer.length > 0 || policy.state?.kind !== 'value')) return answer;
-  return [replace(answer)];
 }
 
 /** The reading side of the resource `filesystem`. */

@@ -1,5 +1,4 @@
 import { deepFreeze, digestJson, HoldfastError, type Json, type Tool } from '@holdfast/core';
-import type { ForeseeOptions } from '@holdfast/executor';
 import { checkGraph, type PlanGraph } from './check-graph.ts';
 import { type CheckedInputs, checkInputs } from './check-inputs.ts';
 import { checkLocks } from './check-locks.ts';
@@ -7,6 +6,7 @@ import { type CheckedNodes, checkPolicies, checkPolicyOptions, type NodeAsk } fr
 import { checkHole } from './check-references.ts';
 import { markChecked } from './checked-plans.ts';
 import type { InputTree, NodeId, Plan, PlanViolation } from './plan.ts';
+import type { ForeseeOptions } from './preview/foresee.ts';
 import { type DraftNode, type DraftPlan, type Reports, readDraft } from './read-draft.ts';
 import { createToolTable, type ToolFacts } from './tool-facts.ts';
 import { createNearestList, createReport, type Place, show } from './violations.ts';

@@ -1,7 +1,8 @@
-import { type ExpectedCall, type ForeseeOptions, foreseeCalls } from '@holdfast/executor';
 import type { PlanGraph } from './check-graph.ts';
 import type { CheckedInputs } from './check-inputs.ts';
 import type { NodeId } from './plan.ts';
+import { type ForeseeOptions, foreseeCalls } from './preview/foresee.ts';
+import type { ExpectedCall } from './preview/watch.ts';
 import type { DraftNode } from './read-draft.ts';
 import type { ToolFacts } from './tool-facts.ts';
 import { type Report, show } from './violations.ts';

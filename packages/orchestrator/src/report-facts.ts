@@ -2,10 +2,50 @@ import type { PolicyDecision } from '@holdfast/core';
 import { formatCount, listIds, toLine } from './report-text.ts';
 import type { NodeKind, NodeTrace, PlanTrace } from './trace.ts';
 
-/** How a node is coloured, by what its kind means to who reads the report. */
-export type Tone = 'ok' | 'bad' | 'doubt' | 'skipped' | 'open';
+/** What became of a node, with what a person is told of it; all of these texts are printable and of one line. */
+export interface NodeReport extends NodeTrace {
+  /** `3 (search_news)` */
+  readonly name: string;
+  readonly tone: Tone;
+  /** Why it is not `ok`; of one that is: whose approval it had. */
+  readonly why: string;
+}
 
-export const tones: readonly Tone[] = ['ok', 'bad', 'doubt', 'skipped', 'open'];
+/** A trace with what a person is told of it. */
+export interface TraceReport extends PlanTrace {
+  readonly nodes: readonly NodeReport[];
+  /** Those of which there is no result: all that are not `ok`, also those that have not ended. */
+  readonly missing: readonly NodeReport[];
+  /** `partial: 5 of 7 nodes succeeded` */
+  readonly summary: string;
+  /** What it waits for, where it has not come to its end; else empty. */
+  readonly open: string;
+  /** How long the run took, as far as it came; absent where its times say nothing. */
+  readonly durationMs: number | undefined;
+}
+
+/** What views of a trace are made of: nothing in it is cut but the texts that it adds. */
+export function reportTrace(trace: PlanTrace): TraceReport {
+  const nodes = trace.nodes.map(
+    (node): NodeReport => ({
+      ...node,
+      name: `${toLine(String(node.node), 80)} (${toLine(node.tool, 80)})`,
+      tone: toneOf(node.kind),
+      why: whyOf(node),
+    }),
+  );
+  return {
+    ...trace,
+    nodes,
+    missing: missingNodes({ nodes }),
+    summary: describeStatus(trace),
+    open: describeOpenEnd(trace),
+    durationMs: durationOf(trace),
+  };
+}
+
+/** What the kind of a node means to who reads of it. */
+export type Tone = 'ok' | 'bad' | 'doubt' | 'skipped' | 'open';
 
 export function toneOf(kind: NodeKind): Tone {
   switch (kind) {
@@ -32,20 +72,18 @@ export function toneOf(kind: NodeKind): Tone {
   }
 }
 
-/** The kind as a text: a log that something else has written may have any. */
-export function kindOf({ kind }: Pick<NodeTrace, 'kind'>): string {
-  return toLine(kind, 40);
-}
-
-/** The nodes of which there is no result: all that are not `ok`, in plan order. Those that have not ended are among them. */
-export function missingNodes(trace: PlanTrace): readonly NodeTrace[] {
-  return trace.nodes.filter(({ kind }) => kind !== 'ok');
+export function missingNodes<Node extends Pick<NodeTrace, 'kind'>>({
+  nodes,
+}: {
+  readonly nodes: readonly Node[];
+}): readonly Node[] {
+  return nodes.filter(({ kind }) => kind !== 'ok');
 }
 
 const maxReason = 300;
 
-/** Why a node is not `ok`, on one line: what was said, its code, and because of which nodes where that was not said. Of one that is: whose approval it had. */
-export function whyOf({ kind, code, message, because, approval }: NodeTrace): string {
+/** What was said, its code, and because of which nodes where that was not said. */
+function whyOf({ kind, code, message, because, approval }: NodeTrace): string {
   if (kind === 'ok') return describeApproval(approval);
   const reason = toLine(message, maxReason);
   const isNamed = because.length <= 8 && because.every((id) => reason.includes(`\`${id}\``));
@@ -55,7 +93,7 @@ export function whyOf({ kind, code, message, because, approval }: NodeTrace): st
 }
 
 /** `approved by NAME`; empty where nobody was asked. */
-export function describeApproval(approval: NodeTrace['approval']): string {
+function describeApproval(approval: NodeTrace['approval']): string {
   if (approval === undefined) return '';
   return `${approval.type === 'approve' ? 'approved' : 'denied'} by ${toLine(approval.by, 100)}`;
 }
@@ -66,14 +104,12 @@ export function describeDecision({ policy, type, observed, reason }: PolicyDecis
   return `${word} by ${toLine(policy, 200)}${reason === undefined ? '' : `: ${toLine(reason, 1_000)}`}`;
 }
 
-/** `partial: 5 of 7 nodes succeeded` */
-export function describeStatus({ status, nodes }: PlanTrace): string {
+function describeStatus({ status, nodes }: PlanTrace): string {
   const succeeded = nodes.filter(({ kind }) => kind === 'ok').length;
   return `${toLine(status, 40)}: ${succeeded} of ${formatCount(nodes.length, 'node')} succeeded`;
 }
 
-/** What a person is to know of a run that has not come to its end; empty where it has. */
-export function describeOpenEnd({ status, pending }: PlanTrace): string {
+function describeOpenEnd({ status, pending }: PlanTrace): string {
   switch (status) {
     case 'suspended':
       return `It waits for ${formatCount(pending.length, 'answer')} of a person, and goes on when it is resumed.`;
@@ -84,13 +120,7 @@ export function describeOpenEnd({ status, pending }: PlanTrace): string {
   }
 }
 
-/** `3 (search_news)` */
-export function nameOf({ node, tool }: Pick<NodeTrace, 'node' | 'tool'>): string {
-  return `${toLine(String(node), 80)} (${toLine(tool, 80)})`;
-}
-
-/** How long the run took, as far as it came; absent where its times say nothing. */
-export function durationOf({ startedAtMs, endedAtMs }: PlanTrace): number | undefined {
+function durationOf({ startedAtMs, endedAtMs }: PlanTrace): number | undefined {
   if (endedAtMs === undefined) return undefined;
   const durationMs = endedAtMs - startedAtMs;
   return Number.isFinite(durationMs) ? Math.max(0, durationMs) : undefined;

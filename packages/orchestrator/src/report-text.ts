@@ -44,15 +44,6 @@ export function formatDuration(durationMs: number): string {
   return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} m`;
 }
 
-/** `2026-05-17 09:30:12.250 UTC`. */
-export function formatTime(atMs: number): string {
-  // A log may hold any number; a time that no calendar has must not end the report.
-  const time = new Date(atMs);
-  return Number.isNaN(time.getTime())
-    ? `at ${atMs} ms`
-    : `${time.toISOString().replace('T', ' ').replace('Z', '')} UTC`;
-}
-
 /** `1 node`, `10,000 nodes`. */
 export function formatCount(count: number, noun: string, plural: string = `${noun}s`): string {
   return `${formatNumber(count)} ${count === 1 ? noun : plural}`;

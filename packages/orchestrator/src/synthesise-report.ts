@@ -1,22 +1,12 @@
 import { toPrintableBlock } from '@holdfast/core';
-import {
-  describeDecision,
-  describeOpenEnd,
-  describeStatus,
-  durationOf,
-  kindOf,
-  missingNodes,
-  nameOf,
-  whyOf,
-} from './report-facts.ts';
+import { describeDecision, type NodeReport, type TraceReport } from './report-facts.ts';
 import { cut, formatCount, formatDuration, toBlock, toLine } from './report-text.ts';
-import type { NodeTrace, PlanTrace } from './trace.ts';
 
 const maxOutput = 20_000;
 const maxMissing = 50;
 
 /** The report that is made without a model. The result comes last, so that nothing of ours stands below what a tool has written. */
-export function writeReport(trace: PlanTrace, note?: string): string {
+export function writeReport(trace: TraceReport, note?: string): string {
   const { request } = trace;
   return [
     ...(request === undefined ? [] : [`Request: ${toLine(request, 2_000)}`]),
@@ -30,31 +20,27 @@ export function writeReport(trace: PlanTrace, note?: string): string {
 }
 
 /** The status and what is missing, as printable lines; of many nodes the first fifty. */
-export function statusLines(trace: PlanTrace): readonly string[] {
-  const durationMs = durationOf(trace);
-  const open = describeOpenEnd(trace);
-  const missing = missingNodes(trace);
+export function statusLines({ summary, open, missing, durationMs }: TraceReport): readonly string[] {
   const more = missing.length - maxMissing;
   return [
-    `Status: ${describeStatus(trace)}${durationMs === undefined ? '' : `, in ${formatDuration(durationMs)}`}.`,
+    `Status: ${summary}${durationMs === undefined ? '' : `, in ${formatDuration(durationMs)}`}.`,
     ...(open === '' ? [] : [open]),
     ...(missing.length === 0 ? [] : ['Missing:', ...missing.slice(0, maxMissing).map(missingLine)]),
     ...(more <= 0 ? [] : [`- and ${formatCount(more, 'more node')}`]),
   ];
 }
 
-function missingLine(node: NodeTrace): string {
-  const { purpose, attempts } = node;
-  const why = whyOf(node);
+function missingLine({ name, kind, why, purpose, attempts }: NodeReport): string {
   return [
-    `- ${nameOf(node)} ${kindOf(node)}`,
+    // A log that something else has written may have any kind.
+    `- ${name} ${toLine(kind, 40)}`,
     attempts > 1 ? ` after ${formatCount(attempts, 'attempt')}` : '',
     why === '' ? '' : `: ${why}`,
     purpose === undefined || purpose === '' ? '' : `; it was to: ${toLine(purpose, 200)}`,
   ].join('');
 }
 
-function resultLines({ output, plan }: PlanTrace): readonly string[] {
+function resultLines({ output, plan }: TraceReport): readonly string[] {
   const name = toLine(String(plan.final_output_node), 80);
   if (output === undefined) return [`There is no result: it would be that of node ${name}.`];
   const { text, leftOut } = cut(toBlock(output), maxOutput);
@@ -62,7 +48,7 @@ function resultLines({ output, plan }: PlanTrace): readonly string[] {
   return [`Result, of node ${name}:`, toPrintableBlock(text), ...more];
 }
 
-function questionLines({ pending }: PlanTrace): readonly string[] {
+function questionLines({ pending }: TraceReport): readonly string[] {
   return pending
     .slice(0, maxMissing)
     .flatMap(({ callId, name, asks }) => [

@@ -1,7 +1,7 @@
 import { HoldfastError, type Model, type ModelUsage } from '@holdfast/core';
 import { askForText } from './ask-for-text.ts';
 import type { NodeId } from './plan.ts';
-import { missingNodes } from './report-facts.ts';
+import { reportTrace } from './report-facts.ts';
 import { toLine } from './report-text.ts';
 import { defaultMaxCharacters, minMaxCharacters, type PromptLimits, toSynthesisMessages } from './synthesise-prompt.ts';
 import { statusLines, writeReport } from './synthesise-report.ts';
@@ -41,8 +41,9 @@ export async function synthesise(
   checkLimit('maxCharacters', maxCharacters, minMaxCharacters);
   for (const [tool, limit] of Object.entries(resultLimits)) checkLimit(`resultLimits.${tool}`, limit, 1);
   signal?.throwIfAborted();
-  const facts = { status: trace.status, missing: missingNodes(trace).map(({ node }) => node) };
-  if (model === undefined) return { ...facts, text: writeReport(trace), by: 'rules' };
+  const report = reportTrace(trace);
+  const facts = { status: trace.status, missing: report.missing.map(({ node }) => node) };
+  if (model === undefined) return { ...facts, text: writeReport(report), by: 'rules' };
   const asked = await askForText(model, {
     messages: toSynthesisMessages(trace, { maxCharacters, resultLimits }),
     signal,
@@ -52,10 +53,10 @@ export async function synthesise(
   const problem = findProblem(asked);
   if (problem !== undefined) {
     const note = `This report was made by rules: ${problem}.`;
-    return { ...facts, text: writeReport(trace, note), by: 'rules', note, ...usage };
+    return { ...facts, text: writeReport(report, note), by: 'rules', note, ...usage };
   }
   const said = `${asked.text.trim().toWellFormed()}\n`;
-  const text = trace.status === 'succeeded' ? said : [...statusLines(trace), '', said].join('\n');
+  const text = trace.status === 'succeeded' ? said : [...statusLines(report), '', said].join('\n');
   return { ...facts, text, by: 'model', ...usage };
 }
 

@@ -1,9 +1,7 @@
-import { type Layout, layOut, nodeHeight, nodeWidth, type Point } from './html-layout.ts';
-import { type Html, html, nothing } from './html-text.ts';
-import type { NodeId } from './plan.ts';
-import { nameOf, toneOf } from './report-facts.ts';
-import { formatCount, formatDuration, listIds, toLine } from './report-text.ts';
-import type { NodeTrace, PlanTrace } from './trace.ts';
+import type { NodeId, NodeReport, TraceReport } from '@holdfast/orchestrator';
+import { type Html, html, nothing } from './html.ts';
+import { type Layout, layOut, nodeHeight, nodeWidth, type Point } from './layout.ts';
+import { formatCount, formatDuration, listIds, toLine } from './text.ts';
 
 /** More than this is a list in place of a drawing. */
 export const maxDrawnNodes = 500;
@@ -13,7 +11,7 @@ const maxLabel = 18;
 const maxId = 12;
 
 /** The plan as a drawing whose nodes lead to their rows in the table; of a large plan a list. */
-export function graphOf(trace: PlanTrace): Html {
+export function graphOf(trace: TraceReport): Html {
   const { nodes } = trace;
   const places = new Map<NodeId, number>(nodes.map(({ node }, index) => [node, index]));
   const needs = nodes.map(({ dependsOn }) => dependsOn.flatMap((id) => places.get(id) ?? []));
@@ -23,16 +21,16 @@ export function graphOf(trace: PlanTrace): Html {
   return drawingOf(trace, layOut(needs));
 }
 
-function listOf({ nodes }: PlanTrace, edges: number): Html {
+function listOf({ nodes }: TraceReport, edges: number): Html {
   return html`<p class="note">${formatCount(nodes.length, 'node')} and ${formatCount(edges, 'dependency', 'dependencies')}: too many for a drawing (at most ${formatCount(maxDrawnNodes, 'node')} and ${formatCount(maxDrawnEdges, 'dependency', 'dependencies')}). They are listed in its place.</p>
 <ol class="scroll">${nodes.map(
-    (node, index) =>
-      html`<li><a href="#node-${index}"><bdi>${nameOf(node)}</bdi></a> ${node.kind}${node.dependsOn.length === 0 ? nothing : html`, needs <bdi>${listIds(node.dependsOn)}</bdi>`}</li>
+    ({ name, kind, dependsOn }, index) =>
+      html`<li><a href="#node-${index}"><bdi>${name}</bdi></a> ${kind}${dependsOn.length === 0 ? nothing : html`, needs <bdi>${listIds(dependsOn)}</bdi>`}</li>
 `,
   )}</ol>`;
 }
 
-function drawingOf({ nodes, plan }: PlanTrace, { nodes: places, edges, width, height }: Layout): Html {
+function drawingOf({ nodes, plan }: TraceReport, { nodes: places, edges, width, height }: Layout): Html {
   return html`<p class="note">Each node stands below what it needs, and leads to its row in the table. The thick border is the node whose result is the plan's.</p>
 <div class="scroll" role="group" aria-labelledby="graph-title" tabindex="0">
 <svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" aria-labelledby="graph-title">
@@ -58,16 +56,16 @@ function pathOf(edge: readonly Point[]): string {
 }
 
 /** Of a long id its ends: many nodes begin alike and are told apart by how they end. */
-function labelOf({ node, tool }: NodeTrace): string {
+function labelOf({ node, tool }: NodeReport): string {
   const id = String(node);
   const shown = id.length > maxId ? `${id.slice(0, 4)}…${id.slice(-5)}`.toWellFormed() : id;
   return toLine(`${shown} ${tool}`, maxLabel);
 }
 
-function boxOf(node: NodeTrace, index: number, { x, y }: Point, isFinal: boolean): Html {
-  const { kind, durationMs, purpose } = node;
+function boxOf(node: NodeReport, index: number, { x, y }: Point, isFinal: boolean): Html {
+  const { name, tone, kind, durationMs, purpose } = node;
   const state = durationMs === undefined ? kind : `${kind}, ${formatDuration(durationMs)}`;
   const inset = isFinal ? 2 : 1;
-  return html`<a href="#node-${index}" class="${toneOf(kind)}"><svg x="${x}" y="${y}" width="${nodeWidth}" height="${nodeHeight}"><title>${nameOf(node)}: ${state}${purpose === undefined ? '' : `. ${toLine(purpose, 300)}`}</title><rect class="${isFinal ? 'box final' : 'box'}" x="${inset}" y="${inset}" width="${nodeWidth - 2 * inset}" height="${nodeHeight - 2 * inset}" rx="6"/><text class="name" x="10" y="19">${labelOf(node)}</text><text class="small" x="10" y="36">${state}</text></svg></a>
+  return html`<a href="#node-${index}" class="${tone}"><svg x="${x}" y="${y}" width="${nodeWidth}" height="${nodeHeight}"><title>${name}: ${state}${purpose === undefined ? '' : `. ${toLine(purpose, 300)}`}</title><rect class="${isFinal ? 'box final' : 'box'}" x="${inset}" y="${inset}" width="${nodeWidth - 2 * inset}" height="${nodeHeight - 2 * inset}" rx="6"/><text class="name" x="10" y="19">${labelOf(node)}</text><text class="small" x="10" y="36">${state}</text></svg></a>
 `;
 }

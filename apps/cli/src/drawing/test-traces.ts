@@ -1,7 +1,6 @@
 import type { Json, JsonObject } from '@holdfast/core';
+import type { NodeId, NodeKind, NodeTrace, OnFail, Plan, PlanTrace } from '@holdfast/orchestrator';
 import fc from 'fast-check';
-import type { NodeId, OnFail, Plan } from './plan.ts';
-import type { NodeKind, NodeTrace, PlanTrace } from './trace.ts';
 
 export const begun: number = Date.UTC(2026, 4, 17, 9, 30);
 

@@ -1,52 +1,30 @@
+import { type NodeTrace, type PlanTrace, reportTrace, synthesise } from '@holdfast/orchestrator';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { describePlan, planTable } from './describe-plan.ts';
-import { describeTrace, traceSummary, traceTable } from './describe-trace.ts';
-import { describeDecision, missingNodes } from './report-facts.ts';
-import { cut, formatCount, formatDuration, formatTime, toLine } from './report-text.ts';
-import { writeReport } from './synthesise-report.ts';
 import { begun, hostileTexts, partialTrace, randomTrace, traceFull, traceOf } from './test-traces.ts';
-import type { NodeTrace, PlanTrace } from './trace.ts';
+import { cut, describeDecision, formatCount, formatDuration, formatTime, toLine } from './text.ts';
+import { traceSummary, traceTable } from './trace-text.ts';
 
-test('a plan is a table of its nodes, without the columns that say nothing', () => {
-  expect(describePlan(partialTrace.plan)).toBe(
-    [
-      'node    tool          needs  on fail   timeout  purpose',
-      '0       search_news          continue  60 s     Latest news on AMD',
-      '1       search_news          continue  60 s     Latest news on Intel',
-      '2       summarise     0, 1   halt      60 s     Compare the two',
-      'report  write_report  2      halt      60 s     What the reader gets',
-      '',
-      '4 nodes; the result is that of report.',
-      '',
-    ].join('\n'),
-  );
-});
-
-test('a trace is what was asked for, a table of the nodes, what came of it, and what is missing', () => {
-  expect(describeTrace(partialTrace)).toBe(
-    [
-      'Run 12 of session session-1, begun 2026-05-17 09:30:00.000 UTC',
-      'Request: Compare the AI chip strategies of AMD and Intel',
-      `Plan: ${'ab'.repeat(32)}`,
-      '',
-      'node    tool          kind    attempts  took    why',
-      '0       search_news   ok      1         820 ms',
-      '1       search_news   failed  3         4.1 s   The server answered 503. (tool.failed)',
-      '2       summarise     ok      1         1.2 s',
-      'report  write_report  ok      1         900 ms  approved by ada@example.com',
-      '',
-      'partial: 3 of 4 nodes succeeded, in 21.4 s.',
-      'Output:',
-      '  {',
-      '    "path": "report.md",',
-      '    "bytes": 1204',
-      '  }',
-      'Missing:',
-      '  1 (search_news) failed',
-      '',
-    ].join('\n'),
-  );
+test('a trace is a table of the nodes, what came of it, and what is missing', () => {
+  expect(traceTable(partialTrace)).toEqual({
+    head: ['node', 'tool', 'kind', 'attempts', 'took', 'why'],
+    rows: [
+      ['0', 'search_news', 'ok', '1', '820 ms', ''],
+      ['1', 'search_news', 'failed', '3', '4.1 s', 'The server answered 503. (tool.failed)'],
+      ['2', 'summarise', 'ok', '1', '1.2 s', ''],
+      ['report', 'write_report', 'ok', '1', '900 ms', 'approved by ada@example.com'],
+    ],
+  });
+  expect(traceSummary(partialTrace)).toEqual([
+    'partial: 3 of 4 nodes succeeded, in 21.4 s.',
+    'Output:',
+    '  {',
+    '    "path": "report.md",',
+    '    "bytes": 1204',
+    '  }',
+    'Missing:',
+    '  1 (search_news) failed',
+  ]);
 });
 
 test('a run that waits or goes on says so, and names the questions', () => {
@@ -97,20 +75,20 @@ test('long outputs and long lists are cut, and what is left out is told', () => 
   expect(lines).toContain('  (1,000 more characters)');
   expect(lines).toContain('  and 10 more nodes');
   expect(traceTable(trace).rows[0]?.at(-1)).toBe(`${'x'.repeat(300)}… (test.failed)`);
-  expect(missingNodes(trace)).toHaveLength(30);
+  expect(reportTrace(trace).missing).toHaveLength(30);
 });
 
 test.each(hostileTexts)('%j is printable, and every cell is one line', (text) => {
   const trace = traceFull(text);
-  const cells = [...traceTable(trace).rows, ...planTable(trace.plan).rows].flat();
+  const cells = traceTable(trace).rows.flat();
   for (const line of [...cells, ...traceSummary(trace)]) expect(line).not.toMatch(/[\p{Cc}\p{Cs}\u202E\u2066]/u);
-  expect(describeTrace(trace)).not.toMatch(/(?!\n)[\p{Cc}\p{Cs}\u202E\u2066]/u);
 });
 
-test('kinds and states that a log makes up are printable, too', () => {
+test('kinds and states that a log makes up are printable, too', async () => {
   const odd = 'ok\u001b[2J\n\u202e';
   const trace = traceOf([{ id: 0, kind: odd as NodeTrace['kind'] }], { status: odd as PlanTrace['status'] });
-  for (const text of [describeTrace(trace), writeReport(trace)]) {
+  const rows = traceTable(trace).rows.flat();
+  for (const text of [[...rows, ...traceSummary(trace)].join('\n'), (await synthesise(trace)).text]) {
     expect(text).toContain('ok\\x1b[2J\\n\\u{202e}');
     expect(text).not.toMatch(/(?!\n)[\p{Cc}\u202E]/u);
   }
@@ -127,9 +105,7 @@ test('any trace is told with every node once, and alike each time', () => {
     fc.property(randomTrace(), (trace) => {
       const ids = trace.nodes.map(({ node }) => toLine(String(node), 80));
       expect(traceTable(trace).rows.map(([id]) => id)).toEqual(ids);
-      expect(planTable(trace.plan).rows.map(([id]) => id)).toEqual(ids);
-      expect(describeTrace(structuredClone(trace))).toBe(describeTrace(trace));
-      expect(describePlan(structuredClone(trace.plan))).toBe(describePlan(trace.plan));
+      expect(traceSummary(structuredClone(trace))).toEqual(traceSummary(trace));
     }),
   );
 });

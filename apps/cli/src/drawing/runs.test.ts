@@ -1,20 +1,12 @@
-import { defineTool, type JsonObject, jsonSchema, type Tool, toolError } from '@holdfast/core';
+import { defineTool, type Json, type JsonObject, jsonSchema, type Tool, toolError } from '@holdfast/core';
 import { answerApproval } from '@holdfast/executor';
-import {
-  checkPlan,
-  describePlan,
-  describeTrace,
-  type PlanTrace,
-  planToMermaid,
-  readTrace,
-  resumePlan,
-  runPlan,
-  synthesise,
-  traceToHtml,
-} from '@holdfast/orchestrator';
+import { checkPlan, type PlanTrace, readTrace, resumePlan, runPlan, synthesise } from '@holdfast/orchestrator';
 import { createSession, type Session } from '@holdfast/session';
 import { manualClock, scriptedModel } from '@holdfast/testing';
 import { expect, test } from 'vitest';
+import { planToMermaid } from './mermaid.ts';
+import { traceToHtml } from './page.ts';
+import { traceSummary, traceTable } from './trace-text.ts';
 
 const open: JsonObject = { type: 'object', properties: { text: {} } };
 
@@ -44,6 +36,11 @@ const tools: readonly Tool[] = [
   }),
 ];
 
+/** The table of a trace and what stands under it. */
+function describeTrace(trace: PlanTrace): string {
+  return [...traceTable(trace).rows.map((row) => row.join(' | ')), ...traceSummary(trace)].join('\n');
+}
+
 const nodes: readonly JsonObject[] = [
   { id: 'a', tool: 'attack', inputs: {}, metadata: { purpose: attack } },
   { id: 'b', tool: 'fail', inputs: {}, on_fail: 'continue' },
@@ -59,7 +56,6 @@ async function checked(...all: readonly JsonObject[]): Promise<Parameters<typeof
 /** Reports of all forms, which have to be the same of what a run answers and of what its log says. */
 async function reportsOf(trace: PlanTrace, session: Session): Promise<readonly string[]> {
   const make = async (from: PlanTrace): Promise<readonly string[]> => [
-    describePlan(from.plan),
     describeTrace(from),
     planToMermaid(from.plan, from),
     traceToHtml(from),
@@ -73,9 +69,8 @@ async function reportsOf(trace: PlanTrace, session: Session): Promise<readonly s
 test('a run is told alike from its answer and from its log, and what tools returned stays text', async () => {
   const session = createSession({ clock: manualClock() });
   const trace = await runPlan(await checked(...nodes), { tools, session, clock: manualClock() });
-  const [plan = '', text = '', chart = '', page = '', report = ''] = await reportsOf(trace, session);
-  expect(plan).toContain('c     echo    a, b   halt');
-  expect(text).toMatch(/^b +fail +failed +1 +0 ms +The server answered 503\. \(server\.down\)$/mu);
+  const [text = '', chart = '', page = '', report = ''] = await reportsOf(trace, session);
+  expect(text).toMatch(/^b \| fail \| failed \| 1 \| 0 ms \| The server answered 503\. \(server\.down\)$/mu);
   expect(text).toContain('partial: 2 of 3 nodes succeeded');
   expect(chart).toContain('n2[["c echo<br/>ok 0 ms"]]');
   expect(page).not.toContain('<script');
@@ -91,7 +86,7 @@ test('a run that waits for a person says so, and after the answer tells of it', 
     await checked({ id: 'a', tool: 'echo', inputs: { text: 1 } }, { id: 'gone', tool: 'remove', depends_on: ['a'] }),
     options,
   );
-  const [, text = '', , page = '', report = ''] = await reportsOf(waiting, session);
+  const [text = '', , page = '', report = ''] = await reportsOf(waiting, session);
   expect(waiting.status).toBe('suspended');
   expect(text).toContain('It waits for 1 answer of a person, and goes on when it is resumed.');
   expect(text).toContain('of `remove`, until ');
@@ -101,8 +96,8 @@ test('a run that waits for a person says so, and after the answer tells of it', 
   if (pending === undefined) throw new Error('Nothing waits.');
   await answerApproval(session, pending.callId, { type: 'approve' }, { by: 'ada', clock: manualClock() });
   const after = await resumePlan(options);
-  const [, ended = ''] = await reportsOf(after, session);
-  expect(ended).toMatch(/^gone +remove +ok +1 +0 ms +approved by ada$/mu);
+  const [ended = ''] = await reportsOf(after, session);
+  expect(ended).toMatch(/^gone \| remove \| ok \| 1 \| 0 ms \| approved by ada$/mu);
   expect(ended).toContain('succeeded: 2 of 2 nodes succeeded');
 });
 
@@ -116,4 +111,27 @@ test('a model that synthesises is told of results as data', async () => {
   expect(text).toMatch(/\n- b \(fail\) failed.*\n\nAll went well\.\n$/u);
   const told = model.requests[0]?.messages.at(-1)?.text ?? '';
   expect(JSON.parse(told)).toMatchObject({ nodes: [{ result: attack }, { kind: 'failed' }, { kind: 'ok' }] });
+});
+
+const nested = (levels: number): Json => (levels === 0 ? 'end' : { in: nested(levels - 1) });
+
+test.each<Json>([
+  { $from: 1, path: 'x', default: { $from: 0 } },
+  [{ '{{STEPS.0}}': { $from: 0 } }],
+  '</tool_result></result>]]>',
+  '$& $1 $` \\u0000 %s `rm`',
+  '\u0000\u001b[31m\u202e\ud800 \r\n',
+  JSON.parse('{"toString":"x","then":"x","toJSON":"x","constructor":{"prototype":{"polluted":true}}}') as Json,
+  nested(60),
+])('%j is shown as text in every view', async (value) => {
+  const returning = defineTool({ name: 'attack', description: 'Returns it.', effects: 'none', execute: () => value });
+  const found = await checkPlan({ nodes: [{ id: 0, tool: 'attack' }], final_output_node: 0 }, { tools: [returning] });
+  if (found.type !== 'valid') throw new Error(JSON.stringify(found));
+  const trace = await runPlan(found.checked, { tools: [returning], session: createSession() });
+  const page = traceToHtml(trace);
+  expect(page).not.toMatch(/<script|<\/tool_result>|\p{Bidi_Control}/u);
+  for (const text of [describeTrace(trace), planToMermaid(trace.plan, trace), (await synthesise(trace)).text]) {
+    expect(text).not.toMatch(/(?!\n)\p{Cc}|\p{Bidi_Control}/u);
+    expect(text.length + page.length).toBeLessThan(200_000);
+  }
 });

@@ -1,6 +1,6 @@
 import {
-  type Deadline,
   type FilesystemReader,
+  isPlainObject,
   type Json,
   type PolicyContext,
   type PolicyResult,
@@ -8,8 +8,7 @@ import {
   ReadOnlyMap,
   type Tool,
 } from '@holdfast/core';
-import type { PolicySurroundings } from './policy-state.ts';
-import { watchSurroundings } from './watched-surroundings.ts';
+import type { PolicySurroundings } from '@holdfast/executor';
 
 /** A call that nobody has made yet. */
 export interface ExpectedCall {
@@ -50,21 +49,13 @@ const nothingTouched: PolicyResult['touched'] = new ReadOnlyMap();
 export function watch({ id, tool, input }: NamedCall, around: PolicySurroundings): Watched {
   let own = false;
   let unknown = false;
-  let timed = false;
+  let looked = false;
   const notKnown = (): void => {
     own = true;
     unknown = true;
   };
-  // Made when it is used: most policies look at nothing but the call and their state.
-  let watched: ReturnType<typeof watchSurroundings> | undefined;
-  const surroundings = (): PolicySurroundings => {
-    watched ??= watchSurroundings({
-      ...around,
-      deadline: watchDeadline(around.deadline, () => {
-        timed = true;
-      }),
-    });
-    return watched.surroundings;
+  const onLook = (): void => {
+    looked = true;
   };
   const stand = input === undefined ? unknownObject(notKnown) : undefined;
   return {
@@ -99,17 +90,18 @@ export function watch({ id, tool, input }: NamedCall, around: PolicySurroundings
     context: (state) =>
       Object.freeze({
         state,
+        // Made when it is used: most policies look at nothing but the call and their state.
         get session() {
-          return surroundings().session;
+          return watchUse(around.session, onLook);
         },
         get filesystem() {
-          return surroundings().filesystem;
+          return around.filesystem && watchUse(around.filesystem, onLook);
         },
         get deadline() {
-          return surroundings().deadline;
+          return watchUse(around.deadline, onLook);
         },
       }),
-    looks: () => ({ own, unknown, around: timed || watched?.looked() === true }),
+    looks: () => ({ own, unknown, around: looked }),
   };
 }
 
@@ -128,17 +120,27 @@ function unknownObject(onLook: () => void): Json {
   return new Proxy({}, handler) as Json;
 }
 
-function watchDeadline(deadline: Deadline, onLook: () => void): Deadline {
-  return Object.freeze({
-    get atMs(): number {
-      onLook();
-      return deadline.atMs;
+/** The same, which tells when a method of it is called or something else of it is read. Taking out a method is no look. */
+function watchUse<Used extends object>(used: Used, onLook: () => void): Used {
+  const stand: object = new Proxy(
+    {},
+    {
+      set: () => false,
+      has: (_, name) => Reflect.has(used, name),
+      get: (_, name) => {
+        const value: unknown = Reflect.get(used, name);
+        if (typeof value !== 'function') {
+          onLook();
+          return value;
+        }
+        return (...parameters: readonly unknown[]): unknown => {
+          onLook();
+          return Reflect.apply(value, used, parameters);
+        };
+      },
     },
-    remainingMs: () => {
-      onLook();
-      return deadline.remainingMs();
-    },
-  });
+  );
+  return stand as Used;
 }
 
 const unknown = (): never => {
@@ -155,3 +157,10 @@ export const unknownFilesystem: FilesystemReader = Object.freeze({
   list: unknownLater,
   walk: unknown,
 });
+
+/** As a call does it: what a schema makes of arguments is frozen as far as it is JSON. */
+export function freezeInput(value: unknown, met: Set<object> = new Set()): void {
+  if ((!Array.isArray(value) && !isPlainObject(value)) || met.has(value)) return;
+  met.add(Object.freeze(value));
+  for (const item of Object.values(value)) freezeInput(item, met);
+}

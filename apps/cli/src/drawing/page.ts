@@ -1,11 +1,10 @@
-import { graphOf } from './html-graph.ts';
-import { fact, listOf, markOf, nodesOf } from './html-nodes.ts';
-import { style, styleHash } from './html-style.ts';
-import { Html, html, nothing, valueBlock } from './html-text.ts';
-import { timelineOf } from './html-timeline.ts';
-import { describeDecision, describeOpenEnd, describeStatus, durationOf, missingNodes, nameOf } from './report-facts.ts';
-import { formatCount, formatDuration, formatTime, toLine } from './report-text.ts';
-import type { PlanTrace } from './trace.ts';
+import { type PlanTrace, reportTrace, type TraceReport } from '@holdfast/orchestrator';
+import { graphOf } from './graph.ts';
+import { Html, html, nothing, valueBlock } from './html.ts';
+import { fact, listOf, markOf, nodesOf } from './nodes.ts';
+import { style, styleHash } from './style.ts';
+import { describeDecision, formatCount, formatDuration, formatTime, toLine } from './text.ts';
+import { timelineOf } from './timeline.ts';
 
 const maxMissing = 100;
 const maxQuestions = 100;
@@ -21,6 +20,7 @@ const maxQuestions = 100;
  */
 export function traceToHtml(trace: PlanTrace): string {
   const { run, status } = trace;
+  const report = reportTrace(trace);
   const policy = `default-src 'none'; style-src '${styleHash}'; base-uri 'none'; form-action 'none'`;
   return html`<!DOCTYPE html>
 <html lang="en">
@@ -37,19 +37,19 @@ export function traceToHtml(trace: PlanTrace): string {
 <a class="skip" href="#nodes">To the table of nodes</a>
 <header>
 <h1>Plan run ${run}: ${status}</h1>
-${headOf(trace)}<nav aria-label="Parts of this page"><ul><li><a href="#result">Result</a></li><li><a href="#graph">Graph</a></li><li><a href="#timeline">Timeline</a></li><li><a href="#nodes">Nodes</a></li></ul></nav>
+${headOf(report)}<nav aria-label="Parts of this page"><ul><li><a href="#result">Result</a></li><li><a href="#graph">Graph</a></li><li><a href="#timeline">Timeline</a></li><li><a href="#nodes">Nodes</a></li></ul></nav>
 </header>
 <main>
 <section id="result" aria-labelledby="result-title"><h2 id="result-title">Result</h2>
-${resultOf(trace)}</section>
+${resultOf(report)}</section>
 <section id="graph" aria-labelledby="graph-title"><h2 id="graph-title">Graph</h2>
-${graphOf(trace)}
+${graphOf(report)}
 </section>
 <section id="timeline" aria-labelledby="timeline-title"><h2 id="timeline-title">Timeline</h2>
-${timelineOf(trace)}
+${timelineOf(report)}
 </section>
 <section id="nodes" aria-labelledby="nodes-title"><h2 id="nodes-title">Nodes</h2>
-${nodesOf(trace)}
+${nodesOf(report)}
 </section>
 </main>
 </body>
@@ -57,13 +57,11 @@ ${nodesOf(trace)}
 `.text;
 }
 
-function headOf(trace: PlanTrace): Html {
-  const { request, status, sessionId, digest, startedAtMs, endedAtMs } = trace;
-  const durationMs = durationOf(trace);
-  const open = describeOpenEnd(trace);
+function headOf(report: TraceReport): Html {
+  const { request, status, summary, open, sessionId, digest, startedAtMs, endedAtMs, durationMs } = report;
   return html`<dl>${fact('Request', request === undefined ? undefined : html`<bdi>${toLine(request, 10_000)}</bdi>`)}${fact(
     'Status',
-    html`${describeStatus(trace)}${open === '' ? '' : `. ${open}`}`,
+    html`${summary}${open === '' ? '' : `. ${open}`}`,
   )}${fact('Began', html`${formatTime(startedAtMs)}`)}${fact(status === 'suspended' ? 'Suspended' : 'Ended', endedAtMs === undefined ? undefined : html`${formatTime(endedAtMs)}`)}${fact(
     'Took',
     durationMs === undefined ? undefined : html`${formatDuration(durationMs)}`,
@@ -71,26 +69,25 @@ function headOf(trace: PlanTrace): Html {
 `;
 }
 
-function resultOf(trace: PlanTrace): Html {
-  const { output } = trace;
+function resultOf(report: TraceReport): Html {
+  const { output } = report;
   return html`${output === undefined ? html`<p>There is no result of the final node.</p>` : valueBlock(output)}
-${missingOf(trace)}${questionsOf(trace)}`;
+${missingOf(report)}${questionsOf(report)}`;
 }
 
-function missingOf(trace: PlanTrace): Html {
-  const missing = missingNodes(trace);
+function missingOf({ nodes, missing }: TraceReport): Html {
   if (missing.length === 0) return nothing;
-  const places = new Map(trace.nodes.map((node, index) => [node, index]));
+  const places = new Map(nodes.map((node, index) => [node, index]));
   const left = missing.length - maxMissing;
   return html`<h3>Missing</h3>
 <ul>${missing.slice(0, maxMissing).map(
-    (node) => html`<li><a href="#node-${places.get(node) ?? 0}"><bdi>${nameOf(node)}</bdi></a> ${markOf(node)}</li>
+    (node) => html`<li><a href="#node-${places.get(node) ?? 0}"><bdi>${node.name}</bdi></a> ${markOf(node)}</li>
 `,
   )}${left <= 0 ? nothing : html`<li class="cut">and ${formatCount(left, 'more node')}, which the table has.</li>`}</ul>
 `;
 }
 
-function questionsOf({ pending }: PlanTrace): Html {
+function questionsOf({ pending }: TraceReport): Html {
   if (pending.length === 0) return nothing;
   const left = pending.length - maxQuestions;
   return html`<h3>Questions that wait for a person</h3>

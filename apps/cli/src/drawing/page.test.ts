@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { style, styleHash } from './html-style.ts';
-import { html } from './html-text.ts';
+import { html } from './html.ts';
+import { traceToHtml } from './page.ts';
+import { style, styleHash } from './style.ts';
 import { listElements, readPage, skeletonOf, type TestElement, textOf } from './test-html.ts';
 import { begun, hostileTexts, partialTrace, randomTrace, type TestNode, traceFull, traceOf } from './test-traces.ts';
-import { traceToHtml } from './trace-html.ts';
 
 const pageOf = (...parameters: Parameters<typeof traceToHtml>): readonly TestElement[] =>
   listElements(readPage(traceToHtml(...parameters)));

@@ -1,15 +1,13 @@
-import { type Html, html, nothing, valueBlock } from './html-text.ts';
-import type { NodeId, PlanNode } from './plan.ts';
-import { describeApproval, describeDecision, toneOf, whyOf } from './report-facts.ts';
-import { formatCount, formatDuration, formatTime, listIds, toLine } from './report-text.ts';
-import type { NodeTrace, PlanTrace } from './trace.ts';
+import type { NodeId, NodeReport, PlanNode, TraceReport } from '@holdfast/orchestrator';
+import { type Html, html, nothing, valueBlock } from './html.ts';
+import { describeDecision, formatCount, formatDuration, formatTime, listIds, toLine } from './text.ts';
 
 const maxText = 2_000;
 /** Of what is listed for one node: decisions, and attempts that failed. */
 const maxListed = 50;
 
 /** A row for each node with all that is known of it. */
-export function nodesOf({ nodes, plan, startedAtMs }: PlanTrace): Html {
+export function nodesOf({ nodes, plan, startedAtMs }: TraceReport): Html {
   const planned = new Map<NodeId, PlanNode>(plan.nodes.map((node) => [node.id, node]));
   return html`<div class="table"><table>
 <thead><tr><th scope="col">Node</th><th scope="col">Tool</th><th scope="col">Ended</th><th scope="col">Attempts</th><th scope="col">Started</th><th scope="col">Took</th><th scope="col">Why, and what it did</th></tr></thead>
@@ -18,11 +16,10 @@ ${nodes.map((node, index) => rowOf(node, index, planned.get(node.node), startedA
 </table></div>`;
 }
 
-function rowOf(node: NodeTrace, index: number, planned: PlanNode | undefined, runAtMs: number): Html {
-  const { purpose, startedAtMs, durationMs, attempts } = node;
+function rowOf(node: NodeReport, index: number, planned: PlanNode | undefined, runAtMs: number): Html {
+  const { purpose, startedAtMs, durationMs, attempts, why } = node;
   const started = startedAtMs === undefined ? '' : `+${formatDuration(Math.max(0, startedAtMs - runAtMs))}`;
   const took = durationMs === undefined ? '' : formatDuration(durationMs);
-  const why = whyOf(node);
   return html`<tr id="node-${index}"><th scope="row"><bdi>${toLine(String(node.node), 80)}</bdi></th><td class="tool"><code><bdi>${toLine(node.tool, 80)}</bdi></code>${
     purpose === undefined ? nothing : html`<br><bdi>${toLine(purpose, maxText)}</bdi>`
   }</td><td>${markOf(node)}</td><td class="number">${attempts === 0 ? '' : attempts}</td><td class="number">${started}</td><td class="number">${took}</td><td class="more">${
@@ -32,11 +29,11 @@ function rowOf(node: NodeTrace, index: number, planned: PlanNode | undefined, ru
 `;
 }
 
-export function markOf({ kind }: Pick<NodeTrace, 'kind'>): Html {
-  return html`<span class="mark ${toneOf(kind)}">${kind}</span>`;
+export function markOf({ kind, tone }: NodeReport): Html {
+  return html`<span class="mark ${tone}">${kind}</span>`;
 }
 
-function factsOf(node: NodeTrace, planned: PlanNode | undefined): readonly Html[] {
+function factsOf(node: NodeReport, planned: PlanNode | undefined): readonly Html[] {
   const { callId, code, message, dependsOn, because, input, decisions, approval, retries, startedAtMs, value } = node;
   return [
     fact('Message', message === '' ? undefined : html`<bdi>${toLine(message, maxText)}</bdi>`),
@@ -52,7 +49,12 @@ function factsOf(node: NodeTrace, planned: PlanNode | undefined): readonly Html[
         : fact('Inputs as planned', valueBlock(planned.inputs))
       : fact('Inputs', valueBlock(input)),
     fact('Decisions', decisions.length === 0 ? undefined : listOf(decisions.map(describeDecision))),
-    fact('Approval', approval === undefined ? undefined : html`<bdi>${describeApproval(approval)}</bdi>`),
+    fact(
+      'Approval',
+      approval === undefined
+        ? undefined
+        : html`<bdi>${approval.type === 'approve' ? 'approved' : 'denied'} by ${toLine(approval.by, 100)}</bdi>`,
+    ),
     fact(
       'Failed attempts',
       retries.length === 0

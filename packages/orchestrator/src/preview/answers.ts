@@ -1,9 +1,8 @@
 import type { Policy, Slice, Tool } from '@holdfast/core';
 import type { Session } from '@holdfast/session';
-import { type Answer, isCertainDenial, type PolicyQuestions, unanswered } from './foresee-questions.ts';
-import { findStates } from './foresee-states.ts';
-import { succeed } from './foresee-success.ts';
-import type { NamedCall } from './foresee-watch.ts';
+import { type Answer, isCertainDenial, type PolicyQuestions, succeed, unanswered } from './questions.ts';
+import { findStates } from './states.ts';
+import type { NamedCall } from './watch.ts';
 
 /** What a policy says of one call, once the calls before it in the list have succeeded. */
 export interface ForeseenAnswer {

@@ -11,12 +11,14 @@ import {
   type PreparedCall,
   type Tool,
 } from '@holdfast/core';
+import { executeToolCall } from '@holdfast/executor';
 import { createSession } from '@holdfast/session';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { notes, testSession } from './fixtures.ts';
-import { findFirst } from './foresee-descendants.ts';
-import { type ExpectedCall, executeToolCall, type ForeseeOptions, foreseeCalls } from './index.ts';
+import { type ForeseeOptions, foreseeCalls } from './foresee.ts';
+import { findFirst } from './states.ts';
+import { notes, testSession } from './test-session.ts';
+import type { ExpectedCall } from './watch.ts';
 
 const plain = (name: string, dangerous = false): Tool =>
   defineTool({ name, description: `Does ${name}.`, effects: 'none', dangerous, execute: () => null });

@@ -1,14 +1,9 @@
-import type { Ask, Tool } from '@holdfast/core';
-import { createSession, type Session } from '@holdfast/session';
-import { askForDangerous } from './authorise.ts';
-import { type CallOptions, type CallScope, createCallScope } from './call-scope.ts';
-import { digestTool } from './digest.ts';
-import { type ForeseenAnswer, foreseeAnswers } from './foresee-answers.ts';
-import { PolicyQuestions } from './foresee-questions.ts';
-import { type ExpectedCall, type NamedCall, unknownFilesystem } from './foresee-watch.ts';
-import { grantOf } from './grants.ts';
-import { freezeInput } from './parse-arguments.ts';
-import type { PolicySurroundings } from './policy-state.ts';
+import { type Ask, systemClock, type Tool } from '@holdfast/core';
+import { type Caller, type CallOptions, openCaller, type PolicySurroundings } from '@holdfast/executor';
+import { createSession } from '@holdfast/session';
+import { type ForeseenAnswer, foreseeAnswers } from './answers.ts';
+import { PolicyQuestions, type PolicyTime } from './questions.ts';
+import { type ExpectedCall, freezeInput, type NamedCall, unknownFilesystem } from './watch.ts';
 
 export interface ForeseeOptions
   extends Pick<CallOptions, 'tools' | 'policies' | 'grants' | 'clock'>,
@@ -46,36 +41,45 @@ export async function foreseeCalls(
   calls: readonly ExpectedCall[],
   { resources, session, ...options }: ForeseeOptions,
 ): Promise<readonly ForeseenCall[]> {
-  const scope = createCallScope({
+  const caller = openCaller({
     ...options,
     ...(resources === undefined ? {} : { resources }),
     session: session ?? createSession(options.clock === undefined ? {} : { clock: options.clock }),
   });
+  const { clock = systemClock, policyTimeoutMs = 5_000 } = options;
+  // What is within a call has what that call has.
+  const knowsResources = resources !== undefined || caller.session !== caller.rootSession;
   try {
     for (const { input } of calls) freezeInput(input);
     const named = calls.map((call, place) => ({ ...call, id: `ahead_${place}` }));
-    return await foresee(named, scope, resources !== undefined || scope.parent !== undefined);
+    return await foresee(named, { caller, time: { clock, policyTimeoutMs, onEnd: caller.onEnd }, knowsResources });
   } finally {
-    scope.lifetime.dispose();
+    caller.dispose();
   }
+}
+
+interface Foreseeing {
+  readonly caller: Caller;
+  readonly time: PolicyTime;
+  readonly knowsResources: boolean;
 }
 
 async function foresee(
   calls: readonly NamedCall[],
-  scope: CallScope,
-  knowsResources: boolean,
+  { caller, time, knowsResources }: Foreseeing,
 ): Promise<readonly ForeseenCall[]> {
   if (calls.length === 0) return [];
+  const { judges } = caller;
   // Also what is read leaves a trace in a session: a slice that it has not met before.
-  const fork = scope.session.fork();
+  const fork = caller.session.fork();
   const surroundings: PolicySurroundings = {
-    ...scope.surroundings,
+    ...judges.surroundings,
     session: Object.freeze({ read: fork.read.bind(fork) }),
     ...(knowsResources ? {} : { filesystem: unknownFilesystem }),
   };
   const answers = await Promise.all(
-    scope.hostPolicies.map(async (bound) => {
-      const questions = new PolicyQuestions(bound, surroundings, scope);
+    judges.policies.map(async (bound) => {
+      const questions = new PolicyQuestions(bound, surroundings, time);
       try {
         return await foreseeAnswers(calls, questions, fork);
       } finally {
@@ -87,7 +91,7 @@ async function foresee(
   const isGranted = async (tool: Tool): Promise<boolean> => {
     const known = grants.get(tool);
     if (known !== undefined) return known;
-    const granted = scope.grants.has(tool.name) || (await isGrantedFor(scope, tool, fork));
+    const granted = await judges.isGranted(tool);
     grants.set(tool, granted);
     return granted;
   };
@@ -95,14 +99,14 @@ async function foresee(
   for (const [at, { tool }] of calls.entries()) {
     const denials: { readonly policy: string; readonly reason: string }[] = [];
     const ofCall: ForeseenAnswer[] = [];
-    for (const [index, bound] of scope.hostPolicies.entries()) {
+    for (const [index, bound] of judges.policies.entries()) {
       const own = answers[index]?.[at];
       if (own === undefined) continue;
       ofCall.push(own);
       const { decision } = own.answer;
       if (own.isCertain && decision?.type === 'deny') denials.push({ policy: bound.key, reason: decision.reason });
     }
-    const asks = listAsks(ofCall, tool);
+    const asks = listAsks(ofCall, judges.gate(tool));
     const granted = asks.some(isGrantable) && (await isGranted(tool));
     foreseen.push({ denials, asks: asks.filter((ask) => !(granted && isGrantable(ask))).map(({ reason }) => reason) });
   }
@@ -113,17 +117,10 @@ function isGrantable({ grantable }: Ask): boolean {
   return grantable !== false;
 }
 
-function listAsks(answers: readonly ForeseenAnswer[], tool: Tool): readonly Ask[] {
-  const gate = tool.dangerous ? [askForDangerous(tool)] : [];
+function listAsks(answers: readonly ForeseenAnswer[], gate: Ask | undefined): readonly Ask[] {
+  const last = gate === undefined ? [] : [gate];
   const decisions = answers.map(({ answer: { decision, unknown } }) => (unknown ? undefined : decision));
   // A call that is denied asks nobody. Whether it is dangerous, a person may know all the same.
-  if (decisions.some((decision) => decision?.type === 'deny')) return gate;
-  return [...decisions.flatMap((decision) => (decision?.type === 'ask' ? [decision] : [])), ...gate];
-}
-
-/** Whether a person has granted the tool as it is now. */
-async function isGrantedFor({ rootSession, session, toolset }: CallScope, tool: Tool, fork: Session): Promise<boolean> {
-  const granted = grantOf(rootSession === session ? fork : rootSession.fork(), tool.name);
-  const compiled = toolset.byName.get(tool.name);
-  return granted !== undefined && compiled !== undefined && granted === (await digestTool(compiled));
+  if (decisions.some((decision) => decision?.type === 'deny')) return last;
+  return [...decisions.flatMap((decision) => (decision?.type === 'ask' ? [decision] : [])), ...last];
 }

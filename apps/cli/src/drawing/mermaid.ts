@@ -1,8 +1,13 @@
-import { purposeOf } from './describe-plan.ts';
-import type { NodeId, Plan, PlanNode } from './plan.ts';
-import { type Tone, toneOf, tones } from './report-facts.ts';
-import { formatDuration, toLine } from './report-text.ts';
-import type { NodeTrace, PlanTrace } from './trace.ts';
+import {
+  type NodeId,
+  type NodeReport,
+  type Plan,
+  type PlanNode,
+  type PlanTrace,
+  reportTrace,
+  type Tone,
+} from '@holdfast/orchestrator';
+import { formatDuration, toLine } from './text.ts';
 
 /**
  * The plan as a Mermaid flowchart. With a trace its nodes are coloured by how they ended, and labelled with that and how long it took.
@@ -13,7 +18,8 @@ import type { NodeTrace, PlanTrace } from './trace.ts';
 export function planToMermaid(plan: Plan, trace?: PlanTrace): string {
   // The chart's own ids, so that no id of a plan can be a word of Mermaid's.
   const places = new Map<NodeId, number>(plan.nodes.map(({ id }, index) => [id, index]));
-  const traces = new Map<NodeId, NodeTrace>(trace?.nodes.map((node) => [node.node, node]));
+  const report = trace === undefined ? undefined : reportTrace(trace);
+  const traces = new Map<NodeId, NodeReport>(report?.nodes.map((node) => [node.node, node]));
   const nodes = plan.nodes.map((node, index) => {
     const label = labelOf(node, traces.get(node.id));
     return node.id === plan.final_output_node ? `  n${index}[["${label}"]]` : `  n${index}["${label}"]`;
@@ -27,18 +33,19 @@ export function planToMermaid(plan: Plan, trace?: PlanTrace): string {
   return ['flowchart TD', ...nodes, ...edges, ...listClasses(plan, traces), ''].join('\n');
 }
 
-function labelOf({ id, tool, metadata }: PlanNode, trace: NodeTrace | undefined): string {
-  const purpose = purposeOf(metadata);
+function labelOf({ id, tool, metadata }: PlanNode, trace: NodeReport | undefined): string {
+  const { purpose } = metadata;
   const lines = [`${escapeLabel(String(id))} ${escapeLabel(tool)}`];
-  if (purpose !== undefined && purpose !== '') lines.push(escapeLabel(purpose));
+  if (typeof purpose === 'string' && purpose !== '') lines.push(escapeLabel(purpose));
   if (trace !== undefined) lines.push(escapeLabel(stateOf(trace)));
   return lines.join('<br/>');
 }
 
-function stateOf({ kind, durationMs }: NodeTrace): string {
+function stateOf({ kind, durationMs }: NodeReport): string {
   return durationMs === undefined ? kind : `${kind} ${formatDuration(durationMs)}`;
 }
 
+const tones: readonly Tone[] = ['ok', 'bad', 'doubt', 'skipped', 'open'];
 const maxLabel = 80;
 
 /**
@@ -54,12 +61,12 @@ function escapeLabel(text: string): string {
 
 const special = /(?![\p{L}\p{M}\p{N} ,]|(?<=[A-Za-z0-9])[-._](?=[A-Za-z0-9]))./gsu;
 
-function listClasses(plan: Plan, traces: ReadonlyMap<NodeId, NodeTrace>): readonly string[] {
+function listClasses(plan: Plan, traces: ReadonlyMap<NodeId, NodeReport>): readonly string[] {
   const members = new Map<Tone, string[]>();
   for (const [index, { id }] of plan.nodes.entries()) {
     const trace = traces.get(id);
     if (trace === undefined) continue;
-    const tone = toneOf(trace.kind);
+    const { tone } = trace;
     const names = members.get(tone) ?? [];
     members.set(tone, names);
     names.push(`n${index}`);

@@ -13,10 +13,13 @@ import {
   type Tool,
   upsert,
 } from '@holdfast/core';
+import { executeToolCall } from '@holdfast/executor';
 import { createSession } from '@holdfast/session';
 import { describe, expect, test } from 'vitest';
-import { notes, testClock, testSession, wordsResource } from './fixtures.ts';
-import { type ExpectedCall, executeToolCall, type ForeseeOptions, foreseeCalls } from './index.ts';
+import { testClock } from '../test-clock.ts';
+import { type ForeseeOptions, foreseeCalls } from './foresee.ts';
+import { notes, testSession, untouchable } from './test-session.ts';
+import type { ExpectedCall } from './watch.ts';
 
 const plain = (name: string, dangerous = false): Tool =>
   defineTool({ name, description: `Does ${name}.`, effects: 'none', dangerous, execute: () => null });
@@ -154,7 +157,7 @@ describe('a policy without state denies for sure', () => {
       return no;
     });
     expect(await foretell([known(build)], [looking], { resources: {} })).toEqual(['denied']);
-    const bound = { filesystem: { ...wordsResource(), readOnly: { stat: async () => undefined } } };
+    const bound = { filesystem: { ...untouchable(), readOnly: { stat: async () => undefined } } };
     expect(await foretell([known(build)], [looking], { resources: bound })).toEqual(['-']);
     const session = createSession();
     expect(await foreseeCalls([known(build)], { tools, policies: [looking], session })).toEqual([
@@ -573,7 +576,7 @@ describe('the host', () => {
 
 test('no trace is left, in the log, in the state, or in the slices that the session knows', async () => {
   const { session, records } = testSession();
-  const words = wordsResource();
+  const words = untouchable();
   const policies = [
     needsCheck(),
     stateless((_call, { session: read }) => (read.read(notes).size < 0 ? no : allow)),
@@ -586,7 +589,7 @@ test('no trace is left, in the log, in the state, or in the slices that the sess
   expect(records).toEqual(before.records);
   expect(session.snapshot()).toEqual(before.snapshot);
   expect(session.export()).toEqual(before.exported);
-  expect(words.log).toEqual([]);
+  expect(words.begun()).toBe(0);
   session.record({ type: 'later' });
   expect(records.slice(before.records.length).map(({ type }) => type)).toEqual(['later']);
 });

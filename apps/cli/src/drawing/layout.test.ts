@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Layout, layOut, type Needs, nodeHeight, nodeWidth } from './html-layout.ts';
+import { type Layout, layOut, type Needs, nodeHeight, nodeWidth } from './layout.ts';
 
 /** What is wrong with a drawing: nodes over each other or outside, edges that do not join what they should. */
 function findFaults({ nodes, edges, width, height }: Layout, needs: Needs): readonly string[] {

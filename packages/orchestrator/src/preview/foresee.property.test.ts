@@ -1,7 +1,8 @@
 import { allow, definePolicy, defineTool, deny, type Policy, type Tool } from '@holdfast/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type ExpectedCall, foreseeCalls } from './index.ts';
+import { foreseeCalls } from './foresee.ts';
+import type { ExpectedCall } from './watch.ts';
 
 const tools = ['a', 'b', 'c'].map(
   (name): Tool => defineTool({ name, description: `Does ${name}.`, effects: 'none', execute: () => null }),

@@ -1,9 +1,7 @@
-import { maxDrawnNodes } from './html-graph.ts';
-import { type Html, html, nothing } from './html-text.ts';
-import type { NodeId } from './plan.ts';
-import { nameOf, toneOf } from './report-facts.ts';
-import { formatCount, formatDuration, toLine } from './report-text.ts';
-import type { NodeTrace, PlanTrace } from './trace.ts';
+import type { NodeId, NodeReport, TraceReport } from '@holdfast/orchestrator';
+import { maxDrawnNodes } from './graph.ts';
+import { type Html, html, nothing } from './html.ts';
+import { formatCount, formatDuration, toLine } from './text.ts';
 
 const labelWidth = 220;
 /** Characters that a label has room for. */
@@ -15,7 +13,7 @@ const width = labelWidth + axisWidth + 70;
 
 /** Milliseconds since the run began, as the timeline shows them. */
 interface Bar {
-  readonly node: NodeTrace;
+  readonly node: NodeReport;
   readonly index: number;
   /** When what it needs had ended. */
   readonly readyMs: number;
@@ -27,7 +25,7 @@ interface Bar {
 }
 
 /** A bar for each node that was called, against the time since the run began. */
-export function timelineOf(trace: PlanTrace): Html {
+export function timelineOf(trace: TraceReport): Html {
   const all = barsOf(trace);
   if (all.length === 0) return html`<p class="note">No node was called.</p>`;
   const bars = longest(all);
@@ -46,7 +44,7 @@ ${ticksOf(totalMs).map((tickMs) => tickOf(tickMs, totalMs, height))}${bars.map((
 </div>`;
 }
 
-function barsOf({ nodes, startedAtMs, endedAtMs }: PlanTrace): readonly Bar[] {
+function barsOf({ nodes, startedAtMs, endedAtMs }: TraceReport): readonly Bar[] {
   // A log may hold any number: what lies before the run begins with it, and what no calendar has is not drawn.
   const since = (atMs: number | undefined): number | undefined => {
     const ms = (atMs ?? Number.NaN) - startedAtMs;
@@ -70,7 +68,7 @@ function barsOf({ nodes, startedAtMs, endedAtMs }: PlanTrace): readonly Bar[] {
 const maxMs = 3.2e12;
 
 /** A call asks before it runs, so what its duration leaves of the time is at the beginning. */
-function workOf({ kind, durationMs, endedAtMs }: NodeTrace, fromMs: number, toMs: number): number {
+function workOf({ kind, durationMs, endedAtMs }: NodeReport, fromMs: number, toMs: number): number {
   if (kind === 'suspended') return toMs;
   if (endedAtMs === undefined || durationMs === undefined || !(durationMs >= 0)) return fromMs;
   return Math.max(fromMs, toMs - durationMs);
@@ -123,12 +121,12 @@ function rowOf({ node, index, readyMs, fromMs, workMs, toMs, retriesMs }: Bar, y
   const personMs = workMs - fromMs;
   const hasWork = node.kind !== 'suspended';
   const told = [
-    `${nameOf(node)}: ${node.kind}, from ${formatDuration(fromMs)} to ${formatDuration(toMs)}`,
+    `${node.name}: ${node.kind}, from ${formatDuration(fromMs)} to ${formatDuration(toMs)}`,
     waitMs > 0 ? `waited ${formatDuration(waitMs)} before its start` : '',
     personMs > 0 ? `waited ${formatDuration(personMs)} for a person` : '',
     retriesMs.length > 0 ? `${formatCount(retriesMs.length, 'attempt')} failed before the last one` : '',
   ].filter((text) => text !== '');
-  return html`<a href="#node-${index}" class="${toneOf(node.kind)}"><title>${told.join(', ')}</title><svg x="0" y="${y}" width="${labelWidth - 8}" height="${rowHeight}"><text x="6" y="16">${toLine(nameOf(node), maxLabel)}</text></svg>${
+  return html`<a href="#node-${index}" class="${node.tone}"><title>${told.join(', ')}</title><svg x="0" y="${y}" width="${labelWidth - 8}" height="${rowHeight}"><text x="6" y="16">${toLine(node.name, maxLabel)}</text></svg>${
     waitMs > 0
       ? html`<line class="wait" x1="${at(readyMs)}" y1="${middle}" x2="${at(fromMs)}" y2="${middle}"/>`
       : nothing
