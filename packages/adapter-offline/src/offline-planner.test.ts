@@ -124,6 +124,20 @@ test.each([
   expect(error).toContain(why);
 });
 
+test('a tool that takes `$from`, which a plan would read as a reference, is declined', async () => {
+  const inputSchema: JsonObject = {
+    type: 'object',
+    properties: { text: { type: 'string' }, $from: { type: 'integer' } },
+    required: ['text', '$from'],
+  };
+  const count: PlannerTool = {
+    ...{ name: 'count_words', description: 'Count a text.', effects: 'none', dangerous: false },
+    inputSchema,
+  };
+  const { status, error } = await plan('Count "x" 10', [], [count]);
+  expect({ status, error }).toMatchObject({ status: 'error', error: expect.stringContaining('`$from`') });
+});
+
 test('a plan that was refused is not written in another way', async () => {
   const problems = [{ code: 'plan.input.type', path: 'nodes[0].inputs.path', message: 'Too long.' }];
   expect(await plan('Read a.txt', [{ text: '', problems }])).toMatchObject({

@@ -107,6 +107,8 @@ function addSteps(
   if (tool === undefined || another !== undefined) return `\`${declared.name}\` needs more than one earlier result.`;
   if (/\{\{\s*steps\s*[.[|}]/iu.test(JSON.stringify(given)))
     return `\`${tool.name}\` would be given a text that looks like a reference such as \`{{STEPS.\`: a plan cannot hold that.`;
+  if (Object.hasOwn(given, '$from') || missing?.name === '$from')
+    return `\`${tool.name}\` takes \`$from\`, which stands for a reference: a plan cannot hold that.`;
   if (missing === undefined) return extend(draft, [given], tool, clause);
   const said = new Set(clause.tokens.map(({ stem }) => stem));
   const references = sourcesOf(clause, draft, missing.isList).map((step) => referTo(missing, step, said));
