@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkRandomCalls, type Seen } from '../random-calls.ts';
+import { checkRandomCalls, type Seen } from '../calls/random-calls.ts';
 import { amount, inBatches } from './amount.ts';
 
 test.each([

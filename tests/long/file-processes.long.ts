@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkFileKills, type FileKillsSeen, noFileKills } from '../file-processes.ts';
+import { checkFileKills, type FileKillsSeen, noFileKills } from '../files/file-processes.ts';
 import { amount, inBatches } from './amount.ts';
 
 test.each([{ beside: false }, { beside: true }])(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkBrokenInput, checkHostileText, checkHostileValues, HostileCalls } from '../hostile-calls.ts';
+import { checkBrokenInput, checkHostileText, checkHostileValues, HostileCalls } from '../calls/hostile-calls.ts';
 import { amount, inBatches } from './amount.ts';
 
 const total = amount(100_000);

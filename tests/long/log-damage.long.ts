@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { checkFlips, checkLineDamage, makeFolder, writeLog } from '../log-damage.ts';
-import { checkSegmentFlips, writeSegments } from '../log-damage-segments.ts';
-import { tryFlips } from '../log-damage-sqlite.ts';
+import { checkFlips, checkLineDamage, makeFolder, writeLog } from '../logs/log-damage.ts';
+import { checkSegmentFlips, writeSegments } from '../logs/log-damage-segments.ts';
+import { tryFlips } from '../logs/log-damage-sqlite.ts';
 import { amount } from './amount.ts';
 
 test('every single bit of a log of 200 records that is turned over is found at its record', () => {

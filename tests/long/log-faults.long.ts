@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { checkEveryOperation } from '../log-faults.ts';
-import { crash, refused, short } from '../log-faults-disk.ts';
+import { checkEveryOperation } from '../logs/log-faults.ts';
+import { crash, refused, short } from '../logs/log-faults-disk.ts';
 import { amount } from './amount.ts';
 
 const codes = ['ENOSPC', 'EIO', 'EROFS', 'EMFILE'];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkKills, checkRaces, type KillsSeen } from '../log-processes.ts';
+import { checkKills, checkRaces, type KillsSeen } from '../logs/log-processes.ts';
 import { amount, inBatches } from './amount.ts';
 
 test.each([{ bytes: 20 }, { bytes: 100_000 }, { bytes: 1_000_000 }])(

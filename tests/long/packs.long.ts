@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { listPackChecks } from '../pack-suites.ts';
+import { listPackChecks } from '../policies/pack-suites.ts';
 import { amount } from './amount.ts';
 
 const runs = amount(2_000);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { killAll, killAtOperations, makeCompileCache, noKills } from '../recovery-kills.ts';
+import { killAll, killAtOperations, makeCompileCache, noKills } from '../logs/recovery-kills.ts';
 import { random } from '../setup/random.ts';
 import { amount, inBatches } from './amount.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkOrder } from '../rule-sets.ts';
+import { checkOrder } from '../policies/rule-sets.ts';
 import { amount, inBatches } from './amount.ts';
 
 const total = amount(10_000);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { loadWhileSwapped, noEnds } from '../tool-swaps.ts';
+import { loadWhileSwapped, noEnds } from '../tool-files/tool-swaps.ts';
 import { amount, inBatches } from './amount.ts';
 
 test('loads while another process swaps the files: nothing runs that was not pinned', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkReloads, expectNoMore } from '../watch-reloads.ts';
+import { checkReloads, expectNoMore } from '../tool-files/watch-reloads.ts';
 import { amount } from './amount.ts';
 
 const reloads = amount(1_000);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Ended, runNode } from '../documents.ts';
+import { type Ended, runNode } from '../documents/documents.ts';
 
 const runner = fileURLToPath(new URL('../../examples/run-all.ts', import.meta.url));
 const folder = await mkdtemp(join(tmpdir(), 'holdfast-merchant-'));

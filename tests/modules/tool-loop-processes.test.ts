@@ -8,7 +8,7 @@ import { answerApproval, pendingApprovals } from '@holdfast/executor';
 import { replay } from '@holdfast/session';
 import { openJsonlLog } from '@holdfast/session/jsonl';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { shortKey } from '../short-key.ts';
+import { shortKey } from '../logs/short-key.ts';
 
 let folder = '';
 beforeEach(() => {

@@ -2,7 +2,7 @@
 // kill-plan-worker.ts FOLDER [FATAL]`. FATAL is an operation on files at which it ends itself. Its last line is `ended STATUS OPERATIONS`.
 import { writeSync } from 'node:fs';
 import { resumePlan, runPlan } from '@holdfast/orchestrator';
-import { countOperations, type Fatal } from '../recovery-kills-operations.ts';
+import { countOperations, type Fatal } from '../logs/recovery-kills-operations.ts';
 import { openLife } from './test-kill-plan.ts';
 
 const [folder = '', fatal] = process.argv.slice(2);

@@ -9,9 +9,9 @@ import { type PlanTrace, readTrace } from '@holdfast/orchestrator';
 import type { LogRecord } from '@holdfast/session';
 import { readLog } from '@holdfast/session/jsonl';
 import { expect, inject, test } from 'vitest';
-import type { Fatal } from '../recovery-kills-operations.ts';
+import type { Fatal } from '../logs/recovery-kills-operations.ts';
+import { shortKey } from '../logs/short-key.ts';
 import { random } from '../setup/random.ts';
-import { shortKey } from '../short-key.ts';
 import { readEffects } from './test-kill-plan.ts';
 import { nodeOf } from './test-run.ts';
 

@@ -1,6 +1,6 @@
 """Which of the offered tools have words of a request. The prompt says so: a network this small matches words badly itself.
 
-The package of the model does the same when it is used (`rank-tools.ts`); `tests/training.test.ts` holds both to one file of cases.
+The package of the model does the same when it is used (`rank-tools.ts`); `tests/models/training.test.ts` holds both to one file of cases.
 """
 import functools
 import re

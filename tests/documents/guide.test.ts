@@ -1,0 +1,126 @@
+import { spawn } from 'node:child_process';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  findUnkept,
+  type PageStep,
+  readFences,
+  readPromises,
+  readSteps,
+  runCommand,
+  runNode,
+  runPrograms,
+  writeFences,
+  writeShown,
+} from './documents.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const guide = join(root, 'apps', 'docs', 'guide');
+// Among the examples, where a reader's own programs find the packages.
+const scratch = join(root, 'examples', '.cache', 'guide');
+// Where the pages without programs are followed step by step: nothing is there before its place on the page.
+const followed = join(root, 'examples', '.cache', 'guide-followed');
+
+const hasPython = (await runProgram('python3', ['--version'])) === 0;
+
+const names = (await readdir(guide)).filter((name) => name.endsWith('.md'));
+const pages = await Promise.all(
+  names.map(async (name) => {
+    const text = await readFile(join(guide, name), 'utf8');
+    const hasPrograms = [...readFences(text).keys()].some((path) => path.startsWith('program-'));
+    const folder = join(scratch, name.replace('.md', ''));
+    return { name, text, folder, place: hasPrograms ? folder : join(followed, name.replace('.md', '')) };
+  }),
+);
+
+beforeAll(async () => {
+  for (const path of [scratch, followed]) await rm(path, { recursive: true, force: true });
+  await Promise.all(
+    pages.map(async ({ folder, place, text }) => {
+      for (const path of [folder, place]) await mkdir(path, { recursive: true });
+      await writeFences(readFences(text), folder);
+      for (const step of readSteps(text)) if (step.type === 'file') await writeShown(step, folder);
+    }),
+  );
+});
+
+afterAll(async () => {
+  for (const path of [scratch, followed]) await rm(path, { recursive: true, force: true });
+});
+
+test('every TypeScript fence of the guide compiles under the settings of the repository', async () => {
+  const settings = {
+    extends: join(root, 'tsconfig.base.json'),
+    // No package is made of what a reader writes: `export default defineConfig({ … })` needs no type of its own.
+    compilerOptions: { noEmit: true, isolatedDeclarations: false },
+    include: ['*/**/*.ts'],
+  };
+  await writeFile(join(scratch, 'tsconfig.json'), JSON.stringify(settings));
+  expect(await runNode([findCompiler(), '-p', scratch], { cwd: scratch })).toEqual({ status: 0, output: '' });
+});
+
+test.each(pages.filter(({ folder, place }) => folder === place))(
+  'the programs of $name run, and print what they say',
+  async ({ folder, text }) => {
+    const fences = readFences(text);
+    const paths = await writeFences(fences, folder);
+    const programs = paths.map((path) => ({ folder, path, promises: readPromises(fences.get(path) ?? '') }));
+    expect(await runPrograms(programs)).toEqual([]);
+  },
+);
+
+// What it types is done with packages from a registry: tests/packed/guide.test.ts.
+const installing = 'your-own-pack.md';
+const commands = pages
+  .filter(({ name }) => name !== installing)
+  .flatMap(({ name, place, text }) => readCommands(text).map((step) => ({ name, place, ...step })));
+
+test.each(commands)('$name: $command', async ({ place, files, command, status: wanted, shown }) => {
+  for (const file of files) await writeShown(file, place);
+  // `npm start` makes a copy of the sample project otherwise, in the reader's own folder.
+  const more = command.startsWith('npm start') ? ['--workspace', place] : [];
+  const { status, output } = await runCommand(command, place, more);
+  expect({ status, output, unkept: findUnkept(shown, output) }).toMatchObject({ status: wanted, unkept: [] });
+});
+
+test('what the pages promise is looked at', () => {
+  expect(pages.flatMap(({ text }) => [...readFences(text).values()].flatMap(readPromises)).length).toBeGreaterThan(20);
+  expect(commands.length).toBeGreaterThan(5);
+});
+
+type Step<Type extends PageStep['type']> = Extract<PageStep, { readonly type: Type }>;
+
+/**
+ * The commands of a page in their order, each with the files that stand between it and the one before. Where there is no Python, those
+ * from the first Python file on are left out.
+ */
+function readCommands(text: string): readonly (Step<'command'> & { readonly files: readonly Step<'file'>[] })[] {
+  let files: Step<'file'>[] = [];
+  const steps = readSteps(text);
+  const first = hasPython ? -1 : steps.findIndex((step) => step.type === 'file' && step.path.endsWith('.py'));
+  return steps.slice(0, first < 0 ? undefined : first).flatMap((step) => {
+    if (step.type === 'file') {
+      files.push(step);
+      return [];
+    }
+    const command = { ...step, files };
+    files = [];
+    return [command];
+  });
+}
+
+/** What it exits with; `undefined`: it cannot be started. */
+function runProgram(program: string, parameters: readonly string[]): Promise<number | undefined> {
+  return new Promise((resolve) => {
+    const child = spawn(program, parameters, { stdio: 'ignore' });
+    child.on('error', () => resolve(undefined));
+    child.on('close', (status) => resolve(status ?? undefined));
+  });
+}
+
+function findCompiler(): string {
+  return join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
+}
