@@ -1,13 +1,14 @@
 import type { Outcome } from '@holdfast/core';
-import type { EndOfLife, Suspended } from '@holdfast/executor';
+import type { Suspended } from '@holdfast/executor';
 import { LockQueue } from './lock-queue.ts';
-import type { LockAnswer } from './lock-table.ts';
-import { isElsewhere, OpenCalls } from './open-calls.ts';
+import { isElsewhere, type OpenCallChange, OpenCalls } from './open-calls.ts';
 import { cutOff, halted, lockedOut, type NodeEnd, PlanLedger } from './plan-ledger.ts';
 import type { ConductOptions, PlanState, Stop } from './plan-state.ts';
 import { RateQueue } from './rate-queue.ts';
 import { NodeManners, type PreparedNode, prepareNode } from './run-node.ts';
-import { blockedError, Schedule } from './schedule.ts';
+import { blockedError } from './schedule.ts';
+import { isDone, mayStart, type RunState, startState, step } from './step.ts';
+import type { StepCommand, StepEvent } from './step-types.ts';
 
 /**
  * Runs the nodes of a plan that have not ended, until all have, or what is left waits for people. Rejects when nothing is under way any
@@ -17,56 +18,44 @@ export function conductPlan(state: PlanState, options: ConductOptions): Promise<
   return new Conductor(state, options).conduct();
 }
 
+/** Does what `step` says, and tells it what comes of it. */
 class Conductor {
-  readonly #state: PlanState;
+  readonly #plan: PlanState;
   readonly #options: ConductOptions;
+  readonly #state: RunState;
   readonly #end: PromiseWithResolvers<Stop | undefined> = Promise.withResolvers();
   readonly #ledger: PlanLedger;
   readonly #manners: NodeManners;
-  readonly #schedule: Schedule;
   readonly #rates: RateQueue;
   readonly #open: OpenCalls;
   readonly #locks: LockQueue;
-  readonly #waiting = new Map<number, PreparedNode>();
-  #running = 0;
-  /** One beside which nothing else may run has it. */
-  #alone = false;
-  /** What comes back in a turn of its own: calls, locks that are waited for. */
-  #awaited = 0;
-  #stop: Stop | undefined;
-  #broken: { readonly thrown: unknown } | undefined;
+  /** Of nodes that have not begun, and of those under way that hold locks. */
+  readonly #prepared = new Map<number, PreparedNode>();
   #over = false;
   #inTurn = false;
   #stopListening: () => void = () => undefined;
 
-  constructor(state: PlanState, options: ConductOptions) {
-    this.#state = state;
+  constructor(plan: PlanState, options: ConductOptions) {
+    this.#plan = plan;
     this.#options = options;
-    this.#ledger = new PlanLedger(state);
-    this.#manners = new NodeManners(state, (position, event) => this.#ledger.noteCall(position, event));
-    this.#open = new OpenCalls(state, {
-      onAnswer: (position, digest) => this.#heard(() => this.#goOn(position, digest)),
-      onEnd: (position, event) =>
-        this.#heard(() => {
-          this.#ledger.noteForeign(position, event);
-          this.#settled(position);
-        }),
+    this.#state = startState(plan.positions.edges, options.maxConcurrency);
+    this.#ledger = new PlanLedger(plan);
+    this.#manners = new NodeManners(plan, (position, event) => this.#ledger.noteCall(position, event));
+    this.#rates = new RateQueue(options.limits.rates, plan.clock, (position) =>
+      this.#tell({ type: 'woken', position }),
+    );
+    this.#locks = new LockQueue(plan, options, (position, locks, answer) => {
+      this.#tell({ type: 'lock-answered', position, locks, answer });
     });
-    this.#schedule = new Schedule(state.positions.edges);
-    this.#locks = new LockQueue(state, options, (position, answer) => {
-      this.#turn(() => this.#answered(position, answer));
-    });
-    this.#rates = new RateQueue(options.limits.rates, state.clock, (position) => {
-      this.#turn(() => this.#schedule.putBack(position));
-    });
+    this.#open = new OpenCalls(plan, this.#state.open, (position, change) => this.#heard(position, change));
   }
 
   conduct(): Promise<Stop | undefined> {
     this.#turn(() => {
-      for (const position of this.#options.open) this.#open.add(position);
+      for (const position of this.#options.open) this.#step({ type: 'opened', position });
       for (const position of this.#options.ended) this.#settled(position);
       // Told at once where that has been.
-      this.#stopListening = this.#state.caller.onEnd((by) => this.#abort(by));
+      this.#stopListening = this.#plan.caller.onEnd((by) => this.#tell({ type: 'over', by }));
     });
     return this.#end.promise;
   }
@@ -82,219 +71,199 @@ class Conductor {
     try {
       act();
       if (isOuter) this.#startReady();
-      if (isOuter) this.#closeRest();
+      if (isOuter && this.#state.stop !== undefined) this.#step({ type: 'rest' });
     } catch (thrown) {
-      this.#break(thrown);
+      this.#step({ type: 'broken', thrown });
     }
     if (!isOuter) return;
-    this.#endIfDone();
+    if (isDone(this.#state)) this.#finish();
     this.#inTurn = false;
   }
 
   #startReady(): void {
-    while (this.#mayStart()) {
-      const position = this.#schedule.next();
-      if (position === undefined || !this.#start(position)) return;
+    while (mayStart(this.#state)) {
+      // To be asked each time: tools that keep the thread busy keep timers from firing, too.
+      const { ended } = this.#plan.caller;
+      if (!this.#step(ended === undefined ? { type: 'next' } : { type: 'over', by: ended })) return;
     }
   }
 
-  #mayStart(): boolean {
-    if (this.#running >= this.#options.maxConcurrency || this.#alone) return false;
-    if (this.#stop !== undefined || this.#broken !== undefined) return false;
-    // To be asked each time: tools that keep the thread busy keep timers from firing, too.
-    const { ended } = this.#state.caller;
-    if (ended === undefined) return true;
-    this.#abort(ended);
-    return false;
+  #finish(): void {
+    const { broken, schedule, stop } = this.#state;
+    this.#over = true;
+    this.#stopListening();
+    this.#open.release();
+    if (broken !== undefined) this.#end.reject(broken.thrown);
+    else if (!schedule.blocked) this.#end.resolve(stop);
+    else this.#end.reject(blockedError(this.#plan.nodes.filter((_, at) => !schedule.isSettled(at))));
   }
 
-  /**
-   * Answers false when nothing may start before this one. A node takes its place, its locks and its slot of the rate at one instant,
-   * and holds none of them while it waits for another.
-   */
-  #start(position: number): boolean {
-    const known = this.#waiting.size === 0 ? undefined : this.#waiting.get(position);
-    const prepared = known ?? prepareNode(this.#state, position, this.#open.has(position));
+  /** Something happens outside of what is being done. */
+  #tell(event: StepEvent): void {
+    this.#turn(() => this.#step(event));
+  }
+
+  /** Whether anything came of it. */
+  #step(event: StepEvent): boolean {
+    const commands = step(this.#state, event);
+    for (const command of commands) this.#perform(command);
+    return commands.length > 0;
+  }
+
+  #perform(command: StepCommand): void {
+    switch (command.type) {
+      case 'prepare':
+        this.#prepare(command.position);
+        return;
+      case 'lock': {
+        const { position, locks } = command;
+        if (this.#locks.take(position, locks)) this.#step({ type: 'lock-taken', position });
+        else this.#awaitLocks(position, locks);
+        return;
+      }
+      case 'release':
+        this.#locks.release(command.position, command.locks);
+        return;
+      case 'look': {
+        const { position } = command;
+        this.#step({ type: 'looked', position, delayMs: this.#delayOf(position), ended: this.#plan.caller.ended });
+        return;
+      }
+      case 'wait-rate': {
+        const { position, delayMs } = command;
+        this.#rates.add(position, this.#preparedAt(position).tool.name, delayMs);
+        this.#ledger.noteWait(position, { type: 'rate', untilMs: this.#plan.clock.now() + delayMs });
+        return;
+      }
+      case 'clear-rates':
+        this.#rates.clear();
+        return;
+      case 'call':
+        this.#begin(command.position, command.isOpen);
+        return;
+      case 'end-open':
+        this.#await(command.position, this.#resume(command.position));
+        return;
+      case 'settle':
+        this.#ledger.settle(command.position, command.outcome);
+        this.#settled(command.position);
+        return;
+      case 'close':
+        this.#close(command.position, this.#endBy(command));
+        return;
+      case 'watch':
+        this.#open.watch(command.position);
+        return;
+      case 'note-open':
+        this.#ledger.noteSuspended(command.position, command.suspended);
+        this.#step({ type: 'suspended', position: command.position });
+        return;
+      case 'check-open':
+        this.#open.check(command.position);
+        return;
+      case 'cancel':
+        this.#options.cancel();
+        return;
+      default:
+        command satisfies never;
+    }
+  }
+
+  #prepare(position: number): void {
+    const known = this.#prepared.get(position);
+    const prepared = known ?? prepareNode(this.#plan, position, this.#state.open.has(position));
     if (prepared.type === 'ended') {
       this.#close(position, prepared);
-      return true;
-    }
-    const { tool, locks } = prepared;
-    if (locks === undefined && this.#running > 0) {
-      this.#schedule.putBack(position);
-      return false;
-    }
-    const delayMs = this.#rates.delayMs(tool.name);
-    if (delayMs > 0) {
-      this.#waiting.set(position, prepared);
-      this.#rates.add(position, tool.name, delayMs);
-      this.#ledger.noteWait(position, { type: 'rate', untilMs: this.#state.clock.now() + delayMs });
-    } else if (locks === undefined || this.#locks.take(position, locks)) this.#call(position, prepared);
-    else {
-      this.#awaited += 1;
-      this.#waiting.set(position, prepared);
-      this.#ledger.noteWait(position, { type: 'locks', names: locks });
-      this.#rates.wakeNext(tool.name);
-    }
-    return true;
-  }
-
-  #call(position: number, { tool, input, locks }: PreparedNode): void {
-    const { caller } = this.#state;
-    this.#running += 1;
-    this.#alone = locks === undefined;
-    this.#waiting.delete(position);
-    this.#rates.take(tool.name);
-    const isOpen = this.#open.take(position);
-    const callId = this.#ledger.callIdOf(position);
-    const manner = this.#manners.mannerOf(position, callId);
-    this.#ledger.noteStart(position);
-    this.#await(
-      isOpen
-        ? caller.resume(callId, manner)
-        : caller.execute({ id: callId, name: tool.name, arguments: input }, manner),
-      position,
-      locks,
-    );
-    this.#rates.wakeNext(tool.name);
-  }
-
-  #await(calling: Promise<Outcome | Suspended>, position: number, locks: readonly string[] | undefined): void {
-    this.#awaited += 1;
-    calling.then(
-      (outcome) => this.#turn(() => this.#called(position, outcome, locks)),
-      (thrown) => this.#turn(() => this.#failed(thrown, position, locks)),
-    );
-  }
-
-  #called(position: number, outcome: Outcome | Suspended, locks: readonly string[] | undefined): void {
-    this.#leave(position, locks);
-    if (outcome.kind !== 'suspended') {
-      this.#ledger.settle(position, outcome);
-      this.#settled(position);
       return;
     }
-    this.#open.add(position);
-    this.#ledger.noteSuspended(position, outcome);
-    if (this.#stop !== undefined) this.#closeOpen();
-    else this.#open.check(position);
+    this.#prepared.set(position, prepared);
+    this.#step({ type: 'prepared', position, locks: prepared.locks, delayMs: this.#delayOf(position) });
   }
 
-  #failed(thrown: unknown, position: number, locks: readonly string[] | undefined): void {
-    this.#leave(position, locks);
-    if (!isElsewhere(thrown)) this.#break(thrown);
-    else if (this.#stop === undefined) this.#open.add(position);
+  #preparedAt(position: number): PreparedNode {
+    return this.#prepared.get(position) as PreparedNode;
   }
 
-  #leave(position: number, locks: readonly string[] | undefined): void {
-    this.#awaited -= 1;
-    this.#running -= 1;
-    this.#alone = false;
-    if (locks !== undefined) this.#locks.release(position, locks);
+  #delayOf(position: number): number {
+    return this.#rates.delayMs(this.#preparedAt(position).tool.name);
   }
 
-  /** Whoever has written it to the log is in the middle of what it does. */
-  #heard(act: () => void): void {
-    this.#awaited += 1;
-    void Promise.resolve().then(() =>
-      this.#turn(() => {
-        this.#awaited -= 1;
-        act();
-      }),
+  #awaitLocks(position: number, locks: readonly string[]): void {
+    this.#step({ type: 'lock-awaited', position });
+    this.#ledger.noteWait(position, { type: 'locks', names: locks });
+    this.#rates.wakeNext(this.#preparedAt(position).tool.name);
+  }
+
+  #begin(position: number, isOpen: boolean): void {
+    const { name } = this.#preparedAt(position).tool;
+    let calling: Promise<Outcome | Suspended>;
+    try {
+      this.#rates.take(name);
+      this.#ledger.noteStart(position);
+      calling = isOpen ? this.#resume(position) : this.#call(position);
+    } catch (thrown) {
+      calling = Promise.reject(thrown);
+    }
+    this.#await(position, calling);
+    this.#rates.wakeNext(name);
+  }
+
+  #call(position: number): Promise<Outcome | Suspended> {
+    const { tool, input } = this.#preparedAt(position);
+    const id = this.#ledger.callIdOf(position);
+    const manner = this.#manners.mannerOf(position, id);
+    return this.#plan.caller.execute({ id, name: tool.name, arguments: input }, manner);
+  }
+
+  #resume(position: number): Promise<Outcome | Suspended> {
+    const callId = this.#ledger.callIdOf(position);
+    return this.#plan.caller.resume(callId, this.#manners.mannerOf(position, callId));
+  }
+
+  #await(position: number, calling: Promise<Outcome | Suspended>): void {
+    calling.then(
+      (outcome) => this.#cameBack({ type: 'returned', position, outcome }),
+      (thrown) => this.#cameBack({ type: 'lost', position, thrown, elsewhere: isElsewhere(thrown) }),
     );
   }
 
-  /** A question was answered. A call that has not been gone on with finds the answer by itself. */
-  #goOn(position: number, digest: string): void {
-    this.#ledger.noteAnswer(position, digest);
-    if (this.#open.has(position) && this.#schedule.isUnderWay(position)) this.#schedule.putBack(position);
+  #cameBack(event: Extract<StepEvent, { readonly type: 'returned' | 'lost' }>): void {
+    this.#prepared.delete(event.position);
+    this.#tell(event);
   }
 
   #close(position: number, end: NodeEnd): void {
-    this.#waiting.delete(position);
+    this.#prepared.delete(position);
     this.#ledger.close(position, end);
     this.#settled(position);
   }
 
+  #endBy({ position, why }: Extract<StepCommand, { readonly type: 'close' }>): NodeEnd {
+    if (why.type === 'halted') return halted(this.#ledger.nodeAt(why.by).id);
+    if (why.type === 'aborted') return cutOff(why.by);
+    return lockedOut(why.locks, this.#locks.waitedMs(position));
+  }
+
   #settled(position: number): void {
-    this.#schedule.settle(position);
-    if (this.#ledger.noteConsequence(position) === 'halt') this.#halt(position);
+    const consequence = this.#ledger.noteConsequence(position);
+    const ended = consequence === 'halt' ? this.#plan.caller.ended : undefined;
+    this.#step({ type: 'settled', position, consequence, ended });
   }
 
-  /** The node has waited for its locks. */
-  #answered(position: number, answer: LockAnswer): void {
-    this.#awaited -= 1;
-    const prepared = this.#waiting.get(position);
-    if (prepared === undefined || answer === 'ended') return;
-    const { tool, locks = [] } = prepared;
-    if (answer === 'timed-out') {
-      if (this.#stop === undefined) this.#close(position, lockedOut(locks, this.#locks.waitedMs(position)));
-    } else if (this.#mayStart() && this.#rates.delayMs(tool.name) === 0) this.#call(position, prepared);
-    else {
-      // Others can go on with them meanwhile.
-      this.#locks.release(position, locks);
-      this.#schedule.putBack(position);
-    }
-  }
-
-  /** The node at `by` has failed: nothing new starts, and what is under way is cancelled. */
-  #halt(by: number): void {
-    const { ended } = this.#state.caller;
-    // It failed when its time was over, which a tool that keeps the thread busy keeps timers from telling.
-    if (ended !== undefined) this.#abort(ended);
-    if (!this.#stopBy({ type: 'halted', by })) return;
-    this.#options.cancel();
-    this.#closeOpen();
-  }
-
-  /** The time of all calls is over. */
-  #abort(by: EndOfLife): void {
-    this.#turn(() => {
-      if (this.#stopBy({ type: 'aborted', by })) this.#closeOpen();
-    });
-  }
-
-  #stopBy(stop: Stop): boolean {
-    if (this.#stop !== undefined || this.#broken !== undefined) return false;
-    this.#stop = stop;
-    this.#rates.clear();
-    return true;
-  }
-
-  /** The log cannot be written, say: what is under way is waited for, and nothing else can be told. */
-  #break(thrown: unknown): void {
-    if (this.#broken !== undefined) return;
-    this.#broken = { thrown };
-    this.#rates.clear();
-    this.#options.cancel();
-  }
-
-  /** Ends the calls that wait for people, or were begun by a process that has ended: their time is over, too. */
-  #closeOpen(): void {
-    for (const position of this.#open.takeAll()) {
-      this.#running += 1;
-      const callId = this.#ledger.callIdOf(position);
-      const manner = this.#manners.mannerOf(position, callId);
-      this.#await(this.#state.caller.resume(callId, manner), position, undefined);
-    }
-  }
-
-  #endIfDone(): void {
-    if (this.#awaited > 0 || this.#rates.size > 0) return;
-    this.#over = true;
-    this.#stopListening();
-    this.#open.release();
-    if (this.#broken !== undefined) this.#end.reject(this.#broken.thrown);
-    else if (!this.#schedule.blocked) this.#end.resolve(this.#stop);
-    else this.#end.reject(blockedError(this.#state.nodes.filter((_, at) => !this.#schedule.isSettled(at))));
-  }
-
-  #closeRest(): void {
-    const stop = this.#stop;
-    if (stop === undefined || this.#broken !== undefined || this.#awaited > 0) return;
-    const end = stop.type === 'halted' ? halted(this.#ledger.nodeAt(stop.by).id) : cutOff(stop.by);
-    for (const position of this.#state.nodes.keys()) {
-      if (!this.#schedule.isSettled(position)) this.#close(position, end);
-    }
+  /** Whoever has written it to the log is in the middle of what it does. */
+  #heard(position: number, change: OpenCallChange): void {
+    this.#step({ type: 'heard', position, isEnd: change.type === 'end' });
+    void Promise.resolve().then(() =>
+      this.#turn(() => {
+        if (change.type === 'answer') {
+          this.#ledger.noteAnswer(position, change.digest);
+          this.#step({ type: 'answered', position });
+          return;
+        }
+        this.#step({ type: 'ended-elsewhere' });
+        this.#ledger.noteForeign(position, change.event);
+        this.#settled(position);
+      }),
+    );
   }
 }

@@ -6,10 +6,14 @@ import type { ConductOptions, PlanState } from './plan-state.ts';
 export class LockQueue {
   readonly #state: PlanState;
   readonly #options: ConductOptions;
-  readonly #onAnswer: (position: number, answer: LockAnswer) => void;
+  readonly #onAnswer: (position: number, names: readonly string[], answer: LockAnswer) => void;
   readonly #waitedMs = new Map<number, number>();
 
-  constructor(state: PlanState, options: ConductOptions, onAnswer: (position: number, answer: LockAnswer) => void) {
+  constructor(
+    state: PlanState,
+    options: ConductOptions,
+    onAnswer: (position: number, names: readonly string[], answer: LockAnswer) => void,
+  ) {
     this.#state = state;
     this.#options = options;
     this.#onAnswer = onAnswer;
@@ -26,7 +30,7 @@ export class LockQueue {
     const sinceMs = clock.now();
     void asked.then((answer) => {
       this.#waitedMs.set(position, this.waitedMs(position) + clock.now() - sinceMs);
-      this.#onAnswer(position, answer);
+      this.#onAnswer(position, names, answer);
     });
     return false;
   }

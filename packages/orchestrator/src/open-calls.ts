@@ -11,59 +11,47 @@ export function isElsewhere(thrown: unknown): boolean {
   return isHoldfastError(thrown) && codes.has(thrown.code);
 }
 
-/** What the log tells of calls that are open. */
-export interface OpenCallHooks {
-  /** Somebody has answered the question with that digest. */
-  readonly onAnswer: (position: number, digest: string) => void;
-  /** The host has ended it by itself: it is open no more. */
-  readonly onEnd: (position: number, event: ToolCallEndEvent) => void;
-}
+/** What somebody else has done to an open call: answered the question with that digest, or ended it. */
+export type OpenCallChange =
+  | { readonly type: 'answer'; readonly digest: string }
+  | { readonly type: 'end'; readonly event: ToolCallEndEvent };
 
-/** Places of nodes whose calls have not ended and are not under way in the run: they wait for people, or for being gone on with. */
+/** Hears by the log what others do to the open calls of a run, whose nodes go by their places. */
 export class OpenCalls {
   readonly #state: PlanState;
-  readonly #positions = new Set<number>();
+  readonly #open: ReadonlySet<number>;
   /** Also of calls that are open no more. */
   readonly #byCall = new Map<unknown, number>();
-  readonly #hooks: OpenCallHooks;
+  readonly #onChange: (position: number, change: OpenCallChange) => void;
   #stopWatching: (() => void) | undefined;
 
-  constructor(state: PlanState, hooks: OpenCallHooks) {
+  /** `open`: those that are open now. One that is ended is so no more when `onChange` has been called. */
+  constructor(
+    state: PlanState,
+    open: ReadonlySet<number>,
+    onChange: (position: number, change: OpenCallChange) => void,
+  ) {
     this.#state = state;
-    this.#hooks = hooks;
+    this.#open = open;
+    this.#onChange = onChange;
   }
 
-  has(position: number): boolean {
-    return this.#positions.has(position);
-  }
-
-  add(position: number): void {
-    this.#positions.add(position);
+  watch(position: number): void {
     this.#byCall.set(this.#callIdOf(position), position);
     this.#stopWatching ??= this.#state.caller.session.subscribe((record) => this.#note(record));
   }
 
-  /** Tells what has become of it before it was added. */
+  /** Tells what has become of it before it was watched. */
   check(position: number): void {
     const { caller, run } = this.#state;
     const { session } = caller;
     const call = session.openCall({ callId: this.#callIdOf(position) });
     const question = call?.approvals.at(-1);
-    if (question?.answer !== undefined) this.#hooks.onAnswer(position, question.pending.digest);
+    if (question?.answer !== undefined) this.#onChange(position, { type: 'answer', digest: question.pending.digest });
     const known = call === undefined ? readPlanLog(session.records(run), run)?.facts[position] : undefined;
-    if (known?.type === 'tool-call-end' && this.#positions.delete(position)) this.#hooks.onEnd(position, known);
-  }
-
-  /** Whether it was one of them, which it is no more. */
-  take(position: number): boolean {
-    return this.#positions.delete(position);
-  }
-
-  /** All of them. */
-  takeAll(): readonly number[] {
-    const all = [...this.#positions];
-    this.#positions.clear();
-    return all;
+    if (known?.type === 'tool-call-end' && this.#open.has(position)) {
+      this.#onChange(position, { type: 'end', event: known });
+    }
   }
 
   release(): void {
@@ -76,11 +64,10 @@ export class OpenCalls {
     // Neither a call within one of them, nor one of an agent's run.
     if (parentId !== undefined || run !== undefined) return;
     const position = this.#byCall.get(callId);
-    if (position === undefined || !this.#positions.has(position)) return;
-    if (type === 'approval-answer') this.#hooks.onAnswer(position, String(digest));
+    if (position === undefined || !this.#open.has(position)) return;
+    if (type === 'approval-answer') this.#onChange(position, { type: 'answer', digest: String(digest) });
     else if (isPlainObject(outcome)) {
-      this.#positions.delete(position);
-      this.#hooks.onEnd(position, record as unknown as ToolCallEndEvent);
+      this.#onChange(position, { type: 'end', event: record as unknown as ToolCallEndEvent });
     }
   }
 

@@ -47,6 +47,11 @@ export class Schedule {
     return this.#states[position] === underWay;
   }
 
+  /** In plan order. */
+  listUnsettled(): readonly number[] {
+    return Array.from(this.#states.keys()).filter((position) => !this.isSettled(position));
+  }
+
   /** The first node in plan order all of whose parents have settled and that is not under way. */
   next(): number | undefined {
     for (;;) {
@@ -59,8 +64,9 @@ export class Schedule {
     }
   }
 
-  /** Has the node at `position`, which was handed out, be handed out again. */
+  /** Has the node at `position`, which was handed out, be handed out again, unless it has settled meanwhile. */
   putBack(position: number): void {
+    if (this.isSettled(position)) return;
     this.#states[position] = waits;
     this.#underWay -= 1;
     this.#ready.push(position);
