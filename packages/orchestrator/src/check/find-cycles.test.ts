@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { findCycle, groupCycles } from './find-cycles.ts';
+import { findCycle, groupCycles } from './graph.ts';
 
 /** Everything that can be reached from each node by at least one step, found the slow way. */
 function reach(graph: readonly (readonly number[])[]): readonly ReadonlySet<number>[] {

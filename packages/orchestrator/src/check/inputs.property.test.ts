@@ -1,9 +1,9 @@
 import type { Json, JsonObject } from '@holdfast/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { planOf, testTool, testTools, violationsOf } from './test-plans.ts';
-import { typeOf } from './schema-types.ts';
 import { formatPath } from '../plan/value-path.ts';
+import { typeOf } from './schema-types.ts';
+import { planOf, testTool, testTools, violationsOf } from './test-plans.ts';
 
 const input: JsonObject = {
   type: 'object',

@@ -1,10 +1,10 @@
 import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
 import { brokenTree } from '../plan/input-tree.ts';
 import type { InputTree, Reference } from '../plan/types.ts';
-import { asPlainSchema, itemOf, memberOf, type SchemaPlace } from './schema-types.ts';
-import type { ToolFacts } from './tool-facts.ts';
 import { joinKey } from '../plan/value-path.ts';
 import { type Place, type Report, show, showList } from '../plan/violations.ts';
+import { asPlainSchema, itemOf, memberOf, type SchemaPlace } from './schema-types.ts';
+import type { ToolFacts } from './tool-facts.ts';
 
 /** Inputs as the tool's schema takes them. `input`: what it makes of them, where they hold no references and are good. */
 export interface CheckedInputs {

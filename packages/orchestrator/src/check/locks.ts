@@ -1,9 +1,9 @@
+import type { Tool } from '@holdfast/core';
+import type { DraftNode, Reports } from '../plan/draft.ts';
+import { show } from '../plan/violations.ts';
 import type { PlanGraph } from './graph.ts';
 import type { CheckedInputs } from './inputs.ts';
-import { lockNamesOf } from './lock-names.ts';
-import type { DraftNode, Reports } from '../plan/draft.ts';
 import type { ToolFacts } from './tool-facts.ts';
-import { show } from '../plan/violations.ts';
 
 /** A node whose tool and inputs are good. */
 export interface LockCandidate {
@@ -85,4 +85,17 @@ function findUnordered(
     unordered.push(...batch.filter(({ later }, bit) => ((reached[later] ?? 0) & (1 << bit)) === 0));
   }
   return unordered;
+}
+
+/** What a call of `tool`, which has locks, works on: each name once. `undefined`: it cannot tell, so that nothing may run beside it. */
+export function lockNamesOf(tool: Tool, input: unknown): readonly string[] | undefined {
+  try {
+    const locks: unknown = tool.locks?.(input);
+    if (Array.isArray(locks) && locks.every((lock) => typeof lock === 'string')) return [...new Set<string>(locks)];
+    // A promise comes too late. Nobody hears of its rejection, which must not end the process.
+    void Promise.allSettled([locks]);
+  } catch {
+    // That it cannot tell is all there is to it, whatever it throws.
+  }
+  return undefined;
 }

@@ -1,8 +1,8 @@
 import type { Model, Planner } from '@holdfast/core';
 import { createSession } from '@holdfast/session';
 import { expect, test } from 'vitest';
-import { check, planOf, testTool } from './test-plans.ts';
 import { checkPlan, compilePlan, modelPlanner, planFrom, type RunPlanOptions, resumePlan, runPlan } from '../index.ts';
+import { check, planOf, testTool } from './test-plans.ts';
 
 const messagesOf = async (plan: unknown): Promise<readonly string[]> => {
   const found = await check(plan);

@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { jsonSchema } from '@holdfast/core';
 import { compileSchema } from '@holdfast/schema';
 import { expect, test } from 'vitest';
-import { check, digestOf, planOf, testTool, testTools, violationsOf } from './test-plans.ts';
 import { checkPlan, planSchema, readPlan } from '../index.ts';
+import { check, digestOf, planOf, testTool, testTools, violationsOf } from './test-plans.ts';
 
 const present = {
   version: 1,

@@ -1,9 +1,9 @@
 import type { JsonObject } from '@holdfast/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { brief, check, digestOf, planOf, testTools } from './test-plans.ts';
 import { formatTextReference, parseText } from '../plan/text-references.ts';
 import { formatPath, parsePath } from '../plan/value-path.ts';
+import { brief, check, digestOf, planOf, testTools } from './test-plans.ts';
 
 interface RandomNode {
   readonly id: number | string;

@@ -1,16 +1,15 @@
 import { deepFreeze, digestJson, HoldfastError, type Json, type Tool } from '@holdfast/core';
+import { type DraftNode, type DraftPlan, type Reports, readDraft } from '../plan/draft.ts';
+import { toPlan } from '../plan/read.ts';
+import type { InputTree, NodeId, Plan, PlanViolation } from '../plan/types.ts';
+import { createNearestList, createReport, type Place, show } from '../plan/violations.ts';
+import type { ForeseeOptions } from '../preview/foresee.ts';
 import { checkGraph, type PlanGraph } from './graph.ts';
 import { type CheckedInputs, checkInputs } from './inputs.ts';
 import { checkLocks } from './locks.ts';
 import { type CheckedNodes, checkPolicies, checkPolicyOptions, type NodeAsk } from './policies.ts';
 import { checkHole } from './references.ts';
-import { markChecked } from './checked-plans.ts';
-import type { InputTree, NodeId, Plan, PlanViolation } from '../plan/types.ts';
-import type { ForeseeOptions } from '../preview/foresee.ts';
-import { type DraftNode, type DraftPlan, type Reports, readDraft } from '../plan/draft.ts';
 import { createToolTable, type ToolFacts } from './tool-facts.ts';
-import { createNearestList, createReport, type Place, show } from '../plan/violations.ts';
-import { toPlan } from '../plan/write-plan.ts';
 
 /** What a plan may not exceed. Whole numbers, except `maxTimeoutSeconds`. */
 export interface PlanLimits {
@@ -216,4 +215,17 @@ function readLimits(given: PlanLimits): Required<PlanLimits> {
     }
   }
   return limits;
+}
+
+const checkedPlans = new WeakMap<CheckedPlan, CheckPlanOptions>();
+
+/** Notes that `plan`, this very object, came of a check with `options`. */
+export function markChecked(plan: CheckedPlan, options: CheckPlanOptions): void {
+  // The host's list may change; what was checked does not.
+  checkedPlans.set(plan, { ...options, tools: [...options.tools] });
+}
+
+/** With what `plan` was checked; `undefined`: it only looks like a plan that was. */
+export function checkedWith(plan: CheckedPlan): CheckPlanOptions | undefined {
+  return checkedPlans.get(plan);
 }

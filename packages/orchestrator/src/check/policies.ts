@@ -1,11 +1,11 @@
-import type { PlanGraph } from './graph.ts';
-import type { CheckedInputs } from './inputs.ts';
+import type { DraftNode } from '../plan/draft.ts';
 import type { NodeId } from '../plan/types.ts';
+import { type Report, show } from '../plan/violations.ts';
 import { type ForeseeOptions, foreseeCalls } from '../preview/foresee.ts';
 import type { ExpectedCall } from '../preview/watch.ts';
-import type { DraftNode } from '../plan/draft.ts';
+import type { PlanGraph } from './graph.ts';
+import type { CheckedInputs } from './inputs.ts';
 import type { ToolFacts } from './tool-facts.ts';
-import { type Report, show } from '../plan/violations.ts';
 
 /** A node for which a person will be asked, as far as is known before the plan runs. */
 export interface NodeAsk {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { brief, check, planOf } from './test-plans.ts';
 import type { InputTree } from '../index.ts';
 import { formatTextReference, parseText } from '../plan/text-references.ts';
 import { formatPath, parsePath } from '../plan/value-path.ts';
+import { brief, check, planOf } from './test-plans.ts';
 
 const reference = (from: number | string, path: readonly (string | number)[] = [], fallback?: unknown): unknown => ({
   from,

@@ -1,9 +1,9 @@
-import type { Hole } from './inputs.ts';
 import type { NodeId, Reference } from '../plan/types.ts';
-import { type JsonType, type Located, locate, typeOf, typesAt } from './schema-types.ts';
-import type { ToolFacts } from './tool-facts.ts';
 import { formatPath } from '../plan/value-path.ts';
 import { type Report, show } from '../plan/violations.ts';
+import type { Hole } from './inputs.ts';
+import { type JsonType, type Located, locate, typeOf, typesAt } from './schema-types.ts';
+import type { ToolFacts } from './tool-facts.ts';
 
 /**
  * Checks what stands for a value that is known when the plan runs: against the output schema of the tool that gives it, where there is

@@ -1,6 +1,7 @@
 import {
   type Clock,
   copyJson,
+  deepFreeze,
   describeThrown,
   HoldfastError,
   type Json,
@@ -9,17 +10,18 @@ import {
   type PlannerAnswer,
   type PlannerAttempt,
   type PlannerProblem,
+  type PlannerTool,
   systemClock,
+  type Tool,
 } from '@holdfast/core';
-import { askPlanner } from './ask-planner.ts';
-import { type CheckedPlan, type CheckPlanOptions, checkPlan, type PlanCheck } from '../check/plan.ts';
+import { type CheckedPlan, type CheckPlanOptions, checkPlan, markChecked, type PlanCheck } from '../check/plan.ts';
 import type { NodeAsk } from '../check/policies.ts';
-import { markChecked } from '../check/checked-plans.ts';
-import { extractPlan } from './extract-json.ts';
-import type { PlanViolation } from '../plan/types.ts';
-import { toPlannerTools } from './planner-tools.ts';
+import { createToolTable } from '../check/tool-facts.ts';
 import { jsonLimits } from '../plan/draft.ts';
 import { cut } from '../plan/text.ts';
+import type { PlanViolation } from '../plan/types.ts';
+import { askPlanner } from './ask-planner.ts';
+import { extractPlan } from './extract-json.ts';
 
 /** What `compilePlan` takes: what `checkPlan` does, and who writes the plan. */
 export interface CompilePlanOptions extends CheckPlanOptions {
@@ -232,4 +234,28 @@ function addUsage(sum: ModelUsage | undefined, one: ModelUsage | undefined): Mod
     inputTokens: sum.inputTokens + one.inputTokens,
     outputTokens: sum.outputTokens + one.outputTokens,
   });
+}
+
+/**
+ * What a planner is told of `tools`: by name, whatever order they come in, and only those that a plan can call.
+ *
+ * @throws HoldfastError `tool.name.duplicate`, and what `compileSchema` throws.
+ */
+export function toPlannerTools(tools: readonly Tool[]): readonly PlannerTool[] {
+  const toolNamed = createToolTable(tools, new Map());
+  const told: PlannerTool[] = [];
+  for (const { name, description, effects, dangerous, execute } of tools) {
+    const facts = toolNamed(name);
+    if (execute === undefined || facts === undefined) continue;
+    const outputSchema = facts.output?.jsonSchema;
+    told.push({
+      name,
+      description,
+      inputSchema: facts.input.jsonSchema,
+      ...(outputSchema === undefined ? {} : { outputSchema }),
+      effects,
+      dangerous,
+    });
+  }
+  return deepFreeze(told.sort((left, right) => (left.name < right.name ? -1 : 1)));
 }

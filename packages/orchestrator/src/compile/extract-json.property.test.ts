@@ -1,8 +1,8 @@
 import { decodeJson, type Json, type JsonObject } from '@holdfast/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Extraction, extractPlan } from './extract-json.ts';
 import { readPlan } from '../plan/read.ts';
+import { type Extraction, extractPlan } from './extract-json.ts';
 
 const text = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 8 }),

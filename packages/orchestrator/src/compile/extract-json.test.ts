@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { type Extraction, extractPlan } from './extract-json.ts';
 import { readPlan } from '../plan/read.ts';
+import { type Extraction, extractPlan } from './extract-json.ts';
 
 const good = '{"nodes":[{"id":0,"tool":"a","inputs":{"x":"}]\\"{"}}],"final_output_node":0}';
 const other = good.replace('"a"', '"b"');

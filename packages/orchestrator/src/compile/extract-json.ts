@@ -1,8 +1,8 @@
 import { isPlainObject, parseJson } from '@holdfast/core';
-import { findTextEnd, type StepBudget } from './find-end.ts';
-import type { PlanViolation } from '../plan/types.ts';
 import { jsonLimits } from '../plan/draft.ts';
 import { readPlan } from '../plan/read.ts';
+import type { PlanViolation } from '../plan/types.ts';
+import { findTextEnd, type StepBudget } from './find-end.ts';
 import { type Repair, readLenientObject } from './repair-json.ts';
 
 /** What was found in a text that somebody wrote around a plan. `steps`: how many characters were looked at, some of them twice. */

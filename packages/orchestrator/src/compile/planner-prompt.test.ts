@@ -1,11 +1,11 @@
 import { defineTool, type JsonObject, jsonSchema, type Message, type PlannerRequest, type Tool } from '@holdfast/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { extractPlan } from './extract-json.ts';
 import { testTool, testTools } from '../check/test-plans.ts';
-import { toPlannerMessages } from './planner-prompt.ts';
-import { toPlannerTools } from './planner-tools.ts';
 import { readPlan } from '../plan/read.ts';
+import { toPlannerTools } from './compile.ts';
+import { extractPlan } from './extract-json.ts';
+import { toPlannerMessages } from './planner-prompt.ts';
 
 const promptOf = (tools: readonly Tool[], rest: Partial<PlannerRequest> = {}): readonly Message[] =>
   toPlannerMessages({ request: 'Do it.', attempts: [], ...rest, tools: toPlannerTools(tools) });

@@ -1,4 +1,4 @@
-import { HoldfastError, type Model, type Planner, type PlannerProblem } from '@holdfast/core';
+import { HoldfastError, type Json, type Model, type Planner, type PlannerProblem } from '@holdfast/core';
 import { askForText } from './ask-for-text.ts';
 import { toPlannerMessages } from './planner-prompt.ts';
 
@@ -36,4 +36,16 @@ export function modelPlanner(model: Model): Planner {
 function callsIgnored(calls: number): PlannerProblem {
   const message = `The model called tools while it was to write a plan (${calls}). Nothing was called.`;
   return { code: 'planner.calls_ignored', path: '', message };
+}
+
+/**
+ * A planner that answers with one plan, whatever it is asked: what somebody wrote by hand or kept, as a value or as text with a plan in
+ * it. It is checked like any other.
+ */
+export function planFrom(source: unknown): Planner {
+  return {
+    id: 'plan',
+    // A value that is no JSON is refused where it is read.
+    plan: async () => (typeof source === 'string' ? { text: source } : { plan: source as Json }),
+  };
 }

@@ -12,9 +12,9 @@ import {
 } from '@holdfast/core';
 import { type CheckedPlan, checkPlan } from '../check/plan.ts';
 import { runPlan } from '../run/run.ts';
-import { runSubPlan, type SubRunOptions, type SubRunReport } from './sub-run.ts';
-import { checkOptions, facetsOf, reportSchema } from './plan-tool.ts';
 import type { PlanTrace } from '../trace/trace.ts';
+import { checkOptions, facetsOf, reportSchema } from './plan-tool.ts';
+import { runSubPlan, type SubRunOptions, type SubRunReport } from './sub-run.ts';
 
 /** What `fanOutTool` takes. */
 export interface FanOutToolOptions extends SubRunOptions {

@@ -13,14 +13,14 @@ import {
   toolOk,
 } from '@holdfast/core';
 import { type Caller, openCaller } from '@holdfast/executor';
+import type { Session } from '@holdfast/session';
 import type { PlanLimits } from '../check/plan.ts';
 import { type CompiledPlan, compilePlan } from '../compile/compile.ts';
 import type { NodeId } from '../plan/types.ts';
-import type { RateLimit } from '../run/rates.ts';
-import { realOutputOf } from '../run/real-output.ts';
 import { missingNodes, toneOf } from '../report/report.ts';
+import { realOutputOf } from '../run/perform.ts';
+import type { RateLimit } from '../run/rates.ts';
 import { runPlan } from '../run/run.ts';
-import { enterSubRun } from './depth.ts';
 import type { NodeKind, NodeTrace, PlanStatus, PlanTrace } from '../trace/trace.ts';
 
 /** How plans within a call are made and run. What a call may spend, how long it may take and who is asked comes from around it. */
@@ -202,4 +202,45 @@ function describeEnd({ status, nodes, succeeded }: SubRunReport, missing: readon
 
 function shorten(message: string): string {
   return message.length <= maxMessage ? message : `${message.slice(0, maxMessage - 1)}…`;
+}
+
+/** A sub-run under way. */
+export interface SubRunLevel {
+  /** Counted from 1. */
+  readonly depth: number;
+  /** Another one may be within it. */
+  readonly hasRoom: boolean;
+  /** It has ended. */
+  leave(): void;
+}
+
+interface Level {
+  /** What the ids of sessions within it begin with. */
+  readonly prefix: string;
+  readonly depth: number;
+  readonly maxDepth: number;
+}
+
+const underWay = new WeakMap<Session, Set<Level>>();
+
+/**
+ * Counts how deep sub-runs are within each other. The least that any of them allows holds for all that are within it.
+ *
+ * @throws HoldfastError `plan.depth`.
+ */
+function enterSubRun({ rootSession, session }: Caller, maxDepth: number): SubRunLevel {
+  const levels = underWay.get(rootSession) ?? new Set<Level>();
+  let around: Level | undefined;
+  for (const level of levels) {
+    if (session.id.startsWith(level.prefix) && level.depth > (around?.depth ?? 0)) around = level;
+  }
+  const depth = (around?.depth ?? 0) + 1;
+  const least = Math.min(around?.maxDepth ?? maxDepth, maxDepth);
+  if (depth > least) {
+    const message = `This would be plan ${depth} of plans within each other; \`maxDepth\` is ${least}. Do the work with other tools.`;
+    throw new HoldfastError('plan.depth', message, { data: { depth, maxDepth: least } });
+  }
+  const level: Level = { prefix: `${session.id}/`, depth, maxDepth: least };
+  underWay.set(rootSession, levels.add(level));
+  return { depth, hasRoom: depth < least, leave: () => void levels.delete(level) };
 }

@@ -1,7 +1,6 @@
 import { copyJson, isPlainObject, type Json, type JsonLimits, type JsonObject, parseJson } from '@holdfast/core';
 import { type ParsedInputs, parseInputs } from './input-tree.ts';
-import { adviseOnNumber, isNodeId, nodeIdRule } from './node-id.ts';
-import type { NodeId, OnFail } from './types.ts';
+import { adviseOnNumber, isNodeId, type NodeId, nodeIdRule, type OnFail } from './types.ts';
 import { joinKey } from './value-path.ts';
 import { afterNodes, type Place, type Report, show } from './violations.ts';
 

@@ -1,7 +1,6 @@
 import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
-import { adviseOnNumber, isNodeId, nodeIdRule } from './node-id.ts';
-import type { InputTree, Reference } from './types.ts';
 import { formatTextReference, holdsReference, parseText } from './text-references.ts';
+import { adviseOnNumber, type InputTree, isNodeId, nodeIdRule, type Reference } from './types.ts';
 import { formatPath, joinKey, parsePath } from './value-path.ts';
 import { type Place, type Report, show } from './violations.ts';
 

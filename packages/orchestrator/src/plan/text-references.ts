@@ -1,6 +1,5 @@
 import type { Json } from '@holdfast/core';
-import { isNodeId } from './node-id.ts';
-import type { Reference } from './types.ts';
+import { isNodeId, type Reference } from './types.ts';
 import { formatPath, readPath, readQuoted } from './value-path.ts';
 import { show } from './violations.ts';
 

@@ -1,6 +1,6 @@
 import { toPrintableBlock } from '@holdfast/core';
-import { describeDecision, type NodeReport, type TraceReport } from './report.ts';
 import { cut, formatCount, formatDuration, toBlock, toLine } from '../plan/text.ts';
+import { describeDecision, type NodeReport, type TraceReport } from './report.ts';
 
 const maxOutput = 20_000;
 const maxMissing = 50;

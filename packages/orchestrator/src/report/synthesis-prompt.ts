@@ -1,7 +1,7 @@
 import type { Json, JsonObject, Message } from '@holdfast/core';
-import { missingNodes } from './report.ts';
 import { cut } from '../plan/text.ts';
 import type { NodeTrace, PlanTrace } from '../trace/trace.ts';
+import { missingNodes } from './report.ts';
 
 export interface PromptLimits {
   /** Characters of what the model is told of a run, at least 10,000. Default 60,000. */

@@ -1,11 +1,11 @@
 import { HoldfastError, type Model, type ModelUsage } from '@holdfast/core';
 import { askForText } from '../compile/ask-for-text.ts';
-import type { NodeId } from '../plan/types.ts';
-import { reportTrace } from './report.ts';
 import { toLine } from '../plan/text.ts';
-import { defaultMaxCharacters, minMaxCharacters, type PromptLimits, toSynthesisMessages } from './synthesis-prompt.ts';
-import { statusLines, writeReport } from './synthesis-by-rules.ts';
+import type { NodeId } from '../plan/types.ts';
 import type { PlanTrace } from '../trace/trace.ts';
+import { reportTrace } from './report.ts';
+import { statusLines, writeReport } from './synthesis-by-rules.ts';
+import { defaultMaxCharacters, minMaxCharacters, type PromptLimits, toSynthesisMessages } from './synthesis-prompt.ts';
 
 export interface SynthesiseOptions extends Partial<PromptLimits> {
   /** Writes the report. Without one it is made by rules. */

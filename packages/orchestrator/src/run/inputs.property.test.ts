@@ -2,8 +2,8 @@ import { deepFreeze, isPlainObject, type Json, type JsonObject } from '@holdfast
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { check, planOf } from '../check/test-plans.ts';
-import { type ResolvedInputs, resolveInputs, type SettledNode } from './inputs.ts';
 import { formatPath } from '../plan/value-path.ts';
+import { type ResolvedInputs, resolveInputs, type SettledNode } from './inputs.ts';
 
 /** Among them what looks like references of either form, and keys that every object seems to have. */
 const leaf = fc.oneof(

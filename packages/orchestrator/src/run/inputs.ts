@@ -1,7 +1,7 @@
 import { isPlainObject, type Json, type JsonObject, modelJsonLimits } from '@holdfast/core';
 import type { InputTree, NodeId, Reference } from '../plan/types.ts';
-import type { NodeKind } from '../trace/trace.ts';
 import { formatPath } from '../plan/value-path.ts';
+import type { NodeKind } from '../trace/trace.ts';
 
 /** How a node ended, as far as those that refer to it need to know. */
 export interface SettledNode {

@@ -1,12 +1,11 @@
 import { hasMask, type ToolCallEndEvent } from '@holdfast/core';
 import type { EndOfLife, Suspended } from '@holdfast/executor';
 import { maskRecord } from '@holdfast/session';
+import type { NodeId, PlanNode } from '../plan/types.ts';
 import { traceNode } from '../trace/build.ts';
 import { type Consequence, consequenceOf, hasEnded, type NodeClosing, toCallId, toLogEntry } from '../trace/facts.ts';
-import type { NodeId, PlanNode } from '../plan/types.ts';
-import type { NodeWait } from './plan-event.ts';
-import type { PlanState } from './state.ts';
 import type { SettledNode } from './inputs.ts';
+import type { NodeWait, PlanState } from './state.ts';
 
 /** How a node ends for which no call is made. */
 export type NodeEnd = { readonly type: 'ended' } & Pick<NodeClosing, 'kind' | 'code' | 'message' | 'because'>;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createLockTable, type LockAnswer } from './lock-table.ts';
 import { testClock } from '../preview/test-clock.ts';
+import { createLockTable, type LockAnswer } from './lock-table.ts';
 
 /** Says how it should be, plainly: lists, gone through from the start each time. */
 interface Hold {

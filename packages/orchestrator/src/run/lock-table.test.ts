@@ -1,7 +1,7 @@
 import { systemClock } from '@holdfast/core';
 import { expect, test } from 'vitest';
-import { createLockTable, type LockAnswer, type LockTable } from './lock-table.ts';
 import { type TestClock, testClock } from '../preview/test-clock.ts';
+import { createLockTable, type LockAnswer, type LockTable } from './lock-table.ts';
 
 interface Asked {
   readonly owner: string;

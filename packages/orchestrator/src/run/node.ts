@@ -10,13 +10,13 @@ import {
 } from '@holdfast/core';
 import type { CallManner } from '@holdfast/executor';
 import { compileSchema } from '@holdfast/schema';
-import { toTraceEntry } from '../trace/build.ts';
-import { lockNamesOf } from '../check/lock-names.ts';
-import { hasEnded } from '../trace/facts.ts';
+import { lockNamesOf } from '../check/locks.ts';
 import type { InputTree, NodeId, PlanNode } from '../plan/types.ts';
+import { toTraceEntry } from '../trace/build.ts';
+import { hasEnded } from '../trace/facts.ts';
+import { resolveInputs } from './inputs.ts';
 import type { NodeEnd } from './ledger.ts';
 import type { PlanState } from './state.ts';
-import { resolveInputs } from './inputs.ts';
 
 /** A node whose call can be made. */
 export interface PreparedNode {

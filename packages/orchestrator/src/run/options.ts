@@ -2,8 +2,8 @@ import { HoldfastError, systemClock } from '@holdfast/core';
 import type { CallOptions } from '@holdfast/executor';
 import type { PlanLimits } from '../check/plan.ts';
 import type { LockTable } from './lock-table.ts';
-import type { PlanEvent } from './plan-event.ts';
 import { createRateLimits, type RateLimit } from './rates.ts';
+import type { PlanEvent } from './state.ts';
 
 /** What `runPlan` takes: what every runner takes, and what only plans have. */
 export interface RunPlanOptions extends Omit<CallOptions, 'onEvent'> {

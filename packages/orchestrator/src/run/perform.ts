@@ -1,19 +1,16 @@
-import { type Clock, systemClock } from '@holdfast/core';
-import { type Caller, isolateListener, openCaller } from '@holdfast/executor';
-import { buildTrace, statusOf, type TraceHead, traceNode } from '../trace/build.ts';
+import { type Clock, type Json, systemClock } from '@holdfast/core';
+import { type Caller, EventStream, isolateListener, openCaller } from '@holdfast/executor';
 import type { CheckedPlan } from '../check/plan.ts';
-import { conductPlan } from './conduct.ts';
-import { dropPlan, keepPlan } from './kept-plans.ts';
-import type { NodeFacts } from '../trace/facts.ts';
-import type { PlanEvent } from './plan-event.ts';
 import { indexNodes } from '../plan/positions.ts';
-import type { RunPlanOptions } from './options.ts';
-import type { PlanStream } from './plan-run.ts';
-import type { PlanState } from './state.ts';
-import { rememberOutput } from './real-output.ts';
-import type { SettledNode } from './inputs.ts';
-import { type SharedLimits, shareLimits } from './shared-limits.ts';
+import { buildTrace, statusOf, type TraceHead, traceNode } from '../trace/build.ts';
+import type { NodeFacts } from '../trace/facts.ts';
 import type { PlanTrace } from '../trace/trace.ts';
+import { dropPlan, keepPlan } from './claims.ts';
+import { conductPlan } from './conduct.ts';
+import type { SettledNode } from './inputs.ts';
+import type { RunPlanOptions } from './options.ts';
+import { type SharedLimits, shareLimits } from './shared-limits.ts';
+import type { PlanEvent, PlanState } from './state.ts';
 
 /** A run whose records say that it goes on, and what is known of its nodes. */
 export interface BegunPlan {
@@ -127,4 +124,70 @@ function forwardAbort(signal: AbortSignal | undefined, controller: AbortControll
   if (signal?.aborted === true) abort();
   else signal?.addEventListener('abort', abort);
   return () => signal?.removeEventListener('abort', abort);
+}
+
+const outputs = new WeakMap<PlanTrace, Json>();
+
+/** Traces are masked where the session has a redactor; tools that go on with what a plan came to need it as it is. */
+function rememberOutput(trace: PlanTrace, value: Json | undefined): void {
+  if (trace.output !== undefined && value !== undefined) outputs.set(trace, value);
+}
+
+/** The value of the final node without masks, where it succeeded and `trace` is what its run has answered. */
+export function realOutputOf(trace: PlanTrace): Json | undefined {
+  return outputs.get(trace) ?? trace.output;
+}
+
+/**
+ * A run of a plan under way: iterate it for its events, and await it, or `result`, for its trace. Who stops iterating does not stop the
+ * run; a signal does.
+ */
+export interface PlanRun extends AsyncIterable<PlanEvent>, PromiseLike<PlanTrace> {
+  /** A plan that fails is a trace, too: this rejects only where nothing could be run, or the log cannot be written. */
+  readonly result: Promise<PlanTrace>;
+}
+
+/** Takes the events of a run. */
+export type PlanStream = EventStream<PlanEvent>;
+
+/** Begins `run` after the current microtask, and lets it tell what happens: an iteration begun at once misses nothing. */
+export function startPlanRun(run: (stream: PlanStream) => Promise<PlanTrace>): PlanRun {
+  const stream: PlanStream = new EventStream<PlanEvent>();
+  const result = Promise.resolve().then(() => runObserved(run, stream));
+  // Who only iterates gets the error there; the same promise must not also end as an unhandled rejection.
+  void Promise.allSettled([result]);
+  return new StartedRun(stream, result);
+}
+
+class StartedRun implements PlanRun {
+  readonly result: Promise<PlanTrace>;
+  readonly #stream: PlanStream;
+
+  constructor(stream: PlanStream, result: Promise<PlanTrace>) {
+    this.#stream = stream;
+    this.result = result;
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<PlanEvent> {
+    return this.#stream[Symbol.asyncIterator]();
+  }
+
+  // biome-ignore lint/suspicious/noThenProperty: a run is awaited for its trace.
+  then<Fulfilled = PlanTrace, Rejected = never>(
+    onFulfilled?: ((trace: PlanTrace) => Fulfilled | PromiseLike<Fulfilled>) | null,
+    onRejected?: ((reason: unknown) => Rejected | PromiseLike<Rejected>) | null,
+  ): Promise<Fulfilled | Rejected> {
+    return this.result.then(onFulfilled, onRejected);
+  }
+}
+
+async function runObserved(run: (stream: PlanStream) => Promise<PlanTrace>, stream: PlanStream): Promise<PlanTrace> {
+  try {
+    const trace = await run(stream);
+    stream.end();
+    return trace;
+  } catch (error) {
+    stream.end({ error });
+    throw error;
+  }
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createRateLimits, type RateLimit } from './rates.ts';
 import { testClock } from '../preview/test-clock.ts';
+import { createRateLimits, type RateLimit } from './rates.ts';
 
 test('a tool is started as often as it may be, and then when the first start is long enough ago', () => {
   const clock = testClock();

@@ -1,17 +1,15 @@
 import { type Clock, HoldfastError, hasMask, type Json } from '@holdfast/core';
 import type { Caller } from '@holdfast/executor';
 import { type OpenPlan, openSealed, type Session } from '@holdfast/session';
-import type { TraceHead } from '../trace/build.ts';
 import type { CheckedPlan } from '../check/plan.ts';
-import { findKeptPlan } from './kept-plans.ts';
-import { hasEnded, toCallId } from '../trace/facts.ts';
-import { type BegunPlan, performPlan } from './perform.ts';
 import type { Plan } from '../plan/types.ts';
-import { claimPlan } from './claims.ts';
+import type { TraceHead } from '../trace/build.ts';
+import { hasEnded, toCallId } from '../trace/facts.ts';
 import { type PlanLog, readPlanHead, readPlanLog } from '../trace/log.ts';
-import { checkRunOptions, checkSurroundings, type RunPlanOptions } from './options.ts';
-import { type PlanRun, startPlanRun } from './plan-run.ts';
+import { claimPlan, findKeptPlan } from './claims.ts';
 import type { SettledNode } from './inputs.ts';
+import { checkRunOptions, checkSurroundings, type RunPlanOptions } from './options.ts';
+import { type BegunPlan, type PlanRun, performPlan, startPlanRun } from './perform.ts';
 import { checkAgain, checkOrigin, fitToTools } from './run.ts';
 
 /** What `resumePlan` takes: what the run was given, anew. A budget and a deadline count only what follows. */

@@ -1,6 +1,6 @@
 import { createSession } from '@holdfast/session';
 import { expect, test } from 'vitest';
-import { markChecked } from '../check/checked-plans.ts';
+import { markChecked } from '../check/plan.ts';
 import { check, planOf, testTools } from '../check/test-plans.ts';
 import { type CheckedPlan, runPlan } from '../index.ts';
 

@@ -1,13 +1,11 @@
 import { type Clock, HoldfastError, type Json, type JsonObject } from '@holdfast/core';
 import type { Caller } from '@holdfast/executor';
 import { type LogEntry, maskRecord, type Session, sealContent } from '@holdfast/session';
-import { type CheckedPlan, checkPlan } from '../check/plan.ts';
-import { checkedWith } from '../check/checked-plans.ts';
-import { type BegunPlan, performPlan } from './perform.ts';
+import { type CheckedPlan, checkedWith, checkPlan } from '../check/plan.ts';
 import type { InputTree, Plan } from '../plan/types.ts';
 import { claimPlan } from './claims.ts';
 import { checkRunOptions, checkSurroundings, type RunPlanOptions } from './options.ts';
-import { type PlanRun, startPlanRun } from './plan-run.ts';
+import { type BegunPlan, type PlanRun, performPlan, startPlanRun } from './perform.ts';
 
 /**
  * Runs a plan that `checkPlan` or `compilePlan` gave, without asking a model: each node is one governed call, made when the nodes that

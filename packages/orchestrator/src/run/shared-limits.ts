@@ -1,8 +1,8 @@
 import type { Clock } from '@holdfast/core';
 import type { Caller } from '@holdfast/executor';
 import type { Session } from '@holdfast/session';
-import { createLockTable, type LockTable } from './lock-table.ts';
 import { toCallId } from '../trace/facts.ts';
+import { createLockTable, type LockTable } from './lock-table.ts';
 import { createRateLimits, type RateLimit, type RateLimits } from './rates.ts';
 
 /** What runs that are nested in each other have in common. */

@@ -1,6 +1,6 @@
 import type { Edges } from '../plan/positions.ts';
-import type { Stop } from './state.ts';
 import { Schedule } from './schedule.ts';
+import type { Stop } from './state.ts';
 import type { StepCommand, StepEvent } from './step-types.ts';
 
 /** How a run stands. Only `step` changes it. */

@@ -1,6 +1,6 @@
 import type { Json, PendingApproval, ToolCallEndEvent, TraceEntry } from '@holdfast/core';
-import { hasEnded, type NodeClosing, type NodeFacts } from './facts.ts';
 import type { NodeId, Plan, PlanNode } from '../plan/types.ts';
+import { hasEnded, type NodeClosing, type NodeFacts } from './facts.ts';
 import type { NodeKind, NodeTrace, PlanStatus, PlanTrace } from './trace.ts';
 
 /** A run of a plan, but for its nodes. */

@@ -6,11 +6,11 @@ import {
   type ToolCallEndEvent,
 } from '@holdfast/core';
 import type { LogRecord } from '@holdfast/session';
-import type { TraceHead } from './build.ts';
-import { hasEnded, type NodeClosing, type NodeFacts, toCallId } from './facts.ts';
 import { indexNodes } from '../plan/positions.ts';
 import { readPlan } from '../plan/read.ts';
-import type { PlanStatus } from './trace.ts';
+import { buildTrace, type TraceHead } from './build.ts';
+import { hasEnded, type NodeClosing, type NodeFacts, toCallId } from './facts.ts';
+import type { PlanStatus, PlanTrace } from './trace.ts';
 
 /** What a log says of one run of a plan. */
 export interface PlanLog {
@@ -152,4 +152,22 @@ class PlanLogReader {
     };
     this.#facts[position] = { ...known, outcome };
   }
+}
+
+/**
+ * The trace of a plan by the log of its session: what the run itself answered, and of one that has not ended, what is known so far. A
+ * log without content has no inputs and no values. `run`: as the records name it, default the one that was begun last.
+ *
+ * @throws HoldfastError `plan.not_found`.
+ */
+export function readTrace(records: Iterable<LogRecord>, run?: number): PlanTrace {
+  const log = readPlanLog(records, run);
+  if (log !== undefined) return buildTrace(log.head, log.facts);
+  throw new HoldfastError(
+    'plan.not_found',
+    run === undefined
+      ? 'No plan was run, as far as these records tell.'
+      : `No run ${run} of a plan is in these records; \`plan-start\` records name them by \`plan\`.`,
+    { data: run === undefined ? {} : { run } },
+  );
 }
