@@ -16,8 +16,8 @@ import {
 import { executeToolCall } from '@holdfast/executor';
 import { createSession } from '@holdfast/session';
 import { describe, expect, test } from 'vitest';
-import { testClock } from '../test-clock.ts';
 import { type ForeseeOptions, foreseeCalls } from './foresee.ts';
+import { testClock } from './test-clock.ts';
 import { notes, testSession, untouchable } from './test-session.ts';
 import type { ExpectedCall } from './watch.ts';
 

@@ -1,6 +1,6 @@
 import { append, defineSlice, type ListState, type Slice, type StagedResource } from '@holdfast/core';
 import { createSession, type LogRecord, type Session, type SessionStore } from '@holdfast/session';
-import { testClock } from '../test-clock.ts';
+import { testClock } from './test-clock.ts';
 
 export const notes: Slice<ListState<string>> = defineSlice<string>({
   id: 'notes',

@@ -1,0 +1,101 @@
+import type { Tool } from '@holdfast/core';
+import type { DraftNode, Reports } from '../plan/draft.ts';
+import { show } from '../plan/violations.ts';
+import type { PlanGraph } from './graph.ts';
+import type { CheckedInputs } from './inputs.ts';
+import type { ToolFacts } from './tool-facts.ts';
+
+/** A node whose tool and inputs are good. */
+export interface LockCandidate {
+  readonly facts: ToolFacts;
+  readonly inputs: CheckedInputs;
+}
+
+/** Whether `later` waits for `earlier` is to be found out. */
+interface Question {
+  readonly lock: string;
+  readonly earlier: number;
+  readonly later: number;
+}
+
+/**
+ * Refuses two nodes that change the world, hold a lock in common and do not wait for each other: which of them comes first would be
+ * left to chance. Known are the locks of nodes whose inputs hold no references. Reports `plan.locks.unordered`, `plan.locks.failed`.
+ */
+export function checkLocks(
+  nodes: readonly DraftNode[],
+  candidates: readonly (LockCandidate | undefined)[],
+  { graph: { order, parents }, reports }: { readonly graph: PlanGraph; readonly reports: Reports },
+): void {
+  if (order === undefined) return;
+  const holders = new Map<string, number>();
+  const questions: Question[] = [];
+  // In an order that all nodes keep: if each holder waits for the one before it, all of them are in order.
+  for (const position of order) {
+    const node = nodes[position];
+    const candidate = candidates[position];
+    if (node === undefined || candidate === undefined) continue;
+    for (const lock of readLocks(node, candidate, reports)) {
+      const earlier = holders.get(lock);
+      if (earlier !== undefined && earlier !== position) questions.push({ lock, earlier, later: position });
+      holders.set(lock, position);
+    }
+  }
+  for (const { lock, earlier, later } of findUnordered(questions, order, parents)) {
+    const [first, second] = earlier < later ? [earlier, later] : [later, earlier];
+    const { path = '', id, index = -1 } = nodes[second] ?? {};
+    const message = `This node and ${show(nodes[first]?.id)} both change what the lock ${show(lock)} stands for, and neither waits for the other: say in \`depends_on\` which comes first.`;
+    reports.violations.add('plan.locks.unordered', { path, node: id, index }, message);
+  }
+}
+
+function readLocks(
+  { path, id, index }: DraftNode,
+  { facts: { tool }, inputs }: LockCandidate,
+  { warnings }: Reports,
+): ReadonlySet<string> {
+  if (tool.effects !== 'external' || tool.locks === undefined || inputs.input === undefined) return none;
+  const names = lockNamesOf(tool, inputs.input);
+  if (names !== undefined) return new Set(names);
+  const message = `The locks of \`${tool.name}\` cannot be told for these inputs: the node runs alone.`;
+  warnings.add('plan.locks.failed', { path, node: id, index }, message);
+  return none;
+}
+
+const none: ReadonlySet<string> = new Set();
+/** As many questions as an integer has bits are answered in one pass. */
+const bits = 32;
+
+function findUnordered(
+  questions: readonly Question[],
+  order: readonly number[],
+  parents: PlanGraph['parents'],
+): readonly Question[] {
+  const unordered: Question[] = [];
+  for (let start = 0; start < questions.length; start += bits) {
+    const batch = questions.slice(start, start + bits);
+    /** A bit for each question whose earlier node this one is or waits for. */
+    const reached = new Int32Array(parents.length);
+    for (const [bit, { earlier }] of batch.entries()) reached[earlier] = (reached[earlier] ?? 0) | (1 << bit);
+    for (const node of order) {
+      let mask = reached[node] ?? 0;
+      for (const parent of parents[node] ?? []) mask |= reached[parent] ?? 0;
+      reached[node] = mask;
+    }
+    unordered.push(...batch.filter(({ later }, bit) => ((reached[later] ?? 0) & (1 << bit)) === 0));
+  }
+  return unordered;
+}
+
+/** What a call of `tool`, which has locks, works on: each name once. `undefined`: it cannot tell, so that nothing may run beside it. */
+export function lockNamesOf(tool: Tool, input: unknown): readonly string[] | undefined {
+  try {
+    const locks: unknown = tool.locks?.(input);
+    if (Array.isArray(locks) && locks.every((lock) => typeof lock === 'string')) return [...new Set<string>(locks)];
+    // A promise comes too late. Nobody hears of its rejection, which must not end the process.
+    void Promise.allSettled([locks]);
+  } catch {
+    // That it cannot tell is all there is to it, whatever it throws.
+  }
+  return undefined;
+}

@@ -1,0 +1,751 @@
+import { defineTool, type JsonObject, type StandardSchema } from '@holdfast/core';
+import { expect, test } from 'vitest';
+import { brief, check, planOf, testTool, testTools, violationsOf } from './test-plans.ts';
+
+const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels - 1)]);
+const chain = (length: number): JsonObject =>
+  planOf(...Array.from({ length }, (_, id) => ({ id, tool: 'a', ...(id === 0 ? {} : { depends_on: [id - 1] }) })));
+/** Two nodes that depend on each other as said, and a final one. */
+const pair = (first: JsonObject, second: JsonObject): JsonObject => planOf({ id: 0, ...first }, { id: 1, ...second });
+
+interface BadPlan {
+  readonly what: string;
+  readonly plan: unknown;
+  readonly found: readonly string[];
+}
+
+const shapes: readonly BadPlan[] = [
+  { what: 'a list (VAL-1)', plan: [1, 2], found: ['plan.not_object'] },
+  { what: 'null', plan: null, found: ['plan.not_object'] },
+  { what: 'text that is no JSON', plan: '{"nodes": [', found: ['plan.json.invalid'] },
+  { what: 'empty text', plan: '', found: ['plan.json.invalid'] },
+  {
+    what: 'JSON in a JSON text',
+    plan: JSON.stringify(JSON.stringify(planOf({ id: 0, tool: 'a' }))),
+    found: ['plan.not_object'],
+  },
+  { what: 'a key twice in the text', plan: '{"nodes": [], "nodes": []}', found: ['plan.json.invalid'] },
+  { what: '`__proto__` in the text', plan: '{"nodes": [], "__proto__": {}}', found: ['plan.json.invalid'] },
+  { what: 'nesting without end', plan: { nodes: nested(100) }, found: ['plan.json.limit'] },
+  { what: 'a function as value', plan: { nodes: () => [] }, found: ['plan.json.invalid'] },
+  {
+    what: 'an unknown status',
+    plan: { ...planOf({ id: 0, tool: 'a' }), status: 'ok' },
+    found: ['plan.status.unknown status'],
+  },
+  { what: 'an error without a reason', plan: { status: 'error' }, found: ['plan.error.missing error'] },
+  {
+    what: 'an error whose reason is empty',
+    plan: { status: 'error', error: '  ' },
+    found: ['plan.error.missing error'],
+  },
+  {
+    what: 'a later version',
+    plan: { ...planOf({ id: 0, tool: 'a' }), version: 2 },
+    found: ['plan.version.unknown version'],
+  },
+  { what: 'an unknown key', plan: { ...planOf({ id: 0, tool: 'a' }), final: 0 }, found: ['plan.key.unknown final'] },
+  { what: 'nodes and steps', plan: { ...planOf({ id: 0, tool: 'a' }), steps: [] }, found: ['plan.key.twice steps'] },
+  {
+    what: 'no nodes (VAL-3)',
+    plan: { final_output_node: 0 },
+    found: ['plan.nodes.empty nodes', 'plan.final.unknown final_output_node'],
+  },
+  {
+    what: 'an empty list of nodes',
+    plan: { nodes: [], final_output_node: 0 },
+    found: ['plan.nodes.empty nodes', 'plan.final.unknown final_output_node'],
+  },
+  {
+    what: 'nodes that are no list',
+    plan: { nodes: {}, final_output_node: 0 },
+    found: ['plan.nodes.type nodes', 'plan.final.unknown final_output_node'],
+  },
+  {
+    what: 'steps that are no list',
+    plan: { steps: 1, final_output_node: 0 },
+    found: ['plan.nodes.type steps', 'plan.final.unknown final_output_node'],
+  },
+  { what: 'too many nodes', plan: chain(10_001), found: ['plan.nodes.limit nodes'] },
+  { what: 'too long a chain', plan: chain(1_001), found: ['plan.depth.limit nodes[1000].depends_on'] },
+  { what: 'no final node', plan: { nodes: [{ id: 0, tool: 'a' }] }, found: ['plan.final.missing final_output_node'] },
+  {
+    what: 'a final node that is no id',
+    plan: { nodes: [{ id: 0, tool: 'a' }], final_output_node: '0' },
+    found: ['plan.final.type final_output_node'],
+  },
+  {
+    what: 'an unknown final node',
+    plan: { nodes: [{ id: 0, tool: 'a' }], final_output_node: 1 },
+    found: ['plan.final.unknown final_output_node'],
+  },
+];
+
+/** Of plans with one node, which is like this. Paths are within the node. */
+const nodes: readonly { readonly what: string; readonly node: unknown; readonly found: readonly string[] }[] = [
+  { what: 'a list (VAL-5)', node: [], found: ['plan.node.type'] },
+  { what: 'null', node: null, found: ['plan.node.type'] },
+  { what: 'no id', node: { tool: 'a' }, found: ['plan.node.id.missing .id'] },
+  ...[
+    true,
+    -1,
+    1.5,
+    '',
+    '0',
+    '__proto__',
+    'constructor',
+    'toString',
+    'a.b',
+    'ａ',
+    'x'.repeat(65),
+    null,
+    [0],
+    2 ** 53,
+  ].map((id) => ({
+    what: `the id ${JSON.stringify(id).slice(0, 20)} (VAL-7, VAL-9, G2)`,
+    node: { id, tool: 'a' },
+    found: ['plan.node.id.invalid .id'],
+  })),
+  { what: 'no tool (VAL-13)', node: { id: 0 }, found: ['plan.node.tool.missing .tool'] },
+  { what: 'a tool without a name', node: { id: 0, tool: '' }, found: ['plan.node.tool.missing .tool'] },
+  { what: 'a tool that is no name', node: { id: 0, tool: ['a'] }, found: ['plan.node.tool.type .tool'] },
+  { what: 'another letter case (VAL-15)', node: { id: 0, tool: 'Q' }, found: ['plan.tool.unknown .tool'] },
+  { what: 'a word of JavaScript as tool', node: { id: 0, tool: 'constructor' }, found: ['plan.tool.unknown .tool'] },
+  {
+    what: 'a tool that is only declared',
+    node: { id: 0, tool: 'declared' },
+    found: ['plan.tool.not_executable .tool'],
+  },
+  {
+    what: 'the function of another tool',
+    node: { id: 0, tool: 'a', function: 'run_b' },
+    found: ['plan.function.unknown .function'],
+  },
+  {
+    what: 'a function where the tool has none',
+    node: { id: 0, tool: 'b', function: 'run_b' },
+    found: ['plan.function.unknown .function'],
+  },
+  {
+    what: 'a function that is no name',
+    node: { id: 0, tool: 'a', function: 1 },
+    found: ['plan.function.type .function'],
+  },
+  { what: 'an unknown key', node: { id: 0, tool: 'a', dependsOn: [] }, found: ['plan.key.unknown .dependsOn'] },
+  { what: 'inputs and args', node: { id: 0, tool: 'a', inputs: {}, args: {} }, found: ['plan.key.twice .args'] },
+  {
+    what: 'a thought and a purpose',
+    node: { id: 0, tool: 'a', thought: 'x', metadata: { purpose: 'y' } },
+    found: ['plan.key.twice .thought'],
+  },
+  { what: 'a thought that is no text', node: { id: 0, tool: 'a', thought: 1 }, found: ['plan.metadata.type .thought'] },
+  {
+    what: 'a purpose that is no text',
+    node: { id: 0, tool: 'a', metadata: { purpose: 1 } },
+    found: ['plan.metadata.type .metadata.purpose'],
+  },
+  {
+    what: 'metadata that is no object',
+    node: { id: 0, tool: 'a', metadata: 'x' },
+    found: ['plan.metadata.type .metadata'],
+  },
+  { what: 'inputs as a list (VAL-17)', node: { id: 0, tool: 'a', inputs: [1] }, found: ['plan.inputs.type .inputs'] },
+  { what: 'inputs that are null', node: { id: 0, tool: 'a', inputs: null }, found: ['plan.inputs.type .inputs'] },
+  { what: 'args that are no object', node: { id: 0, tool: 'a', args: 'x' }, found: ['plan.inputs.type .args'] },
+  {
+    what: 'inputs that are a reference',
+    node: { id: 0, tool: 'a', inputs: { $from: 0 } },
+    found: ['plan.inputs.type .inputs'],
+  },
+  {
+    what: 'an unknown reaction to failure',
+    node: { id: 0, tool: 'a', on_fail: 'abort' },
+    found: ['plan.on_fail.unknown .on_fail'],
+  },
+  { what: 'too many retries', node: { id: 0, tool: 'a', retry: 11 }, found: ['plan.retry.limit .retry'] },
+  { what: 'a negative retry', node: { id: 0, tool: 'a', retry: -1 }, found: ['plan.retry.limit .retry'] },
+  { what: 'half a retry', node: { id: 0, tool: 'a', retry: 0.5 }, found: ['plan.retry.limit .retry'] },
+  { what: 'too long a timeout', node: { id: 0, tool: 'a', timeout: 3_601 }, found: ['plan.timeout.limit .timeout'] },
+  { what: 'no time at all', node: { id: 0, tool: 'a', timeout: 0 }, found: ['plan.timeout.limit .timeout'] },
+  {
+    what: 'dependencies that are no list',
+    node: { id: 0, tool: 'a', depends_on: 0 },
+    found: ['plan.deps.type .depends_on'],
+  },
+  {
+    what: 'an id as text (VAL-27)',
+    node: { id: 0, tool: 'a', depends_on: ['0'] },
+    found: ['plan.deps.type .depends_on[0]'],
+  },
+  {
+    what: 'true as dependency (VAL-33)',
+    node: { id: 0, tool: 'a', depends_on: [true] },
+    found: ['plan.deps.type .depends_on[0]'],
+  },
+  {
+    what: 'an unknown dependency (G2)',
+    node: { id: 0, tool: 'a', depends_on: [7] },
+    found: ['plan.deps.unknown .depends_on[0]'],
+  },
+  {
+    what: 'itself as dependency (VAL-29)',
+    node: { id: 0, tool: 'a', depends_on: [0] },
+    found: ['plan.deps.cycle .depends_on[0]'],
+  },
+  {
+    what: 'its own result',
+    node: { id: 0, tool: 'a', inputs: { x: { $from: 0 } } },
+    found: ['plan.deps.cycle .inputs.x'],
+  },
+  { what: 'a missing input (VAL-19)', node: { id: 0, tool: 'q' }, found: ['plan.input.missing .inputs.q'] },
+  {
+    what: 'null as input (VAL-21)',
+    node: { id: 0, tool: 'q', inputs: { q: null } },
+    found: ['plan.input.type .inputs.q'],
+  },
+  {
+    what: 'a list for a text (VAL-45)',
+    node: { id: 0, tool: 'q', inputs: { q: ['a'] } },
+    found: ['plan.input.type .inputs.q'],
+  },
+  {
+    what: 'a number out of range',
+    node: { id: 0, tool: 'q', inputs: { q: 'x', n: 21 } },
+    found: ['plan.input.type .inputs.n'],
+  },
+  {
+    what: 'a word that is none of the choice',
+    node: { id: 0, tool: 'q', inputs: { q: 'x', mode: 'slow' } },
+    found: ['plan.input.type .inputs.mode'],
+  },
+  {
+    what: 'an unknown input',
+    node: { id: 0, tool: 'q', inputs: { q: 'x', k: 1 } },
+    found: ['plan.input.unknown .inputs.k'],
+  },
+  {
+    what: 'an input of a tool that takes none',
+    node: { id: 0, tool: 'p', inputs: { k: 1 } },
+    found: ['plan.input.unknown .inputs.k'],
+  },
+  {
+    what: 'too few inputs, of which one is missing',
+    node: { id: 0, tool: 'counted', inputs: {} },
+    found: ['plan.input.missing .inputs.a'],
+  },
+  {
+    what: 'too many inputs, of which one is unknown',
+    node: { id: 0, tool: 'counted', inputs: { a: 'x', d: 1 } },
+    found: ['plan.input.unknown .inputs.d'],
+  },
+  {
+    what: 'several at once',
+    node: { id: 0, tool: 'q', inputs: { n: 0, k: 1 } },
+    found: ['plan.input.unknown .inputs.k', 'plan.input.missing .inputs.q', 'plan.input.type .inputs.n'],
+  },
+  {
+    what: 'a missing input further in',
+    node: { id: 0, tool: 'shape', inputs: { box: { height: 2 } } },
+    found: ['plan.input.missing .inputs.box.width'],
+  },
+  {
+    what: 'an unknown input further in',
+    node: { id: 0, tool: 'shape', inputs: { box: { width: 1, depth: 2 }, map: { a: 1, b: 'x' } } },
+    found: ['plan.input.unknown .inputs.box.depth', 'plan.input.type .inputs.map', 'plan.input.type .inputs.map.b'],
+  },
+  {
+    what: 'a missing input behind a $ref',
+    node: { id: 0, tool: 'shape', inputs: { shared: {} } },
+    found: ['plan.input.missing .inputs.shared.on'],
+  },
+  {
+    what: 'an unknown reference (VAL-41)',
+    node: { id: 0, tool: 'a', inputs: { x: 'See {{STEPS.9.x}}.' } },
+    found: ['plan.ref.unknown .inputs.x'],
+  },
+  {
+    what: 'an unknown $from',
+    node: { id: 0, tool: 'a', inputs: { x: [{ $from: 9 }] } },
+    found: ['plan.ref.unknown .inputs.x[0]'],
+  },
+  {
+    what: '$from a text of digits',
+    node: { id: 0, tool: 'a', inputs: { x: { $from: '0' } } },
+    found: ['plan.ref.invalid .inputs.x'],
+  },
+  {
+    what: '$from with more keys',
+    node: { id: 0, tool: 'a', inputs: { x: { $from: 0, as: 'text' } } },
+    found: ['plan.ref.invalid .inputs.x'],
+  },
+  {
+    what: '$from with a path that is no text',
+    node: { id: 0, tool: 'a', inputs: { x: { $from: 0, path: [0] } } },
+    found: ['plan.ref.invalid .inputs.x'],
+  },
+  {
+    what: '$from with a path that cannot be read',
+    node: { id: 0, tool: 'a', inputs: { x: { $from: 0, path: 'a..b' } } },
+    found: ['plan.ref.invalid .inputs.x'],
+  },
+  {
+    what: 'a reference in a default',
+    node: { id: 0, tool: 'a', inputs: { x: { $from: 1, default: [{ $from: 1 }] } } },
+    found: ['plan.ref.invalid .inputs.x'],
+  },
+  {
+    what: 'a text that is meant to be a reference',
+    node: { id: 0, tool: 'a', inputs: { x: '{{STEPS}} and {{ steps.0.}}' } },
+    found: ['plan.ref.invalid .inputs.x', 'plan.ref.invalid .inputs.x'],
+  },
+];
+
+/** Of plans with more than one node. */
+const graphs: readonly BadPlan[] = [
+  {
+    what: 'an id twice (G2)',
+    plan: pair({ tool: 'a' }, { tool: 'a', id: 0 }),
+    found: ['plan.node.duplicate nodes[1].id'],
+  },
+  {
+    what: 'a cycle of two (VAL-31)',
+    plan: pair({ tool: 'a', depends_on: [1] }, { tool: 'a', depends_on: [0] }),
+    found: ['plan.deps.cycle nodes[0].depends_on[0]'],
+  },
+  {
+    what: 'a cycle by a reference',
+    plan: pair({ tool: 'a', inputs: { x: { $from: 1 } } }, { tool: 'a', depends_on: [0] }),
+    found: ['plan.deps.cycle nodes[0].inputs.x'],
+  },
+  {
+    what: 'a path that the output does not have',
+    plan: pair({ tool: 'typed' }, { tool: 'a', inputs: { x: '{{STEPS.0.nope}}' } }),
+    found: ['plan.ref.path nodes[1].inputs.x'],
+  },
+  {
+    what: 'a path into a text',
+    plan: pair({ tool: 'typed' }, { tool: 'a', inputs: { x: { $from: 0, path: 'text.length' } } }),
+    found: ['plan.ref.path nodes[1].inputs.x'],
+  },
+  {
+    what: 'a key of a list',
+    plan: pair({ tool: 'typed' }, { tool: 'a', inputs: { x: { $from: 0, path: 'items.t' } } }),
+    found: ['plan.ref.path nodes[1].inputs.x'],
+  },
+  {
+    what: 'a path that no object has that may be there',
+    plan: pair({ tool: 'typed' }, { tool: 'a', inputs: { x: { $from: 0, path: 'nullable.b' } } }),
+    found: ['plan.ref.path nodes[1].inputs.x'],
+  },
+  {
+    what: 'too many inputs beside a reference',
+    plan: pair({ tool: 'typed' }, { tool: 'counted', inputs: { a: { $from: 0, path: 'text' }, b: 'x' } }),
+    found: ['plan.input.type nodes[1].inputs'],
+  },
+  {
+    what: 'a place behind the end of a list',
+    plan: pair({ tool: 'typed' }, { tool: 'a', inputs: { x: { $from: 0, path: 'items[5]' } } }),
+    found: ['plan.ref.path nodes[1].inputs.x'],
+  },
+  {
+    what: 'a number for a text',
+    plan: pair({ tool: 'typed' }, { tool: 'q', inputs: { q: { $from: 0, path: 'count' } } }),
+    found: ['plan.ref.type nodes[1].inputs.q'],
+  },
+  {
+    what: 'a text for a number',
+    plan: pair({ tool: 'typed' }, { tool: 'q', inputs: { q: 'x', n: '{{STEPS.0.text}}' } }),
+    found: ['plan.ref.type nodes[1].inputs.n'],
+  },
+  {
+    what: 'a default of the wrong type',
+    plan: pair({ tool: 'typed' }, { tool: 'q', inputs: { q: { $from: 0, path: 'text', default: 1 } } }),
+    found: ['plan.ref.default nodes[1].inputs.q'],
+  },
+  {
+    what: 'a text around a reference for a number',
+    plan: pair({ tool: 'typed' }, { tool: 'q', inputs: { q: 'x', n: '{{STEPS.0.count}}0' } }),
+    found: ['plan.input.type nodes[1].inputs.n'],
+  },
+  {
+    what: 'a missing input beside a reference',
+    plan: pair({ tool: 'typed' }, { tool: 'q', inputs: { n: { $from: 0, path: 'count' }, k: 1 } }),
+    found: ['plan.input.unknown nodes[1].inputs.k', 'plan.input.missing nodes[1].inputs.q'],
+  },
+  {
+    what: 'a wrong input beside a reference',
+    plan: pair(
+      { tool: 'typed' },
+      { tool: 'shape', inputs: { box: { width: { $from: 0, path: 'count' }, height: 'x' } } },
+    ),
+    found: ['plan.input.type nodes[1].inputs.box.height'],
+  },
+  {
+    what: 'a wrong item beside a reference',
+    plan: pair({ tool: 'typed' }, { tool: 'shape', inputs: { sizes: [{ $from: 0, path: 'count' }, 'x'] } }),
+    found: ['plan.input.type nodes[1].inputs.sizes', 'plan.input.type nodes[1].inputs.sizes[1]'],
+  },
+  {
+    what: 'too short a list with a reference',
+    plan: pair({ tool: 'typed' }, { tool: 'shape', inputs: { sizes: [{ $from: 0, path: 'count' }] } }),
+    found: ['plan.input.type nodes[1].inputs.sizes'],
+  },
+  {
+    what: 'one lock without an order',
+    plan: pair({ tool: 'write', inputs: { name: 'db' } }, { tool: 'write', inputs: { name: 'db' } }),
+    found: ['plan.locks.unordered nodes[1]'],
+  },
+  {
+    what: 'three faults at once (VAL-39)',
+    plan: { nodes: [{ id: 0, tool: 'nope', depends_on: [5] }] },
+    found: [
+      'plan.deps.unknown nodes[0].depends_on[0]',
+      'plan.tool.unknown nodes[0].tool',
+      'plan.final.missing final_output_node',
+    ],
+  },
+];
+
+const table: readonly BadPlan[] = [
+  ...shapes,
+  ...nodes.map(({ what, node, found }) => ({
+    what: `a node with ${what}`,
+    plan: { nodes: [node], final_output_node: 0 },
+    found: found.map((line) => line.replace(/ (?=\.)|$/, ' nodes[0]')),
+  })),
+  ...graphs,
+];
+
+test('the table of bad plans has at least 60', () => {
+  expect(table.length).toBeGreaterThanOrEqual(60);
+});
+
+// Where a node cannot be named, nothing can be the final one.
+const consequence = 'plan.final.unknown final_output_node';
+
+test.each(table)('refused: $what', async ({ plan, found }) => {
+  const violations = await violationsOf(plan);
+  const isNameless = found.some((line) => /^plan\.node\.(?:type|id)/.test(line));
+  expect(violations).toEqual(isNameless ? [...found, consequence] : found);
+  // The same plan as text is refused alike, where it can be written at all.
+  if (typeof plan === 'object' && !found.includes('plan.json.invalid')) {
+    expect(await violationsOf(JSON.stringify(plan))).toEqual(violations);
+  }
+});
+
+test('every violation has a message for people and models, and the node where it is known', async () => {
+  for (const { plan } of table) {
+    const found = await check(plan);
+    if (found.type !== 'invalid') throw new Error('The plan should be refused.');
+    for (const { message, node, path } of found.violations) {
+      expect(message).toMatch(/^.{10,1000}$/su);
+      if (node !== undefined) expect(path).toMatch(/^(?:nodes|steps)\[/);
+    }
+  }
+});
+
+test('a cycle is listed, and cycles that have nothing to do with each other are reported each', async () => {
+  const nodes = [
+    { id: 'e', tool: 'a', depends_on: ['d', 'x'] },
+    { id: 'b', tool: 'a', depends_on: ['d'] },
+    { id: 'c', tool: 'a', depends_on: ['b'] },
+    { id: 'd', tool: 'a', depends_on: ['c', 'b'] },
+    { id: 'x', tool: 'a', depends_on: ['y'] },
+    { id: 'y', tool: 'a', inputs: { x: '{{STEPS.x}}' } },
+  ];
+  const found = await check({ nodes, final_output_node: 'e' });
+  expect(found).toMatchObject({
+    type: 'invalid',
+    violations: [
+      { code: 'plan.deps.cycle', path: 'nodes[1].depends_on[0]', message: expect.stringContaining('`b`, `d`, `b`.') },
+      { code: 'plan.deps.cycle', path: 'nodes[4].depends_on[0]', message: expect.stringContaining('`x`, `y`, `x`.') },
+    ],
+  });
+});
+
+test.each([
+  {
+    what: 'a node for nothing (VAL-35)',
+    nodes: [
+      { id: 0, tool: 'a' },
+      { id: 1, tool: 'b' },
+    ],
+    found: ['plan.node.unused nodes[0]'],
+  },
+  {
+    what: 'numbers that are none (VAL-37)',
+    nodes: [{ id: 1, tool: 'a', retry: 'x', timeout: '5' }],
+    found: ['plan.number.default nodes[0].retry', 'plan.number.default nodes[0].timeout'],
+  },
+  {
+    what: 'a dependency twice',
+    nodes: [
+      { id: 0, tool: 'a' },
+      { id: 1, tool: 'b', depends_on: [0, 0] },
+    ],
+    found: ['plan.deps.duplicate nodes[1].depends_on[1]'],
+  },
+  {
+    what: 'a retry of what may not be repeated',
+    nodes: [{ id: 1, tool: 'write', retry: 1, inputs: { name: 'x' } }],
+    found: ['plan.retry.ignored nodes[0].retry'],
+  },
+  {
+    what: 'locks that throw',
+    nodes: [{ id: 1, tool: 'write', inputs: { name: 'throw' } }],
+    found: ['plan.locks.failed nodes[0]'],
+  },
+  {
+    what: 'locks that are no names',
+    nodes: [{ id: 1, tool: 'garbled', inputs: { name: 'x' } }],
+    found: ['plan.locks.failed nodes[0]'],
+  },
+])('accepted with a warning: $what', async ({ nodes, found }) => {
+  const checked = await check({ nodes, final_output_node: 1 });
+  expect(checked.type).toBe('valid');
+  if (checked.type === 'valid') expect(brief(checked.warnings)).toEqual(found);
+});
+
+test.each([
+  {
+    what: 'ids that are no positions (VAL-11, REF-20)',
+    nodes: [
+      { id: 3, tool: 'a' },
+      { id: 7, tool: 'q', inputs: { q: '{{STEPS.3.response}}' } },
+    ],
+  },
+  {
+    what: 'a reference whose type is seen at run time (VAL-23)',
+    nodes: [
+      { id: 0, tool: 'a' },
+      { id: 1, tool: 'q', inputs: { q: { $from: 0 }, n: { $from: 0, path: 'n' } } },
+    ],
+  },
+  { what: 'no inputs where none are needed (VAL-25)', nodes: [{ id: 0, tool: 'p', inputs: {} }] },
+  {
+    what: 'a reference to a grandparent (VAL-43)',
+    nodes: [
+      { id: 0, tool: 'a' },
+      { id: 1, tool: 'a', depends_on: [0] },
+      { id: 2, tool: 'a', depends_on: [1], inputs: { x: { $from: 0 } } },
+    ],
+  },
+  {
+    what: 'nodes in any order',
+    nodes: [
+      { id: 1, tool: 'a', inputs: { x: '{{STEPS.0}}' } },
+      { id: 0, tool: 'a' },
+      { id: 2, tool: 'a', depends_on: [1] },
+    ],
+  },
+  {
+    what: 'a path that only values know',
+    nodes: [
+      { id: 0, tool: 'typed' },
+      { id: 1, tool: 'q', inputs: { q: { $from: 0, path: 'open.a[2].b' }, n: { $from: 0, path: 'count' } } },
+    ],
+  },
+  {
+    what: 'references under keys that a pattern describes',
+    nodes: [
+      { id: 0, tool: 'typed' },
+      { id: 1, tool: 'shape', inputs: { patterns: { n: { $from: 0, path: 'count' }, n1: 1 } } },
+    ],
+  },
+  {
+    what: 'a path into what may be one thing or another',
+    nodes: [
+      { id: 0, tool: 'typed' },
+      { id: 1, tool: 'q', inputs: { q: { $from: 0, path: 'nullable.a' }, n: { $from: 0, path: 'mixed[0]' } } },
+    ],
+  },
+  {
+    what: 'a value that may be of the right type',
+    nodes: [
+      { id: 0, tool: 'typed' },
+      { id: 1, tool: 'q', inputs: { q: { $from: 0, path: 'maybe' } } },
+    ],
+  },
+  {
+    what: 'a wrong path with a default (REF-6)',
+    nodes: [
+      { id: 0, tool: 'typed' },
+      { id: 1, tool: 'q', inputs: { q: '{{STEPS.0.nope | default: "none"}}' } },
+    ],
+  },
+  {
+    what: 'references where items must differ',
+    nodes: [
+      { id: 0, tool: 'typed' },
+      {
+        id: 1,
+        tool: 'shape',
+        inputs: {
+          sizes: [
+            { $from: 0, path: 'count' },
+            { $from: 0, path: 'count' },
+          ],
+        },
+      },
+    ],
+  },
+  {
+    what: 'a reference behind a choice',
+    nodes: [
+      { id: 0, tool: 'typed' },
+      {
+        id: 1,
+        tool: 'shape',
+        inputs: { either: { $from: 0, path: 'maybe' }, shared: { on: { $from: 0, path: 'open.on' } } },
+      },
+    ],
+  },
+  {
+    what: 'one lock in order, by a node between',
+    nodes: [
+      { id: 0, tool: 'write', inputs: { name: 'db' } },
+      { id: 1, tool: 'a', depends_on: [0] },
+      { id: 2, tool: 'write', depends_on: [1], inputs: { name: 'db' } },
+    ],
+  },
+  {
+    what: 'one lock of nodes of which one only reads',
+    nodes: [
+      { id: 0, tool: 'read', inputs: { name: 'db' } },
+      { id: 1, tool: 'write', inputs: { name: 'db' } },
+      { id: 2, tool: 'a', depends_on: [0, 1] },
+    ],
+  },
+  {
+    what: 'two locks without an order',
+    nodes: [
+      { id: 0, tool: 'write', inputs: { name: 'db' } },
+      { id: 1, tool: 'write', inputs: { name: 'log' } },
+      { id: 2, tool: 'a', depends_on: [0, 1] },
+    ],
+  },
+  {
+    what: 'a reference that could be a lock',
+    nodes: [
+      { id: 0, tool: 'write', inputs: { name: 'db' } },
+      { id: 3, tool: 'typed' },
+      { id: 1, tool: 'write', inputs: { name: { $from: 3, path: 'text' } } },
+      { id: 2, tool: 'a', depends_on: [0, 1] },
+    ],
+  },
+])('accepted without a warning: $what', async ({ nodes }) => {
+  expect(await check(planOf(...nodes))).toMatchObject({ type: 'valid', warnings: [] });
+});
+
+test('a plan that says why there is none is no mistake', async () => {
+  expect(await check({ status: 'error', error: 'There is no tool for mail.', nodes: 'ignored' })).toEqual({
+    type: 'declined',
+    error: 'There is no tool for mail.',
+  });
+});
+
+test('the limits are the host’s', async () => {
+  const limits = { maxNodes: 3, maxDepth: 2, maxRetry: 1, maxTimeoutSeconds: 5 };
+  expect(await violationsOf(chain(4), { limits })).toEqual(['plan.nodes.limit nodes']);
+  expect(await violationsOf(planOf({ id: 0, tool: 'a', retry: 2, timeout: 6 }), { limits })).toEqual([
+    'plan.retry.limit nodes[0].retry',
+    'plan.timeout.limit nodes[0].timeout',
+  ]);
+  const deep = { id: 2, tool: 'a', timeout: 5, depends_on: [1] };
+  const nodes = [{ id: 0, tool: 'a', timeout: 5 }, { id: 1, tool: 'a', timeout: 5, depends_on: [0] }, deep];
+  expect(await violationsOf(planOf(...nodes), { limits })).toEqual(['plan.depth.limit nodes[2].depends_on']);
+  expect(
+    await violationsOf(planOf({ id: 0, tool: 'a', timeout: 5_000 }), { limits: { maxTimeoutSeconds: 9_000 } }),
+  ).toEqual([]);
+});
+
+test.each([
+  { maxNodes: 0 },
+  { maxRetry: -1 },
+  { maxDepth: 1.5 },
+  { maxTimeoutSeconds: Number.NaN },
+  { nodes: 1 } as object,
+])('limits that are none are the host’s mistake: %j', async (limits) => {
+  await expect(check(planOf({ id: 0, tool: 'a' }), { limits })).rejects.toMatchObject({ code: 'options.invalid' });
+});
+
+test('two tools of one name are the host’s mistake', async () => {
+  const tools = [...testTools, testTool('a')];
+  await expect(check(planOf({ id: 0, tool: 'a' }), { tools })).rejects.toMatchObject({ code: 'tool.name.duplicate' });
+});
+
+test('more than a thousand violations are counted, not listed', async () => {
+  const nodes = Array.from({ length: 1_500 }, () => null);
+  const found = await check({ nodes, final_output_node: 0 });
+  if (found.type !== 'invalid') throw new Error('The plan should be refused.');
+  expect(found.violations).toHaveLength(1_001);
+  expect(found.violations.at(-1)).toEqual({
+    code: 'plan.violations.more',
+    path: '',
+    message: '501 more are not listed.',
+  });
+});
+
+test('a schema of another library is asked itself where it can be, and by its JSON Schema where something is referred to', async () => {
+  const schema: StandardSchema<{ word: string; n: number }> & {
+    readonly '~standard': { readonly jsonSchema: object };
+  } = {
+    '~standard': {
+      version: 1,
+      vendor: 'own',
+      validate: (value) => {
+        const { word } = value as { readonly word?: unknown };
+        // JSON Schema has no word for this.
+        if (word === 'level') return { issues: [{ message: 'No palindromes.', path: ['word'] }] };
+        return typeof word === 'string'
+          ? { value: value as { word: string; n: number } }
+          : { issues: [{ message: 'No.' }] };
+      },
+      jsonSchema: {
+        input: () => ({
+          type: 'object',
+          properties: { word: { type: 'string' }, n: { type: 'number' } },
+          required: ['word'],
+        }),
+      },
+    },
+  };
+  const tools = [
+    ...testTools,
+    defineTool({ name: 'own', description: 'Own.', inputSchema: schema, execute: () => null }),
+  ];
+  const plan = (inputs: JsonObject) => planOf({ id: 0, tool: 'typed' }, { id: 1, tool: 'own', inputs });
+  expect(await violationsOf(plan({ word: 'level' }), { tools })).toEqual(['plan.input.type nodes[1].inputs.word']);
+  expect(await violationsOf(plan({}), { tools })).toEqual(['plan.input.missing nodes[1].inputs.word']);
+  expect(await violationsOf(plan({ word: 1, n: { $from: 0, path: 'text' } }), { tools })).toEqual([
+    'plan.ref.type nodes[1].inputs.n',
+    'plan.input.type nodes[1].inputs.word',
+  ]);
+  expect(await violationsOf(plan({ word: '{{STEPS.0.text}}', n: 1 }), { tools })).toEqual([]);
+});
+
+test('where the rest of a schema cannot be told from what is open, it is left to the call', async () => {
+  const input: JsonObject = {
+    type: 'object',
+    properties: {
+      one: { type: 'object', properties: { inner: { type: 'string' } } },
+      two: { $ref: '#/properties/one/properties/inner' },
+    },
+  };
+  const choice: JsonObject = { type: 'object', anyOf: [{ properties: { one: {}, two: { type: 'string' } } }] };
+  const tools = [...testTools, testTool('knotted', { input }), testTool('choice', { input: choice })];
+  const knotted = (tool: string) =>
+    planOf({ id: 0, tool: 'a' }, { id: 1, tool, inputs: { one: { $from: 0 }, two: 1 } });
+  expect(await violationsOf(knotted('knotted'), { tools })).toEqual([]);
+  expect(await violationsOf(knotted('choice'), { tools })).toEqual([]);
+});
+
+test.each([
+  ['lines', 'there is no `lines`; there are `count`, `text`, `items`, `open`, `maybe`, `nullable`, `mixed`.'],
+  ['nullable.b', 'there is no `b`; there are `a`.'],
+  ['items[5]', 'there is no `5`.'],
+  ['items.t', 'what stands before `t` is of type array.'],
+])('of the path %s it is said where it ends, and what there is', async (path, problem) => {
+  const found = await check(planOf({ id: 0, tool: 'typed' }, { id: 1, tool: 'a', inputs: { x: { $from: 0, path } } }));
+  expect(found).toMatchObject({ violations: [{ code: 'plan.ref.path', message: expect.stringContaining(problem) }] });
+});

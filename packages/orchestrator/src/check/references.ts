@@ -1,0 +1,67 @@
+import type { NodeId, Reference } from '../plan/types.ts';
+import { formatPath } from '../plan/value-path.ts';
+import { type Report, show } from '../plan/violations.ts';
+import type { Hole } from './inputs.ts';
+import { type JsonType, type Located, locate, typeOf, typesAt } from './schema-types.ts';
+import type { ToolFacts } from './tool-facts.ts';
+
+/**
+ * Checks what stands for a value that is known when the plan runs: against the output schema of the tool that gives it, where there is
+ * one, and the input schema of the tool that takes it. What cannot be told yet is left to the call. Reports `plan.ref.path`,
+ * `plan.ref.type`, `plan.ref.default`, `plan.input.type`. Returns whether a text stands for the value with its type.
+ */
+export function checkHole(
+  { tree, alone, schema, place }: Hole,
+  toolOf: (node: NodeId) => ToolFacts | undefined,
+  report: Report,
+): boolean {
+  const expected = typesAt(schema);
+  const keepsType = alone !== undefined && expected?.has('string') !== true;
+  const references =
+    tree.type === 'reference' ? [tree.reference] : tree.parts.filter((part) => typeof part !== 'string');
+  for (const reference of references) {
+    const located = locateReference(reference, toolOf);
+    if (located?.type === 'missing') {
+      if (reference.default !== undefined) continue;
+      const message = `${describe(reference)} leads nowhere: by the output schema of its tool, ${located.problem}. Take another path, or give a default.`;
+      report.add('plan.ref.path', place, message);
+      continue;
+    }
+    if (expected === undefined || (tree.type === 'text' && !keepsType)) continue;
+    const actual = located === undefined ? undefined : typesAt(located.place);
+    if (actual !== undefined && isDisjoint(actual, expected)) {
+      const message = `${describe(reference)} is of type ${list(actual)}; the tool takes ${list(expected)} here.`;
+      report.add('plan.ref.type', place, message);
+    }
+    const { default: fallback } = reference;
+    if (fallback !== undefined && !expected.has(typeOf(fallback))) {
+      const message = `The default ${show(fallback)} is of type ${typeOf(fallback)}; the tool takes ${list(expected)} here.`;
+      report.add('plan.ref.default', place, message);
+    }
+  }
+  if (tree.type === 'text' && alone === undefined && expected?.has('string') === false) {
+    report.add('plan.input.type', place, `This is a text; the tool takes ${list(expected)} here.`);
+  }
+  return keepsType;
+}
+
+function locateReference(
+  { from, path }: Reference,
+  toolOf: (node: NodeId) => ToolFacts | undefined,
+): Located | undefined {
+  const output = toolOf(from)?.output?.jsonSchema;
+  return output === undefined ? undefined : locate({ node: output, root: output }, path);
+}
+
+function describe({ from, path }: Reference): string {
+  return path.length === 0 ? `The result of ${show(from)}` : `${show(formatPath(path))} of ${show(from)}`;
+}
+
+function isDisjoint(left: ReadonlySet<JsonType>, right: ReadonlySet<JsonType>): boolean {
+  for (const type of left) if (right.has(type)) return false;
+  return true;
+}
+
+function list(types: ReadonlySet<JsonType>): string {
+  return [...types].join(' or ');
+}

@@ -1,0 +1,124 @@
+import { defineTool, type JsonObject, jsonSchema, type Tool } from '@holdfast/core';
+import { type CheckPlanOptions, checkPlan, type PlanCheck, type PlanViolation } from '../index.ts';
+
+const any = { type: 'object', properties: { x: {}, y: {} } };
+
+interface TestTool {
+  readonly input?: JsonObject;
+  readonly output?: JsonObject;
+  readonly effects?: Tool['effects'];
+  readonly locks?: (input: unknown) => readonly string[];
+}
+
+export function testTool(name: string, { input, output, effects = 'none', locks }: TestTool = {}): Tool {
+  return defineTool({
+    name,
+    description: `Does ${name}.`,
+    effects,
+    ...(input === undefined ? {} : { inputSchema: jsonSchema(input) }),
+    ...(output === undefined ? {} : { outputSchema: jsonSchema(output) }),
+    ...(locks === undefined ? {} : { locks }),
+    execute: () => null,
+  });
+}
+
+const names = (input: unknown): readonly string[] => {
+  const { name } = input as { readonly name: string };
+  if (name === 'throw') throw new Error('no locks');
+  return [name];
+};
+const named: JsonObject = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] };
+
+/** The tools of the cases (`a` to `d`, `q`, `p`, `llm_caller`), and some with more to check. */
+export const testTools: readonly Tool[] = [
+  ...['a', 'b', 'c', 'd'].map((name) => testTool(name, { input: any })),
+  testTool('q', {
+    input: {
+      type: 'object',
+      properties: {
+        q: { type: 'string', minLength: 1 },
+        n: { type: 'integer', minimum: 1, maximum: 20 },
+        mode: { enum: ['fast', 'deep'] },
+      },
+      required: ['q'],
+    },
+  }),
+  testTool('p'),
+  testTool('counted', {
+    input: {
+      type: 'object',
+      properties: { a: { type: 'string' }, b: { type: 'string' }, c: {} },
+      required: ['a'],
+      minProperties: 1,
+      maxProperties: 1,
+    },
+  }),
+  testTool('llm_caller', {
+    input: { type: 'object', properties: { prompt: { type: 'string' } }, required: ['prompt'] },
+  }),
+  testTool('shape', {
+    input: {
+      type: 'object',
+      properties: {
+        box: {
+          type: 'object',
+          properties: { width: { type: 'number' }, height: { type: 'number', default: 1 } },
+          required: ['width', 'height'],
+        },
+        sizes: { type: 'array', items: { type: 'integer' }, minItems: 2, uniqueItems: true },
+        either: { anyOf: [{ type: 'string' }, { type: 'boolean' }] },
+        map: { type: 'object', additionalProperties: { type: 'number' } },
+        patterns: { type: 'object', patternProperties: { '^n': { type: 'number' } } },
+        shared: { $ref: '#/$defs/shared' },
+      },
+      $defs: { shared: { type: 'object', properties: { on: { type: 'boolean' } }, required: ['on'] } },
+    },
+  }),
+  testTool('typed', {
+    output: {
+      type: 'object',
+      properties: {
+        count: { type: 'integer' },
+        text: { type: 'string' },
+        items: { type: 'array', items: { type: 'object', properties: { t: { type: 'string' } } }, maxItems: 5 },
+        open: { type: 'object', additionalProperties: true },
+        maybe: { type: ['string', 'null'] },
+        nullable: { type: ['object', 'null'], properties: { a: { type: 'string' } } },
+        mixed: { type: ['object', 'array'], properties: { a: {} }, items: { type: 'string' } },
+      },
+    },
+  }),
+  testTool('write', { input: named, effects: 'external', locks: names }),
+  testTool('garbled', { input: named, effects: 'external', locks: () => JSON.parse('[1]') }),
+  testTool('read', { input: named, effects: 'none', locks: names }),
+  defineTool({ name: 'declared', description: 'Nobody does it.' }),
+];
+
+const testFunctions: ReadonlyMap<string, string> = new Map([['a', 'run_a']]);
+
+export function check(source: unknown, options: Partial<CheckPlanOptions> = {}): Promise<PlanCheck> {
+  return checkPlan(source, { tools: testTools, functions: testFunctions, ...options });
+}
+
+/** A plan whose last node is the final one. */
+export function planOf(...nodes: readonly JsonObject[]): JsonObject {
+  return { status: 'success', nodes, final_output_node: nodes.at(-1)?.['id'] ?? 0 };
+}
+
+/** `code path` of each, in their order. */
+export function brief(found: readonly PlanViolation[]): readonly string[] {
+  return found.map(({ code, path }) => (path === '' ? code : `${code} ${path}`));
+}
+
+/** What is wrong with a plan; nothing is wrong with one that is good, or that says why it is none. */
+export async function violationsOf(source: unknown, options?: Partial<CheckPlanOptions>): Promise<readonly string[]> {
+  const found = await check(source, options);
+  return found.type === 'invalid' ? brief(found.violations) : [];
+}
+
+/** The digest of a plan that has to be good. */
+export async function digestOf(source: unknown, options?: Partial<CheckPlanOptions>): Promise<string> {
+  const found = await check(source, options);
+  if (found.type !== 'valid') throw new Error(`The plan is ${found.type}: ${JSON.stringify(found)}`);
+  return found.checked.digest;
+}

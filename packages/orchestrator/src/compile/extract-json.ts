@@ -1,0 +1,248 @@
+import { isPlainObject, parseJson } from '@holdfast/core';
+import { jsonLimits } from '../plan/draft.ts';
+import { readPlan } from '../plan/read.ts';
+import type { PlanViolation } from '../plan/types.ts';
+import { findTextEnd, type StepBudget } from './find-end.ts';
+import { type Repair, readLenientObject } from './repair-json.ts';
+
+/** What was found in a text that somebody wrote around a plan. `steps`: how many characters were looked at, some of them twice. */
+export type Extraction =
+  /** JSON of one object, every key as often as it was written. Whether it is a good plan is not said. */
+  | {
+      readonly type: 'found';
+      readonly json: string;
+      readonly warnings: readonly PlanViolation[];
+      readonly steps: number;
+    }
+  /** There are braces, and no complete object that could be meant. */
+  | { readonly type: 'malformed'; readonly violation: PlanViolation; readonly steps: number }
+  /** Nothing in it was meant to be JSON. */
+  | { readonly type: 'none'; readonly steps: number };
+
+/**
+ * Finds the plan in what a model wrote: between prose and code fences, after reasoning, with such faults as can be read in one way only.
+ * The first object that reads as a plan is the one; without any, the first that is meant to be one. What is cut off is never completed.
+ * Linear in the length of the text.
+ */
+export function extractPlan(text: string): Extraction {
+  if (text.length > jsonLimits.maxLength) {
+    const message = `The answer is ${text.length} characters long; ${jsonLimits.maxLength} is the limit.`;
+    return { type: 'malformed', violation: violation('plan.json.limit', message), steps: 0 };
+  }
+  const allowed = stepsPerCharacter * text.length + 10_000;
+  const search = new Search(text, { left: allowed });
+  search.scan();
+  return search.conclude(allowed);
+}
+
+// One for the search, two for what is complete or broken, and as many again for what only begins like an object.
+const stepsPerCharacter = 16;
+/** How many objects are tried that look like plans. */
+const maxCandidates = 100;
+const maxUnwrapped = 2;
+
+interface Found {
+  readonly json: string;
+  readonly warnings: readonly PlanViolation[];
+  readonly end: number;
+}
+
+// What a text can hold that matters outside of objects: an object, an object in a JSON text, a reasoning tag.
+const mark = /[{"<]/g;
+const quotedObject = /"(?:\s|\\[nrt])*\{\s*\\/y;
+const tag = /<(\/?)(think|thinking|thought|reasoning|reflection|scratchpad)>/iy;
+const closingTag = /<\/(?:think|thinking|thought|reasoning|reflection|scratchpad)>/gi;
+const onlyFences = /^[\s`]*$/;
+
+class Search {
+  readonly #text: string;
+  readonly #budget: StepBudget;
+  readonly #unwrapped: number;
+  #plans: Found[] = [];
+  /** Meant to be a plan, and none. */
+  #draft: Found | undefined;
+  #object: Found | undefined;
+  #broken: string | undefined;
+  #hasBrace = false;
+  #candidates = 0;
+  /** Where a reasoning tag was opened that is never closed. */
+  #openReasoning: number | undefined;
+
+  constructor(text: string, budget: StepBudget, unwrapped = 0) {
+    this.#text = text;
+    this.#budget = budget;
+    this.#unwrapped = unwrapped;
+  }
+
+  scan(): void {
+    let at = 0;
+    while (at < this.#text.length) {
+      mark.lastIndex = at;
+      const found = mark.exec(this.#text);
+      this.#budget.left -= (found === null ? this.#text.length : mark.lastIndex) - at;
+      if (found === null) return;
+      if (this.#budget.left < 0) {
+        this.#stop('it takes too long to read', at);
+        return;
+      }
+      const { 0: sign, index } = found;
+      at = sign === '{' ? this.#readObject(index) : sign === '"' ? this.#readQuoted(index) : this.#readTag(index);
+    }
+  }
+
+  conclude(allowed: number): Extraction {
+    const steps = allowed - this.#budget.left;
+    const found = this.best();
+    if (found !== undefined) return { type: 'found', json: found.json, warnings: found.warnings, steps };
+    if (!this.#hasBrace) return { type: 'none', steps };
+    const reason =
+      this.#openReasoning !== undefined
+        ? 'a reasoning block was opened and never closed'
+        : (this.#broken ?? 'there is no complete JSON object in it');
+    const message = `No plan can be read: ${reason}. Answer with one JSON object and nothing else.`;
+    return { type: 'malformed', violation: violation('plan.json.invalid', message), steps };
+  }
+
+  best(): Found | undefined {
+    const [first] = this.#plans;
+    if (this.#openReasoning === undefined)
+      return first ?? this.#draft ?? (this.#broken === undefined ? this.#object : undefined);
+    if (first === undefined) return undefined;
+    if (first.end <= this.#openReasoning) return first;
+    // The closing tag may have been forgotten. Only a plan that is the last word is no thought.
+    if (!onlyFences.test(this.#text.slice(first.end))) return undefined;
+    return { ...first, warnings: [...first.warnings, repaired('a reasoning block before it was never closed')] };
+  }
+
+  /** Reads what begins with a brace, and answers where to go on. */
+  #readObject(start: number): number {
+    this.#hasBrace = true;
+    const reading = readLenientObject(this.#text, start, this.#budget);
+    if (reading.type === 'other') return start + 1;
+    if (reading.type === 'broken') {
+      // What comes after the beginning of an object that never ends may be a part of it. So may what a quote of a thought that broke off
+      // has made a part of it, together with the end of that thought.
+      if (reading.end === undefined || this.#hasClosingTag(start, reading.end))
+        return this.#stop(`it is cut off, or ${reading.problem}`, start);
+      this.#broken ??= reading.problem;
+      return reading.end;
+    }
+    const { json, keys, end } = reading;
+    this.#take({ json, end, warnings: toWarnings(reading.repairs) }, keys);
+    return end;
+  }
+
+  #take(found: Found, keys: readonly string[]): void {
+    if (keys.length === 1 && keys[0] === 'plan') {
+      const inner = this.#unwrap(found);
+      if (inner !== undefined) this.#add(inner);
+      else this.#object ??= found;
+    } else if (looksLikePlan(keys)) this.#add(found);
+    else this.#object ??= found;
+  }
+
+  #add(found: Found): void {
+    this.#candidates += 1;
+    if (this.#candidates > maxCandidates) return;
+    if (readPlan(found.json).type === 'invalid') this.#draft ??= found;
+    else this.#plans.push(found);
+  }
+
+  /** The plan in an object whose only member is `plan`. */
+  #unwrap({ json, warnings, end }: Found): Found | undefined {
+    const parsed = parseJson(json, jsonLimits);
+    this.#budget.left -= json.length;
+    if (!parsed.ok || !isPlainObject(parsed.value)) return undefined;
+    const { plan } = parsed.value;
+    const text = typeof plan === 'string' ? plan : isPlainObject(plan) ? JSON.stringify(plan) : undefined;
+    const inner = text === undefined ? undefined : this.#searchIn(text);
+    if (inner === undefined) return undefined;
+    return {
+      ...inner,
+      warnings: [...warnings, ...inner.warnings, repaired('it was the member `plan` of an object')],
+      end,
+    };
+  }
+
+  /** Reads a JSON text with an object in it, as one gets who encodes twice. */
+  #readQuoted(start: number): number {
+    quotedObject.lastIndex = start;
+    if (!quotedObject.test(this.#text)) return start + 1;
+    this.#hasBrace = true;
+    const end = findTextEnd(this.#text, start);
+    this.#budget.left -= (end ?? this.#text.length) - start;
+    if (end === undefined) return start + 1;
+    const parsed = parseJson(this.#text.slice(start, end), jsonLimits);
+    const inner = parsed.ok && typeof parsed.value === 'string' ? this.#searchIn(parsed.value) : undefined;
+    if (inner === undefined) return start + 1;
+    this.#add({ ...inner, warnings: [...inner.warnings, repaired('it was JSON in a JSON text')], end });
+    return end;
+  }
+
+  #searchIn(text: string): Found | undefined {
+    if (this.#unwrapped >= maxUnwrapped) return undefined;
+    const search = new Search(text, this.#budget, this.#unwrapped + 1);
+    search.scan();
+    const found = search.best();
+    return found !== undefined && search.#object !== found ? found : undefined;
+  }
+
+  #readTag(start: number): number {
+    tag.lastIndex = start;
+    const found = tag.exec(this.#text);
+    if (found === null) return start + 1;
+    const end = start + found[0].length;
+    if (found[1] === '/') {
+      this.#forget();
+      return end;
+    }
+    if (this.#openReasoning !== undefined) return end;
+    closingTag.lastIndex = end;
+    const closed = closingTag.exec(this.#text);
+    this.#budget.left -= (closed === null ? this.#text.length : closingTag.lastIndex) - end;
+    if (closed !== null) return closingTag.lastIndex;
+    this.#openReasoning = start;
+    return end;
+  }
+
+  #hasClosingTag(start: number, end: number): boolean {
+    closingTag.lastIndex = 0;
+    this.#budget.left -= end - start;
+    return closingTag.test(this.#text.slice(start, end));
+  }
+
+  /** Looks at nothing behind `start`. Where a reasoning block ends there, what was found before may have been thought. */
+  #stop(problem: string, start: number): number {
+    closingTag.lastIndex = start;
+    if (closingTag.test(this.#text)) this.#forget();
+    this.#hasBrace = true;
+    this.#broken ??= problem;
+    return this.#text.length;
+  }
+
+  /** All that was found was thought. */
+  #forget(): void {
+    this.#plans = [];
+    this.#draft = undefined;
+    this.#object = undefined;
+    this.#broken = undefined;
+    this.#hasBrace = false;
+    this.#openReasoning = undefined;
+  }
+}
+
+function looksLikePlan(keys: readonly string[]): boolean {
+  return keys.includes('nodes') || keys.includes('steps') || (keys.includes('status') && keys.includes('error'));
+}
+
+function toWarnings(repairs: ReadonlyMap<Repair, number>): readonly PlanViolation[] {
+  return [...repairs].map(([repair, count]) => repaired(`it had ${repair} (${count})`));
+}
+
+function repaired(what: string): PlanViolation {
+  return violation('plan.json.repaired', `The plan was read, although ${what}.`);
+}
+
+function violation(code: string, message: string): PlanViolation {
+  return Object.freeze({ code, path: '', message });
+}

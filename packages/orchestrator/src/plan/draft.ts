@@ -1,0 +1,292 @@
+import { copyJson, isPlainObject, type Json, type JsonLimits, type JsonObject, parseJson } from '@holdfast/core';
+import { type ParsedInputs, parseInputs } from './input-tree.ts';
+import { adviseOnNumber, isNodeId, type NodeId, nodeIdRule, type OnFail } from './types.ts';
+import { joinKey } from './value-path.ts';
+import { afterNodes, type Place, type Report, show } from './violations.ts';
+
+/** What could be read of a plan; what could not is reported and `undefined`. */
+export interface DraftPlan {
+  readonly nodes: readonly DraftNode[];
+  readonly final: NodeId | undefined;
+}
+
+/** What could be read of a node. */
+export interface DraftNode {
+  readonly index: number;
+  /** `nodes[3]`. */
+  readonly path: string;
+  readonly id: NodeId | undefined;
+  readonly tool: string | undefined;
+  readonly functionName: string | undefined;
+  readonly inputs: ParsedInputs | undefined;
+  readonly dependencies: readonly { readonly id: NodeId; readonly path: string }[];
+  readonly retry: number;
+  readonly timeout: number;
+  readonly onFail: OnFail;
+  readonly metadata: JsonObject;
+}
+
+/** What came of reading: a plan as far as it is one, the word that there is none, or nothing. */
+export type DraftReading =
+  | { readonly type: 'plan'; readonly plan: DraftPlan }
+  | { readonly type: 'declined'; readonly error: string }
+  | { readonly type: 'unreadable' };
+
+/** Where things that are wrong and things that are worth knowing go. */
+export interface Reports {
+  readonly violations: Report;
+  readonly warnings: Report;
+}
+
+// Ten thousand nodes of a thousand characters each, and some room. Deeper nesting no model writes and no tool takes.
+export const jsonLimits: Required<JsonLimits> = { maxDepth: 64, maxKeys: 2_000_000, maxLength: 33_554_432 };
+
+/** Under which names older plans have what is called otherwise now. */
+const planAliases: ReadonlyMap<string, string> = new Map([['steps', 'nodes']]);
+const planKeys: ReadonlySet<string> = new Set(['version', 'status', 'nodes', 'final_output_node']);
+const nodeAliases: ReadonlyMap<string, string> = new Map([['args', 'inputs']]);
+const nodeKeys: ReadonlySet<string> = new Set([
+  'id',
+  'tool',
+  'function',
+  'inputs',
+  'depends_on',
+  'retry',
+  'timeout',
+  'on_fail',
+  'metadata',
+  'thought',
+]);
+
+/** Reads a plan from JSON text, or from a value that is JSON, in the present form or an older one. */
+export function readDraft(source: unknown, reports: Reports): DraftReading {
+  const { violations } = reports;
+  const taken = takeJson(source, violations);
+  if (taken === undefined) return { type: 'unreadable' };
+  if (!isPlainObject(taken.value)) {
+    violations.add('plan.not_object', { path: '' }, `A plan is an object, got ${show(taken.value)}.`);
+    return { type: 'unreadable' };
+  }
+  const json = taken.value as JsonObject;
+  const { status } = json;
+  if (status === 'error') {
+    const { error } = json;
+    if (typeof error === 'string' && error.trim() !== '') return { type: 'declined', error };
+    const message = `A plan with the status \`error\` says why in \`error\`, got ${show(error)}.`;
+    violations.add('plan.error.missing', { path: 'error' }, message);
+    return { type: 'unreadable' };
+  }
+  if (status !== undefined && status !== 'success') {
+    const message = `\`status\` is \`success\`, or \`error\` with an \`error\`; got ${show(status)}.`;
+    violations.add('plan.status.unknown', { path: 'status' }, message);
+  }
+  const plan = renameKeys(json, { aliases: planAliases, keys: planKeys, place: { path: '' }, report: violations });
+  const version = plan.get('version');
+  if (version !== undefined && version !== 1) {
+    const message = `\`version\` is 1 or left out, got ${show(version)}: a later version of the format cannot be read.`;
+    violations.add('plan.version.unknown', { path: 'version' }, message);
+  }
+  return { type: 'plan', plan: { nodes: readNodes(plan, json, reports), final: readFinal(plan, violations) } };
+}
+
+function takeJson(source: unknown, report: Report): { readonly value: Json } | undefined {
+  if (typeof source === 'string' && source.trim() === '') {
+    report.add('plan.json.invalid', { path: '' }, 'No plan can be read: the text is empty.');
+    return undefined;
+  }
+  const taken =
+    typeof source === 'string' ? parseJson(source, { ...jsonLimits, exact: true }) : copyJson(source, jsonLimits);
+  if (taken.ok) {
+    // What was parsed is ours, and becomes part of the plan as it is; the copy is frozen already.
+    return { value: taken.value };
+  }
+  const beyond = taken.reason === 'size' || taken.reason === 'depth';
+  report.add(beyond ? 'plan.json.limit' : 'plan.json.invalid', { path: '' }, `No plan can be read: ${taken.problem}.`);
+  return undefined;
+}
+
+interface Renaming {
+  readonly aliases: ReadonlyMap<string, string>;
+  readonly keys: ReadonlySet<string>;
+  readonly place: Place;
+  readonly report: Report;
+}
+
+/** The members of `json` by their present names. Keys that begin with `_` are nobody's. */
+function renameKeys(json: JsonObject, { aliases, keys, place, report }: Renaming): ReadonlyMap<string, Json> {
+  const members = new Map<string, Json>();
+  for (const [key, value] of Object.entries(json)) {
+    if (key.startsWith('_')) continue;
+    const name = aliases.get(key) ?? key;
+    const path = joinKey(place.path, key);
+    if (!keys.has(name)) {
+      const known = [...keys].map((known) => `\`${known}\``).join(', ');
+      report.add('plan.key.unknown', { ...place, path }, `There is no key ${show(key)}; there are ${known}.`);
+    } else if (members.has(name)) {
+      const message = `\`${key}\` is here beside \`${name}\`, which is another name for the same: keep one of them.`;
+      report.add('plan.key.twice', { ...place, path }, message);
+    } else members.set(name, value);
+  }
+  return members;
+}
+
+function readNodes(plan: ReadonlyMap<string, Json>, json: JsonObject, reports: Reports): readonly DraftNode[] {
+  const nodes = plan.get('nodes');
+  const key = Object.hasOwn(json, 'nodes') || nodes === undefined ? 'nodes' : 'steps';
+  if (nodes !== undefined && !Array.isArray(nodes)) {
+    reports.violations.add('plan.nodes.type', { path: key }, `\`${key}\` is a list of nodes, got ${show(nodes)}.`);
+    return [];
+  }
+  const list = (nodes ?? []) as readonly Json[];
+  if (list.length === 0) reports.violations.add('plan.nodes.empty', { path: key }, 'A plan has at least one node.');
+  return list.map((node, index) => readNode(node, index, { key, reports })).filter((node) => node !== undefined);
+}
+
+function readFinal(plan: ReadonlyMap<string, Json>, report: Report): NodeId | undefined {
+  const final = plan.get('final_output_node');
+  const place = { path: 'final_output_node', index: afterNodes };
+  if (final === undefined) {
+    report.add('plan.final.missing', place, '`final_output_node` says whose result is that of the plan.');
+    return undefined;
+  }
+  if (isNodeId(final)) return final;
+  report.add(
+    'plan.final.type',
+    place,
+    `\`final_output_node\` must be the id of a node, got ${show(final)}.${adviseOnNumber(final)}`,
+  );
+  return undefined;
+}
+
+interface NodeReading {
+  readonly key: string;
+  readonly reports: Reports;
+}
+
+function readNode(json: Json, index: number, { key, reports }: NodeReading): DraftNode | undefined {
+  const { violations } = reports;
+  const path = `${key}[${index}]`;
+  if (!isPlainObject(json)) {
+    violations.add('plan.node.type', { path, index }, `A node is an object, got ${show(json)}.`);
+    return undefined;
+  }
+  const { id } = json as JsonObject;
+  const known = isNodeId(id) ? id : undefined;
+  const place: Place = { path, index, node: known };
+  const node = renameKeys(json as JsonObject, { aliases: nodeAliases, keys: nodeKeys, place, report: violations });
+  if (id === undefined) violations.add('plan.node.id.missing', at(place, 'id'), `A node has an \`id\`: ${nodeIdRule}.`);
+  else if (known === undefined) {
+    const message = `\`id\` must be ${nodeIdRule}; got ${show(id)}.${adviseOnNumber(id)}`;
+    violations.add('plan.node.id.invalid', at(place, 'id'), message);
+  }
+  return {
+    index,
+    path,
+    id: known,
+    tool: readTool(node, place, violations),
+    functionName: readFunction(node, place, violations),
+    inputs: readInputs(node, { place, json: json as JsonObject, report: violations }),
+    dependencies: readDependencies(node, place, violations),
+    retry: readNumber(node, 'retry', { standard: 0, place, report: reports.warnings }),
+    timeout: readNumber(node, 'timeout', { standard: 60, place, report: reports.warnings }),
+    onFail: readOnFail(node, place, violations),
+    metadata: readMetadata(node, place, violations),
+  };
+}
+
+function at(place: Place, key: string): Place {
+  return { ...place, path: `${place.path}.${key}` };
+}
+
+function readTool(node: ReadonlyMap<string, Json>, place: Place, report: Report): string | undefined {
+  const tool = node.get('tool');
+  if (typeof tool === 'string' && tool !== '') return tool;
+  if (tool === undefined || tool === '') {
+    report.add('plan.node.tool.missing', at(place, 'tool'), 'A node names its `tool`.');
+  } else
+    report.add('plan.node.tool.type', at(place, 'tool'), `\`tool\` must be the name of a tool, got ${show(tool)}.`);
+  return undefined;
+}
+
+function readFunction(node: ReadonlyMap<string, Json>, place: Place, report: Report): string | undefined {
+  const name = node.get('function');
+  if (name === undefined || typeof name === 'string') return name;
+  report.add('plan.function.type', at(place, 'function'), `\`function\` must be a name, got ${show(name)}.`);
+  return undefined;
+}
+
+function readInputs(
+  node: ReadonlyMap<string, Json>,
+  { place, json, report }: { readonly place: Place; readonly json: JsonObject; readonly report: Report },
+): ParsedInputs | undefined {
+  const inputs = node.get('inputs') ?? (node.has('inputs') ? null : {});
+  const inner = at(place, Object.hasOwn(json, 'inputs') || !Object.hasOwn(json, 'args') ? 'inputs' : 'args');
+  if (isPlainObject(inputs) && !Object.hasOwn(inputs, '$from')) return parseInputs(inputs as JsonObject, inner, report);
+  const got = isPlainObject(inputs) ? 'a reference' : show(inputs);
+  report.add('plan.inputs.type', inner, `The inputs of a node are an object with a value for each, got ${got}.`);
+  return undefined;
+}
+
+function readDependencies(
+  node: ReadonlyMap<string, Json>,
+  place: Place,
+  report: Report,
+): readonly { readonly id: NodeId; readonly path: string }[] {
+  const list = node.get('depends_on');
+  if (list === undefined) return [];
+  const listPlace = at(place, 'depends_on');
+  if (!Array.isArray(list)) {
+    report.add('plan.deps.type', listPlace, `\`depends_on\` is a list of ids, got ${show(list)}.`);
+    return [];
+  }
+  return (list as readonly Json[]).flatMap((id, index) => {
+    const path = `${listPlace.path}[${index}]`;
+    if (isNodeId(id)) return [{ id: id, path }];
+    const message = `\`depends_on\` holds ids of nodes; ${show(id)} cannot be one.${adviseOnNumber(id)}`;
+    report.add('plan.deps.type', { ...place, path }, message);
+    return [];
+  });
+}
+
+function readNumber(
+  node: ReadonlyMap<string, Json>,
+  key: 'retry' | 'timeout',
+  { standard, place, report }: { readonly standard: number; readonly place: Place; readonly report: Report },
+): number {
+  const value = node.get(key);
+  if (typeof value === 'number') return value;
+  if (value !== undefined) {
+    const message = `\`${key}\` is a number; instead of ${show(value)} the default holds, which is ${standard}.`;
+    report.add('plan.number.default', at(place, key), message);
+  }
+  return standard;
+}
+
+function readOnFail(node: ReadonlyMap<string, Json>, place: Place, report: Report): OnFail {
+  const value = node.get('on_fail') ?? (node.has('on_fail') ? null : 'halt');
+  if (value === 'halt' || value === 'continue' || value === 'skip_dependents') return value;
+  const message = `\`on_fail\` is \`halt\`, \`continue\` or \`skip_dependents\`, got ${show(value)}.`;
+  report.add('plan.on_fail.unknown', at(place, 'on_fail'), message);
+  return 'halt';
+}
+
+/** What older plans call `thought` is the purpose. */
+function readMetadata(node: ReadonlyMap<string, Json>, place: Place, report: Report): JsonObject {
+  const metadata = node.get('metadata') ?? (node.has('metadata') ? null : {});
+  const thought = node.get('thought');
+  if (!isPlainObject(metadata)) {
+    report.add('plan.metadata.type', at(place, 'metadata'), `\`metadata\` is an object, got ${show(metadata)}.`);
+    return {};
+  }
+  const { purpose = thought } = metadata as JsonObject;
+  if (purpose !== undefined && typeof purpose !== 'string') {
+    const isOlder = thought !== undefined && !Object.hasOwn(metadata, 'purpose');
+    const where = isOlder ? at(place, 'thought') : at(at(place, 'metadata'), 'purpose');
+    report.add('plan.metadata.type', where, `The purpose of a node is a text, got ${show(purpose)}.`);
+  } else if (thought !== undefined && Object.hasOwn(metadata, 'purpose')) {
+    const message =
+      '`thought` is here beside `metadata.purpose`, which is another name for the same: keep one of them.';
+    report.add('plan.key.twice', at(place, 'thought'), message);
+  }
+  return purpose === undefined ? (metadata as JsonObject) : { ...(metadata as JsonObject), purpose };
+}

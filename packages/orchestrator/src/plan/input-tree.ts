@@ -1,0 +1,112 @@
+import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
+import { formatTextReference, holdsReference, parseText } from './text-references.ts';
+import { adviseOnNumber, type InputTree, isNodeId, nodeIdRule, type Reference } from './types.ts';
+import { formatPath, joinKey, parsePath } from './value-path.ts';
+import { type Place, type Report, show } from './violations.ts';
+
+/** A reference, and where in the plan it stands. */
+export interface FoundReference {
+  readonly reference: Reference;
+  readonly path: string;
+}
+
+/** Inputs of one node, parsed. */
+export interface ParsedInputs {
+  /** Where they stand: `nodes[2].inputs`. */
+  readonly path: string;
+  readonly tree: InputTree;
+  readonly references: readonly FoundReference[];
+}
+
+/** Stands where a reference should, but is none; what is wrong with it has been reported. */
+export const brokenTree: InputTree = Object.freeze({ type: 'text', parts: Object.freeze([]), keepsType: false });
+
+/** Finds the references in `inputs`, which are frozen JSON. Reports `plan.ref.invalid`. */
+export function parseInputs(inputs: JsonObject, place: Place, report: Report): ParsedInputs {
+  const references: FoundReference[] = [];
+
+  const parse = (value: Json, path: string): InputTree => {
+    if (typeof value === 'string') return parseString(value, path);
+    if (Array.isArray(value)) {
+      const items = (value as readonly Json[]).map((item, index) => parse(item, `${path}[${index}]`));
+      return items.every(isLiteral) ? { type: 'value', value } : { type: 'list', items };
+    }
+    if (!isPlainObject(value)) return { type: 'value', value };
+    const object = value as JsonObject;
+    if (Object.hasOwn(object, '$from')) return parseReference(object, path);
+    const members = Object.entries(object).map(([key, inner]) => [key, parse(inner, joinKey(path, key))] as const);
+    return members.every(([, inner]) => isLiteral(inner)) ? { type: 'value', value } : { type: 'object', members };
+  };
+
+  const parseString = (value: string, path: string): InputTree => {
+    // Most texts: nothing to take apart.
+    if (!value.includes('{{')) return { type: 'value', value };
+    const { parts, problems } = parseText(value);
+    for (const problem of problems) report.add('plan.ref.invalid', { ...place, path }, problem);
+    for (const part of parts) if (typeof part !== 'string') references.push({ reference: part, path });
+    if (problems.length > 0) return brokenTree;
+    if (parts.every((part) => typeof part === 'string')) return { type: 'value', value };
+    return { type: 'text', parts, keepsType: false };
+  };
+
+  const parseReference = (object: JsonObject, path: string): InputTree => {
+    const reading = readReference(object);
+    if (typeof reading === 'string') {
+      report.add('plan.ref.invalid', { ...place, path }, reading);
+      return brokenTree;
+    }
+    references.push({ reference: reading, path });
+    return { type: 'reference', reference: reading };
+  };
+
+  const members = Object.entries(inputs).map(([key, inner]) => [key, parse(inner, joinKey(place.path, key))] as const);
+  const tree: InputTree = members.every(([, inner]) => isLiteral(inner))
+    ? { type: 'value', value: inputs }
+    : { type: 'object', members };
+  return { path: place.path, tree, references };
+}
+
+/** The tree as JSON that `parseInputs` reads: each text reference in its one form. */
+export function toJson(tree: InputTree): Json {
+  switch (tree.type) {
+    case 'value':
+      return tree.value;
+    case 'reference':
+      return toReferenceJson(tree.reference);
+    case 'text':
+      return tree.parts.map((part) => (typeof part === 'string' ? part : formatTextReference(part))).join('');
+    case 'list':
+      return tree.items.map(toJson);
+    case 'object':
+      return Object.fromEntries(tree.members.map(([key, inner]) => [key, toJson(inner)]));
+    default:
+      return tree satisfies never;
+  }
+}
+
+function isLiteral({ type }: InputTree): boolean {
+  return type === 'value';
+}
+
+function toReferenceJson({ from, path, default: fallback }: Reference): JsonObject {
+  return {
+    $from: from,
+    ...(path.length === 0 ? {} : { path: formatPath(path) }),
+    ...(fallback === undefined ? {} : { default: fallback }),
+  };
+}
+
+function readReference({ $from: from, path = '', default: fallback, ...others }: JsonObject): Reference | string {
+  if (!isNodeId(from)) {
+    return `\`$from\` must be the id of a node, which is ${nodeIdRule}; got ${show(from)}.${adviseOnNumber(from)}`;
+  }
+  const other = Object.keys(others)[0];
+  if (other !== undefined)
+    return `A reference has the keys \`$from\`, \`path\` and \`default\`; ${show(other)} is none.`;
+  if (typeof path !== 'string') return `\`path\` of a reference must be a text such as \`a.b[0]\`, got ${show(path)}.`;
+  const reading = parsePath(path);
+  if (!reading.ok) return `\`path\` ${show(path)} cannot be followed: ${reading.problem}.`;
+  if (fallback === undefined) return { from, path: reading.path };
+  if (holdsReference(fallback)) return 'The `default` of a reference holds no references.';
+  return { from, path: reading.path, default: fallback };
+}

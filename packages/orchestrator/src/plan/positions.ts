@@ -1,0 +1,61 @@
+import type { NodeId, Plan, PlanNode } from './types.ts';
+
+/** A plan's nodes by their places in it. */
+export interface NodePositions {
+  readonly byId: ReadonlyMap<NodeId, number>;
+  /** Places of what each node waits for, in plan order. */
+  readonly parents: readonly (readonly number[])[];
+  readonly edges: Edges;
+}
+
+/** Which node waits for which, the other way round. */
+export interface Edges {
+  /** For how many others each node waits. */
+  readonly waitsFor: Int32Array;
+  /** Those that wait for the node at `position` are at `ends[starts[position]]` and what follows, up to the start of the next. */
+  readonly starts: Int32Array;
+  readonly ends: Int32Array;
+}
+
+const known = new WeakMap<Plan, NodePositions>();
+
+/** What is named and is not there is passed over. Made once for a plan, however often it runs. */
+export function indexNodes(plan: Plan): NodePositions {
+  const found = known.get(plan);
+  if (found !== undefined) return found;
+  const { nodes } = plan;
+  const byId = new Map<NodeId, number>();
+  for (let position = 0; position < nodes.length; position += 1) byId.set((nodes[position] as PlanNode).id, position);
+  const parents = nodes.map(({ depends_on: ids }) => {
+    const places: number[] = [];
+    for (const id of ids) {
+      const position = byId.get(id);
+      if (position !== undefined) places.push(position);
+    }
+    return places;
+  });
+  const positions = { byId, parents, edges: toEdges(parents) };
+  known.set(plan, positions);
+  return positions;
+}
+
+/** Looks at each edge once. */
+export function toEdges(parents: readonly (readonly number[])[]): Edges {
+  const count = parents.length;
+  const waitsFor = Int32Array.from(parents, ({ length }) => length);
+  const starts = new Int32Array(count + 1);
+  for (const waitedFor of parents) for (const parent of waitedFor) starts[parent + 1] = (starts[parent + 1] ?? 0) + 1;
+  for (let position = 0; position < count; position += 1) {
+    starts[position + 1] = (starts[position] ?? 0) + (starts[position + 1] ?? 0);
+  }
+  const ends = new Int32Array(starts[count] ?? 0);
+  const next = starts.slice();
+  parents.forEach((waitedFor, position) => {
+    for (const parent of waitedFor) {
+      const index = next[parent] ?? 0;
+      ends[index] = position;
+      next[parent] = index + 1;
+    }
+  });
+  return { waitsFor, starts, ends };
+}

@@ -1,0 +1,145 @@
+import type { Json } from '@holdfast/core';
+import { isNodeId, type Reference } from './types.ts';
+import { formatPath, readPath, readQuoted } from './value-path.ts';
+import { show } from './violations.ts';
+
+/** A text taken apart: what stands in it as it is, and what it refers to. */
+export interface TextReading {
+  /** No two texts beside each other, and none is empty. */
+  readonly parts: readonly (string | Reference)[];
+  /** One for each `{{STEPS…` that is no reference. */
+  readonly problems: readonly string[];
+}
+
+// What begins like this is meant to be a reference: where it is none, that is a mistake, not a text. Other braces are texts.
+const head = /\{\{\s*steps\s*(?=[.[|}])/iy;
+const blank = /\s*/y;
+const idText = /[A-Za-z0-9_-]+/y;
+const bareDefault = /[A-Za-z0-9.+-]+/y;
+
+/**
+ * Finds `{{STEPS.id.path | default: "…"}}` in a text, in one pass: linear in its length. `STEPS` in any letter case, spaces inside the
+ * braces, `STEPS[id]`; the default is a JSON text, also in single quotes, a number, `true`, `false` or `null`. A default holds no references.
+ */
+export function parseText(text: string): TextReading {
+  const parts: (string | Reference)[] = [];
+  const problems: string[] = [];
+  let textStart = 0;
+  for (let open = text.indexOf('{{'); open !== -1; ) {
+    head.lastIndex = open;
+    const begin = head.exec(text)?.[0];
+    if (begin === undefined) {
+      open = text.indexOf('{{', open + 1);
+      continue;
+    }
+    const reading = readReference(text, open + begin.length);
+    if (typeof reading === 'string') {
+      problems.push(`${show(text.slice(open, open + 40))} is no reference: ${reading}.`);
+      open = text.indexOf('{{', open + 2);
+      continue;
+    }
+    if (open > textStart) parts.push(text.slice(textStart, open));
+    parts.push(reading.reference);
+    textStart = reading.end;
+    open = text.indexOf('{{', textStart);
+  }
+  if (textStart < text.length) parts.push(text.slice(textStart));
+  return { parts, problems };
+}
+
+/** The reference as a text that `parseText` reads; always the same text for the same reference. */
+export function formatTextReference({ from, path, default: fallback }: Reference): string {
+  const steps = formatPath(path);
+  const tail = steps === '' || steps.startsWith('[') ? steps : `.${steps}`;
+  return `{{STEPS.${from}${tail}${fallback === undefined ? '' : ` | default: ${JSON.stringify(fallback)}`}}}`;
+}
+
+interface Found {
+  readonly reference: Reference;
+  readonly end: number;
+}
+
+function readReference(text: string, start: number): Found | string {
+  const named = readId(text, start);
+  if (typeof named === 'string') return named;
+  const walked = readPath(text, named.end);
+  if (!walked.ok) return walked.problem;
+  const { path } = walked;
+  let at = skipBlank(text, walked.end);
+  if (text.startsWith('}}', at)) return { reference: { from: named.id, path }, end: at + 2 };
+  if (text[at] !== '|') return at >= text.length ? '`}}` is missing' : 'after the path stands `}}` or `| default:`';
+  at = skipBlank(text, at + 1);
+  if (!text.startsWith('default', at)) return 'after `|` stands `default:`';
+  at = skipBlank(text, at + 'default'.length);
+  if (text[at] !== ':') return 'after `default` stands a colon';
+  const fallback = readDefault(text, skipBlank(text, at + 1));
+  if (typeof fallback === 'string') return fallback;
+  at = skipBlank(text, fallback.end);
+  if (!text.startsWith('}}', at)) return '`}}` is missing after the default';
+  return { reference: { from: named.id, path, default: fallback.value }, end: at + 2 };
+}
+
+function readId(text: string, start: number): { readonly id: number | string; readonly end: number } | string {
+  const bracket = text[start] === '[';
+  if (!bracket && text[start] !== '.') return 'it names no step';
+  idText.lastIndex = start + 1;
+  const written = idText.exec(text)?.[0] ?? '';
+  const id = /^(?:0|[1-9]\d*)$/.test(written) ? Number(written) : written;
+  if (!isNodeId(id)) return 'it does not name a step by its id';
+  const end = start + 1 + written.length;
+  if (!bracket) return { id, end };
+  return text[end] === ']' ? { id, end: end + 1 } : '`]` is missing after the id';
+}
+
+function readDefault(text: string, start: number): { readonly value: Json; readonly end: number } | string {
+  if (text[start] === '"' || text[start] === "'") {
+    const quoted = text[start] === '"' ? readQuoted(text, start) : readSingleQuoted(text, start);
+    if (quoted === undefined) return 'the default is no JSON text';
+    return holdsReference(quoted.value) ? 'a default holds no references' : quoted;
+  }
+  bareDefault.lastIndex = start;
+  const written = bareDefault.exec(text)?.[0] ?? '';
+  try {
+    // Numbers, `true`, `false` and `null` are all that is JSON and of these characters.
+    const value: unknown = JSON.parse(written);
+    if (typeof value !== 'number' || Number.isFinite(value))
+      return { value: value as Json, end: start + written.length };
+  } catch {
+    // What is wrong is said below.
+  }
+  return 'a default is a JSON text in quotes, a number, `true`, `false` or `null`';
+}
+
+const singleQuoted = /'([^'\\]*(?:\\.[^'\\]*)*)'/y;
+
+/** A text as older plans have it: with the escapes of JSON, and `\\'`. */
+function readSingleQuoted(text: string, start: number): { readonly value: string; readonly end: number } | undefined {
+  singleQuoted.lastIndex = start;
+  const [written = '', inner = ''] = singleQuoted.exec(text) ?? [];
+  // Both quotes change places; what is escaped otherwise stays.
+  const json = inner.replaceAll(/\\.|"/g, (found) => (found === "\\'" ? "'" : found === '"' ? '\\"' : found));
+  try {
+    return written === '' ? undefined : { value: JSON.parse(`"${json}"`) as string, end: start + written.length };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether something in `value` looks like a reference of either form. */
+export function holdsReference(value: Json): boolean {
+  if (typeof value === 'string') {
+    for (let open = value.indexOf('{{'); open !== -1; open = value.indexOf('{{', open + 1)) {
+      head.lastIndex = open;
+      if (head.test(value)) return true;
+    }
+    return false;
+  }
+  if (typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(value)) return (value as readonly Json[]).some(holdsReference);
+  return Object.hasOwn(value, '$from') || Object.values(value).some(holdsReference);
+}
+
+function skipBlank(text: string, start: number): number {
+  blank.lastIndex = start;
+  return start + (blank.exec(text)?.[0].length ?? 0);
+}

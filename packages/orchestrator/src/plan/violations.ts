@@ -1,0 +1,89 @@
+import type { Json } from '@holdfast/core';
+import type { NodeId, PlanViolation } from './types.ts';
+
+/** Where something is wrong. */
+export interface Place {
+  readonly path: string;
+  readonly node?: NodeId | undefined;
+  /** The node's place in the plan. Default: what is said stands before the nodes. */
+  readonly index?: number;
+}
+
+/** Collects what is wrong. */
+export interface Report {
+  add(code: string, place: Place, message: string): void;
+  /** In the order of the document: the plan's own first, then node by node, each in the order in which it was found. */
+  list(): readonly PlanViolation[];
+}
+
+/** Behind all nodes. */
+export const afterNodes: number = Number.POSITIVE_INFINITY;
+
+/** Nobody reads more, and nobody's memory is filled with less than the plan's own size of them. */
+const maxViolations = 1_000;
+const maxPath = 500;
+const maxMessage = 1_000;
+
+export function createReport(): Report {
+  const found: { readonly index: number; readonly violation: PlanViolation }[] = [];
+  let more = 0;
+  return {
+    add(code, { path, node, index = -1 }, message) {
+      if (found.length >= maxViolations) {
+        more += 1;
+        return;
+      }
+      const violation = Object.freeze({
+        code,
+        path: cut(path, maxPath),
+        ...(node === undefined ? {} : { node }),
+        message: cut(message, maxMessage),
+      });
+      found.push({ index, violation });
+    },
+    list() {
+      const sorted = found.toSorted((left, right) =>
+        left.index < right.index ? -1 : Number(left.index > right.index),
+      );
+      const listed = sorted.map(({ violation }) => violation);
+      if (more > 0) {
+        const message = `${more} more are not listed.`;
+        listed.push(Object.freeze({ code: 'plan.violations.more', path: '', message }));
+      }
+      return Object.freeze(listed);
+    },
+  };
+}
+
+/** A value from outside, in backticks, short and on one line. */
+export function show(value: Json | undefined): string {
+  if (typeof value === 'string') return `\`${cut(JSON.stringify(value.slice(0, 61)).slice(1, -1), 60)}\``;
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object' && value !== null) return 'an object';
+  return `\`${String(value)}\``;
+}
+
+/** Some of `names`, in backticks. */
+export function showList(names: readonly Json[], maxNames = 20): string {
+  const shown = names.slice(0, maxNames).map(show).join(', ');
+  return names.length > maxNames ? `${shown} and ${names.length - maxNames} more` : shown;
+}
+
+/** Lists some of `names`, those that begin as what was written does first: a list that is cut is to show what was meant. */
+export function createNearestList(names: readonly string[]): (wanted: string) => string {
+  // A plan may be wrong ten thousand times, and all lists of one beginning are the same.
+  const lists = new Map<string, string>();
+  return (wanted) => {
+    const start = wanted.slice(0, 3).toLowerCase();
+    const known = lists.get(start);
+    if (known !== undefined) return known;
+    const isLike = (name: string): boolean => name.slice(0, 3).toLowerCase() === start;
+    const list = showList([...names.filter(isLike), ...names.filter((name) => !isLike(name))]);
+    lists.set(start, list);
+    return list;
+  };
+}
+
+function cut(text: string, maxLength: number): string {
+  return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1)}…`;
+}

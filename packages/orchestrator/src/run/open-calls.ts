@@ -1,0 +1,78 @@
+import { isHoldfastError, isPlainObject, type ToolCallEndEvent } from '@holdfast/core';
+import type { LogRecord } from '@holdfast/session';
+import { toCallId } from '../trace/facts.ts';
+import { readPlanLog } from '../trace/log.ts';
+import type { PlanState } from './state.ts';
+
+const codes: ReadonlySet<string> = new Set(['call.under_way', 'call.not_open', 'replay.no_content']);
+
+/** Whether a call could not be gone on with because the host does, or because nobody can. */
+export function isElsewhere(thrown: unknown): boolean {
+  return isHoldfastError(thrown) && codes.has(thrown.code);
+}
+
+/** What somebody else has done to an open call: answered the question with that digest, or ended it. */
+export type OpenCallChange =
+  | { readonly type: 'answer'; readonly digest: string }
+  | { readonly type: 'end'; readonly event: ToolCallEndEvent };
+
+/** Hears by the log what others do to the open calls of a run, whose nodes go by their places. */
+export class OpenCalls {
+  readonly #state: PlanState;
+  readonly #open: ReadonlySet<number>;
+  /** Also of calls that are open no more. */
+  readonly #byCall = new Map<unknown, number>();
+  readonly #onChange: (position: number, change: OpenCallChange) => void;
+  #stopWatching: (() => void) | undefined;
+
+  /** `open`: those that are open now. One that is ended is so no more when `onChange` has been called. */
+  constructor(
+    state: PlanState,
+    open: ReadonlySet<number>,
+    onChange: (position: number, change: OpenCallChange) => void,
+  ) {
+    this.#state = state;
+    this.#open = open;
+    this.#onChange = onChange;
+  }
+
+  watch(position: number): void {
+    this.#byCall.set(this.#callIdOf(position), position);
+    this.#stopWatching ??= this.#state.caller.session.subscribe((record) => this.#note(record));
+  }
+
+  /** Tells what has become of it before it was watched. */
+  check(position: number): void {
+    const { caller, run } = this.#state;
+    const { session } = caller;
+    const call = session.openCall({ callId: this.#callIdOf(position) });
+    const question = call?.approvals.at(-1);
+    if (question?.answer !== undefined) this.#onChange(position, { type: 'answer', digest: question.pending.digest });
+    const known = call === undefined ? readPlanLog(session.records(run), run)?.facts[position] : undefined;
+    if (known?.type === 'tool-call-end' && this.#open.has(position)) {
+      this.#onChange(position, { type: 'end', event: known });
+    }
+  }
+
+  release(): void {
+    this.#stopWatching?.();
+  }
+
+  #note(record: LogRecord): void {
+    const { type, callId, parentId, run, outcome, digest } = record;
+    if (type !== 'tool-call-end' && type !== 'approval-answer') return;
+    // Neither a call within one of them, nor one of an agent's run.
+    if (parentId !== undefined || run !== undefined) return;
+    const position = this.#byCall.get(callId);
+    if (position === undefined || !this.#open.has(position)) return;
+    if (type === 'approval-answer') this.#onChange(position, { type: 'answer', digest: String(digest) });
+    else if (isPlainObject(outcome)) {
+      this.#onChange(position, { type: 'end', event: record as unknown as ToolCallEndEvent });
+    }
+  }
+
+  #callIdOf(position: number): string {
+    const { run, nodes } = this.#state;
+    return toCallId(run, nodes[position]?.id ?? '');
+  }
+}

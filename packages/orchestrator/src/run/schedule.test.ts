@@ -1,0 +1,126 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { toEdges } from '../plan/positions.ts';
+import { blockedError, PositionHeap, Schedule } from './schedule.ts';
+
+const scheduleOf = (parents: readonly (readonly number[])[]): Schedule => new Schedule(toEdges(parents));
+
+/** Hands out and settles until nothing is left; answers in which order. */
+function drain(schedule: Schedule): readonly number[] {
+  const order: number[] = [];
+  for (let next = schedule.next(); next !== undefined; next = schedule.next()) {
+    order.push(next);
+    schedule.settle(next);
+  }
+  return order;
+}
+
+describe('Schedule', () => {
+  test.each<[string, number[][], number[]]>([
+    ['nothing', [], []],
+    ['in plan order where nothing waits', [[], [], []], [0, 1, 2]],
+    ['a chain against the order of the plan', [[1], [2], []], [2, 1, 0]],
+    ['a diamond', [[], [0], [0], [1, 2]], [0, 1, 2, 3]],
+    ['what becomes free first in the plan comes first', [[3], [], [], []], [1, 2, 3, 0]],
+  ])('%s', (_name, parents, expected) => {
+    const schedule = scheduleOf(parents);
+    expect(drain(schedule)).toEqual(expected);
+    expect([schedule.unsettled, schedule.blocked]).toEqual([0, false]);
+  });
+
+  test('what was handed out is handed out once, and again when it is put back', () => {
+    const schedule = scheduleOf([[], [], [0]]);
+    expect([schedule.next(), schedule.next(), schedule.next()]).toEqual([0, 1, undefined]);
+    schedule.putBack(0);
+    expect(schedule.blocked).toBe(false);
+    expect([schedule.next(), schedule.next()]).toEqual([0, undefined]);
+    schedule.settle(0);
+    expect([schedule.next(), schedule.isSettled(0), schedule.isSettled(1)]).toEqual([2, true, false]);
+  });
+
+  test('what settles before it is handed out is never', () => {
+    const schedule = scheduleOf([[], [0], [1]]);
+    schedule.settle(0);
+    schedule.settle(1);
+    expect([schedule.next(), schedule.next(), schedule.unsettled]).toEqual([2, undefined, 1]);
+  });
+
+  test.each<[string, number[][], number[], number]>([
+    ['two that wait for each other', [[1], [0], []], [2], 2],
+    ['one that waits for itself', [[0]], [], 1],
+    ['what needs a cycle', [[], [2], [1], [2]], [0], 3],
+  ])('%s: blocked', (_name, parents, expected, left) => {
+    const schedule = scheduleOf(parents);
+    expect(drain(schedule)).toEqual(expected);
+    expect([schedule.blocked, schedule.unsettled]).toEqual([true, left]);
+  });
+
+  test('nothing is blocked while something is under way', () => {
+    const schedule = scheduleOf([[], [2], [1]]);
+    schedule.next();
+    expect(schedule.blocked).toBe(false);
+    schedule.settle(0);
+    expect(schedule.blocked).toBe(true);
+  });
+
+  test('random graphs, settled in random order: each node once, after all that it waits for, the first that could be', () => {
+    const graph = fc
+      .array(fc.array(fc.nat({ max: 30 }), { maxLength: 4 }), { maxLength: 30 })
+      .map((list) =>
+        list.map((parents, position) =>
+          position === 0 ? [] : [...new Set(parents.map((parent) => parent % position))],
+        ),
+      );
+    fc.assert(
+      fc.property(graph, fc.infiniteStream(fc.nat()), (parents, picks) => {
+        const schedule = scheduleOf(parents);
+        const settled = new Set<number>();
+        const out: number[] = [];
+        const handed = new Set<number>();
+        for (;;) {
+          const pick = picks.next().value ?? 0;
+          const position = pick % 2 === 0 ? schedule.next() : undefined;
+          if (position !== undefined) {
+            const free = parents.flatMap((list, at) =>
+              !handed.has(at) && list.every((one) => settled.has(one)) ? [at] : [],
+            );
+            expect(position).toBe(free[0]);
+            handed.add(position);
+            out.push(position);
+          } else if (out.length > 0) {
+            const [done = -1] = out.splice(pick % out.length, 1);
+            settled.add(done);
+            schedule.settle(done);
+          } else if (schedule.unsettled === 0) break;
+        }
+        expect(handed.size).toBe(parents.length);
+      }),
+    );
+  });
+
+  test('the error names what is blocked, and not all of very many', () => {
+    const error = blockedError([{ id: 'a' }, { id: 7 }]);
+    expect(error).toMatchObject({ code: 'plan.blocked', data: { nodes: ['a', 7] } });
+    expect(error.message).toContain('`a`, `7` wait for each other');
+    expect(blockedError(Array.from({ length: 50 }, (_, id) => ({ id }))).message).toContain('and 30 more');
+  });
+});
+
+test('a heap gives what was put in, smallest first', () => {
+  fc.assert(
+    fc.property(fc.array(fc.option(fc.nat({ max: 50 }))), (steps) => {
+      const heap = new PositionHeap();
+      const plain: number[] = [];
+      for (const step of steps) {
+        if (step === null) {
+          plain.sort((left, right) => left - right);
+          expect(heap.pop()).toBe(plain.shift());
+        } else {
+          heap.push(step);
+          plain.push(step);
+        }
+        expect(heap.size).toBe(plain.length);
+      }
+    }),
+  );
+});
