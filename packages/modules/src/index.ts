@@ -1,14 +1,9 @@
-export type { DspyProblem } from './dspy-findings.ts';
-export type { DspyModelSuggestion } from './dspy-lm.ts';
-export type { DspyFormat } from './dspy-state.ts';
 export {
   createModuleEngine,
   type ModuleEngine,
   type ModuleEngineOptions,
   type ModuleRunOptions,
 } from './engine.ts';
-export { type ExportDspyOptions, exportDspy } from './export-dspy.ts';
-export { type DspyImport, type DspyReport, type ImportDspyOptions, importDspy } from './import-dspy.ts';
 export type { LoadedModule } from './load-module.ts';
 export { type LoadedModules, type LoadModulesOptions, loadModules } from './load-modules.ts';
 export type { PredictFunction } from './loop-function.ts';
@@ -22,7 +17,7 @@ export type {
 } from './module-definition.ts';
 export { isModuleError, type ModuleError, type ModuleErrorCode, type ModuleErrorKind } from './module-error.ts';
 export type { ModuleCounters, ModuleEvent } from './module-event.ts';
-export { type ModuleParsing, parseModule, stringifyModule } from './module-file.ts';
+export { findIdProblem, type ModuleParsing, parseModule, stringifyModule } from './module-file.ts';
 export type { FileProblem, ModuleDiagnostic, ModuleProblem } from './module-problem.ts';
 export type { ModuleSource, ModuleSourceWatch } from './module-source.ts';
 export type { ModuleWatch } from './module-watch.ts';

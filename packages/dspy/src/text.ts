@@ -1,5 +1,5 @@
 import { isPlainObject, type JsonObject, parseJson } from '@holdfast/core';
-import type { DspyProblem } from './dspy-findings.ts';
+import type { DspyProblem } from './findings.ts';
 
 /** What came of the text of a state file. */
 export type DspyText =

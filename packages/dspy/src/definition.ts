@@ -1,21 +1,28 @@
-import type { Json, JsonObject, Tool } from '@holdfast/core';
-import { splitDspyDemos } from './dspy-demos.ts';
+import { isPlainObject, type Json, type JsonObject, jsonSchema, type Tool } from '@holdfast/core';
+import type {
+  Demo,
+  ModuleDefinition,
+  ModuleField,
+  ModuleSignature,
+  PredictorType,
+  Signature,
+  SignatureField,
+  Toolset,
+  Tuning,
+} from '@holdfast/modules';
+import { compileSchema, describeIssues } from '@holdfast/schema';
 import {
   compareDspyFields,
+  type DspyField,
   type DspyPredictorKind,
   labelOf,
   listDspyFields,
   placeholder,
   squeeze,
-} from './dspy-fields.ts';
-import { type DspyFindings, joinPath, quote, quoteAll } from './dspy-findings.ts';
-import { type DspyPair, namesOf, stripEnd } from './dspy-modules.ts';
-import type { DspyPredictorState } from './dspy-state.ts';
-import { readListedTools } from './dspy-tools.ts';
-import type { ModuleDefinition, ModuleField, ModuleSignature } from './module-definition.ts';
-import type { Demo, PredictorType, Tuning } from './program.ts';
-import type { Signature, SignatureField } from './signature.ts';
-import type { Toolset } from './toolset.ts';
+} from './fields.ts';
+import { type DspyFindings, ignore, joinPath, quote, quoteAll } from './findings.ts';
+import { type DspyPair, namesOf, stripEnd } from './modules.ts';
+import type { DspyPredictorState } from './state.ts';
 
 export interface DefinitionParts {
   readonly id: string;
@@ -165,4 +172,78 @@ function describeSignature({ inputs, outputs }: Signature): ModuleSignature {
 function describeField({ name, schema }: SignatureField): ModuleField {
   const { type } = schema;
   return typeof type === 'string' ? { name, field_type: type } : { name };
+}
+
+/**
+ * Splits flat demos into inputs and outputs. What the predictor has no field for is left out, which is where DSPy's own notes
+ * (`augmented`, `dspy_uuid`, `dspy_split`) go, and so is a `null` where the field takes none: to DSPy that is a field that is missing.
+ *
+ * Source: DSPy `dspy/predict/predict.py` (`dump_state`) and `dspy/adapters/base.py` (`format_demos`: a demo is shown when it has an input
+ * and an output of the predictor).
+ */
+function splitDspyDemos(
+  demos: readonly Json[],
+  fields: readonly DspyField[],
+  { path, findings }: { readonly path: string; readonly findings: DspyFindings },
+): readonly Demo[] {
+  const checks = fields.map((field) => ({ ...field, check: compileSchema(jsonSchema(field.schema)) }));
+  const names = new Set(fields.map(({ name }) => name));
+  return demos.flatMap((demo, index) => {
+    const place = `${path}[${index}]`;
+    if (!isPlainObject(demo)) {
+      findings.problems.push({
+        code: 'dspy.demo_invalid',
+        path: place,
+        message: 'A demo must be an object of fields.',
+      });
+      return [];
+    }
+    for (const key of Object.keys(demo)) if (!names.has(key)) ignore(findings, `${path}[].${key.slice(0, 100)}`);
+    const values = { inputs: new Map<string, Json>(), outputs: new Map<string, Json>() };
+    for (const { name, side, check } of checks) {
+      if (!Object.hasOwn(demo, name)) continue;
+      const value = demo[name] as Json;
+      const checked = check.validate(value);
+      if (checked.ok) values[side].set(name, value);
+      else if (value === null) ignore(findings, `${path}[].${name}`);
+      else findings.problems.push(wrongValue(`${place}.${name}`, value, describeIssues(checked.issues)));
+    }
+    if (values.inputs.size === 0 || values.outputs.size === 0) {
+      const missing = values.outputs.size === 0 ? 'output' : 'input';
+      const message = `The demo has no ${missing} of this predictor, so it is not shown to the model.`;
+      findings.warnings.push({ code: 'dspy.demo_not_rendered', path: place, message });
+    }
+    return [{ inputs: toObject(values.inputs), outputs: toObject(values.outputs) }];
+  });
+}
+
+function toObject(values: ReadonlyMap<string, Json>): JsonObject {
+  return Object.fromEntries(values);
+}
+
+function wrongValue(path: string, value: Json, problem: string): DspyFindings['problems'][number] {
+  const message = `The demo has ${quote(JSON.stringify(value))}, which the signature does not take: ${problem.slice(0, 500)}`;
+  return { code: 'dspy.demo_invalid', path, message };
+}
+
+/**
+ * The tools that an instruction of a ReAct lists, in order; `undefined` when there is no list in the form in which DSPy writes it, which an
+ * optimiser may have rewritten.
+ *
+ * Source: DSPy `dspy/predict/react.py` (numbered lines, the last of them `finish`) and `dspy/adapters/types/tool.py` (what stands after
+ * the name: `, whose description is <desc>` or, without one, `. It takes arguments`).
+ */
+export function readListedTools(instruction: string): readonly string[] | undefined {
+  const names = instruction.split('\n').flatMap((line) => readListedTool(line) ?? []);
+  return names.length === 0 ? undefined : names;
+}
+
+const number = /^\s*\(\d{1,4}\) /;
+const afterName = [', whose description is <desc>', '. It takes arguments'];
+
+function readListedTool(line: string): string | undefined {
+  const [start] = number.exec(line) ?? [];
+  if (start === undefined) return undefined;
+  const ends = afterName.map((text) => line.indexOf(text)).filter((at) => at > start.length);
+  return ends.length === 0 ? undefined : line.slice(start.length, Math.min(...ends));
 }

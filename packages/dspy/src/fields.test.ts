@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { inferDspyPrefix, listDspyFields } from './dspy-fields.ts';
-import { readListedTools } from './dspy-tools.ts';
-import { signatureOf } from './test-dspy.ts';
+import { readListedTools } from './definition.ts';
+import { inferDspyPrefix, listDspyFields } from './fields.ts';
+import { signatureOf } from './test-states.ts';
 
 // The first four are of DSPy's own tests (`tests/signatures/test_signature.py`).
 test.each([

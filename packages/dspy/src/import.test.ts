@@ -1,12 +1,9 @@
+import { createHash } from 'node:crypto';
 import { jsonSchema } from '@holdfast/core';
+import { defineSignature, loadModules, memoryModules, stringifyModule } from '@holdfast/modules';
 import { describe, expect, test } from 'vitest';
-import { placeholder } from './dspy-fields.ts';
-import { importDspy } from './import-dspy.ts';
-import { loadModules } from './load-modules.ts';
-import { hashText } from './manifest.ts';
-import { memoryModules } from './memory-modules.ts';
-import { stringifyModule } from './module-file.ts';
-import { defineSignature } from './signature.ts';
+import { placeholder } from './fields.ts';
+import { importDspy } from './import.ts';
 import {
   answer,
   fileOf,
@@ -20,10 +17,14 @@ import {
   stateOf,
   toolNamed,
   tools,
-} from './test-dspy.ts';
+} from './test-states.ts';
 
 const text = { type: 'string' };
 const codesOf = (problems: readonly { readonly code: string }[]): readonly string[] => problems.map(({ code }) => code);
+
+function hashOf(text: string): string {
+  return `sha256:${createHash('sha256').update(text).digest('hex')}`;
+}
 
 describe('what DSPy saved', () => {
   test('DSP-1: a Predict that was saved by itself gives its instruction, demos and descriptions', async () => {
@@ -48,7 +49,7 @@ describe('what DSPy saved', () => {
           version: '1.0.0',
           dspy: {
             path: '',
-            digest: await hashText(readFixture('predict')),
+            digest: hashOf(readFixture('predict')),
             dependency_versions: { python: '3.12', dspy: '3.0.4', cloudpickle: '3.1' },
           },
         },
@@ -214,7 +215,7 @@ describe('what DSPy saved', () => {
       const text = stringifyModule(module);
       const manifest = {
         version: '1.0',
-        modules: { [module.module_id]: { path: 'a.json', hash: await hashText(text), tags: [] } },
+        modules: { [module.module_id]: { path: 'a.json', hash: hashOf(text), tags: [] } },
       };
       const loaded = await loadModules(memoryModules({ 'manifest.json': JSON.stringify(manifest), 'a.json': text }), {
         signatures,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { importDspy } from './import-dspy.ts';
-import { answer, fileOf, problemsOf, readFixture, stateOf } from './test-dspy.ts';
+import { importDspy } from './import.ts';
+import { answer, fileOf, problemsOf, readFixture, stateOf } from './test-states.ts';
 
 /** `pickle.dumps({'demos': []}, protocol=n)` of Python. */
 const pickles = [

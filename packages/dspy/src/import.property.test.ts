@@ -1,11 +1,10 @@
 import { isPlainObject, type Json } from '@holdfast/core';
+import { loadModules, memoryModules, stringifyModule } from '@holdfast/modules';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { checkModule } from './check-module.ts';
-import { exportDspy } from './export-dspy.ts';
-import { importDspy } from './import-dspy.ts';
-import { parseModule, stringifyModule } from './module-file.ts';
-import { readFixture, savedPrograms, tools } from './test-dspy.ts';
+import { exportDspy } from './export.ts';
+import { importDspy } from './import.ts';
+import { readFixture, savedPrograms, tools } from './test-states.ts';
 
 const names = [...savedPrograms.keys()];
 
@@ -60,11 +59,16 @@ test('whatever is wrong with a file, it is refused with problems, or gives modul
       }
       expect(imported.modules).toHaveLength(Object.keys(signatures).length);
       const byName = new Map(Object.values(signatures).map((signature) => [signature.name, signature]));
+      const known = { signatures: [...byName.values()] };
       for (const module of imported.modules) {
-        expect(parseModule(stringifyModule(module))).toStrictEqual({ type: 'module', definition: module });
-        expect(checkModule(module, byName).problems).toStrictEqual([]);
+        const modules = { [module.module_id]: { path: 'module.json', hash: null, tags: [] } };
+        const manifest = JSON.stringify({ version: '1.0', modules });
+        const source = memoryModules({ 'manifest.json': manifest, 'module.json': stringifyModule(module) });
+        const loaded = await loadModules(source, known);
+        expect(loaded.diagnostics).toStrictEqual([]);
+        expect(loaded.modules.get(module.module_id)?.definition).toStrictEqual(module);
       }
-      expect(exportDspy(imported.modules, { signatures: [...byName.values()] })).toContain('"dependency_versions"');
+      expect(exportDspy(imported.modules, known)).toContain('"dependency_versions"');
     }),
     { numRuns: 80 },
   );

@@ -1,10 +1,9 @@
 import { type Json, type JsonObject, jsonSchema, type Tool } from '@holdfast/core';
+import { defineSignature, type PredictorType, type Signature } from '@holdfast/modules';
 import fc from 'fast-check';
-import { type DspyPredictorKind, inferDspyPrefix, listDspyFields, placeholder } from './dspy-fields.ts';
-import { joinPath } from './dspy-findings.ts';
-import type { PredictorType } from './program.ts';
-import { defineSignature, type Signature } from './signature.ts';
-import { toolNamed } from './test-dspy.ts';
+import { type DspyPredictorKind, inferDspyPrefix, listDspyFields, placeholder } from './fields.ts';
+import { joinPath } from './findings.ts';
+import { toolNamed } from './test-states.ts';
 
 /** A program of DSPy with all that its state file is made of. */
 export interface RandomProgram {

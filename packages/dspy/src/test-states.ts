@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { defineTool, type JsonObject, jsonSchema, type Schema, type Tool } from '@holdfast/core';
-import { inferDspyPrefix } from './dspy-fields.ts';
-import { type DspyImport, type ImportDspyOptions, importDspy } from './import-dspy.ts';
-import { defineSignature, type Signature } from './signature.ts';
+import { defineSignature, type Signature } from '@holdfast/modules';
+import { inferDspyPrefix } from './fields.ts';
+import { type DspyImport, type ImportDspyOptions, importDspy } from './import.ts';
 
-/** The text of a state file in `fixtures/dspy`. */
+/** The text of a state file in `fixtures`. */
 export function readFixture(name: string): string {
-  return readFileSync(new URL(`../fixtures/dspy/${name}.json`, import.meta.url), 'utf8');
+  return readFileSync(new URL(`../fixtures/${name}.json`, import.meta.url), 'utf8');
 }
 
 /** A signature written as in DSPy, `question, context -> answer`: all of its fields are text. */
@@ -21,7 +21,7 @@ export function signatureOf(text: string, name = 'test.signature'): Signature {
 }
 
 const text = { type: 'string' };
-/** What the programs in `fixtures/dspy` are about. */
+/** What the programs in `fixtures` are about. */
 export const answer: Signature = signatureOf('question -> answer', 'museum.answer');
 export const guide: Signature = signatureOf('question -> room', 'museum.guide');
 export const rooms: Signature = defineSignature({

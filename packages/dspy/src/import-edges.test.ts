@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { quote, quoteAll } from './dspy-findings.ts';
-import { answer, fileOf, guide, importOk, problemsOf, signatureOf, stateOf, toolNamed } from './test-dspy.ts';
+import { quote, quoteAll } from './findings.ts';
+import { answer, fileOf, guide, importOk, problemsOf, signatureOf, stateOf, toolNamed } from './test-states.ts';
 
 const codesOf = (problems: readonly { readonly code: string }[]): readonly string[] => problems.map(({ code }) => code);
 const thinking = stateOf({ fields: ['question', 'reasoning', 'answer'] });

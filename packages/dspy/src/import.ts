@@ -1,15 +1,19 @@
-import { deepFreeze, HoldfastError, type Tool } from '@holdfast/core';
-import { checkModule } from './check-module.ts';
-import { type PlacedModule, placeDspyModule, toDefinition } from './dspy-definition.ts';
-import { createFindings, type DspyFindings, type DspyProblem, joinPath } from './dspy-findings.ts';
-import { type DspyModelSuggestion, suggestModels } from './dspy-lm.ts';
-import { type DspyPair, groupDspyPredictors, pairDspyModules, pairOneModule } from './dspy-modules.ts';
-import { type DspyFormat, type DspyState, readDspyState } from './dspy-state.ts';
-import { readDspyText } from './dspy-text.ts';
-import type { ModuleDefinition } from './module-definition.ts';
-import { findIdProblem, parseModule, stringifyModule } from './module-file.ts';
-import type { Signature } from './signature.ts';
-import type { Toolset } from './toolset.ts';
+import { deepFreeze, HoldfastError, type Json, type Tool } from '@holdfast/core';
+import {
+  findIdProblem,
+  loadModules,
+  type ModuleDefinition,
+  memoryModules,
+  parseModule,
+  type Signature,
+  stringifyModule,
+  type Toolset,
+} from '@holdfast/modules';
+import { type PlacedModule, placeDspyModule, toDefinition } from './definition.ts';
+import { createFindings, type DspyFindings, type DspyProblem, joinPath } from './findings.ts';
+import { type DspyPair, groupDspyPredictors, pairDspyModules, pairOneModule } from './modules.ts';
+import { type DspyFormat, type DspyPredictorState, type DspyState, readDspyState } from './state.ts';
+import { readDspyText } from './text.ts';
 
 interface ImportOptions {
   /** Which a ReAct may call; its instruction names them. Default none. */
@@ -26,6 +30,15 @@ export type ImportDspyOptions = ImportOptions &
     | { readonly signature: Signature; readonly signatures?: undefined }
     | { readonly signatures: Readonly<Record<string, Signature>>; readonly signature?: undefined }
   );
+
+/** Which model a predictor was saved with. */
+export interface DspyModelSuggestion {
+  /** Of the predictor. */
+  readonly path: string;
+  readonly settings: Readonly<Record<string, string | number | boolean>>;
+  /** How many other settings there were. Neither their names nor their values are told: they may be keys and addresses. */
+  readonly leftOut: number;
+}
 
 /** What an import found out beside the modules. */
 export interface DspyReport {
@@ -51,7 +64,7 @@ export type DspyImport =
  * of the file is evaluated. Fields are compared by their places, as DSPy does it, and what shows that they are others refuses the file.
  *
  * Limits: 10 MB, 64 levels, 200 predictors, of each 1,000 demos and 200,000 characters of instruction; and 8 MiB for a module file.
- * The sources of the format stand where it is read: `dspy-state.ts`, `dspy-fields.ts`, `dspy-demos.ts`, `dspy-modules.ts`, `dspy-tools.ts`.
+ * The sources of the format stand where it is read: `state.ts`, `fields.ts`, `modules.ts`, `definition.ts`.
  *
  * Problems have the codes `dspy.too_large`, `dspy.pickle`, `dspy.invalid`, `dspy.format_old`, `dspy.predictor_missing`,
  * `dspy.predictor_extra`, `dspy.fields_mismatch`, `dspy.field_other`, `dspy.demo_invalid`, `dspy.tool_unknown`, `modules.too_large`, and
@@ -74,7 +87,7 @@ export async function importDspy(source: string | Uint8Array, options: ImportDsp
     toDefinition(module, { id: ids[index] ?? '', digest: text.digest, versions: state.versions, tools, findings }),
   );
   // Whatever is imported can be loaded: what goes wrong only then would be found out too late.
-  for (const [index, definition] of modules.entries()) checkDefinition(definition, placed[index], findings);
+  for (const [index, definition] of modules.entries()) await checkDefinition(definition, placed[index], findings);
   const { problems, warnings, ignored } = findings;
   if (problems.length > 0) return deepFreeze({ type: 'refused', problems });
   const report: DspyReport = {
@@ -115,15 +128,24 @@ function chooseIds(placed: readonly PlacedModule[], { signature, moduleId }: Imp
 }
 
 /** Finds what would keep a module from loading: a rule of the schema about two fields, a file that is too large. */
-function checkDefinition(definition: ModuleDefinition, placed: PlacedModule | undefined, findings: DspyFindings): void {
+async function checkDefinition(
+  definition: ModuleDefinition,
+  placed: PlacedModule | undefined,
+  findings: DspyFindings,
+): Promise<void> {
   if (placed === undefined || findings.problems.length > 0) return;
-  const parsed = parseModule(stringifyModule(definition));
-  for (const { code, place, message } of parsed.type === 'invalid' ? parsed.problems : []) {
-    findings.problems.push({ code, path: joinPath(placed.path, place), message });
-  }
   const { path, signature } = placed;
-  const { problems } = checkModule(definition, new Map([[signature.name, signature]]));
-  for (const { code, place, message, severity } of problems) {
+  const text = stringifyModule(definition);
+  const parsed = parseModule(text);
+  if (parsed.type === 'invalid') {
+    for (const { code, place, message } of parsed.problems)
+      findings.problems.push({ code, path: joinPath(path, place), message });
+    return;
+  }
+  const modules = { [definition.module_id]: { path: 'module.json', hash: null, tags: [] } };
+  const files = { 'manifest.json': JSON.stringify({ version: '1.0', modules }), 'module.json': text };
+  const { diagnostics } = await loadModules(memoryModules(files), { signatures: [signature] });
+  for (const { code, place, message, severity } of diagnostics) {
     const list = severity === 'error' ? findings.problems : findings.warnings;
     list.push({
       code: code === 'modules.demo_invalid' ? 'dspy.demo_invalid' : code,
@@ -131,4 +153,34 @@ function checkDefinition(definition: ModuleDefinition, placed: PlacedModule | un
       message,
     });
   }
+}
+
+/**
+ * What is told of a saved LM. Keys, addresses and whatever a later version adds are not: a state is made to be passed around.
+ *
+ * Source: DSPy `dspy/predict/predict.py` (`lm`) and `dspy/clients/base_lm.py` (`dump_state`: the model, and whatever it was made with).
+ */
+const told: ReadonlySet<string> = new Set([
+  'model',
+  'model_type',
+  'temperature',
+  'top_p',
+  'max_tokens',
+  'max_completion_tokens',
+  'reasoning_effort',
+]);
+
+function suggestModels(predictors: readonly DspyPredictorState[]): readonly DspyModelSuggestion[] {
+  return predictors.flatMap(({ path, languageModel }) => {
+    if (languageModel === undefined) return [];
+    const entries = Object.entries(languageModel);
+    const settings = entries.filter(
+      (entry): entry is [string, string | number | boolean] => told.has(entry[0]) && isShort(entry[1]),
+    );
+    return [{ path, settings: Object.fromEntries(settings), leftOut: entries.length - settings.length }];
+  });
+}
+
+function isShort(value: Json): boolean {
+  return typeof value === 'number' || typeof value === 'boolean' || (typeof value === 'string' && value.length <= 200);
 }

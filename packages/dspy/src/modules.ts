@@ -1,7 +1,7 @@
-import { labelOf, squeeze } from './dspy-fields.ts';
-import { type DspyFindings, joinPath, quote, quoteAll } from './dspy-findings.ts';
-import type { DspyPredictorState, DspyState } from './dspy-state.ts';
-import type { Signature } from './signature.ts';
+import type { Signature } from '@holdfast/modules';
+import { labelOf, squeeze } from './fields.ts';
+import { type DspyFindings, joinPath, quote, quoteAll } from './findings.ts';
+import type { DspyPredictorState, DspyState } from './state.ts';
 
 /** The second predictor of a ReAct: a chain of thought called `extract`. */
 export const extractPath = 'extract.predict';

@@ -1,11 +1,9 @@
 import { HoldfastError, isPlainObject, type Json, type JsonObject } from '@holdfast/core';
-import { type DspyField, type DspyPredictorKind, inferDspyPrefix, listDspyFields, placeholder } from './dspy-fields.ts';
-import { joinPath } from './dspy-findings.ts';
-import { extractPath } from './dspy-modules.ts';
-import { versionNames } from './dspy-state.ts';
-import type { ModuleDefinition } from './module-definition.ts';
-import type { Demo, Tuning } from './program.ts';
-import type { Signature } from './signature.ts';
+import type { Demo, ModuleDefinition, Signature, Tuning } from '@holdfast/modules';
+import { type DspyField, type DspyPredictorKind, inferDspyPrefix, listDspyFields, placeholder } from './fields.ts';
+import { joinPath } from './findings.ts';
+import { extractPath } from './modules.ts';
+import { versionNames } from './state.ts';
 
 export interface ExportDspyOptions {
   /** Those that the modules name. */

@@ -1,6 +1,6 @@
 import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
-import { type DspyFindings, ignore, joinPath, quote } from './dspy-findings.ts';
-import { isPickle, pickled } from './dspy-text.ts';
+import { type DspyFindings, ignore, joinPath, quote } from './findings.ts';
+import { isPickle, pickled } from './text.ts';
 
 /** One field of a predictor's signature; states name none, their place says which they are. */
 export interface DspyFieldState {

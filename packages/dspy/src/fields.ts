@@ -1,7 +1,7 @@
 import type { JsonObject } from '@holdfast/core';
-import { type DspyFindings, quote, quoteAll } from './dspy-findings.ts';
-import type { DspyFieldState } from './dspy-state.ts';
-import type { Signature } from './signature.ts';
+import type { Signature } from '@holdfast/modules';
+import { type DspyFindings, quote, quoteAll } from './findings.ts';
+import type { DspyFieldState } from './state.ts';
 
 /** A field that a predictor of DSPy has for a signature of ours. */
 export interface DspyField {
