@@ -33,8 +33,7 @@ async function show(module: ModuleDefinition, signature: Signature): Promise<str
   let asked = '';
   const model: Model = {
     id: 'test:asked',
-    // biome-ignore lint/correctness/useYield: it is asked, and does not answer.
-    async *stream({ messages }) {
+    stream({ messages }) {
       asked = JSON.stringify(messages);
       throw new Error('no answer');
     },
