@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineTool } from '@holdfast/core';
-import { defineSignature, exportDspy, importDspy, toPredictor } from '@holdfast/modules';
+import { exportDspy, importDspy } from '@holdfast/dspy';
+import { defineSignature, toPredictor } from '@holdfast/modules';
 import { scriptedModel } from '@holdfast/testing';
 import * as v from 'valibot';
 

@@ -1,12 +1,6 @@
 import type { JsonObject, ModelRequest } from '@holdfast/core';
-import {
-  createModuleEngine,
-  defineSignature,
-  exportDspy,
-  importDspy,
-  loadModules,
-  toPredictor,
-} from '@holdfast/modules';
+import { exportDspy, importDspy } from '@holdfast/dspy';
+import { createModuleEngine, defineSignature, loadModules, toPredictor } from '@holdfast/modules';
 import { scriptedModel } from '@holdfast/testing';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';

@@ -1,11 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineTool, type Tool } from '@holdfast/core';
+import { type DspyImport, type ImportDspyOptions, importDspy } from '@holdfast/dspy';
 import {
-  type DspyImport,
   defineSignature,
-  type ImportDspyOptions,
-  importDspy,
   type ModuleDefinition,
   type ModuleSource,
   memoryModules,
@@ -53,7 +51,7 @@ function questionTo<Output extends string>(name: string, output: Output): SavedR
 
 /** The text of a state file of our own. */
 export function readFixture(name: string): string {
-  return readFileSync(new URL(`../../packages/modules/fixtures/dspy/${name}.json`, import.meta.url), 'utf8');
+  return readFileSync(new URL(`../../packages/dspy/fixtures/${name}.json`, import.meta.url), 'utf8');
 }
 
 const listRooms = defineTool({

@@ -4,6 +4,7 @@ const names = [
   'adapter-ai-sdk',
   'adapter-offline',
   'core',
+  'dspy',
   'executor',
   'filesystem',
   'modules',
@@ -43,6 +44,7 @@ export const neutralResult: object = {
   traced: [true, true],
   asked: ['completed', { answer: 'Everywhere.' }, 'ok'],
   plain: [true, false],
+  imported: 'refused',
   offline: 'completed',
   sdk: 'Hello',
 };

@@ -2,6 +2,7 @@
 import { aiSdkModel } from '@holdfast/adapter-ai-sdk';
 import { offlineModel, offlinePlanner } from '@holdfast/adapter-offline';
 import { append, defineSlice, defineTool, jsonSchema, type Model, toolOk } from '@holdfast/core';
+import { importDspy } from '@holdfast/dspy';
 import { executeToolCall, runAgent } from '@holdfast/executor';
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
 import { createModuleEngine, defineSignature, memoryModules } from '@holdfast/modules';
@@ -166,6 +167,7 @@ export async function runEverything(): Promise<object> {
     traced: [readTrace(planning.records()).digest === compiled.digest, reportTrace(trace).missing.length === 0],
     asked: [answered.reason, answered.output, ...answered.calls.map(({ outcome }) => outcome?.kind)],
     plain: [plain.validate({ a: 1 }).ok, plain.validate({ a: 'x' }).ok],
+    imported: (await importDspy('{}', { signature: asking })).type,
     offline: (await ask(offlineModel())).status,
     sdk: (await ask(sdkModel)).text,
   };

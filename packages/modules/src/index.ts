@@ -1,43 +1,61 @@
-export type { DspyProblem } from './dspy-findings.ts';
-export type { DspyModelSuggestion } from './dspy-lm.ts';
-export type { DspyFormat } from './dspy-state.ts';
 export {
   createModuleEngine,
   type ModuleEngine,
   type ModuleEngineOptions,
   type ModuleRunOptions,
-} from './engine.ts';
-export { type ExportDspyOptions, exportDspy } from './export-dspy.ts';
-export { type DspyImport, type DspyReport, type ImportDspyOptions, importDspy } from './import-dspy.ts';
-export type { LoadedModule } from './load-module.ts';
-export { type LoadedModules, type LoadModulesOptions, loadModules } from './load-modules.ts';
-export type { PredictFunction } from './loop-function.ts';
-export { type MemoryModules, memoryModules } from './memory-modules.ts';
+} from './engine/engine.ts';
+export type { ModuleWatch } from './engine/watch.ts';
 export type {
   ModuleDefinition,
   ModuleExtraction,
   ModuleField,
   ModuleMetadata,
   ModuleSignature,
-} from './module-definition.ts';
-export { isModuleError, type ModuleError, type ModuleErrorCode, type ModuleErrorKind } from './module-error.ts';
-export type { ModuleCounters, ModuleEvent } from './module-event.ts';
-export { type ModuleParsing, parseModule, stringifyModule } from './module-file.ts';
-export type { FileProblem, ModuleDiagnostic, ModuleProblem } from './module-problem.ts';
-export type { ModuleSource, ModuleSourceWatch } from './module-source.ts';
-export type { ModuleWatch } from './module-watch.ts';
-export { chainOfThought, type PredictorOptions, predict } from './predict.ts';
-export type { InvokeOptions, Prediction, Predictor } from './prediction.ts';
-export type { Demo, PredictorType, Program, Tuning } from './program.ts';
-export { type ReactOptions, type ReactPredictor, type ReactProtocol, type ReactResult, react } from './react.ts';
-export { defineSignature, type Signature, type SignatureDefinition, type SignatureField } from './signature.ts';
-export { type ToPredictorOptions, toPredictor } from './to-predictor.ts';
+} from './files/definition.ts';
+export type { ModuleCounters, ModuleEvent } from './files/event.ts';
+export type { LoadedModule } from './files/load-module.ts';
+export { type LoadedModules, type LoadModulesOptions, loadModules } from './files/load-modules.ts';
+export { findIdProblem, type ModuleParsing, parseModule, stringifyModule } from './files/module-file.ts';
+export { type MemoryModules, type ModuleSource, type ModuleSourceWatch, memoryModules } from './files/source.ts';
+export { type ToPredictorOptions, toPredictor } from './files/to-predictor.ts';
+export type { PredictFunction } from './loop/predictor.ts';
+export type { LoopCall, LoopProblem, ToolLoopResult } from './loop/result.ts';
 export {
   type LoopRunOptions,
   type ToolLoop,
   type ToolLoopOptions,
   type WrapToolsOptions,
   wrapTools,
-} from './tool-loop.ts';
-export type { LoopCall, LoopProblem, ToolLoopResult } from './tool-loop-result.ts';
-export { createToolset, type ToolExecution, type ToolListing, type Toolset, type ToolsetOptions } from './toolset.ts';
+} from './loop/tool-loop.ts';
+export {
+  createToolset,
+  type ToolExecution,
+  type ToolListing,
+  type Toolset,
+  type ToolsetOptions,
+} from './loop/toolset.ts';
+export {
+  chainOfThought,
+  type InvokeOptions,
+  type Prediction,
+  type Predictor,
+  type PredictorOptions,
+  predict,
+} from './predict/predict.ts';
+export { type ReactOptions, type ReactPredictor, type ReactProtocol, type ReactResult, react } from './react/react.ts';
+export {
+  type FileProblem,
+  isModuleError,
+  type ModuleDiagnostic,
+  type ModuleError,
+  type ModuleErrorCode,
+  type ModuleErrorKind,
+  type ModuleProblem,
+} from './signature/problems.ts';
+export type { Demo, PredictorType, Program, Tuning } from './signature/program.ts';
+export {
+  defineSignature,
+  type Signature,
+  type SignatureDefinition,
+  type SignatureField,
+} from './signature/signature.ts';

@@ -1,2 +1,2 @@
-export { folderModules } from './folder-modules.ts';
-export { type SaveModuleOptions, saveModule } from './save-module.ts';
+export { folderModules } from './files/folder.ts';
+export { type SaveModuleOptions, saveModule } from './files/save.ts';

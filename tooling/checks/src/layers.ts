@@ -7,6 +7,7 @@ const layers = [
   ['session', 'policy', 'prompt', 'adapter-*'],
   ['executor', 'filesystem', 'planning', 'loader', 'registry', 'pack-*'],
   ['orchestrator', 'modules', 'mcp', 'testing'],
+  ['dspy'],
 ];
 
 // The executor is handed values: it must not know who made them.

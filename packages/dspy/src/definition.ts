@@ -1,0 +1,249 @@
+import { isPlainObject, type Json, type JsonObject, jsonSchema, type Tool } from '@holdfast/core';
+import type {
+  Demo,
+  ModuleDefinition,
+  ModuleField,
+  ModuleSignature,
+  PredictorType,
+  Signature,
+  SignatureField,
+  Toolset,
+  Tuning,
+} from '@holdfast/modules';
+import { compileSchema, describeIssues } from '@holdfast/schema';
+import {
+  compareDspyFields,
+  type DspyField,
+  type DspyPredictorKind,
+  labelOf,
+  listDspyFields,
+  placeholder,
+  squeeze,
+} from './fields.ts';
+import { type DspyFindings, ignore, joinPath, quote, quoteAll } from './findings.ts';
+import { type DspyPair, namesOf, stripEnd } from './modules.ts';
+import type { DspyPredictorState } from './state.ts';
+
+export interface DefinitionParts {
+  readonly id: string;
+  /** Of the file. */
+  readonly digest: string;
+  readonly versions: Readonly<Record<string, string>>;
+  readonly tools: readonly Tool[] | Toolset;
+  readonly findings: DspyFindings;
+}
+
+/** A module of DSPy, and what kind of module of ours it becomes. */
+export interface PlacedModule {
+  readonly kind: PredictorType;
+  /** Of the module in the program. */
+  readonly path: string;
+  readonly signature: Signature;
+  readonly step: DspyPredictorState;
+  /** Of a ReAct. */
+  readonly extract: DspyPredictorState | undefined;
+}
+
+export function placeDspyModule({ module, signature }: DspyPair): PlacedModule {
+  const { step, extract } = module;
+  const kind = extract === undefined ? chooseKind(step, signature) : 'react';
+  const path = kind === 'chain_of_thought' ? (namesOf(step.path).at(-1) ?? step.path) : module.path;
+  return { kind, path, signature, step, extract };
+}
+
+export function toDefinition(placed: PlacedModule, parts: DefinitionParts): ModuleDefinition {
+  const { kind, path, signature, step, extract } = placed;
+  const { id, digest, versions, findings } = parts;
+  const tuned = tune(step, kind, { signature, findings });
+  const answered = extract === undefined ? undefined : tune(extract, 'extract', { signature, findings });
+  if (kind === 'react') checkTools(step, tuned.tuning.demos, parts);
+  return {
+    module_id: id,
+    predictor_type: kind,
+    signature_name: signature.name,
+    signature: describeSignature(signature),
+    ...tuned.tuning,
+    tool_enabled: kind === 'react',
+    ...(answered === undefined ? {} : { tool_protocol: 'text', lists_tools: true, extract: answered.tuning }),
+    metadata: {
+      version: '1.0.0',
+      dspy: {
+        path,
+        digest,
+        dependency_versions: { ...versions },
+        ...toPrefixes('prefixes', tuned.prefixes),
+        ...toPrefixes('extract_prefixes', answered?.prefixes),
+      },
+    },
+  };
+}
+
+/**
+ * States do not say what kind of module they are of. A chain of thought has one predictor, `predict`, with one field more; in the format of
+ * dspy-rs, which tells no fields, it is called `predictor`, or its demos reason.
+ */
+function chooseKind(
+  { path, fields, demos }: DspyPredictorState,
+  { inputs, outputs }: Signature,
+): 'predict' | 'chain_of_thought' {
+  const reasons = outputs.some(({ name }) => name === 'reasoning');
+  if (fields === undefined) {
+    const thinks = stripEnd(path, 'predictor') !== undefined || demos.some(hasReasoning);
+    return thinks && !reasons ? 'chain_of_thought' : 'predict';
+  }
+  const { prefix = '', description = '' } = fields[inputs.length] ?? {};
+  const isThought = squeeze(labelOf(prefix)) === 'reasoning' || description.trim() === placeholder('reasoning');
+  const more = fields.length === inputs.length + outputs.length + 1 && isThought;
+  return more && !reasons && stripEnd(path, 'predict') !== undefined ? 'chain_of_thought' : 'predict';
+}
+
+function hasReasoning(demo: Json): boolean {
+  return typeof demo === 'object' && demo !== null && Object.hasOwn(demo, 'reasoning');
+}
+
+interface Tuned {
+  readonly tuning: Tuning & { readonly demos: readonly Demo[] };
+  readonly prefixes: Readonly<Record<string, string>>;
+}
+
+function tune(
+  state: DspyPredictorState,
+  kind: DspyPredictorKind,
+  { signature, findings }: { readonly signature: Signature; readonly findings: DspyFindings },
+): Tuned {
+  const { path, instruction, fields, demos } = state;
+  const expected = listDspyFields(kind, signature);
+  const { descriptions, prefixes } =
+    fields === undefined
+      ? { descriptions: {}, prefixes: {} }
+      : compareDspyFields(fields, expected, { path: joinPath(path, 'signature', 'fields'), findings });
+  const tuning = {
+    ...(instruction === undefined ? {} : { instruction }),
+    ...(Object.keys(descriptions).length === 0 ? {} : { descriptions }),
+    demos: splitDspyDemos(demos, expected, { path: joinPath(path, 'demos'), findings }),
+  };
+  return { tuning, prefixes };
+}
+
+function toPrefixes(key: string, prefixes: Readonly<Record<string, string>> = {}): JsonObject {
+  return Object.keys(prefixes).length === 0 ? {} : { [key]: { ...prefixes } };
+}
+
+/** The model can only call what there is, and calls what it is told of. */
+function checkTools(
+  { path, instruction = '' }: DspyPredictorState,
+  demos: readonly Demo[],
+  { tools, findings }: DefinitionParts,
+): void {
+  const registered = new Set(('tools' in tools ? tools.tools : tools).map(({ name }) => name));
+  const known = quoteAll([...registered]);
+  const isUnknown = (name: string): boolean => name !== 'finish' && !registered.has(name);
+  const listed = readListedTools(instruction);
+  const place = joinPath(path, 'signature', 'instructions');
+  for (const name of new Set(listed ?? [])) {
+    if (!isUnknown(name)) continue;
+    const message = `The instruction lists the tool ${quote(name)}, which is not registered; registered: ${known}.`;
+    findings.problems.push({ code: 'dspy.tool_unknown', path: place, message });
+  }
+  for (const [index, { outputs }] of demos.entries()) {
+    const name = outputs['next_tool_name'];
+    if (typeof name !== 'string' || !isUnknown(name)) continue;
+    const message = `The demo calls the tool ${quote(name)}, which is not registered; registered: ${known}.`;
+    findings.problems.push({
+      code: 'dspy.tool_unknown',
+      path: `${joinPath(path, 'demos')}[${index}].next_tool_name`,
+      message,
+    });
+  }
+  const untold = listed === undefined ? [...registered] : [...registered].filter((name) => !listed.includes(name));
+  if (untold.length > 0 || listed === undefined) {
+    const message =
+      listed === undefined
+        ? 'The instruction lists no tools in the form in which DSPy writes them; which ones it tells of could not be checked.'
+        : `The instruction does not list ${quoteAll(untold)}, so the model is not told of it.`;
+    findings.warnings.push({ code: 'dspy.tools_unlisted', path: place, message });
+  }
+}
+
+function describeSignature({ inputs, outputs }: Signature): ModuleSignature {
+  return { inputs: inputs.map(describeField), outputs: outputs.map(describeField) };
+}
+
+function describeField({ name, schema }: SignatureField): ModuleField {
+  const { type } = schema;
+  return typeof type === 'string' ? { name, field_type: type } : { name };
+}
+
+/**
+ * Splits flat demos into inputs and outputs. What the predictor has no field for is left out, which is where DSPy's own notes
+ * (`augmented`, `dspy_uuid`, `dspy_split`) go, and so is a `null` where the field takes none: to DSPy that is a field that is missing.
+ *
+ * Source: DSPy `dspy/predict/predict.py` (`dump_state`) and `dspy/adapters/base.py` (`format_demos`: a demo is shown when it has an input
+ * and an output of the predictor).
+ */
+function splitDspyDemos(
+  demos: readonly Json[],
+  fields: readonly DspyField[],
+  { path, findings }: { readonly path: string; readonly findings: DspyFindings },
+): readonly Demo[] {
+  const checks = fields.map((field) => ({ ...field, check: compileSchema(jsonSchema(field.schema)) }));
+  const names = new Set(fields.map(({ name }) => name));
+  return demos.flatMap((demo, index) => {
+    const place = `${path}[${index}]`;
+    if (!isPlainObject(demo)) {
+      findings.problems.push({
+        code: 'dspy.demo_invalid',
+        path: place,
+        message: 'A demo must be an object of fields.',
+      });
+      return [];
+    }
+    for (const key of Object.keys(demo)) if (!names.has(key)) ignore(findings, `${path}[].${key.slice(0, 100)}`);
+    const values = { inputs: new Map<string, Json>(), outputs: new Map<string, Json>() };
+    for (const { name, side, check } of checks) {
+      if (!Object.hasOwn(demo, name)) continue;
+      const value = demo[name] as Json;
+      const checked = check.validate(value);
+      if (checked.ok) values[side].set(name, value);
+      else if (value === null) ignore(findings, `${path}[].${name}`);
+      else findings.problems.push(wrongValue(`${place}.${name}`, value, describeIssues(checked.issues)));
+    }
+    if (values.inputs.size === 0 || values.outputs.size === 0) {
+      const missing = values.outputs.size === 0 ? 'output' : 'input';
+      const message = `The demo has no ${missing} of this predictor, so it is not shown to the model.`;
+      findings.warnings.push({ code: 'dspy.demo_not_rendered', path: place, message });
+    }
+    return [{ inputs: toObject(values.inputs), outputs: toObject(values.outputs) }];
+  });
+}
+
+function toObject(values: ReadonlyMap<string, Json>): JsonObject {
+  return Object.fromEntries(values);
+}
+
+function wrongValue(path: string, value: Json, problem: string): DspyFindings['problems'][number] {
+  const message = `The demo has ${quote(JSON.stringify(value))}, which the signature does not take: ${problem.slice(0, 500)}`;
+  return { code: 'dspy.demo_invalid', path, message };
+}
+
+/**
+ * The tools that an instruction of a ReAct lists, in order; `undefined` when there is no list in the form in which DSPy writes it, which an
+ * optimiser may have rewritten.
+ *
+ * Source: DSPy `dspy/predict/react.py` (numbered lines, the last of them `finish`) and `dspy/adapters/types/tool.py` (what stands after
+ * the name: `, whose description is <desc>` or, without one, `. It takes arguments`).
+ */
+export function readListedTools(instruction: string): readonly string[] | undefined {
+  const names = instruction.split('\n').flatMap((line) => readListedTool(line) ?? []);
+  return names.length === 0 ? undefined : names;
+}
+
+const number = /^\s*\(\d{1,4}\) /;
+const afterName = [', whose description is <desc>', '. It takes arguments'];
+
+function readListedTool(line: string): string | undefined {
+  const [start] = number.exec(line) ?? [];
+  if (start === undefined) return undefined;
+  const ends = afterName.map((text) => line.indexOf(text)).filter((at) => at > start.length);
+  return ends.length === 0 ? undefined : line.slice(start.length, Math.min(...ends));
+}

@@ -1,0 +1,157 @@
+import { describe, expect, test } from 'vitest';
+import { quote, quoteAll } from './findings.ts';
+import { answer, fileOf, guide, importOk, problemsOf, signatureOf, stateOf, toolNamed } from './test-states.ts';
+
+const codesOf = (problems: readonly { readonly code: string }[]): readonly string[] => problems.map(({ code }) => code);
+const thinking = stateOf({ fields: ['question', 'reasoning', 'answer'] });
+const stepOf = (instructions: string): object =>
+  stateOf({ fields: ['question', 'trajectory', 'next_thought', 'next_tool_name', 'next_tool_args'], instructions });
+const extraction = stateOf({ fields: ['question', 'trajectory', 'reasoning', 'room'] });
+const rustOf = (predictors: object): string => JSON.stringify({ predictors });
+
+describe('what kind of module it is', () => {
+  test.each([
+    { path: 'predict', kind: 'chain_of_thought' },
+    { path: 'hop.predict', kind: 'chain_of_thought' },
+  ])('with reasoning, `$path` is a $kind', async ({ path, kind }) => {
+    const { modules } = await importOk(fileOf({ [path]: thinking }), { signature: answer });
+    expect(modules.map(({ predictor_type: type }) => type)).toEqual([kind]);
+  });
+
+  test('a predictor that goes by another name is none that reasons, and has a field too many', async () => {
+    expect(codesOf(await problemsOf(fileOf({ hop: thinking }), { signature: answer }))).toEqual([
+      'dspy.fields_mismatch',
+    ]);
+  });
+
+  test('that of the Rust port is told by the name of its predictor, unless the signature reasons itself', async () => {
+    const text = rustOf({ 'hop.predictor': { demos: [] } });
+    const kindOf = async (signature: typeof answer): Promise<unknown> =>
+      (await importOk(text, { signature })).modules[0]?.predictor_type;
+    expect(await kindOf(answer)).toBe('chain_of_thought');
+    expect(await kindOf(signatureOf('question -> reasoning, answer'))).toBe('predict');
+  });
+
+  test('a predictor of the Rust port needs no demos', async () => {
+    const { modules } = await importOk(rustOf({ hop: {} }), { signature: answer });
+    expect(modules[0]?.demos).toEqual([]);
+  });
+
+  test('a predictor may be called `predictors`', async () => {
+    const { modules, report } = await importOk(fileOf({ predictors: stateOf() }), { signature: answer });
+    expect([modules.length, report.format]).toEqual([1, 'dspy']);
+  });
+
+  test('what has a trajectory and calls nothing is half of no ReAct', async () => {
+    const state = stateOf({ fields: ['trajectory', 'answer'] });
+    const { modules } = await importOk(fileOf({ react: state }), { signature: signatureOf('trajectory -> answer') });
+    expect(modules.map(({ predictor_type: type }) => type)).toEqual(['predict']);
+  });
+
+  test('one signature is that of the program itself, where others are left out', async () => {
+    const state = fileOf({ other: stateOf(), predict: stateOf() });
+    const { modules, report } = await importOk(state, { signature: answer, allowExtra: true });
+    expect(modules.map(({ metadata }) => metadata['dspy'])).toMatchObject([{ path: 'predict' }]);
+    expect(report.warnings).toMatchObject([{ code: 'dspy.predictor_extra', path: 'other' }]);
+  });
+});
+
+describe('what is wrong is said once', () => {
+  const broken = { ...stateOf(), signature: {} };
+
+  test('of the half of a ReAct that cannot be read', async () => {
+    const state = fileOf({ 'deep.react': stepOf('Go on.'), 'deep.extract.predict': broken });
+    const problems = await problemsOf(state, { signatures: { deep: guide } });
+    expect(problems).toMatchObject([{ code: 'dspy.invalid', path: 'deep.extract.predict.signature' }]);
+  });
+
+  test('of both halves', async () => {
+    const state = fileOf({ 'deep.react': broken, 'deep.extract.predict': broken });
+    const problems = await problemsOf(state, { signatures: { deep: guide } });
+    expect(codesOf(problems)).toEqual(['dspy.invalid', 'dspy.invalid']);
+  });
+
+  test('of a long path of what is no predictor', async () => {
+    expect(
+      codesOf(await problemsOf(fileOf({ a: stateOf(), ['x'.repeat(300)]: 3 }), { signatures: { a: answer } })),
+    ).toEqual(['dspy.too_large']);
+  });
+
+  test('of a tool that is listed twice', async () => {
+    const listed = '(1) gone. It takes arguments {}.\n(2) gone. It takes arguments {}.';
+    const state = fileOf({ react: stepOf(listed), 'extract.predict': extraction });
+    expect(codesOf(await problemsOf(state, { signature: guide }))).toEqual(['dspy.tool_unknown']);
+  });
+
+  test('of an instruction that lists no tools, where there are none', async () => {
+    const state = fileOf({ react: stepOf('Go on.'), 'extract.predict': extraction });
+    const { report } = await importOk(state, { signature: guide });
+    expect(codesOf(report.warnings)).toEqual(['dspy.tools_unlisted']);
+    const { report: other } = await importOk(state, { signature: guide, tools: [toolNamed('look_up')] });
+    expect(codesOf(other.warnings)).toEqual(['dspy.tools_unlisted']);
+  });
+});
+
+describe('limits', () => {
+  const demo = { question: 'q', answer: 'a' };
+
+  test('1,000 demos and 200 predictors are taken, and no more', async () => {
+    const withDemos = (length: number): string => fileOf(stateOf({ demos: Array.from({ length }, () => demo) }));
+    expect((await importOk(withDemos(1_000), { signature: answer })).modules[0]?.demos).toHaveLength(1_000);
+    expect(codesOf(await problemsOf(withDemos(1_001), { signature: answer }))).toEqual(['dspy.too_large']);
+    const states = (length: number): Record<string, object> =>
+      Object.fromEntries(Array.from({ length }, (_, index) => [`p${index}`, stateOf()]));
+    const named = (length: number) => ({
+      signatures: Object.fromEntries(Object.keys(states(length)).map((path) => [path, answer])),
+    });
+    expect((await importOk(fileOf(states(200)), named(200))).modules).toHaveLength(200);
+    expect(codesOf(await problemsOf(fileOf(states(201)), named(200)))).toContain('dspy.too_large');
+  });
+
+  test('a long path gives an id that is one', async () => {
+    const path = `a${'b'.repeat(198)}`;
+    const { modules } = await importOk(fileOf({ [path]: stateOf() }), { signatures: { [path]: answer } });
+    expect(modules[0]?.module_id).toBe(path.slice(0, 120));
+  });
+
+  test.each([
+    { path: "d['k'].x", id: 'd-k.x' },
+    { path: 'hop[0]', id: 'hop-0' },
+    { path: '__a', id: 'a' },
+  ])('$path gives the id $id', async ({ path, id }) => {
+    const { modules } = await importOk(fileOf({ [path]: stateOf() }), { signatures: { [path]: answer } });
+    expect(modules[0]?.module_id).toBe(id);
+  });
+
+  test('long keys are cut', async () => {
+    const key = 'k'.repeat(10_000);
+    const { report } = await importOk(fileOf(stateOf({ demos: [{ ...demo, [key]: 1 }] })), { signature: answer });
+    expect(report.ignored).toEqual([{ path: `demos[].${key.slice(0, 100)}`, count: 1 }]);
+  });
+
+  test('what is refused is frozen, as what is imported', async () => {
+    for (const text of ['', '[]', fileOf({ other: 3 })]) {
+      const problems = await problemsOf(text, { signature: answer });
+      expect([Object.isFrozen(problems), problems.every((problem) => Object.isFrozen(problem))]).toEqual([true, true]);
+    }
+    const { modules, report } = await importOk(fileOf(stateOf()), { signature: answer });
+    for (const part of [modules, modules[0], report]) expect(Object.isFrozen(part)).toBe(true);
+  });
+
+  test.each(['30.0.1', '2.6.0', `3.${'0'.repeat(60)}`])('a version of %s is not one of DSPy 3', async (version) => {
+    const { report } = await importOk(fileOf(stateOf(), version), { signature: answer });
+    expect(codesOf(report.warnings)).toEqual(['dspy.version_other']);
+  });
+
+  test('a pickle in base64 is one behind spaces, too', async () => {
+    const pickled = `  ${Buffer.from([0x80, 4, 0x95, 1, 2, 3, 4, 5, 6]).toString('base64')}`;
+    expect(codesOf(await problemsOf(pickled, { signature: answer }))).toEqual(['dspy.pickle']);
+  });
+});
+
+test('text of a file is shown between signs that it has not itself, and at most twenty of them', () => {
+  expect(quote('a `b`')).toBe("`a 'b'`");
+  const names = (length: number): string[] => Array.from({ length }, (_, index) => `${index}`);
+  expect(quoteAll(names(20))).not.toContain('more');
+  expect(quoteAll(names(21))).toMatch(/`19` and 1 more$/);
+});

@@ -1,0 +1,186 @@
+import { deepFreeze, HoldfastError, type Json, type Tool } from '@holdfast/core';
+import {
+  findIdProblem,
+  loadModules,
+  type ModuleDefinition,
+  memoryModules,
+  parseModule,
+  type Signature,
+  stringifyModule,
+  type Toolset,
+} from '@holdfast/modules';
+import { type PlacedModule, placeDspyModule, toDefinition } from './definition.ts';
+import { createFindings, type DspyFindings, type DspyProblem, joinPath } from './findings.ts';
+import { type DspyPair, groupDspyPredictors, pairDspyModules, pairOneModule } from './modules.ts';
+import { type DspyFormat, type DspyPredictorState, type DspyState, readDspyState } from './state.ts';
+import { readDspyText } from './text.ts';
+
+interface ImportOptions {
+  /** Which a ReAct may call; its instruction names them. Default none. */
+  readonly tools?: readonly Tool[] | Toolset;
+  /** Default: the signature's name. Of several modules the ids begin with it, followed by the path; default: the path alone. */
+  readonly moduleId?: string;
+  /** Predictors that no signature is given for are left out with a warning. Default: they refuse the file. */
+  readonly allowExtra?: boolean;
+}
+
+/** The signature of the only module of a program, or those of several by their paths: `hop[0]`, `d['k']`. */
+export type ImportDspyOptions = ImportOptions &
+  (
+    | { readonly signature: Signature; readonly signatures?: undefined }
+    | { readonly signatures: Readonly<Record<string, Signature>>; readonly signature?: undefined }
+  );
+
+/** Which model a predictor was saved with. */
+export interface DspyModelSuggestion {
+  /** Of the predictor. */
+  readonly path: string;
+  readonly settings: Readonly<Record<string, string | number | boolean>>;
+  /** How many other settings there were. Neither their names nor their values are told: they may be keys and addresses. */
+  readonly leftOut: number;
+}
+
+/** What an import found out beside the modules. */
+export interface DspyReport {
+  /** `sha256:` and the SHA-256 of the file's bytes in hexadecimal. */
+  readonly digest: string;
+  readonly format: DspyFormat;
+  /** With which the state was saved, as far as it says so: `dspy`, `python`, `cloudpickle`. */
+  readonly versions: Readonly<Record<string, string>>;
+  /** What was left out, and how often. */
+  readonly ignored: readonly { readonly path: string; readonly count: number }[];
+  readonly warnings: readonly DspyProblem[];
+  /** Which models the program was saved with. Nothing of it is applied. */
+  readonly models: readonly DspyModelSuggestion[];
+}
+
+/** All or nothing: a file that has any problem gives no module, and all of its problems. */
+export type DspyImport =
+  | { readonly type: 'imported'; readonly modules: readonly ModuleDefinition[]; readonly report: DspyReport }
+  | { readonly type: 'refused'; readonly problems: readonly DspyProblem[] };
+
+/**
+ * Makes module definitions of a state that DSPy 3 saved as JSON, or the Rust port: instructions, demos, and descriptions of fields. Nothing
+ * of the file is evaluated. Fields are compared by their places, as DSPy does it, and what shows that they are others refuses the file.
+ *
+ * Limits: 10 MB, 64 levels, 200 predictors, of each 1,000 demos and 200,000 characters of instruction; and 8 MiB for a module file.
+ * The sources of the format stand where it is read: `state.ts`, `fields.ts`, `modules.ts`, `definition.ts`.
+ *
+ * Problems have the codes `dspy.too_large`, `dspy.pickle`, `dspy.invalid`, `dspy.format_old`, `dspy.predictor_missing`,
+ * `dspy.predictor_extra`, `dspy.fields_mismatch`, `dspy.field_other`, `dspy.demo_invalid`, `dspy.tool_unknown`, `modules.too_large`, and
+ * `modules.signature_invalid` (the signature has no room for what the predictor adds).
+ *
+ * @throws HoldfastError `options.invalid` (`moduleId` is no id of a module).
+ */
+export async function importDspy(source: string | Uint8Array, options: ImportDspyOptions): Promise<DspyImport> {
+  const { moduleId } = options;
+  const idProblem = moduleId === undefined ? undefined : findIdProblem(moduleId);
+  if (idProblem !== undefined) throw new HoldfastError('options.invalid', `\`moduleId\`: ${idProblem}`);
+  const text = await readDspyText(source);
+  if (!text.ok) return deepFreeze({ type: 'refused', problems: [text.problem] });
+  const findings = createFindings();
+  const state = readDspyState(text.state, findings);
+  const { tools = [] } = options;
+  const placed = pairModules(state, options, findings).map(placeDspyModule);
+  const ids = chooseIds(placed, options);
+  const modules = placed.map((module, index) =>
+    toDefinition(module, { id: ids[index] ?? '', digest: text.digest, versions: state.versions, tools, findings }),
+  );
+  // Whatever is imported can be loaded: what goes wrong only then would be found out too late.
+  for (const [index, definition] of modules.entries()) await checkDefinition(definition, placed[index], findings);
+  const { problems, warnings, ignored } = findings;
+  if (problems.length > 0) return deepFreeze({ type: 'refused', problems });
+  const report: DspyReport = {
+    digest: text.digest,
+    format: state.format,
+    versions: state.versions,
+    ignored: [...ignored].map(([path, count]) => ({ path, count })),
+    warnings,
+    models: suggestModels(state.predictors),
+  };
+  return deepFreeze({ type: 'imported', modules, report });
+}
+
+function pairModules(state: DspyState, options: ImportDspyOptions, findings: DspyFindings): readonly DspyPair[] {
+  const { signature, signatures, allowExtra = false } = options;
+  const pairing = { paths: state.paths, others: state.others, allowExtra, findings };
+  if (signature !== undefined)
+    return pairOneModule(groupDspyPredictors(state, new Set(), findings), signature, pairing);
+  const named = new Map(Object.entries(signatures));
+  return pairDspyModules(groupDspyPredictors(state, new Set(named.keys()), findings), named, pairing);
+}
+
+/** Paths have signs that ids have not. */
+function chooseIds(placed: readonly PlacedModule[], { signature, moduleId }: ImportDspyOptions): readonly string[] {
+  const taken = new Set<string>();
+  return placed.map((module) => {
+    if (signature !== undefined) return moduleId ?? module.signature.name;
+    const path = module.path
+      .replaceAll(/[^A-Za-z0-9_.]+/g, '-')
+      .replaceAll(/-?\.-?/g, '.')
+      .replaceAll(/^[^A-Za-z0-9]+|-$/g, '');
+    const wanted = (path === '' ? (moduleId ?? module.signature.name) : joinPath(moduleId ?? '', path)).slice(0, 120);
+    let id = wanted;
+    for (let count = 2; taken.has(id); count += 1) id = `${wanted}-${count}`;
+    taken.add(id);
+    return id;
+  });
+}
+
+/** Finds what would keep a module from loading: a rule of the schema about two fields, a file that is too large. */
+async function checkDefinition(
+  definition: ModuleDefinition,
+  placed: PlacedModule | undefined,
+  findings: DspyFindings,
+): Promise<void> {
+  if (placed === undefined || findings.problems.length > 0) return;
+  const { path, signature } = placed;
+  const text = stringifyModule(definition);
+  const parsed = parseModule(text);
+  if (parsed.type === 'invalid') {
+    for (const { code, place, message } of parsed.problems)
+      findings.problems.push({ code, path: joinPath(path, place), message });
+    return;
+  }
+  const modules = { [definition.module_id]: { path: 'module.json', hash: null, tags: [] } };
+  const files = { 'manifest.json': JSON.stringify({ version: '1.0', modules }), 'module.json': text };
+  const { diagnostics } = await loadModules(memoryModules(files), { signatures: [signature] });
+  for (const { code, place, message, severity } of diagnostics) {
+    const list = severity === 'error' ? findings.problems : findings.warnings;
+    list.push({
+      code: code === 'modules.demo_invalid' ? 'dspy.demo_invalid' : code,
+      path: joinPath(path, place),
+      message,
+    });
+  }
+}
+
+/**
+ * What is told of a saved LM. Keys, addresses and whatever a later version adds are not: a state is made to be passed around.
+ *
+ * Source: DSPy `dspy/predict/predict.py` (`lm`) and `dspy/clients/base_lm.py` (`dump_state`: the model, and whatever it was made with).
+ */
+const told: ReadonlySet<string> = new Set([
+  'model',
+  'model_type',
+  'temperature',
+  'top_p',
+  'max_tokens',
+  'max_completion_tokens',
+  'reasoning_effort',
+]);
+
+function suggestModels(predictors: readonly DspyPredictorState[]): readonly DspyModelSuggestion[] {
+  return predictors.flatMap(({ path, languageModel }) => {
+    if (languageModel === undefined) return [];
+    const entries = Object.entries(languageModel);
+    const settings = entries.filter(
+      (entry): entry is [string, string | number | boolean] => told.has(entry[0]) && isShort(entry[1]),
+    );
+    return [{ path, settings: Object.fromEntries(settings), leftOut: entries.length - settings.length }];
+  });
+}
+
+function isShort(value: Json): boolean {
+  return typeof value === 'number' || typeof value === 'boolean' || (typeof value === 'string' && value.length <= 200);
+}

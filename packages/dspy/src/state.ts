@@ -1,0 +1,245 @@
+import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
+import { type DspyFindings, ignore, joinPath, quote } from './findings.ts';
+import { isPickle, pickled } from './text.ts';
+
+/** One field of a predictor's signature; states name none, their place says which they are. */
+export interface DspyFieldState {
+  readonly prefix: string;
+  readonly description: string;
+}
+
+/** What is read of one predictor. */
+export interface DspyPredictorState {
+  /** As the file has it; empty for a `Predict` that was saved by itself. */
+  readonly path: string;
+  /** Absent: the signature's. */
+  readonly instruction?: string;
+  /** Absent in the format of dspy-rs. */
+  readonly fields?: readonly DspyFieldState[];
+  readonly demos: readonly Json[];
+  readonly languageModel?: JsonObject;
+}
+
+export type DspyFormat = 'dspy' | 'dspy-rs';
+
+export interface DspyState {
+  readonly format: DspyFormat;
+  /** Those that could be read. */
+  readonly predictors: readonly DspyPredictorState[];
+  /** Of all that the file has. */
+  readonly paths: ReadonlySet<string>;
+  /** Paths of what is no predictor, such as the `k` of a retriever. */
+  readonly others: readonly string[];
+  /** Of `python`, `dspy` and `cloudpickle`, as far as they are said. */
+  readonly versions: Readonly<Record<string, string>>;
+}
+
+const maxDemos = 1_000;
+const maxPredictors = 200;
+const maxPathLength = 200;
+const maxInstructionLength = 200_000;
+
+/** Versions that DSPy saves; it cannot load a state that says others. */
+export const versionNames = ['python', 'dspy', 'cloudpickle'] as const;
+
+const oldKeys = ['signature_instructions', 'signature_prefix', 'extended_signature', 'extended_signature_instructions'];
+const knownKeys = ['traces', 'train', 'demos', 'signature', 'lm', 'metadata'];
+const quietKeys = ['traces', 'train'];
+
+/**
+ * Finds the predictors of a state and reads them.
+ *
+ * Sources: DSPy `dspy/primitives/base_module.py` (`dump_state`: one key for each predictor, named by `named_parameters`; `save`: and
+ * `metadata.dependency_versions`), `dspy/predict/predict.py` (`dump_state`: `traces`, `train`, `demos`, `signature`, `lm`; a `Predict`
+ * saved by itself has them at the top; `load_state`: `extended_signature` is of 2.5 and earlier), `dspy/signatures/signature.py`
+ * (`dump_state`: `instructions`, and a `prefix` and `description` for each field, in order). The Rust port (dspy-rs, `ModuleState`):
+ * `predictors` by path, each with flat `demos` and an `instruction_override` that may be null.
+ */
+export function readDspyState(top: JsonObject, findings: DspyFindings): DspyState {
+  const { predictors } = top;
+  if (isPlainObject(predictors) && !isPredictor(predictors)) return readRust(top, predictors as JsonObject, findings);
+  const versions = readVersions(top['metadata'], findings);
+  const states: (readonly [string, Json])[] = isPredictor(top)
+    ? [['', top]]
+    : Object.entries(top).filter(([path]) => path !== 'metadata');
+  if (Object.hasOwn(top, 'dependency_versions')) {
+    const message = `This is the \`metadata.json\` beside a \`program.pkl\`. ${pickled}`;
+    report(findings, { code: 'dspy.pickle', path: '', message });
+    return { format: 'dspy', predictors: [], paths: new Set(), others: [], versions };
+  }
+  const paths = new Set(states.map(([path]) => path));
+  const others = states.flatMap(([path, state]) =>
+    isPredictor(state) || refersToPickle(state) || path.length > maxPathLength ? [] : [path],
+  );
+  return { format: 'dspy', predictors: readAll(states, findings, readPredictor), paths, others, versions };
+}
+
+type ReadPredictor = (path: string, state: Json, findings: DspyFindings) => DspyPredictorState | undefined;
+
+function readAll(
+  states: readonly (readonly [string, Json])[],
+  findings: DspyFindings,
+  read: ReadPredictor,
+): readonly DspyPredictorState[] {
+  if (states.length === 0)
+    report(findings, { code: 'dspy.invalid', path: '', message: 'The state has no predictors.' });
+  if (states.length > maxPredictors) {
+    const message = `The program has ${states.length} predictors; ${maxPredictors} is the limit.`;
+    report(findings, { code: 'dspy.too_large', path: '', message });
+    return [];
+  }
+  return states.flatMap(([path, state]) => {
+    if (path.length <= maxPathLength) return read(path, state, findings) ?? [];
+    const message = `The path ${quote(path)} of a predictor has ${path.length} characters; ${maxPathLength} is the limit.`;
+    report(findings, { code: 'dspy.too_large', path: path.slice(0, maxPathLength), message });
+    return [];
+  });
+}
+
+/** Whether an object has what every predictor of any version has. */
+function isPredictor(value: Json | Readonly<Record<string, unknown>>): boolean {
+  if (!isPlainObject(value)) return false;
+  const { signature } = value;
+  if (Array.isArray(value['demos']) || oldKeys.some((key) => Object.hasOwn(value, key))) return true;
+  return isPlainObject(signature) && Array.isArray(signature['fields']);
+}
+
+function readPredictor(path: string, state: Json, findings: DspyFindings): DspyPredictorState | undefined {
+  if (refersToPickle(state)) report(findings, { code: 'dspy.pickle', path, message: pickled });
+  if (!isPlainObject(state) || !isPredictor(state)) return undefined;
+  const old = oldKeys.filter((key) => Object.hasOwn(state, key));
+  if (old.length > 0) {
+    const named = old.map((key) => `\`${key}\``).join(', ');
+    const message = `This is the format of DSPy 2.5 and earlier (${named}). Load it there, and save it again with DSPy 2.6 or newer.`;
+    report(findings, { code: 'dspy.format_old', path, message });
+    return undefined;
+  }
+  for (const key of quietKeys) if (hasContents(state[key])) ignore(findings, joinPath(path, key));
+  ignoreOthers(path, state as JsonObject, { known: knownKeys, findings });
+  const signature = readSignature(state['signature'], joinPath(path, 'signature'), findings);
+  const demos = readDemos(state['demos'], joinPath(path, 'demos'), findings);
+  if (signature === undefined || demos === undefined) return undefined;
+  const { lm } = state;
+  return { path, ...signature, demos, ...(isPlainObject(lm) ? { languageModel: lm as JsonObject } : {}) };
+}
+
+function ignoreOthers(
+  path: string,
+  state: JsonObject,
+  { known, findings }: { readonly known: readonly string[]; readonly findings: DspyFindings },
+): void {
+  const others = Object.entries(state).filter(([key]) => !known.includes(key));
+  for (const [key, value] of others) {
+    const place = joinPath(path, key.slice(0, maxPathLength));
+    if (refersToPickle(value)) report(findings, { code: 'dspy.pickle', path: place, message: pickled });
+    ignore(findings, place);
+  }
+  for (const [key] of others.slice(0, maxWarnings)) {
+    const message = `${quote(key)} has no meaning here; it was ignored.`;
+    findings.warnings.push({ code: 'dspy.key_ignored', path: joinPath(path, key.slice(0, maxPathLength)), message });
+  }
+  if (others.length > maxWarnings) {
+    const message = `${others.length - maxWarnings} more keys have no meaning here; they were ignored.`;
+    findings.warnings.push({ code: 'dspy.key_ignored', path, message });
+  }
+}
+
+const maxWarnings = 20;
+
+function readSignature(
+  value: unknown,
+  path: string,
+  findings: DspyFindings,
+): Pick<DspyPredictorState, 'instruction' | 'fields'> | undefined {
+  if (isPlainObject(value)) {
+    const { instructions, fields } = value;
+    if (isTooLong(instructions, path, findings)) return undefined;
+    if (typeof instructions === 'string' && Array.isArray(fields) && fields.every(isFieldState))
+      return { instruction: instructions, fields };
+  }
+  const message =
+    'A signature has `instructions` (text) and `fields`, each with a `prefix` and a `description` (text).';
+  report(findings, { code: 'dspy.invalid', path, message });
+  return undefined;
+}
+
+function isTooLong(instruction: unknown, path: string, findings: DspyFindings): boolean {
+  if (typeof instruction !== 'string' || instruction.length <= maxInstructionLength) return false;
+  const message = `The instruction has ${instruction.length} characters; ${maxInstructionLength} is the limit.`;
+  report(findings, { code: 'dspy.too_large', path, message });
+  return true;
+}
+
+function isFieldState(value: unknown): value is DspyFieldState {
+  return isPlainObject(value) && typeof value['prefix'] === 'string' && typeof value['description'] === 'string';
+}
+
+function readDemos(value: unknown, path: string, findings: DspyFindings): readonly Json[] | undefined {
+  if (!Array.isArray(value)) {
+    report(findings, { code: 'dspy.invalid', path, message: '`demos` must be a list.' });
+    return undefined;
+  }
+  if (value.length > maxDemos) {
+    const message = `There are ${value.length} demos; ${maxDemos} is the limit for one predictor.`;
+    report(findings, { code: 'dspy.too_large', path, message });
+    return undefined;
+  }
+  return value;
+}
+
+function readRust(top: JsonObject, predictors: JsonObject, findings: DspyFindings): DspyState {
+  ignoreOthers('', top, { known: ['predictors'], findings });
+  const read: ReadPredictor = (path, state) => {
+    const override = isPlainObject(state) ? (state['instruction_override'] ?? undefined) : undefined;
+    if (!isPlainObject(state) || (override !== undefined && typeof override !== 'string')) {
+      const message = `${quote(path)} must have \`demos\` (a list) and \`instruction_override\` (text or null).`;
+      report(findings, { code: 'dspy.invalid', path, message });
+      return undefined;
+    }
+    if (isTooLong(override, path, findings)) return undefined;
+    ignoreOthers(path, state as JsonObject, { known: ['demos', 'instruction_override'], findings });
+    const demos = readDemos(state['demos'] ?? [], joinPath(path, 'demos'), findings);
+    return demos === undefined
+      ? undefined
+      : { path, demos, ...(override === undefined ? {} : { instruction: override }) };
+  };
+  const paths = new Set(Object.keys(predictors));
+  return {
+    format: 'dspy-rs',
+    predictors: readAll(Object.entries(predictors), findings, read),
+    paths,
+    others: [],
+    versions: {},
+  };
+}
+
+/** DSPy 2.6 changed what states are made of for the last time; 3 is what has been tried. */
+function readVersions(metadata: unknown, findings: DspyFindings): Readonly<Record<string, string>> {
+  const said = isPlainObject(metadata) ? metadata['dependency_versions'] : undefined;
+  const versions = Object.fromEntries(
+    versionNames.flatMap((name) => {
+      const version: unknown = isPlainObject(said) && Object.hasOwn(said, name) ? said[name] : undefined;
+      return typeof version === 'string' && version.length <= 50 ? [[name, version] as const] : [];
+    }),
+  );
+  const version = versions['dspy'];
+  if (version === undefined || !version.startsWith('3.')) {
+    const which =
+      version === undefined ? 'does not say which version of DSPy saved it' : `was saved by DSPy ${quote(version)}`;
+    const message = `The state ${which}; states of DSPy 3 are what is known to be read as they are meant.`;
+    findings.warnings.push({ code: 'dspy.version_other', path: 'metadata.dependency_versions', message });
+  }
+  return versions;
+}
+
+function refersToPickle(value: unknown): boolean {
+  return typeof value === 'string' && isPickle(value);
+}
+
+function hasContents(value: unknown): boolean {
+  return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== null;
+}
+
+function report({ problems }: DspyFindings, problem: DspyFindings['problems'][number]): void {
+  problems.push(problem);
+}

@@ -1,0 +1,154 @@
+import {
+  HoldfastError,
+  type JsonObject,
+  type Model,
+  type ModelEvent,
+  type ModelRequest,
+  toModelUsage,
+} from '@holdfast/core';
+import type { LoadedModule } from '../files/load-module.ts';
+import { toPredictor } from '../files/to-predictor.ts';
+import { type LoopCaller, openLoopCaller } from '../loop/caller.ts';
+import type { ToolLoopResult } from '../loop/result.ts';
+import { type LoopRunOptions, wrapTools } from '../loop/tool-loop.ts';
+import type { Toolset } from '../loop/toolset.ts';
+import type { Prediction, Predictor } from '../predict/predict.ts';
+
+/** What all runs of an engine share. */
+export interface ModuleRunParts {
+  readonly toolset: Toolset;
+  readonly model: Model;
+  /** Default: that of the kind of loop. */
+  readonly maxIterations: number | undefined;
+}
+
+/** One version of a module, as it is run. */
+interface Runner {
+  readonly invoke: (input: unknown, options: LoopRunOptions) => Promise<Prediction>;
+  /** @throws HoldfastError `options.invalid`. */
+  readonly loop: (toolResultKey: string | undefined) => RunnerLoop;
+}
+
+interface RunnerLoop {
+  readonly run: (input: unknown, options: LoopRunOptions) => Promise<ToolLoopResult>;
+  readonly resume: (state: JsonObject, options: LoopRunOptions) => Promise<ToolLoopResult>;
+}
+
+/** Runs versions of modules. Each is prepared once, and let go with its version. */
+export class ModuleRuns {
+  readonly #parts: ModuleRunParts;
+  readonly #runners = new WeakMap<LoadedModule, Runner>();
+
+  constructor(parts: ModuleRunParts) {
+    this.#parts = parts;
+  }
+
+  /** @throws HoldfastError as what makes predictors of modules. */
+  of(module: LoadedModule): Runner {
+    let runner = this.#runners.get(module);
+    if (runner === undefined) {
+      runner = createRunner(module, this.#parts);
+      this.#runners.set(module, runner);
+    }
+    return runner;
+  }
+}
+
+function createRunner(module: LoadedModule, { toolset, model, maxIterations }: ModuleRunParts): Runner {
+  const limit = maxIterations === undefined ? {} : { maxIterations };
+  const predictor = toPredictor(module, { model, tools: toolset, ...limit });
+  if ('run' in predictor) {
+    const { run, resume, invoke } = predictor;
+    return {
+      invoke,
+      loop(toolResultKey) {
+        if (toolResultKey === undefined) return { run, resume };
+        const message =
+          '`toolResultKey` is for modules that are asked anew in each round: `react` shows results in its conversation.';
+        throw new HoldfastError('options.invalid', message);
+      },
+    };
+  }
+  const make = (more: { readonly toolResultKey?: string }): RunnerLoop => {
+    const { invoke: run, resume } = wrapTools(predictor, { tools: toolset, ...limit, ...more });
+    return { run, resume };
+  };
+  let made: RunnerLoop | undefined;
+  return {
+    invoke: (input, options) => askWithin(predictor, input, { toolset, options }),
+    loop(toolResultKey) {
+      if (toolResultKey !== undefined) return make({ toolResultKey });
+      made ??= make({});
+      return made;
+    },
+  };
+}
+
+/**
+ * Asks a predictor that calls no tools, within the signal, the time and the budget of `options`, or else of the toolset. Rejects as
+ * `Predictor.invoke`, and with HoldfastError `modules.deadline`, `modules.budget`. An answer that took more than remained is one.
+ */
+async function askWithin(
+  predictor: Predictor,
+  input: unknown,
+  {
+    toolset,
+    // It is asked once.
+    options: { model = predictor.model, maxIterations: _limit, ...options },
+  }: { readonly toolset: Toolset; readonly options: LoopRunOptions },
+): Promise<Prediction> {
+  const { signal, timeoutMs, budget } = toolset.callOptions(options);
+  if (timeoutMs === undefined && budget === undefined)
+    return predictor.invoke(input, { model, ...(signal === undefined ? {} : { signal }) });
+  const limits = openLoopCaller(toolset, options);
+  const counted = new CountedModel(model, limits);
+  try {
+    return await predictor.invoke(input, { signal: limits.signal, model: counted });
+  } catch (thrown) {
+    switch (counted.wasRefused ? 'budget' : limits.caller.ended) {
+      case 'aborted':
+        throw signal?.reason;
+      case 'deadline':
+        throw new HoldfastError('modules.deadline', `The model had not answered after ${timeoutMs} ms.`, {
+          cause: thrown,
+        });
+      case 'budget':
+        throw new HoldfastError('modules.budget', 'Nothing was left of the budget to ask the model.', {
+          cause: thrown,
+        });
+      default:
+        throw thrown;
+    }
+  } finally {
+    limits.dispose();
+  }
+}
+
+/** Spends what the model takes, also for an answer that is none, and is not asked when nothing remains. */
+class CountedModel implements Model {
+  readonly id: string;
+  wasRefused = false;
+  readonly #model: Model;
+  readonly #limits: LoopCaller;
+
+  constructor(model: Model, limits: LoopCaller) {
+    this.id = model.id;
+    this.#model = model;
+    this.#limits = limits;
+  }
+
+  async *stream(request: ModelRequest): AsyncGenerator<ModelEvent> {
+    const { caller, deadline } = this.#limits;
+    if (caller.exhausted) {
+      this.wasRefused = true;
+      throw new Error('Nothing is left of the budget.');
+    }
+    for await (const event of this.#model.stream({ ...request, deadline })) {
+      if (event.type === 'finish') {
+        const usage = toModelUsage(event.usage);
+        if (usage !== undefined) caller.spend(usage);
+      }
+      yield event;
+    }
+  }
+}

@@ -1,0 +1,166 @@
+import { isHoldfastError, isPlainObject, type JsonObject } from '@holdfast/core';
+import { resolvePointer } from '@holdfast/schema';
+import { createTextPrograms, type TextTuning } from '../react/step.ts';
+import { findDemoProblems } from '../signature/demos.ts';
+import { cutProblems, type FileProblem, problemAt } from '../signature/problems.ts';
+import {
+  type ExtraNames,
+  extraNamesOf,
+  extraNamesOfDemos,
+  extraNamesOfExtraction,
+  type Program,
+  toProgram,
+} from '../signature/program.ts';
+import type { Signature, SignatureField } from '../signature/signature.ts';
+import type { ModuleDefinition, ModuleField, ModuleSignature } from './definition.ts';
+
+/** A module with its signature, and all in which the two do not fit. */
+export interface CheckedModule {
+  /** Absent after an error. */
+  readonly program: Program | undefined;
+  readonly problems: readonly FileProblem[];
+}
+
+export function checkModule(definition: ModuleDefinition, signatures: ReadonlyMap<string, Signature>): CheckedModule {
+  const { signature_name: name } = definition;
+  const signature = signatures.get(name);
+  if (signature === undefined) return { program: undefined, problems: [signatureNotFound(name, signatures)] };
+  const found = findProblems(definition, signature);
+  const errors = found.filter(({ severity }) => severity === 'error');
+  const warnings = found.filter(({ severity }) => severity === 'warning');
+  const problems = cutProblems([...errors, ...warnings]);
+  if (errors.length > 0) return { program: undefined, problems };
+  try {
+    const program = toProgram(signature, definition.predictor_type, definition);
+    // Steps have fields, for which the signature may have no room.
+    if (definition.tool_protocol === 'text') createTextPrograms(signature, toTextTuning(definition));
+    return { program, problems };
+  } catch (thrown) {
+    // The signature has no room for what the predictor adds.
+    if (!isHoldfastError(thrown)) throw thrown;
+    const problem: FileProblem = { ...problemAt('predictor_type', thrown.code, thrown.message), severity: 'error' };
+    return { program: undefined, problems: [...problems, problem] };
+  }
+}
+
+function toTextTuning({ instruction, demos, descriptions, extract, lists_tools }: ModuleDefinition): TextTuning {
+  return {
+    demos,
+    listsTools: lists_tools ?? false,
+    extract: extract ?? {},
+    ...(instruction === undefined ? {} : { instruction }),
+    ...(descriptions === undefined ? {} : { descriptions }),
+  };
+}
+
+function findProblems(definition: ModuleDefinition, signature: Signature): readonly FileProblem[] {
+  const { signature: declared, demos, descriptions, extract } = definition;
+  const extra = extraNamesOf(definition);
+  const extraOfDemos = extraNamesOfDemos(definition);
+  const ofExtraction = { signature, extra: extraNamesOfExtraction };
+  return [
+    ...(declared === undefined ? [] : compareSignature(declared, signature, extraOfDemos)),
+    ...findUnknownDescriptions(descriptions, { signature, extra, below: '' }),
+    ...findDemoProblems(demos, { signature, extra: extraOfDemos, below: 'demos' }),
+    ...findUnknownDescriptions(extract?.descriptions, { ...ofExtraction, below: 'extract.' }),
+    ...findDemoProblems(extract?.demos ?? [], { ...ofExtraction, below: 'extract.demos' }),
+  ];
+}
+
+function signatureNotFound(name: string, signatures: ReadonlyMap<string, Signature>): FileProblem {
+  const known = [...signatures.keys()].slice(0, 20).map((one) => `\`${one}\``);
+  const registered = known.length === 0 ? 'none is' : `registered are ${known.join(', ')}`;
+  const message = `No signature \`${name}\` is registered; ${registered}.`;
+  return { ...problemAt('signature_name', 'modules.signature_not_found', message), severity: 'error' };
+}
+
+function findUnknownDescriptions(
+  descriptions: Readonly<Record<string, string>> | undefined,
+  { signature, extra, below }: { readonly signature: Signature; readonly extra: ExtraNames; readonly below: string },
+): readonly FileProblem[] {
+  const fields = [...signature.inputs, ...signature.outputs].map(({ name }) => name);
+  const known = new Set([...fields, ...extra.inputs, ...extra.outputs]);
+  const unknown = Object.keys(descriptions ?? {}).filter((name) => !known.has(name));
+  return unknown.map((name) => {
+    const place = `${below}descriptions.${name.slice(0, 100)}`;
+    const message = `\`${signature.name}\` has no such field; it has ${[...known].map((one) => `\`${one}\``).join(', ')}.`;
+    return { ...problemAt(place, 'modules.description_unknown', message), severity: 'error' };
+  });
+}
+
+/**
+ * How what a file declares differs from the signature that is registered: names with their order and side are errors, and so are types.
+ * A `field_type` that is no type of JSON Schema is not compared, which is said as a warning; `json` stands for any. Descriptions are for
+ * people. A file may declare what the predictor adds by itself.
+ */
+function compareSignature(declared: ModuleSignature, signature: Signature, extra: ExtraNames): readonly FileProblem[] {
+  return (['inputs', 'outputs'] as const).flatMap((side) => {
+    const fields = signature[side];
+    const place = `signature.${side}`;
+    const isExtra = ({ name }: ModuleField): boolean =>
+      extra[side].includes(name) && !fields.some((field) => field.name === name);
+    const places = declared[side].map((field, index) => ({ field, typePlace: `${place}[${index}].field_type` }));
+    const own = places.filter(({ field }) => !isExtra(field));
+    const isSame = own.length === fields.length && own.every(({ field }, index) => field.name === fields[index]?.name);
+    if (!isSame) {
+      const message = `The file has ${listNames(declared[side])}; \`${signature.name}\` has ${listNames(fields)}, in this order.`;
+      return [{ ...problemAt(place, mismatchCode, message), severity: 'error' as const }];
+    }
+    return fields.flatMap((field, index) => {
+      const { field: written, typePlace } = own[index] ?? {};
+      const type = written?.field_type;
+      return type === undefined || typePlace === undefined ? [] : compareType(type, field, typePlace);
+    });
+  });
+}
+
+function compareType(type: string, field: SignatureField, place: string): readonly FileProblem[] {
+  const shown = `\`${type.slice(0, 100)}\``;
+  if (type === 'json') return [];
+  if (!jsonTypes.has(type)) {
+    const message = `${shown} is no type of JSON Schema, so it is not compared; use one of ${[...jsonTypes].join(', ')}.`;
+    return [{ ...problemAt(place, 'modules.field_type_unknown', message), severity: 'warning' }];
+  }
+  const types = typesOf(field.schema, field.schema);
+  if (types === undefined || types.has(type)) return [];
+  const message = `\`${field.name}\` is ${shown} here; the signature has \`${[...types].join(' | ')}\`.`;
+  return [{ ...problemAt(place, mismatchCode, message), severity: 'error' }];
+}
+
+const mismatchCode = 'modules.signature_mismatch';
+const jsonTypes: ReadonlySet<string> = new Set(['string', 'integer', 'number', 'boolean', 'array', 'object', 'null']);
+
+/** `undefined`: any. */
+function typesOf(schema: unknown, root: JsonObject, depth = 0): ReadonlySet<string> | undefined {
+  if (!isPlainObject(schema) || depth > 16) return undefined;
+  const { type, const: constant, enum: values, anyOf, oneOf, $ref: reference } = schema;
+  if (typeof type === 'string') return new Set([type]);
+  if (Array.isArray(type)) return new Set(type.filter((one) => typeof one === 'string'));
+  if (constant !== undefined) return new Set(namesOf(constant));
+  if (Array.isArray(values)) return new Set(values.flatMap(namesOf));
+  if (typeof reference === 'string') return typesOf(resolvePointer(root, reference), root, depth + 1);
+  const branches = anyOf ?? oneOf;
+  if (!Array.isArray(branches)) return undefined;
+  const found = new Set<string>();
+  for (const branch of branches) {
+    const types = typesOf(branch, root, depth + 1);
+    if (types === undefined) return undefined;
+    for (const one of types) found.add(one);
+  }
+  return found;
+}
+
+function namesOf(value: unknown): readonly string[] {
+  if (value === null) return ['null'];
+  if (Array.isArray(value)) return ['array'];
+  if (typeof value === 'number') return Number.isInteger(value) ? ['integer', 'number'] : ['number'];
+  return [typeof value];
+}
+
+function listNames(fields: readonly { readonly name: string }[]): string {
+  if (fields.length === 0) return 'no fields';
+  const names = fields.slice(0, maxNames).map(({ name }) => `\`${name.slice(0, 64)}\``);
+  return `${names.join(', ')}${fields.length > maxNames ? ` and ${fields.length - maxNames} more` : ''}`;
+}
+
+const maxNames = 40;

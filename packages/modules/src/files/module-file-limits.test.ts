@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import type { ModuleDefinition } from './definition.ts';
+import { parseManifest, toPendingPath } from './manifest.ts';
+import { parseModule, stringifyModule } from './module-file.ts';
+import { fullModule, reactModule } from './test-files.ts';
+
+function problemsOf(value: object): readonly string[] {
+  const parsing = parseModule(JSON.stringify(value));
+  return parsing.type === 'invalid' ? parsing.problems.map(({ place }) => place) : [];
+}
+
+test('names have 1 to 200 characters', () => {
+  for (const name of ['x', 'x'.repeat(200)]) expect(problemsOf({ ...fullModule, signature_name: name })).toEqual([]);
+  for (const name of ['', 'x'.repeat(201)])
+    expect(problemsOf({ ...fullModule, signature_name: name })).toEqual(['signature_name']);
+});
+
+test('of very many problems some are told', () => {
+  const unknown = Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`key${index}`, 1]));
+  expect(problemsOf({ ...fullModule, ...unknown })).toHaveLength(50);
+});
+
+test('null stands for what is not there, also in the extraction and in fields', () => {
+  const extract = { instruction: null, descriptions: null };
+  expect(problemsOf({ ...reactModule, extract })).toEqual([]);
+  const parsing = parseModule(JSON.stringify({ ...reactModule, extract }));
+  expect(parsing).toMatchObject({ type: 'module', definition: { extract: {} } });
+  expect(parsing.type === 'module' && Object.keys(parsing.definition.extract ?? {})).toEqual([]);
+});
+
+test('keys are written in the order in which people read them, whatever order they came in', () => {
+  const turned = Object.fromEntries(Object.entries(fullModule).toReversed()) as unknown as ModuleDefinition;
+  expect(Object.keys(turned)[0]).not.toBe('module_id');
+  expect(stringifyModule(turned)).toBe(stringifyModule(fullModule));
+  expect(Object.keys(JSON.parse(stringifyModule(turned)))[0]).toBe('module_id');
+});
+
+test('what a manifest lists cannot be changed, and what waits is named by its digest alone', () => {
+  const parsing = parseManifest('{"version":"1.0","modules":{"a":{"path":"a.json","tags":["b"]}}}');
+  const entry = parsing.type === 'manifest' ? parsing.entries.get('a') : undefined;
+  for (const part of [entry, entry?.tags]) expect(Object.isFrozen(part)).toBe(true);
+  expect(toPendingPath(`sha256:${'ab'.repeat(32)}`)).toBe(`.holdfast/${'ab'.repeat(32)}.json`);
+});

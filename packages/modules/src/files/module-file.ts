@@ -1,0 +1,158 @@
+import {
+  deepFreeze,
+  describeThrown,
+  HoldfastError,
+  isPlainObject,
+  type Json,
+  type JsonObject,
+  jsonSchema,
+} from '@holdfast/core';
+import { compileSchema } from '@holdfast/schema';
+import { cutProblems, type ModuleProblem, problemAt } from '../signature/problems.ts';
+import type { ModuleDefinition } from './definition.ts';
+import { parseText, toProblems } from './parse-text.ts';
+
+/** What came of the text of a module file. The definition is frozen; problems are all that were found. */
+export type ModuleParsing =
+  | { readonly type: 'module'; readonly definition: ModuleDefinition }
+  | { readonly type: 'invalid'; readonly problems: readonly ModuleProblem[] };
+
+const name = { type: 'string', minLength: 1, maxLength: 200 };
+const openObject = { type: 'object', additionalProperties: true };
+const demos = {
+  type: 'array',
+  items: { type: 'object', properties: { inputs: openObject, outputs: openObject }, required: ['inputs', 'outputs'] },
+};
+const descriptions = { type: 'object', additionalProperties: { type: 'string' } };
+const fields = {
+  type: 'array',
+  items: {
+    type: 'object',
+    properties: { name, description: { type: 'string' }, field_type: { type: 'string' } },
+    required: ['name'],
+  },
+};
+
+const properties: JsonObject = {
+  module_id: { type: 'string' },
+  predictor_type: { enum: ['predict', 'chain_of_thought', 'react'] },
+  signature_name: name,
+  signature: {
+    type: 'object',
+    properties: { inputs: fields, outputs: fields },
+    required: ['inputs', 'outputs'],
+  },
+  instruction: { type: 'string' },
+  descriptions,
+  demos,
+  tool_enabled: { type: 'boolean' },
+  tool_protocol: { enum: ['native', 'text'] },
+  lists_tools: { type: 'boolean' },
+  extract: { type: 'object', properties: { instruction: { type: 'string' }, descriptions, demos } },
+  metadata: { type: 'object', properties: { version: name }, required: ['version'], additionalProperties: true },
+};
+
+const shape = compileSchema(
+  jsonSchema({ type: 'object', properties, required: ['module_id', 'predictor_type', 'signature_name'] }),
+);
+
+/** Only these have a second step, or a choice of how calls are asked for. */
+const keysOfReact = ['tool_protocol', 'lists_tools', 'extract'];
+
+const idPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+
+/** `undefined` for the id of a module. */
+export function findIdProblem(id: string): string | undefined {
+  if (idPattern.test(id)) return undefined;
+  return 'An id of a module has letters, digits, `.`, `_` and `-`, at most 128, and begins with a letter or a digit.';
+}
+
+/**
+ * Reads a module file without looking at any signature. Strict: unknown keys are problems (only `metadata` takes any), so that a
+ * misspelt `tool_enabled` is no silent `false`. `null` stands for an optional key that is not there. Without `metadata` the version is
+ * `1.0.0`; a `metadata` without `version` is a problem.
+ *
+ * Problems have the codes `modules.file_invalid` and `modules.too_large` (more than 8 MiB, or 50,000 values).
+ *
+ * Source of the format: the public repository SolPatrol/ml-crate, README and `src/inference/module.rs`; `react` and what belongs to it,
+ * and `descriptions`, are ours.
+ */
+export function parseModule(text: string): ModuleParsing {
+  const parsed = parseText(text, 'modules.file_invalid');
+  if (parsed.type === 'invalid') return parsed;
+  const value = dropNulls(parsed.value);
+  const shaped = shape.validate(value);
+  const problems = [
+    ...(shaped.ok ? [] : toProblems(shaped.issues, { code: 'modules.file_invalid', keys: Object.keys(properties) })),
+    ...(isPlainObject(value) ? findContradictions(value) : []),
+  ];
+  if (!shaped.ok || problems.length > 0) return { type: 'invalid', problems: cutProblems(problems) };
+  // The shape has just been checked.
+  const written = shaped.value as Partial<ModuleDefinition> &
+    Omit<ModuleDefinition, 'demos' | 'tool_enabled' | 'metadata'>;
+  const definition: ModuleDefinition = {
+    ...written,
+    demos: written.demos ?? [],
+    tool_enabled: written.tool_enabled ?? false,
+    metadata: written.metadata ?? { version: '1.0.0' },
+  };
+  return { type: 'module', definition: deepFreeze(definition) };
+}
+
+/**
+ * The text of a module file, with the keys in the order in which people read them: the same definition gives the same bytes.
+ *
+ * @throws HoldfastError `modules.file_invalid` (no JSON can be made of it).
+ */
+export function stringifyModule(definition: ModuleDefinition): string {
+  const known = Object.keys(properties);
+  const place = (key: string): number => (known.includes(key) ? known.indexOf(key) : known.length);
+  try {
+    const entries = Object.entries(definition).sort(([left], [right]) => place(left) - place(right));
+    return `${JSON.stringify(Object.fromEntries(entries), undefined, 2)}\n`;
+  } catch (cause) {
+    const message = `No JSON can be made of the module: ${describeThrown(cause).slice(0, 300)}. Give what a module file holds.`;
+    throw new HoldfastError('modules.file_invalid', message, { cause });
+  }
+}
+
+/** Other writers of the format say so where there is nothing. In what a module shows to a model `null` is a value. */
+function dropNulls(value: Json): Json {
+  if (!isPlainObject(value)) return value;
+  const entries = Object.entries(value).filter(([, inner]) => inner !== null);
+  return Object.fromEntries(
+    entries.map(([key, inner]) => {
+      if (key === 'extract') return [key, withoutNulls(inner)];
+      if (key !== 'signature' || !isPlainObject(inner)) return [key, inner];
+      const sides = Object.entries(inner).map(([side, list]) => [
+        side,
+        Array.isArray(list) ? list.map(withoutNulls) : list,
+      ]);
+      return [key, Object.fromEntries(sides)];
+    }),
+  );
+}
+
+function findContradictions(value: Record<string, unknown>): readonly ModuleProblem[] {
+  const { module_id: id, predictor_type: predictorType } = value;
+  const problems: ModuleProblem[] = [];
+  const report = (place: string, message: string): void => {
+    problems.push(problemAt(place, 'modules.file_invalid', message));
+  };
+  const idProblem = typeof id === 'string' ? findIdProblem(id) : undefined;
+  if (idProblem !== undefined) report('module_id', idProblem);
+  if (predictorType === 'react') {
+    if (value['tool_enabled'] !== true)
+      report('tool_enabled', 'A `react` module works by calling tools; write `"tool_enabled": true`.');
+    return problems;
+  }
+  for (const key of keysOfReact) {
+    if (Object.hasOwn(value, key)) report(key, 'Belongs to `react` modules only; leave it out.');
+  }
+  return problems;
+}
+
+function withoutNulls(value: Json): Json {
+  if (!isPlainObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).filter(([, inner]) => inner !== null)) as JsonObject;
+}

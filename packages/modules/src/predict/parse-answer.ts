@@ -1,0 +1,254 @@
+import { isPlainObject, type Json, type JsonObject, toPrintable } from '@holdfast/core';
+import { extractJson } from '@holdfast/prompt';
+import { coerceValue, isListed } from '../signature/coerce.ts';
+import { readLiteral } from '../signature/literal.ts';
+import type { SignatureField } from '../signature/signature.ts';
+
+/** What could be read of an answer. Each required field is in exactly one of `values`, `missing` and `problems`. */
+export interface ParsedAnswer {
+  /** By field, each of the field's schema; defaults are not filled in. */
+  readonly values: JsonObject;
+  /** Required fields that are not there, or have nothing behind their name. */
+  readonly missing: readonly string[];
+  /** Fields that are there and not of their type. `message` is a clause that goes on from the field's name. */
+  readonly problems: readonly AnswerProblem[];
+  /** Why no field could be read at all, where more can be said of it; a clause. */
+  readonly note?: string;
+}
+
+export interface AnswerProblem {
+  readonly field: string;
+  readonly message: string;
+}
+
+/**
+ * Reads the fields in a model's answer, in the first of these forms that has any of them:
+ *
+ * 1. lines that begin with `[[ ## name ## ]]`, each with its value behind it, until `[[ ## completed ## ]]`, which may be missing,
+ * 2. a JSON object, in a fence or not, with text around it or not,
+ * 3. lines that begin with `name:`, each with its value until the next.
+ *
+ * Thoughts in `<think>`, what stands before the first field, and fields that are not asked for are passed over. The first of several
+ * values of a field counts. Names may be in another case and have spaces for underscores, where that names one field. An answer in
+ * none of the forms is never taken for a value. Never throws; linear in the length of the text.
+ *
+ * Source of the form with headers: stanfordnlp/dspy `dspy/adapters/chat_adapter.py`.
+ */
+export function parseAnswer(text: string, fields: readonly SignatureField[]): ParsedAnswer {
+  const names = new FieldNames(fields);
+  const said = skipReasoning(text.replace(/^\ufeff/, ''));
+  const found = readHeaders(said, names) ?? readOtherForms(said, names, fields);
+  return { ...toAnswer(found.parts, fields), ...(found.note === undefined ? {} : { note: found.note }) };
+}
+
+interface Part {
+  readonly value: Json;
+  readonly from: 'text' | 'json';
+}
+
+type Parts = ReadonlyMap<string, Part>;
+
+function toAnswer(parts: Parts, fields: readonly SignatureField[]): ParsedAnswer {
+  const values: [string, Json][] = [];
+  const missing: string[] = [];
+  const problems: AnswerProblem[] = [];
+  for (const { name, schema, required } of fields) {
+    const part = parts.get(name);
+    if (part === undefined) {
+      if (required) missing.push(name);
+      continue;
+    }
+    const coerced = coerceValue(part.value, schema, part);
+    // Many models write that there is nothing where they were free to leave a field out.
+    const isLeftOut = !required && saysNothing(part, schema);
+    if (coerced.ok) {
+      if (coerced.value === null || !isLeftOut) values.push([name, coerced.value]);
+    } else if (part.value === '') {
+      if (required) missing.push(name);
+    } else if (!isLeftOut) problems.push({ field: name, message: coerced.message });
+  }
+  return { values: Object.fromEntries(values), missing, problems };
+}
+
+function saysNothing({ value, from }: Part, schema: JsonObject): boolean {
+  return value === null || (from === 'text' && (value === 'null' || value === 'None') && !isListed(value, schema));
+}
+
+/** Finds fields by the names that models write. */
+class FieldNames {
+  readonly #exact: ReadonlySet<string>;
+  readonly #similar = new Map<string, string | undefined>();
+
+  constructor(fields: readonly SignatureField[]) {
+    this.#exact = new Set(fields.map(({ name }) => name));
+    for (const name of this.#exact) {
+      const similar = toSimilar(name);
+      this.#similar.set(similar, this.#similar.has(similar) ? undefined : name);
+    }
+  }
+
+  find(written: string): string | undefined {
+    return this.#exact.has(written) ? written : this.#similar.get(toSimilar(written));
+  }
+}
+
+function toSimilar(name: string): string {
+  return name.replaceAll(/[`*]/g, '').toLowerCase().replaceAll(' ', '_');
+}
+
+// Bounded wherever they repeat, so that no line is gone through often.
+const space = '[ \\t]{0,20}';
+const header = new RegExp(
+  `^${space}(#{0,6}${space}[*_\`]{0,3})(\\[{1,2}${space}#{0,6})${space}([^\\s#[\\]][^#[\\]\\n]{0,99}?)${space}(#{0,6}${space}\\]{1,2})(?::(?=\\s|$))?`,
+  'gm',
+);
+const label = new RegExp(`^ {0,3}([*\`]{0,3})()([A-Za-z_][\\w ]{0,79}?)()(?:\\1${space}:|${space}:\\1)`, 'gm');
+const restOfLine = new RegExp(`[*_\`:]{0,7}${space}\\r?$`, 'my');
+const endMark = new RegExp(
+  `(?:^${space}[#*_\`]{1,6}${space})?\\[\\[${space}#{1,6}${space}completed${space}#{1,6}${space}\\]\\]|^${space}[*_\`]{0,3}\\[\\[${space}completed${space}\\]\\][*_\`]{0,3}${space}\\r?$`,
+  'gim',
+);
+
+interface Head {
+  /** `undefined` for a field that is not asked for. */
+  readonly name: string | undefined;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The lines that begin with the name of a field. */
+function* findHeads(text: string, pattern: RegExp, names: FieldNames): Generator<Head> {
+  for (const { 0: whole, 1: marks = '', 2: before = '', 3: written = '', 4: after = '', index } of text.matchAll(
+    pattern,
+  )) {
+    const name = names.find(written);
+    const isDouble = before.startsWith('[[') && after.endsWith(']]');
+    const hasSigns = before.endsWith('#') && after.startsWith('#');
+    let end = index + whole.length;
+    if (pattern === header && !(isDouble && hasSigns && marks.trim() === '')) {
+      // Not quite a header, but one that is asked for and has its line to itself; else it is talked about.
+      restOfLine.lastIndex = end;
+      if (name === undefined || !(isDouble || hasSigns) || !restOfLine.test(text)) continue;
+      end = restOfLine.lastIndex;
+    }
+    // Any line may begin with a word and a colon.
+    if (name !== undefined || pattern === header) yield { name, start: index, end };
+  }
+}
+
+function findFirst(text: string, pattern: RegExp, names: FieldNames): number | undefined {
+  for (const { name, start } of findHeads(text, pattern, names)) if (name !== undefined) return start;
+  return undefined;
+}
+
+interface Found {
+  readonly parts: Parts;
+  readonly note?: string;
+}
+
+function readHeaders(text: string, names: FieldNames): Found | undefined {
+  const first = findFirst(text, header, names);
+  return first === undefined ? undefined : { parts: readParts(text, first, header, names) };
+}
+
+function readOtherForms(text: string, names: FieldNames, fields: readonly SignatureField[]): Found {
+  const extracted = extractJson(text, (whole) => readLiteral(whole).ok);
+  const literal = extracted.ok ? readLiteral(extracted.json) : undefined;
+  const object = literal?.ok === true && isPlainObject(literal.value) ? (literal.value as JsonObject) : {};
+  const parts = readObject(object, names);
+  const isWhole =
+    Object.keys(object).every((key) => names.find(key) !== undefined) &&
+    fields.every(({ name, required }) => !required || parts.has(name));
+  const first = findFirst(text, label, names);
+  if (first !== undefined) {
+    const brace = text.search(/[{[]/);
+    // An object behind the name of a field is its value, unless it is the answer itself.
+    const isValue = brace === -1 || (first < brace && !isWhole);
+    // Within braces that are no JSON the names are keys, and their values run into each other.
+    const isKey = /^[ \t]{0,20}\{|\{[ \t]{0,20}\r?$/m.test(text.slice(0, first));
+    if (!isKey && (isValue || parts.size === 0)) return { parts: readParts(text, first, label, names) };
+  }
+  if (parts.size > 0 || !text.includes('{')) return { parts };
+  const note = !extracted.ok ? extracted.problem : literal?.ok === false ? literal.problem : undefined;
+  return note === undefined ? { parts } : { parts, note: toPrintable(note) };
+}
+
+function readObject(object: JsonObject, names: FieldNames): Parts {
+  const parts = new Map<string, Part>();
+  for (const [key, value] of Object.entries(object)) {
+    const name = names.find(key);
+    if (name !== undefined && !parts.has(name)) parts.set(name, { value, from: 'json' });
+  }
+  return parts;
+}
+
+/** What stands behind each field's first name, from the one at `first` on. */
+function readParts(text: string, first: number, pattern: RegExp, names: FieldNames): Parts {
+  endMark.lastIndex = first;
+  const end = endMark.exec(text)?.index;
+  const isFenced = /(?:^|\n)[ \t]{0,20}(?:```|~~~)[^\n]{0,40}\s{0,9}$/.test(text.slice(Math.max(0, first - 80), first));
+  const body = isFenced ? withoutLastFence(text.slice(first, end)) : text.slice(first, end);
+  const parts = new Map<string, Part>();
+  const add = ({ name, end: start }: Head, next?: number): void => {
+    if (name === undefined || parts.has(name)) return;
+    const value = body.slice(start, next).trim();
+    // What was asked for, said again.
+    if (value === `{${name}}`) return;
+    // Behind the last name there may be nothing because the answer breaks off.
+    if (value !== '' || next !== undefined || end !== undefined) parts.set(name, { value, from: 'text' });
+  };
+  let open: Head | undefined;
+  for (const head of findHeads(body, pattern, names)) {
+    if (open !== undefined) add(open, head.start);
+    open = head;
+  }
+  if (open !== undefined) add(open);
+  return parts;
+}
+
+/** Without the end of a fence that has been opened before `text`. */
+function withoutLastFence(text: string): string {
+  let count = 0;
+  let last = 0;
+  for (const { index } of text.matchAll(/^[ \t]{0,20}(?:```|~~~)/gm)) {
+    count += 1;
+    last = index;
+  }
+  return count % 2 === 1 ? text.slice(0, last) : text;
+}
+
+const name = 'think|thinking|thought|reasoning|reflection|scratchpad';
+// A tag that opens at the beginning of a line or behind another; one that closes at either end of a line; what an answer begins with.
+const mark = new RegExp(
+  `(?:^|(?<=>))[ \\t]{0,20}<(${name})>|<\\/(?:${name})>(?=[ \\t]{0,20}\\r?$)|^[ \\t]{0,20}<\\/(?:${name})>|^[ \\t*_\`#]{0,20}(\\{|\\[\\[)`,
+  'gim',
+);
+
+/**
+ * The text without the thoughts before its answer: blocks of `<think>` and the like, and, where the opening tag is missing, as it is
+ * for models whose template writes it, all before a closing one. Nothing is left when a thought has no end. Tags within the answer stay.
+ */
+export function skipReasoning(text: string): string {
+  let start = 0;
+  let hasBegun = false;
+  mark.lastIndex = 0;
+  for (let found = mark.exec(text); found !== null; found = mark.exec(text)) {
+    const [, opened, answer] = found;
+    if (answer !== undefined) {
+      hasBegun = true;
+      continue;
+    }
+    if (opened === undefined) {
+      start = mark.lastIndex;
+      hasBegun = false;
+      continue;
+    }
+    if (hasBegun) break;
+    const closing = new RegExp(`<\\/${opened}>`, 'gi');
+    closing.lastIndex = mark.lastIndex;
+    if (!closing.test(text)) return '';
+    start = closing.lastIndex;
+    mark.lastIndex = start;
+  }
+  return text.slice(start);
+}

@@ -1,0 +1,240 @@
+import {
+  copyJson,
+  type Json,
+  type JsonObject,
+  modelJsonLimits,
+  type Outcome,
+  type ToolCall,
+  type ToolDeclaration,
+} from '@holdfast/core';
+import { leaveCalls, type NamedCall, nameCalls, overLimit, runCalls } from '../loop/calls.ts';
+import type { AskedCall } from '../loop/read-tool-call.ts';
+import type { LoopCall } from '../loop/result.ts';
+import type { ToolListing, Toolset } from '../loop/toolset.ts';
+import { moduleError } from '../signature/problems.ts';
+import { ask, askFitting, listNames, type ReactEnd, type ReactRun, type Reply } from './course.ts';
+import { declareSubmit, readSubmit, type SubmitReading, submitName } from './submit.ts';
+
+/** The calls of one message, and how many of those that are no submit have ended: the last ones of the course. JSON. */
+export interface NativeTurn extends JsonObject {
+  readonly calls: readonly (NamedCall & JsonObject)[];
+  readonly done: number;
+  /** Nothing more may be asked for. */
+  readonly overspent: boolean;
+}
+
+/**
+ * Lets the model call tools, which it is offered with `submit`, until it submits the outputs. At the limit it is asked once more, with
+ * `submit` alone. `open`: the turn that waited.
+ *
+ * Source of the manner: DSPy `dspy/predict/react_v2.py`. There a message without a call ends the loop.
+ */
+export async function runNative(run: ReactRun, open?: NativeTurn): Promise<ReactEnd> {
+  const { course, conversation, loop, maxIterations } = run;
+  const taken = new Set(
+    conversation.history.flatMap((message) => (message.role === 'assistant' ? message.calls.map(({ id }) => id) : [])),
+  );
+  const submit = declareSubmit(run.program);
+  const offer = createOffer(run.toolset, submit);
+  const nextReply = (tools: readonly ToolDeclaration[]): Promise<Reply> =>
+    askFitting<Reply>(
+      () => ask({ messages: conversation.sent, tools }, run),
+      () => conversation.leaveOutOldest(),
+    );
+  /** Puts the message into the conversation, and names its calls. */
+  const take = ({ text, calls, providerMetadata }: Message, round: number): readonly NamedCall[] => {
+    const named = nameCalls(calls.map(toAskedCall), { loop: loop.loop, round, taken });
+    for (const { id } of named) taken.add(id);
+    const asked = named.map(({ id, name, args }) => Object.freeze({ id, name, arguments: args }));
+    // No provider takes an empty message.
+    const shown = text === '' && calls.length === 0 ? '(no text)' : text;
+    conversation.begin(Object.freeze({ role: 'assistant', text: shown, calls: asked, providerMetadata }));
+    return named;
+  };
+
+  if (open !== undefined) {
+    const ended = await takeTurn(run, open, run.earlier);
+    if (ended?.type !== 'suspended') run.noteResumed();
+    if (ended !== undefined) return ended;
+  }
+  while (course.iterations < maxIterations) {
+    const over = loop.whyOver();
+    if (over !== undefined) return { type: 'stopped', reason: over };
+    loop.refresh();
+    const reply = await nextReply(offer());
+    course.iterations += 1;
+    if (reply.type !== 'message') return endOf(reply, run);
+    const { overspent } = reply;
+    const named = take(reply, course.iterations - 1);
+    const calls = refuse(named, reply);
+    if (calls.length === 0) {
+      if (overspent) return { type: 'stopped', reason: 'budget' };
+      conversation.add({ role: 'user', text: withoutCall });
+      continue;
+    }
+    const ended = await takeTurn(run, { calls, done: 0, overspent });
+    if (ended !== undefined) return ended;
+  }
+  const over = loop.whyOver();
+  if (over !== undefined) return { type: 'stopped', reason: over };
+  conversation.add({ role: 'user', text: lastRequest });
+  const reply = await nextReply([submit]);
+  if (reply.type !== 'message') return endOf(reply, run);
+  return forceSubmit(run, refuse(take(reply, maxIterations), reply));
+}
+
+type Message = Extract<Reply, { readonly type: 'message' }>;
+
+const withoutCall = `That is no answer yet. Call a tool, or give the answer by calling \`${submitName}\`.`;
+const lastRequest = `There are no further rounds. Call \`${submitName}\` now, with the best that is known.`;
+const onlySubmit = `Not run: only \`${submitName}\` could be called any more.`;
+const cutOff = 'Not run: the message ended before this call was surely complete. Send it again, shorter.';
+const outOfTokens = 'Not run: the message that asked for it used up the tokens of the budget.';
+const submitted = 'Submitted.';
+const unchecked = 'The outputs could not be checked.';
+const submittedBefore = 'Not run: the answer was submitted before.';
+
+/** Runs the calls of a message in order, up to an answer, and then takes what it submits. `undefined`: the model has to go on. */
+async function takeTurn(
+  run: ReactRun,
+  { calls: asked, done, overspent }: NativeTurn,
+  earlier?: ReadonlyMap<string, Outcome>,
+): Promise<ReactEnd | undefined> {
+  const { course, loop, toolset } = run;
+  const calls = refuseAfterSubmit(asked, run);
+  const others = calls.filter(isOther);
+  const before = course.calls.slice(course.calls.length - done);
+  const { caller } = loop;
+  const result = await runCalls(others.slice(done), { caller, ...(earlier === undefined ? {} : { earlier }) });
+  const made = result.calls.map((call) =>
+    call.outcome?.kind === 'unknown-tool' ? { ...call, text: listNames(call.text, toolset, submitName) } : call,
+  );
+  course.calls.push(...made);
+  if (result.waiting.length > 0) {
+    const turn: NativeTurn = { calls, done: done + made.length, overspent };
+    return { type: 'suspended', pending: result.pending, waiting: result.waiting, turn };
+  }
+  const answer = answerAll(run, calls, [...before, ...made]);
+  if (answer !== undefined) return toEnd(answer, 'submit');
+  return overspent || result.outOfCalls ? { type: 'stopped', reason: 'budget' } : undefined;
+}
+
+/** An answer ends the task: what was asked for behind it is not run, and nobody is asked about it. */
+function refuseAfterSubmit(calls: NativeTurn['calls'], { program }: ReactRun): NativeTurn['calls'] {
+  const at = calls.findIndex(
+    (call) =>
+      !isOther(call) && call.refusal === undefined && readSubmit(call.args, program.signature).type !== 'refused',
+  );
+  return calls.map((call, index) =>
+    at === -1 || index <= at || call.refusal !== undefined ? call : { ...call, refusal: submittedBefore },
+  );
+}
+
+/** Takes what was submitted in the last message; other calls of it are not run. */
+function forceSubmit(run: ReactRun, calls: readonly NamedCall[]): ReactEnd {
+  const left = leaveCalls(calls.filter(isOther), onlySubmit);
+  run.course.calls.push(...left);
+  const answer = answerAll(run, calls, left);
+  if (answer !== undefined) return toEnd(answer, 'forced-submit');
+  const message = `No answer after ${run.course.iterations} rounds, also when only \`${submitName}\` was offered.`;
+  return { type: 'unanswered', reason: 'max-iterations', error: moduleError('modules.max_iterations', message) };
+}
+
+type Taken = Exclude<SubmitReading, { readonly type: 'refused' }>;
+
+function toEnd(taken: Taken, reason: 'submit' | 'forced-submit'): ReactEnd {
+  return taken.type === 'accepted'
+    ? { type: 'answered', reason, output: taken.output }
+    : { type: 'unanswered', reason: 'failed', error: taken.error };
+}
+
+/** Answers every call of a message, in order. What was submitted, if that was taken or could not be checked. */
+function answerAll(
+  { course, conversation, program }: ReactRun,
+  calls: readonly NamedCall[],
+  others: readonly LoopCall[],
+): Taken | undefined {
+  let answer: Taken | undefined;
+  let next = 0;
+  for (const call of calls) {
+    const { id: callId, name } = call;
+    let told: { readonly success: boolean; readonly text: string };
+    if (isOther(call)) {
+      const { outcome, text } = others[next] ?? { outcome: undefined, text: '' };
+      next += 1;
+      told = { success: outcome?.kind === 'ok', text };
+    } else if (call.refusal !== undefined) told = { success: false, text: call.refusal };
+    else if (answer !== undefined) told = { success: false, text: submittedBefore };
+    else {
+      const reading = readSubmit(call.args, program.signature);
+      if (reading.type !== 'refused') {
+        answer = reading;
+        told = reading.type === 'accepted' ? { success: true, text: submitted } : { success: false, text: unchecked };
+      } else {
+        course.partial = reading.partial;
+        told = { success: false, text: reading.message };
+      }
+    }
+    conversation.add(Object.freeze({ role: 'tool', callId, name, ...told }));
+  }
+  return answer;
+}
+
+function isOther({ name }: NamedCall): boolean {
+  return name !== submitName;
+}
+
+/** Why calls of a message do not count: all of one that was cut; those that cost more of one that took too much. */
+function refuse(calls: readonly NamedCall[], { reason, overspent }: Message): readonly (NamedCall & JsonObject)[] {
+  return calls.map((call) => {
+    const { refusal, ...rest } = call;
+    // Of the calls of which a message may have so many, a submit is none.
+    const own = isOther(call) || refusal !== overLimit ? refusal : undefined;
+    const why = reason === 'length' ? cutOff : overspent && isOther(call) ? outOfTokens : own;
+    return why === undefined ? rest : { ...rest, refusal: why };
+  });
+}
+
+/** `arguments` as JSON; what is none is answered as arguments that are no object. */
+function toAskedCall({ id, name, arguments: raw }: ToolCall): AskedCall {
+  const given: unknown = id;
+  const called: unknown = name;
+  return {
+    ...(typeof given === 'string' && given !== '' ? { id: given } : {}),
+    name: typeof called === 'string' ? called : `(${typeof called})`,
+    args: toArguments(raw),
+  };
+}
+
+function toArguments(raw: unknown): Json {
+  if (typeof raw === 'string') return raw;
+  const copied = copyJson(raw ?? {}, modelJsonLimits);
+  return copied.ok ? copied.value : null;
+}
+
+/** What a model is offered: the same list as long as no tool is added. */
+function createOffer(toolset: Toolset, submit: ToolDeclaration): () => readonly ToolDeclaration[] {
+  let listed: readonly ToolListing[] | undefined;
+  let offered: readonly ToolDeclaration[] = [];
+  return () => {
+    const listings = toolset.toJSON();
+    if (listings !== listed) {
+      listed = listings;
+      // One that was registered meanwhile under the name of the submit cannot be called.
+      const tools = listings.filter(({ name }) => name !== submitName).map(toDeclaration);
+      offered = Object.freeze([...tools, submit]);
+    }
+    return offered;
+  };
+}
+
+const noArguments: JsonObject = Object.freeze({ type: 'object', properties: {}, additionalProperties: false });
+
+function toDeclaration({ name, description, args_schema: inputSchema }: ToolListing): ToolDeclaration {
+  return Object.freeze({ name, description, inputSchema: inputSchema ?? noArguments });
+}
+
+function endOf(reply: Exclude<Reply, Message>, { loop }: ReactRun): ReactEnd {
+  if (reply.type === 'ended') return { type: 'stopped', reason: loop.whyOver() ?? 'aborted' };
+  return { type: 'unanswered', reason: 'failed', error: reply.error };
+}

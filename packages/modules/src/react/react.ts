@@ -1,0 +1,248 @@
+import { HoldfastError, type JsonObject, type Message, type Model, type Tool } from '@holdfast/core';
+import { openLoopCaller } from '../loop/caller.ts';
+import { leaveWaiting } from '../loop/calls.ts';
+import { stopProblem, type ToolLoopResult, toLoopProblem } from '../loop/result.ts';
+import { readEnds, recordResume } from '../loop/state.ts';
+import { checkCount, isToolset, type LoopRunOptions } from '../loop/tool-loop.ts';
+import { createToolset, putOver, type Toolset, type ToolsetOptions } from '../loop/toolset.ts';
+import { readInput } from '../predict/ask.ts';
+import type { Prediction, Predictor } from '../predict/predict.ts';
+import { renderProgram } from '../predict/render.ts';
+import { checkDemos } from '../signature/demos.ts';
+import { extraNamesOfCode, type Tuning, toProgram } from '../signature/program.ts';
+import type { Signature } from '../signature/signature.ts';
+import { Conversation } from './conversation.ts';
+import { newCourse, type ReactEnd, type ReactRun } from './course.ts';
+import { type NativeTurn, runNative } from './native.ts';
+import { type ReactState, readState, waitingCalls, writeState } from './state.ts';
+import { createTextPrograms, finishName, type Step, type TextPrograms } from './step.ts';
+import { renderNative, submitName } from './submit.ts';
+import { runText, type TextTurn } from './text.ts';
+
+/** How a model asks for calls. `native`: it is offered tools. `text`: a call is written in fields of its answer. */
+export type ReactProtocol = 'native' | 'text';
+
+export interface ReactOptions extends Tuning, ToolsetOptions {
+  readonly model: Model;
+  readonly tools: readonly Tool[] | Toolset;
+  /** Rounds; the one request for the answer behind them is none. Integer, default 20. */
+  readonly maxIterations?: number;
+  /** Default: `native`, or `text` where the model cannot be offered tools (`callsTools` is false). */
+  readonly protocol?: ReactProtocol;
+  /** `instruction` says itself which tools there are and how a step is written, so `text` uses it as it is. Default false. */
+  readonly listsTools?: boolean;
+  /** Of the last request of `text`, which takes the answer from the steps and may be corrected once. Default: the instruction, without demos. */
+  readonly extract?: Tuning;
+}
+
+/**
+ * As of any loop. `submit`: the model gave its answer, `forced-submit`: when it was asked for it at the limit. `calls` has all but those
+ * by which it did so.
+ */
+export type ReactResult<Output = unknown> = ToolLoopResult<Output> & {
+  /** How often the model was asked. */
+  readonly requests: number;
+  /** What was said, also where some of it was left out for the model later. */
+  readonly history: readonly Message[];
+};
+
+/** A predictor that calls tools until it knows its answer. */
+export interface ReactPredictor<Input = unknown, Output = unknown> extends Predictor<Input, Output> {
+  /**
+   * Whatever goes wrong on the way is in the result; where the model cannot read as much as there is to tell, also without the three
+   * oldest rounds, its error is `modules.context_overflow`. Rejects for a wrong configuration: HoldfastError `modules.input_invalid`,
+   * `modules.tool_reserved` (a tool is called `submit`, or with `text` `finish`), `options.invalid`, and what `executeToolCall` throws.
+   */
+  run(input: Input, options?: LoopRunOptions): Promise<ReactResult<Output>>;
+  /**
+   * Goes on with a run that was suspended, by its `state`, in the protocol that it had, as `ToolLoop.resume` does. Rejects with
+   * HoldfastError `modules.state_invalid`, `modules.state_used`, and as `run`.
+   */
+  resume(state: JsonObject, options?: LoopRunOptions): Promise<ReactResult<Output>>;
+  /** As `run`. Rejects where there is no answer, with the HoldfastError that the result would have, or the reason of an aborted signal. */
+  invoke(input: Input, options?: LoopRunOptions): Promise<Prediction<Output>>;
+}
+
+/**
+ * Lets a model think, call tools and answer.
+ *
+ * Source: `ReAct` and `ReActV2` of DSPy, `dspy/predict/react.py` and `dspy/predict/react_v2.py`.
+ *
+ * @throws HoldfastError `options.invalid`, `modules.tool_reserved`, `modules.signature_invalid` (with `text`, a field has the name of one
+ * of a step), and as `predict` and `createToolset`.
+ */
+export function react<Input, Output>(
+  signature: Signature<Input, Output>,
+  {
+    model,
+    tools,
+    maxIterations = 20,
+    protocol,
+    listsTools = false,
+    extract = {},
+    instruction,
+    demos,
+    descriptions,
+    ...options
+  }: ReactOptions,
+): ReactPredictor<Input, Output> {
+  checkCount('maxIterations', maxIterations);
+  const toolset = isToolset(tools) ? tools : createToolset(tools, options);
+  const tuning: Tuning = {
+    ...(instruction === undefined ? {} : { instruction }),
+    ...(demos === undefined ? {} : { demos }),
+    ...(descriptions === undefined ? {} : { descriptions }),
+  };
+  const program = checkDemos(toProgram(signature, 'react', tuning), extraNamesOfCode('react'));
+  let made: TextPrograms | undefined;
+  const textPrograms = (): TextPrograms => {
+    made ??= createTextPrograms(signature, { ...tuning, listsTools, extract });
+    return made;
+  };
+  const protocolOf = (asked: Model): ReactProtocol => protocol ?? (asked.callsTools === false ? 'text' : 'native');
+  const renderFirst = (how: ReactProtocol, input: JsonObject): readonly Message[] =>
+    how === 'native'
+      ? renderNative(program, input)
+      : renderProgram(textPrograms().step(toolset.toJSON()), { ...input, trajectory: '' });
+  // What is wrong with the signature or the tools is wrong now.
+  checkReserved(toolset, protocolOf(model));
+  if (protocolOf(model) === 'text') textPrograms();
+
+  const conduct = async (
+    start: Start,
+    { model: other, maxIterations: limit = maxIterations, ...over }: LoopRunOptions,
+  ): Promise<Conducted<Output>> => {
+    checkCount('maxIterations', limit);
+    checkReserved(toolset, start.protocol);
+    const loop = openLoopCaller(toolset, putOver(options, over), start.state?.loop);
+    try {
+      const { state } = start;
+      const earlier =
+        state === undefined ? undefined : readEnds(loop.session, { ...roundOf(state), ...callsOf(state) });
+      const run: ReactRun = {
+        program,
+        model: other ?? model,
+        toolset,
+        loop,
+        course: state?.course ?? newCourse(),
+        conversation: state?.conversation ?? new Conversation(renderFirst(start.protocol, start.input)),
+        maxIterations: limit,
+        earlier,
+        noteResumed: () => state && recordResume(loop.session, roundOf(state)),
+      };
+      const steps = state?.protocol === 'text' ? [...state.steps] : [];
+      const end =
+        start.protocol === 'native'
+          ? await runNative(run, state?.protocol === 'native' ? state.turn : undefined)
+          : await runText(
+              { ...run, programs: textPrograms(), input: start.input, steps },
+              state?.protocol === 'text' ? state.turn : undefined,
+            );
+      return conclude<Output>(end, { run, start, steps, name: signature.name });
+    } finally {
+      loop.dispose();
+    }
+  };
+  const begin = (input: Input, run: LoopRunOptions): Promise<Conducted<Output>> =>
+    conduct({ protocol: protocolOf(run.model ?? model), input: readInput(program, input) }, run);
+
+  return Object.freeze<ReactPredictor<Input, Output>>({
+    signature,
+    predictorType: 'react',
+    program,
+    model,
+    render: (input) => renderFirst(protocolOf(model), readInput(program, input)),
+    run: async (input, run = {}) => (await begin(input, run)).result,
+    async resume(given, run = {}) {
+      const state = readState(given, signature.name);
+      const { protocol: how, input } = state;
+      return (await conduct({ protocol: how, input, state }, run)).result;
+    },
+    async invoke(input, run = {}) {
+      const { result, error } = await begin(input, run);
+      if (result.error === undefined) {
+        const { output, reasoning, usage, requests } = result;
+        return Object.freeze({ output, ...(reasoning === undefined ? {} : { reasoning }), usage, requests });
+      }
+      const { signal } = toolset.callOptions(putOver(options, run));
+      if (result.reason === 'aborted' && signal?.aborted === true) throw signal.reason;
+      throw error ?? new HoldfastError(result.error.code, result.error.message);
+    },
+  });
+}
+
+interface Start {
+  readonly protocol: ReactProtocol;
+  readonly input: JsonObject;
+  readonly state?: ReactState;
+}
+
+interface Conducted<Output> {
+  readonly result: ReactResult<Output>;
+  /** With its cause. */
+  readonly error: HoldfastError | undefined;
+}
+
+interface Concluding {
+  readonly run: ReactRun;
+  readonly start: Start;
+  readonly steps: readonly Step[];
+  readonly name: string;
+}
+
+function conclude<Output>(end: ReactEnd, { run, start, steps, name }: Concluding): Conducted<Output> {
+  const { course, conversation, loop } = run;
+  const { iterations, requests, usage } = course;
+  const calls = Object.freeze([...course.calls]);
+  const common = { iterations, requests, usage: Object.freeze(usage), calls, history: conversation.history };
+  // What was read of it, and is said to be no more than that.
+  const output = Object.freeze(course.partial) as Partial<Output>;
+  const toConducted = (result: ReactResult<Output>, error?: HoldfastError): Conducted<Output> => ({
+    result: Object.freeze(result),
+    error,
+  });
+  switch (end.type) {
+    case 'answered': {
+      const { reason, reasoning } = end;
+      const shown = reasoning === undefined ? {} : { reasoning };
+      // Validated by the signature's schema.
+      return toConducted({ ...common, reason, output: end.output as Output, ...shown });
+    }
+    case 'unanswered':
+      return toConducted({ ...common, reason: end.reason, output, error: toLoopProblem(end.error) }, end.error);
+    case 'stopped':
+      return toConducted({ ...common, reason: end.reason, output, error: stopProblem(end.reason) });
+    case 'suspended': {
+      const kept = { signature: name, loop: loop.loop, input: start.input, course, conversation };
+      const state = writeState(
+        start.protocol === 'native'
+          ? { ...kept, protocol: 'native', turn: end.turn as NativeTurn }
+          : { ...kept, protocol: 'text', turn: end.turn as TextTurn, steps },
+      );
+      const { pending } = end;
+      const error = stopProblem('suspended');
+      const asked = Object.freeze([...calls, ...leaveWaiting(end.waiting)]);
+      return toConducted({ ...common, calls: asked, reason: 'suspended', output, error, pending, state });
+    }
+    default:
+      return end satisfies never;
+  }
+}
+
+function checkReserved(toolset: Toolset, protocol: ReactProtocol): void {
+  const reserved = protocol === 'native' ? submitName : finishName;
+  if (toolset.get(reserved) === undefined) return;
+  throw new HoldfastError(
+    'modules.tool_reserved',
+    `A tool is called \`${reserved}\`, as \`react\` calls its own; give it another name.`,
+    { data: { name: reserved } },
+  );
+}
+
+function roundOf({ loop, course }: ReactState): { readonly loop: number; readonly round: number } {
+  return { loop, round: course.iterations - 1 };
+}
+
+function callsOf(state: ReactState): Pick<Parameters<typeof readEnds>[1], 'calls' | 'waiting'> {
+  return { calls: state.course.calls, waiting: waitingCalls(state) };
+}

@@ -1,0 +1,193 @@
+import { deepFreeze, HoldfastError, type Json, type JsonObject, jsonSchema } from '@holdfast/core';
+import type { ToolListing } from '../loop/toolset.ts';
+import { parseAnswer } from '../predict/parse-answer.ts';
+import { type Program, type Tuning, toProgram } from '../signature/program.ts';
+import type { Signature, SignatureField } from '../signature/signature.ts';
+
+/** By calling it a model says that it knows enough. */
+export const finishName = 'finish';
+
+const trajectoryField: SignatureField = deepFreeze({
+  name: 'trajectory',
+  description: 'What was thought, called and observed so far.',
+  schema: { type: 'string' },
+  required: true,
+});
+const thoughtField: SignatureField = deepFreeze({
+  name: 'next_thought',
+  description: '',
+  schema: { type: 'string' },
+  required: true,
+});
+const nameField: SignatureField = deepFreeze({
+  name: 'next_tool_name',
+  description: '',
+  schema: { type: 'string' },
+  required: true,
+});
+const argsField: SignatureField = deepFreeze({
+  name: 'next_tool_args',
+  description: '',
+  schema: { type: 'object', additionalProperties: true },
+  required: true,
+});
+const stepFields: readonly SignatureField[] = Object.freeze([thoughtField, nameField, argsField]);
+
+/** Arguments that are no JSON are for the call path to refuse. */
+const argsAsWritten: SignatureField = deepFreeze({ ...argsField, schema: { type: 'string' } });
+const readFields: readonly SignatureField[] = Object.freeze(
+  stepFields.map((field) => Object.freeze({ ...field, required: field === nameField })),
+);
+
+/** The two programs of the text protocol: one asks what to do next, one takes the answer from what was found out. */
+export interface TextPrograms {
+  /** With the tools that there are: the same program as long as it is the same list. */
+  readonly step: (tools: readonly ToolListing[]) => Program;
+  readonly extract: Program;
+}
+
+export interface TextTuning extends Tuning {
+  /** `instruction` says which tools there are, so it is used as it is. */
+  readonly listsTools: boolean;
+  readonly extract: Tuning;
+}
+
+/**
+ * Source of the fields: DSPy `dspy/predict/react.py`, as of version 3.0.
+ *
+ * @throws HoldfastError `modules.signature_invalid` where the signature has a field of their names, and as `toProgram`.
+ */
+export function createTextPrograms<Input, Output>(
+  signature: Signature<Input, Output>,
+  { listsTools, extract, instruction, demos = [], descriptions = {} }: TextTuning,
+): TextPrograms {
+  const own = [...signature.inputs, ...signature.outputs].map(({ name }) => name);
+  for (const { name } of [trajectoryField, ...stepFields]) {
+    if (!own.includes(name)) continue;
+    throw new HoldfastError(
+      'modules.signature_invalid',
+      `\`${signature.name}\` has a field \`${name}\`, which is one of the steps of \`react\` itself; rename it.`,
+    );
+  }
+  const inputs = Object.freeze([...signature.inputs, trajectoryField]);
+  const inputSchema = jsonSchema({
+    type: 'object',
+    // They have been checked by the signature's own schema.
+    properties: Object.fromEntries(inputs.map(({ name }) => [name, {}])),
+  });
+  const task = instruction === undefined || instruction.trim() === '' ? signature.instruction : instruction;
+  const stepSignature: Signature = { ...signature, inputs, inputSchema, outputs: stepFields, outputSchema: anything };
+  const extractSignature: Signature = { ...signature, inputs, inputSchema };
+  const described = (program: Signature): Readonly<Record<string, string>> => {
+    const known = new Set([...program.inputs, ...program.outputs].map(({ name }) => name));
+    return Object.fromEntries(Object.entries(descriptions).filter(([name]) => known.has(name)));
+  };
+  const stepTuning = { demos, descriptions: described(stepSignature) };
+  let known: { readonly tools: readonly ToolListing[]; readonly program: Program } | undefined;
+  return {
+    step(tools) {
+      if (known?.tools === tools) return known.program;
+      const listed = listsTools ? task : `${task}\n\n${describeSteps(signature, tools)}`;
+      const program = toProgram(stepSignature, 'react', { ...stepTuning, instruction: listed });
+      known = { tools, program };
+      return program;
+    },
+    extract: toProgram(extractSignature, 'chain_of_thought', {
+      ...extract,
+      instruction: extract.instruction ?? (listsTools ? signature.instruction : task),
+      descriptions: { ...described(extractSignature), ...extract.descriptions },
+    }),
+  };
+}
+
+const anything = jsonSchema({ type: 'object', additionalProperties: true });
+
+function describeSteps({ inputs, outputs }: Signature, tools: readonly ToolListing[]): string {
+  const listed = (fields: readonly SignatureField[]): string => fields.map(({ name }) => `\`${name}\``).join(', ');
+  const given = inputs.length === 0 ? '' : `${listed(inputs)} and `;
+  const all = [...tools.filter(({ name }) => name !== finishName), finish(listed(outputs))];
+  return [
+    `You work as an agent, one step at a time. You are given ${given}what your earlier steps have brought in \`trajectory\`. Collect what is needed for ${listed(outputs)} by calling tools.`,
+    'Each step has a `next_thought` about where you are and what to do next, the name of one tool in `next_tool_name`, and its arguments as a JSON object in `next_tool_args`. What the call brings is put behind the trajectory.',
+    'The tools are:',
+    all.map(describeTool).join('\n'),
+  ].join('\n\n');
+}
+
+function finish(outputs: string): ToolListing {
+  return { name: finishName, description: `Says that all is known that is needed for ${outputs}.`, args_schema: null };
+}
+
+function describeTool({ name, description, args_schema: schema }: ToolListing, index: number): string {
+  const told = description.trim() === '' ? '' : ` ${description.trim().replaceAll(/\s+/g, ' ')}`;
+  const taken = schema === null ? 'Takes no arguments.' : `Arguments, as JSON Schema: ${JSON.stringify(schema)}`;
+  return `(${index + 1}) \`${name}\`:${told} ${taken}`;
+}
+
+/** What a model wants to do next, as it wrote it. */
+export interface NextStep {
+  readonly thought: string;
+  readonly toolName: string | undefined;
+  /** A value, or text that is no JSON object. */
+  readonly toolArgs: Json;
+}
+
+export function readStep(text: string): NextStep {
+  const { values, problems } = parseAnswer(text, readFields);
+  const raw = problems.some(({ field }) => field === argsField.name)
+    ? parseAnswer(text, [thoughtField, nameField, argsAsWritten]).values
+    : values;
+  const name = textOf(values, nameField).trim();
+  return {
+    thought: textOf(values, thoughtField),
+    toolName: name === '' ? undefined : name,
+    toolArgs: Object.hasOwn(raw, argsField.name) ? (raw[argsField.name] ?? {}) : {},
+  };
+}
+
+function textOf(values: JsonObject, { name }: SignatureField): string {
+  const value = Object.hasOwn(values, name) ? values[name] : '';
+  return typeof value === 'string' ? value : '';
+}
+
+/** Arguments as a trajectory shows them. */
+export function showArgs(args: Json): string {
+  return typeof args === 'string' ? args : JSON.stringify(args);
+}
+
+/** One step of the text protocol: what the model thought and called, and what came of it. */
+export interface Step {
+  readonly thought: string;
+  readonly toolName: string;
+  /** As the model wrote them. */
+  readonly toolArgs: string;
+  readonly observation: string;
+}
+
+/**
+ * The steps as a model is shown them. Numbers stay what they were when older steps are left out.
+ *
+ * Source of the structure: DSPy `dspy/predict/react.py`, as of version 3.0: `thought_0`, `tool_name_0`, `tool_args_0`, `observation_0`,
+ * and the headers of its chat format.
+ */
+export function renderTrajectory(steps: readonly Step[], leftOut = 0): string {
+  return steps
+    .slice(leftOut)
+    .flatMap(({ thought, toolName, toolArgs, observation }, index) => {
+      const at = leftOut + index;
+      return [
+        renderField(`thought_${at}`, thought),
+        renderField(`tool_name_${at}`, toolName),
+        renderField(`tool_args_${at}`, toolArgs),
+        renderField(`observation_${at}`, observation.replaceAll(header, '[\\u005b')),
+      ];
+    })
+    .join('\n\n');
+}
+
+/** In what a tool says, the header of a step is broken up: it cannot pass for another step. */
+const header = /\[\[(?=\s*#+\s*(?:thought|tool_name|tool_args|observation)[_ ]\d)/giu;
+
+function renderField(name: string, text: string): string {
+  return `[[ ## ${name} ## ]]\n${text}`;
+}

@@ -1,0 +1,95 @@
+import { describeThrown, HoldfastError, isPlainObject, type Json, type JsonObject, jsonSchema } from '@holdfast/core';
+import { type CompiledSchema, compileSchema, describeIssues, type SchemaIssue } from '@holdfast/schema';
+import { type FileProblem, problemAt } from './problems.ts';
+import type { Demo, ExtraNames, Program } from './program.ts';
+import type { Signature } from './signature.ts';
+
+interface Whose {
+  readonly signature: Signature;
+  readonly extra: ExtraNames;
+  /** Where the list stands. */
+  readonly below: string;
+}
+
+/**
+ * One problem for each demo with a field that the predictor does not have, or with a value that its schema refuses. Fields may be
+ * missing. What a model is shown as an example has to be right: a module was measured with its demos, and is another one without some.
+ */
+export function findDemoProblems(demos: readonly Demo[], whose: Whose): readonly FileProblem[] {
+  return demos.flatMap(({ inputs, outputs }, row) => {
+    const issues = [...findIssues('inputs', inputs, whose), ...findIssues('outputs', outputs, whose)];
+    if (issues.length === 0) return [];
+    const message = `${describeIssues(issues.slice(0, maxIssues)).slice(0, maxMessageLength)}.`;
+    return { ...problemAt(`${whose.below}[${row}]`, 'modules.demo_invalid', message), severity: 'error' as const };
+  });
+}
+
+/** The program, if its demos are right. @throws HoldfastError `modules.demo_invalid`. */
+export function checkDemos<Input, Output>(program: Program<Input, Output>, extra: ExtraNames): Program<Input, Output> {
+  const { demos, signature } = program;
+  const problems = findDemoProblems(demos, { signature, extra, below: 'demos' });
+  const [first] = problems;
+  if (first === undefined) return program;
+  const more = problems.length === 1 ? '' : ` So are ${problems.length - 1} more, told in \`data.problems\`.`;
+  throw new HoldfastError('modules.demo_invalid', `A demo of \`${signature.name}\` is wrong: ${first.message}${more}`, {
+    data: { problems: problems.slice(0, maxProblems).map(({ message }) => message) },
+  });
+}
+
+const maxProblems = 100;
+const maxIssues = 10;
+const maxMessageLength = 2000;
+
+function findIssues(
+  side: 'inputs' | 'outputs',
+  values: JsonObject,
+  { signature, extra }: Whose,
+): readonly SchemaIssue[] {
+  const fields = new Set(signature[side].map(({ name }) => name));
+  const own: [string, Json][] = [];
+  const issues: SchemaIssue[] = [];
+  for (const [name, value] of Object.entries(values)) {
+    if (fields.has(name)) own.push([name, value]);
+    else if (!extra[side].includes(name)) {
+      const known = [...fields, ...extra[side]].map((one) => `\`${one}\``).join(', ');
+      issues.push({ path: `${side}.${name.slice(0, 100)}`, message: `unknown field, the ${side} are ${known}` });
+    } else if (name === 'reasoning' && typeof value !== 'string') {
+      issues.push({ path: `${side}.${name}`, message: 'must be a string' });
+    }
+  }
+  for (const { path, message } of validate(Object.fromEntries(own), side, signature)) {
+    issues.push({ path: path === '' ? side : `${side}.${path}`, message: message.replace(/\.$/, '') });
+  }
+  return issues;
+}
+
+function validate(own: JsonObject, side: 'inputs' | 'outputs', signature: Signature): readonly SchemaIssue[] {
+  const isWhole = signature[side].every(({ name, required }) => !required || Object.hasOwn(own, name));
+  const { inputSchema, outputSchema } = signature;
+  const whole = compileSchema(side === 'inputs' ? inputSchema : outputSchema);
+  try {
+    const validation = (isWhole ? whole : toPartial(whole)).validate(own);
+    return validation.ok ? [] : validation.issues;
+  } catch (thrown) {
+    // A schema of a host runs code of the host. What cannot be checked is not taken for right.
+    return [{ path: '', message: `the schema failed: ${describeThrown(thrown)}` }];
+  }
+}
+
+const partials = new WeakMap<CompiledSchema, CompiledSchema>();
+
+/** What can be asked of the fields that are there. */
+function toPartial(whole: CompiledSchema): CompiledSchema {
+  const known = partials.get(whole);
+  if (known !== undefined) return known;
+  const { properties, $defs, definitions } = whole.jsonSchema;
+  const schema: JsonObject = {
+    type: 'object',
+    ...(isPlainObject(properties) ? { properties } : {}),
+    ...($defs === undefined ? {} : { $defs }),
+    ...(definitions === undefined ? {} : { definitions }),
+  } as JsonObject;
+  const partial = compileSchema(jsonSchema(schema));
+  partials.set(whole, partial);
+  return partial;
+}
