@@ -8,8 +8,6 @@ const allowed: ReadonlyMap<string, number> = new Map([
   ['apps/cli/src', 203],
   ['packages/executor/src', 95],
   ['packages/loader/src', 137],
-  ['packages/modules/src', 84],
-  ['packages/orchestrator/src', 80],
   ['packages/prompt/src', 37],
   ['packages/registry/src', 41],
   ['packages/testing/src', 33],
