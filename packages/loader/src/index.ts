@@ -1,11 +1,8 @@
-export type { Isolation } from './check/extended.ts';
 export type { MetadataReading } from './check/literal.ts';
-export type { ArgumentPassing, MetadataForm, ToolMetadata } from './check/metadata.ts';
+export type { ArgumentPassing, Isolation, MetadataForm, ToolCommand, ToolMetadata } from './check/types.ts';
 export { type CodeFiles, readCodeFiles } from './imports/code-files.ts';
 export type { EnvironmentRequest, GrantEnvironment } from './isolate/environment.ts';
 export { defaultIsolation, describeIsolation, type TierState } from './isolate/tiers.ts';
-export type { ToolCommand } from './language/check-command.ts';
-export { findPython, type PythonState } from './language/find-python.ts';
 export type { ToolProcessOptions } from './load/tool-host.ts';
 export { type LoadedTools, type LoadToolsOptions, loadTools } from './load/tools.ts';
 export type { LockChange } from './pins/changes.ts';
@@ -31,7 +28,8 @@ export {
 export { type DefinitionSource, definitionsOf, type PluginDefinitions } from './plugins/definitions.ts';
 export type { FileToImport } from './plugins/import-problem.ts';
 export { type LoadedPlugin, type LoadPluginOptions, loadPlugin } from './plugins/load.ts';
-export { type FolderScan, type ScanFolderOptions, type ScannedFile, scanFolder } from './scan/folder.ts';
+export { type FolderScan, type ScannedFile, scanFolder } from './scan/folder.ts';
 export { type ReadMetadataOptions, readMetadata } from './scan/metadata.ts';
+export type { ScanFolderOptions } from './scan/tool-files.ts';
 export { type Diagnostic, formatDiagnostic } from './text/diagnostic.ts';
 export { type ToolReload, type WatchedTools, type WatchToolsOptions, watchTools } from './watch/tools.ts';

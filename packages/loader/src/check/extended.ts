@@ -11,10 +11,8 @@ import {
   toRetry,
 } from '@holdfast/core';
 import { compileJsonSchema, describeIssues } from '@holdfast/schema/json';
-import { oneOf, type Report, showPath } from './report.ts';
-
-/** How far a tool's code is kept from the host: not at all, by a thread, by a process, by the machine's sandbox. */
-export type Isolation = 'in-process' | 'worker' | 'subprocess' | 'sandbox';
+import { oneOf, showPath } from './report.ts';
+import type { Isolation, Report } from './types.ts';
 
 /** From the weakest to the strongest. */
 export const isolations: readonly Isolation[] = ['in-process', 'worker', 'subprocess', 'sandbox'];

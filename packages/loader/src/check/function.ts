@@ -1,38 +1,25 @@
 import type { Json } from '@holdfast/core';
 import type { ExportedFunction } from '../parse/exported-function.ts';
 import { findHiddenCharacter } from '../text/hidden-text.ts';
-import type { MetadataForm } from './metadata.ts';
-import type { Report } from './report.ts';
+import type { FunctionWords, MetadataForm, Report } from './types.ts';
 
-type FunctionForm = Exclude<MetadataForm, 'definition' | 'command'>;
-
-interface Words {
-  write(name: string): string;
-  missing(name: string): string;
-  others(names: string, name: string): string;
-}
-
-const words: Readonly<Record<FunctionForm, Words>> = {
-  metadata: {
-    write: (name) => `Write \`export function ${name}(input) { … }\``,
-    missing: (name) => `The file does not export \`${name}\`.`,
-    others: (names, name) => `It exports ${names}: name one of these, or export \`${name}\`.`,
-  },
-  python: {
-    write: (name) => `Write \`def ${name}(…):\``,
-    missing: (name) => `The file defines no function \`${name}\` at its top level.`,
-    others: (names) => `It defines ${names}: name one of these.`,
-  },
+const wordsOfModules: FunctionWords = {
+  write: (name) => `Write \`export function ${name}(input) { … }\``,
+  missing: (name) => `The file does not export \`${name}\`.`,
+  others: (names, name) => `It exports ${names}: name one of these, or export \`${name}\`.`,
 };
 
 /** Checks `function` against what the file has; `undefined` when it names nothing. */
 export function checkFunction(
   name: Json | undefined,
-  { form, findFunction }: { readonly form: FunctionForm; findFunction(name: string): ExportedFunction },
+  {
+    words = wordsOfModules,
+    findFunction,
+  }: { readonly words?: FunctionWords | undefined; findFunction(name: string): ExportedFunction },
   report: Report,
 ): ExportedFunction | undefined {
   const path = ['function'];
-  const { write, missing, others } = words[form];
+  const { write, missing, others } = words;
   if (typeof name !== 'string' || name === '') {
     report({
       code: 'tool.function.missing',

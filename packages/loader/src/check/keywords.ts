@@ -1,7 +1,8 @@
 import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
 import type { LiteralPath } from '../parse/literal.ts';
 import type { Finding } from '../text/diagnostic.ts';
-import { type Report, showPath } from './report.ts';
+import { showPath } from './report.ts';
+import type { Report } from './types.ts';
 
 // Those of drafts 4 to 2020-12 that are checked, lead to others that are, or only say something to a reader.
 const known: ReadonlySet<string> = new Set(

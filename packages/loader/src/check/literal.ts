@@ -1,7 +1,8 @@
 import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
 import type { LiteralPath } from '../parse/literal.ts';
 import { type Diagnostic, toDiagnostic } from '../text/diagnostic.ts';
-import { checkMetadata, type MetadataLiteral, type ToolMetadata } from './metadata.ts';
+import { checkMetadata } from './metadata.ts';
+import type { MetadataLiteral, ToolMetadata } from './types.ts';
 
 export type MetadataReading =
   | {
@@ -27,7 +28,7 @@ export interface FoundLiteral extends Omit<MetadataLiteral, 'value'> {
 
 /** Checks what a file says of its tool. `strict` makes errors of warnings. */
 export function checkLiteral(
-  { form, value, findFunction, subject, offset, offsetOf }: FoundLiteral,
+  { form, value, findFunction, own, subject, offset, offsetOf }: FoundLiteral,
   { file, source, strict }: { readonly file: string; readonly source: string; readonly strict: boolean },
 ): MetadataReading {
   if (!isPlainObject(value)) {
@@ -43,7 +44,12 @@ export function checkLiteral(
   let more = 0;
   // Read from a literal: nothing but JSON.
   const metadata = checkMetadata(
-    { form, value: value as JsonObject, findFunction },
+    {
+      form,
+      value: value as JsonObject,
+      ...(findFunction === undefined ? {} : { findFunction }),
+      ...(own === undefined ? {} : { own }),
+    },
     ({ path, severity: own = 'error', ...finding }) => {
       const severity = strict ? 'error' : own;
       if (severity === 'error') isGood = false;

@@ -1,16 +1,4 @@
-import {
-  type Effects,
-  findToolNameProblem,
-  isPlainObject,
-  type Json,
-  type JsonObject,
-  type Repeat,
-  type ToolExample,
-  type ToolRetry,
-} from '@holdfast/core';
-import { checkCommand, type ToolCommand } from '../language/check-command.ts';
-import { checkPassing } from '../language/check-passing.ts';
-import type { ExportedFunction } from '../parse/exported-function.ts';
+import { findToolNameProblem, isPlainObject, type Json, type JsonObject } from '@holdfast/core';
 import { findHiddenCharacter } from '../text/hidden-text.ts';
 import {
   checkEnvironment,
@@ -20,55 +8,12 @@ import {
   checkResources,
   checkRetry,
   checkVersion,
-  type Isolation,
 } from './extended.ts';
 import { checkDescription, checkFunction } from './function.ts';
 import { checkParameters, checkReturns } from './parameters.ts';
-import { oneOf, type Report, showPath } from './report.ts';
-
-/** What a tool file says of its tool, with every default filled in. */
-export interface ToolMetadata {
-  /**
-   * `metadata`: the file exports `METADATA`. `definition`: its default export is made by `defineTool`. `command`: a `.tool.json`
-   * names a program. `python`: a Python file has `METADATA`.
-   */
-  readonly form: MetadataForm;
-  readonly name: string;
-  /** The export that does the work; in a definition, `default`, whose `execute` does; empty in a command. */
-  readonly function: string;
-  /** Of a command only. */
-  readonly command: ToolCommand | undefined;
-  /** Of Python only: how the function takes the arguments. */
-  readonly passing: ArgumentPassing | undefined;
-  readonly description: string;
-  /** `undefined`: the tool takes no arguments. */
-  readonly parameters: JsonObject | undefined;
-  /** Of the output. */
-  readonly returns: JsonObject | undefined;
-  readonly dangerous: boolean;
-  /** It says neither `dangerous` nor `effects`, and so counts as dangerous. */
-  readonly undeclared: boolean;
-  readonly effects: Effects;
-  readonly repeat: Repeat;
-  readonly timeoutMs: number | undefined;
-  readonly retry: Required<ToolRetry> | undefined;
-  readonly examples: readonly ToolExample<JsonObject, Json>[];
-  /** Names of what a call works on; `$input.path` stands for the argument `path`. */
-  readonly resources: readonly string[] | undefined;
-  /** The weakest isolation that the tool may run in. */
-  readonly isolation: Isolation | undefined;
-  /** Of the tool, as semantic versioning has it. */
-  readonly version: string | undefined;
-  /** Most that a result may take as JSON. */
-  readonly maxResultBytes: number | undefined;
-  /** Environment variables that the tool asks for; `NAME?` is an optional one. */
-  readonly environment: readonly string[] | undefined;
-}
-
-export type MetadataForm = 'metadata' | 'definition' | 'command' | 'python';
-
-/** Each argument by its name, all of them as one dictionary, or nothing. */
-export type ArgumentPassing = 'named' | 'whole' | 'none';
+import { oneOf, showPath } from './report.ts';
+import { checkTaken } from './taken.ts';
+import type { MetadataLiteral, Report, ToolMetadata } from './types.ts';
 
 const sharedKeys: readonly string[] = [
   'name',
@@ -90,27 +35,16 @@ const fileKeys: readonly string[] = [
   'version',
   'maxResultBytes',
 ];
-const keysOf: Readonly<Record<MetadataForm, readonly string[]>> = {
-  metadata: [...fileKeys, 'function'],
-  definition: [...sharedKeys, 'inputSchema', 'outputSchema'],
-  command: [...fileKeys, 'command', 'files'],
-  python: [...fileKeys, 'function'],
-};
-
-/** What a tool file says, as far as it is known before it is checked. */
-export interface MetadataLiteral {
-  readonly form: MetadataForm;
-  readonly value: JsonObject;
-  /** Finds the function of that name; in a definition the only one there is. A command has none. */
-  findFunction(name: string): ExportedFunction;
-}
+const definitionKeys: readonly string[] = [...sharedKeys, 'inputSchema', 'outputSchema'];
 
 /**
  * Checks a metadata literal and fills in its defaults. What is wrong goes to `report`; the answer is only good when nothing of
  * severity `error` did.
  */
-export function checkMetadata({ form, value, findFunction }: MetadataLiteral, report: Report): ToolMetadata {
-  const keys = keysOf[form];
+export function checkMetadata({ form, value, findFunction, own = {} }: MetadataLiteral, report: Report): ToolMetadata {
+  const isDefinition = form === 'definition';
+  const fromFile = [...fileKeys, ...(findFunction === undefined ? [] : ['function']), ...(own.keys ?? [])];
+  const keys = isDefinition ? definitionKeys : fromFile;
   for (const key of Object.keys(value)) {
     if (keys.includes(key)) continue;
     report({
@@ -121,34 +55,33 @@ export function checkMetadata({ form, value, findFunction }: MetadataLiteral, re
     });
   }
   checkTexts(value, report);
-  const isDefinition = form === 'definition';
   const [parametersKey, returnsKey] = isDefinition
     ? (['inputSchema', 'outputSchema'] as const)
     : (['parameters', 'returns'] as const);
   const name = checkName(value['name'], report);
   const exported = isDefinition
-    ? findFunction('default')
-    : form === 'command'
-      ? undefined
-      : checkFunction(value['function'], { form, findFunction }, report);
+    ? findFunction?.('default')
+    : findFunction && checkFunction(value['function'], { words: own.functionWords, findFunction }, report);
   const undeclared = value['dangerous'] === undefined && value['effects'] === undefined;
   const dangerous = checkDangerous(value, name, report);
   // The forms differ: outside of a definition, `dangerous: false` is the author's word that nothing outside changes.
   const isHarmless = !isDefinition && value['dangerous'] === false;
   const effects =
     oneOf(value['effects'], 'effects', ['none', 'state', 'external'], report) ?? (isHarmless ? 'none' : 'external');
-  const namedFunction = isDefinition ? 'default' : form === 'command' ? '' : String(value['function']);
-  const subject = isDefinition || form === 'command' ? name : namedFunction;
+  const namedFunction = isDefinition ? 'default' : findFunction === undefined ? '' : String(value['function']);
+  const subject = isDefinition || findFunction === undefined ? name : namedFunction;
   const repeat =
     oneOf(value['repeat'], 'repeat', ['safe', 'keyed', 'never'], report) ?? (effects === 'none' ? 'safe' : 'never');
   const parameters = checkParameters(value[parametersKey], { key: parametersKey, exported, subject }, report);
   const returns = checkReturns(value[returnsKey], returnsKey, report);
+  if (exported?.type === 'function') checkTaken(exported, parameters, report);
+  const { command, passing } = own.check?.(value, { exported, parameters }, report) ?? {};
   return {
     form,
     name,
     function: namedFunction,
-    command: form === 'command' ? checkCommand(value, report) : undefined,
-    passing: exported?.type === 'function' ? checkPassing(exported, parameters, report) : undefined,
+    command,
+    passing,
     description: checkDescription(value['description'], { form, exported, name }, report),
     parameters,
     returns,

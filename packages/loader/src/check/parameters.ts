@@ -3,8 +3,9 @@ import { compileJsonSchema, describeIssues } from '@holdfast/schema/json';
 import type { ExportedFunction } from '../parse/exported-function.ts';
 import type { LiteralPath } from '../parse/literal.ts';
 import { isPlainSchema } from './plain-schema.ts';
-import { type Report, showPath } from './report.ts';
+import { showPath } from './report.ts';
 import { checkSchema } from './schema.ts';
+import type { Report } from './types.ts';
 
 const emptyNames: readonly string[] = ['run', 'main', 'execute', 'handler'];
 

@@ -1,14 +1,6 @@
 import type { Json } from '@holdfast/core';
 import type { LiteralPath } from '../parse/literal.ts';
-import type { Finding } from '../text/diagnostic.ts';
-
-/** A finding about a member of the metadata. */
-export interface MetadataFinding extends Finding {
-  readonly path: LiteralPath;
-}
-
-/** Takes what a check finds. */
-export type Report = (finding: MetadataFinding) => void;
+import type { Report } from './types.ts';
 
 /** `parameters.properties.city` for people; keys that are no plain words stand in brackets. */
 export function showPath(path: LiteralPath): string {

@@ -2,7 +2,8 @@ import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
 import type { LiteralPath } from '../parse/literal.ts';
 import { checkFormat, checkKeywordNames, findReferenceProblem, findUnknownReference } from './keywords.ts';
 import { findPatternProblem } from './pattern.ts';
-import { type Report, showPath } from './report.ts';
+import { showPath } from './report.ts';
+import type { Report } from './types.ts';
 
 const types: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array']);
 const typeHint = 'Types are string, number, integer, boolean, object and array, and null beside another one.';

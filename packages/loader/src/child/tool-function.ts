@@ -1,4 +1,4 @@
-import type { ToolMetadata } from '../check/metadata.ts';
+import type { ToolMetadata } from '../check/types.ts';
 
 /** The function of a tool file, as far as anything is known of it. */
 export type ToolFunction = (input: unknown, context: unknown) => unknown;

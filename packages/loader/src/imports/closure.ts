@@ -1,10 +1,17 @@
 import { hash } from 'node:crypto';
 import { join, relative, sep } from 'node:path';
-import { createPythonReader } from '../language/python-reader.ts';
-import { kindOf } from '../scan/tool-files.ts';
+import { kindOf, openReaders } from '../language/find.ts';
+import type { Language } from '../language/types.ts';
 import { type Diagnostic, type Finding, toDiagnostic } from '../text/diagnostic.ts';
 import { createPackageFinder } from './packages.ts';
-import { type ClosureFile, type ClosurePart, type PartReading, type PartReference, readPart } from './part.ts';
+import {
+  type ClosureFile,
+  type ClosurePart,
+  maxDataBytes,
+  type PartReading,
+  type PartReference,
+  readPart,
+} from './part.ts';
 
 /** A file and everything that it imports by path, or names in its command, read once. */
 export interface Closure {
@@ -27,6 +34,8 @@ export interface ClosurePlace {
   readonly root: string;
   /** The tools folder; diagnostics name files relative to it. */
   readonly folder: string;
+  /** Beside JavaScript and TypeScript. */
+  readonly languages?: readonly Language[] | undefined;
   /** Told before a file is read, with its path. */
   readonly onRead?: ((path: string) => void | Promise<void>) | undefined;
 }
@@ -37,8 +46,8 @@ export interface ClosureReader extends AsyncDisposable {
   read(path: string): Promise<ClosureReading>;
 }
 
-const maxModuleBytes = 32 * 1024 * 1024;
-const maxCommandBytes = 65 * 1024 * 1024;
+// Of data one file may have as much as all of them.
+const maxBytes = { code: 32 * 1024 * 1024, data: maxDataBytes } as const;
 const maxClosureFiles = 300;
 
 /**
@@ -46,19 +55,19 @@ const maxClosureFiles = 300;
  * only running would tell, what leaves `root`, links, and what is no ES module or JSON: `tool.import.*`. Of a command, the files are read
  * that it names.
  */
-export function createClosureReader({ root, folder, onRead }: ClosurePlace): ClosureReader {
+export function createClosureReader({ root, folder, languages, onRead }: ClosurePlace): ClosureReader {
   const packages = createPackageFinder(root);
-  const python = createPythonReader();
+  const readers = openReaders();
   const parts = new Map<string, Promise<PartReading>>();
   const toName = (path: string): string => relative(root, path).split(sep).join('/');
   const toShown = (path: string): string => relative(folder, path).split(sep).join('/');
 
   function readOnce(part: PartReference): Promise<PartReading> {
     const { path, kind, base = '' } = part;
-    const key = JSON.stringify([kind, base, path]);
+    const key = JSON.stringify([typeof kind === 'string' ? kind : kind.name, base, path]);
     let reading = parts.get(key);
     if (reading === undefined) {
-      reading = readPart(part, { root, packages, python, onRead, name: toName(path), shown: toShown(path) });
+      reading = readPart(part, { root, packages, readers, onRead, name: toName(path), shown: toShown(path) });
       parts.set(key, reading);
     }
     return reading;
@@ -67,10 +76,9 @@ export function createClosureReader({ root, folder, onRead }: ClosurePlace): Clo
   return {
     async read(entry) {
       const found = new Map<string, ClosurePart>();
-      const kind = kindOf(entry) ?? 'module';
-      const maxBytes = kind === 'command' ? maxCommandBytes : maxModuleBytes;
+      const kind = kindOf(entry, languages) ?? 'module';
       const waiting: (PartReference & { readonly from?: ClosurePart })[] = [{ path: entry, kind, offset: 0 }];
-      let bytes = 0;
+      const bytes = { code: 0, data: 0 };
       for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
         if (found.has(next.path)) continue;
         const reading = await readOnce(next);
@@ -86,8 +94,10 @@ export function createClosureReader({ root, folder, onRead }: ClosurePlace): Clo
           return refuse(finding, next.path, source, offset);
         }
         found.set(next.path, reading);
-        bytes += reading.file.bytes.length;
-        if (found.size > maxClosureFiles || bytes > maxBytes) return refuse(tooLarge(maxBytes), entry, '', 0);
+        const counted = next.kind === 'data' ? 'data' : 'code';
+        bytes[counted] += reading.file.bytes.length;
+        const isTooLarge = found.size > maxClosureFiles || bytes[counted] > maxBytes[counted];
+        if (isTooLarge) return refuse(tooLarge(maxBytes[counted]), entry, '', 0);
         waiting.push(...reading.imports.map((one) => ({ ...one, from: reading })));
       }
       const read = [...found.values()];
@@ -97,7 +107,7 @@ export function createClosureReader({ root, folder, onRead }: ClosurePlace): Clo
         warnings: read.flatMap(({ warning }) => (warning === undefined ? [] : [warning])),
       };
     },
-    [Symbol.asyncDispose]: () => python[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => readers[Symbol.asyncDispose](),
   };
 }
 

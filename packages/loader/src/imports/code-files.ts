@@ -1,15 +1,14 @@
 import { hash } from 'node:crypto';
 import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { createRequire, isBuiltin } from 'node:module';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { readBounded } from '../files/read-bounded.ts';
-import { maxCommandFileBytes, toCommandPath } from '../language/command-files.ts';
-import { readCommand } from '../language/command-metadata.ts';
-import { listPythonModules } from '../language/python-imports.ts';
-import { createPythonReader, type PythonReader } from '../language/python-reader.ts';
-import { kindOf, listToolFiles } from '../scan/tool-files.ts';
+import { kindOf, openReaders, type ToolFileKind } from '../language/find.ts';
+import type { Language } from '../language/types.ts';
+import { listToolFiles } from '../scan/tool-files.ts';
 import { createPackageFinder, listOwnEntries, type PackageFinder, packageOf } from './packages.ts';
+import { maxDataBytes } from './part.ts';
 import { createTsxFinder } from './tsx.ts';
 
 /** The files and packages that code consists of. */
@@ -26,8 +25,12 @@ export interface CodeFiles {
  * its files. What tsx would find by a name that Node.js does not take is listed, too. Nothing runs, and what cannot be found or followed is
  * left out: unlike a lock, the list promises no completeness for computed imports.
  */
-export async function readCodeFiles(specifiers: readonly string[], folder: string): Promise<CodeFiles> {
-  await using python = createPythonReader();
+export async function readCodeFiles(
+  specifiers: readonly string[],
+  folder: string,
+  { languages }: { readonly languages?: readonly Language[] } = {},
+): Promise<CodeFiles> {
+  await using readers = openReaders();
   const files = new Map<string, string>();
   const packages = new Map<string, Set<string>>();
   const finders = new Map<string, PackageFinder>();
@@ -36,10 +39,10 @@ export async function readCodeFiles(specifiers: readonly string[], folder: strin
   const add = (specifier: string, importer: string): void => {
     const target = resolveSpecifier(specifier, importer);
     const found = [...(target.path === undefined ? [] : [target.path]), ...tsx.find(specifier, importer)];
-    for (const path of found) waiting.push({ path, base: undefined });
+    for (const path of found) waiting.push({ path });
     if (target.name === undefined) return;
     // A package that calls itself by its name is no installed one: its files are of this folder.
-    for (const path of listOwnEntries(target.name, importer)) waiting.push({ path, base: undefined });
+    for (const path of listOwnEntries(target.name, importer)) waiting.push({ path });
     const place = dirname(importer);
     const finder = finders.get(place) ?? createPackageFinder(place);
     finders.set(place, finder);
@@ -50,31 +53,27 @@ export async function readCodeFiles(specifiers: readonly string[], folder: strin
   for (const specifier of specifiers) {
     const path = resolve(folder, specifier);
     if (/^\.{0,2}\//.test(specifier) && isFolder(path)) {
-      const { root, files: names } = await listToolFiles(path, { subfolders: true });
-      for (const name of names) waiting.push({ path: join(root, name), base: undefined });
+      const { root, files: names } = await listToolFiles(path, { subfolders: true, languages });
+      for (const name of names) waiting.push({ path: join(root, name) });
     } else add(specifier, join(folder, 'importer.mjs'));
   }
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const path = toRealPath(next.path);
     if (path === undefined || files.has(path)) continue;
-    const reading = readBounded(path, maxCommandFileBytes);
+    const reading = readBounded(path, maxDataBytes);
     if (reading.type === 'missing') continue;
     files.set(path, reading.type === 'read' ? hash('sha256', reading.bytes) : '');
     if (reading.type !== 'read') continue;
     const source = new TextDecoder().decode(reading.bytes);
-    switch (kindOf(path) ?? (/\.(?:[cm][jt]s|[jt]sx)$/.test(path) ? 'module' : undefined)) {
-      case 'module':
-        for (const specifier of listSpecifiers(source)) add(specifier, path);
-        break;
-      case 'command':
-        for (const word of readCommand(source)?.files ?? [])
-          waiting.push({ path: toCommandPath(path, word), base: undefined });
-        break;
-      case 'python':
-        waiting.push(...(await listPythonFiles(source, { path, base: next.base ?? dirname(path) }, python)));
-        break;
-      case undefined:
-        break;
+    const kind = next.kind ?? findKind(path, languages);
+    if (kind === 'module') for (const specifier of listSpecifiers(source)) add(specifier, path);
+    else if (kind !== undefined) {
+      const base = next.base ?? dirname(path);
+      const part = await readers.of(kind).readPart({ path, source, base });
+      if (part.type === 'refused') continue;
+      // What is data to one tool may be code that it runs.
+      for (const need of part.needs)
+        waiting.push(need.kind === 'data' ? { path: need.path } : { path: need.path, kind, base });
     }
   }
   const versions = [...packages].map(([name, found]) => [name, [...found].sort().join(', ')] as const);
@@ -83,8 +82,10 @@ export async function readCodeFiles(specifiers: readonly string[], folder: strin
 
 interface Reference {
   readonly path: string;
-  /** Of Python: the folder in which it finds modules. Absent: that of the file. */
-  readonly base: string | undefined;
+  /** Where it is known before its name is looked at. */
+  readonly kind?: Language;
+  /** Of a language: the folder of the tool file. */
+  readonly base?: string;
 }
 
 interface Target {
@@ -137,17 +138,8 @@ function readEscapes(text: string): string {
   );
 }
 
-async function listPythonFiles(
-  source: string,
-  { path, base }: { readonly path: string; readonly base: string },
-  python: PythonReader,
-): Promise<readonly Reference[]> {
-  const outline = await python.read(source);
-  if (outline.type !== 'outlined') return [];
-  const own = relative(base, path).split(sep).join('/');
-  return outline.imports
-    .flatMap((one) => listPythonModules(one, own))
-    .map((file) => ({ path: join(base, file), base }));
+function findKind(path: string, languages: readonly Language[] | undefined): ToolFileKind | undefined {
+  return kindOf(path, languages) ?? (/\.(?:[cm][jt]s|[jt]sx)$/.test(path) ? 'module' : undefined);
 }
 
 function isFolder(path: string): boolean {

@@ -1,16 +1,10 @@
 import { hash } from 'node:crypto';
 import { realpathSync } from 'node:fs';
-import { lstat } from 'node:fs/promises';
-import { dirname, extname, join, relative, sep } from 'node:path';
+import { dirname, extname } from 'node:path';
 import { readBounded, type Stamp } from '../files/read-bounded.ts';
-import { maxCommandFileBytes, toCommandPath } from '../language/command-files.ts';
-import { readCommand } from '../language/command-metadata.ts';
-import { listPythonModules } from '../language/python-imports.ts';
-import { findReadingProblem } from '../language/python-metadata.ts';
-import { toOffset } from '../language/python-outline.ts';
-import type { PythonReader } from '../language/python-reader.ts';
+import type { LanguageReaders, ToolFileKind } from '../language/find.ts';
+import type { Language } from '../language/types.ts';
 import { parseModule } from '../parse/module.ts';
-import type { ToolFileKind } from '../scan/tool-files.ts';
 import { type Diagnostic, type Finding, toDiagnostic } from '../text/diagnostic.ts';
 import { isPlainPath } from '../text/hidden-text.ts';
 import type { PackageFinder } from './packages.ts';
@@ -35,7 +29,7 @@ export interface PartReference {
   /** Absolute. */
   readonly path: string;
   readonly kind: PartKind;
-  /** Of Python: the folder in which it finds modules, which is the one of the tool file. Absolute. */
+  /** Of a language: the folder of the tool file. Absolute. */
   readonly base?: string;
   /** Where the other one asks for it. */
   readonly offset: number;
@@ -59,7 +53,7 @@ export type PartReading =
 export interface PartPlace {
   readonly root: string;
   readonly packages: PackageFinder;
-  readonly python: PythonReader;
+  readonly readers: LanguageReaders;
   readonly onRead: ((path: string) => void | Promise<void>) | undefined;
   /** The file, relative to the root. */
   readonly name: string;
@@ -67,6 +61,8 @@ export interface PartPlace {
   readonly shown: string;
 }
 
+/** Above this size a file that is no code is refused. */
+export const maxDataBytes: number = 64 * 1024 * 1024;
 const maxFileBytes = 8 * 1024 * 1024;
 
 /** Reads one file, and what it needs. Refused are what only running would tell, what leaves `root`, and links: `tool.import.*`. */
@@ -82,14 +78,8 @@ export async function readPart({ path, kind, base }: PartReference, place: PartP
     return refuse({ code: 'tool.import.unreadable', message, hint: 'Save the file as UTF-8 text.' });
   }
   const part = { ...leaf, source };
-  switch (kind) {
-    case 'module':
-      return await readModule(path, part, place);
-    case 'command':
-      return { ...part, imports: listCommandFiles(path, source) };
-    case 'python':
-      return await readPython({ path, base: base ?? dirname(path) }, part, place);
-  }
+  if (kind === 'module') return await readModule(path, part, place);
+  return await readWithLanguage({ path, language: kind, base: base ?? dirname(path) }, part, place);
 }
 
 function refuse(finding: Finding, offset = 0, source = ''): Extract<PartReading, { type: 'refused' }> {
@@ -119,7 +109,7 @@ async function readBytes(path: string, kind: PartKind, { name, onRead }: PartPla
           },
     );
   }
-  const reading = readBounded(path, kind === 'data' ? maxCommandFileBytes : maxFileBytes);
+  const reading = readBounded(path, kind === 'data' ? maxDataBytes : maxFileBytes);
   if (reading.type !== 'read') {
     const why = reading.type === 'missing' ? 'it is not there any more' : reading.why;
     return refuse({
@@ -130,7 +120,7 @@ async function readBytes(path: string, kind: PartKind, { name, onRead }: PartPla
   }
   const { bytes, stamp } = reading;
   const digest = hash('sha256', bytes);
-  // What a command names may be a program, or be run by one.
+  // It may be a program, or be run by one.
   return { type: 'read', file: { path: name, digest, bytes, stamp, isExecutable: kind === 'data' } };
 }
 
@@ -153,43 +143,25 @@ async function readModule(path: string, part: ClosurePart, { root, packages, sho
   return { ...part, imports, packages: found, warning };
 }
 
-async function readPython(
-  { path, base }: { readonly path: string; readonly base: string },
+async function readWithLanguage(
+  { path, language, base }: { readonly path: string; readonly language: Language; readonly base: string },
   part: ClosurePart,
-  { python, shown }: PartPlace,
+  { readers, shown }: PartPlace,
 ): Promise<PartReading> {
   const { source } = part;
-  const outline = await python.read(source);
-  if (outline.type !== 'outlined') {
-    const { finding, place } = findReadingProblem(outline);
-    return refuse(finding, toOffset(source, place), source);
-  }
-  const imports: PartReference[] = [];
-  const own = relative(base, path).split(sep).join('/');
-  for (const one of outline.imports) {
-    for (const module of listPythonModules(one, own)) {
-      const target = join(base, module);
-      if (await exists(target)) imports.push({ path: target, kind: 'python', base, offset: toOffset(source, one) });
-    }
-  }
-  const offset = outline.ownPlace === null ? undefined : toOffset(source, outline.ownPlace);
-  const warning = offset === undefined ? undefined : toDiagnostic(ownPath, { file: shown, source, offset });
-  return { ...part, imports, warning };
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await lstat(path);
-    return true;
-  } catch {
-    // What is not there belongs to Python, or is installed.
-    return false;
-  }
-}
-
-function listCommandFiles(path: string, source: string): readonly PartReference[] {
-  const files = readCommand(source)?.files ?? [];
-  return files.map((word) => ({ path: toCommandPath(path, word), kind: 'data', offset: 0 }));
+  const reading = await readers.of(language).readPart({ path, source, base });
+  if (reading.type === 'refused') return refuse(reading.finding, reading.offset, source);
+  const { needs, warning } = reading;
+  return {
+    ...part,
+    imports: needs.map(({ kind, ...need }) =>
+      kind === 'data' ? { ...need, kind } : { ...need, kind: language, base },
+    ),
+    warning:
+      warning === undefined
+        ? undefined
+        : toDiagnostic(warning.finding, { file: shown, source, offset: warning.offset }),
+  };
 }
 
 const oddName: Finding = {
@@ -203,13 +175,6 @@ const importMeta: Finding = {
   code: 'tool.import.meta',
   message: '`import.meta` tells where the pinned copy lies, which holds nothing but what is imported.',
   hint: 'Import data as JSON, or read it through `context.filesystem`.',
-};
-
-const ownPath: Finding = {
-  severity: 'warning',
-  code: 'tool.import.meta',
-  message: '`__file__` tells where the pinned copy lies, which holds nothing but what is imported.',
-  hint: 'Write data into a module, and import it.',
 };
 
 function findPlace(path: string): string | undefined {

@@ -38,7 +38,7 @@ export function resolveImport(
     return refuse(
       'tool.import.unsupported',
       `\`${specifier}\` is neither a relative path nor the name of a package, so it cannot be pinned.`,
-      'Import by a path that begins with `../` or `../../`, or by the name of an installed package.',
+      'Import by a path that begins with `./` or `../`, or by the name of an installed package.',
     );
   }
   const found = packages.find(name, dirname(path));

@@ -3,7 +3,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { findProgram } from '../files/find-program.ts';
-import type { Command } from './process-command.ts';
+import type { Command } from '../language/types.ts';
 
 /** Whether this machine can run the sandbox tier, and where from; or why it cannot, in a sentence. */
 export type SandboxState =

@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url';
 import type { Json, ToolContext } from '@holdfast/core';
 import { type HostMessage, maxTraceLength } from '../child/call-messages.ts';
-import type { PinnedTool } from './types.ts';
+import type { PinnedTool } from '../language/types.ts';
 
 /** A tool, and what has been found to be the digest of the file to import, in hexadecimal. */
 export interface VerifiedTool {

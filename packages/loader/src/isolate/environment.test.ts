@@ -3,9 +3,7 @@ import { definePlugin, type Tool } from '@holdfast/core';
 import { afterEach, expect, test, vi } from 'vitest';
 import { loadTools } from '../load/tools.ts';
 import { loadPlugin } from '../plugins/load.ts';
-import { commandFile, createCommandProject } from '../test-commands.ts';
 import { callTool, codesOf, createProject, toolFile } from '../test-project.ts';
-import { python, pythonFile } from '../test-python.ts';
 import { testContext } from '../test-tools.ts';
 import { startWatch } from '../watch/test-watch.ts';
 import type { EnvironmentRequest } from './environment.ts';
@@ -22,14 +20,11 @@ function find(tools: readonly Tool[], name: string): Tool | undefined {
 }
 
 const always = ['PATH', 'LANG', 'TZ', 'TMPDIR'].filter((name) => process.env[name] !== undefined);
-// Each call's own, for programs.
-const ofCall = ['HOLDFAST_CALL_ID', 'HOLDFAST_IDEMPOTENCY_KEY'];
 
 test('a process has the usual variables, those that are both declared and granted, and nothing else', async () => {
   vi.stubEnv('UNDECLARED', 'of the host');
   vi.stubEnv('NODE_OPTIONS', '--no-deprecation');
-  const pythonLook = 'import os\ndef work():\n  return sorted(map(list, os.environ.items()))';
-  await using project = await createCommandProject({
+  await using project = await createProject({
     'plugins/javascript.mjs': asks.replace('asks', 'javascript'),
     'plugins/typescript.ts': asks.replace('asks', 'typescript').replace('work(input)', 'work(input: object)'),
     'plugins/worker.mjs': asks.replace('asks', 'worker'),
@@ -39,18 +34,6 @@ export default defineTool({
   inputSchema: jsonSchema({ type: 'object', properties: {} }),
   execute: () => { ${look} },
 });`,
-    'plugins/count.tool.json': commandFile(['./count.sh'], { environment: JSON.parse(names) }),
-    'plugins/count.sh': `#!/bin/sh
-exec '${process.execPath}' -e 'console.log(JSON.stringify(Object.entries(process.env).sort()))'\n`,
-    ...(python.available
-      ? {
-          'plugins/python.py': pythonFile('python', {
-            def: pythonLook,
-            more: `"environment": ${names},`,
-            parameters: '{"type": "object", "properties": {}}',
-          }),
-        }
-      : {}),
     'node_modules/@holdfast/core/package.json':
       '{"name":"@holdfast/core","version":"0.0.0","type":"module","exports":"./index.js"}',
     'node_modules/@holdfast/core/index.js':
@@ -72,11 +55,6 @@ exec '${process.execPath}' -e 'console.log(JSON.stringify(Object.entries(process
     for (const name of ['javascript', 'typescript', 'definition'])
       expect(await seen(processes, name)).toEqual(expected);
     expect(await seen(threads, 'worker')).toEqual(granted);
-    const programs = ['count', ...(python.available ? ['python'] : [])];
-    for (const name of programs) {
-      const { PWD: _, LC_CTYPE: __, ...rest } = (await seen(processes, name)) as Record<string, string>;
-      expect(Object.keys(rest).sort()).toEqual([...Object.keys(expected), ...ofCall].sort());
-    }
   } finally {
     await Promise.all([processes.close(), threads.close()]);
   }

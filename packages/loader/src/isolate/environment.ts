@@ -1,5 +1,5 @@
 import { type EnvironmentVariable, type Problem, toEnvironmentVariables } from '@holdfast/core';
-import type { PinnedTool } from './types.ts';
+import type { PinnedTool } from '../language/types.ts';
 
 /** A tool file that asks for environment variables. */
 export interface EnvironmentRequest {

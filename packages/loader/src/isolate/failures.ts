@@ -1,8 +1,9 @@
 import { dirname } from 'node:path';
 import { HoldfastError, type Json, toolError, toolOk } from '@holdfast/core';
 import { type Answer, fromThrownMessage } from '../child/call-messages.ts';
+import type { PinnedTool } from '../language/types.ts';
 import { hidePaths } from '../text/hide-paths.ts';
-import type { ChildEnd, PinnedTool } from './types.ts';
+import type { ChildEnd } from './types.ts';
 
 /** HoldfastError `tool.file.import_failed`; `message` is what the import threw. */
 export function importFailed({ file, entry }: PinnedTool, message: string, cause?: unknown): HoldfastError {

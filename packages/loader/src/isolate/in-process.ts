@@ -1,9 +1,10 @@
 import { describeThrown } from '@holdfast/core';
 import { findToolFunction, type ToolFunction } from '../child/tool-function.ts';
+import type { PinnedTool } from '../language/types.ts';
 import { beginWith } from './begin-with.ts';
 import { toImportUrl } from './call-message.ts';
 import { importFailed, notFunction } from './failures.ts';
-import type { PinnedTool, ToolRunner } from './types.ts';
+import type { ToolRunner } from './types.ts';
 
 export interface InProcessRunnerOptions {
   /** Asked before a file is imported; rejects when it is not what was pinned. */

@@ -7,6 +7,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Json } from '@holdfast/core';
 import { expect, test } from 'vitest';
+import type { PinnedTool } from '../language/types.ts';
 import {
   closeLater,
   type TestContext,
@@ -23,7 +24,7 @@ import type { RemoteRunnerOptions } from './pool.ts';
 import { createSandboxRunner } from './sandbox.ts';
 import { createSubprocessRunner } from './subprocess.ts';
 import { type Harm, harms, stoppedHarms } from './tiers.ts';
-import type { PinnedTool, ToolRunner } from './types.ts';
+import type { ToolRunner } from './types.ts';
 import { createWorkerRunner } from './worker.ts';
 
 useTestFolder();

@@ -1,8 +1,10 @@
 import { type Clock, HoldfastError, type Json, type ToolContext } from '@holdfast/core';
+import type { PinnedTool } from '../language/types.ts';
 import { beginWith } from './begin-with.ts';
+import type { VerifiedTool } from './call-message.ts';
 import type { GrantedEnvironment } from './environment.ts';
 import { RemoteTool } from './remote-tool.ts';
-import type { LaunchChild, PinnedTool, ToolRunner } from './types.ts';
+import type { LaunchChild, ToolRunner } from './types.ts';
 
 /** What the runners of tools outside of this process take. */
 export interface RemoteRunnerOptions {

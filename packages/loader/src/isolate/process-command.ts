@@ -1,10 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { PinnedTool } from './types.ts';
-
-/** A program and its arguments. */
-export type Command = readonly [program: string, ...parameters: string[]];
+import type { Command, PinnedTool } from '../language/types.ts';
 
 const defaultMemoryMb = 256;
 

@@ -1,23 +1,18 @@
+import { hash } from 'node:crypto';
 import { HoldfastError, type Json, type ToolContext } from '@holdfast/core';
-import type { MetadataForm } from '../check/metadata.ts';
 import { childLimits } from '../child/call-messages.ts';
-import { commandLanguage } from '../language/command-language.ts';
-import { createPythonLanguage } from '../language/python-language.ts';
+import { readBounded } from '../files/read-bounded.ts';
+import type { Language, PinnedTool, ProgramAnswer, ProgramCall } from '../language/types.ts';
 import { beginWith } from './begin-with.ts';
 import { findProject, sandboxCommand } from './bubblewrap.ts';
 import { toolEnvironment } from './environment.ts';
-import { processFailure } from './failures.ts';
+import { fileChanged, importFailed, notFunction, processExited, processFailure, unfit } from './failures.ts';
 import { backgroundClock } from './pool.ts';
-import { type Command, limitProcess, programMemoryLimit } from './process-command.ts';
+import { limitProcess, programMemoryLimit } from './process-command.ts';
 import { ProcessGroups } from './process-groups.ts';
 import { type ProgramEnd, runProgram } from './run-program.ts';
 import { createSandboxFinder, type SandboxRunnerOptions } from './sandbox.ts';
-import type { PinnedTool, ToolRunner } from './types.ts';
-
-/** Whether a tool of that form runs as a program of its own, whatever the tier. */
-export function isProgramForm(form: MetadataForm): boolean {
-  return form === 'command' || form === 'python';
-}
+import type { ToolRunner } from './types.ts';
 
 /**
  * Runs each call of a tool in another language in a process of its own, which is killed with its group when the call's signal fires. It
@@ -26,20 +21,17 @@ export function isProgramForm(form: MetadataForm): boolean {
  */
 export function createProgramRunner(
   options: SandboxRunnerOptions,
-  { sandboxed }: { readonly sandboxed: boolean },
+  { language, sandboxed }: { readonly language: Language; readonly sandboxed: boolean },
 ): ToolRunner {
-  const languageOf: ReadonlyMap<MetadataForm, ToolLanguage> = new Map([
-    ['command', commandLanguage],
-    ['python', createPythonLanguage()],
-  ]);
   const groups = new ProcessGroups();
   const findSandbox = createSandboxFinder(options.path);
   const closing = new AbortController();
   const running = new Set<Promise<unknown>>();
 
-  async function prepare(language: ToolLanguage, tool: PinnedTool, input: Json): Promise<ProgramCall> {
+  async function prepare(tool: PinnedTool, input: Json): Promise<ProgramCall> {
     const sandbox = sandboxed ? await findSandbox(tool) : undefined;
     const sha256 = await options.verify(tool);
+    checkFiles(tool);
     const call = await language.prepare(tool, input, sha256);
     const limited = limitProcess(call.command, { memoryMb: programMemoryLimit(options.memoryMb) });
     const command = sandbox === undefined ? limited : sandboxCommand(sandbox, limited, visibleFolders(call, tool));
@@ -47,10 +39,8 @@ export function createProgramRunner(
   }
 
   async function run(tool: PinnedTool, input: Json, context: ToolContext): Promise<unknown> {
-    const language = languageOf.get(tool.metadata.form);
-    if (language === undefined) throw new TypeError(`No program runs a tool of the form \`${tool.metadata.form}\`.`);
     const signal = AbortSignal.any([context.signal, closing.signal]);
-    const call = await beginWith(prepare(language, tool, input), { signal, begin: context.begin });
+    const call = await beginWith(prepare(tool, input), { signal, begin: context.begin });
     const end = await runProgram({
       command: call.command,
       environment: { ...toolEnvironment(options.environment?.(tool)), ...callEnvironment(context) },
@@ -87,10 +77,21 @@ export function createProgramRunner(
   };
 }
 
-function readEnd(end: ProgramEnd, tool: PinnedTool, language: ToolLanguage): unknown {
+function checkFiles({ file, commandFiles = new Map() }: PinnedTool): void {
+  for (const [path, digest] of commandFiles) {
+    // Something that nobody writes to may have taken its place, for which a plain reading would wait.
+    const reading = readBounded(path, maxDataBytes);
+    if (reading.type !== 'read' || hash('sha256', reading.bytes) !== digest) throw fileChanged(file);
+  }
+}
+
+// More than any file that a command may name.
+const maxDataBytes = 64 * 1024 * 1024;
+
+function readEnd(end: ProgramEnd, tool: PinnedTool, language: Language): unknown {
   switch (end.type) {
     case 'exited':
-      return language.read(tool, end);
+      return readAnswer(tool, language.readEnd(tool, end));
     case 'aborted':
       throw end.reason;
     case 'not-started':
@@ -103,6 +104,29 @@ function readEnd(end: ProgramEnd, tool: PinnedTool, language: ToolLanguage): unk
       );
     default:
       return end satisfies never;
+  }
+}
+
+function readAnswer(tool: PinnedTool, answer: ProgramAnswer): unknown {
+  switch (answer.type) {
+    case 'returned':
+      return answer.value;
+    case 'unfit':
+      return unfit(answer.problem);
+    case 'threw':
+      throw answer.error;
+    case 'unimportable':
+      throw importFailed(tool, answer.message, answer.error);
+    case 'no-function':
+      throw notFunction(tool);
+    case 'changed':
+      throw fileChanged(tool.file);
+    case 'ended':
+      throw processExited(tool, answer.how);
+    case 'unreadable':
+      throw processFailure(tool, 'protocol', 'sent a message that cannot be read');
+    default:
+      return answer satisfies never;
   }
 }
 
@@ -122,21 +146,4 @@ function callEnvironment({ callId, idempotencyKey, deadline }: ToolContext): Rec
 
 function visibleFolders({ folders }: ProgramCall, { entry }: PinnedTool): readonly string[] {
   return [...folders, findProject(entry)];
-}
-
-/** What is to be run for one call. */
-export interface ProgramCall {
-  readonly command: Command;
-  /** What it reads on standard input. */
-  readonly input: string;
-  /** Folders that it needs, where a sandbox shows only some. */
-  readonly folders: readonly string[];
-}
-
-/** A language in which a tool is a program that is run once a call. */
-export interface ToolLanguage {
-  /** @param sha256 - what the tool file has to be, in hexadecimal. @throws HoldfastError where it cannot be run. */
-  prepare(tool: PinnedTool, input: Json, sha256: string): Promise<ProgramCall>;
-  /** What the tool returned. @throws what it threw. */
-  read(tool: PinnedTool, end: Extract<ProgramEnd, { readonly type: 'exited' }>): unknown;
 }

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { encodeFrame } from '../child/frames.ts';
+import type { PinnedTool } from '../language/types.ts';
 import { type TestContext, testClock, testContext, testFilesystem, until } from '../test-tools.ts';
 import { RemoteTool } from './remote-tool.ts';
 import { type TestChild, testChildren } from './test-child.ts';
-import type { PinnedTool } from './types.ts';
 
 const tool = {
   file: 'a.mjs',

@@ -8,11 +8,12 @@ import {
 } from '../child/call-messages.ts';
 import { encodeFrame, FrameError, FrameReader } from '../child/frames.ts';
 import { Remarks } from '../child/remote-context.ts';
+import type { PinnedTool } from '../language/types.ts';
 import { toCallMessage, type VerifiedTool } from './call-message.ts';
 import { describeEnd, processFailure, readAnswer } from './failures.ts';
 import { answerRequest, RequestServer } from './request-server.ts';
 import { PrintedText } from './run-program.ts';
-import type { ChildEnd, LaunchChild, PinnedTool, ToolChild } from './types.ts';
+import type { ChildEnd, LaunchChild, ToolChild } from './types.ts';
 
 export interface RemoteToolOptions {
   readonly clock: Clock;

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { type Clock, describeThrown } from '@holdfast/core';
 import { tagName } from '../child/tagged-programs.ts';
+import type { Command, ProgramExit } from '../language/types.ts';
 import { withoutInherited } from './inherited-descriptors.ts';
-import type { Command } from './process-command.ts';
 import type { ProcessGroups } from './process-groups.ts';
 
 /** One run of a program. */
@@ -24,14 +24,7 @@ export interface ProgramRun {
 }
 
 export type ProgramEnd =
-  | {
-      readonly type: 'exited';
-      readonly code: number | null;
-      readonly signal: string | null;
-      readonly output: Uint8Array;
-      /** The end of what it wrote on standard error. */
-      readonly lastWords: string;
-    }
+  | ({ readonly type: 'exited' } & ProgramExit)
   | { readonly type: 'not-started'; readonly reason: string }
   /** It wrote more than can be taken: as its answer, or beside it. It has been killed. */
   | { readonly type: 'flooded'; readonly by: 'output' | 'text' }

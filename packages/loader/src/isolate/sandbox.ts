@@ -1,13 +1,14 @@
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { HoldfastError } from '@holdfast/core';
+import type { PinnedTool } from '../language/types.ts';
 import { findProject, findSandbox, type SandboxState, sandboxCommand } from './bubblewrap.ts';
 import { toolEnvironment } from './environment.ts';
 import { createToolPool, type RemoteRunnerOptions } from './pool.ts';
 import { programUrl, toolCommand } from './process-command.ts';
 import { ProcessGroups } from './process-groups.ts';
 import { launchProcess } from './subprocess.ts';
-import type { PinnedTool, ToolRunner } from './types.ts';
+import type { ToolRunner } from './types.ts';
 
 export interface SandboxRunnerOptions extends RemoteRunnerOptions {
   /** Where `bwrap` is looked for. Default: `PATH`. */

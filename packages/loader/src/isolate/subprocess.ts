@@ -2,10 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { Duplex } from 'node:stream';
 import { tagName } from '../child/tagged-programs.ts';
+import type { Command } from '../language/types.ts';
 import { toolEnvironment } from './environment.ts';
 import { withoutInherited } from './inherited-descriptors.ts';
 import { createToolPool, type RemoteRunnerOptions } from './pool.ts';
-import { type Command, toolCommand } from './process-command.ts';
+import { toolCommand } from './process-command.ts';
 import { killGroup, ProcessGroups } from './process-groups.ts';
 import type { ChildEnd, ChildListener, ToolChild, ToolRunner } from './types.ts';
 

@@ -1,10 +1,13 @@
-import { type Isolation, isolations } from '../check/extended.ts';
+import { isolations } from '../check/extended.ts';
+import type { Isolation } from '../check/types.ts';
+import { kindOf } from '../language/find.ts';
+import type { Language, PinnedTool } from '../language/types.ts';
 import { findSandbox } from './bubblewrap.ts';
 import { createInProcessRunner } from './in-process.ts';
-import { createProgramRunner, isProgramForm } from './program.ts';
+import { createProgramRunner } from './program.ts';
 import { createSandboxRunner, type SandboxRunnerOptions } from './sandbox.ts';
 import { createSubprocessRunner } from './subprocess.ts';
-import type { PinnedTool, ToolRunner } from './types.ts';
+import type { ToolRunner } from './types.ts';
 import { createWorkerRunner } from './worker.ts';
 
 /** What tools of a folder run in where nobody says otherwise: a folder is not trusted because it is there. */
@@ -113,15 +116,20 @@ const create: Readonly<Record<Isolation, (options: SandboxRunnerOptions) => Tool
  * Runs each tool in the tier that its file asks for, and in none that is weaker than `weakest`. What is no JavaScript runs in a process
  * in every tier, and in the sandbox in that one.
  */
-export function createTieredRunner(weakest: Isolation, options: SandboxRunnerOptions): ToolRunner {
+export function createTieredRunner(
+  weakest: Isolation,
+  { languages, ...options }: SandboxRunnerOptions & { readonly languages?: readonly Language[] | undefined },
+): ToolRunner {
   const runners = new Map<string, ToolRunner>();
-  const runnerOf = ({ metadata }: PinnedTool): ToolRunner => {
+  const runnerOf = ({ file, metadata }: PinnedTool): ToolRunner => {
+    const kind = kindOf(file, languages);
     const tier = stricter(weakest, metadata.isolation ?? weakest);
     const sandboxed = tier === 'sandbox';
-    const isProgram = isProgramForm(metadata.form);
-    const key = isProgram ? `program ${sandboxed}` : tier;
+    const language = kind === 'module' ? undefined : kind;
+    const key = language === undefined ? tier : `${language.name} ${sandboxed}`;
     const runner =
-      runners.get(key) ?? (isProgram ? createProgramRunner(options, { sandboxed }) : create[tier](options));
+      runners.get(key) ??
+      (language === undefined ? create[tier](options) : createProgramRunner(options, { language, sandboxed }));
     runners.set(key, runner);
     return runner;
   };

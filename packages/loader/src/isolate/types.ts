@@ -1,26 +1,5 @@
 import type { Json, ToolContext } from '@holdfast/core';
-import type { ToolMetadata } from '../check/metadata.ts';
-
-/** A verified tool whose bytes are kept. */
-export interface PinnedTool {
-  /** Relative to the tools folder. */
-  readonly file: string;
-  readonly metadata: ToolMetadata;
-  /** SHA-256 in hexadecimal: of the file and its relative imports where a lock pins them, of the file alone otherwise. */
-  readonly digest: string;
-  /** Absolute path of the file to import: in the copy named by `digest` where a lock pins it, in the tools folder otherwise. */
-  readonly entry: string;
-  /**
-   * SHA-256 in hexadecimal of every file of the copy, by absolute path: a process of its own lets none run that is another one, however
-   * late it is imported. Absent: only `entry` is known.
-   */
-  readonly files?: ReadonlyMap<string, string>;
-  /**
-   * SHA-256 in hexadecimal of the files that a command names, by absolute path: what has to hold when it is called. Absent: they lie in
-   * a copy, which is compared as a whole.
-   */
-  readonly commandFiles?: ReadonlyMap<string, string>;
-}
+import type { PinnedTool } from '../language/types.ts';
 
 /** Runs tools of one isolation tier. */
 export interface ToolRunner {
@@ -30,8 +9,7 @@ export interface ToolRunner {
    * Rejects with what the function threw, and with HoldfastError `tool.file.import_failed`, `tool.function.not_function`; outside of
    * this process also `tool.process.exited`, `tool.process.memory`, `tool.process.protocol`, `tool.process.flood`,
    * `tool.process.unresponsive`, `tool.process.stuck`, `tool.process.not_started`, `tool.process.closed`,
-   * `tool.isolation.unavailable`; a program in another language with `tool.command.missing`, `tool.command.failed` or
-   * `tool.python.unavailable`, too.
+   * `tool.isolation.unavailable`; a tool in another language with what its language says, too.
    */
   run(tool: PinnedTool, input: Json, context: ToolContext): Promise<unknown>;
   /**

@@ -1,6 +1,6 @@
 import { type ToolContext, toolError, toolOk } from '@holdfast/core';
 import { expect, test } from 'vitest';
-import type { ToolMetadata } from '../check/metadata.ts';
+import type { ToolMetadata } from '../check/types.ts';
 import { readMetadata } from '../scan/metadata.ts';
 import { toFileTool } from './file-tool.ts';
 

@@ -12,7 +12,7 @@ import {
   type ToolContext,
 } from '@holdfast/core';
 import { inputReference } from '../check/extended.ts';
-import type { ToolMetadata } from '../check/metadata.ts';
+import type { ToolMetadata } from '../check/types.ts';
 
 /** A tool file as far as a tool needs it. */
 export interface FileToolSource {

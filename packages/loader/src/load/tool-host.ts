@@ -1,5 +1,5 @@
 import { type ExecutableTool, HoldfastError, type Json } from '@holdfast/core';
-import type { Isolation } from '../check/extended.ts';
+import type { Isolation } from '../check/types.ts';
 import { readBounded } from '../files/read-bounded.ts';
 import {
   askEnvironment,
@@ -10,7 +10,7 @@ import {
 import { fileChanged } from '../isolate/failures.ts';
 import type { RemoteRunnerOptions } from '../isolate/pool.ts';
 import { createTieredRunner } from '../isolate/tiers.ts';
-import type { PinnedTool } from '../isolate/types.ts';
+import type { Language, PinnedTool } from '../language/types.ts';
 import { digestOf } from '../scan/tool-files.ts';
 import { toFileTool } from './file-tool.ts';
 
@@ -48,15 +48,17 @@ export interface ToolHostOptions {
   readonly processes: ToolProcessOptions;
   /** Default: no tool is granted anything. */
   readonly environment: GrantEnvironment | undefined;
+  readonly languages: readonly Language[] | undefined;
 }
 
-export function createToolHost({ isolation, processes, environment }: ToolHostOptions): ToolHost {
+export function createToolHost({ isolation, processes, environment, languages }: ToolHostOptions): ToolHost {
   const known = new WeakMap<PinnedTool, RunnableTool>();
   const granted = new WeakMap<PinnedTool, GrantedEnvironment>();
   /** By name and digest. */
   const answers = new Map<string, GrantedEnvironment>();
   const runner = createTieredRunner(isolation, {
     ...processes,
+    languages,
     environment: (tool) => granted.get(tool) ?? {},
     async verify(tool) {
       const runnable = known.get(tool);

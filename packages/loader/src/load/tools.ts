@@ -1,14 +1,15 @@
 import { realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Tool } from '@holdfast/core';
-import type { Isolation } from '../check/extended.ts';
+import type { Isolation } from '../check/types.ts';
 import { createClosureReader } from '../imports/closure.ts';
 import type { GrantEnvironment } from '../isolate/environment.ts';
 import { defaultIsolation } from '../isolate/tiers.ts';
 import { digestPin } from '../pins/changes.ts';
 import { type PinHooks, readCurrent, type ToolFile } from '../pins/folder.ts';
 import { loadLocked } from '../pins/load-locked.ts';
-import { type ScanFolderOptions, type ScannedFile, scanFolder } from '../scan/folder.ts';
+import { type ScannedFile, scanFolder } from '../scan/folder.ts';
+import type { ScanFolderOptions } from '../scan/tool-files.ts';
 import type { Diagnostic } from '../text/diagnostic.ts';
 import { createToolHost, type RunnableTool, type ToolProcessOptions } from './tool-host.ts';
 
@@ -62,7 +63,7 @@ export async function loadToolsWith(
     lock === undefined
       ? await loadUnlocked(directory, options)
       : await loadLocked(directory, { ...options, lock }, hooks);
-  const host = createToolHost({ isolation, processes, environment });
+  const host = createToolHost({ isolation, processes, environment, languages: options.languages });
   // One after the other: somebody may be asked at a terminal.
   for (const { tool, findDigest } of tools) await host.grant(tool, findDigest);
   return { tools: tools.map((tool) => host.toTool(tool)), diagnostics, files, close: () => host.close() };
@@ -79,15 +80,19 @@ async function loadUnlocked(
   const { files, diagnostics } = await scanFolder(directory, options);
   const tools = files.flatMap((scanned) => {
     if (scanned.type === 'refused') return [];
-    return [{ ...toLyingTool(scanned), findDigest: () => digestLying(scanned, directory) }];
+    return [{ ...toLyingTool(scanned), findDigest: () => digestLying(scanned, directory, options) }];
   });
   return { tools, diagnostics, files };
 }
 
 /** Of a file that runs where it lies, with what it imports; `undefined` where that cannot be followed. */
-async function digestLying(scanned: ToolFile, directory: string): Promise<string | undefined> {
+async function digestLying(
+  scanned: ToolFile,
+  directory: string,
+  { languages }: ScanFolderOptions,
+): Promise<string | undefined> {
   const folder = await realpath(directory);
-  await using reader = createClosureReader({ root: dirname(folder), folder });
+  await using reader = createClosureReader({ root: dirname(folder), folder, languages });
   const reading = await readCurrent(scanned, reader);
   return reading.type === 'refused' ? undefined : digestPin(reading.current.tool);
 }

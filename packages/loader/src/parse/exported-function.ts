@@ -2,18 +2,6 @@ import type { Comment, Expression, ObjectPattern } from 'oxc-parser';
 import { unwrapExpression } from './literal.ts';
 import type { Binding, FunctionLike, ModuleOutline } from './outline.ts';
 
-/** What a Python function takes. */
-export interface PythonSignature {
-  /** In order, without `*args` and `**kwargs`. */
-  readonly parameters: readonly {
-    readonly name: string;
-    readonly kind: 'position' | 'either' | 'name';
-    readonly hasDefault: boolean;
-  }[];
-  /** Whether it has `**kwargs`. */
-  readonly takesMore: boolean;
-}
-
 /** The first parameter of a function of JavaScript or TypeScript. */
 export interface TakenParameter {
   /** `undefined` where it has none. */
@@ -32,8 +20,6 @@ export type ExportedFunction =
       readonly documentation: string | undefined;
       /** Of JavaScript and TypeScript only. */
       readonly taken?: TakenParameter;
-      /** Of Python only. */
-      readonly signature?: PythonSignature;
     }
   | { readonly type: 'not-exported'; readonly exported: readonly string[] }
   | { readonly type: 'not-function'; readonly offset: number; readonly found: string };

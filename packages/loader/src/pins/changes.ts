@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { type Json, toCanonicalJson } from '@holdfast/core';
-import type { ToolMetadata } from '../check/metadata.ts';
+import type { ToolMetadata } from '../check/types.ts';
 import type { Closure } from '../imports/closure.ts';
 import type { LockedTool } from './lock-file.ts';
 

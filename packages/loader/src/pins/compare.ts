@@ -1,5 +1,5 @@
 import { HoldfastError } from '@holdfast/core';
-import type { ScanFolderOptions } from '../scan/folder.ts';
+import type { ScanFolderOptions } from '../scan/tool-files.ts';
 import { digestOf } from '../scan/tool-files.ts';
 import type { Diagnostic } from '../text/diagnostic.ts';
 import { findChanges, type LockChange } from './changes.ts';

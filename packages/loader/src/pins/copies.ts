@@ -5,7 +5,7 @@ import { dirname, join, sep } from 'node:path';
 import { describeThrown, HoldfastError } from '@holdfast/core';
 import { codeOf, readBounded } from '../files/read-bounded.ts';
 import type { Closure } from '../imports/closure.ts';
-import type { PinnedTool } from '../isolate/types.ts';
+import type { PinnedTool } from '../language/types.ts';
 import { toShownText } from './compare.ts';
 
 /** What a copy has to hold. */

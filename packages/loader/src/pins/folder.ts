@@ -3,7 +3,8 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { HoldfastError } from '@holdfast/core';
 import type { OnWrite } from '../files/write-atomically.ts';
 import { type Closure, type ClosureReader, createClosureReader } from '../imports/closure.ts';
-import { type FolderScan, type ScanFolderOptions, type ScannedFile, scanFolder } from '../scan/folder.ts';
+import { type FolderScan, type ScannedFile, scanFolder } from '../scan/folder.ts';
+import type { ScanFolderOptions } from '../scan/tool-files.ts';
 import { compareDiagnostics, type Diagnostic, toDiagnostic } from '../text/diagnostic.ts';
 import { toLockedTool } from './changes.ts';
 import type { OnCopy } from './copies.ts';
@@ -75,7 +76,7 @@ export async function readFolderPins(
 ): Promise<FolderPins> {
   const scan = await scanFolder(folder, options);
   await hooks.onScanned?.();
-  await using reader = createClosureReader({ root, folder, onRead: hooks.onRead });
+  await using reader = createClosureReader({ root, folder, languages: options.languages, onRead: hooks.onRead });
   const diagnostics = [...scan.diagnostics];
   const tools = new Map<string, CurrentTool>();
   const files: ScannedFile[] = [];
@@ -143,10 +144,10 @@ const broken = /^tool\.(?:import\.(?:missing|unreadable|package)$|file\.)/;
 export async function followImports(
   directory: string,
   { files, diagnostics }: FolderScan,
-  { strict = false }: Pick<ScanFolderOptions, 'strict'> = {},
+  { strict = false, languages }: Pick<ScanFolderOptions, 'strict' | 'languages'> = {},
 ): Promise<FolderScan> {
   const folder = await findReal(directory);
-  await using reader = createClosureReader({ root: dirname(folder), folder });
+  await using reader = createClosureReader({ root: dirname(folder), folder, languages });
   const found: Diagnostic[] = [];
   const refused = new Set<string>();
   for (const scanned of files) {

@@ -1,7 +1,8 @@
 import { describeThrown, HoldfastError, isHoldfastError } from '@holdfast/core';
 import { createClosureReader } from '../imports/closure.ts';
-import type { PinnedTool } from '../isolate/types.ts';
-import type { ScanFolderOptions, ScannedFile } from '../scan/folder.ts';
+import type { PinnedTool } from '../language/types.ts';
+import type { ScannedFile } from '../scan/folder.ts';
+import type { ScanFolderOptions } from '../scan/tool-files.ts';
 import { compareDiagnostics, type Diagnostic, toDiagnostic } from '../text/diagnostic.ts';
 import { describeChanges, digestPin, findChanges } from './changes.ts';
 import { isIn } from './compare.ts';
@@ -64,7 +65,7 @@ export async function loadLocked(
   if (warm !== undefined) {
     const { tools, warnings, locked } = warm;
     return {
-      tools: tools.map(({ scanned, pin }) => toReady(scanned, pin, { copies, place })),
+      tools: tools.map(({ scanned, pin }) => toReady(scanned, pin, { copies, place, options })),
       files: tools.map(({ scanned }) => scanned),
       diagnostics: warnings,
       locked,
@@ -102,7 +103,7 @@ async function scanLocked(
   const refused = new Set<string>();
   for (const [name, tool] of current) {
     const problem = findProblem(name, tool, locked.get(name)) ?? (await keepCopy(tool, copies));
-    if (problem === undefined) tools.push(toReady(tool.scanned, tool.tool, { copies, place }));
+    if (problem === undefined) tools.push(toReady(tool.scanned, tool.tool, { copies, place, options }));
     else {
       refused.add(tool.scanned.file);
       diagnostics.push(problem);
@@ -168,7 +169,11 @@ async function keepCopy({ scanned, closure }: CurrentTool, copies: PinnedCopies)
 function toReady(
   { file, path, metadata }: ToolFile,
   pin: LockedTool,
-  { copies, place: { root, folder } }: { readonly copies: PinnedCopies; readonly place: LockPlace },
+  {
+    copies,
+    place: { root, folder },
+    options: { languages },
+  }: { readonly copies: PinnedCopies; readonly place: LockPlace; readonly options: ScanFolderOptions },
 ): ReadyTool {
   const tool = toCopiedTool({ file, metadata }, pin, copies);
 
@@ -181,7 +186,7 @@ function toReady(
 
   async function makeWhole(): Promise<void> {
     if (await isWhole()) return;
-    await using reader = createClosureReader({ root, folder });
+    await using reader = createClosureReader({ root, folder, languages });
     const reading = await reader.read(path);
     if (reading.type === 'read' && reading.closure.digest === pin.digest) {
       await copies.replace(reading.closure);

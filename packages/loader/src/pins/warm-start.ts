@@ -1,10 +1,10 @@
 import { realpathSync } from 'node:fs';
 import { sep } from 'node:path';
-import type { ToolMetadata } from '../check/metadata.ts';
+import type { ToolMetadata } from '../check/types.ts';
 import { isAsStamped, readStamp, type Stamp } from '../files/read-bounded.ts';
 import { createPackageFinder } from '../imports/packages.ts';
-import type { ScanFolderOptions } from '../scan/folder.ts';
-import { listToolFiles } from '../scan/tool-files.ts';
+import { kindOf } from '../language/find.ts';
+import { listToolFiles, type ScanFolderOptions } from '../scan/tool-files.ts';
 import type { Diagnostic } from '../text/diagnostic.ts';
 import { type CompareLockOptions, isIn } from './compare.ts';
 import { type CurrentTool, findLockPlace, type LockPlace, type ToolFile } from './folder.ts';
@@ -35,7 +35,7 @@ export interface WarmStart {
 export function startWarm(
   place: LockPlace,
   lock: Uint8Array,
-  { strict = false, subfolders = false }: ScanFolderOptions,
+  { strict = false, subfolders = false, languages }: ScanFolderOptions,
 ): WarmStart | undefined {
   const registry = readRegistry(place.root, lock);
   const registered = registry === undefined ? undefined : readRegisteredFolder(registry, place.prefix);
@@ -47,6 +47,8 @@ export function startWarm(
   for (const [name, pin] of locked) {
     if (isIn(pin.entry, place.prefix, { subfolders })) tools.push(toWarmTool(name, pin, { place, toPath }));
   }
+  // A scan says which language is missing.
+  if (tools.some(({ scanned }) => kindOf(scanned.file, languages) === undefined)) return undefined;
   if (!areFoldersSame(registered, place, toPath) || !areFilesSame(tools, registered, toPath)) return undefined;
   if (!arePackagesSame(tools, place.root, toPath)) return undefined;
   return {

@@ -1,10 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import type { MetadataReading } from '../check/literal.ts';
-import type { ToolMetadata } from '../check/metadata.ts';
-import { createToolReader, type ToolReading } from '../language/read-tool.ts';
+import type { ToolMetadata } from '../check/types.ts';
+import { kindOf, type LanguageReaders, missingLanguage, openReaders } from '../language/find.ts';
+import type { ToolReading, ToolSource } from '../language/types.ts';
 import { compareDiagnostics, type Diagnostic, toDiagnostic } from '../text/diagnostic.ts';
-import type { ReadMetadataOptions } from './metadata.ts';
-import { listToolFiles, readToolFile, type ToolFileReading } from './tool-files.ts';
+import { readMetadata } from './metadata.ts';
+import { listToolFiles, readToolFile, type ScanFolderOptions } from './tool-files.ts';
 import { findBelonging, findFileTwins, findNameTwins } from './twins.ts';
 
 /** A file of a tools folder: one with a tool, or one that was refused for the reasons in the diagnostics. */
@@ -30,19 +31,12 @@ export interface FolderScan {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-export interface ScanFolderOptions extends ReadMetadataOptions {
-  /** Reads the folders in the folder, too, however deep; not those whose names begin with `.` or `_`. Default false. */
-  readonly subfolders?: boolean;
-}
-
 // Reading and parsing files waits for nothing. The rest of the program gets its turn from time to time.
 const maxBusyMs = 10;
 
-type ReadFile = Extract<ToolFileReading, { type: 'read' }>;
-
 /** A file that was read, and what was found in it. */
 interface Candidate {
-  readonly file: ReadFile;
+  readonly file: ToolSource;
   readonly found: ToolReading;
 }
 type Verified = Candidate & { readonly reading: Extract<MetadataReading, { type: 'read' }> };
@@ -62,7 +56,8 @@ export async function scanFolder(directory: string, options: ScanFolderOptions =
   const unreadableFiles: Diagnostic[] = [];
   const candidates: Candidate[] = [];
   let restedAtMs = performance.now();
-  await using reader = createToolReader({ root, strict: options.strict === true });
+  await using readers = openReaders();
+  const read = (file: ToolSource): Promise<ToolReading> => readTool(file, { root, options, readers });
   for (const name of files) {
     if (refused.has(name)) continue;
     if (performance.now() - restedAtMs > maxBusyMs) {
@@ -71,7 +66,7 @@ export async function scanFolder(directory: string, options: ScanFolderOptions =
     }
     const file = readToolFile(root, name);
     if (file.type === 'refused') unreadableFiles.push(toDiagnostic(file.finding, { file: name }));
-    else candidates.push({ file, found: await reader.read(file) });
+    else candidates.push({ file, found: await read(file) });
   }
 
   const readings = new Map(candidates.map(({ file, found }) => [file.file, found]));
@@ -102,6 +97,24 @@ export async function scanFolder(directory: string, options: ScanFolderOptions =
     files: files.filter((file) => !belonging.has(file)).map((file) => toScanned(file, good.get(file))),
     diagnostics: diagnostics.sort(compareDiagnostics),
   };
+}
+
+interface Scan {
+  readonly root: string;
+  readonly options: ScanFolderOptions;
+  readonly readers: LanguageReaders;
+}
+
+async function readTool(file: ToolSource, { root, options, readers }: Scan): Promise<ToolReading> {
+  const { strict = false, languages } = options;
+  const kind = kindOf(file.file, languages);
+  if (kind === undefined) {
+    const diagnostic = toDiagnostic(missingLanguage(file.file), { file: file.file });
+    return { reading: { type: 'refused', diagnostics: [diagnostic] }, parts: [] };
+  }
+  if (kind !== 'module') return await readers.of(kind).readTool(file, { root, strict });
+  const reading = await readMetadata(file.source, file.file, { strict });
+  return { reading, parts: [] };
 }
 
 function toScanned(file: string, verified: Verified | undefined): ScannedFile {

@@ -1,6 +1,6 @@
 import type { Comment, Expression } from 'oxc-parser';
 import { checkLiteral, type MetadataReading } from '../check/literal.ts';
-import type { MetadataForm } from '../check/metadata.ts';
+import type { MetadataForm } from '../check/types.ts';
 import { type ExportedFunction, findExportedFunction } from '../parse/exported-function.ts';
 import { readLiteral } from '../parse/literal.ts';
 import { parseModule } from '../parse/module.ts';

@@ -3,22 +3,23 @@ import { closeSync, constants, type Dirent, fstatSync, lstatSync, openSync, read
 import { readdir, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { HoldfastError } from '@holdfast/core';
+import { isToolFileName } from '../language/find.ts';
+import type { Language, ToolSource } from '../language/types.ts';
 import type { Finding } from '../text/diagnostic.ts';
+import type { ReadMetadataOptions } from './metadata.ts';
+
+export interface ScanFolderOptions extends ReadMetadataOptions {
+  /** Reads the folders in the folder, too, however deep; not those whose names begin with `.` or `_`. Default false. */
+  readonly subfolders?: boolean;
+  /** Languages beside JavaScript and TypeScript, such as `python()` of `@holdfast/loader-python`. Default none. */
+  readonly languages?: readonly Language[] | undefined;
+}
 
 /** Files above this size are refused, in bytes. */
 const maxFileBytes = 1024 * 1024;
 
 export type ToolFileReading =
-  | {
-      readonly type: 'read';
-      /** Relative to the tools folder. */
-      readonly file: string;
-      /** Absolute, without symlinks. */
-      readonly path: string;
-      readonly source: string;
-      /** SHA-256 of its bytes in hexadecimal. */
-      readonly digest: string;
-    }
+  | ({ readonly type: 'read' } & ToolSource)
   | { readonly type: 'refused'; readonly file: string; readonly finding: Finding };
 
 /** What a folder holds that counts as tool files. */
@@ -34,15 +35,15 @@ export interface ToolFileList {
 }
 
 /**
- * The files of a folder that count as tool files: `.js`, `.mjs`, `.ts`, `.mts`, `.tool.json` and `.py`, but none that begins with `.`
- * or `_`, and no test: `*.test.*`, `*.spec.*`, `test_*.py`, `*_test.py`; nor `*.d.ts`, `conftest.py` and `setup.py`. With `subfolders`
- * those of its folders, too, but of none that begins with `.` or `_`, is called `node_modules`, or is a symlink.
+ * The files of a folder that count as tool files: `.js`, `.mjs`, `.ts`, `.mts`, those of the languages, and those of known languages that
+ * were not given, but none that begins with `.` or `_`, no test (`*.test.*`, `*.spec.*`) and no `*.d.ts`. With `subfolders` those of its
+ * folders, too, but of none that begins with `.` or `_`, is called `node_modules`, or is a symlink.
  *
  * @throws HoldfastError `tools.folder.missing`, `tools.folder.not_directory`, `tools.folder.unreadable`.
  */
 export async function listToolFiles(
   directory: string,
-  { subfolders = false }: { readonly subfolders?: boolean } = {},
+  { subfolders = false, languages }: Pick<ScanFolderOptions, 'subfolders' | 'languages'> = {},
 ): Promise<ToolFileList> {
   try {
     const root = await realpath(directory);
@@ -60,7 +61,7 @@ export async function listToolFiles(
       for (const entry of entries) {
         const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
         if (!entry.isDirectory()) {
-          if (isToolFileName(entry.name)) files.push(path);
+          if (isToolFileName(entry.name, languages)) files.push(path);
         } else if (subfolders && isToolFolderName(entry.name)) waiting.push(path);
       }
     }
@@ -111,25 +112,6 @@ function toFolderError(directory: string, cause: unknown): HoldfastError {
 /** Whether a folder in a tools folder may hold tools, too. */
 export function isToolFolderName(name: string): boolean {
   return !/^[._]/.test(name) && name !== 'node_modules';
-}
-
-function isToolFileName(name: string): boolean {
-  return (
-    kindOf(name) !== undefined &&
-    !/^[._]|\.(?:test|spec)\.[^.]+$|\.d\.m?ts$|^test_.*\.py$|_test\.py$/.test(name) &&
-    name !== 'conftest.py' &&
-    name !== 'setup.py'
-  );
-}
-
-/** What a tool file is: JavaScript or TypeScript, JSON that names a program, or Python. */
-export type ToolFileKind = 'module' | 'command' | 'python';
-
-/** By the end of its name. */
-export function kindOf(file: string): ToolFileKind | undefined {
-  if (/\.m?[jt]s$/.test(file)) return 'module';
-  if (file.endsWith('.tool.json')) return 'command';
-  return file.endsWith('.py') ? 'python' : undefined;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { ToolReading } from '../language/read-tool.ts';
+import type { ToolReading } from '../language/types.ts';
 import type { Finding } from '../text/diagnostic.ts';
 
 /** A finding about one of several things that are too much alike. */
@@ -113,9 +113,14 @@ export function findBelonging(found: ReadonlyMap<string, ToolReading>, strict: b
     const hidden = isGood ? parts.filter((part) => part !== file && found.get(part)?.reading.type === 'read') : [];
     findings.push(...hidden.map((part) => ({ file, finding: toFinding(part, strict) })));
     const isOwner = isGood && !(strict && hidden.length > 0);
-    for (const part of parts) if (part !== file && (isOwner || found.get(part)?.isPlain === true)) files.add(part);
+    for (const part of parts) if (part !== file && (isOwner || isPlain(found.get(part)))) files.add(part);
   }
   return { files, findings };
+}
+
+/** Whether it says nothing of a tool at all. */
+function isPlain(found: ToolReading | undefined): boolean {
+  return found?.reading.diagnostics.some(({ code }) => code === 'tool.metadata.missing') === true;
 }
 
 function toFinding(part: string, strict: boolean): Finding {

@@ -91,7 +91,7 @@ export async function watchToolsWith(
     beside = [place.lock];
     read = () => readLockedVersions({ directory, root: place.root, lock: place.lock }, options);
   }
-  const host = createToolHost({ isolation, processes, environment });
+  const host = createToolHost({ isolation, processes, environment, languages: scan.languages });
   const watched = new ToolWatch({ read, host, copies, onReload, clock, beside });
   await watched.start(() =>
     watch({ directory, subfolders: scan.subfolders === true, files: beside }, () => watched.changed()),

@@ -7,7 +7,8 @@ import { digestPin, findChanges, hashJson } from '../pins/changes.ts';
 import { type CurrentReading, type CurrentTool, type PinHooks, readCurrent, type ToolFile } from '../pins/folder.ts';
 import { loadLocked } from '../pins/load-locked.ts';
 import type { LockedTool } from '../pins/lock-file.ts';
-import { type FolderScan, type ScanFolderOptions, type ScannedFile, scanFolder } from '../scan/folder.ts';
+import { type FolderScan, type ScannedFile, scanFolder } from '../scan/folder.ts';
+import type { ScanFolderOptions } from '../scan/tool-files.ts';
 import { toTwinKey } from '../scan/twins.ts';
 import { compareDiagnostics, type Diagnostic, toDiagnostic } from '../text/diagnostic.ts';
 import type { WatchCopies } from './copies.ts';
@@ -67,6 +68,7 @@ export async function readVersions(
   await using reader = createClosureReader({
     root,
     folder: await realpath(directory),
+    languages: options.languages,
     onRead: async (path) => {
       paths.add(path);
       await hooks.onRead?.(path);

@@ -1,23 +1,19 @@
 import { isPlainObject, type JsonObject } from '@holdfast/core';
-import type { ArgumentPassing } from '../check/metadata.ts';
-import type { Report } from '../check/report.ts';
-import type { ExportedFunction, PythonSignature, TakenParameter } from '../parse/exported-function.ts';
+import type { ArgumentPassing } from '@holdfast/loader';
+import type { Report } from '@holdfast/loader/language';
+import type { PythonSignature } from './outline.ts';
 
-type FileFunction = Extract<ExportedFunction, { readonly type: 'function' }>;
 type Parameter = PythonSignature['parameters'][number];
 
 /**
  * How a Python function takes what its schema describes: nothing, where it has no parameter; one dictionary, where it has one whose
- * name is no property; else each argument by its name. Reports what a call would break on; `undefined` for any other language, in which
- * all arguments are one object.
+ * name is no property; else each argument by its name. Reports what a call would break on.
  */
 export function checkPassing(
-  { signature, taken }: FileFunction,
+  signature: PythonSignature,
   parameters: JsonObject | undefined,
   report: Report,
-): ArgumentPassing | undefined {
-  if (taken !== undefined) checkTaken(taken, parameters, report);
-  if (signature === undefined) return undefined;
+): ArgumentPassing {
   const names = signature.parameters;
   if (names.length === 0 && !signature.takesMore) {
     if (countProperties(parameters) > 0)
@@ -36,31 +32,6 @@ export function checkPassing(
   checkNamed(signature, { properties, required: readRequired(parameters) }, report);
   return 'named';
 }
-
-function checkTaken({ name, keys = [] }: TakenParameter, parameters: JsonObject | undefined, report: Report): void {
-  if (parameters?.['type'] !== 'object' || parameters['properties'] === undefined) return;
-  const properties = readProperties(parameters);
-  if (name !== undefined && Object.hasOwn(properties, name))
-    tell(
-      report,
-      `takes \`${name}\`, which the schema describes, and is given an object with all arguments`,
-      `Write \`{ ${name} }\` to take it out of the object, or give the parameter another name.`,
-      'warning',
-    );
-  // What is described elsewhere is not looked for.
-  const { additionalProperties = false, ...keywords } = parameters;
-  if (additionalProperties !== false || Object.keys(keywords).some((key) => !plainKeywords.has(key))) return;
-  const undescribed = keys.filter((key) => !key.hasDefault && !Object.hasOwn(properties, key.name));
-  if (undescribed.length > 0)
-    tell(
-      report,
-      `takes ${undescribed.map((key) => `\`${key.name}\``).join(', ')}, which the schema does not describe`,
-      'Describe each argument under `properties`, as it is written here: no other one reaches the function.',
-      'warning',
-    );
-}
-
-const plainKeywords: ReadonlySet<string> = new Set(['type', 'properties', 'required', 'description', 'title']);
 
 function checkNamed(
   { parameters, takesMore }: PythonSignature,

@@ -1,12 +1,11 @@
+import { hash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { readBounded, type Stamp } from '../files/read-bounded.ts';
-import { digestOf } from '../scan/tool-files.ts';
-import type { Finding } from '../text/diagnostic.ts';
-import type { ToolCommand } from './check-command.ts';
+import type { ToolCommand } from '@holdfast/loader';
+import { type Finding, readBounded } from '@holdfast/loader/language';
 
 /** Above these sizes a file of a command, and all files of one command, are refused, in bytes. */
-export const maxCommandFileBytes: number = 64 * 1024 * 1024;
+const maxCommandFileBytes = 64 * 1024 * 1024;
 const maxCommandBytes = 64 * 1024 * 1024;
 
 /** A file that a command names. */
@@ -16,7 +15,6 @@ export interface CommandFile {
   readonly bytes: Uint8Array;
   /** SHA-256 of its bytes in hexadecimal. */
   readonly digest: string;
-  readonly stamp: Stamp;
 }
 
 export type CommandFilesReading =
@@ -25,16 +23,11 @@ export type CommandFilesReading =
   | { readonly type: 'refused'; readonly word: string; readonly finding: Finding };
 
 /** Reads the files that a command names. A program among them may be run by its owner. Never throws for what a file is. */
-export async function readCommandFiles(
-  entry: string,
-  { words, files }: ToolCommand,
-  onRead?: (path: string) => void | Promise<void>,
-): Promise<CommandFilesReading> {
+export async function readCommandFiles(entry: string, { words, files }: ToolCommand): Promise<CommandFilesReading> {
   const read: CommandFile[] = [];
   let bytes = 0;
   for (const word of files) {
     const path = toCommandPath(entry, word);
-    await onRead?.(path);
     const file = await readCommandFile(path, { word, isProgram: word === words[0] });
     if (file.type === 'refused') return { ...file, word };
     bytes += file.file.bytes.length;
@@ -94,8 +87,8 @@ async function readCommandFile(
       'Make it so with `chmod +x`, or name the program that runs it first.',
     );
   }
-  const { bytes, stamp } = reading;
-  return { type: 'read', file: { path, bytes, digest: digestOf(bytes), stamp } };
+  const { bytes } = reading;
+  return { type: 'read', file: { path, bytes, digest: hash('sha256', bytes) } };
 }
 
 async function findPlace(path: string): Promise<string | undefined> {

@@ -2,12 +2,10 @@ import { existsSync } from 'node:fs';
 import { chmod, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { compareLock } from '../pins/compare.ts';
-import { scanFolder } from '../scan/folder.ts';
 import { commandFile } from '../test-commands.ts';
-import { codesOf, createProject, toolFile } from '../test-project.ts';
+import { codesOf, compareLock, createProject, scanFolder, toolFile } from '../test-project.ts';
 import { python, pythonFile, pythonPath } from '../test-python.ts';
-import { findPython } from './find-python.ts';
+import { findPython } from './find.ts';
 
 // Straight to the interpreter: a script in its place would take most of the time.
 beforeEach(() => void vi.stubEnv('PATH', pythonPath));

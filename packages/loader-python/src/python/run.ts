@@ -1,19 +1,27 @@
 import { dirname } from 'node:path';
-import { HoldfastError, isPlainObject, parseJson } from '@holdfast/core';
-import { fromThrownMessage } from '../child/call-messages.ts';
-import { fileChanged, importFailed, notFunction, processExited, processFailure, unfit } from '../isolate/failures.ts';
-import type { ToolLanguage } from '../isolate/program.ts';
-import type { PinnedTool } from '../isolate/types.ts';
-import { toErrorText } from '../text/hide-paths.ts';
-import { readOutput } from './command-language.ts';
-import { findPython, type PythonState } from './find-python.ts';
-import { pythonCallProgram } from './python-call-program.ts';
-import { isolatedPython } from './python-reader.ts';
+import { HoldfastError, isPlainObject, type Json, parseJson } from '@holdfast/core';
+import {
+  type PinnedTool,
+  type ProgramAnswer,
+  type ProgramCall,
+  type ProgramExit,
+  toErrorText,
+} from '@holdfast/loader/language';
+import { readOutput } from '../command/run.ts';
+import { pythonCallProgram } from './call-program.ts';
+import { findPython, type PythonState } from './find.ts';
+import { isolatedPython } from './reader.ts';
 
 type PythonPlace = Extract<PythonState, { readonly available: true }>;
 
-/** Tools that are Python files with `METADATA`. Python is looked for when the first of them is called. */
-export function createPythonLanguage(): ToolLanguage {
+/** Calls of functions in Python files. */
+export interface PythonCalls {
+  prepare(tool: PinnedTool, input: Json, sha256: string): Promise<ProgramCall>;
+  readEnd(tool: PinnedTool, end: ProgramExit): ProgramAnswer;
+}
+
+/** Python is looked for when the first tool is called. */
+export function createPythonCalls(): PythonCalls {
   let known: PythonPlace | undefined;
 
   async function find({ metadata: { name } }: PinnedTool): Promise<PythonPlace> {
@@ -36,9 +44,9 @@ export function createPythonLanguage(): ToolLanguage {
         folders,
       };
     },
-    read(tool, { code, signal, output }) {
+    readEnd(tool, { code, signal, output }) {
       const end = output.indexOf(10);
-      if (end < 0) throw processExited(tool, signal === null ? `with code ${code}` : `by ${signal}`);
+      if (end < 0) return { type: 'ended', how: signal === null ? `with code ${code}` : `by ${signal}` };
       return readAnswer(tool, { header: output.subarray(0, end), value: output.subarray(end + 1) });
     },
   };
@@ -47,28 +55,33 @@ export function createPythonLanguage(): ToolLanguage {
 function readAnswer(
   tool: PinnedTool,
   { header, value }: { readonly header: Uint8Array; readonly value: Uint8Array },
-): unknown {
+): ProgramAnswer {
   const parsed = parseJson(new TextDecoder().decode(header));
   const answer = parsed.ok && isPlainObject(parsed.value) ? parsed.value : {};
   const textOf = (key: string): string => (typeof answer[key] === 'string' ? answer[key] : '');
+  const toError = (): Error => toPythonError(tool, textOf('message'), textOf('stack'));
   switch (answer['type']) {
     case 'returned':
       return readOutput(value);
     case 'unfit':
-      return unfit(textOf('problem'));
+      return { type: 'unfit', problem: textOf('problem') };
     case 'changed':
-      throw fileChanged(tool.file);
+      return { type: 'changed' };
     case 'no-function':
-      throw notFunction(tool);
+      return { type: 'no-function' };
     case 'unimportable':
-      throw importFailed(tool, textOf('message'), toError(tool, textOf('message'), textOf('stack')));
+      return { type: 'unimportable', message: textOf('message'), error: toError() };
     case 'threw':
-      throw toError(tool, textOf('message'), textOf('stack'));
+      return { type: 'threw', error: toError() };
     default:
-      throw processFailure(tool, 'protocol', 'sent a message that cannot be read');
+      return { type: 'unreadable' };
   }
 }
 
-function toError({ entry }: PinnedTool, message: string, stack: string): Error {
-  return fromThrownMessage({ name: 'PythonError', message: toErrorText(message, dirname(entry), 'start'), stack });
+function toPythonError({ entry }: PinnedTool, message: string, stack: string): Error {
+  const error = new Error(toErrorText(message, dirname(entry), 'start'));
+  error.name = 'PythonError';
+  // The place in Python, not the one where it has been read.
+  error.stack = stack;
+  return error;
 }

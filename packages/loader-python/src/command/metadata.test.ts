@@ -3,13 +3,12 @@ import { existsSync } from 'node:fs';
 import { chmod, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { scanFolder } from '../scan/folder.ts';
 import { commandFile, createCommandProject } from '../test-commands.ts';
-import { codesOf, createProject, toolFile } from '../test-project.ts';
-import { readCommandMetadata } from './command-metadata.ts';
+import { codesOf, createProject, scanFolder, toolFile } from '../test-project.ts';
+import { readCommandMetadata } from './metadata.ts';
 
 async function read(source: string): Promise<readonly string[]> {
-  const { reading } = await readCommandMetadata(source, 'count.tool.json');
+  const { reading } = await readCommandMetadata({ file: 'count.tool.json', source: source }, { strict: false });
   return reading.diagnostics.map(({ code, line, column }) => `${line}:${column} ${code}`);
 }
 
@@ -25,7 +24,7 @@ test('a command has the metadata of a tool file, with a command in place of a fu
     maxResultBytes: 100,
     examples: [{ description: 'One', input: { text: 'a' }, output: 1 }],
   });
-  const { reading } = await readCommandMetadata(source, 'count.tool.json');
+  const { reading } = await readCommandMetadata({ file: 'count.tool.json', source: source }, { strict: false });
   expect(reading).toMatchObject({
     type: 'read',
     diagnostics: [],
@@ -89,11 +88,11 @@ test.each([
   ['with a program of Windows', ['C:\\sh.exe']],
   ['with a program without a name', ['']],
   ['with an option for a program', ['-c']],
-  ['with a file that has no name', ['../']],
+  ['with a file that has no name', ['./']],
   ['with a NUL', ['sh', 'a\0b']],
 ])('a command that is %s is refused', async (_, command) => {
   const source = JSON.stringify({ name: 'count', description: 'Count.', dangerous: false, command });
-  const { reading } = await readCommandMetadata(source, 'count.tool.json');
+  const { reading } = await readCommandMetadata({ file: 'count.tool.json', source: source }, { strict: false });
   expect(reading.type).toBe('refused');
   expect(reading.diagnostics.map(({ code }) => code)).toContain('tool.command.invalid');
 });
@@ -117,7 +116,7 @@ test('what only a module has is no key of a command, nor the other way round', a
 
 test('a missing description is made from the name, and said to be missing', async () => {
   const source = JSON.stringify({ name: 'count_words', dangerous: false, command: ['sh'] });
-  const { reading } = await readCommandMetadata(source, 'count.tool.json');
+  const { reading } = await readCommandMetadata({ file: 'count.tool.json', source: source }, { strict: false });
   expect(reading).toMatchObject({
     type: 'read',
     metadata: { description: 'Count words.', parameters: undefined },
@@ -206,7 +205,10 @@ test('of one file no more is told than anybody reads', async () => {
   const keys = (prefix: string, count: number): object =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index}`, {}]));
   const bad = JSON.parse(commandFile(['sh'], keys('key', 9_000) as never));
-  const { reading } = await readCommandMetadata(JSON.stringify(bad), 'count.tool.json');
+  const { reading } = await readCommandMetadata(
+    { file: 'count.tool.json', source: JSON.stringify(bad) },
+    { strict: false },
+  );
   expect(reading.type).toBe('refused');
   expect(reading.diagnostics).toHaveLength(101);
   expect(reading.diagnostics.at(-1)).toMatchObject({ code: 'tool.metadata.more', severity: 'error' });
@@ -214,7 +216,10 @@ test('of one file no more is told than anybody reads', async () => {
 
   // Warnings alone refuse nothing, however many.
   const odd = { type: 'object', properties: { a: { type: 'string', ...keys('colour', 300) } } };
-  const warned = await readCommandMetadata(commandFile(['sh'], { parameters: odd as never }), 'count.tool.json');
+  const warned = await readCommandMetadata(
+    { file: 'count.tool.json', source: commandFile(['sh'], { parameters: odd as never }) },
+    { strict: false },
+  );
   expect(warned.reading.type).toBe('read');
   expect(warned.reading.diagnostics.at(-1)).toMatchObject({ code: 'tool.metadata.more', severity: 'warning' });
 });

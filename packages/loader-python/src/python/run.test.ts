@@ -3,12 +3,11 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { copyJson, type JsonObject, type Tool, type ToolContext } from '@holdfast/core';
+import type { LoadToolsOptions } from '@holdfast/loader';
+import { describeIsolation } from '@holdfast/loader';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { describeIsolation } from '../isolate/tiers.ts';
-import { type LoadToolsOptions, loadTools } from '../load/tools.ts';
-import { codesOf, createProject, type TestProject } from '../test-project.ts';
+import { codesOf, createProject, loadTools, type TestProject, testContext, until } from '../test-project.ts';
 import { python, pythonFile, pythonPath } from '../test-python.ts';
-import { testContext, until } from '../test-tools.ts';
 
 beforeEach(() => void vi.stubEnv('PATH', pythonPath));
 afterEach(() => void vi.unstubAllEnvs());

@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process';
 import { isPlainObject } from '@holdfast/core';
-import { findProgram } from '../files/find-program.ts';
-import { toolEnvironment } from '../isolate/environment.ts';
-import { findVersionProblem, isolatedPython } from './python-reader.ts';
+import { findProgram, toolEnvironment } from '@holdfast/loader/language';
+import { findVersionProblem, isolatedPython } from './reader.ts';
 
 /** The Python of this machine, or why there is none, as a clause. */
 export type PythonState =

@@ -2,16 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-
 import { copyJson, type JsonObject, type Tool, type ToolContext } from '@holdfast/core';
+import type { LoadToolsOptions } from '@holdfast/loader';
+import { describeIsolation } from '@holdfast/loader';
+import { findProgramFolders } from '@holdfast/loader/language';
 import { afterEach, expect, test, vi } from 'vitest';
-import { findProgramFolders } from '../isolate/bubblewrap.ts';
-import { describeIsolation } from '../isolate/tiers.ts';
-import { type LoadToolsOptions, loadTools } from '../load/tools.ts';
-import { compareLock } from '../pins/compare.ts';
 import { commandFile, createCommandProject, createScript } from '../test-commands.ts';
-import { codesOf, type TestProject } from '../test-project.ts';
-import { testContext, until } from '../test-tools.ts';
+import { codesOf, compareLock, loadTools, type TestProject, testContext, until } from '../test-project.ts';
 
 afterEach(() => void vi.unstubAllEnvs());
 

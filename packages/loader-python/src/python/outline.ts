@@ -1,6 +1,17 @@
 import type { Json } from '@holdfast/core';
 import { parseJson } from '@holdfast/core';
-import type { PythonSignature } from '../parse/exported-function.ts';
+
+/** What a Python function takes. */
+export interface PythonSignature {
+  /** In order, without `*args` and `**kwargs`. */
+  readonly parameters: readonly {
+    readonly name: string;
+    readonly kind: 'position' | 'either' | 'name';
+    readonly hasDefault: boolean;
+  }[];
+  /** Whether it has `**kwargs`. */
+  readonly takesMore: boolean;
+}
 
 /** A place as Python counts: lines from 1, columns in bytes of UTF-8 from 0. */
 export interface PythonPlace {

@@ -1,15 +1,88 @@
-import { checkLiteral, type MetadataReading } from '../check/literal.ts';
-import type { ExportedFunction } from '../parse/exported-function.ts';
-import type { LiteralPath } from '../parse/literal.ts';
-import { type Finding, toDiagnostic } from '../text/diagnostic.ts';
-import { type PythonFile, type PythonPlace, toOffset } from './python-outline.ts';
-import type { PythonReading } from './python-reader.ts';
+import { lstat } from 'node:fs/promises';
+import { basename, dirname, join, relative, sep } from 'node:path';
+import {
+  checkLiteral,
+  type ExportedFunction,
+  type Finding,
+  type FunctionWords,
+  type LanguagePart,
+  type LanguagePartReading,
+  type LiteralPath,
+  type MetadataReading,
+  type NeededFile,
+  type ToolPlace,
+  type ToolReading,
+  type ToolSource,
+  toDiagnostic,
+} from '@holdfast/loader/language';
+import { listPythonModules } from './imports.ts';
+import { type PythonFile, type PythonPlace, toOffset } from './outline.ts';
+import { checkPassing } from './passing.ts';
+import type { PythonReader, PythonReading } from './reader.ts';
 
 const metadataHint =
   "Write `METADATA = {'name': …, 'function': …, 'description': …, 'dangerous': …, 'parameters': …}` at the top level.";
 
+/** What a Python file says of its tool. */
+export async function readPythonTool(
+  { file, path, source }: ToolSource,
+  { root, strict }: ToolPlace,
+  python: PythonReader,
+): Promise<ToolReading> {
+  const outline = await python.read(source);
+  if (outline.type !== 'outlined') {
+    const { finding, place } = findReadingProblem(outline);
+    const diagnostic = toDiagnostic(finding, { file, source, offset: toOffset(source, place) });
+    const isNoTool = outline.type === 'unavailable' && !source.includes('METADATA');
+    return { reading: { type: 'refused', diagnostics: [diagnostic] }, isNoTool, parts: [] };
+  }
+  const folder = dirname(path);
+  const modules = outline.imports.flatMap((one) => listPythonModules(one, basename(path)));
+  const parts = modules.map((module) => relative(root, join(folder, module)).split(sep).join('/'));
+  return { reading: readPythonMetadata(outline, { file, source, strict }), parts };
+}
+
+/** What a Python file imports, of the files that are there. */
+export async function readPythonPart(
+  { path, source, base }: LanguagePart,
+  python: PythonReader,
+): Promise<LanguagePartReading> {
+  const outline = await python.read(source);
+  if (outline.type !== 'outlined') {
+    const { finding, place } = findReadingProblem(outline);
+    return { type: 'refused', finding, offset: toOffset(source, place) };
+  }
+  const needs: NeededFile[] = [];
+  const own = relative(base, path).split(sep).join('/');
+  for (const one of outline.imports) {
+    for (const module of listPythonModules(one, own)) {
+      const target = join(base, module);
+      if (await exists(target)) needs.push({ path: target, kind: 'part', offset: toOffset(source, one) });
+    }
+  }
+  if (outline.ownPlace === null) return { type: 'read', needs };
+  return { type: 'read', needs, warning: { finding: ownPath, offset: toOffset(source, outline.ownPlace) } };
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch {
+    // What is not there belongs to Python, or is installed.
+    return false;
+  }
+}
+
+const ownPath: Finding = {
+  severity: 'warning',
+  code: 'tool.import.meta',
+  message: '`__file__` tells where the pinned copy lies, which holds nothing but what is imported.',
+  hint: 'Write data into a module, and import it.',
+};
+
 /** Why a Python file cannot be read at all; `undefined`: it can. */
-export function findReadingProblem(reading: Exclude<PythonReading, PythonFile>): {
+function findReadingProblem(reading: Exclude<PythonReading, PythonFile>): {
   readonly finding: Finding;
   readonly place: PythonPlace;
 } {
@@ -42,7 +115,7 @@ export function findReadingProblem(reading: Exclude<PythonReading, PythonFile>):
 }
 
 /** Checks what a Python file says of its tool. */
-export function readPythonMetadata(
+function readPythonMetadata(
   outline: PythonFile,
   { file, source, strict }: { readonly file: string; readonly source: string; readonly strict: boolean },
 ): MetadataReading {
@@ -76,10 +149,23 @@ export function readPythonMetadata(
       offset: toOffset(source, metadata),
       offsetOf,
       findFunction: (name) => findFunction(name, outline, source),
+      own: {
+        functionWords,
+        check({ function: name }, { exported, parameters }, report) {
+          const found = exported?.type === 'function' ? outline.functions.get(String(name)) : undefined;
+          return found === undefined ? {} : { passing: checkPassing(found, parameters, report) };
+        },
+      },
     },
     { file, source, strict },
   );
 }
+
+const functionWords: FunctionWords = {
+  write: (name) => `Write \`def ${name}(…):\``,
+  missing: (name) => `The file defines no function \`${name}\` at its top level.`,
+  others: (names) => `It defines ${names}: name one of these.`,
+};
 
 function findFunction(name: string, { functions, others }: PythonFile, source: string): ExportedFunction {
   const found = functions.get(name);
@@ -96,7 +182,6 @@ function findFunction(name: string, { functions, others }: PythonFile, source: s
     offset,
     takesInput: parameters.length > 0 || takesMore || takesRest,
     documentation: readFirstParagraph(documentation),
-    signature: { parameters, takesMore },
   };
 }
 

@@ -1,14 +1,6 @@
 import type { Json, JsonObject } from '@holdfast/core';
-import type { Report } from '../check/report.ts';
-import { isPlainPath } from '../text/hidden-text.ts';
-
-/** A program, as a `.tool.json` names it. */
-export interface ToolCommand {
-  /** The program and its arguments. What begins with `../` is a file beside the tool file; a program without it is found on the `PATH`. */
-  readonly words: readonly string[];
-  /** The files of `words` and those that are needed beside them, each beginning with `../`, once and in code unit order. */
-  readonly files: readonly string[];
-}
+import type { ToolCommand } from '@holdfast/loader';
+import { isPlainPath, type Report } from '@holdfast/loader/language';
 
 const maxWords = 100;
 const maxFiles = 100;
@@ -16,7 +8,7 @@ const commandHint = 'Write for example `"command": ["./count.sh", "--json"]` or 
 
 /** Whether a word of a command, or an entry of `files`, names a file beside the tool file. */
 export function isOwnFile(word: string): boolean {
-  return word.startsWith('../');
+  return word.startsWith('./');
 }
 
 /** Checks `command` and `files`; whether the files are there is seen where they lie. `undefined` where there is no sound command. */

@@ -1,5 +1,5 @@
 import { delimiter, dirname } from 'node:path';
-import { findPython } from './language/find-python.ts';
+import { findPython } from './python/find.ts';
 
 /** The Python of this machine. */
 export const python: Awaited<ReturnType<typeof findPython>> = await findPython();

@@ -1,9 +1,48 @@
 import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { commandFile } from '../test-commands.ts';
-import { python, pythonFile } from '../test-python.ts';
-import { startWatch } from './test-watch.ts';
+import { commandFile } from './test-commands.ts';
+import { createProject, type TestProject, testContext, watchTools } from './test-project.ts';
+import { python, pythonFile } from './test-python.ts';
+
+interface TestWatch extends AsyncDisposable {
+  readonly project: TestProject;
+  readonly watched: Awaited<ReturnType<typeof watchTools>>;
+  /** Writes files, removes those with `null`, and reloads. */
+  edit(files: Readonly<Record<string, string | null>>): Promise<void>;
+  answers(): Promise<Readonly<Record<string, unknown>>>;
+  /** Codes with their files, and severities where they are warnings. */
+  codes(): readonly string[];
+}
+
+async function startWatch(files: Readonly<Record<string, string>>): Promise<TestWatch> {
+  const project = await createProject(files);
+  const watched = await watchTools(project.plugins);
+  return {
+    project,
+    watched,
+    async edit(changes) {
+      for (const [path, content] of Object.entries(changes)) {
+        if (content === null) await project.remove(path);
+        else await project.write(path, content);
+      }
+      await watched.reload();
+    },
+    async answers() {
+      const answers: [string, unknown][] = [];
+      for (const tool of watched.tools) answers.push([tool.name, await tool.execute?.({}, testContext())]);
+      return Object.fromEntries(answers);
+    },
+    codes: () =>
+      watched.diagnostics.map(
+        ({ severity, code, file }) => `${file} ${code}${severity === 'error' ? '' : ' (warning)'}`,
+      ),
+    async [Symbol.asyncDispose]() {
+      await watched.close();
+      await project[Symbol.asyncDispose]();
+    },
+  };
+}
 
 const script = (answer: number): string => `#!/bin/sh\necho ${answer}\n`;
 

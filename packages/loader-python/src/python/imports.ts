@@ -1,4 +1,4 @@
-import type { PythonImport } from './python-outline.ts';
+import type { PythonImport } from './outline.ts';
 
 /**
  * The files in which Python may find what a file imports, where they lie beside it: paths relative to the folder of the tool file, of

@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { findProgram } from '../files/find-program.ts';
-import { toolEnvironment } from '../isolate/environment.ts';
-import { type PythonOutline, readPythonOutline } from './python-outline.ts';
-import { pythonOutlineProgram } from './python-outline-program.ts';
+import { findProgram, toolEnvironment } from '@holdfast/loader/language';
+import { type PythonOutline, readPythonOutline } from './outline.ts';
+import { pythonOutlineProgram } from './outline-program.ts';
 
 export type PythonReading =
   | PythonOutline
