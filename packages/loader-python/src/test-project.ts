@@ -3,25 +3,28 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { ToolContext } from '@holdfast/core';
 import * as loader from '@holdfast/loader';
+import type { Language } from '@holdfast/loader/language';
 import { python } from './language.ts';
 
 // The loader as the tests of a language use it.
-const languages = [python()];
+function languages(): { readonly languages: readonly Language[] } {
+  return { languages: [python()] };
+}
 
 export function loadTools(directory: string, options: loader.LoadToolsOptions = {}): Promise<loader.LoadedTools> {
-  return loader.loadTools(directory, { languages, ...options });
+  return loader.loadTools(directory, { ...languages(), ...options });
 }
 
 export function watchTools(directory: string, options: loader.WatchToolsOptions = {}): Promise<loader.WatchedTools> {
-  return loader.watchTools(directory, { languages, ...options });
+  return loader.watchTools(directory, { ...languages(), ...options });
 }
 
 export function scanFolder(directory: string, options: loader.ScanFolderOptions = {}): Promise<loader.FolderScan> {
-  return loader.scanFolder(directory, { languages, ...options });
+  return loader.scanFolder(directory, { ...languages(), ...options });
 }
 
 export function compareLock(directory: string, options: loader.CompareLockOptions): Promise<loader.LockComparison> {
-  return loader.compareLock(directory, { languages, ...options });
+  return loader.compareLock(directory, { ...languages(), ...options });
 }
 
 /** A project with a tools folder `plugins` and a place for its lock, removed at the end of the block. */

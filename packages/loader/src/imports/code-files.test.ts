@@ -158,14 +158,13 @@ test('a package that calls itself by its name is listed by its files, also where
   expect(await list(['other'])).toEqual([]);
 });
 
-test('a folder stands for its tool files, with what they import or start', async () => {
+test('a folder stands for its tool files, with what they import; those in other languages are not followed', async () => {
   await write({
     'project/plugins/a.mjs': `import '../lib/part.mjs';\n${metadata('a')}`,
     'project/plugins/deep/b.ts': metadata('b'),
     'project/plugins/_notes.mjs': '',
     'project/plugins/c.tool.json': JSON.stringify({ command: ['node', './run.cjs'], description: 'Runs.' }),
-    'project/plugins/run.cjs': "require('./inner')",
-    'project/plugins/inner.js': '',
+    'project/plugins/run.cjs': '',
     'project/lib/part.mjs': '',
   });
   expect(await list(['./plugins'])).toEqual([
@@ -173,8 +172,6 @@ test('a folder stands for its tool files, with what they import or start', async
     'project/plugins/a.mjs',
     'project/plugins/c.tool.json',
     'project/plugins/deep/b.ts',
-    'project/plugins/inner.js',
-    'project/plugins/run.cjs',
   ]);
 });
 
