@@ -199,10 +199,10 @@ export class RemoteTool {
         this.#serve(current, message, body);
         return;
       case 'progress':
-        if (this.#remark(current, message.message)) tell(() => current.context.progress(message.message));
+        this.#remark(current, message.message);
         return;
       case 'beat':
-        if (this.#remark(current)) tell(() => current.context.beat());
+        this.#remark(current);
         return;
       default:
         current.settle(readAnswer(message, this.tool));
@@ -210,11 +210,17 @@ export class RemoteTool {
     }
   }
 
-  /** False when there have been too many. */
-  #remark({ remarks }: CurrentCall, progress?: string): boolean {
-    if (remarks.add(progress)) return true;
-    this.#kill(processFailure(this.tool, 'flood', 'sent more messages than can be taken'));
-    return false;
+  #remark({ remarks, context }: CurrentCall, progress?: string): void {
+    if (!remarks.add(progress)) {
+      this.#kill(processFailure(this.tool, 'flood', 'sent more messages than can be taken'));
+      return;
+    }
+    try {
+      if (progress === undefined) context.beat();
+      else context.progress(progress);
+    } catch {
+      // The context is closed: the call has ended, and its process will be.
+    }
   }
 
   #serve(current: CurrentCall, request: Request, body: Uint8Array | undefined): void {
@@ -289,14 +295,5 @@ export class RemoteTool {
     if (state === 'settling') this.#settled = Promise.withResolvers();
     else this.#settled.resolve();
     this.#options.changed(this);
-  }
-}
-
-/** An observer of the host cannot be of harm to the call. */
-function tell(run: () => void): void {
-  try {
-    run();
-  } catch {
-    // The context is closed: the call has ended, and its process will be.
   }
 }
