@@ -1,17 +1,10 @@
 import { findToolNameProblem, isPlainObject, type Json, type JsonObject } from '@holdfast/core';
 import { findHiddenCharacter } from '../text/hidden-text.ts';
-import {
-  checkEnvironment,
-  checkExamples,
-  checkIsolation,
-  checkMaxResultBytes,
-  checkResources,
-  checkRetry,
-  checkVersion,
-} from './extended.ts';
+import { checkEnvironment, checkExamples, checkResources, checkRetry } from './extended.ts';
 import { checkDescription, checkFunction } from './function.ts';
+import { readKeys } from './keys.ts';
 import { checkParameters, checkReturns } from './parameters.ts';
-import { oneOf, showPath } from './report.ts';
+import { showPath } from './report.ts';
 import { checkTaken } from './taken.ts';
 import type { MetadataLiteral, Report, ToolMetadata } from './types.ts';
 
@@ -63,19 +56,21 @@ export function checkMetadata({ form, value, findFunction, own = {} }: MetadataL
     ? findFunction?.('default')
     : findFunction && checkFunction(value['function'], { words: own.functionWords, findFunction }, report);
   const undeclared = value['dangerous'] === undefined && value['effects'] === undefined;
-  const dangerous = checkDangerous(value, name, report);
+  const given = readKeys(value, report);
+  const dangerous = isDangerous(value, name, report);
   // The forms differ: outside of a definition, `dangerous: false` is the author's word that nothing outside changes.
   const isHarmless = !isDefinition && value['dangerous'] === false;
-  const effects =
-    oneOf(value['effects'], 'effects', ['none', 'state', 'external'], report) ?? (isHarmless ? 'none' : 'external');
+  const effects = given.effects ?? (isHarmless ? 'none' : 'external');
   const namedFunction = isDefinition ? 'default' : findFunction === undefined ? '' : String(value['function']);
   const subject = isDefinition || findFunction === undefined ? name : namedFunction;
-  const repeat =
-    oneOf(value['repeat'], 'repeat', ['safe', 'keyed', 'never'], report) ?? (effects === 'none' ? 'safe' : 'never');
+  const repeat = given.repeat ?? (effects === 'none' ? 'safe' : 'never');
   const parameters = checkParameters(value[parametersKey], { key: parametersKey, exported, subject }, report);
   const returns = checkReturns(value[returnsKey], returnsKey, report);
   if (exported?.type === 'function') checkTaken(exported, parameters, report);
   const { command, passing } = own.check?.(value, { exported, parameters }, report) ?? {};
+  const { examples = [], resources, timeoutMs, isolation, version, maxResultBytes } = given;
+  checkExamples(examples, { parameters, returns }, report);
+  if (resources !== undefined) checkResources(resources, parameters, report);
   return {
     form,
     name,
@@ -89,13 +84,13 @@ export function checkMetadata({ form, value, findFunction, own = {} }: MetadataL
     undeclared,
     effects,
     repeat,
-    timeoutMs: checkTimeout(value['timeoutMs'], report),
+    timeoutMs,
     retry: checkRetry(value['retry'], repeat, report),
-    examples: checkExamples(value['examples'], { parameters, returns }, report),
-    resources: checkResources(value['resources'], parameters, report),
-    isolation: checkIsolation(value['isolation'], report),
-    version: checkVersion(value['version'], report),
-    maxResultBytes: checkMaxResultBytes(value['maxResultBytes'], report),
+    examples,
+    resources,
+    isolation,
+    version,
+    maxResultBytes,
     environment: checkEnvironment(value['environment'], report),
   };
 }
@@ -146,36 +141,16 @@ function checkName(name: Json | undefined, report: Report): string {
   return String(name);
 }
 
-function checkDangerous({ dangerous, effects }: JsonObject, name: string, report: Report): boolean {
-  if (typeof dangerous === 'boolean') return dangerous;
-  if (dangerous === undefined) {
-    if (effects !== undefined) return false;
-    report({
-      severity: 'warning',
-      code: 'tool.dangerous.missing',
-      path: [],
-      message: `\`${name}\` says neither \`dangerous\` nor \`effects\`: it may change anything outside, so each call needs approval.`,
-      hint: "Say `dangerous: false` and `effects: 'none'` when it only reads, or `dangerous: true`.",
-    });
-    return true;
-  }
+/** What is no boolean counts as true. */
+function isDangerous({ dangerous, effects }: JsonObject, name: string, report: Report): boolean {
+  if (dangerous !== undefined) return dangerous !== false;
+  if (effects !== undefined) return false;
   report({
-    code: 'tool.dangerous.invalid',
-    path: ['dangerous'],
-    message: `\`dangerous\` must be true or false, got \`${JSON.stringify(dangerous)}\`.`,
-    hint: 'Write `true` or `false` without quotes.',
+    severity: 'warning',
+    code: 'tool.dangerous.missing',
+    path: [],
+    message: `\`${name}\` says neither \`dangerous\` nor \`effects\`: it may change anything outside, so each call needs approval.`,
+    hint: "Say `dangerous: false` and `effects: 'none'` when it only reads, or `dangerous: true`.",
   });
   return true;
-}
-
-function checkTimeout(timeoutMs: Json | undefined, report: Report): number | undefined {
-  if (timeoutMs === undefined) return undefined;
-  if (typeof timeoutMs === 'number' && timeoutMs > 0) return timeoutMs;
-  report({
-    code: 'tool.timeout.invalid',
-    path: ['timeoutMs'],
-    message: '`timeoutMs` must be a positive number of milliseconds.',
-    hint: 'Write for example `timeoutMs: 5000`.',
-  });
-  return undefined;
 }

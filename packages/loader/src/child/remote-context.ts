@@ -123,7 +123,7 @@ function endAfter(remainingMs: number): { readonly signal: AbortSignal; close():
 }
 
 /** The call's filesystem, which is staged in the host and asked for by messages. What the host answers has the type it should. */
-export function createRemoteFilesystem(requests: HostRequests): Filesystem {
+function createRemoteFilesystem(requests: HostRequests): Filesystem {
   const ask = async (method: string, path: string, ...rest: readonly Json[]): Promise<Reply> =>
     await requests.ask(method, [String(path), ...rest]);
   return Object.freeze({
@@ -162,7 +162,7 @@ const maxProgress = 2 * 1024 * 1024;
 const messageCost = 100;
 
 /** Makes a function that counts what a tool says of its progress in one call, and says whether there is room for that. */
-export function limitProgress(max: number = maxProgress): (message: string) => boolean {
+function limitProgress(max: number = maxProgress): (message: string) => boolean {
   let left = max;
   return (message) => {
     left -= message.length + messageCost;

@@ -62,7 +62,7 @@ const leastBytes = 4096;
  */
 export type Stamp = readonly [size: number, inode: number, modifiedMs: number, changedMs: number];
 
-export function toStamp({ size, ino, mtimeMs, ctimeMs }: Stats): Stamp {
+function toStamp({ size, ino, mtimeMs, ctimeMs }: Stats): Stamp {
   return [size, ino, mtimeMs, ctimeMs];
 }
 

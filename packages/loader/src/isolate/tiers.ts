@@ -1,4 +1,4 @@
-import { isolations } from '../check/extended.ts';
+import { isolations } from '../check/keys.ts';
 import type { Isolation } from '../check/types.ts';
 import { kindOf } from '../language/find.ts';
 import type { Language, PinnedTool } from '../language/types.ts';

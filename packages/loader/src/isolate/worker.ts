@@ -34,7 +34,7 @@ export interface WorkerOptions {
 }
 
 /** Starts a thread for one tool. A thread that is blocked outside of JavaScript ends when it comes back from there, or never. */
-export function launchWorker(
+function launchWorker(
   { program, conditions, environment, memoryMb }: WorkerOptions,
   listener: ChildListener,
 ): ToolChild {

@@ -120,7 +120,7 @@ export async function readCurrent(scanned: ToolFile, reader: ClosureReader): Pro
 }
 
 /** The folder without symlinks. @throws HoldfastError `tools.folder.missing`. */
-export async function findReal(path: string): Promise<string> {
+async function findReal(path: string): Promise<string> {
   try {
     return await realpath(path);
   } catch (cause) {

@@ -131,7 +131,7 @@ export interface NamedDefinition {
 const maxSectionDepth = 16;
 
 /** Everything that a plugin declares; what its `setup` and folders would bring is not among it. */
-export function describePlugin(plugin: Plugin): readonly NamedDefinition[] {
+function describePlugin(plugin: Plugin): readonly NamedDefinition[] {
   const { description, holdfast, configSchema } = plugin;
   const { tools = [], policies = [], packs = [], sections = [], slices = [] } = plugin;
   const { models = [], resources = [], commands = [] } = plugin;
@@ -168,7 +168,7 @@ function each<Item, Described>(
 }
 
 /** What a pack declares. Each preset is a field. */
-export function describePack({ name, version, description, configSchema, presets }: Pack): NamedDefinition {
+function describePack({ name, version, description, configSchema, presets }: Pack): NamedDefinition {
   const fields = Object.entries(presets).map(([preset, value]) => [`preset ${preset}`, value] as const);
   return named('pack', name, {
     version,

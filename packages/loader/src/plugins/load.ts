@@ -114,7 +114,7 @@ const kinds: Readonly<Record<keyof PluginContributions, true>> = {
  *
  * @throws HoldfastError `plugin.config.invalid`, `plugin.failed`.
  */
-export function askPlugin(plugin: Plugin, config: JsonObject): PluginContributions {
+function askPlugin(plugin: Plugin, config: JsonObject): PluginContributions {
   const options = readConfig(plugin, config);
   const given = plugin.setup === undefined ? {} : askSetup(plugin, options);
   return Object.fromEntries(

@@ -234,7 +234,7 @@ class PlainReader {
 }
 
 /** Where the blanks and comments end that begin at `start`. Blanks that are no ASCII are not taken for any. */
-export function skipBlanks(source: string, start: number): number {
+function skipBlanks(source: string, start: number): number {
   let at = start;
   for (;;) {
     const character = source[at];
