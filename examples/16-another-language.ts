@@ -7,15 +7,18 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { executeToolCall } from '@holdfast/executor';
 import { compareLock, loadTools } from '@holdfast/loader';
+import { python } from '@holdfast/loader-python';
 import { createSession } from '@holdfast/session';
 
 const project = await mkdtemp(join(tmpdir(), 'holdfast-another-language-'));
 const folder = join(project, 'tools');
 const lock = join(project, 'holdfast.lock');
 await cp(fileURLToPath(new URL('other-languages', import.meta.url)), folder, { recursive: true });
-await (await compareLock(folder, { lock })).accept();
+// Without the language such a file is left out, and the diagnostic `tool.language.missing` says so.
+const options = { lock, languages: [python()] };
+await (await compareLock(folder, options)).accept();
 
-const { tools, diagnostics, close } = await loadTools(folder, { lock });
+const { tools, diagnostics, close } = await loadTools(folder, options);
 const session = createSession();
 try {
   // A shell script, which gets its arguments on standard input and answers on standard output.
@@ -46,7 +49,7 @@ try {
     await writeFile(join(folder, '_numbers.py'), 'raise SystemExit("not this one")\n');
     const swapped = await executeToolCall(call, { tools, session });
     assert(swapped.kind === 'ok');
-    const again = await loadTools(folder, { lock });
+    const again = await loadTools(folder, options);
     assert.equal(again.diagnostics[0]?.code, 'tool.lock.changed');
     await again.close();
     console.log(`swapped: ${again.diagnostics[0].message}`);

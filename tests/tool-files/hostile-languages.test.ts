@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { loadTools } from '@holdfast/loader';
+import { python } from '@holdfast/loader-python';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { runNode } from '../documents/documents.ts';
@@ -91,7 +92,7 @@ test.skipIf(!withPython)(
   async () => {
     const folder = join(base, 'tools');
     const expected = write(folder, behaviours);
-    const loaded = await loadTools(folder);
+    const loaded = await loadTools(folder, { languages: [python()] });
     expect(sorted(outcomes(loaded, expected))).toEqual(sorted(expected));
     for (const { line, column, hint, message } of loaded.diagnostics) {
       expect(line).toBeGreaterThan(0);
@@ -110,7 +111,7 @@ test.skipIf(!withPython)('any of them, in any order, come out the same', async (
     fc.asyncProperty(fc.shuffledSubarray([...behaviours], { minLength: 1, maxLength: 8 }), async (tools) => {
       const folder = join(base, `tools${number++}`);
       const expected = write(folder, tools);
-      const loaded = await loadTools(folder);
+      const loaded = await loadTools(folder, { languages: [python()] });
       expect(sorted(outcomes(loaded, expected))).toEqual(sorted(expected));
       await loaded.close();
       rmSync(folder, { recursive: true });

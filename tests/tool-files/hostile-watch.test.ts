@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { watchTools } from '@holdfast/loader';
+import { python as pythonFiles } from '@holdfast/loader-python';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { commandFile, refusedCommands } from './hostile-commands.ts';
@@ -85,7 +86,7 @@ test.skipIf(process.platform === 'win32')(
         mkdirSync(folder);
         writeFileSync(join(folder, '_work.sh'), `#!/bin/sh\n${canaries.tripInShell}\n`, { mode: 0o755 });
         writeFileSync(join(folder, 'twin.mjs'), goodTwin('twin', 'metadata', canaries.trip));
-        const watched = await watchTools(folder);
+        const watched = await watchTools(folder, { languages: [pythonFiles()] });
         /** What each file's tool says of itself, where it has one. */
         const expected = new Map<string, string>();
         for (const [index, { place, what, pick }] of steps.entries()) {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { JsonObject } from '@holdfast/core';
 import { executeToolCall } from '@holdfast/executor';
 import { loadTools } from '@holdfast/loader';
+import { python as pythonFiles } from '@holdfast/loader-python';
 import { createSession } from '@holdfast/session';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -48,7 +49,7 @@ beforeAll(async () => {
     const python = literal.replaceAll(':true', ':True').replaceAll(':false', ':False');
     await writeFile(join(folder, `${name}.py`), `METADATA = ${python}\ndef work(text, count=None):\n    ${py}\n`);
   }
-  loaded = await loadTools(folder);
+  loaded = await loadTools(folder, { languages: [pythonFiles()] });
 });
 
 afterAll(async () => {

@@ -14,8 +14,9 @@ const host = `
 import { readlinkSync } from 'node:fs';
 import { executeToolCall } from '@holdfast/executor';
 import { loadTools } from '@holdfast/loader';
+import { python } from '@holdfast/loader-python';
 import { createSession } from '@holdfast/session';
-const { tools, close } = await loadTools(process.argv[1]);
+const { tools, close } = await loadTools(process.argv[1], { languages: [python()] });
 const seen = { host: [readlinkSync('/proc/self/fd/30'), readlinkSync('/proc/self/fd/200')] };
 for (const { name } of tools) {
   const { value, message } = await executeToolCall({ id: name, name, arguments: {} }, { tools, session: createSession() });

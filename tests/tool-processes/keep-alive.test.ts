@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { findPython } from '@holdfast/loader';
+import { findPython } from '@holdfast/loader-python';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { runNode } from '../documents/documents.ts';
 

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Outcome, RunEvent } from '@holdfast/core';
 import { executeToolCall } from '@holdfast/executor';
-import { findPython, type Isolation, type LoadedTools, loadTools } from '@holdfast/loader';
+import { type Isolation, type LoadedTools, loadTools } from '@holdfast/loader';
+import { findPython, python as pythonFiles } from '@holdfast/loader-python';
 import { createSession, memoryStore } from '@holdfast/session';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
@@ -35,7 +36,7 @@ const python = await findPython();
 async function load(file: File, isolation: Isolation): Promise<void> {
   await writeFile(join(folder, file), files[file]);
   if (file === 'refund.tool.json') await writeFile(join(folder, 'refund.sh'), files['refund.sh'], { mode: 0o755 });
-  loaded = await loadTools(folder, { isolation });
+  loaded = await loadTools(folder, { isolation, languages: [pythonFiles()] });
   expect(loaded.diagnostics).toEqual([]);
 }
 

@@ -4,6 +4,7 @@ import { createColors } from './colors.ts';
 import type { ExitCode } from './failure.ts';
 import { describeTerminal, type Host } from './host.ts';
 import { toJsonText } from './json-text.ts';
+import { languages } from './languages.ts';
 import { openToolset, requireToolsFolder } from './toolset.ts';
 
 export interface CheckOptions {
@@ -25,7 +26,7 @@ export async function checkFolder({ folder, strict, subfolders, json }: CheckOpt
     // What a file is worth, not whether it is the one that was locked.
     lock: 'ignore',
   });
-  const followed = await followImports(found.path, { files, diagnostics }, { strict });
+  const followed = await followImports(found.path, { files, diagnostics }, { strict, languages });
   const good = new Set(followed.files.flatMap(({ type, file }) => (type === 'tool' ? [file] : [])));
   const tools = folderTools.filter(({ origin }) => good.has(origin?.source ?? ''));
   const checked = { tools, diagnostics: followed.diagnostics };

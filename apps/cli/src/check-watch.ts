@@ -6,6 +6,7 @@ import { type Colors, createColors } from './colors.ts';
 import { type ExitCode, interruptionCodes } from './failure.ts';
 import { describeTerminal, type Host, type Interruption } from './host.ts';
 import { toJsonText } from './json-text.ts';
+import { languages } from './languages.ts';
 import { toPrintable } from './terminal-text.ts';
 import { leaveOutClashes, requireToolsFolder } from './toolset.ts';
 
@@ -35,6 +36,7 @@ export async function watchFolder(
   let shown = Promise.resolve();
   try {
     const watched = await watchTools(path, {
+      languages,
       strict,
       subfolders,
       onReload: (reload) => {
@@ -76,7 +78,7 @@ async function check(
 
 async function follow(path: string, scan: FolderScan, strict: boolean): Promise<FolderScan> {
   try {
-    return await followImports(path, scan, { strict });
+    return await followImports(path, scan, { strict, languages });
   } catch (thrown) {
     // A folder that has gone meanwhile is told of next.
     if (isHoldfastError(thrown) && thrown.code === 'tools.folder.missing') return scan;

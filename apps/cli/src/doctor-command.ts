@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
-import { defaultIsolation, describeIsolation, findPython, type TierState } from '@holdfast/loader';
+import { defaultIsolation, describeIsolation, type TierState } from '@holdfast/loader';
+import { findPython } from '@holdfast/loader-python';
 import manifest from '../package.json' with { type: 'json' };
 import { formatBytes } from './bytes.ts';
 import { formatCount } from './call-line.ts';

@@ -2,6 +2,7 @@ import { relative } from 'node:path';
 import { describeThrown } from '@holdfast/core';
 import { compareLock, isRegistryCurrent, type LockState } from '@holdfast/loader';
 import { formatCount } from './call-line.ts';
+import { languages } from './languages.ts';
 import { toPrintable } from './terminal-text.ts';
 import { describeGoneLock, findLock, findToolsFolder, lockName, openToolset } from './toolset.ts';
 
@@ -47,8 +48,8 @@ export async function examineTools(
     const below = relative(directory, lock);
     const path = below.startsWith('..') ? lock : below;
     state = { ...state, lock: { path, tools: null, unlockable: 0, registered: false } };
-    const { tools } = await compareLock(folder.path, { lock, subfolders });
-    const registered = await isRegistryCurrent(folder.path, { lock, subfolders });
+    const { tools } = await compareLock(folder.path, { lock, subfolders, languages });
+    const registered = await isRegistryCurrent(folder.path, { lock, subfolders, languages });
     const counts = { same: 0, new: 0, changed: 0, gone: 0, refused: 0 };
     for (const tool of tools) counts[tool.state] += 1;
     const current = counts.same + counts.new + counts.changed;

@@ -3,6 +3,7 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type CodeFiles, readCodeFiles } from '@holdfast/loader';
 import { findConfig } from '@holdfast/registry/node';
+import { languages } from './languages.ts';
 import { packagesOfModel } from './model-packages.ts';
 import { defaultFolder, findLock } from './toolset.ts';
 import type { TrustedFolder } from './trust-store.ts';
@@ -95,7 +96,7 @@ export async function compareCode(
 async function listCode(specifiers: readonly string[], directory: string): Promise<CodeFiles> {
   if (specifiers.length === 0) return { files: new Map(), packages: new Map() };
   const root = await realpath(directory);
-  const { files, packages } = await readCodeFiles(specifiers, root);
+  const { files, packages } = await readCodeFiles(specifiers, root, { languages });
   return {
     files: new Map([...files].map(([path, digest]) => [relative(root, path).split(sep).join('/'), digest])),
     packages,

@@ -12,6 +12,7 @@ import { createColors } from './colors.ts';
 import { type ExitCode, usageError } from './failure.ts';
 import { describeTerminal, type Host } from './host.ts';
 import { toJsonText } from './json-text.ts';
+import { languages } from './languages.ts';
 import { comparePlugins, formatPluginChanges, formatPlugins } from './lock-plugins.ts';
 import { countStates, formatChanges, formatComparison, type ShownChange, showChanges } from './lock-view.ts';
 import { type ConfigFlag, findFolder, readSettings, type Settings } from './settings.ts';
@@ -137,6 +138,7 @@ async function compareFolder(
   return await compareLock(path, {
     lock: join(dirname(await realpath(path)), lockName),
     subfolders: subfolders.value,
+    languages,
   });
 }
 

@@ -19,6 +19,7 @@ import {
 } from '@holdfast/loader';
 import { createPrompt } from '@holdfast/prompt';
 import type { PackageSource } from '@holdfast/registry';
+import { languages } from './languages.ts';
 
 export interface PluginKeeperOptions {
   /** Path of the lock that plugins and packs are kept to; `undefined`: to none. */
@@ -78,7 +79,12 @@ export function createPluginKeeper({ lock, required, load, report }: PluginKeepe
     async preparePlugin(plugin, { config, source }) {
       // Those of a plugin that is left out below, too: the next run may use it.
       folders.push(...listFolders(plugin));
-      const loaded = await loadPlugin(plugin, { ...load, source, ...(config === undefined ? {} : { config }) });
+      const loaded = await loadPlugin(plugin, {
+        ...load,
+        languages,
+        source,
+        ...(config === undefined ? {} : { config }),
+      });
       closers.push(loaded.close);
       folders.push(...loaded.folders);
       // First of all: what is left out is not locked either.

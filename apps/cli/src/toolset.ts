@@ -15,6 +15,7 @@ import { foldName } from '@holdfast/registry';
 import { quoteWord } from './command-words.ts';
 import { usageError } from './failure.ts';
 import { hasCode } from './has-code.ts';
+import { languages } from './languages.ts';
 import { isFile, isFolder } from './workspace.ts';
 
 /** A folder of tool files, as it was named and where it is. */
@@ -122,6 +123,7 @@ export async function openToolset(
   const lock = use === 'ignore' ? undefined : await findLock(folder.path);
   if (lock === undefined && use === 'require') throw lockMissing(folder, subfolders);
   const { tools, diagnostics, files, close } = await loadTools(folder.path, {
+    languages,
     strict,
     subfolders,
     ...(lock === undefined ? {} : { lock }),

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Tool, ToolContext } from '@holdfast/core';
-import { compareLock, type LockComparison } from './compare-lock.ts';
-import { type LoadedTools, loadTools } from './load-tools.ts';
+import { type LoadedTools, loadTools } from './load/tools.ts';
+import { compareLock, type LockComparison } from './pins/compare.ts';
 
 /** A project with a tools folder `plugins` and a place for its lock, removed at the end of the block. */
 export interface TestProject extends AsyncDisposable {

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock, Effects, FileEntry, Filesystem, Outcome, ToolContext } from '@holdfast/core';
 import { afterEach, beforeEach } from 'vitest';
-import type { ToolMetadata } from './check-metadata.ts';
-import type { PinnedTool } from './pinned-tool.ts';
-import { digestOf } from './tool-files.ts';
-import type { ToolRunner } from './tool-runner.ts';
+import type { ToolMetadata } from './check/types.ts';
+import type { ToolRunner } from './isolate/types.ts';
+import type { PinnedTool } from './language/types.ts';
+import { digestOf } from './scan/tool-files.ts';
 
 let folder = '';
 let closing: ToolRunner[] = [];

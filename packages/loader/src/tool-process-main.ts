@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
-import { catchStrays, forbidSignals, forbidSocketFiles, forbidTraces } from './guard-process.ts';
-import { createProgramFinder } from './tagged-programs.ts';
-import { ToolServer } from './tool-server.ts';
+import { catchStrays, forbidSignals, forbidSocketFiles, forbidTraces } from './child/guard-process.ts';
+import { createProgramFinder } from './child/tagged-programs.ts';
+import { ToolServer } from './child/tool-server.ts';
 
 // The program of a process in which a tool runs. The host is at the other end of descriptor 3.
 const exit = process.exit.bind(process);

@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
-import { catchStrays, forbidSignals } from './guard-process.ts';
-import { ToolServer } from './tool-server.ts';
+import { catchStrays, forbidSignals } from './child/guard-process.ts';
+import { ToolServer } from './child/tool-server.ts';
 
 // The program of a worker thread in which a tool runs.
 const port = parentPort;

@@ -6,7 +6,7 @@ const layers = [
   ['schema', 'model-*'],
   ['session', 'policy', 'prompt', 'adapter-*'],
   ['executor', 'filesystem', 'planning', 'loader', 'registry', 'pack-*'],
-  ['orchestrator', 'modules', 'mcp', 'testing'],
+  ['loader-python', 'orchestrator', 'modules', 'mcp', 'testing'],
   ['dspy'],
 ];
 

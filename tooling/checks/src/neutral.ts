@@ -9,7 +9,8 @@ const nodeSubpaths: ReadonlyMap<string, readonly string[]> = new Map([
   ['@holdfast/prompt', ['./node']],
   ['@holdfast/registry', ['./node']],
   ['@holdfast/pack-network', ['./node']],
-  ['@holdfast/loader', ['.']],
+  ['@holdfast/loader', ['.', './language']],
+  ['@holdfast/loader-python', ['.']],
   ['@holdfast/adapter-llama-cpp', ['.']],
 ]);
 

@@ -7,7 +7,6 @@ const maxFiles = 25;
 const allowed: ReadonlyMap<string, number> = new Map([
   ['apps/cli/src', 203],
   ['packages/executor/src', 95],
-  ['packages/loader/src', 137],
   ['packages/prompt/src', 37],
   ['packages/registry/src', 41],
   ['packages/testing/src', 33],

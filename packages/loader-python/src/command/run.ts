@@ -1,0 +1,60 @@
+import { dirname } from 'node:path';
+import { HoldfastError, type Json, parseJson } from '@holdfast/core';
+import {
+  findProgram,
+  findProgramFolders,
+  type PinnedTool,
+  type ProgramAnswer,
+  type ProgramCall,
+  type ProgramExit,
+  toErrorText,
+} from '@holdfast/loader/language';
+import { isOwnFile } from './check.ts';
+import { toCommandPath } from './files.ts';
+
+/** Arguments go to standard input; one JSON value is expected on standard output, errors on standard error. */
+export async function prepareCommand(tool: PinnedTool, input: Json): Promise<ProgramCall> {
+  const [program = '', ...parameters] = tool.metadata.command?.words ?? [];
+  const toPlace = (word: string): string => (isOwnFile(word) ? toCommandPath(tool.entry, word) : word);
+  const place = isOwnFile(program) ? toPlace(program) : findProgram(program);
+  if (place === undefined) {
+    throw new HoldfastError(
+      'tool.command.missing',
+      `\`${tool.metadata.name}\` needs the program \`${program}\`, which is in no folder of the PATH: install it.`,
+      { data: { program } },
+    );
+  }
+  return {
+    command: [place, ...parameters.map(toPlace)],
+    input: `${JSON.stringify(input)}\n`,
+    folders: isOwnFile(program) ? [] : findProgramFolders(place),
+  };
+}
+
+export function readCommandEnd(tool: PinnedTool, end: ProgramExit): ProgramAnswer {
+  if (end.signal !== null) return { type: 'ended', how: `by ${end.signal}` };
+  return end.code === 0 ? readOutput(end.output) : { type: 'threw', error: describeFailure(tool, end) };
+}
+
+/** One JSON value, or why it is none. */
+export function readOutput(output: Uint8Array): ProgramAnswer {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(output);
+  } catch {
+    // The decoder says no more than this.
+    return { type: 'unfit', problem: 'it is not UTF-8 text' };
+  }
+  if (text.trim() === '') return { type: 'unfit', problem: 'it is empty' };
+  const parsed = parseJson(text, { maxDepth: 64 });
+  return parsed.ok ? { type: 'returned', value: parsed.value } : { type: 'unfit', problem: parsed.problem };
+}
+
+function describeFailure({ metadata: { name }, entry }: PinnedTool, { code, lastWords }: ProgramExit): HoldfastError {
+  const text = toErrorText(lastWords, dirname(entry), 'end');
+  return new HoldfastError(
+    'tool.command.failed',
+    text === '' ? `\`${name}\` ended with the exit code ${code} and said nothing on standard error.` : text,
+    { data: { exitCode: code } },
+  );
+}

@@ -1,0 +1,31 @@
+import type { PythonImport } from './outline.ts';
+
+/**
+ * The files in which Python may find what a file imports, where they lie beside it: paths relative to the folder of the tool file, of
+ * modules, packages and what is imported from these. Most of them will not be there: what is not belongs to Python or is installed.
+ *
+ * @param file - the importing file, relative to the same folder.
+ */
+export function listPythonModules({ level, module, names }: PythonImport, file: string): readonly string[] {
+  const above = level === 0 ? [] : folderOf(file, level);
+  if (above === undefined) return [];
+  const path = [...above, ...(module === '' ? [] : module.split('.'))];
+  if (![...path, ...names].every(isName)) return [];
+  const found: string[] = [];
+  const add = (parts: readonly string[]): void => {
+    if (parts.length > 0) found.push(`${parts.join('/')}.py`, `${parts.join('/')}/__init__.py`);
+  };
+  for (let length = 1; length <= path.length; length += 1) add(path.slice(0, length));
+  for (const name of names) add([...path, name]);
+  return found;
+}
+
+/** The package that `level` dots lead to; `undefined`: out of the folder. One dot is the folder of the file. */
+function folderOf(file: string, level: number): readonly string[] | undefined {
+  const folders = file.split('/').slice(0, -1);
+  return level - 1 > folders.length ? undefined : folders.slice(0, folders.length - (level - 1));
+}
+
+function isName(name: string): boolean {
+  return /^[\p{L}\p{N}_]+$/u.test(name);
+}

@@ -1,0 +1,196 @@
+import { lstat } from 'node:fs/promises';
+import { basename, dirname, join, relative, sep } from 'node:path';
+import {
+  checkLiteral,
+  type ExportedFunction,
+  type Finding,
+  type FunctionWords,
+  type LanguagePart,
+  type LanguagePartReading,
+  type LiteralPath,
+  type MetadataReading,
+  type NeededFile,
+  type ToolPlace,
+  type ToolReading,
+  type ToolSource,
+  toDiagnostic,
+} from '@holdfast/loader/language';
+import { listPythonModules } from './imports.ts';
+import { type PythonFile, type PythonPlace, toOffset } from './outline.ts';
+import { checkPassing } from './passing.ts';
+import type { PythonReader, PythonReading } from './reader.ts';
+
+const metadataHint =
+  "Write `METADATA = {'name': …, 'function': …, 'description': …, 'dangerous': …, 'parameters': …}` at the top level.";
+
+/** What a Python file says of its tool. */
+export async function readPythonTool(
+  { file, path, source }: ToolSource,
+  { root, strict }: ToolPlace,
+  python: PythonReader,
+): Promise<ToolReading> {
+  const outline = await python.read(source);
+  if (outline.type !== 'outlined') {
+    const { finding, place } = findReadingProblem(outline);
+    const diagnostic = toDiagnostic(finding, { file, source, offset: toOffset(source, place) });
+    const isNoTool = outline.type === 'unavailable' && !source.includes('METADATA');
+    return { reading: { type: 'refused', diagnostics: [diagnostic] }, isNoTool, parts: [] };
+  }
+  const folder = dirname(path);
+  const modules = outline.imports.flatMap((one) => listPythonModules(one, basename(path)));
+  const parts = modules.map((module) => relative(root, join(folder, module)).split(sep).join('/'));
+  return { reading: readPythonMetadata(outline, { file, source, strict }), parts };
+}
+
+/** What a Python file imports, of the files that are there. */
+export async function readPythonPart(
+  { path, source, base }: LanguagePart,
+  python: PythonReader,
+): Promise<LanguagePartReading> {
+  const outline = await python.read(source);
+  if (outline.type !== 'outlined') {
+    const { finding, place } = findReadingProblem(outline);
+    return { type: 'refused', finding, offset: toOffset(source, place) };
+  }
+  const needs: NeededFile[] = [];
+  const own = relative(base, path).split(sep).join('/');
+  for (const one of outline.imports) {
+    for (const module of listPythonModules(one, own)) {
+      const target = join(base, module);
+      if (await exists(target)) needs.push({ path: target, kind: 'part', offset: toOffset(source, one) });
+    }
+  }
+  if (outline.ownPlace === null) return { type: 'read', needs };
+  return { type: 'read', needs, warning: { finding: ownPath, offset: toOffset(source, outline.ownPlace) } };
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch {
+    // What is not there belongs to Python, or is installed.
+    return false;
+  }
+}
+
+const ownPath: Finding = {
+  severity: 'warning',
+  code: 'tool.import.meta',
+  message: '`__file__` tells where the pinned copy lies, which holds nothing but what is imported.',
+  hint: 'Write data into a module, and import it.',
+};
+
+/** Why a Python file cannot be read at all; `undefined`: it can. */
+function findReadingProblem(reading: Exclude<PythonReading, PythonFile>): {
+  readonly finding: Finding;
+  readonly place: PythonPlace;
+} {
+  const start = { line: 1, column: 0 };
+  switch (reading.type) {
+    case 'unavailable': {
+      const message = `Only Python can read the file, and ${reading.reason}.`;
+      const hint = 'Install Python 3.8 or later, so that `python3` is on the PATH.';
+      return { finding: { code: 'tool.python.unavailable', message, hint }, place: start };
+    }
+    case 'encoding': {
+      const message = `The file says that its encoding is \`${reading.encoding}\`.`;
+      return { finding: { code: 'tool.file.encoding', message, hint: 'Save the file as UTF-8 text.' }, place: start };
+    }
+    case 'syntax': {
+      const message = `Syntax error: ${reading.message}.`;
+      return {
+        finding: { code: 'tool.file.syntax', message, hint: 'Correct the file so that Python can parse it.' },
+        place: reading,
+      };
+    }
+    case 'complex': {
+      const message = 'The file cannot be parsed: it is nested too deeply, or takes too long.';
+      return {
+        finding: { code: 'tool.file.too_complex', message, hint: 'Split the file, or flatten its largest expression.' },
+        place: start,
+      };
+    }
+  }
+}
+
+/** Checks what a Python file says of its tool. */
+function readPythonMetadata(
+  outline: PythonFile,
+  { file, source, strict }: { readonly file: string; readonly source: string; readonly strict: boolean },
+): MetadataReading {
+  const refuse = (finding: Finding, place: PythonPlace): MetadataReading => ({
+    type: 'refused',
+    diagnostics: [toDiagnostic(finding, { file, source, offset: toOffset(source, place) })],
+  });
+  const { metadata, refusal } = outline;
+  if (refusal !== null) {
+    const { found, hint } = refusal;
+    return refuse({ code: 'tool.metadata.not_literal', message: `\`METADATA\` holds ${found}.`, hint }, refusal);
+  }
+  if (metadata === null) {
+    const message = 'The file has no `METADATA` at its top level.';
+    const hint = `${metadataHint} A file that is no tool gets a name that begins with \`_\`, or is imported by one.`;
+    return refuse({ code: 'tool.metadata.missing', message, hint }, { line: 1, column: 0 });
+  }
+  const places = new Map(metadata.places.map(([path, line, column]) => [JSON.stringify(path), { line, column }]));
+  const offsetOf = (path: LiteralPath): number => {
+    for (let length = path.length; length >= 0; length -= 1) {
+      const place = places.get(JSON.stringify(path.slice(0, length)));
+      if (place !== undefined) return toOffset(source, place);
+    }
+    return toOffset(source, metadata);
+  };
+  return checkLiteral(
+    {
+      form: 'python',
+      value: metadata.value,
+      subject: '`METADATA`',
+      offset: toOffset(source, metadata),
+      offsetOf,
+      findFunction: (name) => findFunction(name, outline, source),
+      own: {
+        functionWords,
+        check({ function: name }, { exported, parameters }, report) {
+          const found = exported?.type === 'function' ? outline.functions.get(String(name)) : undefined;
+          return found === undefined ? {} : { passing: checkPassing(found, parameters, report) };
+        },
+      },
+    },
+    { file, source, strict },
+  );
+}
+
+const functionWords: FunctionWords = {
+  write: (name) => `Write \`def ${name}(…):\``,
+  missing: (name) => `The file defines no function \`${name}\` at its top level.`,
+  others: (names) => `It defines ${names}: name one of these.`,
+};
+
+function findFunction(name: string, { functions, others }: PythonFile, source: string): ExportedFunction {
+  const found = functions.get(name);
+  if (found === undefined) {
+    const other = others.get(name);
+    if (other === undefined) return { type: 'not-exported', exported: [...functions.keys()].filter(isPublic) };
+    return { type: 'not-function', offset: toOffset(source, other), found: other.what };
+  }
+  const offset = toOffset(source, found);
+  const { generator, parameters, takesMore, takesRest, documentation } = found;
+  if (generator) return { type: 'not-function', offset, found: 'a generator, whose result is no JSON' };
+  return {
+    type: 'function',
+    offset,
+    takesInput: parameters.length > 0 || takesMore || takesRest,
+    documentation: readFirstParagraph(documentation),
+  };
+}
+
+function isPublic(name: string): boolean {
+  return !name.startsWith('_');
+}
+
+function readFirstParagraph(documentation: string | null): string | undefined {
+  const [paragraph = ''] = (documentation ?? '').trim().split(/\n\s*\n/);
+  const text = paragraph.replace(/\s+/g, ' ').trim();
+  return text === '' ? undefined : text;
+}

@@ -1,0 +1,121 @@
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { ToolContext } from '@holdfast/core';
+import * as loader from '@holdfast/loader';
+import type { Language } from '@holdfast/loader/language';
+import { python } from './language.ts';
+
+// The loader as the tests of a language use it.
+function languages(): { readonly languages: readonly Language[] } {
+  return { languages: [python()] };
+}
+
+export function loadTools(directory: string, options: loader.LoadToolsOptions = {}): Promise<loader.LoadedTools> {
+  return loader.loadTools(directory, { ...languages(), ...options });
+}
+
+export function watchTools(directory: string, options: loader.WatchToolsOptions = {}): Promise<loader.WatchedTools> {
+  return loader.watchTools(directory, { ...languages(), ...options });
+}
+
+export function scanFolder(directory: string, options: loader.ScanFolderOptions = {}): Promise<loader.FolderScan> {
+  return loader.scanFolder(directory, { ...languages(), ...options });
+}
+
+export function compareLock(directory: string, options: loader.CompareLockOptions): Promise<loader.LockComparison> {
+  return loader.compareLock(directory, { ...languages(), ...options });
+}
+
+/** A project with a tools folder `plugins` and a place for its lock, removed at the end of the block. */
+export interface TestProject extends AsyncDisposable {
+  /** Absolute, without symlinks. */
+  readonly root: string;
+  readonly plugins: string;
+  readonly lock: string;
+  write(path: string, content: string | Uint8Array): Promise<void>;
+  link(path: string, target: string): Promise<void>;
+  remove(path: string): Promise<void>;
+  compare(): Promise<loader.LockComparison>;
+  /** Locks everything as it is. */
+  accept(): Promise<void>;
+  /** Its tools run in this process. */
+  load(): Promise<loader.LoadedTools>;
+}
+
+export async function createProject(files: Readonly<Record<string, string | Uint8Array>> = {}): Promise<TestProject> {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-loader-')));
+  const [plugins, lock] = [join(root, 'plugins'), join(root, 'holdfast.lock')];
+  await mkdir(plugins);
+  const project: TestProject = {
+    root,
+    plugins,
+    lock,
+    async write(path, content) {
+      await mkdir(dirname(join(root, path)), { recursive: true });
+      await writeFile(join(root, path), content);
+    },
+    async link(path, target) {
+      await rm(join(root, path), { recursive: true, force: true });
+      await symlink(target, join(root, path));
+    },
+    remove: (path) => rm(join(root, path), { recursive: true }),
+    compare: () => compareLock(plugins, { lock }),
+    accept: async () => (await compareLock(plugins, { lock })).accept(),
+    load: () => loadTools(plugins, { lock, isolation: 'in-process' }),
+    [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }),
+  };
+  for (const [path, content] of Object.entries(files)) await project.write(path, content);
+  return project;
+}
+
+/** A tool file whose function `work` has `body`, with `code` above it. */
+export function toolFile(
+  name: string,
+  {
+    body = 'return 1;',
+    code = '',
+    more = '',
+  }: { readonly body?: string; readonly code?: string; readonly more?: string } = {},
+): string {
+  return `${code}
+export const METADATA = {
+  name: '${name}', function: 'work', description: 'Works.', dangerous: false, ${more}
+  parameters: { type: 'object', properties: { text: { type: 'string' } } },
+};
+export async function work(input) { ${body} }
+`;
+}
+
+/** Codes with their files. */
+export function codesOf({ diagnostics }: Pick<loader.LoadedTools, 'diagnostics'>): readonly string[] {
+  return diagnostics.map(({ code, file }) => `${file} ${code}`);
+}
+
+export interface TestContext extends ToolContext {
+  abort(reason?: unknown): void;
+}
+
+/** What programs use of a context. */
+export function testContext({
+  remainingMs = Number.POSITIVE_INFINITY,
+}: {
+  readonly remainingMs?: number;
+} = {}): TestContext {
+  const controller = new AbortController();
+  const context = {
+    callId: 'call-1',
+    idempotencyKey: 'key-1',
+    signal: controller.signal,
+    deadline: { atMs: Date.now() + remainingMs, remainingMs: () => remainingMs },
+    begin: async () => undefined,
+    abort: (reason?: unknown) => controller.abort(reason),
+  };
+  // Runners look at nothing else.
+  return context as unknown as TestContext;
+}
+
+/** Resolves when `seen` says so. Between the questions the processor is free for what is waited for. */
+export async function until(seen: () => boolean): Promise<void> {
+  while (!seen()) await new Promise((resolve) => void setTimeout(resolve, 1));
+}

@@ -1,0 +1,131 @@
+import { expect, test } from 'vitest';
+import { readMetadata } from '../scan/metadata.ts';
+
+const properties =
+  "{ path: { type: 'string' }, $path: { type: 'string' }, count: { type: 'integer' }, list: { type: 'array', items: { type: 'string' } } }";
+
+function source(extra: string): string {
+  return `export const METADATA = {
+  name: 'subject', function: 'work', description: 'Works.', dangerous: false,
+  parameters: { type: 'object', properties: ${properties} },
+  ${extra}
+};
+export function work(input) {}`;
+}
+
+test.each([
+  [
+    "resources: ['calendar', '$input.path', '$input.count']",
+    { resources: ['calendar', '$input.path', '$input.count'] },
+  ],
+  ["isolation: 'in-process'", { isolation: 'in-process' }],
+  ["isolation: 'worker'", { isolation: 'worker' }],
+  ["isolation: 'subprocess'", { isolation: 'subprocess' }],
+  ["isolation: 'sandbox'", { isolation: 'sandbox' }],
+  ["version: '0.0.0'", { version: '0.0.0' }],
+  ["version: '1.22.333-beta.1+build.005'", { version: '1.22.333-beta.1+build.005' }],
+  ['retry: { attempts: 3 }', { retry: { attempts: 3, delayMs: 1_000 } }],
+  [
+    "effects: 'external', repeat: 'keyed', retry: { attempts: 10, delayMs: 0 }",
+    { retry: { attempts: 10, delayMs: 0 } },
+  ],
+  ['maxResultBytes: 1', { maxResultBytes: 1 }],
+  ["environment: ['API_KEY', 'region_2?']", { environment: ['API_KEY', 'region_2?'] }],
+  [
+    '',
+    {
+      environment: undefined,
+      retry: undefined,
+      resources: undefined,
+      isolation: undefined,
+      version: undefined,
+      maxResultBytes: undefined,
+    },
+  ],
+])('takes %s', async (extra, expected) => {
+  const reading = await readMetadata(source(extra), 'subject.mjs');
+  expect(reading).toMatchObject({ type: 'read', metadata: expected, diagnostics: [] });
+});
+
+test.each([
+  ["resources: 'calendar'", 'tool.resources.invalid', '4:3'],
+  ['resources: []', 'tool.resources.invalid', '4:3'],
+  ['resources: [1]', 'tool.resources.invalid', '4:15'],
+  ["resources: ['']", 'tool.resources.invalid', '4:15'],
+  ["resources: ['the calendar']", 'tool.resources.invalid', '4:15'],
+  [`resources: ['${'x'.repeat(201)}']`, 'tool.resources.invalid', '4:15'],
+  ["resources: ['a', '$input']", 'tool.resources.invalid', '4:20'],
+  ["resources: ['$input.']", 'tool.resources.invalid', '4:15'],
+  ["resources: ['$path']", 'tool.resources.invalid', '4:15'],
+  ["resources: ['$input.town']", 'tool.resources.invalid', '4:15'],
+  ["resources: ['$input.toString']", 'tool.resources.invalid', '4:15'],
+  ["resources: ['$input.list']", 'tool.resources.invalid', '4:15'],
+  ["isolation: 'none'", 'tool.isolation.invalid', '4:3'],
+  ['isolation: true', 'tool.isolation.invalid', '4:3'],
+  ["version: '1.2'", 'tool.version.invalid', '4:3'],
+  ["version: 'v1.2.3'", 'tool.version.invalid', '4:3'],
+  ["version: '01.2.3'", 'tool.version.invalid', '4:3'],
+  [`version: '1.2.3-${'a'.repeat(100)}'`, 'tool.version.invalid', '4:3'],
+  ['version: 1', 'tool.version.invalid', '4:3'],
+  ['retry: 3', 'tool.retry.invalid', '4:3'],
+  ['retry: { attempts: 1 }', 'tool.retry.invalid', '4:3'],
+  ['retry: { attempts: 3, delayMs: 60001 }', 'tool.retry.invalid', '4:3'],
+  ['retry: { attempts: 3, toString: 1 }', 'tool.retry.invalid', '4:3'],
+  ["effects: 'state', retry: { attempts: 3 }", 'tool.retry.not_repeatable', '4:21'],
+  ['maxResultBytes: 0', 'tool.max_result_bytes.invalid', '4:3'],
+  ['maxResultBytes: 1.5', 'tool.max_result_bytes.invalid', '4:3'],
+  ["maxResultBytes: '1'", 'tool.max_result_bytes.invalid', '4:3'],
+  ["environment: 'API_KEY'", 'tool.environment.invalid', '4:3'],
+  ['environment: []', 'tool.environment.invalid', '4:3'],
+  ['environment: [1]', 'tool.environment.invalid', '4:17'],
+  ["environment: ['']", 'tool.environment.invalid', '4:17'],
+  ["environment: ['?']", 'tool.environment.invalid', '4:17'],
+  ["environment: ['2FA']", 'tool.environment.invalid', '4:17'],
+  ["environment: ['API-KEY']", 'tool.environment.invalid', '4:17'],
+  ["environment: ['KEY=1']", 'tool.environment.invalid', '4:17'],
+  ["environment: ['KEY??']", 'tool.environment.invalid', '4:17'],
+  ["environment: ['KEY', 'key?']", 'tool.environment.invalid', '4:24'],
+  [`environment: ['${'A'.repeat(101)}']`, 'tool.environment.invalid', '4:17'],
+  [
+    `environment: [${Array.from({ length: 33 }, (_, index) => `'A${index}'`).join(', ')}]`,
+    'tool.environment.invalid',
+    '4:3',
+  ],
+])('refuses %s: %s at %s', async (extra, code, at) => {
+  const reading = await readMetadata(source(extra), 'subject.mjs');
+  const [line, column] = at.split(':').map(Number);
+  expect(reading).toMatchObject({ type: 'refused', diagnostics: [{ code, line, column }] });
+});
+
+test('an argument that only every object has is none', async () => {
+  const { diagnostics } = await readMetadata(source("resources: ['$input.toString']"), 'subject.mjs');
+  expect(diagnostics[0]?.message).toContain('no property of the arguments');
+});
+
+test.each([
+  'PATH',
+  'Path?',
+  'LANG',
+  'TMPDIR',
+  'LD_PRELOAD',
+  'LD_LIBRARY_PATH?',
+  'DYLD_INSERT_LIBRARIES',
+  'NODE_OPTIONS',
+  'node_options',
+  'NODE_EXTRA_CA_CERTS',
+  'PYTHONPATH',
+  'PYTHONSTARTUP',
+  'PERL5OPT',
+  'RUBYOPT',
+  'JAVA_TOOL_OPTIONS',
+  'BASH_ENV',
+  'ENV',
+  'HOLDFAST_HOME',
+  'HOLDFAST_CALL_ID?',
+])('no tool gets %s', async (name) => {
+  const reading = await readMetadata(source(`environment: ['API_KEY', '${name}']`), 'subject.mjs');
+  expect(reading).toMatchObject({
+    type: 'refused',
+    diagnostics: [{ code: 'tool.environment.reserved', line: 4, column: 28 }],
+  });
+});

@@ -1,0 +1,98 @@
+import {
+  findEnvironmentProblem,
+  findRetryProblem,
+  isPlainObject,
+  type Json,
+  type JsonObject,
+  jsonSchema,
+  type Repeat,
+  type ToolExample,
+  type ToolRetry,
+  toRetry,
+} from '@holdfast/core';
+import { type CompiledSchema, compileJsonSchema, describeIssues } from '@holdfast/schema/json';
+import { keyWords } from './keys.ts';
+import { showPath } from './report.ts';
+import type { Report } from './types.ts';
+
+/** The argument that an entry of `resources` refers to; `undefined` for a plain name. */
+export function inputReference(resource: string): string | undefined {
+  return resource.startsWith('$') ? resource.replace(/^\$input\./, '') : undefined;
+}
+
+const scalars: readonly Json[] = ['string', 'number', 'integer', 'boolean'];
+
+/** Checks where entries of `resources` lead: `$input.NAME` stands for an argument that is a text, number or boolean. */
+export function checkResources(resources: readonly string[], parameters: JsonObject | undefined, report: Report): void {
+  for (const [index, resource] of resources.entries()) {
+    const message = findResourceProblem(resource, parameters);
+    if (message === undefined) continue;
+    const { code, hint } = keyWords.resources;
+    report({ code, path: ['resources', String(index)], message, hint });
+  }
+}
+
+function findResourceProblem(resource: string, parameters: JsonObject | undefined): string | undefined {
+  if (!resource.startsWith('$')) return undefined;
+  const property = inputReference(resource);
+  if (property === undefined || property === resource)
+    return `\`${resource}\` refers to nothing: only \`$input.NAME\` does.`;
+  const properties = parameters?.['properties'];
+  const schema =
+    isPlainObject(properties) && Object.hasOwn(properties, property) ? (properties as JsonObject)[property] : undefined;
+  if (schema === undefined) return `\`${resource}\` refers to no property of the arguments.`;
+  const type = isPlainObject(schema) ? (schema as JsonObject)['type'] : undefined;
+  if (type !== undefined && scalars.includes(type)) return undefined;
+  return `\`${resource}\` refers to an argument that is no text, number or boolean.`;
+}
+
+/** Checks `retry` of a tool that may be repeated as `repeat` says, and fills in its default. */
+export function checkRetry(retry: Json | undefined, repeat: Repeat, report: Report): Required<ToolRetry> | undefined {
+  if (retry === undefined) return undefined;
+  const problem = findRetryProblem(retry, repeat);
+  // It has been found to be one.
+  if (problem === undefined) return toRetry(retry as unknown as ToolRetry);
+  const hint =
+    problem.code === 'tool.retry.not_repeatable'
+      ? "Say `repeat: 'safe'` when running it twice does no harm, `'keyed'` when it uses the idempotency key, or leave `retry` out."
+      : 'Write for example `retry: { attempts: 3, delayMs: 500 }`.';
+  report({ ...problem, path: ['retry'], hint });
+  return undefined;
+}
+
+/** Checks `environment`. */
+export function checkEnvironment(environment: Json | undefined, report: Report): readonly string[] | undefined {
+  if (environment === undefined) return undefined;
+  const problem = findEnvironmentProblem(environment);
+  // It has been found to be a list of texts.
+  if (problem === undefined) return environment as readonly string[];
+  const { code, message, index } = problem;
+  report({
+    code,
+    path: index === undefined ? ['environment'] : ['environment', String(index)],
+    message,
+    hint: "Write for example `environment: ['WEATHER_API_KEY', 'WEATHER_REGION?']`; `?` marks an optional one.",
+  });
+  return undefined;
+}
+
+/** Checks the input and output of `examples` against the schemas that are sound. */
+export function checkExamples(
+  examples: readonly ToolExample<JsonObject, Json>[],
+  schemas: { readonly parameters: JsonObject | undefined; readonly returns: JsonObject | undefined },
+  report: Report,
+): void {
+  if (examples.length === 0) return;
+  const compile = (schema: JsonObject | undefined): CompiledSchema | undefined =>
+    schema === undefined ? undefined : compileJsonSchema(jsonSchema(schema));
+  const compiled = { input: compile(schemas.parameters), output: compile(schemas.returns) };
+  for (const [index, example] of examples.entries()) {
+    for (const key of ['input', 'output'] as const) {
+      const checked = compiled[key]?.validate(example[key]);
+      if (checked === undefined || checked.ok) continue;
+      const path = ['examples', String(index), key];
+      const message = `\`${showPath(path)}\` does not fit: ${describeIssues(checked.issues)}`;
+      report({ code: keyWords.examples.code, path, message, hint: 'Correct the example or the schema.' });
+    }
+  }
+}

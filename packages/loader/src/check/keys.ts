@@ -1,0 +1,123 @@
+import { type Effects, isPlainObject, type Json, type JsonObject, type Repeat, type ToolExample } from '@holdfast/core';
+import * as v from 'valibot';
+import { showPath } from './report.ts';
+import type { Isolation, Report } from './types.ts';
+
+/** From the weakest to the strongest. */
+export const isolations: readonly Isolation[] = ['in-process', 'worker', 'subprocess', 'sandbox'];
+
+// Source: semver.org 2.0.0, less its capture groups.
+const semver =
+  /^(?:0|[1-9]\d*)(?:\.(?:0|[1-9]\d*)){2}(?:-(?:0|[1-9]\d*|\d*[A-Za-z-][\dA-Za-z-]*)(?:\.(?:0|[1-9]\d*|\d*[A-Za-z-][\dA-Za-z-]*))*)?(?:\+[\dA-Za-z-]+(?:\.[\dA-Za-z-]+)*)?$/;
+
+const effects = ['none', 'state', 'external'] as const;
+const repeats = ['safe', 'keyed', 'never'] as const;
+
+/** The keys of METADATA that are right or wrong by their own value. */
+const keysSchema = v.object({
+  dangerous: v.optional(v.boolean()),
+  effects: v.optional(v.picklist(effects)),
+  repeat: v.optional(v.picklist(repeats)),
+  timeoutMs: v.optional(v.pipe(v.number(), v.gtValue(0))),
+  isolation: v.optional(v.picklist(isolations)),
+  version: v.optional(v.pipe(v.string(), v.maxLength(100), v.regex(semver))),
+  maxResultBytes: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(1))),
+  resources: v.optional(v.pipe(v.array(v.pipe(v.string(), v.regex(/^\S{1,200}$/))), v.minLength(1))),
+  examples: v.optional(
+    v.array(
+      v.strictObject({
+        description: v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(200)),
+        // Read from a literal: nothing but JSON.
+        input: v.custom<JsonObject>(isPlainObject),
+        output: v.custom<Json>((value) => value !== undefined),
+      }),
+    ),
+  ),
+});
+
+/** What they say; absent is what the file leaves out, or has wrong. */
+interface Keys {
+  readonly dangerous?: boolean | undefined;
+  readonly effects?: Effects | undefined;
+  readonly repeat?: Repeat | undefined;
+  readonly timeoutMs?: number | undefined;
+  readonly isolation?: Isolation | undefined;
+  readonly version?: string | undefined;
+  readonly maxResultBytes?: number | undefined;
+  readonly resources?: readonly string[] | undefined;
+  readonly examples?: readonly ToolExample<JsonObject, Json>[] | undefined;
+}
+
+interface Words {
+  readonly code: string;
+  /** After "must be". */
+  readonly expected: string;
+  readonly hint: string;
+}
+
+const choose = 'Choose one of them, or leave the key out.';
+
+/** What is said of each key that does not fit. */
+export const keyWords: Readonly<Record<keyof Keys, Words>> = {
+  dangerous: {
+    code: 'tool.dangerous.invalid',
+    expected: 'true or false',
+    hint: 'Write `true` or `false` without quotes.',
+  },
+  effects: { code: 'tool.effects.invalid', expected: effects.join(', '), hint: choose },
+  repeat: { code: 'tool.repeat.invalid', expected: repeats.join(', '), hint: choose },
+  isolation: { code: 'tool.isolation.invalid', expected: isolations.join(', '), hint: choose },
+  timeoutMs: {
+    code: 'tool.timeout.invalid',
+    expected: 'a positive number of milliseconds',
+    hint: 'Write for example `timeoutMs: 5000`.',
+  },
+  version: {
+    code: 'tool.version.invalid',
+    expected: 'a text of semantic versioning',
+    hint: "Write for example `version: '1.4.0'`.",
+  },
+  maxResultBytes: {
+    code: 'tool.max_result_bytes.invalid',
+    expected: 'a whole number of bytes above 0',
+    hint: 'Write for example `maxResultBytes: 65536`.',
+  },
+  resources: {
+    code: 'tool.resources.invalid',
+    expected: 'a list of names, each 1 to 200 characters without spaces',
+    hint: "Write for example `resources: ['calendar', '$input.path']`.",
+  },
+  examples: {
+    code: 'tool.example.invalid',
+    expected: 'a list of `{ description, input, output }`',
+    hint: 'An example is `{ description, input, output }` with a description of 1 to 200 characters.',
+  },
+};
+
+/** Reads the keys that stand for themselves. A key, or an entry of a list, that does not fit is reported once and left out. */
+export function readKeys(metadata: JsonObject, report: Report): Keys {
+  const parsed = v.safeParse(keysSchema, metadata);
+  if (parsed.success) return parsed.output;
+  const wrong = new Set<string>();
+  const told = new Set<string>();
+  for (const { path, message } of parsed.issues) {
+    const [key = '', index, ...inner] = (path ?? []).map((item) => String(item.key));
+    wrong.add(key);
+    const place = index === undefined ? [key] : [key, index];
+    if (told.has(showPath(place))) continue;
+    told.add(showPath(place));
+    // The schema has no other keys.
+    const { code, expected, hint } = keyWords[key as keyof Keys];
+    const what =
+      inner.length > 0 ? `is wrong at \`${inner.join('.')}\`: ${message}` : toProblem(metadata[key], place, expected);
+    report({ code, path: place, message: `\`${showPath(place)}\` ${what}.`, hint });
+  }
+  // Each of them may be absent.
+  return v.parse(keysSchema, Object.fromEntries(Object.entries(metadata).filter(([key]) => !wrong.has(key))));
+}
+
+function toProblem(value: Json | undefined, place: readonly string[], expected: string): string {
+  if (place.length > 1) return `does not fit: \`${place[0]}\` must be ${expected}`;
+  const got = typeof value === 'object' ? '' : `, got \`${JSON.stringify(value)}\``;
+  return `must be ${expected}${got}`;
+}

@@ -1,0 +1,156 @@
+import { findToolNameProblem, isPlainObject, type Json, type JsonObject } from '@holdfast/core';
+import { findHiddenCharacter } from '../text/hidden-text.ts';
+import { checkEnvironment, checkExamples, checkResources, checkRetry } from './extended.ts';
+import { checkDescription, checkFunction } from './function.ts';
+import { readKeys } from './keys.ts';
+import { checkParameters, checkReturns } from './parameters.ts';
+import { showPath } from './report.ts';
+import { checkTaken } from './taken.ts';
+import type { MetadataLiteral, Report, ToolMetadata } from './types.ts';
+
+const sharedKeys: readonly string[] = [
+  'name',
+  'description',
+  'dangerous',
+  'effects',
+  'repeat',
+  'timeoutMs',
+  'retry',
+  'examples',
+  'environment',
+];
+const fileKeys: readonly string[] = [
+  ...sharedKeys,
+  'parameters',
+  'returns',
+  'resources',
+  'isolation',
+  'version',
+  'maxResultBytes',
+];
+const definitionKeys: readonly string[] = [...sharedKeys, 'inputSchema', 'outputSchema'];
+
+/**
+ * Checks a metadata literal and fills in its defaults. What is wrong goes to `report`; the answer is only good when nothing of
+ * severity `error` did.
+ */
+export function checkMetadata({ form, value, findFunction, own = {} }: MetadataLiteral, report: Report): ToolMetadata {
+  const isDefinition = form === 'definition';
+  const fromFile = [...fileKeys, ...(findFunction === undefined ? [] : ['function']), ...(own.keys ?? [])];
+  const keys = isDefinition ? definitionKeys : fromFile;
+  for (const key of Object.keys(value)) {
+    if (keys.includes(key)) continue;
+    report({
+      code: 'tool.metadata.unknown_key',
+      path: [key],
+      message: `\`${key}\` is no metadata key.`,
+      hint: `Known keys: ${keys.join(', ')}.`,
+    });
+  }
+  checkTexts(value, report);
+  const [parametersKey, returnsKey] = isDefinition
+    ? (['inputSchema', 'outputSchema'] as const)
+    : (['parameters', 'returns'] as const);
+  const name = checkName(value['name'], report);
+  const exported = isDefinition
+    ? findFunction?.('default')
+    : findFunction && checkFunction(value['function'], { words: own.functionWords, findFunction }, report);
+  const undeclared = value['dangerous'] === undefined && value['effects'] === undefined;
+  const given = readKeys(value, report);
+  const dangerous = isDangerous(value, name, report);
+  // The forms differ: outside of a definition, `dangerous: false` is the author's word that nothing outside changes.
+  const isHarmless = !isDefinition && value['dangerous'] === false;
+  const effects = given.effects ?? (isHarmless ? 'none' : 'external');
+  const namedFunction = isDefinition ? 'default' : findFunction === undefined ? '' : String(value['function']);
+  const subject = isDefinition || findFunction === undefined ? name : namedFunction;
+  const repeat = given.repeat ?? (effects === 'none' ? 'safe' : 'never');
+  const parameters = checkParameters(value[parametersKey], { key: parametersKey, exported, subject }, report);
+  const returns = checkReturns(value[returnsKey], returnsKey, report);
+  if (exported?.type === 'function') checkTaken(exported, parameters, report);
+  const { command, passing } = own.check?.(value, { exported, parameters }, report) ?? {};
+  const { examples = [], resources, timeoutMs, isolation, version, maxResultBytes } = given;
+  checkExamples(examples, { parameters, returns }, report);
+  if (resources !== undefined) checkResources(resources, parameters, report);
+  return {
+    form,
+    name,
+    function: namedFunction,
+    command,
+    passing,
+    description: checkDescription(value['description'], { form, exported, name }, report),
+    parameters,
+    returns,
+    dangerous,
+    undeclared,
+    effects,
+    repeat,
+    timeoutMs,
+    retry: checkRetry(value['retry'], repeat, report),
+    examples,
+    resources,
+    isolation,
+    version,
+    maxResultBytes,
+    environment: checkEnvironment(value['environment'], report),
+  };
+}
+
+function checkTexts(metadata: JsonObject, report: Report): void {
+  const visit = (node: Json, path: readonly string[]): void => {
+    const texts = typeof node === 'string' ? [node] : isPlainObject(node) ? Object.keys(node) : [];
+    for (const text of texts) {
+      const character = findHiddenCharacter(text);
+      if (character === undefined) continue;
+      report({
+        code: 'tool.text.hidden',
+        path,
+        message: `\`${showPath(path) || 'METADATA'}\` holds the invisible character ${character}.`,
+        hint: 'A model reads what a person cannot see: leave it out.',
+      });
+    }
+    if (typeof node === 'object' && node !== null)
+      for (const [key, inner] of Object.entries(node)) visit(inner, [...path, key]);
+  };
+  // Where each text stands matters only when something is to be said of one.
+  if (hasHiddenText(metadata)) visit(metadata, []);
+}
+
+function hasHiddenText(node: Json): boolean {
+  if (typeof node === 'string') return findHiddenCharacter(node) !== undefined;
+  if (typeof node !== 'object' || node === null) return false;
+  if (Array.isArray(node)) return node.some(hasHiddenText);
+  const object = node as JsonObject;
+  return Object.keys(object).some((key) => hasHiddenText(key) || hasHiddenText(object[key] ?? null));
+}
+
+function checkName(name: Json | undefined, report: Report): string {
+  if (name === undefined || name === '') {
+    report({
+      code: 'tool.name.missing',
+      path: ['name'],
+      message: '`name` is missing.',
+      hint: "Name the tool, for example `name: 'weather_fetcher'`.",
+    });
+    return '';
+  }
+  const problem =
+    typeof name === 'string'
+      ? findToolNameProblem(name)
+      : { code: 'tool.name.invalid', message: '`name` must be a text.' };
+  if (problem !== undefined) report({ ...problem, path: ['name'], hint: 'Choose a name such as `weather_fetcher`.' });
+  return String(name);
+}
+
+/** What is no boolean counts as true. */
+function isDangerous({ dangerous, effects }: JsonObject, name: string, report: Report): boolean {
+  if (dangerous !== undefined) return dangerous !== false;
+  if (effects !== undefined) return false;
+  report({
+    severity: 'warning',
+    code: 'tool.dangerous.missing',
+    path: [],
+    message: `\`${name}\` says neither \`dangerous\` nor \`effects\`: it may change anything outside, so each call needs approval.`,
+    hint: "Say `dangerous: false` and `effects: 'none'` when it only reads, or `dangerous: true`.",
+  });
+  return true;
+}

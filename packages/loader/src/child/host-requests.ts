@@ -1,0 +1,82 @@
+import { HoldfastError, type Json } from '@holdfast/core';
+import type { ChildMessage, HostMessage } from './call-messages.ts';
+import { fromThrownMessage } from './call-messages.ts';
+
+/** What the host answered: a value, and bytes where it sends some. */
+export interface Reply {
+  readonly value: Json;
+  readonly body: Uint8Array | undefined;
+}
+
+interface Waiting {
+  resolve(reply: Reply): void;
+  reject(error: Error): void;
+}
+
+// The host takes no more of one call at a time.
+const maxPending = 64;
+
+/** What a tool's call asks the host for, on the tool's side. Sent in order, some at a time. */
+export class HostRequests {
+  readonly #call: number;
+  readonly #send: (message: ChildMessage, body?: Uint8Array) => void;
+  readonly #waits: (waiting: boolean) => void;
+  readonly #pending = new Map<number, Waiting>();
+  readonly #queue: (() => void)[] = [];
+  #count = 0;
+  #closed = false;
+
+  /** `waits` hears whether any answer is still to come. */
+  constructor(
+    call: number,
+    send: (message: ChildMessage, body?: Uint8Array) => void,
+    waits: (waiting: boolean) => void,
+  ) {
+    this.#call = call;
+    this.#send = send;
+    this.#waits = waits;
+  }
+
+  /** @throws HoldfastError `context.closed` once the call has ended. */
+  checkOpen(): void {
+    if (this.#closed)
+      throw new HoldfastError('context.closed', 'The call has ended; its context cannot be used any more.');
+  }
+
+  /** Rejects with what the host refuses it with. */
+  ask(method: string, parameters: readonly Json[], body?: Uint8Array): Promise<Reply> {
+    const answer = new Promise<Reply>((resolve, reject) => {
+      this.checkOpen();
+      const send = (): void => {
+        this.#count += 1;
+        const request = this.#count;
+        this.#pending.set(request, { resolve, reject });
+        this.#waits(true);
+        this.#send({ type: 'request', call: this.#call, request, method, parameters }, body);
+      };
+      if (this.#pending.size < maxPending) send();
+      else this.#queue.push(send);
+    });
+    // A tool need not wait for it.
+    answer.catch(() => undefined);
+    return answer;
+  }
+
+  settle(message: Extract<HostMessage, { readonly type: 'reply' | 'refusal' }>, body: Uint8Array | undefined): void {
+    const waiting = this.#pending.get(message.request);
+    // The call that asked has ended.
+    if (waiting === undefined) return;
+    this.#pending.delete(message.request);
+    this.#queue.shift()?.();
+    if (this.#pending.size === 0) this.#waits(false);
+    if (message.type === 'reply') waiting.resolve({ value: message.value, body });
+    else waiting.reject(fromThrownMessage(message.error));
+  }
+
+  /** The call has ended: nothing is asked any more. */
+  close(): void {
+    this.#closed = true;
+    this.#queue.length = 0;
+    this.#pending.clear();
+  }
+}

@@ -1,0 +1,118 @@
+import { statSync } from 'node:fs';
+import { findPackageJSON } from 'node:module';
+import { dirname, join, sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { isPlainObject } from '@holdfast/core';
+import { readBounded } from '../files/read-bounded.ts';
+
+export type FoundPackage =
+  /** `version` is empty where its manifest gives none. */
+  | { readonly type: 'found'; readonly version: string }
+  | { readonly type: 'missing' }
+  /** It is installed below the root, where what runs from a copy does not find it. */
+  | { readonly type: 'below-root' };
+
+/** Finds packages as Node does from a folder upwards. */
+export interface PackageFinder {
+  /** `importer` is the folder of the file that asks, in the root or the root itself. */
+  find(name: string, importer: string): FoundPackage;
+}
+
+const maxManifestBytes = 1024 * 1024;
+/** What a lock takes for a version. */
+export const versionPattern: RegExp = /^[^\p{Cc}]{0,256}$/u;
+
+/** Looks each package up once. */
+export function createPackageFinder(root: string): PackageFinder {
+  const versions = new Map<string, string | undefined>();
+
+  /** The version of the package that `folder` itself has installed. */
+  function look(folder: string, name: string): string | undefined {
+    const path = join(folder, 'node_modules', name);
+    if (!versions.has(path)) versions.set(path, readVersion(path));
+    return versions.get(path);
+  }
+
+  function findFrom(start: string, name: string, end: string | undefined): string | undefined {
+    for (let folder = start; folder !== end; folder = dirname(folder)) {
+      const version = look(folder, name);
+      if (version !== undefined) return version;
+      if (dirname(folder) === folder) return undefined;
+    }
+    return undefined;
+  }
+
+  return {
+    find(name, importer) {
+      if (findFrom(importer, name, root) !== undefined) return { type: 'below-root' };
+      const version = findFrom(root, name, undefined);
+      return version === undefined ? { type: 'missing' } : { type: 'found', version };
+    },
+  };
+}
+
+function readVersion(folder: string): string | undefined {
+  try {
+    if (!statSync(folder).isDirectory()) return undefined;
+  } catch {
+    // Node goes on in the folder above.
+    return undefined;
+  }
+  const reading = readBounded(join(folder, 'package.json'), maxManifestBytes);
+  if (reading.type !== 'read') return '';
+  try {
+    const manifest: unknown = JSON.parse(new TextDecoder().decode(reading.bytes));
+    const version = isPlainObject(manifest) ? manifest['version'] : undefined;
+    // What is no version cannot be told from another one.
+    return typeof version === 'string' && versionPattern.test(version) ? version : '';
+  } catch {
+    // A manifest that nobody can read names no version.
+    return '';
+  }
+}
+
+/** `@scope/name` or `name` of a specifier such as `@scope/name/part`; `undefined` where it names no package. */
+export function packageOf(specifier: string): string | undefined {
+  return /^(?:@[\w.~-]+\/)?(?![._])[\w.~-]+(?=\/|$)/.exec(specifier)?.[0];
+}
+
+/**
+ * The files that a package may begin with, and its `package.json`, where `importer` is a file of it: Node.js takes that package before any
+ * that is installed. Empty for every other name.
+ */
+export function listOwnEntries(name: string, importer: string): readonly string[] {
+  const manifest = findManifest(name, importer);
+  if (manifest === undefined || !importer.startsWith(join(dirname(manifest), sep))) return [];
+  const reading = readBounded(manifest, maxManifestBytes);
+  const fields = reading.type === 'read' ? parse(reading.bytes) : undefined;
+  if (fields === undefined) return [manifest];
+  // Whatever the conditions: each may be met by somebody.
+  const targets = listTexts([fields['exports'], fields['main'] ?? './index.js']).filter(
+    (target) => !target.includes('*'),
+  );
+  return [manifest, ...targets.map((target) => join(dirname(manifest), target))];
+}
+
+function findManifest(name: string, importer: string): string | undefined {
+  try {
+    return findPackageJSON(name, pathToFileURL(importer));
+  } catch {
+    // There is no such package.
+    return undefined;
+  }
+}
+
+function parse(bytes: Uint8Array): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const fields: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    return isPlainObject(fields) ? fields : undefined;
+  } catch {
+    // Node.js does not import such a package either.
+    return undefined;
+  }
+}
+
+function listTexts(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(listTexts) : [];
+}

@@ -1,0 +1,197 @@
+import { hash } from 'node:crypto';
+import { realpathSync } from 'node:fs';
+import { dirname, extname } from 'node:path';
+import { readBounded, type Stamp } from '../files/read-bounded.ts';
+import type { LanguageReaders, ToolFileKind } from '../language/find.ts';
+import type { Language } from '../language/types.ts';
+import { parseModule } from '../parse/module.ts';
+import { type Diagnostic, type Finding, toDiagnostic } from '../text/diagnostic.ts';
+import { isPlainPath } from '../text/hidden-text.ts';
+import type { PackageFinder } from './packages.ts';
+import { commonJs, isCommonJs, listImports, resolveImport } from './resolve.ts';
+
+export interface ClosureFile {
+  /** Relative to the root, with `/`. */
+  readonly path: string;
+  /** SHA-256 of its bytes in hexadecimal. */
+  readonly digest: string;
+  readonly bytes: Uint8Array;
+  readonly stamp: Stamp;
+  /** Whether it may be run as a program. */
+  readonly isExecutable: boolean;
+}
+
+/** What a file is read as. `data`: whatever it is, nothing follows from it. */
+export type PartKind = ToolFileKind | 'data';
+
+/** A file that another one needs. */
+export interface PartReference {
+  /** Absolute. */
+  readonly path: string;
+  readonly kind: PartKind;
+  /** Of a language: the folder of the tool file. Absolute. */
+  readonly base?: string;
+  /** Where the other one asks for it. */
+  readonly offset: number;
+}
+
+/** One file of a closure. */
+export interface ClosurePart {
+  readonly type: 'read';
+  readonly file: ClosureFile;
+  readonly imports: readonly PartReference[];
+  /** Version by name. */
+  readonly packages: ReadonlyMap<string, string>;
+  readonly source: string;
+  readonly warning: Diagnostic | undefined;
+}
+
+export type PartReading =
+  | ClosurePart
+  | { readonly type: 'refused'; readonly finding: Finding; readonly offset: number; readonly source: string };
+
+export interface PartPlace {
+  readonly root: string;
+  readonly packages: PackageFinder;
+  readonly readers: LanguageReaders;
+  readonly onRead: ((path: string) => void | Promise<void>) | undefined;
+  /** The file, relative to the root. */
+  readonly name: string;
+  /** The file, relative to the tools folder. */
+  readonly shown: string;
+}
+
+/** Above this size a file that is no code is refused. */
+export const maxDataBytes: number = 64 * 1024 * 1024;
+const maxFileBytes = 8 * 1024 * 1024;
+
+/** Reads one file, and what it needs. Refused are what only running would tell, what leaves `root`, and links: `tool.import.*`. */
+export async function readPart({ path, kind, base }: PartReference, place: PartPlace): Promise<PartReading> {
+  const reading = await readBytes(path, kind, place);
+  if (reading.type === 'refused') return reading;
+  const { file } = reading;
+  const leaf: ClosurePart = { type: 'read', file, imports: [], packages: new Map(), source: '', warning: undefined };
+  if (kind === 'data' || (kind === 'module' && extname(path) === '.json')) return leaf;
+  const source = decode(file.bytes);
+  if (source === undefined) {
+    const message = `\`${place.name}\` is not UTF-8 text.`;
+    return refuse({ code: 'tool.import.unreadable', message, hint: 'Save the file as UTF-8 text.' });
+  }
+  const part = { ...leaf, source };
+  if (kind === 'module') return await readModule(path, part, place);
+  return await readWithLanguage({ path, language: kind, base: base ?? dirname(path) }, part, place);
+}
+
+function refuse(finding: Finding, offset = 0, source = ''): Extract<PartReading, { type: 'refused' }> {
+  return { type: 'refused', finding, offset, source };
+}
+
+type BytesReading =
+  | { readonly type: 'read'; readonly file: ClosureFile }
+  | Extract<PartReading, { readonly type: 'refused' }>;
+
+async function readBytes(path: string, kind: PartKind, { name, onRead }: PartPlace): Promise<BytesReading> {
+  if (!isPlainPath(name)) return refuse(oddName);
+  await onRead?.(path);
+  const place = findPlace(path);
+  if (place !== path) {
+    return refuse(
+      place === undefined
+        ? {
+            code: 'tool.import.missing',
+            message: `There is no file \`${name}\`.`,
+            hint: 'An import names a file with its extension.',
+          }
+        : {
+            code: 'tool.import.symlink',
+            message: `\`${name}\` is, or lies behind, a symbolic link.`,
+            hint: 'Import the file where it really is.',
+          },
+    );
+  }
+  const reading = readBounded(path, kind === 'data' ? maxDataBytes : maxFileBytes);
+  if (reading.type !== 'read') {
+    const why = reading.type === 'missing' ? 'it is not there any more' : reading.why;
+    return refuse({
+      code: 'tool.import.unreadable',
+      message: `\`${name}\` cannot be pinned: ${why}.`,
+      hint: 'An import is a regular file that may be read.',
+    });
+  }
+  const { bytes, stamp } = reading;
+  const digest = hash('sha256', bytes);
+  // It may be a program, or be run by one.
+  return { type: 'read', file: { path: name, digest, bytes, stamp, isExecutable: kind === 'data' } };
+}
+
+async function readModule(path: string, part: ClosurePart, { root, packages, shown }: PartPlace): Promise<PartReading> {
+  const { source } = part;
+  const parsing = await parseModule(source, path);
+  if (parsing.type === 'refused') return refuse(parsing.finding, parsing.offset, source);
+  if (isCommonJs(parsing.module, source)) return refuse(commonJs, 0, source);
+  const imports: PartReference[] = [];
+  const found = new Map<string, string>();
+  for (const { specifier, offset } of listImports(parsing.module, source)) {
+    const target = resolveImport(specifier, { path, root, packages });
+    if (target.type === 'refused') return refuse(target.finding, offset, source);
+    if (target.type === 'file') imports.push({ path: target.path, kind: 'module', offset });
+    if (target.type === 'package') found.set(target.name, target.version);
+  }
+  const [meta] = parsing.module.importMetas;
+  const warning =
+    meta === undefined ? undefined : toDiagnostic(importMeta, { file: shown, source, offset: meta.start });
+  return { ...part, imports, packages: found, warning };
+}
+
+async function readWithLanguage(
+  { path, language, base }: { readonly path: string; readonly language: Language; readonly base: string },
+  part: ClosurePart,
+  { readers, shown }: PartPlace,
+): Promise<PartReading> {
+  const { source } = part;
+  const reading = await readers.of(language).readPart({ path, source, base });
+  if (reading.type === 'refused') return refuse(reading.finding, reading.offset, source);
+  const { needs, warning } = reading;
+  return {
+    ...part,
+    imports: needs.map(({ kind, ...need }) =>
+      kind === 'data' ? { ...need, kind } : { ...need, kind: language, base },
+    ),
+    warning:
+      warning === undefined
+        ? undefined
+        : toDiagnostic(warning.finding, { file: shown, source, offset: warning.offset }),
+  };
+}
+
+const oddName: Finding = {
+  code: 'tool.import.unsupported',
+  message: 'The path of the file holds a character that a lock does not take.',
+  hint: 'Name the file without backslashes, colons and what cannot be seen.',
+};
+
+const importMeta: Finding = {
+  severity: 'warning',
+  code: 'tool.import.meta',
+  message: '`import.meta` tells where the pinned copy lies, which holds nothing but what is imported.',
+  hint: 'Import data as JSON, or read it through `context.filesystem`.',
+};
+
+function findPlace(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    // Missing, a circle of links, or not to be looked into.
+    return undefined;
+  }
+}
+
+function decode(bytes: Uint8Array): string | undefined {
+  if (bytes.includes(0)) return undefined;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    // The decoder says no more than this.
+    return undefined;
+  }
+}

@@ -1,0 +1,44 @@
+import { pathToFileURL } from 'node:url';
+import type { Json, ToolContext } from '@holdfast/core';
+import { type HostMessage, maxTraceLength } from '../child/call-messages.ts';
+import type { PinnedTool } from '../language/types.ts';
+
+/** A tool, and what has been found to be the digest of the file to import, in hexadecimal. */
+export interface VerifiedTool {
+  readonly tool: PinnedTool;
+  readonly sha256: string;
+}
+
+/** What a tool's process has to know of a call. */
+export function toCallMessage(
+  call: number,
+  { tool, sha256 }: VerifiedTool,
+  input: Json,
+  context: ToolContext,
+): HostMessage {
+  const { metadata } = tool;
+  const { callId, idempotencyKey, deadline, filesystem, trace } = context;
+  const remainingMs = deadline.remainingMs();
+  return {
+    type: 'call',
+    call,
+    url: toImportUrl(tool),
+    sha256,
+    ...(call === 1 && tool.files !== undefined ? { files: [...tool.files] } : {}),
+    form: metadata.form,
+    function: metadata.function,
+    input,
+    callId,
+    idempotencyKey,
+    remainingMs: Number.isFinite(remainingMs) ? remainingMs : null,
+    filesystem: filesystem !== undefined,
+    ...(trace === undefined ? {} : { trace: JSON.stringify(trace).length > maxTraceLength ? null : trace }),
+  };
+}
+
+/** One URL a content: Node keeps modules by URL, and would answer with what it read from this path before. */
+export function toImportUrl({ entry, digest }: Pick<PinnedTool, 'entry' | 'digest'>): string {
+  const url = pathToFileURL(entry);
+  url.searchParams.set('sha256', digest);
+  return url.href;
+}

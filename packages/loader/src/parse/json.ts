@@ -1,0 +1,75 @@
+import type { Json } from '@holdfast/core';
+import type { Finding } from '../text/diagnostic.ts';
+import { type LiteralPath, readLiteral } from './literal.ts';
+import { parseModule } from './module.ts';
+import { outlineModule } from './outline.ts';
+
+export type JsonReading =
+  | {
+      readonly type: 'read';
+      readonly value: Json;
+      /** Offset in the source of the member at `path`, or of the nearest member around it. */
+      offsetOf(path: LiteralPath): number;
+    }
+  | { readonly type: 'refused'; readonly finding: Finding; readonly offset: number };
+
+const prefix = 'export default ';
+
+/** Reads strict JSON, without comments or a key twice, and knows where its members stand. */
+export async function readJson(source: string): Promise<JsonReading> {
+  const refuse = (finding: Finding, offset: number): JsonReading => ({
+    type: 'refused',
+    finding,
+    offset: Math.max(0, offset),
+  });
+  const problem = findJsonProblem(source);
+  if (problem !== undefined) {
+    const hint = 'Correct the file; JSON has no comments.';
+    return refuse({ code: 'tool.file.syntax', message: `Not JSON: ${problem.message}.`, hint }, problem.offset);
+  }
+  // JSON is an expression of JavaScript, and that parser knows where each member stands.
+  const parsing = await parseModule(`${prefix}${source}`, 'tool.mjs');
+  if (parsing.type === 'refused') return refuse(parsing.finding, parsing.offset - prefix.length);
+  const { bindings } = outlineModule(parsing.module);
+  const binding = bindings.get('*default*');
+  if (binding?.type !== 'const') return refuse(notObject, 0);
+  const literal = readLiteral(binding.value, bindings);
+  if (literal.type === 'refused') {
+    const { found, hint, offset } = literal;
+    const finding = { code: 'tool.metadata.not_literal', message: `The file holds ${found}.`, hint };
+    return refuse(finding, offset - prefix.length);
+  }
+  return {
+    type: 'read',
+    value: literal.value,
+    offsetOf: (path) => Math.max(0, literal.offsetOf(path) - prefix.length),
+  };
+}
+
+const notObject: Finding = {
+  code: 'tool.metadata.not_literal',
+  message: 'The file is not an object.',
+  hint: 'Write `{ "name": …, "description": …, "dangerous": …, "parameters": …, "command": … }`.',
+};
+
+function findJsonProblem(source: string): { readonly message: string; readonly offset: number } | undefined {
+  try {
+    JSON.parse(source);
+    return undefined;
+  } catch (thrown) {
+    const message = thrown instanceof Error ? thrown.message : 'unknown reason';
+    if (/^Unexpected end of/.test(message)) return { message: 'it ends too early', offset: source.length };
+    const [, offset] = /at position (\d+)/.exec(message) ?? [];
+    // The parser quotes the text around, which the place shows better.
+    const what = message.replace(/ (?:in JSON )?at position .*$/s, '').replace(/, (?:\.\.\.)?".*$/s, '');
+    return { message: what, offset: offset === undefined ? findUnexpected(source, message) : Number(offset) };
+  }
+}
+
+// Of some problems the parser gives no position, only the text around: ten characters before the one it did not expect.
+function findUnexpected(source: string, message: string): number {
+  const [, character = '', excerpt] =
+    /^Unexpected token '(.+?)', (?:\.\.\."(.*)"\.{0,3} is not|")/su.exec(message) ?? [];
+  const offset = excerpt === undefined ? source.indexOf(character) : source.indexOf(excerpt) + 10;
+  return Math.max(0, offset);
+}

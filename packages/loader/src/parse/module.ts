@@ -1,0 +1,174 @@
+import { execFile } from 'node:child_process';
+import { HoldfastError } from '@holdfast/core';
+import {
+  type Comment,
+  type ParseResult,
+  type Program,
+  parseSync,
+  type StaticExport,
+  type StaticImport,
+} from 'oxc-parser';
+import type { Finding } from '../text/diagnostic.ts';
+
+/** A file's syntax tree. Function bodies may be missing from it: nobody reads them. */
+export interface ParsedModule {
+  /** Made when it is first asked for, which takes most of the time of parsing. */
+  readonly body: Program['body'];
+  readonly comments: readonly Comment[];
+  /** Offsets of what the calls of `import()` are given, anywhere in the file. */
+  readonly dynamicImports: readonly Span[];
+  /** Offsets of `import.meta`, anywhere in the file. */
+  readonly importMetas: readonly Span[];
+  /** What it exports, known without the tree; absent where that is not so. */
+  readonly exports?: readonly StaticExport[];
+  /** What it imports by `import`, as `exports`. */
+  readonly imports?: readonly StaticImport[];
+}
+
+type Span = { readonly start: number; readonly end: number };
+
+export type Parsing =
+  | { readonly type: 'parsed'; readonly module: ParsedModule }
+  | { readonly type: 'refused'; readonly offset: number; readonly finding: Finding };
+
+interface RawParse extends ParsedModule {
+  readonly errors: readonly { readonly message: string; readonly offset: number }[];
+}
+
+// The parser is native code that recurses: a few thousand levels of nesting end the process with a fault that nothing can
+// catch. Measured on a 4 MB stack (a worker's), no source with fewer than 4,000 of these pieces gets that deep.
+const nestingPieces = /[([{<!~+\-?:=*/%&|^@`.]|[\w$]\s+(?=[\w$])/g;
+const maxPiecesInProcess = 2000;
+
+/** Parses a tool file as a module. Nothing of it runs; a file that could exhaust the parser is parsed in another process. */
+export async function parseModule(source: string, file: string): Promise<Parsing> {
+  const name = `tool${/\.[^.]*$/.exec(file)?.[0] ?? '.js'}`;
+  const raw =
+    source.length <= maxPiecesInProcess || countPieces(source) <= maxPiecesInProcess
+      ? toRaw(parseSync(name, source, parserOptions))
+      : await parseApart(name, source);
+  if (raw === undefined) {
+    return refused(
+      0,
+      'tool.file.too_complex',
+      'The file cannot be parsed: it is nested too deeply, or takes too long.',
+      'Split the file, or flatten its largest expression.',
+    );
+  }
+  const [error] = raw.errors;
+  if (error !== undefined)
+    return refused(
+      error.offset,
+      'tool.file.syntax',
+      `Syntax error: ${error.message}.`,
+      'Correct the file so that Node can parse it.',
+    );
+  if (isStrippable(source, name)) return { type: 'parsed', module: raw };
+  const unstrippable = raw.body
+    .map((node) => (node.type === 'ExportNamedDeclaration' ? (node.declaration ?? node) : node))
+    .find(isUnstrippable);
+  if (unstrippable !== undefined) {
+    return refused(
+      unstrippable.start,
+      'tool.file.syntax',
+      'Node runs TypeScript by removing its types, which an enum, a namespace and `import =` do not survive.',
+      'Use a const object in place of an enum, and modules in place of a namespace.',
+    );
+  }
+  return { type: 'parsed', module: raw };
+}
+
+const parserOptions = { sourceType: 'module', showSemanticErrors: true } as const;
+
+function refused(offset: number, code: string, message: string, hint: string): Parsing {
+  return { type: 'refused', offset, finding: { code, message, hint } };
+}
+
+/** Whether that can be seen without the tree: JavaScript, or TypeScript without the words that it takes. */
+function isStrippable(source: string, name: string): boolean {
+  return name.endsWith('js') || !unstrippableWords.test(source);
+}
+
+const unstrippableWords =
+  /\b(?:enum|namespace|module|import)\b|\bexport\b(?!\s+(?:const|let|async|function|class|type|interface|default)\b|\s*\{)/;
+
+function countPieces(source: string): number {
+  let count = 0;
+  for (const _ of source.matchAll(nestingPieces)) {
+    count += 1;
+    if (count > maxPiecesInProcess) break;
+  }
+  return count;
+}
+
+function toRaw(result: ParseResult): RawParse {
+  const { errors, comments, module } = result;
+  return {
+    errors: errors
+      .filter(({ severity }) => severity === 'Error')
+      .map(({ message, labels }) => ({ message, offset: labels[0]?.start ?? 0 })),
+    get body() {
+      return result.program.body;
+    },
+    comments,
+    exports: module.staticExports,
+    imports: module.staticImports,
+    dynamicImports: module.dynamicImports.map(({ moduleRequest }) => moduleRequest),
+    importMetas: module.importMetas,
+  };
+}
+
+function isUnstrippable(node: { readonly type: string; readonly declare?: boolean | null }): boolean {
+  const types = ['TSEnumDeclaration', 'TSModuleDeclaration', 'TSImportEqualsDeclaration', 'TSExportAssignment'];
+  return types.includes(node.type) && node.declare !== true;
+}
+
+// Receives the source on standard input and answers with the tree as JSON, less the bodies of functions.
+const script = `
+const { parseSync } = await import(process.argv[1]);
+let source = '';
+process.stdin.setEncoding('utf8');
+for await (const chunk of process.stdin) source += chunk;
+const { errors, program, comments, module } = parseSync(process.argv[2], source, ${JSON.stringify(parserOptions)});
+process.stdout.write(JSON.stringify({
+  errors: errors.filter((error) => error.severity === 'Error')
+    .map(({ message, labels }) => ({ message, offset: labels[0]?.start ?? 0 })),
+  body: program.body,
+  comments,
+  dynamicImports: module.dynamicImports.map(({ moduleRequest }) => moduleRequest),
+  importMetas: module.importMetas,
+}, (key, value) => {
+  if (typeof value === 'bigint') return String(value);
+  return value?.type === 'BlockStatement' || value?.type === 'ClassBody' ? { ...value, body: [] } : value;
+}));
+`;
+// Of a file of 1 MiB on a slow and busy machine, many times over.
+const timeoutMs = 60_000;
+const maxTreeBytes = 256 * 1024 * 1024;
+
+async function parseApart(name: string, source: string): Promise<RawParse | undefined> {
+  const parser = import.meta.resolve('oxc-parser');
+  const tree = await new Promise<string | undefined>((resolve, reject) => {
+    const child = execFile(
+      process.execPath,
+      ['--input-type=module', '--eval', script, '--', parser, name],
+      { encoding: 'utf8', env: {}, maxBuffer: maxTreeBytes, timeout: timeoutMs, windowsHide: true },
+      (error, stdout) => {
+        if (error === null) resolve(stdout);
+        // A process that could not be started says nothing about the file.
+        else if (child.pid === undefined)
+          reject(
+            new HoldfastError('loader.parser.unavailable', 'Cannot start a process to parse a large tool file.', {
+              cause: error,
+            }),
+          );
+        else resolve(undefined);
+      },
+    );
+    // A parser that has died no longer reads; its exit tells the story.
+    child.stdin?.on('error', () => undefined);
+    child.stdin?.end(source);
+  });
+  // Written by the script above.
+  return tree === undefined ? undefined : (JSON.parse(tree) as RawParse);
+}

@@ -1,0 +1,231 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { callTool, codesOf, createProject, toolFile } from '../test-project.ts';
+import { compareLock, compareLockWith, type LockComparison } from './compare.ts';
+
+const files = {
+  'plugins/greet.mjs': toolFile('greet', { code: "import { word } from '../src/word.mjs';", body: 'return word;' }),
+  'plugins/plain.mjs': toolFile('plain'),
+  'src/word.mjs': "import data from './data.json' with { type: 'json' };\nexport const word = data.word;",
+  'src/data.json': '{"word":"good"}',
+};
+
+const statesOf = ({ tools }: LockComparison): readonly string[] => tools.map(({ name, state }) => `${name} ${state}`);
+
+test('without a lock every tool is new; with one nothing differs', async () => {
+  await using project = await createProject(files);
+  const first = await project.compare();
+  expect(first).toMatchObject({ found: false, lock: project.lock, diagnostics: [] });
+  expect(statesOf(first)).toEqual(['greet new', 'plain new']);
+  expect(first.tools[0]).toMatchObject({ file: 'plugins/greet.mjs' });
+  await first.accept();
+  const second = await project.compare();
+  expect(second.found).toBe(true);
+  expect(second.tools).toEqual([
+    { name: 'greet', file: 'plugins/greet.mjs', state: 'same', changes: [] },
+    { name: 'plain', file: 'plugins/plain.mjs', state: 'same', changes: [] },
+  ]);
+});
+
+test('what differs is told part by part, with both texts', async () => {
+  await using project = await createProject(files);
+  await project.accept();
+  await project.write('src/data.json', '{"word":"bad"}');
+  await project.write(
+    'plugins/plain.mjs',
+    toolFile('plain').replace("'Works.', dangerous: false", "'Works well.', dangerous: true").replace('text:', 'word:'),
+  );
+  const compared = await project.compare();
+  expect(statesOf(compared)).toEqual(['greet changed', 'plain changed']);
+  const [greet, plain] = compared.tools;
+  expect(greet?.changes).toMatchObject([{ part: 'file', name: 'src/data.json' }]);
+  expect(plain?.changes).toMatchObject([
+    { part: 'file', name: 'plugins/plain.mjs' },
+    { part: 'schema', name: 'parameters', before: { type: 'object' }, after: { type: 'object' } },
+    { part: 'metadata', name: 'dangerous', before: false, after: true },
+    { part: 'metadata', name: 'description', before: 'Works.', after: 'Works well.' },
+    { part: 'metadata', name: 'effects', before: 'none', after: 'external' },
+    { part: 'metadata', name: 'repeat', before: 'safe', after: 'never' },
+  ]);
+  expect(await compared.texts('greet', 'src/data.json')).toEqual({
+    before: '{"word":"good"}',
+    after: '{"word":"bad"}',
+  });
+  expect(await compared.texts('greet', 'src/gone.json')).toEqual({ before: undefined, after: undefined });
+  await rm(join(project.root, '.holdfast'), { recursive: true });
+  expect(await compared.texts('greet', 'src/data.json')).toMatchObject({ before: undefined });
+});
+
+test('a tool that moved to another file', async () => {
+  await using project = await createProject(files);
+  await project.accept();
+  await project.remove('plugins/plain.mjs');
+  await project.write('plugins/other.mjs', files['plugins/plain.mjs']);
+  const { tools } = await project.compare();
+  expect(tools[1]?.changes).toMatchObject([
+    { part: 'entry', before: 'plugins/plain.mjs', after: 'plugins/other.mjs' },
+    { part: 'file', name: 'plugins/other.mjs', before: null },
+    { part: 'file', name: 'plugins/plain.mjs', after: null },
+  ]);
+});
+
+test('one tool is accepted, the others stay as they are', async () => {
+  await using project = await createProject(files);
+  await project.accept();
+  await project.write('plugins/plain.mjs', toolFile('plain', { body: 'return 2;' }));
+  await project.write('plugins/greet.mjs', toolFile('greet', { body: 'return 2;' }));
+  await project.write('plugins/later.mjs', toolFile('later'));
+  await (await project.compare()).accept(['plain']);
+  expect(statesOf(await project.compare())).toEqual(['greet changed', 'later new', 'plain same']);
+  await expect((await project.compare()).accept(['gone'])).rejects.toMatchObject({ code: 'tools.lock.unknown_tool' });
+});
+
+test('what is gone leaves the lock when it is accepted; what is refused stays', async () => {
+  await using project = await createProject(files);
+  await project.accept();
+  await project.remove('plugins/plain.mjs');
+  await project.write('plugins/greet.mjs', 'export const METADATA = make();');
+  expect(statesOf(await project.compare())).toEqual(['greet refused', 'plain gone']);
+  await project.accept();
+  expect(statesOf(await project.compare())).toEqual(['greet refused']);
+  await project.write('plugins/greet.mjs', files['plugins/greet.mjs']);
+  expect(statesOf(await project.compare())).toEqual(['greet same']);
+});
+
+test('tools of another folder in the same lock are left alone', async () => {
+  await using project = await createProject({ ...files, 'more/far.mjs': toolFile('far') });
+  await project.accept();
+  await (await compareLock(join(project.root, 'more'), { lock: project.lock })).accept();
+  expect(statesOf(await project.compare())).toEqual(['greet same', 'plain same']);
+  await project.remove('plugins/plain.mjs');
+  await project.accept();
+  expect(statesOf(await compareLock(join(project.root, 'more'), { lock: project.lock }))).toEqual(['far same']);
+});
+
+test('what somebody else accepted in the meantime is kept', async () => {
+  await using project = await createProject(files);
+  const [one, two] = [await project.compare(), await project.compare()];
+  await one.accept(['greet']);
+  await two.accept(['plain']);
+  expect(statesOf(await project.compare())).toEqual(['greet same', 'plain same']);
+});
+
+test('what is locked is what was compared, whatever has become of the files since', async () => {
+  await using project = await createProject(files);
+  const compared = await project.compare();
+  await project.write('src/data.json', '{"word":"evil"}');
+  await compared.accept();
+  expect(codesOf(await project.load())).toEqual(['greet.mjs tool.lock.changed']);
+  await project.write('src/data.json', files['src/data.json']);
+  expect(await callTool((await project.load()).tools[0])).toBe('good');
+});
+
+test('a damaged copy is put right when its tool is locked', async () => {
+  await using project = await createProject(files);
+  await project.accept();
+  const digest = (await project.load()).tools[0]?.origin?.digest ?? '';
+  const path = join(project.root, '.holdfast/tools', digest, 'files/src/data.json');
+  await rm(path);
+  await project.accept();
+  expect(await readFile(path, 'utf8')).toBe(files['src/data.json']);
+});
+
+test('files that cannot be pinned are told of and not locked', async () => {
+  await using project = await createProject({
+    ...files,
+    'plugins/asks.mjs': toolFile('asks', { body: 'await import(input);' }),
+  });
+  const compared = await project.compare();
+  expect(compared.diagnostics).toMatchObject([{ code: 'tool.import.dynamic', file: 'asks.mjs' }]);
+  expect(statesOf(compared)).toEqual(['greet new', 'plain new']);
+});
+
+test('the lock is the same for the same bytes, in whatever order the files came', async () => {
+  const paths = Object.entries(files);
+  const texts = new Set<string>();
+  for (const order of [paths, paths.toReversed(), [...paths.slice(2), ...paths.slice(0, 2)]]) {
+    await using project = await createProject();
+    for (const [path, text] of order) await project.write(path, text);
+    await project.accept();
+    texts.add(await readFile(project.lock, 'utf8'));
+  }
+  expect(texts.size).toBe(1);
+});
+
+test('right after a lock nothing differs; after a change of any byte of any file of a closure something does', async () => {
+  await using project = await createProject(files);
+  const closure = Object.keys(files).filter((path) => path !== 'plugins/plain.mjs');
+  await project.accept();
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...closure), fc.nat(), fc.integer({ min: 1, max: 255 }), async (path, at, by) => {
+      expect(statesOf(await project.compare())).toEqual(['greet same', 'plain same']);
+      // Of the files above.
+      const bytes = Buffer.from(files[path as keyof typeof files]);
+      const changed = Buffer.from(bytes);
+      changed.writeUInt8((changed.readUInt8(at % bytes.length) + by) % 256, at % bytes.length);
+      await project.write(path, changed);
+      const after = await project.compare();
+      expect(after.tools.filter(({ state }) => state === 'same').map(({ name }) => name)).toEqual(['plain']);
+      expect((await project.load()).tools.map(({ name }) => name)).toEqual(['plain']);
+      await project.write(path, bytes);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+async function killAt(
+  step: string,
+  project: { readonly root: string; readonly plugins: string; readonly lock: string },
+): Promise<void> {
+  const script = `
+    const { compareLockWith } = await import(${JSON.stringify(import.meta.resolve('./compare.ts'))});
+    const die = () => process.kill(process.pid, 'SIGKILL');
+    const compared = await compareLockWith(${JSON.stringify(project.plugins)}, { lock: ${JSON.stringify(project.lock)} }, {
+      onCopy: (step) => { if (step === ${JSON.stringify(step)}) die(); },
+      onWritten: () => { if (${JSON.stringify(step)} === 'lock') die(); },
+    });
+    await compared.accept();
+  `;
+  const child: ChildProcess = spawn(
+    process.execPath,
+    ['--conditions=holdfast-source', '--input-type=module', '--eval', script],
+    { stdio: 'ignore' },
+  );
+  const signal = await new Promise((resolve) => child.on('exit', (_, by) => resolve(by)));
+  expect(signal).toBe('SIGKILL');
+}
+
+test.each(['written', 'put', 'lock'])(
+  'a process that is killed once %s leaves nothing that could run',
+  async (step) => {
+    await using project = await createProject(files);
+    await project.accept();
+    const before = await readFile(project.lock, 'utf8');
+    await project.write('src/data.json', '{"word":"new"}');
+    await killAt(step, project);
+    expect(await readFile(project.lock, 'utf8')).toBe(before);
+    expect(codesOf(await project.load())).toEqual(['greet.mjs tool.lock.changed']);
+    await project.accept();
+    const { tools, diagnostics } = await project.load();
+    expect(diagnostics).toEqual([]);
+    expect(await callTool(tools[0])).toBe('new');
+    // What the dead process left is in nobody's way.
+    expect((await readdir(project.root)).filter((name) => !name.startsWith('.holdfast'))).toEqual([
+      'holdfast.lock',
+      'plugins',
+      'src',
+    ]);
+  },
+);
+
+test('a lock that is damaged is not written over', async () => {
+  await using project = await createProject({ ...files, 'holdfast.lock': '<<<<<<<' });
+  await expect(project.compare()).rejects.toMatchObject({ code: 'tools.lock.invalid' });
+  await using other = await createProject(files);
+  const compared = await compareLockWith(other.plugins, { lock: other.lock }, {});
+  await other.write('holdfast.lock', '<<<<<<<');
+  await expect(compared.accept()).rejects.toMatchObject({ code: 'tools.lock.invalid' });
+});

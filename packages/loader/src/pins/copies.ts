@@ -1,0 +1,265 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { lstat, readdir, realpath, rename, rm } from 'node:fs/promises';
+import { dirname, join, sep } from 'node:path';
+import { describeThrown, HoldfastError } from '@holdfast/core';
+import { codeOf, readBounded } from '../files/read-bounded.ts';
+import type { Closure } from '../imports/closure.ts';
+import type { PinnedTool } from '../language/types.ts';
+import { toShownText } from './compare.ts';
+
+/** What a copy has to hold. */
+export interface Pin {
+  /** Names the copy. */
+  readonly digest: string;
+  /** Path of the file to import, relative to the root. */
+  readonly entry: string;
+  /** SHA-256 in hexadecimal by path. */
+  readonly files: ReadonlyMap<string, string>;
+}
+
+/** The copies of pinned files: `.holdfast/<name>/<digest>/files/<path>` in the root of the project. */
+export interface PinnedCopies {
+  /** Writes the copy unless there is one; whether it did. @throws HoldfastError `tool.copy.unwritable`. */
+  keep(closure: Closure): Promise<boolean>;
+  /** Puts a new copy in the place of one that is damaged or missing. @throws HoldfastError `tool.copy.unwritable`. */
+  replace(closure: Closure): Promise<void>;
+  /** Takes the copy away, as far as that is possible. */
+  remove(digest: string): Promise<void>;
+  /** Whether the copy holds the bytes of `pin`, and nothing else. */
+  isWhole(pin: Pin): Promise<boolean>;
+  /** Absolute path of the file to import. */
+  entryOf(pin: Pick<Pin, 'digest' | 'entry'>): string;
+  /** The text of one file of a copy, where it is kept and has that digest. */
+  readText(pin: Pin, path: string): Promise<string | undefined>;
+}
+
+/** Told of what has been done to a copy; what it throws ends the work there, as a crash would. */
+export type OnCopy = (step: 'written' | 'put') => void | Promise<void>;
+
+// What a copy says of itself, so that nothing outside of it decides how its files are read.
+const manifest = '{ "type": "module" }\n';
+const manifestName = 'package.json';
+// As large as what is let into a closure.
+const maxFileBytes = 64 * 1024 * 1024;
+
+export interface PinnedCopiesOptions {
+  /** Of the folder of the copies. Default `tools`. */
+  readonly name?: string;
+  readonly onCopy?: OnCopy | undefined;
+}
+
+/** @param root - absolute, without symlinks. */
+export function createPinnedCopies(root: string, { name = 'tools', onCopy }: PinnedCopiesOptions = {}): PinnedCopies {
+  const home = join(root, '.holdfast');
+  const folder = join(home, name);
+  const placeOf = (digest: string): string => join(folder, digest);
+
+  // Not by promises: for the copies of a thousand small files they take most of the time.
+  async function write(closure: Closure): Promise<string> {
+    makeFolder();
+    const aside = join(folder, `.new-${process.pid}-${randomUUID()}`);
+    mkdirSync(aside);
+    writeFileSync(join(aside, manifestName), manifest, { flag: 'wx', mode: 0o444 });
+    for (const { path, bytes, isExecutable } of closure.files) {
+      const place = join(aside, 'files', path);
+      mkdirSync(dirname(place), { recursive: true });
+      writeFileSync(place, bytes, { flag: 'wx', mode: isExecutable === true ? 0o555 : 0o444 });
+    }
+    await onCopy?.('written');
+    return aside;
+  }
+
+  function makeFolder(): void {
+    mkdirSync(folder, { recursive: true });
+    // A link there would have the copies lie where somebody else may write.
+    if (realpathSync.native(folder) !== folder) throw new Error('`.holdfast` is, or holds, a symbolic link');
+    const ignored = join(home, '.gitignore');
+    if (existsSync(ignored)) return;
+    try {
+      // Not part of the project, but for the overrides of prompts.
+      writeFileSync(ignored, '*\n!overrides/\n!overrides/**\n', { flag: 'wx' });
+    } catch {
+      // Somebody else was faster, or it has to do without.
+    }
+  }
+
+  async function put(aside: string, place: string): Promise<void> {
+    try {
+      await rename(aside, place);
+      await onCopy?.('put');
+    } catch (thrown) {
+      if (!(await isFolder(place))) throw thrown;
+      // Somebody else was faster. What they have put there is looked at before it is used, like any copy.
+      await remove(aside);
+    }
+  }
+
+  return {
+    async keep(closure) {
+      const place = placeOf(closure.digest);
+      if (await isFolder(place)) return false;
+      await guard(async () => put(await write(closure), place));
+      return true;
+    },
+    async replace(closure) {
+      const place = placeOf(closure.digest);
+      await guard(async () => {
+        const aside = await write(closure);
+        const damaged = join(folder, `.old-${process.pid}-${randomUUID()}`);
+        await rename(place, damaged).catch((thrown: unknown) => {
+          if (codeOf(thrown) !== 'ENOENT') throw thrown;
+        });
+        await put(aside, place);
+        await remove(damaged);
+      });
+    },
+    async remove(digest) {
+      const aside = join(folder, `.old-${process.pid}-${randomUUID()}`);
+      // At once, so that nobody finds half of it.
+      await rename(placeOf(digest), aside).catch(() => undefined);
+      await remove(aside);
+    },
+    async isWhole({ digest, files }) {
+      // Packages that lie there would be found before those of the project.
+      for (const place of [home, folder]) if (await exists(join(place, 'node_modules'))) return false;
+      if ((await findRealPath(folder)) !== folder) return false;
+      const wanted = new Map([...files].map(([path, own]) => [join('files', path), own]));
+      wanted.set(manifestName, createHash('sha256').update(manifest).digest('hex'));
+      return holdsExactly(placeOf(digest), wanted);
+    },
+    // Plain paths, which need not be normalised: there may be ten thousand of them.
+    entryOf: ({ digest, entry }) =>
+      [folder, digest, 'files', sep === '/' ? entry : entry.replaceAll('/', sep)].join(sep),
+    async readText(pin, path) {
+      const reading = readBounded(join(placeOf(pin.digest), 'files', path), maxFileBytes);
+      if (reading.type !== 'read' || hash(reading.bytes) !== pin.files.get(path)) return undefined;
+      return toShownText(reading.bytes);
+    },
+  };
+}
+
+/** The tool that runs from the copy of `pin`. */
+export function toCopiedTool(
+  { file, metadata }: Pick<PinnedTool, 'file' | 'metadata'>,
+  pin: Pin,
+  copies: PinnedCopies,
+): PinnedTool {
+  return new CopiedTool({ file, metadata, digest: pin.digest, entry: copies.entryOf(pin) }, pin.files, copies);
+}
+
+// A class: ten thousand objects with a getter of their own take several times the time and the memory.
+class CopiedTool implements PinnedTool {
+  readonly file: string;
+  readonly metadata: PinnedTool['metadata'];
+  readonly digest: string;
+  readonly entry: string;
+  readonly #files: Pin['files'];
+  readonly #copies: PinnedCopies;
+
+  constructor({ file, metadata, digest, entry }: Omit<PinnedTool, 'files'>, files: Pin['files'], copies: PinnedCopies) {
+    this.file = file;
+    this.metadata = metadata;
+    this.digest = digest;
+    this.entry = entry;
+    this.#files = files;
+    this.#copies = copies;
+  }
+
+  /** Made when it is asked for: of the tools of a large folder most are never called. */
+  get files(): ReadonlyMap<string, string> {
+    const { digest } = this;
+    return new Map([...this.#files].map(([entry, sha256]) => [this.#copies.entryOf({ digest, entry }), sha256]));
+  }
+}
+
+async function holdsExactly(folder: string, wanted: ReadonlyMap<string, string>): Promise<boolean> {
+  const folders = new Set([...wanted.keys()].flatMap(foldersAround));
+  let count = 0;
+  const waiting = [''];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const names = await listFolder(join(folder, next));
+    if (names === undefined) return false;
+    for (const { name, kind } of names) {
+      const path = join(next, name);
+      if (kind === 'folder' && folders.has(path)) waiting.push(path);
+      else if (kind === 'file' && wanted.has(path)) {
+        const reading = readBounded(join(folder, path), maxFileBytes);
+        if (reading.type !== 'read' || hash(reading.bytes) !== wanted.get(path)) return false;
+        count += 1;
+      } else return false;
+    }
+  }
+  return count === wanted.size;
+}
+
+function foldersAround(path: string): readonly string[] {
+  const folders: string[] = [];
+  for (let folder = dirname(path); folder !== '.'; folder = dirname(folder)) folders.push(folder);
+  return folders;
+}
+
+type Listed = { readonly name: string; readonly kind: 'file' | 'folder' | 'other' };
+
+async function listFolder(path: string): Promise<readonly Listed[] | undefined> {
+  try {
+    if (!(await isFolder(path))) return undefined;
+    return (await readdir(path, { withFileTypes: true })).map((entry) => ({
+      name: entry.name,
+      kind: entry.isFile() ? 'file' : entry.isDirectory() ? 'folder' : 'other',
+    }));
+  } catch {
+    // Gone in the meantime, or not to be read: in any case not what it should be.
+    return undefined;
+  }
+}
+
+/** A folder itself, not a link to one. */
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await lstat(path)).isDirectory();
+  } catch {
+    // Missing or out of reach.
+    return false;
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (thrown) {
+    // What cannot be looked at may be there.
+    return codeOf(thrown) !== 'ENOENT' && codeOf(thrown) !== 'ENOTDIR';
+  }
+}
+
+async function findRealPath(path: string): Promise<string | undefined> {
+  try {
+    return await realpath(path);
+  } catch {
+    // There is none.
+    return undefined;
+  }
+}
+
+/** What cannot be removed means nothing to anybody. */
+async function remove(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true }).catch(() => undefined);
+}
+
+async function guard(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (cause) {
+    throw new HoldfastError(
+      'tool.copy.unwritable',
+      `The pinned copy of a tool cannot be written to \`.holdfast\`: ${codeOf(cause) === 'unknown' ? describeThrown(cause) : codeOf(cause)}.`,
+      { data: { hint: 'Make the folder writable, or load the tools once where it is.' }, cause },
+    );
+  }
+}
+
+function hash(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}

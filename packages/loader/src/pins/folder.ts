@@ -1,0 +1,165 @@
+import { realpath } from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { HoldfastError } from '@holdfast/core';
+import type { OnWrite } from '../files/write-atomically.ts';
+import { type Closure, type ClosureReader, createClosureReader } from '../imports/closure.ts';
+import { type FolderScan, type ScannedFile, scanFolder } from '../scan/folder.ts';
+import type { ScanFolderOptions } from '../scan/tool-files.ts';
+import { compareDiagnostics, type Diagnostic, toDiagnostic } from '../text/diagnostic.ts';
+import { toLockedTool } from './changes.ts';
+import type { OnCopy } from './copies.ts';
+import type { LockedTool } from './lock-file.ts';
+
+export type ToolFile = Extract<ScannedFile, { readonly type: 'tool' }>;
+
+/** Told at each step of the work; what one throws ends the work there. For tests, which change files in between. */
+export interface PinHooks {
+  /** The folder has been scanned, and nothing followed yet. */
+  readonly onScanned?: () => void | Promise<void>;
+  /** A file is about to be read. */
+  readonly onRead?: (path: string) => void | Promise<void>;
+  readonly onCopy?: OnCopy;
+  readonly onWritten?: OnWrite;
+}
+
+/** Where a lock lies, and the tools folder in its folder. */
+export interface LockPlace {
+  /** Absolute path of the lock. */
+  readonly lock: string;
+  /** Its folder. Absolute, without symlinks. */
+  readonly root: string;
+  /** The tools folder. Absolute, without symlinks. */
+  readonly folder: string;
+  /** What the paths of its files begin with, relative to `root`: empty or ending in `/`. */
+  readonly prefix: string;
+}
+
+/** A verified tool file as it is now. */
+export interface CurrentTool {
+  readonly scanned: ToolFile;
+  readonly closure: Closure;
+  readonly tool: LockedTool;
+  readonly warnings: readonly Diagnostic[];
+}
+
+export interface FolderPins {
+  /** By tool name, in file order. */
+  readonly tools: ReadonlyMap<string, CurrentTool>;
+  /** Every tool file. Those that cannot be pinned are among the refused ones. */
+  readonly files: readonly ScannedFile[];
+  /** In file order. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** @throws HoldfastError `tools.folder.missing`, `tools.lock.outside`. */
+export async function findLockPlace(directory: string, lock: string): Promise<LockPlace> {
+  const path = resolve(lock);
+  const root = await findReal(dirname(path));
+  const folder = await findReal(directory);
+  const inside = relative(root, folder);
+  if (inside === '..' || inside.startsWith(`..${sep}`) || resolve(inside) === inside) {
+    throw new HoldfastError(
+      'tools.lock.outside',
+      `The tools folder \`${directory}\` does not lie in the folder of the lock \`${lock}\`: put the lock there, or above.`,
+      { data: { directory, lock } },
+    );
+  }
+  const prefix = inside === '' ? '' : `${inside.split(sep).join('/')}/`;
+  return { lock: join(root, basename(path)), root, folder, prefix };
+}
+
+/** Verifies a tools folder and follows the imports of its tools. */
+export async function readFolderPins(
+  { root, folder }: Pick<LockPlace, 'root' | 'folder'>,
+  options: ScanFolderOptions,
+  hooks: PinHooks = {},
+): Promise<FolderPins> {
+  const scan = await scanFolder(folder, options);
+  await hooks.onScanned?.();
+  await using reader = createClosureReader({ root, folder, languages: options.languages, onRead: hooks.onRead });
+  const diagnostics = [...scan.diagnostics];
+  const tools = new Map<string, CurrentTool>();
+  const files: ScannedFile[] = [];
+  for (const scanned of scan.files) {
+    if (scanned.type === 'refused') {
+      files.push(scanned);
+      continue;
+    }
+    const reading = await readCurrent(scanned, reader);
+    if (reading.type === 'refused') {
+      files.push({ type: 'refused', file: scanned.file });
+      diagnostics.push(reading.diagnostic);
+    } else {
+      files.push(scanned);
+      tools.set(scanned.metadata.name, reading.current);
+      diagnostics.push(...reading.current.warnings);
+    }
+  }
+  return { tools, files, diagnostics: diagnostics.sort(compareDiagnostics) };
+}
+
+export type CurrentReading =
+  | { readonly type: 'read'; readonly current: CurrentTool }
+  | { readonly type: 'refused'; readonly diagnostic: Diagnostic };
+
+/** Reads a tool file and what it imports by path. */
+export async function readCurrent(scanned: ToolFile, reader: ClosureReader): Promise<CurrentReading> {
+  const reading = await reader.read(scanned.path);
+  if (reading.type === 'refused') return reading;
+  const { closure, warnings } = reading;
+  // What was verified and what would run must be the same bytes.
+  if (closure.files.find(({ path }) => path === closure.entry)?.digest !== scanned.digest) {
+    const finding = {
+      code: 'tool.file.changed',
+      message: 'The file has changed while it was read.',
+      hint: 'Load the tools again.',
+    };
+    return { type: 'refused', diagnostic: toDiagnostic(finding, { file: scanned.file }) };
+  }
+  return { type: 'read', current: { scanned, closure, tool: toLockedTool(scanned.metadata, closure), warnings } };
+}
+
+/** The folder without symlinks. @throws HoldfastError `tools.folder.missing`. */
+async function findReal(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (cause) {
+    throw new HoldfastError('tools.folder.missing', `There is no folder \`${path}\`: create it, or name another one.`, {
+      data: { directory: path },
+      cause,
+    });
+  }
+}
+
+// What else a lock refuses runs without one.
+const missingPackage = 'tool.import.package';
+const broken = /^tool\.(?:import\.(?:missing|unreadable|package)$|file\.)/;
+
+/**
+ * A scan with what the good files import: one that needs a file that is not there, cannot be read or does not parse is refused. A
+ * package that is not found is a warning, because it may be installed later; an error under `strict`. Nothing runs.
+ *
+ * @throws HoldfastError `tools.folder.missing`.
+ */
+export async function followImports(
+  directory: string,
+  { files, diagnostics }: FolderScan,
+  { strict = false, languages }: Pick<ScanFolderOptions, 'strict' | 'languages'> = {},
+): Promise<FolderScan> {
+  const folder = await findReal(directory);
+  await using reader = createClosureReader({ root: dirname(folder), folder, languages });
+  const found: Diagnostic[] = [];
+  const refused = new Set<string>();
+  for (const scanned of files) {
+    if (scanned.type === 'refused') continue;
+    const reading = await reader.read(scanned.path);
+    if (reading.type === 'read' || !broken.test(reading.diagnostic.code)) continue;
+    const severity = reading.diagnostic.code === missingPackage && !strict ? 'warning' : 'error';
+    if (severity === 'error') refused.add(scanned.file);
+    found.push({ ...reading.diagnostic, severity });
+  }
+  return {
+    files: files.map((one) => (refused.has(one.file) ? { type: 'refused', file: one.file } : one)),
+    diagnostics: [...diagnostics, ...found].sort(compareDiagnostics),
+  };
+}

@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import { scanFolder } from '../scan/folder.ts';
+import { createProject, toolFile } from '../test-project.ts';
+import { followImports } from './folder.ts';
+
+async function follow(
+  code: string,
+  { strict = false, files = {} }: { readonly strict?: boolean; readonly files?: Readonly<Record<string, string>> } = {},
+) {
+  await using project = await createProject({
+    'plugins/tool.mjs': toolFile('tool', { code }),
+    'plugins/other.mjs': toolFile('other'),
+    'plugins/_bad.mjs': 'export const x = ;',
+    'plugins/_uses.mjs': "export * from './_gone.mjs';",
+    'plugins/node_modules/below/package.json': '{"version":"1.0.0"}',
+    ...files,
+  });
+  const scan = await scanFolder(project.plugins, { strict });
+  const { files: followed, diagnostics } = await followImports(project.plugins, scan, { strict });
+  return {
+    good: followed.flatMap(({ type, file }) => (type === 'tool' ? [file] : [])),
+    found: diagnostics.map(({ severity, code: found, file, line }) => `${severity} ${found} ${file}:${line}`),
+  };
+}
+
+const both = ['other.mjs', 'tool.mjs'];
+
+test.each([
+  ['nothing', '', both, []],
+  ['a file that is there', "import './other.mjs';", both, []],
+  ['what Node brings along', "import 'node:fs';", both, []],
+  ['a file that is not there', "\nimport './_gone.mjs';", ['other.mjs'], ['error tool.import.missing tool.mjs:2']],
+  ['a file that asks for one', "import './_uses.mjs';", ['other.mjs'], ['error tool.import.missing _uses.mjs:1']],
+  ['a file that does not parse', "import './_bad.mjs';", ['other.mjs'], ['error tool.file.syntax _bad.mjs:1']],
+  ['a package that is not installed', "import 'gone';", both, ['warning tool.import.package tool.mjs:1']],
+  // What only a lock does not take.
+  ['a package in the folder', "import 'below';", both, []],
+  ['a computed import()', 'const load = (name) => import(name);', both, []],
+  ['CommonJS', "import '../src/x.cjs';", both, []],
+  ['above the folder of a lock', "import '../../x.mjs';", both, []],
+])('a tool that imports %s', async (_, code, good, found) => {
+  expect(await follow(code)).toEqual({ good, found });
+});
+
+test('a package that is not installed is an error under strict', async () => {
+  expect(await follow("import 'gone';", { strict: true })).toEqual({
+    good: ['other.mjs'],
+    found: ['error tool.import.package tool.mjs:1'],
+  });
+});
+
+test('what the scan has found stays, in the order of files', async () => {
+  const files = { 'plugins/a.mjs': 'export const METADATA = make();', 'plugins/z.mjs': 'export const METADATA = {' };
+  const { good, found } = await follow("import './_gone.mjs';", { files });
+  expect(good).toEqual(['other.mjs']);
+  expect(found).toEqual([
+    'error tool.metadata.not_literal a.mjs:1',
+    'error tool.import.missing tool.mjs:1',
+    'error tool.file.syntax z.mjs:1',
+  ]);
+});
+
+test('a folder that has gone', async () => {
+  await using project = await createProject({ 'plugins/tool.mjs': toolFile('tool') });
+  const scan = await scanFolder(project.plugins);
+  await expect(followImports(`${project.plugins}-gone`, scan)).rejects.toMatchObject({ code: 'tools.folder.missing' });
+});

@@ -1,0 +1,209 @@
+import { describeThrown, HoldfastError, isHoldfastError } from '@holdfast/core';
+import { createClosureReader } from '../imports/closure.ts';
+import type { PinnedTool } from '../language/types.ts';
+import type { ScannedFile } from '../scan/folder.ts';
+import type { ScanFolderOptions } from '../scan/tool-files.ts';
+import { compareDiagnostics, type Diagnostic, toDiagnostic } from '../text/diagnostic.ts';
+import { describeChanges, digestPin, findChanges } from './changes.ts';
+import { isIn } from './compare.ts';
+import { createPinnedCopies, type PinnedCopies, toCopiedTool } from './copies.ts';
+import {
+  type CurrentTool,
+  type FolderPins,
+  findLockPlace,
+  type LockPlace,
+  type PinHooks,
+  readFolderPins,
+  type ToolFile,
+} from './folder.ts';
+import { hasOwnDigest, type LockedTool, type LockedTools, parseLock, readLockBytes } from './lock-file.ts';
+import { noteCopyUse } from './old-copies.ts';
+import { draftRegistry } from './registry-file.ts';
+import { startWarm, toRegistered } from './warm-start.ts';
+
+/** A tool that may run, and what has to be done before it does. */
+export interface ReadyTool {
+  readonly tool: PinnedTool;
+  readonly pin: LockedTool;
+  /** SHA-256 in hexadecimal of the file to import. */
+  readonly fileDigest: string;
+  /** Makes sure that the copy holds what is pinned. @throws HoldfastError `tool.file.changed`, `tool.copy.unwritable`. */
+  prepare(): Promise<void>;
+  /** See `EnvironmentRequest`. */
+  findDigest(): string;
+}
+
+export interface LockedFolder {
+  /** In file order. */
+  readonly tools: readonly ReadyTool[];
+  readonly files: readonly ScannedFile[];
+  readonly diagnostics: readonly Diagnostic[];
+  /** What the lock says. */
+  readonly locked: LockedTools;
+}
+
+/**
+ * Verifies a tools folder against its lock. What is not as it is locked is refused: `tool.lock.unpinned`, `tool.lock.changed`;
+ * what is, has a copy of its bytes.
+ *
+ * @throws HoldfastError `tools.folder.*`, `tools.lock.*`.
+ */
+export async function loadLocked(
+  directory: string,
+  { lock, ...options }: ScanFolderOptions & { readonly lock: string },
+  hooks: PinHooks = {},
+): Promise<LockedFolder> {
+  const place = await findLockPlace(directory, lock);
+  const bytes = readLockBytes(place.lock);
+  if (bytes === undefined) {
+    throw new HoldfastError('tools.lock.missing', `There is no lock \`${lock}\`: make it with \`holdfast lock\`.`, {
+      data: { lock },
+    });
+  }
+  const copies = createPinnedCopies(place.root, hooks);
+  const warm = startWarm(place, bytes, options);
+  if (warm !== undefined) {
+    const { tools, warnings, locked } = warm;
+    return {
+      tools: tools.map(({ scanned, pin }) => toReady(scanned, pin, { copies, place, options })),
+      files: tools.map(({ scanned }) => scanned),
+      diagnostics: warnings,
+      locked,
+    };
+  }
+  const { tools: locked } = parseLock(bytes, place.lock);
+  await using draft = await draftRegistry(place.root);
+  const { folder, current } = await scanLocked(place, { locked, options, copies, hooks });
+  // A tool that is gone has no file to be looked at.
+  const isAsLocked = folder.diagnostics.every(
+    ({ severity, code }) => severity === 'warning' && code !== 'tool.lock.gone',
+  );
+  if (draft !== undefined && isAsLocked) {
+    const found = { tools: [...current.values()], warnings: folder.diagnostics };
+    const registered = await toRegistered(found, place, options);
+    if (registered !== undefined) await draft.write(place.prefix, registered, bytes);
+  }
+  return folder;
+}
+
+interface Scanning {
+  readonly locked: LockedTools;
+  readonly options: ScanFolderOptions;
+  readonly copies: PinnedCopies;
+  readonly hooks: PinHooks;
+}
+
+async function scanLocked(
+  place: LockPlace,
+  { locked, options, copies, hooks }: Scanning,
+): Promise<{ readonly folder: LockedFolder; readonly current: FolderPins['tools'] }> {
+  const { tools: current, files, diagnostics: found } = await readFolderPins(place, options, hooks);
+  const diagnostics = [...found];
+  const tools: ReadyTool[] = [];
+  const refused = new Set<string>();
+  for (const [name, tool] of current) {
+    const problem = findProblem(name, tool, locked.get(name)) ?? (await keepCopy(tool, copies));
+    if (problem === undefined) tools.push(toReady(tool.scanned, tool.tool, { copies, place, options }));
+    else {
+      refused.add(tool.scanned.file);
+      diagnostics.push(problem);
+    }
+  }
+  for (const [name, { entry }] of locked) {
+    if (current.has(name) || !isIn(entry, place.prefix, options)) continue;
+    const file = entry.slice(place.prefix.length);
+    if (!files.some((one) => one.file === file)) diagnostics.push(describeGone(name, file));
+  }
+  const folder = {
+    tools,
+    files: files.map((one): ScannedFile => (refused.has(one.file) ? { type: 'refused', file: one.file } : one)),
+    diagnostics: diagnostics.sort(compareDiagnostics),
+    locked,
+  };
+  return { folder, current };
+}
+
+function findProblem(
+  name: string,
+  { scanned, tool }: CurrentTool,
+  locked: LockedTool | undefined,
+): Diagnostic | undefined {
+  const hint = `Look at it with \`holdfast lock --check --accept ${name}\`; without \`--check\` it is locked as it is now.`;
+  if (locked === undefined) {
+    const finding = { code: 'tool.lock.unpinned', message: `\`${name}\` is not in the lock.`, hint };
+    return toDiagnostic(finding, { file: scanned.file });
+  }
+  const changes = findChanges(locked, tool);
+  if (changes.length === 0) return undefined;
+  const message = `\`${name}\` is not as it is locked: ${describeChanges(changes)}.`;
+  return toDiagnostic({ code: 'tool.lock.changed', message, hint }, { file: scanned.file });
+}
+
+function describeGone(name: string, file: string): Diagnostic {
+  return toDiagnostic(
+    {
+      severity: 'warning',
+      code: 'tool.lock.gone',
+      message: `\`${name}\` is locked, and no file of the folder has it.`,
+      hint: `Put the file back, or take it out of the lock with \`holdfast lock --accept ${name}\`.`,
+    },
+    { file },
+  );
+}
+
+async function keepCopy({ scanned, closure }: CurrentTool, copies: PinnedCopies): Promise<Diagnostic | undefined> {
+  try {
+    await copies.keep(closure);
+    return undefined;
+  } catch (thrown) {
+    if (!isHoldfastError(thrown)) throw thrown;
+    const finding = {
+      code: thrown.code,
+      message: describeThrown(thrown),
+      hint: 'Make the folder of the lock writable, or load its tools once where it is.',
+    };
+    return toDiagnostic(finding, { file: scanned.file });
+  }
+}
+
+function toReady(
+  { file, path, metadata }: ToolFile,
+  pin: LockedTool,
+  {
+    copies,
+    place: { root, folder },
+    options: { languages },
+  }: { readonly copies: PinnedCopies; readonly place: LockPlace; readonly options: ScanFolderOptions },
+): ReadyTool {
+  const tool = toCopiedTool({ file, metadata }, pin, copies);
+
+  async function isWhole(): Promise<boolean> {
+    // Not looked at by a warm start.
+    if (!hasOwnDigest(pin) || !(await copies.isWhole(pin))) return false;
+    await noteCopyUse(root, pin.digest);
+    return true;
+  }
+
+  async function makeWhole(): Promise<void> {
+    if (await isWhole()) return;
+    await using reader = createClosureReader({ root, folder, languages });
+    const reading = await reader.read(path);
+    if (reading.type === 'read' && reading.closure.digest === pin.digest) {
+      await copies.replace(reading.closure);
+      if (await isWhole()) return;
+    }
+    throw new HoldfastError(
+      'tool.file.changed',
+      `The pinned copy of the tool file \`${file}\` is damaged, and the file is not the one that was verified: load the tools again.`,
+      { data: { file } },
+    );
+  }
+
+  return {
+    tool,
+    pin,
+    fileDigest: pin.files.get(pin.entry) ?? '',
+    prepare: makeWhole,
+    findDigest: () => digestPin(pin),
+  };
+}

@@ -1,0 +1,174 @@
+import { realpathSync } from 'node:fs';
+import { sep } from 'node:path';
+import type { ToolMetadata } from '../check/types.ts';
+import { isAsStamped, readStamp, type Stamp } from '../files/read-bounded.ts';
+import { createPackageFinder } from '../imports/packages.ts';
+import { kindOf } from '../language/find.ts';
+import { listToolFiles, type ScanFolderOptions } from '../scan/tool-files.ts';
+import type { Diagnostic } from '../text/diagnostic.ts';
+import { type CompareLockOptions, isIn } from './compare.ts';
+import { type CurrentTool, findLockPlace, type LockPlace, type ToolFile } from './folder.ts';
+import { type LockedTool, type LockedTools, parseLock, readLockBytes, toLockedTools } from './lock-file.ts';
+import { type RegisteredFolder, readRegisteredFolder, readRegistry } from './registry-file.ts';
+
+/** A tool as the lock knows it. */
+export interface WarmTool {
+  readonly scanned: ToolFile;
+  readonly pin: LockedTool;
+}
+
+/** Tools of a folder that is as it was when it was found to be as the lock says. */
+export interface WarmStart {
+  /** In file order. */
+  readonly tools: readonly WarmTool[];
+  readonly warnings: readonly Diagnostic[];
+  /** All that the lock says. */
+  readonly locked: LockedTools;
+}
+
+/**
+ * The tools of a folder without reading a file of it: where the registry has it, and nothing there, in what it imports or in the lock was
+ * touched since. `undefined`: it has to be scanned.
+ *
+ * @throws HoldfastError `tools.lock.invalid`, `tools.lock.version`.
+ */
+export function startWarm(
+  place: LockPlace,
+  lock: Uint8Array,
+  { strict = false, subfolders = false, languages }: ScanFolderOptions,
+): WarmStart | undefined {
+  const registry = readRegistry(place.root, lock);
+  const registered = registry === undefined ? undefined : readRegisteredFolder(registry, place.prefix);
+  if (registry === undefined || registered === undefined) return undefined;
+  if (registered.strict !== strict || registered.subfolders !== subfolders) return undefined;
+  const locked = toLockedTools(registry.lock, place.lock);
+  const toPath = createPaths(place.root);
+  const tools: WarmTool[] = [];
+  for (const [name, pin] of locked) {
+    if (isIn(pin.entry, place.prefix, { subfolders })) tools.push(toWarmTool(name, pin, { place, toPath }));
+  }
+  // A scan says which language is missing.
+  if (tools.some(({ scanned }) => kindOf(scanned.file, languages) === undefined)) return undefined;
+  if (!areFoldersSame(registered, place, toPath) || !areFilesSame(tools, registered, toPath)) return undefined;
+  if (!arePackagesSame(tools, place.root, toPath)) return undefined;
+  return {
+    tools: tools.sort((left, right) => (left.scanned.file < right.scanned.file ? -1 : 1)),
+    warnings: registered.warnings,
+    locked,
+  };
+}
+
+/** What a scan without an error leaves to the registry; `undefined` where it cannot tell later whether something changed. */
+export async function toRegistered(
+  { tools, warnings }: { readonly tools: readonly CurrentTool[]; readonly warnings: readonly Diagnostic[] },
+  place: LockPlace,
+  { strict = false, subfolders = false }: ScanFolderOptions,
+): Promise<Omit<RegisteredFolder, 'scanned'> | undefined> {
+  const toPath = createPaths(place.root);
+  const files = new Map<string, Stamp>();
+  for (const { scanned, closure } of tools) {
+    // A tool file that is a link: where it leads is not looked at when nothing is read.
+    if (place.prefix + scanned.file !== closure.entry) return undefined;
+    for (const { path, stamp } of closure.files) files.set(path, stamp);
+  }
+  const folders = new Map<string, Stamp>();
+  const listed = subfolders ? (await listToolFiles(place.folder, { subfolders })).folders : [''];
+  for (const folder of listed) {
+    const path = `${place.prefix}${folder}`.replace(/\/$/, '');
+    const stamp = readStamp(toPath(path));
+    if (stamp === undefined) return undefined;
+    folders.set(path, stamp);
+  }
+  return { strict, subfolders, folders: Object.fromEntries(folders), files: Object.fromEntries(files), warnings };
+}
+
+type ToPath = (path: string) => string;
+
+/** Absolute paths of plain ones, which need not be normalised. */
+function createPaths(root: string): ToPath {
+  const start = root.endsWith(sep) ? root : root + sep;
+  if (sep === '/') return (path) => start + path;
+  return (path) => start + path.replaceAll('/', sep);
+}
+
+// What the lock has is what the scan gave: the lock is the one that it was compared with then.
+function toWarmTool(
+  name: string,
+  pin: LockedTool,
+  { place, toPath }: { readonly place: LockPlace; readonly toPath: ToPath },
+): WarmTool {
+  const { entry, files, parameters, returns } = pin;
+  const metadata = { ...pin.metadata, name, parameters, returns } as unknown as ToolMetadata;
+  const file = entry.slice(place.prefix.length);
+  return { scanned: { type: 'tool', file, path: toPath(entry), digest: files.get(entry) ?? '', metadata }, pin };
+}
+
+// A folder changes with every name in it that comes, goes or comes to mean something else.
+function areFoldersSame({ folders, scanned }: RegisteredFolder, { prefix }: LockPlace, toPath: ToPath): boolean {
+  if (!Object.hasOwn(folders, prefix.replace(/\/$/, ''))) return false;
+  return Object.entries(folders).every(
+    ([path, stamp]) => isAsStamped(toPath(path), stamp, scanned) && isReal(toPath(path)),
+  );
+}
+
+function areFilesSame(tools: readonly WarmTool[], { files, scanned }: RegisteredFolder, toPath: ToPath): boolean {
+  const seen = new Set<string>();
+  const folders = new Set<string>();
+  for (const { pin } of tools) {
+    for (const path of pin.files.keys()) {
+      if (seen.has(path)) continue;
+      seen.add(path);
+      folders.add(folderOf(path));
+      if (!Object.hasOwn(files, path) || !isAsStamped(toPath(path), files[path], scanned)) return false;
+    }
+  }
+  // A link in place of a folder would leave its files as they were.
+  return [...folders].every((folder) => isReal(toPath(folder)));
+}
+
+/** Relative to the root; empty for the root itself. */
+function folderOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
+}
+
+function isReal(folder: string): boolean {
+  // The root ends in a separator when nothing follows it.
+  const path = folder.length > 1 && folder.endsWith(sep) ? folder.slice(0, -1) : folder;
+  try {
+    return realpathSync.native(path) === path;
+  } catch {
+    // Gone, or out of reach: the scan says which.
+    return false;
+  }
+}
+
+function arePackagesSame(tools: readonly WarmTool[], root: string, toPath: ToPath): boolean {
+  const finder = createPackageFinder(root);
+  for (const { pin } of tools) {
+    if (pin.packages.size === 0) continue;
+    const folders = new Set([...pin.files.keys()].map((path) => folderOf(path)));
+    for (const [name, version] of pin.packages) {
+      for (const folder of folders) {
+        const found = finder.find(name, folder === '' ? root : toPath(folder));
+        if (found.type !== 'found' || found.version !== version) return false;
+      }
+    }
+  }
+  return true;
+}
+
+/**
+ * Whether the registry has the tools of a folder as they and their lock are, so that loading them with these options reads no tool
+ * file. Writes nothing.
+ *
+ * @throws HoldfastError `tools.folder.*`, `tools.lock.outside`, `tools.lock.unreadable`, `tools.lock.invalid`, `tools.lock.version`.
+ */
+export async function isRegistryCurrent(directory: string, { lock, ...options }: CompareLockOptions): Promise<boolean> {
+  const place = await findLockPlace(directory, lock);
+  const bytes = readLockBytes(place.lock);
+  if (bytes === undefined) return false;
+  if (startWarm(place, bytes, options) !== undefined) return true;
+  // Throws for a lock that no load would take.
+  parseLock(bytes, place.lock);
+  return false;
+}

@@ -1,0 +1,268 @@
+import { resolve } from 'node:path';
+import { HoldfastError, type Json, type JsonObject, toCanonicalJson } from '@holdfast/core';
+import type { LockState } from '../pins/compare.ts';
+import { readLock, writeLock } from '../pins/lock-file.ts';
+import { type LockedDefinitions, type LockedPlugins, sourceKeys } from '../pins/locked-definitions.ts';
+import { makeVisible } from '../text/hidden-text.ts';
+import type { PluginDefinitions } from './definitions.ts';
+import { type FileToImport, findImportProblem } from './import-problem.ts';
+
+/** How a plugin or pack compares with what is locked. */
+export interface ComparedPlugin {
+  /** `plugin:git` or `pack:shell-guard`. */
+  readonly id: string;
+  readonly kind: 'plugin' | 'pack';
+  readonly name: string;
+  readonly state: LockState;
+  /** What differs; of a new one everything, of one that is gone nothing. */
+  readonly changes: readonly DefinitionChange[];
+}
+
+/** What a lock says of plugins and packs, read at one moment, for a host that looks at one after another. */
+export interface DefinitionLock {
+  /** Absolute path of the lock. */
+  readonly lock: string;
+  /** Whether the lock says anything of plugins and packs; until it does, a host runs them as they are. */
+  readonly found: boolean;
+  /** `new`, `same` or `changed`; see `findDefinitionProblem`. */
+  compare(current: PluginDefinitions): ComparedPlugin;
+  /**
+   * Why a file must not even be imported: it is none that is locked for its package (`plugin.lock.new`, `plugin.lock.changed`,
+   * `pack.lock.new`, `pack.lock.changed`). `undefined`: its code may run, and what it declares is then compared; so it is, too, where the
+   * lock says nothing of plugins and packs.
+   */
+  findImportProblem(file: FileToImport): HoldfastError | undefined;
+}
+
+/** Plugins and packs beside a lock, read at one moment. */
+export interface DefinitionComparison extends Pick<DefinitionLock, 'lock' | 'found'> {
+  /** In the order of their ids. */
+  readonly plugins: readonly ComparedPlugin[];
+  /**
+   * Locks what was compared. Default: all of it; where there is nothing, nothing is written. Those that are gone leave the lock, refused ones stay as they are locked, and so do the
+   * tools of folders.
+   *
+   * @throws HoldfastError `plugin.lock.unknown`, `tools.lock.unwritable`, and as `compareDefinitions` for the lock.
+   */
+  accept(ids?: readonly string[]): Promise<void>;
+}
+
+export interface CompareDefinitionsOptions {
+  /** Path of the lock. */
+  readonly lock: string;
+  /**
+   * Whether something that should be there could not be loaded. Then what is locked and not there is `refused` in place of `gone`: nobody
+   * can say which of them it is. Default false.
+   */
+  readonly incomplete?: boolean;
+}
+
+/**
+ * Reads what a lock says of plugins and packs.
+ *
+ * @throws HoldfastError `tools.lock.unreadable`, `tools.lock.invalid`, `tools.lock.version`.
+ */
+export function readDefinitionLock(lock: string): DefinitionLock {
+  const path = resolve(lock);
+  const found = readLock(path)?.plugins;
+  return {
+    lock: path,
+    found: found !== undefined,
+    compare: (current) =>
+      comparePlugin(current.id, { locked: found?.get(current.id), now: current, incomplete: false }),
+    findImportProblem: (file) => (found === undefined ? undefined : findImportProblem(file, found)),
+  };
+}
+
+/**
+ * Compares plugins and packs as they are, see `definitionsOf`, with a lock.
+ *
+ * @throws HoldfastError `plugin.lock.duplicate` (two of one name that differ), `tools.lock.unreadable`, `tools.lock.invalid`,
+ * `tools.lock.version`.
+ */
+export function compareDefinitions(
+  current: readonly PluginDefinitions[],
+  { lock, incomplete = false }: CompareDefinitionsOptions,
+): DefinitionComparison {
+  const path = resolve(lock);
+  const found = readLock(path)?.plugins;
+  const locked: LockedPlugins = found ?? new Map<string, LockedDefinitions>();
+  const now = toMap(current);
+  const ids = [...new Set([...locked.keys(), ...now.keys()])].sort();
+  const plugins = ids.map((id) => comparePlugin(id, { locked: locked.get(id), now: now.get(id), incomplete }));
+  return {
+    lock: path,
+    found: found !== undefined,
+    plugins,
+    async accept(chosen = ids) {
+      const unknown = chosen.find((id) => !ids.includes(id));
+      if (unknown !== undefined) {
+        throw new HoldfastError('plugin.lock.unknown', `\`${unknown}\` is neither in use nor locked.`, {
+          data: { id: unknown },
+        });
+      }
+      if (chosen.length === 0) return;
+      // Somebody else may have accepted other ones, and tools, in the meantime.
+      const latest = readLock(path);
+      const next = new Map(latest?.plugins ?? []);
+      for (const { id, state } of plugins.filter((one) => chosen.includes(one.id))) {
+        const definitions = now.get(id);
+        if (definitions !== undefined) next.set(id, definitions);
+        else if (state === 'gone') next.delete(id);
+      }
+      await writeLock(path, { tools: latest?.tools ?? new Map(), plugins: next });
+    },
+  };
+}
+
+function toMap(current: readonly PluginDefinitions[]): ReadonlyMap<string, PluginDefinitions> {
+  const byId = new Map<string, PluginDefinitions>();
+  for (const one of current) {
+    const other = byId.get(one.id);
+    // A pack may be in use twice, with options of its own each time.
+    if (other !== undefined && findDefinitionChanges(other, one).length > 0) {
+      throw new HoldfastError(
+        'plugin.lock.duplicate',
+        `There are two different \`${one.id}\`, the versions ${other.version} and ${one.version}: use one of them.`,
+        { data: { id: one.id } },
+      );
+    }
+    byId.set(one.id, one);
+  }
+  return byId;
+}
+
+function comparePlugin(
+  id: string,
+  {
+    locked,
+    now,
+    incomplete,
+  }: {
+    readonly locked: LockedDefinitions | undefined;
+    readonly now: PluginDefinitions | undefined;
+    readonly incomplete: boolean;
+  },
+): ComparedPlugin {
+  const kind = id.startsWith('pack:') ? 'pack' : 'plugin';
+  const name = id.slice(kind.length + 1);
+  if (now === undefined) return { id, kind, name, state: incomplete ? 'refused' : 'gone', changes: [] };
+  const changes = findDefinitionChanges(locked, now);
+  const state = locked === undefined ? 'new' : changes.length === 0 ? 'same' : 'changed';
+  return { id, kind, name, state, changes };
+}
+
+/**
+ * Why what was compared must not be used: it is not locked (`plugin.lock.new`, `pack.lock.new`), or not as it is locked
+ * (`plugin.lock.changed`, `pack.lock.changed`). `undefined`: it may be. To be thrown, or told, by a host that goes by its lock.
+ */
+export function findDefinitionProblem({ id, kind, name, state, changes }: ComparedPlugin): HoldfastError | undefined {
+  const look = `look at it with \`holdfast lock --check --accept ${id}\`; without \`--check\` it is locked as it is now`;
+  switch (state) {
+    case 'same':
+    case 'gone':
+    case 'refused':
+      // What is not there is not used.
+      return undefined;
+    case 'new':
+      return new HoldfastError(
+        kind === 'pack' ? 'pack.lock.new' : 'plugin.lock.new',
+        `The ${kind} \`${name}\` is not in the lock: ${look}.`,
+        { data: { [kind]: name } },
+      );
+    case 'changed':
+      return new HoldfastError(
+        kind === 'pack' ? 'pack.lock.changed' : 'plugin.lock.changed',
+        `The ${kind} \`${name}\` is not as it is locked (${describeDefinitionChanges(changes)}): ${look}.`,
+        { data: { [kind]: name } },
+      );
+    default:
+      return state satisfies never;
+  }
+}
+
+/** One thing in which a plugin or pack is not as it is locked. `null`: it is not there. */
+export interface DefinitionChange {
+  /** Kind and name of what differs, `tool:push`; empty for where the plugin itself came from. */
+  readonly definition: string;
+  /**
+   * Which of its fields, `description`; empty for a definition that is new or gone as a whole. Of the plugin itself `version`, `package`,
+   * `packageVersion` or `digest`.
+   */
+  readonly field: string;
+  readonly before: Json;
+  readonly after: Json;
+}
+
+/** In what `current` differs from what is locked; empty: in nothing. */
+export function findDefinitionChanges(
+  locked: LockedDefinitions | undefined,
+  current: LockedDefinitions,
+): readonly DefinitionChange[] {
+  const [before, after] = [locked?.definitions ?? new Map<string, JsonObject>(), current.definitions];
+  const source = compare('', locked === undefined ? {} : sourceOf(locked), sourceOf(current));
+  const names = [...new Set([...before.keys(), ...after.keys()])].sort();
+  const definitions = names.flatMap((definition): readonly DefinitionChange[] => {
+    const [was, is] = [before.get(definition), after.get(definition)];
+    if (was !== undefined && is !== undefined) return compare(definition, was, is);
+    return [{ definition, field: '', before: was ?? null, after: is ?? null }];
+  });
+  return [...source, ...definitions];
+}
+
+function sourceOf(locked: LockedDefinitions): JsonObject {
+  return Object.fromEntries(
+    sourceKeys.flatMap((key) => {
+      const text = locked[key];
+      return text === undefined ? [] : [[key, text]];
+    }),
+  );
+}
+
+function compare(definition: string, before: JsonObject, after: JsonObject): readonly DefinitionChange[] {
+  const fields = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
+  return fields.flatMap((field) => {
+    const [was, is] = [readField(before, field), readField(after, field)];
+    const isSame =
+      Object.hasOwn(before, field) === Object.hasOwn(after, field) && toCanonicalJson(was) === toCanonicalJson(is);
+    return isSame ? [] : [{ definition, field, before: was, after: is }];
+  });
+}
+
+function readField(fields: JsonObject, field: string): Json {
+  return (Object.hasOwn(fields, field) ? fields[field] : undefined) ?? null;
+}
+
+const mostTold = 5;
+
+/** What has changed, for a message: `its file, version 1.0.0 -> 1.1.0; tool:push: dangerous, effects; tool:pull (new)`. */
+export function describeDefinitionChanges(changes: readonly DefinitionChange[]): string {
+  const byDefinition = new Map<string, DefinitionChange[]>();
+  for (const change of changes) {
+    const others = byDefinition.get(change.definition) ?? [];
+    byDefinition.set(change.definition, [...others, change]);
+  }
+  const told = [...byDefinition].map(([definition, list]) => describeOne(definition, list));
+  const more = told.length > mostTold ? [`${told.length - mostTold} more`] : [];
+  return [...told.slice(0, mostTold), ...more].join('; ');
+}
+
+function describeOne(definition: string, changes: readonly DefinitionChange[]): string {
+  const name = makeVisible(definition).slice(0, 100);
+  if (definition !== '') {
+    const [first] = changes;
+    if (first?.field === '') return `${name} ${first.before === null ? '(new)' : '(gone)'}`;
+    const fields = changes.map(({ field }) => makeVisible(field).slice(0, 50)).join(', ');
+    return `${name}: ${fields.length > 200 ? `${fields.slice(0, 200)}…` : fields}`;
+  }
+  return changes
+    .map(({ field, before, after }) => {
+      if (field === 'digest') return 'its file';
+      return `${field} ${toShown(before, 'none')} -> ${toShown(after, 'none')}`;
+    })
+    .join(', ');
+}
+
+function toShown(value: Json, absent: string): string {
+  return typeof value === 'string' ? makeVisible(value).slice(0, 100) : absent;
+}

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { createProject } from '../test-project.ts';
+import { compareDefinitions, readDefinitionLock } from './compare.ts';
+import { definitionsOf } from './definitions.ts';
+import type { FileToImport } from './import-problem.ts';
+import { makePack, makePlugin } from './test-plugins.ts';
+
+/** Whether a file may be imported, before anything of it has run. */
+
+const digest = (digit: string): string => digit.repeat(64);
+const source = { package: '@acme/git', version: '1.0.0', digest: digest('a') };
+const git = definitionsOf(makePlugin(), source);
+const packOfGit = definitionsOf(makePack(), source);
+const own = { ...definitionsOf(makePlugin(), { digest: digest('b') }), id: 'plugin:own', name: 'own' };
+
+const plugin = (entry: string, from: FileToImport['source']): FileToImport => ({ kind: 'plugin', entry, source: from });
+
+test.each<readonly [string, FileToImport]>([
+  ['a package', plugin('@acme/git', source)],
+  ['another export of it', plugin('@acme/git#more', source)],
+  ['a pack of it', { kind: 'pack', entry: '@acme/git', source }],
+  ['a path', plugin('./own.ts', { digest: digest('b') })],
+])('%s that is locked may be imported', async (_, file) => {
+  await using project = await createProject();
+  await compareDefinitions([git, packOfGit, own], project).accept();
+  expect(readDefinitionLock(project.lock).findImportProblem(file)).toBeUndefined();
+});
+
+test.each<readonly [code: string, says: string, file: FileToImport]>([
+  [
+    'plugin.lock.changed',
+    '`@acme/git` is not as it is locked (its file, packageVersion 1.0.0 -> 1.1.0), and nothing of it was run. `holdfast lock --check --accept plugin:git` runs it, and shows',
+    plugin('@acme/git', { ...source, version: '1.1.0', digest: digest('c') }),
+  ],
+  ['plugin.lock.changed', '(its file)', plugin('@acme/git', { ...source, digest: digest('c') })],
+  // The file of another one, at a place of its own.
+  ['plugin.lock.changed', '(its file)', plugin('@acme/git', { ...source, digest: digest('b') })],
+  [
+    'pack.lock.changed',
+    '--accept pack:git-safety',
+    { kind: 'pack', entry: '@acme/git', source: { ...source, digest: digest('c') } },
+  ],
+  ['plugin.lock.new', '`@acme/hg` is not in the lock', plugin('@acme/hg', { ...source, package: '@acme/hg' })],
+  ['plugin.lock.changed', '`./own.ts` is no file that is locked', plugin('./own.ts', { digest: digest('a') })],
+  ['pack.lock.new', '`./guard.ts`', { kind: 'pack', entry: './guard.ts', source: { digest: digest('b') } }],
+  ['plugin.lock.changed', '(its file)', plugin('@acme/git', { package: '@acme/git', version: '1.0.0' })],
+])('%s: %s', async (code, says, file) => {
+  await using project = await createProject();
+  await compareDefinitions([git, packOfGit, own], project).accept();
+  expect(readDefinitionLock(project.lock).findImportProblem(file)).toMatchObject({
+    code,
+    message: expect.stringContaining(says),
+  });
+});
+
+test('a lock that says nothing of plugins and packs keeps no file from being imported', async () => {
+  await using project = await createProject();
+  const file = plugin('@acme/git', source);
+  expect(readDefinitionLock(project.lock).findImportProblem(file)).toBeUndefined();
+  await compareDefinitions([git], project).accept();
+  await compareDefinitions([], project).accept(['plugin:git']);
+  // It says that there is none.
+  expect(readDefinitionLock(project.lock).findImportProblem(file)).toMatchObject({ code: 'plugin.lock.new' });
+});

@@ -1,0 +1,208 @@
+import type { CallExpression, Expression, ObjectExpression, ObjectProperty, ObjectPropertyKind } from 'oxc-parser';
+import { describeFunction, type FoundFunction } from '../parse/exported-function.ts';
+import { unwrapExpression } from '../parse/literal.ts';
+import type { Binding, ModuleOutline } from '../parse/outline.ts';
+import type { Finding } from '../text/diagnostic.ts';
+
+/** What a module's default export says of a tool. */
+export type DefinitionReading =
+  | {
+      readonly type: 'definition';
+      /** What `defineTool` is given, less its functions, with plain JSON Schemas. */
+      readonly metadata: ObjectExpression;
+      readonly execute: Extract<FoundFunction, { type: 'function' }>;
+      readonly offset: number;
+    }
+  | { readonly type: 'none' }
+  | { readonly type: 'problem'; readonly finding: Finding; readonly offset: number };
+
+type Problem = Extract<DefinitionReading, { type: 'problem' }>;
+type Bindings = ReadonlyMap<string, Binding>;
+
+/**
+ * Reads `export default defineTool({ … })` without running anything. `defineTool` and `jsonSchema` have to be those of
+ * `@holdfast/core`, under any name; `none` when the default export is something else.
+ */
+export function readDefinition({ bindings, exports }: ModuleOutline): DefinitionReading {
+  const exported = exports.get('default');
+  const binding = exported?.local === undefined ? undefined : bindings.get(exported.local);
+  if (binding?.type !== 'const') return { type: 'none' };
+  const { expression: call, offset } = followNames(binding.value, bindings);
+  if (call.type !== 'CallExpression') return { type: 'none' };
+  switch (originOf(call, 'defineTool', bindings)) {
+    case 'unlike':
+      return { type: 'none' };
+    case 'foreign':
+      return importProblem('defineTool', call.start);
+    case 'core':
+      return readCall(call, offset, bindings);
+  }
+}
+
+function readCall(call: CallExpression, above: number, bindings: Bindings): DefinitionReading {
+  const [argument] = call.arguments;
+  const definition =
+    argument === undefined || argument.type === 'SpreadElement' ? undefined : followNames(argument, bindings, above);
+  if (definition?.expression.type !== 'ObjectExpression' || call.arguments.length > 1) {
+    return {
+      type: 'problem',
+      offset: call.start,
+      finding: {
+        code: 'tool.metadata.not_literal',
+        message: '`defineTool` is not given an object that is written out.',
+        hint: 'Write `export default defineTool({ name, description, inputSchema, execute });`.',
+      },
+    };
+  }
+  const { expression: object } = definition;
+  const members: ObjectPropertyKind[] = [];
+  let execute: FoundFunction | undefined;
+  for (const property of object.properties) {
+    const key = plainKey(property);
+    // Whatever is no plain member is refused where the literal is read.
+    if (key === undefined) members.push(property);
+    else if (unsupported.has(key)) return unsupportedProblem(key, property.start);
+    else if (key === 'execute' && execute !== undefined) return executeTwice(property.start);
+    else if (key === 'execute') execute = describeFunction((property as ObjectProperty).value, bindings);
+    else if (key === 'inputSchema' || key === 'outputSchema') {
+      const schema = readSchema(property as ObjectProperty, key, definition.offset, bindings);
+      if (schema.type === 'problem') return schema;
+      members.push(schema.property);
+    } else members.push(property);
+  }
+  const hidden = object.properties.find((property) => plainKey(property) === undefined);
+  if (execute === undefined && hidden !== undefined) return hiddenProblem(hidden.start);
+  if (execute?.type !== 'function') return executeProblem(execute, object.start);
+  return { type: 'definition', metadata: { ...object, properties: members }, execute, offset: call.start };
+}
+
+type SchemaReading = { readonly type: 'property'; readonly property: ObjectProperty } | Problem;
+
+// The schema's own literal takes the place of the call around it, so that the two are read alike.
+function readSchema(property: ObjectProperty, key: string, above: number, bindings: Bindings): SchemaReading {
+  const { expression: call, offset } = followNames(property.value, bindings, above);
+  const origin = call.type === 'CallExpression' ? originOf(call, 'jsonSchema', bindings) : 'unlike';
+  if (origin === 'foreign') return importProblem('jsonSchema', call.start);
+  const [argument] = call.type === 'CallExpression' ? call.arguments : [];
+  if (origin === 'core' && argument !== undefined && argument.type !== 'SpreadElement') {
+    return { type: 'property', property: { ...property, value: followNames(argument, bindings, offset).expression } };
+  }
+  return {
+    type: 'problem',
+    offset: property.start,
+    finding: {
+      code: 'tool.definition.schema',
+      message: `\`${key}\` cannot be known without running the file.`,
+      hint: `Write \`${key}: jsonSchema({ … })\` with \`jsonSchema\` of \`@holdfast/core\`; a schema of a library is none that can be read.`,
+    },
+  };
+}
+
+/** The expression that a chain of names of constants stands for, and where it stands. */
+function followNames(
+  outer: Expression,
+  bindings: Bindings,
+  above = Number.POSITIVE_INFINITY,
+): { readonly expression: Expression; readonly offset: number } {
+  let expression = unwrapExpression(outer);
+  let offset = Math.min(above, expression.start);
+  while (expression.type === 'Identifier') {
+    const binding = bindings.get(expression.name);
+    // A constant has no value above its own line. Going only upwards also ends every circle.
+    if (binding?.type !== 'const' || binding.offset >= offset) break;
+    offset = binding.offset;
+    expression = unwrapExpression(binding.value);
+  }
+  return { expression, offset };
+}
+
+const core = '@holdfast/core';
+
+/** Whether a call is one of core's function `name`, of another function of that name, or of something else. */
+function originOf({ callee }: CallExpression, name: string, bindings: Bindings): 'core' | 'foreign' | 'unlike' {
+  const node = unwrapExpression(callee);
+  if (node.type === 'Identifier') {
+    const binding = bindings.get(node.name);
+    const isImport = binding?.type === 'import' && binding.imported === name;
+    if (isImport && binding.source === core) return 'core';
+    return isImport || node.name === name ? 'foreign' : 'unlike';
+  }
+  if (node.type !== 'MemberExpression' || node.computed || node.property.name !== name) return 'unlike';
+  const object = unwrapExpression(node.object);
+  const binding = object.type === 'Identifier' ? bindings.get(object.name) : undefined;
+  return binding?.type === 'import' && binding.imported === '*' && binding.source === core ? 'core' : 'foreign';
+}
+
+function plainKey(property: ObjectPropertyKind): string | undefined {
+  if (property.type === 'SpreadElement' || property.kind !== 'init' || property.computed) return undefined;
+  const { key } = property;
+  if (key.type === 'Identifier') return key.name;
+  return key.type === 'Literal' && typeof key.value === 'string' ? key.value : undefined;
+}
+
+function importProblem(name: string, offset: number): Problem {
+  return {
+    type: 'problem',
+    offset,
+    finding: {
+      code: 'tool.definition.import',
+      message: `\`${name}\` is not the one of \`${core}\`, so nobody can say what it makes.`,
+      hint: `Write \`import { ${name} } from '${core}';\`.`,
+    },
+  };
+}
+
+function executeTwice(offset: number): Problem {
+  return {
+    type: 'problem',
+    offset,
+    finding: {
+      code: 'tool.metadata.not_literal',
+      message: 'The definition holds the key `execute` a second time.',
+      hint: 'Keep one of the two.',
+    },
+  };
+}
+
+function hiddenProblem(offset: number): Problem {
+  return {
+    type: 'problem',
+    offset,
+    finding: {
+      code: 'tool.metadata.not_literal',
+      message: 'The definition holds a member that is not written out, and no `execute`.',
+      hint: 'Write every member as `key: value`: the file is read without running it.',
+    },
+  };
+}
+
+function executeProblem(found: Extract<FoundFunction, { type: 'not-function' }> | undefined, offset: number): Problem {
+  const hint = 'Write `execute(input, context) { … }` in this file.';
+  if (found === undefined) {
+    const finding = { code: 'tool.function.missing', message: 'The definition has no `execute`.', hint };
+    return { type: 'problem', offset, finding };
+  }
+  const message = `\`execute\` cannot be seen to be a function: it is ${found.found}.`;
+  return { type: 'problem', offset: found.offset, finding: { code: 'tool.function.not_function', message, hint } };
+}
+
+const elsewhere = 'Leave it out: a host that needs it imports the tool as code.';
+const unsupported: ReadonlyMap<string, string> = new Map([
+  ['locks', "Use METADATA, which takes `resources: ['$input.path']`."],
+  ['probe', elsewhere],
+  ['renderResult', elsewhere],
+  ['acceptsOverrides', elsewhere],
+  ['origin', 'Leave it out: the origin of a tool in a file is the file.'],
+]);
+
+function unsupportedProblem(key: string, offset: number): Problem {
+  return {
+    type: 'problem',
+    offset,
+    finding: {
+      code: 'tool.definition.unsupported',
+      message: `\`${key}\` has no place in a tool file.`,
+      hint: unsupported.get(key) ?? elsewhere,
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type CurrentTool, readFolderPins } from '../pins/folder.ts';
+import { createProject, type TestProject, toolFile } from '../test-project.ts';
+import { createWatchCopies } from './copies.ts';
+
+async function readTool({ root, plugins }: TestProject, name = 'a'): Promise<CurrentTool> {
+  const { tools } = await readFolderPins({ root, folder: plugins }, {});
+  const tool = tools.get(name);
+  if (tool === undefined) throw new Error('The test needs a tool.');
+  return tool;
+}
+
+test('a copy is there from the first need to the last', async () => {
+  await using project = await createProject({ 'plugins/a.mjs': toolFile('a') });
+  const current = await readTool(project);
+  const copies = await createWatchCopies(project.root);
+  const { runnable, release } = copies.hold(current);
+  const { entry } = runnable.tool;
+  const isThere = async (): Promise<boolean> => existsSync(entry);
+  const around = async (call: () => Promise<unknown>): Promise<unknown> => runnable.around?.(call);
+
+  expect(existsSync(entry)).toBe(false);
+  await runnable.prepare();
+  expect(existsSync(entry)).toBe(true);
+  // Released during a call, which goes on with it.
+  const during = Promise.withResolvers<void>();
+  const call = around(async () => {
+    await during.promise;
+    return isThere();
+  });
+  release();
+  release();
+  during.resolve();
+  expect(await call).toBe(true);
+  // Called later, by somebody who still has it: the copy is there for that time.
+  expect(await around(isThere)).toBe(true);
+  await copies.close();
+  expect(existsSync(entry)).toBe(false);
+  await expect(around(isThere)).rejects.toMatchObject({ code: 'tool.process.closed' });
+  await expect(runnable.prepare()).rejects.toMatchObject({ code: 'tool.process.closed' });
+});
+
+test('a version that comes back at once keeps its copy', async () => {
+  await using project = await createProject({ 'plugins/a.mjs': toolFile('a'), 'plugins/b.mjs': toolFile('b') });
+  const current = await readTool(project);
+  const copies = await createWatchCopies(project.root);
+  const first = copies.hold(current);
+  const { prepare, tool } = first.runnable;
+  await prepare();
+  first.release();
+  const second = copies.hold(current);
+  // In its turn, after whatever the release has brought about.
+  await copies.hold(await readTool(project, 'b')).runnable.prepare();
+  expect(existsSync(tool.entry)).toBe(true);
+  second.release();
+  await copies.hold(await readTool(project, 'b')).runnable.prepare();
+  expect(existsSync(tool.entry)).toBe(false);
+  await copies.close();
+});
+
+test('a copy that somebody has taken away is written again from what was read, whatever the file is now', async () => {
+  await using project = await createProject({ 'plugins/a.mjs': toolFile('a') });
+  const current = await readTool(project);
+  const copies = await createWatchCopies(project.root);
+  const { runnable } = copies.hold(current);
+  await runnable.prepare();
+  await project.write('plugins/a.mjs', 'other');
+  await rm(join(project.root, '.holdfast'), { recursive: true });
+  await runnable.prepare();
+  expect(existsSync(runnable.tool.entry)).toBe(true);
+  expect([...(runnable.tool.files ?? [])]).toEqual([[runnable.tool.entry, runnable.fileDigest]]);
+  await copies.close();
+});
+
+test('copies that cannot be written fail the call', async () => {
+  await using project = await createProject({ 'plugins/a.mjs': toolFile('a') });
+  const current = await readTool(project);
+  const copies = await createWatchCopies(project.root);
+  await project.write('.holdfast', 'no folder');
+  const { runnable } = copies.hold(current);
+  await expect(runnable.prepare()).rejects.toMatchObject({ code: 'tool.copy.unwritable' });
+  await copies.close();
+});

@@ -1,0 +1,263 @@
+import { realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createClosureReader } from '../imports/closure.ts';
+import type { RunnableTool } from '../load/tool-host.ts';
+import { toLyingTool } from '../load/tools.ts';
+import { digestPin, findChanges, hashJson } from '../pins/changes.ts';
+import { type CurrentReading, type CurrentTool, type PinHooks, readCurrent, type ToolFile } from '../pins/folder.ts';
+import { loadLocked } from '../pins/load-locked.ts';
+import type { LockedTool } from '../pins/lock-file.ts';
+import { type FolderScan, type ScannedFile, scanFolder } from '../scan/folder.ts';
+import type { ScanFolderOptions } from '../scan/tool-files.ts';
+import { toTwinKey } from '../scan/twins.ts';
+import { compareDiagnostics, type Diagnostic, toDiagnostic } from '../text/diagnostic.ts';
+import type { WatchCopies } from './copies.ts';
+
+/** A tool as it was at one time. */
+export interface ToolVersion {
+  readonly runnable: RunnableTool;
+  /** Differs between versions of one file. */
+  readonly version: string;
+  /** Absolute paths of the files that it is made of, as far as they are known. */
+  readonly paths: readonly string[];
+  /** What of it is pinned; `undefined`: it runs where it lies, and cannot outlive a change. */
+  readonly pin: LockedTool | undefined;
+  /** To be called when it is not needed any more. */
+  release(): void;
+}
+
+/** A good tool of a folder. */
+export interface FoundVersion {
+  readonly version: ToolVersion;
+  /** Why it cannot be kept. */
+  readonly unkept?: string;
+  /** What is wrong with what it imports: a version before, where there is one, is worth more. */
+  readonly broken?: Diagnostic;
+}
+
+/** What a folder has at one time. */
+export interface VersionReading {
+  /** In file order. */
+  readonly found: readonly FoundVersion[];
+  readonly files: readonly ScannedFile[];
+  readonly diagnostics: readonly Diagnostic[];
+  /** Absolute paths of every file that was read, or would have been. */
+  readonly paths: ReadonlySet<string>;
+  /** Whether a version of a file that is refused may stay in use. */
+  mayStay(former: ToolVersion): boolean;
+}
+
+export interface ReadVersionsOptions {
+  readonly scan: ScanFolderOptions;
+  readonly hooks: PinHooks;
+}
+
+/**
+ * Reads a folder without a lock. What can be pinned runs from copies, the rest where it lies.
+ *
+ * @param root - what tools import by path lies in it. Absolute, without symlinks.
+ * @throws HoldfastError `tools.folder.*`.
+ */
+export async function readVersions(
+  { directory, root, copies }: { readonly directory: string; readonly root: string; readonly copies: WatchCopies },
+  { scan: options, hooks }: ReadVersionsOptions,
+): Promise<VersionReading> {
+  const { files, diagnostics } = await scanFolder(directory, options);
+  await hooks.onScanned?.();
+  const paths = new Set<string>();
+  await using reader = createClosureReader({
+    root,
+    folder: await realpath(directory),
+    languages: options.languages,
+    onRead: async (path) => {
+      paths.add(path);
+      await hooks.onRead?.(path);
+    },
+  });
+  const readings: [ToolFile, CurrentReading][] = [];
+  for (const scanned of files) {
+    if (scanned.type === 'tool') readings.push([scanned, await readCurrent(scanned, reader)]);
+  }
+  // At once: whatever is held is also returned.
+  const found = readings.map(([scanned, reading]) => toFound(scanned, reading, { root, copies }));
+  return {
+    found,
+    files,
+    diagnostics,
+    paths,
+    mayStay: ({ runnable: { tool }, pin }) => pin !== undefined && isRefused(tool.file, { files, diagnostics }),
+  };
+}
+
+/**
+ * Reads a folder by its lock. A version stays in use only as long as the lock has it.
+ *
+ * @throws HoldfastError `tools.folder.*`, `tools.lock.*`.
+ */
+export async function readLockedVersions(
+  { directory, root, lock }: { readonly directory: string; readonly root: string; readonly lock: string },
+  { scan, hooks }: ReadVersionsOptions,
+): Promise<VersionReading> {
+  const paths = new Set<string>();
+  const onRead = async (path: string): Promise<void> => {
+    paths.add(path);
+    await hooks.onRead?.(path);
+  };
+  const { tools, files, diagnostics, locked } = await loadLocked(directory, { ...scan, lock }, { ...hooks, onRead });
+  return {
+    found: tools.map(({ pin, ...runnable }) => ({
+      version: {
+        runnable,
+        version: digestPin(pin),
+        paths: [...pin.files.keys()].map((path) => join(root, path)),
+        pin,
+        release: () => undefined,
+      },
+    })),
+    files,
+    diagnostics,
+    paths,
+    mayStay({ runnable: { tool }, pin }) {
+      const now = locked.get(tool.metadata.name);
+      if (pin === undefined || now === undefined || findChanges(now, pin).length > 0) return false;
+      return isRefused(tool.file, { files, diagnostics });
+    },
+  };
+}
+
+function toFound(
+  scanned: ToolFile,
+  reading: CurrentReading,
+  { root, copies }: { readonly root: string; readonly copies: WatchCopies },
+): FoundVersion {
+  if (reading.type === 'refused') {
+    const { diagnostic } = reading;
+    const broken = brokenCodes.has(diagnostic.code) ? { broken: diagnostic } : {};
+    return { version: lyingThere(scanned), unkept: diagnostic.message, ...broken };
+  }
+  const { current } = reading;
+  const unkept = findUncopiable(current, copies);
+  if (unkept !== undefined) return { version: lyingThere(scanned), unkept };
+  const { runnable, release } = copies.hold(current);
+  const paths = current.closure.files.map(({ path }) => join(root, path));
+  return { version: { runnable, version: digestPin(current.tool), paths, pin: current.tool, release } };
+}
+
+/** What of a tool's imports is worse now than it may have been. Everything else is how the tool is written. */
+const brokenCodes: ReadonlySet<string> = new Set([
+  'tool.import.missing',
+  'tool.import.unreadable',
+  'tool.file.syntax',
+  'tool.file.encoding',
+  'tool.file.too_complex',
+  'tool.file.changed',
+  'tool.python.unavailable',
+]);
+
+function findUncopiable({ warnings }: CurrentTool, { problem }: WatchCopies): string | undefined {
+  if (warnings.some(({ code }) => code === 'tool.import.meta'))
+    return 'It asks where it lies, and a copy lies elsewhere.';
+  return problem === '' ? undefined : `Copies cannot be written to \`.holdfast\` (${problem}).`;
+}
+
+function lyingThere(scanned: ToolFile): ToolVersion {
+  const { path, digest, commandFiles = new Map<string, string>() } = scanned;
+  return {
+    runnable: toLyingTool(scanned),
+    version: hashJson([digest, ...commandFiles]),
+    paths: [path, ...commandFiles.keys()],
+    pin: undefined,
+    release: () => undefined,
+  };
+}
+
+/** A file that is not there is not refused, unless nobody can say whether it is there. */
+function isRefused(file: string, { files, diagnostics }: FolderScan): boolean {
+  if (files.some((one) => one.file === file)) return files.some((one) => one.file === file && one.type === 'refused');
+  return diagnostics.some((one) => one.code === 'tool.folder.unreadable' && file.startsWith(`${one.file}/`));
+}
+
+/** What is in force after a folder was read. */
+export interface MergedVersions {
+  /** In file order. No two have names that are hard to tell apart. */
+  readonly versions: readonly ToolVersion[];
+  /** Those of them that stay though their file, as it is now, has no good tool. */
+  readonly kept: readonly ToolVersion[];
+  /** In file order. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * Puts what was found in the place of what was in force. A version whose file is refused now, or whose imports are broken, stays unless
+ * another file has a good tool of its name. A version that has not changed stays the same object.
+ */
+export function mergeVersions(former: readonly ToolVersion[], reading: VersionReading): MergedVersions {
+  const before = new Map(former.map((one) => [fileOf(one), one]));
+  const diagnostics = [...reading.diagnostics];
+  const versions: ToolVersion[] = [];
+  const kept: ToolVersion[] = [];
+  const taken = new Set<string>();
+  const put = ({ version, unkept }: FoundVersion): void => {
+    const last = before.get(fileOf(version));
+    versions.push(last?.version === version.version ? last : version);
+    taken.add(keyOf(version));
+    if (unkept !== undefined) diagnostics.push(describeUnkept(version, unkept));
+  };
+
+  const doubtful = new Map<string, FoundVersion>();
+  for (const one of reading.found) {
+    if (one.broken === undefined) put(one);
+    else doubtful.set(fileOf(one.version), one);
+  }
+  for (const one of former) {
+    const file = fileOf(one);
+    const now = doubtful.get(file);
+    const mayStay = now === undefined ? reading.mayStay(one) : one.pin !== undefined;
+    if (!mayStay || taken.has(keyOf(one))) continue;
+    versions.push(one);
+    kept.push(one);
+    taken.add(keyOf(one));
+    doubtful.delete(file);
+    if (now?.broken !== undefined) diagnostics.push(now.broken);
+    diagnostics.push(describeKept(one));
+  }
+  // Offered all the same, as by a load, unless something better has the name.
+  for (const one of doubtful.values()) {
+    if (!taken.has(keyOf(one.version))) put(one);
+    else if (one.broken !== undefined) diagnostics.push(one.broken);
+  }
+
+  return {
+    versions: versions.sort((left, right) => (fileOf(left) < fileOf(right) ? -1 : 1)),
+    kept,
+    diagnostics: diagnostics.sort(compareDiagnostics),
+  };
+}
+
+function fileOf({ runnable }: ToolVersion): string {
+  return runnable.tool.file;
+}
+
+function keyOf({ runnable }: ToolVersion): string {
+  return toTwinKey(runnable.tool.metadata.name);
+}
+
+function describeKept({ runnable: { tool } }: ToolVersion): Diagnostic {
+  const finding = {
+    severity: 'warning' as const,
+    code: 'tool.watch.kept',
+    message: `\`${tool.metadata.name}\` stays in use as it was when it was last good.`,
+    hint: 'Correct what is wrong, or remove the file: then the tool goes, too.',
+  };
+  return toDiagnostic(finding, { file: tool.file });
+}
+
+function describeUnkept({ runnable: { tool } }: ToolVersion, reason: string): Diagnostic {
+  const finding = {
+    severity: 'warning' as const,
+    code: 'tool.watch.unkept',
+    message: `\`${tool.metadata.name}\` runs where it lies, and no version of it is kept. ${reason}`,
+    hint: 'While its file is wrong, the tool is not there; what it imports is not watched.',
+  };
+  return toDiagnostic(finding, { file: tool.file });
+}
