@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import type { AnswerCommandOptions } from './answer-command.ts';
+import { approveHelp, denyHelp, grantsHelp, pendingHelp, resolveHelp, resumeHelp } from './approval-help.ts';
+import type { AnswerCommandOptions } from './commands/answer/answer-calls.ts';
 import {
   addApprovalOptions,
   addIsolationOption,
@@ -8,12 +9,11 @@ import {
   type GoingFlags,
   readApproval,
   readLimits,
-} from './approval-flags.ts';
-import { approveHelp, denyHelp, grantsHelp, pendingHelp, resolveHelp, resumeHelp } from './approval-help.ts';
-import { addConfigOptions, addTrustOption, type ConfigFlags } from './config-flags.ts';
-import type { ExitCode } from './failure.ts';
-import type { Host } from './host.ts';
-import { collect } from './option-values.ts';
+} from './flags/approval.ts';
+import { addConfigOptions, addTrustOption, type ConfigFlags } from './flags/config.ts';
+import { collect } from './flags/values.ts';
+import type { ExitCode } from './terminal/failure.ts';
+import type { Host } from './terminal/host.ts';
 
 interface SessionFlags {
   readonly workspace: string;
@@ -51,7 +51,7 @@ export function addApprovalCommands(program: Command, host: Host, end: (code: Ex
     .option('--json', 'as JSON')
     .addHelpText('after', pendingHelp)
     .action(async (id: string | undefined, { workspace, json }: SessionFlags) => {
-      const { showPending } = await import('./pending-command.ts');
+      const { showPending } = await import('./commands/answer/pending.ts');
       end(await showPending({ id, workspace, json: json === true }, host));
     });
 
@@ -101,7 +101,7 @@ export function addApprovalCommands(program: Command, host: Host, end: (code: Ex
         const given = { id, workspace, json: json === true, tools, isolation, model, allow, environment: env };
         const { config, trust, acceptConfig = false } = flags;
         const configured = { ...given, config, trust, acceptConfig, quiet: flags.quiet === true };
-        const { resumeSession } = await import('./resume-command.ts');
+        const { resumeSession } = await import('./commands/run/resume-session.ts');
         end(await resumeSession({ ...configured, ...readLimits(flags), approval: readApproval(flags) }, host));
       },
     );
@@ -122,7 +122,7 @@ export function addApprovalCommands(program: Command, host: Host, end: (code: Ex
     .action(async (id: string, call: string, { workspace, json, done, notDone, ...flags }: ResolveFlags) => {
       const { value, reason, by } = flags;
       const given = { id, call, done: done === true, notDone: notDone === true, value, reason, by };
-      const { resolveSessionCall } = await import('./resolve-command.ts');
+      const { resolveSessionCall } = await import('./commands/answer/resolve.ts');
       end(await resolveSessionCall({ ...given, workspace, json: json === true }, host));
     });
 
@@ -139,7 +139,7 @@ export function addApprovalCommands(program: Command, host: Host, end: (code: Ex
         id: string | undefined,
         { workspace, json, withdraw = [] }: SessionFlags & { withdraw?: readonly string[] },
       ) => {
-        const { showGrants } = await import('./grants-command.ts');
+        const { showGrants } = await import('./commands/answer/grants.ts');
         end(await showGrants({ id, withdraw, workspace, json: json === true }, host));
       },
     );
@@ -150,7 +150,7 @@ export function addApprovalCommands(program: Command, host: Host, end: (code: Ex
     { flags, answer: given }: { readonly flags: AnswerFlags; readonly answer: AnswerCommandOptions['answer'] },
   ): Promise<void> {
     const { by, digest, workspace, json } = flags;
-    const { answerCalls } = await import('./answer-command.ts');
+    const { answerCalls } = await import('./commands/answer/answer-calls.ts');
     end(await answerCalls({ id, calls, answer: given, by, digest, workspace, json: json === true }, host));
   }
 }

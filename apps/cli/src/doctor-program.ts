@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { addConfigOptions, type ConfigFlags } from './config-flags.ts';
-import type { ExitCode } from './failure.ts';
+import { addConfigOptions, type ConfigFlags } from './flags/config.ts';
+import { subfoldersText } from './flags/values.ts';
 import { doctorHelp } from './help-texts.ts';
-import type { Host } from './host.ts';
-import { subfoldersText } from './option-values.ts';
+import type { ExitCode } from './terminal/failure.ts';
+import type { Host } from './terminal/host.ts';
 
 interface DoctorFlags extends ConfigFlags {
   readonly tools?: string;
@@ -23,7 +23,7 @@ export function addDoctorCommand(program: Command, host: Host, end: (code: ExitC
   addConfigOptions(doctor)
     .addHelpText('after', doctorHelp)
     .action(async ({ config, tools, subfolders, workspace, json }: DoctorFlags) => {
-      const { examine } = await import('./doctor-command.ts');
+      const { examine } = await import('./commands/set-up/doctor.ts');
       end(await examine({ config, tools, subfolders, workspace, json: json === true }, host, process.versions.node));
     });
 }

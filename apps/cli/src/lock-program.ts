@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { addConfigOptions, addTrustOption, type ConfigFlags } from './config-flags.ts';
-import type { ExitCode } from './failure.ts';
+import { addConfigOptions, addTrustOption, type ConfigFlags } from './flags/config.ts';
+import { collect, subfoldersText } from './flags/values.ts';
 import { lockHelp } from './help-texts.ts';
-import type { Host } from './host.ts';
-import { collect, subfoldersText } from './option-values.ts';
+import type { ExitCode } from './terminal/failure.ts';
+import type { Host } from './terminal/host.ts';
 
 interface LockFlags extends ConfigFlags {
   readonly tools?: string;
@@ -26,7 +26,7 @@ export function addLockCommand(program: Command, host: Host, end: (code: ExitCod
     .addHelpText('after', lockHelp)
     .action(async ({ config, trust, tools, subfolders, check, accept, json }: LockFlags) => {
       const given = { config, trust, tools, subfolders, check: check === true, accept: accept ?? [] };
-      const { lockFolder } = await import('./lock-command.ts');
+      const { lockFolder } = await import('./commands/tools/lock.ts');
       end(await lockFolder({ ...given, json: json === true }, host));
     });
 }

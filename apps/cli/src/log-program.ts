@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import type { ExitCode } from './failure.ts';
+import { readSeq } from './flags/values.ts';
 import { replayHelp, showHelp, verifyHelp, whyHelp } from './help-texts.ts';
-import type { Host } from './host.ts';
-import { readSeq } from './option-values.ts';
+import type { ExitCode } from './terminal/failure.ts';
+import type { Host } from './terminal/host.ts';
 
 interface LogFlags {
   readonly workspace: string;
@@ -19,7 +19,7 @@ export function addLogCommands(program: Command, host: Host, end: (code: ExitCod
     .option('--json', 'the records as they are, one a line')
     .addHelpText('after', showHelp)
     .action(async (id: string | undefined, { workspace, json }: LogFlags) => {
-      const { showSession } = await import('./show-command.ts');
+      const { showSession } = await import('./commands/look/show.ts');
       end(await showSession({ id, workspace, json: json === true }, host));
     });
 
@@ -35,7 +35,7 @@ export function addLogCommands(program: Command, host: Host, end: (code: ExitCod
       const [call = '', id, ...rest] = ids.toReversed();
       if (rest.length > 0)
         program.error('error: too many arguments: `why` takes a session and a call, or a call alone');
-      const { explainWhy } = await import('./why-command.ts');
+      const { explainWhy } = await import('./commands/look/why.ts');
       end(await explainWhy({ id, call, workspace, json: json === true }, host));
     });
 
@@ -48,7 +48,7 @@ export function addLogCommands(program: Command, host: Host, end: (code: ExitCod
     .option('--json', 'the state as `session.import` takes it')
     .addHelpText('after', replayHelp)
     .action(async (id: string | undefined, { workspace, at, json }: LogFlags & { readonly at?: number }) => {
-      const { replaySession } = await import('./replay-command.ts');
+      const { replaySession } = await import('./commands/look/replay.ts');
       end(await replaySession({ id, workspace, at, json: json === true }, host));
     });
 
@@ -61,7 +61,7 @@ export function addLogCommands(program: Command, host: Host, end: (code: ExitCod
     .option('--json', 'as JSON')
     .addHelpText('after', verifyHelp)
     .action(async (id: string | undefined, { workspace, head, json }: LogFlags & { readonly head?: string }) => {
-      const { verifyLog } = await import('./verify-command.ts');
+      const { verifyLog } = await import('./commands/look/verify.ts');
       end(await verifyLog({ id, workspace, head, json: json === true }, host));
     });
 }

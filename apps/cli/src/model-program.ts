@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { ExitCode } from './failure.ts';
-import type { Host } from './host.ts';
+import type { ExitCode } from './terminal/failure.ts';
+import type { Host } from './terminal/host.ts';
 
 const pullHelp = `
 Examples:
@@ -36,7 +36,7 @@ export function addModelCommand(program: Command, host: Host, end: (code: ExitCo
     .option('--json', 'no progress; what was pulled, as JSON')
     .addHelpText('after', pullHelp)
     .action(async (name: string, { sha256, json }: { readonly sha256?: string; readonly json?: boolean }) => {
-      const { pullModel } = await import('./model-pull-command.ts');
+      const { pullModel } = await import('./models/pull.ts');
       end(await pullModel({ model: name, sha256, json: json === true }, host));
     });
   model
@@ -45,7 +45,7 @@ export function addModelCommand(program: Command, host: Host, end: (code: ExitCo
     .option('--json', 'as JSON')
     .addHelpText('after', listHelp)
     .action(async ({ json }: { readonly json?: boolean }) => {
-      const { listModels } = await import('./model-list-command.ts');
+      const { listModels } = await import('./commands/set-up/model-list.ts');
       end(await listModels({ json: json === true }, host));
     });
   model
@@ -54,7 +54,7 @@ export function addModelCommand(program: Command, host: Host, end: (code: ExitCo
     .argument('<named>', 'as `model list` calls it')
     .addHelpText('after', removeHelp)
     .action(async (name: string) => {
-      const { removeModel } = await import('./model-remove-command.ts');
+      const { removeModel } = await import('./commands/set-up/model-remove.ts');
       end(await removeModel({ name }, host));
     });
 }

@@ -1,7 +1,7 @@
 import { Argument, type Command } from 'commander';
-import type { ExitCode } from './failure.ts';
 import { newHelp } from './help-texts.ts';
-import type { Host } from './host.ts';
+import type { ExitCode } from './terminal/failure.ts';
+import type { Host } from './terminal/host.ts';
 
 const newKinds = ['tool', 'plugin', 'pack'] as const;
 type NewKind = (typeof newKinds)[number];
@@ -25,12 +25,12 @@ export function addNewCommand(program: Command, host: Host, version: string, end
     .action(async (kind: NewKind, name: string, { tools, typescript, json = false }: NewFlags) => {
       if (kind === 'tool') {
         const language = typescript === true ? 'typescript' : 'javascript';
-        const { writeNewTool } = await import('./new-tool-command.ts');
+        const { writeNewTool } = await import('./scaffold/write-tool.ts');
         return end(await writeNewTool({ name, folder: tools ?? './plugins', language, json }, host));
       }
       // A package has a folder of its own, named after it.
       if (tools !== undefined) command.error('error: `--tools` is for `new tool`');
-      const { writeNewPackage } = await import('./new-package-command.ts');
+      const { writeNewPackage } = await import('./scaffold/write-package.ts');
       end(await writeNewPackage({ kind, packageName: name, json }, host, version));
     });
 }

@@ -1,8 +1,8 @@
 import { Argument, type Command } from 'commander';
-import type { ExitCode } from './failure.ts';
+import { defaultOverridesFolder, defaultTag } from './flags/values.ts';
 import { overridesHelp } from './help-texts.ts';
-import type { Host } from './host.ts';
-import { defaultOverridesFolder, defaultTag } from './option-values.ts';
+import type { ExitCode } from './terminal/failure.ts';
+import type { Host } from './terminal/host.ts';
 
 const overridesActions = ['seed', 'status', 'diff'] as const;
 export type OverridesAction = (typeof overridesActions)[number];
@@ -26,7 +26,7 @@ export function addOverridesCommand(program: Command, host: Host, end: (code: Ex
     .option('--json', 'as JSON')
     .addHelpText('after', overridesHelp)
     .action(async (action: OverridesAction, module: string, { export: exportName, tag, dir, json }: OverridesFlags) => {
-      const { workOnOverrides } = await import('./overrides-command.ts');
+      const { workOnOverrides } = await import('./commands/set-up/overrides.ts');
       end(await workOnOverrides({ action, module, exportName, tag, folder: dir, json: json === true }, host));
     });
 }

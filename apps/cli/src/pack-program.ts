@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { addTrustOption } from './config-flags.ts';
-import type { ExitCode } from './failure.ts';
-import type { Host } from './host.ts';
+import { addTrustOption } from './flags/config.ts';
+import type { ExitCode } from './terminal/failure.ts';
+import type { Host } from './terminal/host.ts';
 
 const packCheckHelp = `
 Examples:
@@ -36,7 +36,7 @@ export function addPackCommand(program: Command, host: Host, end: (code: ExitCod
     .option('--json', 'as JSON')
     .addHelpText('after', packCheckHelp)
     .action(async (place: string | undefined, { export: exportName, cases, json, trust }: PackCheckFlags) => {
-      const { checkPack } = await import('./pack-check-command.ts');
+      const { checkPack } = await import('./commands/policies/pack.ts');
       end(await checkPack({ place, exportName, cases, json: json === true, trust }, host));
     });
 }

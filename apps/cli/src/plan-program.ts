@@ -1,5 +1,6 @@
 import type { Isolation } from '@holdfast/loader';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { TraceOptions } from './commands/look/trace.ts';
 import {
   addApprovalOptions,
   addIsolationOption,
@@ -8,15 +9,14 @@ import {
   type GoingFlags,
   readApproval,
   readLimits,
-} from './approval-flags.ts';
-import { addConfigOptions, addTrustOption, type ConfigFlags } from './config-flags.ts';
-import { type ExitCode, usageError } from './failure.ts';
-import type { Host } from './host.ts';
-import { readCount, readSeconds, subfoldersText } from './option-values.ts';
-import type { PlanPlace, PlanRunOptions } from './plan-equipment.ts';
+} from './flags/approval.ts';
+import { addConfigOptions, addTrustOption, type ConfigFlags } from './flags/config.ts';
+import { readCount, readSeconds, subfoldersText } from './flags/values.ts';
+import type { PlanPlace, PlanRunOptions } from './plan/equipment.ts';
 import { planCheckHelp, planHelp, planRunHelp, traceHelp } from './plan-help.ts';
-import { readRequest } from './request.ts';
-import type { TraceOptions } from './trace-command.ts';
+import { type ExitCode, usageError } from './terminal/failure.ts';
+import type { Host } from './terminal/host.ts';
+import { readRequest } from './terminal/request.ts';
 
 interface PlaceFlags extends ConfigFlags {
   readonly tools?: string;
@@ -80,7 +80,7 @@ export function addPlanCommands(program: Command, host: Host, end: (code: ExitCo
       const text = await readRequest(request, host);
       const form = { mermaid: mermaid === true, output, force: force === true, run: run === true };
       const given = { ...toRunOptions(flags), ...form, model, digest, request: text, stdinTaken: request === '-' };
-      const { makePlan } = await import('./plan-command.ts');
+      const { makePlan } = await import('./commands/plan/make.ts');
       end(await makePlan(given, host));
     });
 
@@ -93,7 +93,7 @@ export function addPlanCommands(program: Command, host: Host, end: (code: ExitCo
     .addHelpText('after', planRunHelp)
     .action(async (file: string, flags: RunFlags) => {
       refuseOuter(plan);
-      const { runPlanFile } = await import('./plan-run-command.ts');
+      const { runPlanFile } = await import('./commands/plan/run.ts');
       end(await runPlanFile({ ...toRunOptions(flags), file, digest: flags.digest }, host));
     });
 
@@ -106,7 +106,7 @@ export function addPlanCommands(program: Command, host: Host, end: (code: ExitCo
     .addHelpText('after', planCheckHelp)
     .action(async (file: string, flags: PlaceFlags) => {
       refuseOuter(plan);
-      const { checkPlanFile } = await import('./plan-check-command.ts');
+      const { checkPlanFile } = await import('./commands/plan/check.ts');
       end(await checkPlanFile({ ...toPlace(flags), file, json: flags.json === true }, host));
     });
 
@@ -124,7 +124,7 @@ export function addPlanCommands(program: Command, host: Host, end: (code: ExitCo
     .addHelpText('after', traceHelp)
     .action(async (id: string | undefined, { plan: number, workspace, html, force, ...flags }: TraceFlags) => {
       const form = readForm(flags);
-      const { showTrace } = await import('./trace-command.ts');
+      const { showTrace } = await import('./commands/look/trace.ts');
       end(await showTrace({ id, plan: number, workspace, form, html, force: force === true }, host));
     });
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { ExitCode } from './failure.ts';
-import type { Host } from './host.ts';
+import type { ExitCode } from './terminal/failure.ts';
+import type { Host } from './terminal/host.ts';
 
 const diffHelp = `
 Examples:
@@ -52,7 +52,7 @@ export function addPolicyCommand(program: Command, host: Host, end: (code: ExitC
     .addHelpText('after', diffHelp)
     .action(
       async (ids: readonly string[], { pack, preset, options, export: exportName, json, ...flags }: DiffFlags) => {
-        const { diffPolicies } = await import('./policy-diff-command.ts');
+        const { diffPolicies } = await import('./commands/policies/policy-diff.ts');
         end(await diffPolicies({ ...flags, ids, pack, preset, options, exportName, json: json === true }, host));
       },
     );
@@ -64,7 +64,7 @@ export function addPolicyCommand(program: Command, host: Host, end: (code: ExitC
     .option('--json', 'as JSON')
     .addHelpText('after', observedHelp)
     .action(async (ids: readonly string[], { workspace, json }: SessionFlags) => {
-      const { listObservedDecisions } = await import('./policy-observed-command.ts');
+      const { listObservedDecisions } = await import('./commands/policies/policy-observed.ts');
       end(await listObservedDecisions({ ids, workspace, json: json === true }, host));
     });
 }

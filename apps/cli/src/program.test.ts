@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { runProgram } from './program.ts';
-import { createFolder } from './test-folder.ts';
-import { createTestHost, type TestHostOptions } from './test-host.ts';
+import { createFolder } from './testing/test-folder.ts';
+import { createTestHost, type TestHostOptions } from './testing/test-host.ts';
 
 async function run(argv: readonly string[], options: TestHostOptions = {}) {
   const { host, stdout, stderr } = createTestHost(options);

@@ -1,5 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { addApprovalCommands } from './approval-commands.ts';
+import { findUnquoted } from './commands/unquoted.ts';
+import { addDoctorCommand } from './doctor-program.ts';
 import {
   addApprovalOptions,
   addIsolationOption,
@@ -9,27 +11,25 @@ import {
   type GoingFlags,
   readApproval,
   readLimits,
-} from './approval-flags.ts';
-import { addConfigOptions, addTrustOption, type ConfigFlags } from './config-flags.ts';
-import { addDoctorCommand } from './doctor-program.ts';
-import { type ExitCode, reportFailure, toExitCode } from './failure.ts';
+} from './flags/approval.ts';
+import { addConfigOptions, addTrustOption, type ConfigFlags } from './flags/config.ts';
+import { collectNames, subfoldersText } from './flags/values.ts';
 import { checkHelp, exitCodes, runHelp } from './help-texts.ts';
-import type { Host } from './host.ts';
 import { addLockCommand } from './lock-program.ts';
 import { addLogCommands } from './log-program.ts';
 import { addModelCommand } from './model-program.ts';
 import { addNewCommand } from './new-program.ts';
-import { collectNames, subfoldersText } from './option-values.ts';
 import { addOverridesCommand } from './overrides-program.ts';
 import { addPackCommand } from './pack-program.ts';
 import { addPlanCommands } from './plan-program.ts';
 import { addPolicyCommand } from './policy-program.ts';
 import { addRegistryCommands } from './registry-program.ts';
-import { readRequest } from './request.ts';
-import { toPrintableBlock } from './terminal-text.ts';
+import { type ExitCode, reportFailure, toExitCode } from './terminal/failure.ts';
+import type { Host } from './terminal/host.ts';
+import { readRequest } from './terminal/request.ts';
+import { toPrintableBlock } from './terminal/text.ts';
 import { addTrustCommand } from './trust-program.ts';
 import { addTryCommand } from './try-program.ts';
-import { findUnquoted } from './unquoted-request.ts';
 
 interface RunFlags extends GoingFlags, ConfigFlags {
   readonly tools?: string;
@@ -54,7 +54,7 @@ export async function runProgram(argv: readonly string[], host: Host, version: s
   try {
     const word = findForeignWord(argv, program);
     if (word !== undefined) {
-      const { runPluginCommand } = await import('./plugin-command.ts');
+      const { runPluginCommand } = await import('./commands/plugin.ts');
       const ended = await runPluginCommand({ name: word, words: argv.slice(1) }, host);
       if (ended !== undefined) return ended;
     }
@@ -122,7 +122,7 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
   )
     .addHelpText('after', runHelp)
     .action(async (request: string, flags: RunFlags) => {
-      const { runRequest } = await import('./run-command.ts');
+      const { runRequest } = await import('./run/request.ts');
       end(
         await runRequest(
           {
@@ -174,10 +174,10 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
       const read = { strict: strict === true, subfolders: subfolders === true };
       const given = { folder, ...read, json: json === true };
       if (watch !== true) {
-        const { checkFolder } = await import('./check-command.ts');
+        const { checkFolder } = await import('./commands/tools/check.ts');
         return end(await checkFolder(given, host));
       }
-      const { watchFolder } = await import('./check-watch.ts');
+      const { watchFolder } = await import('./commands/tools/check-watch.ts');
       end(await watchFolder(given, host));
     });
 

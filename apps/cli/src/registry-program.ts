@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { addConfigOptions, type ConfigFlags } from './config-flags.ts';
-import type { ExitCode } from './failure.ts';
-import type { Host } from './host.ts';
-import { subfoldersText } from './option-values.ts';
+import { addConfigOptions, type ConfigFlags } from './flags/config.ts';
+import { subfoldersText } from './flags/values.ts';
 import { configHelp, explainHelp, listHelp, pluginsHelp } from './registry-help.ts';
+import type { ExitCode } from './terminal/failure.ts';
+import type { Host } from './terminal/host.ts';
 
 interface ViewFlags extends ConfigFlags {
   readonly tools?: string;
@@ -23,7 +23,7 @@ export function addRegistryCommands(program: Command, host: Host, end: (code: Ex
     .option('--json', 'as JSON')
     .addHelpText('after', listHelp)
     .action(async ({ tree, json, ...place }: ViewFlags & { readonly tree?: boolean }) => {
-      const { listTools } = await import('./list-command.ts');
+      const { listTools } = await import('./commands/tools/list.ts');
       end(await listTools({ ...place, tree: tree === true, json: json === true }, host));
     });
 
@@ -35,7 +35,7 @@ export function addRegistryCommands(program: Command, host: Host, end: (code: Ex
     .option('--json', 'as JSON')
     .addHelpText('after', explainHelp)
     .action(async (name: string, { json, ...place }: ViewFlags) => {
-      const { explainName } = await import('./explain-command.ts');
+      const { explainName } = await import('./commands/set-up/explain.ts');
       end(await explainName({ ...place, name, json: json === true }, host));
     });
 
@@ -45,7 +45,7 @@ export function addRegistryCommands(program: Command, host: Host, end: (code: Ex
     .addHelpText('after', configHelp)
     .action(
       async ({ config, workspace, json }: ConfigFlags & { readonly workspace: string; readonly json?: boolean }) => {
-        const { showConfig } = await import('./config-command.ts');
+        const { showConfig } = await import('./commands/set-up/config.ts');
         end(await showConfig({ config, workspace, json: json === true }, host));
       },
     );
@@ -56,7 +56,7 @@ export function addRegistryCommands(program: Command, host: Host, end: (code: Ex
     .option('--json', 'as JSON')
     .addHelpText('after', pluginsHelp)
     .action(async ({ json, ...place }: ViewFlags) => {
-      const { listPlugins } = await import('./plugins-command.ts');
+      const { listPlugins } = await import('./commands/set-up/plugins.ts');
       end(await listPlugins({ ...place, json: json === true }, host));
     });
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { ExitCode } from './failure.ts';
-import type { Host } from './host.ts';
+import type { ExitCode } from './terminal/failure.ts';
+import type { Host } from './terminal/host.ts';
 
 const trustHelp = `
 Examples:
@@ -23,7 +23,7 @@ export function addTrustCommand(program: Command, host: Host, end: (code: ExitCo
     .option('--json', 'as JSON')
     .addHelpText('after', trustHelp)
     .action(async (folder: string, { remove, json }: { readonly remove?: boolean; readonly json?: boolean }) => {
-      const { trustFolder } = await import('./trust-command.ts');
+      const { trustFolder } = await import('./commands/set-up/trust.ts');
       end(await trustFolder({ folder, remove: remove === true, json: json === true }, host));
     });
 }

@@ -1,10 +1,11 @@
 import type { Isolation } from '@holdfast/loader';
 import { type Command, Option } from 'commander';
-import { addConfigOptions, addTrustOption, type ConfigFlags } from './config-flags.ts';
-import type { ExitCode } from './failure.ts';
+import { addConfigOptions, addTrustOption, type ConfigFlags } from './flags/config.ts';
+import { collect, collectVariables, readSeconds } from './flags/values.ts';
 import { tryHelp } from './help-texts.ts';
-import type { Host } from './host.ts';
-import { collect, collectVariables, isolationTiers, readSeconds } from './option-values.ts';
+import { isolationTiers } from './settings/choices.ts';
+import type { ExitCode } from './terminal/failure.ts';
+import type { Host } from './terminal/host.ts';
 
 interface TryFlags extends ConfigFlags {
   readonly input?: string;
@@ -36,7 +37,7 @@ export function addTryCommand(program: Command, host: Host, end: (code: ExitCode
     .addHelpText('after', tryHelp)
     .action(async (file: string, { config, trust, input, workspace, isolation, allow, env, ...flags }: TryFlags) => {
       const { timeout, json } = flags;
-      const { tryTool } = await import('./try-command.ts');
+      const { tryTool } = await import('./commands/tools/try.ts');
       end(
         await tryTool(
           {

@@ -1,0 +1,35 @@
+import { resolve } from 'node:path';
+import { readLog } from '@holdfast/session/jsonl';
+import { describeConfig } from '../../logs/config.ts';
+import { formatSessionTitle, isDamaged, warnOfDamage } from '../../logs/damage.ts';
+import { describeLog } from '../../logs/lines.ts';
+import { createColors } from '../../terminal/colors.ts';
+import type { ExitCode } from '../../terminal/failure.ts';
+import { describeTerminal, type Host } from '../../terminal/host.ts';
+import { toJsonText } from '../../terminal/json.ts';
+import { shortenPath } from '../../workspace/folder.ts';
+import { findSession } from '../../workspace/known.ts';
+
+export interface ShowOptions {
+  /** Absent: the newest. */
+  readonly id: string | undefined;
+  readonly workspace: string;
+  readonly json: boolean;
+}
+
+/** Prints a session log; 1 when it is damaged. */
+export async function showSession({ id, workspace, json }: ShowOptions, host: Host): Promise<ExitCode> {
+  const log = await findSession(resolve(host.directory, workspace), id, host);
+  const reading = readLog(log.path);
+  if (json) {
+    for (const record of reading.records) host.stdout.write(`${toJsonText(record)}\n`);
+    warnOfDamage(reading, host.stderr);
+  } else {
+    const terminal = describeTerminal(host.stdout, host.environment);
+    const style = { colors: createColors(terminal.color), columns: terminal.columns };
+    host.stdout.write(`${formatSessionTitle(log.id, shortenPath(log.path, host.directory), style)}\n`);
+    const lines = [...describeConfig(reading.records, style), ...describeLog(reading, style)];
+    for (const line of lines) host.stdout.write(`${line}\n`);
+  }
+  return isDamaged(reading) ? 1 : 0;
+}

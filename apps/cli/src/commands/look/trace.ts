@@ -1,0 +1,100 @@
+import { resolve } from 'node:path';
+import { planToMermaid, readTrace, synthesise, traceToHtml } from '@holdfast/orchestrator';
+import type { LogRecord } from '@holdfast/session';
+import { type LogReading, readLog } from '@holdfast/session/jsonl';
+import { describeIntegrity, isDamaged, warnOfDamage } from '../../logs/damage.ts';
+import { describeTraceFor } from '../../plan/trace-view.ts';
+import { describeStyle } from '../../run/work.ts';
+import { type ExitCode, usageError } from '../../terminal/failure.ts';
+import type { Host } from '../../terminal/host.ts';
+import { toJsonText } from '../../terminal/json.ts';
+import { checkOutput, writeOutput } from '../../terminal/output-file.ts';
+import { toPrintableBlock, wrapBlock } from '../../terminal/text.ts';
+import { shortenPath } from '../../workspace/folder.ts';
+import { findSession } from '../../workspace/known.ts';
+import { type FoundLog, findLog, listLogs } from '../../workspace/session-logs.ts';
+
+export interface TraceOptions {
+  /** Absent: the newest session that has run a plan. */
+  readonly id: string | undefined;
+  /** Which of its plans, counted from 1. Absent: the last. */
+  readonly plan: number | undefined;
+  readonly workspace: string;
+  readonly form: 'table' | 'json' | 'mermaid' | 'report';
+  /** Where a page goes. */
+  readonly html: string | undefined;
+  /** Replaces a page that is there. */
+  readonly force: boolean;
+}
+
+/**
+ * Prints what became of a plan, or writes it as a page; 1 when the log is damaged.
+ *
+ * @throws HoldfastError `usage.session_unknown`, `usage.plan_unknown`, `usage.file_exists`, `output.unwritable`, `log.*`.
+ */
+export async function showTrace(options: TraceOptions, host: Host): Promise<ExitCode> {
+  const { form, html, force } = options;
+  const output = html === undefined ? undefined : { file: html, force };
+  if (output !== undefined) await checkOutput(output, host);
+  const { log, reading } = await findTraced(options, host);
+  const trace = readTrace(reading.records, findPlan(reading.records, log, options.plan));
+  const style = describeStyle(host);
+  const print = (lines: readonly string[]): void => void host.stdout.write(`${lines.join('\n')}\n`);
+  if (output !== undefined) {
+    await writeOutput(output, traceToHtml(trace), host);
+    print([`Written: ${shortenPath(resolve(host.directory, output.file), host.directory)}`]);
+  } else if (form === 'json') {
+    print([toJsonText(trace, 2)]);
+  } else if (form === 'mermaid') {
+    print([planToMermaid(trace.plan, trace).trimEnd()]);
+  } else if (form === 'report') {
+    const { text } = await synthesise(trace);
+    print(wrapBlock(toPrintableBlock(text.trimEnd()), style.columns - 1));
+  } else {
+    print([...describeTraceFor(trace, style), '', describeIntegrity(reading, style, 'shown')]);
+    return isDamaged(reading) ? 1 : 0;
+  }
+  warnOfDamage(reading, host.stderr);
+  return isDamaged(reading) ? 1 : 0;
+}
+
+interface TracedLog {
+  readonly log: FoundLog;
+  readonly reading: LogReading;
+}
+
+/** @throws HoldfastError `usage.session_unknown`, `usage.plan_unknown`, `log.*`. */
+async function findTraced({ id, workspace }: TraceOptions, host: Host): Promise<TracedLog> {
+  const folder = resolve(host.directory, workspace);
+  if (id !== undefined) {
+    const log = await findSession(folder, id, host);
+    return { log, reading: readLog(log.path) };
+  }
+  for (const log of (await listLogs(folder)).toReversed()) {
+    const reading = readLog(log.path);
+    if (reading.records.some(isPlanStart)) return { log, reading };
+  }
+  // Says where was looked, when there is no session at all.
+  await findLog(folder, undefined);
+  throw usageError(
+    'usage.plan_unknown',
+    'No session of this workspace has run a plan: `holdfast plan "<request>" --run` runs one, and `--workspace DIR` looks elsewhere.',
+  );
+}
+
+function isPlanStart({ type }: LogRecord): boolean {
+  return type === 'plan-start';
+}
+
+/** The run by which the records name a plan. */
+function findPlan(records: readonly LogRecord[], { id }: FoundLog, number: number | undefined): number {
+  const runs = records.filter(isPlanStart).map(({ plan }) => Number(plan));
+  const run = number === undefined ? runs.at(-1) : runs[number - 1];
+  if (run !== undefined) return run;
+  const has =
+    runs.length === 0 ? 'has run no plan' : `has run ${runs.length === 1 ? 'one plan' : `${runs.length} plans`}`;
+  throw usageError(
+    'usage.plan_unknown',
+    `Session \`${id}\` ${has}${number === undefined ? '' : `, so there is no plan ${number} to show`}: \`holdfast show ${id}\` prints what is there.`,
+  );
+}

@@ -1,0 +1,81 @@
+import { resolve } from 'node:path';
+import { type CallExplanation, explainCall, type LogRecord } from '@holdfast/session';
+import { readLog } from '@holdfast/session/jsonl';
+import { describeCallUse } from '../../calls/describe.ts';
+import { findNearest, listCallIds, matchCallId } from '../../calls/ids.ts';
+import { formatCount } from '../../calls/line.ts';
+import { describeIntegrity, formatSessionTitle, isDamaged, warnOfDamage } from '../../logs/damage.ts';
+import { createColors } from '../../terminal/colors.ts';
+import { type ExitCode, usageError } from '../../terminal/failure.ts';
+import { describeTerminal, type Host } from '../../terminal/host.ts';
+import { toJsonText } from '../../terminal/json.ts';
+import { shortenPath } from '../../workspace/folder.ts';
+import { findSession } from '../../workspace/known.ts';
+import { listSessionIds } from '../../workspace/session-logs.ts';
+
+export interface WhyOptions {
+  /** Absent: the newest session. */
+  readonly id: string | undefined;
+  /** The id of a call, or the beginning of one. */
+  readonly call: string;
+  readonly workspace: string;
+  readonly json: boolean;
+}
+
+/**
+ * Prints why a call was allowed, asked for or denied, and what became of it; 1 when the log is damaged.
+ *
+ * @throws HoldfastError `usage.session_unknown`, `usage.call_unknown`, `usage.call_ambiguous`, `log.*`.
+ */
+export async function explainWhy({ id, call, workspace, json }: WhyOptions, host: Host): Promise<ExitCode> {
+  const log = await findSession(resolve(host.directory, workspace), id, host);
+  const reading = readLog(log.path);
+  const explanation = await findCall(call, reading.records, { folder: log.workspace, session: log.id });
+  if (json) {
+    host.stdout.write(`${toJsonText(explanation, 2)}\n`);
+    warnOfDamage(reading, host.stderr);
+  } else {
+    const terminal = describeTerminal(host.stdout, host.environment);
+    const style = { colors: createColors(terminal.color), columns: terminal.columns };
+    const lines = [
+      formatSessionTitle(log.id, shortenPath(log.path, host.directory), style),
+      ...explanation.uses.flatMap((use) => ['', ...describeCallUse(use, use.changed.kept, style)]),
+      ...(isDamaged(reading) ? ['', describeIntegrity(reading, style, 'searched')] : []),
+    ];
+    for (const line of lines) host.stdout.write(`${line}\n`);
+  }
+  return isDamaged(reading) ? 1 : 0;
+}
+
+interface SearchPlace {
+  readonly folder: string;
+  readonly session: string;
+}
+
+async function findCall(
+  given: string,
+  records: readonly LogRecord[],
+  { folder, session }: SearchPlace,
+): Promise<CallExplanation> {
+  const ids = listCallIds(records);
+  const [only, ...others] = matchCallId(given, ids);
+  const explanation = only === undefined || others.length > 0 ? undefined : explainCall(records, only);
+  if (explanation !== undefined) return explanation;
+  if (only !== undefined && others.length > 0) {
+    throw usageError(
+      'usage.call_ambiguous',
+      `\`${given}\` may be ${formatCount(others.length + 1, 'call')} of session \`${session}\`: ${quoteAll([only, ...others].slice(0, 5))}${others.length > 4 ? ', …' : ''}. Type more of it.`,
+    );
+  }
+  const isSession = (await listSessionIds(folder)).includes(given);
+  const help = isSession
+    ? `That is a session: \`holdfast why ${given} CALL\` looks for a call in it.`
+    : ids.length === 0
+      ? 'Its log has no calls.'
+      : `The nearest are ${quoteAll(findNearest(given, ids, 3))}; \`holdfast show ${session}\` lists all with their ids.`;
+  throw usageError('usage.call_unknown', `There is no call \`${given}\` in session \`${session}\`. ${help}`);
+}
+
+function quoteAll(ids: readonly string[]): string {
+  return ids.map((id) => `\`${id}\``).join(', ');
+}
