@@ -13,7 +13,7 @@ import { openLocalModel } from './local.ts';
 // Each run for real starts Node.js and llama.cpp, which takes seconds on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
 
-const checkout = fileURLToPath(new URL('../../..', import.meta.url));
+const checkout = fileURLToPath(new URL('../../../..', import.meta.url));
 const packages = { adapter: '@holdfast/adapter-llama-cpp', weights: '@holdfast/model-tiny', binding: 'node-llama-cpp' };
 const weights = join(checkout, 'packages/model-tiny/model.gguf');
 

@@ -105,7 +105,7 @@ test('nothing is written over what is there', async () => {
 
 test('a folder that cannot be written is told, and nothing of it is left', async () => {
   expect(
-    await runHere(['new', 'pack', 'git'], { directory: join(import.meta.dirname, 'new-package-command.test.ts') }),
+    await runHere(['new', 'pack', 'git'], { directory: join(import.meta.dirname, 'write-package.test.ts') }),
   ).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('(package.unwritable)') });
 });
 

@@ -4,7 +4,7 @@ import { compileJsonSchema, type SchemaIssue } from '@holdfast/schema/json';
 import { expect } from 'vitest';
 
 export async function readSchema(name: string): Promise<JsonObject> {
-  return JSON.parse(await readFile(new URL(`../schemas/${name}.schema.json`, import.meta.url), 'utf8'));
+  return JSON.parse(await readFile(new URL(`../../schemas/${name}.schema.json`, import.meta.url), 'utf8'));
 }
 
 /** Why `value` is not as `schema` says, with keys that it does not declare, so that a new field cannot be forgotten there. */

@@ -15,7 +15,7 @@ import { listModels } from './model-list.ts';
 // Of three chunks, as the downloader counts.
 const content = makeContent(12_000_000);
 // Where node-llama-cpp is installed.
-const root = fileURLToPath(new URL('../../../', import.meta.url));
+const root = fileURLToPath(new URL('../../../../../', import.meta.url));
 const sha256 = toSha256(content);
 
 interface Setup extends AsyncDisposable {

@@ -143,7 +143,7 @@ test('of several exports `default` is taken, or the one that is named; one promp
 });
 
 test('a prompt of another copy of the package is worked on by that copy', async () => {
-  const source = (name: string) => fileURLToPath(new URL(`../../../packages/${name}`, import.meta.url));
+  const source = (name: string) => fileURLToPath(new URL(`../../../../../packages/${name}`, import.meta.url));
   const manifest = { name: '@holdfast/prompt', main: '../../../copy/index.ts' };
   await using folder = await createFolder({
     'prompt.ts': toModule('A.', '', './copy/index.ts'),
