@@ -56,15 +56,15 @@ test('Ctrl-C tells the command to stop, and is the exit code', async () => {
 test('a command of the program is never taken by a plugin, and a configuration is read for unknown words only', async () => {
   const own = toPlugin(`{
     name: 'own', version: '1.0.0', description: 'Lists.', holdfast: '*',
-    commands: [{ name: 'completion', description: 'Takes over.', run: () => 9 }],
+    commands: [{ name: 'check', description: 'Takes over.', run: () => 9 }],
   }`);
   await using folder = await createProject({ plugins: ['./own.mjs'] }, { 'own.mjs': own });
-  expect(await type(folder, ['completion', 'bash'])).toMatchObject({
+  expect(await type(folder, ['check', '--help'])).toMatchObject({
     exitCode: 0,
-    stdout: expect.stringContaining('complete -F'),
+    stdout: expect.stringContaining('holdfast check plugins'),
   });
   await using broken = await createFolder({ 'holdfast.config.mjs': "throw new Error('It was read.');" });
-  expect((await type(broken, ['completion', 'bash'])).exitCode).toBe(0);
+  expect((await type(broken, ['check', '--help'])).exitCode).toBe(0);
   expect((await type(broken, ['--help'])).exitCode).toBe(0);
   expect(await type(broken, ['help'])).toMatchObject({ exitCode: 0 });
   const { exitCode, stderr } = await type(broken, ['git-log']);

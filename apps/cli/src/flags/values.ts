@@ -1,9 +1,6 @@
 import { findVariableProblem } from '@holdfast/core';
 import { InvalidArgumentError } from 'commander';
 
-export const defaultTag = 'latest';
-export const defaultOverridesFolder = '.holdfast/overrides';
-
 export function collect(value: string, earlier: readonly string[] = []): readonly string[] {
   return [...earlier, value];
 }

@@ -1,6 +1,7 @@
 import { type ApprovalAnswer, HoldfastError, type PendingApproval } from '@holdfast/core';
 import { answerApproval, pendingApprovals } from '@holdfast/executor';
 import type { Session } from '@holdfast/session';
+import type { Command } from 'commander';
 import { findOpenCall } from '../../calls/find-open.ts';
 import { formatCount } from '../../calls/line.ts';
 import { openPreviews } from '../../calls/preview.ts';
@@ -146,4 +147,22 @@ function describeAnswers(questions: readonly PendingApproval[], answer: Approval
       : '; this call only, which cannot be granted for the session: further calls ask again';
     return `${said}: ${toPrintable(name)} (${fitColumns(toPrintable(callId), 64)})${grants ? granted : ''}`;
   });
+}
+
+/** Of `approve` and `deny`. */
+export interface AnswerFlags {
+  readonly workspace: string;
+  readonly json?: boolean;
+  readonly by?: string;
+  readonly digest?: string;
+}
+
+export function addAnswerOptions(command: Command): Command {
+  return command
+    .argument('<id>', 'id of the session')
+    .argument('<call...>', 'ids of calls, or the beginnings of them')
+    .option('--by <who>', 'who says so, for the log (default: person)')
+    .option('--digest <hex>', 'only if the question still is the one with this digest, or this beginning of one')
+    .option('--workspace <dir>', 'folder that the session works in', '.')
+    .option('--json', 'as JSON');
 }

@@ -1,5 +1,7 @@
 import { type Grant, listGrants, withdrawGrant } from '@holdfast/executor';
 import { readLog } from '@holdfast/session/jsonl';
+import type { Command } from 'commander';
+import { collect } from '../../flags/values.ts';
 import { isDamaged, warnOfDamage } from '../../logs/damage.ts';
 import { openSession } from '../../logs/open-session.ts';
 import { replayLog } from '../../logs/replay.ts';
@@ -11,6 +13,32 @@ import { toPrintable } from '../../terminal/text.ts';
 import { openWorkspace } from '../../workspace/folder.ts';
 import { type FoundSession, findSession } from '../../workspace/known.ts';
 import type { FoundLog } from '../../workspace/session-logs.ts';
+import type { CommandContext } from '../command.ts';
+
+const help = `
+Examples:
+  $ holdfast grants                             of the newest session of this folder
+  $ holdfast grants 20260517-093012345-k3x9 --withdraw delete_files
+
+A grant holds for the tool as it was: one that was changed since is asked for again.`;
+
+interface GrantsFlags {
+  readonly workspace: string;
+  readonly json?: boolean;
+  readonly withdraw?: readonly string[];
+}
+
+export function declare(command: Command, { host, end }: CommandContext): void {
+  command
+    .argument('[id]', 'id of the session (default: the newest)')
+    .option('--withdraw <name>', 'ask again at the next call of this tool; may be repeated', collect)
+    .option('--workspace <dir>', 'folder that the session works in', '.')
+    .option('--json', 'as JSON')
+    .addHelpText('after', help)
+    .action(async (id: string | undefined, { workspace, json, withdraw = [] }: GrantsFlags) =>
+      end(await showGrants({ id, withdraw, workspace, json: json === true }, host)),
+    );
+}
 
 export interface GrantsOptions {
   /** Absent: the newest session. */

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { Command } from 'commander';
 import { openPreviews } from '../../calls/preview.ts';
 import { describeWaiting } from '../../logs/describe-waiting.ts';
 import { isWaiting, readWaiting, type WaitingSession } from '../../logs/waiting.ts';
@@ -10,6 +11,34 @@ import { toPrintable } from '../../terminal/text.ts';
 import { shortenPath } from '../../workspace/folder.ts';
 import { findSession } from '../../workspace/known.ts';
 import { findLogFolder, listLogs } from '../../workspace/session-logs.ts';
+import type { CommandContext } from '../command.ts';
+
+const help = `
+Examples:
+  $ holdfast pending                            every session of this folder in which something waits
+  $ holdfast pending 20260517-093012345-k3x9    one session: arguments and changes whole, up to 10 questions
+  $ holdfast pending --json | jq -r '.[] | .session as $id | .calls[] | select(.state == "waiting") | "\\($id) \\(.callId)"'
+
+Of the built-in file tools it is shown what they would change: files made, changed or removed, with sizes and a diff. Long arguments
+and diffs are cut in the middle, unless the session is named.
+
+No lock is taken: it works while another process has the session open. Exits with 1 when a log is damaged.`;
+
+interface PendingFlags {
+  readonly workspace: string;
+  readonly json?: boolean;
+}
+
+export function declare(command: Command, { host, end }: CommandContext): void {
+  command
+    .argument('[id]', 'id of the session (default: all that wait)')
+    .option('--workspace <dir>', 'folder that the session works in', '.')
+    .option('--json', 'as JSON')
+    .addHelpText('after', help)
+    .action(async (id: string | undefined, { workspace, json }: PendingFlags) =>
+      end(await showPending({ id, workspace, json: json === true }, host)),
+    );
+}
 
 export interface PendingOptions {
   /** Absent: every session of the workspace that waits. */

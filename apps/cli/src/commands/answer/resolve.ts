@@ -1,6 +1,7 @@
 import { type EffectCheck, isPlainObject, type Json } from '@holdfast/core';
 import { resolveCall } from '@holdfast/executor';
 import type { Session } from '@holdfast/session';
+import type { Command } from 'commander';
 import { findOpenCall } from '../../calls/find-open.ts';
 import { openSession } from '../../logs/open-session.ts';
 import { describeStyle } from '../../run/work.ts';
@@ -11,6 +12,44 @@ import { fitColumns, toPrintable } from '../../terminal/text.ts';
 import { toCommand } from '../../terminal/words.ts';
 import { openWorkspace } from '../../workspace/folder.ts';
 import { findSession } from '../../workspace/known.ts';
+import type { CommandContext } from '../command.ts';
+
+const help = `
+Examples:
+  $ holdfast resolve 20260517-093012345-k3x9 call_1_0 --done --value '{"id": 7}'
+  $ holdfast resolve 20260517-093012345-k3x9 call_1_0 --not-done --reason "The server has no such order."
+
+A call that touches the world, and whose process ended under it, is never repeated silently. Find out what came of it, and say so;
+\`holdfast resume\` then tells the model. Of a call that has ended as in-doubt it is noted for people who read the log.`;
+
+interface ResolveFlags {
+  readonly workspace: string;
+  readonly json?: boolean;
+  readonly done?: boolean;
+  readonly notDone?: boolean;
+  readonly value?: string;
+  readonly reason?: string;
+  readonly by?: string;
+}
+
+export function declare(command: Command, { host, end }: CommandContext): void {
+  command
+    .argument('<id>', 'id of the session')
+    .argument('<call>', 'id of the call, or the beginning of one')
+    .option('--done', 'it took effect')
+    .option('--not-done', 'it did not')
+    .option('--value <json>', 'what it would have returned, with --done (default: null)')
+    .option('--reason <text>', 'how you know, for the model and the log')
+    .option('--by <who>', 'who says so, for the log (default: person)')
+    .option('--workspace <dir>', 'folder that the session works in', '.')
+    .option('--json', 'as JSON')
+    .addHelpText('after', help)
+    .action(async (id: string, call: string, { workspace, json, done, notDone, ...flags }: ResolveFlags) => {
+      const { value, reason, by } = flags;
+      const given = { id, call, done: done === true, notDone: notDone === true, value, reason, by };
+      end(await resolveSessionCall({ ...given, workspace, json: json === true }, host));
+    });
+}
 
 export interface ResolveOptions {
   readonly id: string;

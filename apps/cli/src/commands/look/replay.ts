@@ -2,7 +2,9 @@ import { resolve } from 'node:path';
 import { HoldfastError } from '@holdfast/core';
 import type { ExportedSlice } from '@holdfast/session';
 import { type LogReading, readLog } from '@holdfast/session/jsonl';
+import type { Command } from 'commander';
 import { formatArguments, formatCount, type LineStyle } from '../../calls/line.ts';
+import { readSeq } from '../../flags/values.ts';
 import { describeIntegrity, formatSessionTitle, isDamaged, warnOfDamage } from '../../logs/damage.ts';
 import { type MissingSlice, type Replayed, replayLog } from '../../logs/replay.ts';
 import { createColors } from '../../terminal/colors.ts';
@@ -12,6 +14,34 @@ import { toJsonText } from '../../terminal/json.ts';
 import { fitColumns, measureColumns, padColumns, toPrintable, wrapBlock } from '../../terminal/text.ts';
 import { shortenPath } from '../../workspace/folder.ts';
 import { findSession } from '../../workspace/known.ts';
+import type { CommandContext } from '../command.ts';
+
+const help = `
+Examples:
+  $ holdfast replay                             the state at the end of the newest session of this folder
+  $ holdfast replay 20260517-093012345-k3x9 --at 12
+  $ holdfast replay --json | jq '.slices[] | select(.id == "holdfast/grants").state'
+
+Exits with 1 when the log is torn or was changed after it was written, or when the state of a slice needs code that is not part
+of this program; what can be rebuilt is printed all the same.`;
+
+interface ReplayFlags {
+  readonly workspace: string;
+  readonly at?: number;
+  readonly json?: boolean;
+}
+
+export function declare(command: Command, { host, end }: CommandContext): void {
+  command
+    .argument('[id]', 'id of the session (default: the newest)')
+    .option('--workspace <dir>', 'folder that the session worked in', '.')
+    .option('--at <seq>', 'the state after this record instead of the last one', readSeq)
+    .option('--json', 'the state as `session.import` takes it')
+    .addHelpText('after', help)
+    .action(async (id: string | undefined, { workspace, at, json }: ReplayFlags) =>
+      end(await replaySession({ id, workspace, at, json: json === true }, host)),
+    );
+}
 
 export interface ReplayOptions {
   /** Absent: the newest. */

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { readLog } from '@holdfast/session/jsonl';
+import type { Command } from 'commander';
 import { describeConfig } from '../../logs/config.ts';
 import { formatSessionTitle, isDamaged, warnOfDamage } from '../../logs/damage.ts';
 import { describeLog } from '../../logs/lines.ts';
@@ -9,6 +10,31 @@ import { describeTerminal, type Host } from '../../terminal/host.ts';
 import { toJsonText } from '../../terminal/json.ts';
 import { shortenPath } from '../../workspace/folder.ts';
 import { findSession } from '../../workspace/known.ts';
+import type { CommandContext } from '../command.ts';
+
+const help = `
+Examples:
+  $ holdfast show                               the newest session of this folder
+  $ holdfast show 20260517-093012345-k3x9 --workspace ~/project
+  $ holdfast show --json | jq 'select(.type == "tool-call-end").outcome.kind'
+
+Exits with 1 when the log is torn or was changed after it was written.`;
+
+interface ShowFlags {
+  readonly workspace: string;
+  readonly json?: boolean;
+}
+
+export function declare(command: Command, { host, end }: CommandContext): void {
+  command
+    .argument('[id]', 'id of the session (default: the newest)')
+    .option('--workspace <dir>', 'folder that the session worked in', '.')
+    .option('--json', 'the records as they are, one a line')
+    .addHelpText('after', help)
+    .action(async (id: string | undefined, { workspace, json }: ShowFlags) =>
+      end(await showSession({ id, workspace, json: json === true }, host)),
+    );
+}
 
 export interface ShowOptions {
   /** Absent: the newest. */

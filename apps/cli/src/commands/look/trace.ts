@@ -2,6 +2,8 @@ import { resolve } from 'node:path';
 import { planToMermaid, readTrace, synthesise, traceToHtml } from '@holdfast/orchestrator';
 import type { LogRecord } from '@holdfast/session';
 import { type LogReading, readLog } from '@holdfast/session/jsonl';
+import { type Command, Option } from 'commander';
+import { readCount } from '../../flags/values.ts';
 import { describeIntegrity, isDamaged, warnOfDamage } from '../../logs/damage.ts';
 import { describeTraceFor } from '../../plan/trace-view.ts';
 import { describeStyle } from '../../run/work.ts';
@@ -13,6 +15,49 @@ import { toPrintableBlock, wrapBlock } from '../../terminal/text.ts';
 import { shortenPath } from '../../workspace/folder.ts';
 import { findSession } from '../../workspace/known.ts';
 import { type FoundLog, findLog, listLogs } from '../../workspace/session-logs.ts';
+import type { CommandContext } from '../command.ts';
+
+const help = `
+Examples:
+  $ holdfast trace                              the last plan of the newest session that has run one
+  $ holdfast trace 20260517-093012345-k3x9 --plan 1
+  $ holdfast trace --html trace.html            graph and timeline in one file, which any browser shows
+  $ holdfast trace --mermaid
+  $ holdfast trace --json | jq '.nodes[] | select(.kind != "ok")'
+
+\`holdfast show\` has the records, \`holdfast why\` one call. Exits with 1 when the log is torn or was changed after it was written.`;
+
+interface TraceFlags {
+  readonly plan?: number;
+  readonly json?: boolean;
+  readonly mermaid?: boolean;
+  readonly report?: boolean;
+  readonly html?: string;
+  readonly force?: boolean;
+  readonly workspace: string;
+}
+
+export function declare(command: Command, { host, end }: CommandContext): void {
+  command
+    .argument('[id]', 'id of the session (default: the newest that has run a plan)')
+    .option('--plan <n>', 'which plan of the session, counted from 1 (default: the last)', readCount)
+    .option('--workspace <dir>', 'folder that the session worked in', '.')
+    .addOption(new Option('--json', 'the trace as JSON').conflicts(['mermaid', 'report', 'html']))
+    .addOption(new Option('--mermaid', 'as a Mermaid flowchart').conflicts(['report', 'html']))
+    .addOption(new Option('--report', 'as a report in words, by rules').conflicts('html'))
+    .option('--html <file>', 'write a page with graph and timeline, which needs nothing else, to this file')
+    .option('--force', 'with --html: replace a file that is there')
+    .addHelpText('after', help)
+    .action(async (id: string | undefined, { plan, workspace, html, force, ...flags }: TraceFlags) =>
+      end(await showTrace({ id, plan, workspace, form: readForm(flags), html, force: force === true }, host)),
+    );
+}
+
+function readForm({ json, mermaid, report }: Omit<TraceFlags, 'workspace'>): TraceOptions['form'] {
+  if (json === true) return 'json';
+  if (mermaid === true) return 'mermaid';
+  return report === true ? 'report' : 'table';
+}
 
 export interface TraceOptions {
   /** Absent: the newest session that has run a plan. */

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { isHoldfastError } from '@holdfast/core';
 import { type LogRecord, type SnapshotVerification, verifySnapshots } from '@holdfast/session';
 import { type LogReading, readLog } from '@holdfast/session/jsonl';
+import type { Command } from 'commander';
 import { formatCount, type LineStyle } from '../../calls/line.ts';
 import { describeIntegrity, formatSessionTitle, isDamaged } from '../../logs/damage.ts';
 import { listKnown, listReducing } from '../../logs/replay.ts';
@@ -12,6 +13,34 @@ import { toJsonText } from '../../terminal/json.ts';
 import { toPrintable } from '../../terminal/text.ts';
 import { shortenPath } from '../../workspace/folder.ts';
 import { findSession } from '../../workspace/known.ts';
+import type { CommandContext } from '../command.ts';
+
+const help = `
+Examples:
+  $ holdfast verify                             the log of the newest session of this folder
+  $ holdfast verify 20260517-093012345-k3x9 --head 3b1f…
+  $ holdfast verify --json | jq -r .head        what to note elsewhere
+
+Every edit breaks the chain of hashes, except an end that is cut off or written anew at the edge of a record: that shows only
+against a head that was noted before. Exits with 1 when something is wrong.`;
+
+interface VerifyFlags {
+  readonly workspace: string;
+  readonly head?: string;
+  readonly json?: boolean;
+}
+
+export function declare(command: Command, { host, end }: CommandContext): void {
+  command
+    .argument('[id]', 'id of the session (default: the newest)')
+    .option('--workspace <dir>', 'folder that the session worked in', '.')
+    .option('--head <hash>', 'a head that was noted earlier: also finds an end that was cut off')
+    .option('--json', 'as JSON')
+    .addHelpText('after', help)
+    .action(async (id: string | undefined, { workspace, head, json }: VerifyFlags) =>
+      end(await verifyLog({ id, workspace, head, json: json === true }, host)),
+    );
+}
 
 export interface VerifyOptions {
   /** Absent: the newest. */

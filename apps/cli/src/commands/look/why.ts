@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { type CallExplanation, explainCall, type LogRecord } from '@holdfast/session';
 import { readLog } from '@holdfast/session/jsonl';
+import type { Command } from 'commander';
 import { describeCallUse } from '../../calls/describe.ts';
 import { findNearest, listCallIds, matchCallId } from '../../calls/ids.ts';
 import { formatCount } from '../../calls/line.ts';
@@ -12,6 +13,36 @@ import { toJsonText } from '../../terminal/json.ts';
 import { shortenPath } from '../../workspace/folder.ts';
 import { findSession } from '../../workspace/known.ts';
 import { listSessionIds } from '../../workspace/session-logs.ts';
+import type { CommandContext } from '../command.ts';
+
+const help = `
+Examples:
+  $ holdfast why call-2                         a call of the newest session; \`holdfast show\` has the ids
+  $ holdfast why 20260517-093012345-k3x9 call-2 --workspace ~/project
+  $ holdfast why call-2 --json | jq '.uses[].decisions'
+
+The beginning of an id will do where only one call has it. Several calls of one id are told in order.
+Exits with 1 when the log is torn or was changed after it was written.`;
+
+interface WhyFlags {
+  readonly workspace: string;
+  readonly json?: boolean;
+}
+
+export function declare(command: Command, { host, end }: CommandContext): void {
+  command
+    .usage('[options] [id] <call>')
+    .argument('<call...>', 'id of the session (default: the newest), and id of the call or the beginning of one')
+    .option('--workspace <dir>', 'folder that the session worked in', '.')
+    .option('--json', 'as JSON')
+    .addHelpText('after', help)
+    .action(async (ids: readonly string[], { workspace, json }: WhyFlags) => {
+      const [call = '', id, ...rest] = ids.toReversed();
+      if (rest.length > 0)
+        command.error('error: too many arguments: `why` takes a session and a call, or a call alone');
+      end(await explainWhy({ id, call, workspace, json: json === true }, host));
+    });
+}
 
 export interface WhyOptions {
   /** Absent: the newest session. */

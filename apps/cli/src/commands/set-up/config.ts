@@ -1,5 +1,7 @@
 import type { Json } from '@holdfast/core';
 import { type ConfigOrigin, listConfigValues, type PassedOver } from '@holdfast/registry';
+import type { Command } from 'commander';
+import { addConfigOptions, type ConfigFlags } from '../../flags/config.ts';
 import { describeStyle } from '../../run/work.ts';
 import { type ConfigFlag, readSettings } from '../../settings/settings.ts';
 import type { ExitCode } from '../../terminal/failure.ts';
@@ -9,6 +11,32 @@ import { formatTable } from '../../terminal/table.ts';
 import { toPrintable, wrapBlock } from '../../terminal/text.ts';
 import { describeLeftOut } from '../../trust/trust.ts';
 import { openWorkspace } from '../../workspace/folder.ts';
+import type { CommandContext } from '../command.ts';
+
+const help = `
+Examples:
+  $ holdfast config                       what a run would have, each value with where it comes from
+  $ holdfast config --config ci/holdfast.config.ts --workspace ~/project
+  $ holdfast config --json | jq '.settings[] | select(.key == "denyTools")'
+
+In this order, the later one counts: defaults; holdfast.config.ts of the current folder, or --config; holdfast.policy.json of the
+workspace; the command line. The workspace can only make things tighter: what is looser is not taken, and told. Of a plugin's options
+only the names are shown. Exits with 2 when a file is wrong: everything that is wrong is told, and nothing runs with it.`;
+
+interface ShowConfigFlags extends ConfigFlags {
+  readonly workspace: string;
+  readonly json?: boolean;
+}
+
+export function declare(command: Command, { host, end }: CommandContext): void {
+  addConfigOptions(command)
+    .option('--workspace <dir>', 'folder whose holdfast.policy.json has a say', '.')
+    .option('--json', 'as JSON')
+    .addHelpText('after', help)
+    .action(async ({ config, workspace, json }: ShowConfigFlags) =>
+      end(await showConfig({ config, workspace, json: json === true }, host)),
+    );
+}
 
 export interface ConfigOptions {
   readonly config: ConfigFlag;

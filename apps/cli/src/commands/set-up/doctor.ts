@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { defaultIsolation, describeIsolation, findPython, type TierState } from '@holdfast/loader';
+import type { Command } from 'commander';
 import manifest from '../../../package.json' with { type: 'json' };
 import { formatCount } from '../../calls/line.ts';
 import { type ConfigState, describeConfig, describeTrust, examineConfig } from '../../doctor/config.ts';
@@ -8,6 +9,8 @@ import { describeLocal, examineLocal, type LocalState } from '../../doctor/local
 import { describeModels, examineModels, type ModelsState } from '../../doctor/models.ts';
 import { describeFolder, examineTools, type FolderState } from '../../doctor/tools.ts';
 import { examineWorkspace, type WorkspaceState } from '../../doctor/workspace.ts';
+import { addConfigOptions, type ConfigFlags } from '../../flags/config.ts';
+import { subfoldersText } from '../../flags/values.ts';
 import { findManifest, readVersion } from '../../models/package.ts';
 import { baseUrlVariable, compatible, keyVariables } from '../../models/provider-keys.ts';
 import type { ViewPlace } from '../../settings/registry-view.ts';
@@ -17,6 +20,35 @@ import type { ExitCode } from '../../terminal/failure.ts';
 import { describeTerminal, type Host } from '../../terminal/host.ts';
 import { toJsonText } from '../../terminal/json.ts';
 import { toPrintable } from '../../terminal/text.ts';
+import type { CommandContext } from '../command.ts';
+
+const help = `
+Examples:
+  $ holdfast doctor
+  $ holdfast doctor --workspace ~/project --json
+
+The Python is the one of the PATH, in which tool files in Python run. An Ollama on this machine is asked for its models, once. Nothing is
+written, and of a key only whether it is set is said. Exits with 1 when something keeps \`run\` from working.`;
+
+interface DoctorFlags extends ConfigFlags {
+  readonly tools?: string;
+  readonly subfolders?: boolean;
+  readonly workspace: string;
+  readonly json?: boolean;
+}
+
+export function declare(command: Command, { host, end }: CommandContext): void {
+  command
+    .option('--tools <dir>', 'folder of tool files (default: ./plugins, when there is one)')
+    .option('--subfolders', subfoldersText)
+    .option('--workspace <dir>', 'folder that the file tools work in', '.')
+    .option('--json', 'as JSON');
+  addConfigOptions(command)
+    .addHelpText('after', help)
+    .action(async ({ config, tools, subfolders, workspace, json }: DoctorFlags) => {
+      end(await examine({ config, tools, subfolders, workspace, json: json === true }, host, process.versions.node));
+    });
+}
 
 export interface DoctorOptions extends ViewPlace {
   readonly workspace: string;

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import type { Explanation, Registry } from '@holdfast/registry';
+import type { Command } from 'commander';
 import type { LineStyle } from '../../calls/line.ts';
+import { addFolderOptions, type ConfigFlags } from '../../flags/config.ts';
 import { describeStyle } from '../../run/work.ts';
 import { builtInPlugins } from '../../settings/builtin-plugins.ts';
 import { describeNearest } from '../../settings/equipment.ts';
@@ -15,6 +17,32 @@ import { type ExitCode, usageError } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
 import { toJsonText } from '../../terminal/json.ts';
 import { toPrintable, wrapBlock } from '../../terminal/text.ts';
+import type { CommandContext } from '../command.ts';
+
+const help = `
+Examples:
+  $ holdfast explain push             whatever has this name: a tool, a command, a policy, a section, …
+  $ holdfast explain git/push         as a host calls it
+  $ holdfast explain git_push         as a model sees it, with the prefix that the host chose
+  $ holdfast explain push --json | jq -r '.[].provenance.package'
+
+Says who brought it along (plugin, package, version, file, digest), whether it is in force, and why not. Exits with 2 when nothing
+has the name.`;
+
+interface ExplainFlags extends ConfigFlags {
+  readonly tools?: string;
+  readonly subfolders?: boolean;
+  readonly json?: boolean;
+}
+
+export function declare(command: Command, { host, end }: CommandContext): void {
+  addFolderOptions(command.argument('<name>', 'as a model sees it, as its plugin calls it, or `plugin/name`'))
+    .option('--json', 'as JSON')
+    .addHelpText('after', help)
+    .action(async (name: string, { json, ...place }: ExplainFlags) =>
+      end(await explainName({ ...place, name, json: json === true }, host)),
+    );
+}
 
 export interface ExplainOptions extends ViewPlace {
   readonly name: string;

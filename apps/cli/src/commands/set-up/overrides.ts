@@ -1,11 +1,10 @@
 import { join, resolve } from 'node:path';
 import type { LoadedOverrides } from '@holdfast/prompt';
 import { fileOverrides } from '@holdfast/prompt/node';
+import { Argument, type Command } from 'commander';
 import { formatCount } from '../../calls/line.ts';
-import { defaultOverridesFolder, defaultTag } from '../../flags/values.ts';
 import { openPrompt } from '../../overrides/module.ts';
 import { formatDifferences, formatStates, listStates, type OverrideState, toPatch } from '../../overrides/view.ts';
-import type { OverridesAction } from '../../overrides-program.ts';
 import { createColors } from '../../terminal/colors.ts';
 import { type ExitCode, usageError } from '../../terminal/failure.ts';
 import { describeTerminal, type Host } from '../../terminal/host.ts';
@@ -13,6 +12,44 @@ import { toJsonText } from '../../terminal/json.ts';
 import { toPrintable } from '../../terminal/text.ts';
 import { toCommand } from '../../terminal/words.ts';
 import { shortenPath } from '../../workspace/folder.ts';
+import type { CommandContext } from '../command.ts';
+
+const help = `
+Examples:
+  $ holdfast overrides seed src/prompt.ts       writes .holdfast/overrides/<ns>/<key>/latest.json, to be edited
+  $ holdfast overrides status src/prompt.ts     what is in force, and what was left out and why
+  $ holdfast overrides diff src/prompt.ts --tag short
+  $ holdfast overrides status src/prompts.ts --export support --json | jq .ok
+
+Each override is pinned to a hash of the text that it replaces, and stale when that text has changed. A file that is there is never
+written over. Exits with 1 when something that a person wrote is not in force, and with 2 when there are no overrides.`;
+
+const defaultTag = 'latest';
+const defaultFolder = '.holdfast/overrides';
+
+const overridesActions = ['seed', 'status', 'diff'] as const;
+type OverridesAction = (typeof overridesActions)[number];
+
+interface OverridesFlags {
+  readonly export?: string;
+  readonly tag: string;
+  readonly dir: string;
+  readonly json?: boolean;
+}
+
+export function declare(command: Command, { host, end }: CommandContext): void {
+  command
+    .addArgument(new Argument('<action>', 'what to do').choices(overridesActions))
+    .argument('<module>', 'file that exports the prompt; it is run')
+    .option('--export <prompt>', 'name of the export (default: `default`, else the only prompt)')
+    .option('--tag <tag>', 'which overrides of the prompt', defaultTag)
+    .option('--dir <dir>', 'folder of the overrides', defaultFolder)
+    .option('--json', 'as JSON')
+    .addHelpText('after', help)
+    .action(async (action: OverridesAction, module: string, { export: exportName, tag, dir, json }: OverridesFlags) => {
+      end(await workOnOverrides({ action, module, exportName, tag, folder: dir, json: json === true }, host));
+    });
+}
 
 export interface OverridesOptions {
   readonly action: OverridesAction;
@@ -130,7 +167,7 @@ function toSeed({ module, exportName, tag, folder }: OverridesOptions, host: Hos
   const chosen = [
     ...(exportName === undefined ? [] : ['--export', exportName]),
     ...(tag === defaultTag ? [] : ['--tag', tag]),
-    ...(folder === defaultOverridesFolder ? [] : ['--dir', folder]),
+    ...(folder === defaultFolder ? [] : ['--dir', folder]),
   ];
   return toCommand({ words: ['overrides', 'seed', module, ...chosen], workspace: host.directory }, host);
 }

@@ -1,4 +1,6 @@
 import { findInstalledPlugins, type InstalledPlugin } from '@holdfast/registry/node';
+import type { Command } from 'commander';
+import { addFolderOptions, type ConfigFlags } from '../../flags/config.ts';
 import { describeStyle } from '../../run/work.ts';
 import type { Equipment } from '../../settings/equipment.ts';
 import { type ViewPlace, viewEquipment } from '../../settings/registry-view.ts';
@@ -6,6 +8,30 @@ import type { ExitCode } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
 import { toJsonText } from '../../terminal/json.ts';
 import { formatTable } from '../../terminal/table.ts';
+import type { CommandContext } from '../command.ts';
+
+const help = `
+Examples:
+  $ holdfast plugins                      what is installed here and declares itself, and what of it is in force
+  $ holdfast plugins --json | jq -r '.[] | select(.state == "not named").package'
+
+A package declares itself by "holdfast": "plugin" or "pack" in its package.json. Nothing is taken from node_modules that
+holdfast.config.ts does not name. Exits with 1 when something that it names is not in force.`;
+
+interface PluginsFlags extends ConfigFlags {
+  readonly tools?: string;
+  readonly subfolders?: boolean;
+  readonly json?: boolean;
+}
+
+export function declare(command: Command, { host, end }: CommandContext): void {
+  addFolderOptions(command)
+    .option('--json', 'as JSON')
+    .addHelpText('after', help)
+    .action(async ({ json, ...place }: PluginsFlags) =>
+      end(await listPlugins({ ...place, json: json === true }, host)),
+    );
+}
 
 export interface PluginsOptions extends ViewPlace {
   readonly json: boolean;

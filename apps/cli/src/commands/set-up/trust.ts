@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { Command } from 'commander';
 import { formatCount } from '../../calls/line.ts';
 import { type ExitCode, usageError } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
@@ -8,6 +9,30 @@ import { compareCode, findConfigCode, findDefaultTools, nameFolder } from '../..
 import { nothingTrusted, readTrusted, writeTrusted } from '../../trust/store.ts';
 import { describeChanges } from '../../trust/trust.ts';
 import { isFolder } from '../../workspace/folder.ts';
+import type { CommandContext } from '../command.ts';
+
+const help = `
+Examples:
+  $ holdfast trust               lists the code that commands find in this folder, and trusts it as it is now
+  $ holdfast trust ../project
+  $ holdfast trust --remove      asks again from the next command on
+  $ holdfast trust --json | jq -r '.files[].path'
+
+Found code is holdfast.config.*, ./plugins, and the plugins, packs and tools folder that the configuration names, with all that these
+import by a path; packages count by name and version. What changes later is listed and asked about again. Code that you name
+yourself, by --config or --tools, needs no trust. What you trust is kept in your own folder (HOLDFAST_HOME, else
+~/.config/holdfast), never in the project.`;
+
+export function declare(command: Command, { host, end }: CommandContext): void {
+  command
+    .argument('[dir]', 'the folder', '.')
+    .option('--remove', 'trust nothing of the folder any more')
+    .option('--json', 'as JSON')
+    .addHelpText('after', help)
+    .action(async (folder: string, { remove, json }: { readonly remove?: boolean; readonly json?: boolean }) => {
+      end(await trustFolder({ folder, remove: remove === true, json: json === true }, host));
+    });
+}
 
 export interface TrustOptions {
   readonly folder: string;

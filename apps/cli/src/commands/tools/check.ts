@@ -1,10 +1,46 @@
 import { followImports } from '@holdfast/loader';
+import type { Command } from 'commander';
+import { subfoldersText } from '../../flags/values.ts';
 import { createColors } from '../../terminal/colors.ts';
 import type { ExitCode } from '../../terminal/failure.ts';
 import { describeTerminal, type Host } from '../../terminal/host.ts';
 import { toJsonText } from '../../terminal/json.ts';
 import { openToolset, requireToolsFolder } from '../../workspace/toolset.ts';
+import type { CommandContext } from '../command.ts';
 import { countErrors, describeCheck, formatCheck } from './check-view.ts';
+import { watchFolder } from './check-watch.ts';
+
+const help = `
+Examples:
+  $ holdfast check plugins
+  $ holdfast check plugins --strict     warnings are errors
+  $ holdfast check plugins --subfolders also the folders in it
+  $ holdfast check plugins --watch      again whenever something changes, until Ctrl-C
+  $ holdfast check plugins --json
+
+No line of a tool file runs. Exits with 1 when a file is refused; a watch that is ended by Ctrl-C exits with 0.`;
+
+interface CheckFlags {
+  readonly strict?: boolean;
+  readonly subfolders?: boolean;
+  readonly watch?: boolean;
+  readonly json?: boolean;
+}
+
+export function declare(command: Command, { host, end }: CommandContext): void {
+  command
+    .argument('[dir]', 'folder of tool files (default: ./plugins)')
+    .option('--strict', 'treat warnings as errors')
+    .option('--subfolders', subfoldersText)
+    .option('--watch', 'check again whenever something changes, until Ctrl-C')
+    .option('--json', 'as JSON; with --watch one line each time')
+    .addHelpText('after', help)
+    .action(async (folder: string | undefined, { strict, subfolders, watch, json }: CheckFlags) => {
+      const read = { strict: strict === true, subfolders: subfolders === true };
+      const given = { folder, ...read, json: json === true };
+      end(await (watch === true ? watchFolder(given, host) : checkFolder(given, host)));
+    });
+}
 
 export interface CheckOptions {
   /** Absent: the default folder. */

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import type { Tool } from '@holdfast/core';
 import type { Provenance } from '@holdfast/registry';
+import type { Command } from 'commander';
+import { addFolderOptions, type ConfigFlags } from '../../flags/config.ts';
 import { describeStyle } from '../../run/work.ts';
 import { builtInPlugins } from '../../settings/builtin-plugins.ts';
 import type { Equipment } from '../../settings/equipment.ts';
@@ -10,7 +12,36 @@ import type { Host } from '../../terminal/host.ts';
 import { toJsonText } from '../../terminal/json.ts';
 import { formatTable } from '../../terminal/table.ts';
 import { toPrintable } from '../../terminal/text.ts';
+import type { CommandContext } from '../command.ts';
 import { formatTree, toTree } from './list-tree.ts';
+
+const help = `
+Examples:
+  $ holdfast list
+  $ holdfast list --tools examples/plugins --json
+  $ holdfast list --tools plugins --subfolders    also the folders in it
+  $ holdfast list --tree                          by plugin: what each brings along, and where it came from
+  $ holdfast list --json | jq -r '.[] | [.name, .provenance.package, .provenance.version] | @tsv'
+
+A plugin that cannot be used is told on standard error, and the others are listed. Exits with 2 when the configuration is wrong, or a
+pack cannot be put in force.`;
+
+interface ListFlags extends ConfigFlags {
+  readonly tools?: string;
+  readonly subfolders?: boolean;
+  readonly json?: boolean;
+  readonly tree?: boolean;
+}
+
+export function declare(command: Command, { host, end }: CommandContext): void {
+  addFolderOptions(command)
+    .option('--tree', 'by plugin: what each brings along')
+    .option('--json', 'as JSON')
+    .addHelpText('after', help)
+    .action(async ({ tree, json, ...place }: ListFlags) =>
+      end(await listTools({ ...place, tree: tree === true, json: json === true }, host)),
+    );
+}
 
 export interface ListOptions extends ViewPlace {
   /** By plugin. */

@@ -8,6 +8,9 @@ import {
   formatDiagnostic,
   type LockComparison,
 } from '@holdfast/loader';
+import type { Command } from 'commander';
+import { addConfigOptions, addTrustOption, type ConfigFlags } from '../../flags/config.ts';
+import { collect, subfoldersText } from '../../flags/values.ts';
 import { comparePlugins, formatPluginChanges, formatPlugins } from '../../lock/plugins.ts';
 import { countStates, formatChanges, formatComparison, type ShownChange, showChanges } from '../../lock/view.ts';
 import { type ConfigFlag, findFolder, readSettings, type Settings } from '../../settings/settings.ts';
@@ -18,6 +21,45 @@ import { toJsonText } from '../../terminal/json.ts';
 import { toPrintable } from '../../terminal/text.ts';
 import { shortenPath } from '../../workspace/folder.ts';
 import { lockName, requireToolsFolder, type ToolsFolder, toolFileEndings } from '../../workspace/toolset.ts';
+import type { CommandContext } from '../command.ts';
+
+const help = `
+Examples:
+  $ holdfast lock                        writes holdfast.lock beside the tools folder; put it under version control
+  $ holdfast lock --check                for CI: exits with 1 when anything differs
+  $ holdfast lock --accept make_slug     shows what differs in one tool, and locks it as it is now
+  $ holdfast lock --accept plugin:git    the same for a plugin, or with pack:NAME for a pack
+  $ holdfast lock --check --accept make_slug   only shows it
+  $ holdfast lock --subfolders           also the folders in it; a run takes them with --subfolders, too
+  $ holdfast lock --check --json | jq -r '.tools[] | select(.state != "same").name'
+
+What is locked: each tool file and what it imports by path, byte by byte; versions of packages; schema, description and what else the
+file says. Of the plugins and packs that the configuration names: what they declare, and the file that is imported. Once there is a
+lock, a tool or plugin that differs is not used, and nothing runs with a pack that does. Here, no line of a tool file runs; plugins are
+imported. Exits with 1 when a file is refused, or a plugin cannot be loaded.`;
+
+interface LockFlags extends ConfigFlags {
+  readonly tools?: string;
+  readonly subfolders?: boolean;
+  readonly check?: boolean;
+  readonly accept?: readonly string[];
+  readonly json?: boolean;
+}
+
+export function declare(command: Command, { host, end }: CommandContext): void {
+  command
+    .option('--tools <dir>', 'folder of tool files (default: ./plugins)')
+    .option('--subfolders', subfoldersText)
+    .option('--check', 'write nothing, and exit with 1 when anything differs')
+    .option('--accept <tool>', 'show what differs in this tool, and lock it alone; may be repeated', collect)
+    .option('--json', 'as JSON');
+  addTrustOption(addConfigOptions(command))
+    .addHelpText('after', help)
+    .action(async ({ config, trust, tools, subfolders, check, accept, json }: LockFlags) => {
+      const given = { config, trust, tools, subfolders, check: check === true, accept: accept ?? [] };
+      end(await lockFolder({ ...given, json: json === true }, host));
+    });
+}
 
 export interface LockOptions {
   readonly config?: ConfigFlag;

@@ -4,8 +4,12 @@ import type { HostAnswer } from '@holdfast/executor';
 import { memoryFilesystem } from '@holdfast/filesystem';
 import { hostFilesystem } from '@holdfast/filesystem/node';
 import { formatDiagnostic, type Isolation } from '@holdfast/loader';
+import { type Command, Option } from 'commander';
 import { toDryFilesystem } from '../../calls/dry-filesystem.ts';
+import { addConfigOptions, addTrustOption, type ConfigFlags } from '../../flags/config.ts';
+import { collect, collectVariables, readSeconds } from '../../flags/values.ts';
 import { askPerson } from '../../run/ask-person.ts';
+import { isolationTiers } from '../../settings/choices.ts';
 import { openEnvironment, reportUnused } from '../../settings/environment-consent.ts';
 import { type ConfigFlag, findIsolation } from '../../settings/settings.ts';
 import { createColors } from '../../terminal/colors.ts';
@@ -23,6 +27,73 @@ import {
   formatTried,
 } from '../../try/view.ts';
 import { findProtectedPaths, openWorkspace } from '../../workspace/folder.ts';
+import type { CommandContext } from '../command.ts';
+
+const help = `
+Examples:
+  $ holdfast try plugins/make_slug.mjs                    its examples, and the first one once more
+  $ holdfast try plugins/make_slug.mjs --input '{"title": "Hello"}'
+  $ holdfast try plugins/summarize.mjs --input '{"path": "data.csv"}' --workspace .
+  $ holdfast try plugins/erase.mjs --input '{}' --allow erase
+  $ holdfast try plugins/make_slug.mjs --json | jq '.calls[].outcome.text'
+
+The file is checked as \`check\` does, whatever is locked. Then each example is called and compared with what it says, and the input is
+called twice and compared with itself; a difference there is told and is no error. A tool with effects outside that may not be
+repeated is called once. Each call finds the same files, and what it writes through its context is shown and then dropped; what it
+does by itself, with node:fs or the network, is done. Other tools are not there.
+
+Nobody is asked without a terminal: a dangerous tool is denied there unless --allow names it. Ctrl-C ends a call. The tool runs
+in a process of its own, as in a run; of a configuration only its isolation counts here. With --isolation in-process, one that
+never lets go of its thread keeps Ctrl-C and --timeout from being seen (Ctrl-\\ ends the program then). Exits with 1 when the
+file is refused, a call does not succeed, or an example is not as it says.`;
+
+interface TryFlags extends ConfigFlags {
+  readonly input?: string;
+  readonly workspace?: string;
+  readonly isolation?: Isolation;
+  readonly allow?: readonly string[];
+  readonly env?: readonly string[];
+  readonly timeout?: number;
+  readonly json?: boolean;
+}
+
+export function declare(command: Command, { host, end }: CommandContext): void {
+  command
+    .argument('<file>', 'the tool file; its tool runs')
+    .option('--input <json>', 'arguments to call it with (default: those of its first example)')
+    .option('--workspace <dir>', 'files that the tool finds; none of them is changed (default: no files)')
+    .addOption(
+      new Option('--isolation <tier>', 'the weakest isolation to run it in (default: subprocess)').choices(
+        isolationTiers,
+      ),
+    )
+    .option('--allow <name>', 'let the tool of this name run without asking, though it is dangerous', collect)
+    .option('--env <name>', 'give it this environment variable, if it declares it; may be repeated', collectVariables)
+    .option('--timeout <seconds>', 'the longest that a call may take (default: 60)', readSeconds)
+    .option('--json', 'as JSON');
+  addTrustOption(addConfigOptions(command))
+    .addHelpText('after', help)
+    .action(async (file: string, { config, trust, input, workspace, isolation, allow, env, ...flags }: TryFlags) => {
+      const { timeout, json } = flags;
+      end(
+        await tryTool(
+          {
+            config,
+            trust,
+            file,
+            input,
+            workspace,
+            isolation,
+            allow: allow ?? [],
+            environment: env ?? [],
+            timeoutMs: timeout === undefined ? undefined : timeout * 1000,
+            json: json === true,
+          },
+          host,
+        ),
+      );
+    });
+}
 
 export interface TryOptions {
   readonly config?: ConfigFlag;

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import type { ExitCode } from './terminal/failure.ts';
-import type { Host } from './terminal/host.ts';
+import type { CommandContext } from '../command.ts';
 
 const diffHelp = `
 Examples:
@@ -33,11 +32,8 @@ interface DiffFlags extends SessionFlags {
   readonly export?: string;
 }
 
-export function addPolicyCommand(program: Command, host: Host, end: (code: ExitCode) => void): void {
-  const policy = program
-    .command('policy')
-    .description('check policies against recorded sessions: `policy diff`, `policy observed`');
-  policy
+export function declare(command: Command, { host, end }: CommandContext): void {
+  command
     .command('diff')
     .description('say what two presets or versions of a pack would have said otherwise to recorded calls')
     .argument('[id...]', 'ids of sessions (default: all of the workspace)')
@@ -52,11 +48,11 @@ export function addPolicyCommand(program: Command, host: Host, end: (code: ExitC
     .addHelpText('after', diffHelp)
     .action(
       async (ids: readonly string[], { pack, preset, options, export: exportName, json, ...flags }: DiffFlags) => {
-        const { diffPolicies } = await import('./commands/policies/policy-diff.ts');
+        const { diffPolicies } = await import('./policy-diff.ts');
         end(await diffPolicies({ ...flags, ids, pack, preset, options, exportName, json: json === true }, host));
       },
     );
-  policy
+  command
     .command('observed')
     .description('list what policies that were only tried out would have denied or asked for')
     .argument('[id...]', 'ids of sessions (default: all of the workspace)')
@@ -64,7 +60,7 @@ export function addPolicyCommand(program: Command, host: Host, end: (code: ExitC
     .option('--json', 'as JSON')
     .addHelpText('after', observedHelp)
     .action(async (ids: readonly string[], { workspace, json }: SessionFlags) => {
-      const { listObservedDecisions } = await import('./commands/policies/policy-observed.ts');
+      const { listObservedDecisions } = await import('./policy-observed.ts');
       end(await listObservedDecisions({ ids, workspace, json: json === true }, host));
     });
 }

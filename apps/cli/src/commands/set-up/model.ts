@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import type { ExitCode } from './terminal/failure.ts';
-import type { Host } from './terminal/host.ts';
+import type { CommandContext } from '../command.ts';
 
 const pullHelp = `
 Examples:
@@ -24,11 +23,8 @@ const removeHelp = `
 Examples:
   $ holdfast model remove qwen3-0.6b            the file, or what was pulled of it`;
 
-export function addModelCommand(program: Command, host: Host, end: (code: ExitCode) => void): void {
-  const model = program
-    .command('model')
-    .description('download and remove local language models: `model list`, `model pull`, `model remove`');
-  model
+export function declare(command: Command, { host, end }: CommandContext): void {
+  command
     .command('pull')
     .description('download a small language model, to be run with --model local:NAME')
     .argument('<named>', 'name of a model of `model list`, or the https address of a GGUF file')
@@ -36,25 +32,25 @@ export function addModelCommand(program: Command, host: Host, end: (code: ExitCo
     .option('--json', 'no progress; what was pulled, as JSON')
     .addHelpText('after', pullHelp)
     .action(async (name: string, { sha256, json }: { readonly sha256?: string; readonly json?: boolean }) => {
-      const { pullModel } = await import('./models/pull.ts');
+      const { pullModel } = await import('../../models/pull.ts');
       end(await pullModel({ model: name, sha256, json: json === true }, host));
     });
-  model
+  command
     .command('list')
     .description('list the models that can be pulled by name, and those that are')
     .option('--json', 'as JSON')
     .addHelpText('after', listHelp)
     .action(async ({ json }: { readonly json?: boolean }) => {
-      const { listModels } = await import('./commands/set-up/model-list.ts');
+      const { listModels } = await import('./model-list.ts');
       end(await listModels({ json: json === true }, host));
     });
-  model
+  command
     .command('remove')
     .description('remove a model that was pulled')
     .argument('<named>', 'as `model list` calls it')
     .addHelpText('after', removeHelp)
     .action(async (name: string) => {
-      const { removeModel } = await import('./commands/set-up/model-remove.ts');
+      const { removeModel } = await import('./model-remove.ts');
       end(await removeModel({ name }, host));
     });
 }

@@ -1,6 +1,5 @@
 import type { Isolation } from '@holdfast/loader';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { TraceOptions } from './commands/look/trace.ts';
 import {
   addApprovalOptions,
   addIsolationOption,
@@ -9,14 +8,51 @@ import {
   type GoingFlags,
   readApproval,
   readLimits,
-} from './flags/approval.ts';
-import { addConfigOptions, addTrustOption, type ConfigFlags } from './flags/config.ts';
-import { readCount, readSeconds, subfoldersText } from './flags/values.ts';
-import type { PlanPlace, PlanRunOptions } from './plan/equipment.ts';
-import { planCheckHelp, planHelp, planRunHelp, traceHelp } from './plan-help.ts';
-import { type ExitCode, usageError } from './terminal/failure.ts';
-import type { Host } from './terminal/host.ts';
-import { readRequest } from './terminal/request.ts';
+} from '../../flags/approval.ts';
+import { addConfigOptions, addTrustOption, type ConfigFlags } from '../../flags/config.ts';
+import { readCount, readSeconds, subfoldersText } from '../../flags/values.ts';
+import type { PlanPlace, PlanRunOptions } from '../../plan/equipment.ts';
+import { usageError } from '../../terminal/failure.ts';
+import { readRequest } from '../../terminal/request.ts';
+import type { CommandContext } from '../command.ts';
+
+const planHelp = `
+Examples:
+  $ holdfast plan "Read README.md and write it to copy.md"
+  $ holdfast plan "Read README.md and write it to copy.md" --output copy.plan.json
+  $ holdfast plan check copy.plan.json         is it good for the tools that are here, and what will it ask?
+  $ holdfast plan run copy.plan.json
+  $ holdfast plan "Read README.md and write it to copy.md" --run
+  $ holdfast plan "Summarise docs" --model openai:gpt-5 --json | holdfast plan run -
+  $ holdfast plan "Read README.md and write it to copy.md" --mermaid
+
+A plan is a graph of tool calls that is written before any of them runs. It is checked as a whole: tools, inputs, references, order, and
+what the policies will surely deny. What is wrong goes back to the model, at most twice. Nothing runs before it is good, and nothing runs
+that it does not say.
+
+The request "check" or "run" alone is a command; any other text is a request. Exits with 1 when there is no plan that can be run.`;
+
+const planCheckHelp = `
+Examples:
+  $ holdfast plan check copy.plan.json
+  $ holdfast plan check copy.plan.json --tools my-tools --json | jq '.violations[].code'
+  $ holdfast plan "Read README.md and write it to copy.md" --json | holdfast plan check -
+
+Everything that is wrong is listed at once, each with a code and a path. Of the tools nothing runs but schemas and locks. The digest stands
+for the plan and all that it says: \`holdfast plan run --digest\` runs no other one. Exits with 1 when the plan cannot be run.`;
+
+const planRunHelp = `
+Examples:
+  $ holdfast plan run copy.plan.json
+  $ holdfast plan run copy.plan.json --digest 3b1f5cf02d7a9e44      only the plan that somebody has looked at
+  $ holdfast plan run copy.plan.json --concurrency 2 --max-calls 50 --timeout 120
+  $ holdfast plan run copy.plan.json --suspend                      it waits for \`holdfast approve\`
+  $ holdfast plan run copy.plan.json --json | jq -c 'select(.type == "node-end").node | {node, kind}'
+
+No model takes part. Each node is a call like any other: policies, approval, undone when it fails, recorded. What waits or was killed,
+\`holdfast resume\` goes on with: nodes that have ended are not run again. \`holdfast trace\` tells what became of each.
+
+Exit codes: 0 every node succeeded; 1 not all did, or it was stopped; 3 it waits for a person, and \`holdfast pending\` shows for what.`;
 
 interface PlaceFlags extends ConfigFlags {
   readonly tools?: string;
@@ -43,21 +79,8 @@ interface MakeFlags extends RunFlags {
   readonly run?: boolean;
 }
 
-interface TraceFlags {
-  readonly plan?: number;
-  readonly json?: boolean;
-  readonly mermaid?: boolean;
-  readonly report?: boolean;
-  readonly html?: string;
-  readonly force?: boolean;
-  readonly workspace: string;
-}
-
-/** The commands about plans of tool calls and what became of them. */
-export function addPlanCommands(program: Command, host: Host, end: (code: ExitCode) => void): void {
-  const plan = program
-    .command('plan')
-    .description('compile a request into a plan; `plan run` runs one, `plan check` checks one')
+export function declare(plan: Command, { host, end }: CommandContext): void {
+  plan
     .usage(
       '[options] <request>\n       holdfast plan run [options] <file>\n       holdfast plan check [options] <file>',
     )
@@ -80,7 +103,7 @@ export function addPlanCommands(program: Command, host: Host, end: (code: ExitCo
       const text = await readRequest(request, host);
       const form = { mermaid: mermaid === true, output, force: force === true, run: run === true };
       const given = { ...toRunOptions(flags), ...form, model, digest, request: text, stdinTaken: request === '-' };
-      const { makePlan } = await import('./commands/plan/make.ts');
+      const { makePlan } = await import('./make.ts');
       end(await makePlan(given, host));
     });
 
@@ -93,7 +116,7 @@ export function addPlanCommands(program: Command, host: Host, end: (code: ExitCo
     .addHelpText('after', planRunHelp)
     .action(async (file: string, flags: RunFlags) => {
       refuseOuter(plan);
-      const { runPlanFile } = await import('./commands/plan/run.ts');
+      const { runPlanFile } = await import('./run.ts');
       end(await runPlanFile({ ...toRunOptions(flags), file, digest: flags.digest }, host));
     });
 
@@ -106,33 +129,9 @@ export function addPlanCommands(program: Command, host: Host, end: (code: ExitCo
     .addHelpText('after', planCheckHelp)
     .action(async (file: string, flags: PlaceFlags) => {
       refuseOuter(plan);
-      const { checkPlanFile } = await import('./commands/plan/check.ts');
+      const { checkPlanFile } = await import('./check.ts');
       end(await checkPlanFile({ ...toPlace(flags), file, json: flags.json === true }, host));
     });
-
-  program
-    .command('trace')
-    .description('print the trace of a plan: each node, its call, how it ended and why')
-    .argument('[id]', 'id of the session (default: the newest that has run a plan)')
-    .option('--plan <n>', 'which plan of the session, counted from 1 (default: the last)', readCount)
-    .option('--workspace <dir>', 'folder that the session worked in', '.')
-    .addOption(new Option('--json', 'the trace as JSON').conflicts(['mermaid', 'report', 'html']))
-    .addOption(new Option('--mermaid', 'as a Mermaid flowchart').conflicts(['report', 'html']))
-    .addOption(new Option('--report', 'as a report in words, by rules').conflicts('html'))
-    .option('--html <file>', 'write a page with graph and timeline, which needs nothing else, to this file')
-    .option('--force', 'with --html: replace a file that is there')
-    .addHelpText('after', traceHelp)
-    .action(async (id: string | undefined, { plan: number, workspace, html, force, ...flags }: TraceFlags) => {
-      const form = readForm(flags);
-      const { showTrace } = await import('./commands/look/trace.ts');
-      end(await showTrace({ id, plan: number, workspace, form, html, force: force === true }, host));
-    });
-}
-
-function readForm({ json, mermaid, report }: TraceFlags | Omit<TraceFlags, 'workspace'>): TraceOptions['form'] {
-  if (json === true) return 'json';
-  if (mermaid === true) return 'mermaid';
-  return report === true ? 'report' : 'table';
 }
 
 /** What a plan is checked against. */
