@@ -1,11 +1,9 @@
-import type { PendingApproval } from '@holdfast/core';
-import { formatSize } from '../terminal/bytes.ts';
+import type { Json, PendingApproval } from '@holdfast/core';
 import { choosePaint } from '../terminal/patch.ts';
-import { fitColumns, toPrintable } from '../terminal/text.ts';
-import { listArgumentLines } from './arguments.ts';
+import { fitColumns, formatSize, splitColumns, toPrintable, wrapWhole } from '../terminal/text.ts';
+import { shownTab } from './foreign-text.ts';
 import { formatCount, type LineStyle } from './line.ts';
 import type { CallPreview, StagedChange } from './preview.ts';
-import { cutMiddle, quoteLines } from './quote.ts';
 
 /** What is asked about a call. */
 export type Question = Pick<PendingApproval, 'name' | 'input' | 'dangerous' | 'asks'> & CallPreview;
@@ -88,4 +86,85 @@ function describeChange({ path, change, bytesBefore = 0, bytesAfter = 0, diff }:
   const count = (sign: string): number => (diff ?? '').split('\n').filter((line) => line.startsWith(sign)).length;
   const lines = diff === undefined ? 'not compared' : `+${count('+')} -${count('-')}`;
   return `${path} (${lines}, ${formatSize(bytesBefore)} -> ${formatSize(bytesAfter)})`;
+}
+
+/**
+ * A value as indented JSON, with each text of several lines written as such lines behind a `|`: file contents stay readable. A line
+ * of JSON never begins with `|`, so no text can pass for a field.
+ */
+export function listArgumentLines(value: Json): readonly string[] {
+  return [...write(value, { indent: '', key: '', end: '' })];
+}
+
+interface Place {
+  readonly indent: string;
+  /** `"key": `, in an object. */
+  readonly key: string;
+  /** A comma, where something follows. */
+  readonly end: string;
+}
+
+function* write(value: Json, { indent, key, end }: Place): Generator<string> {
+  if (typeof value === 'string' && value.includes('\n')) {
+    yield `${indent}${key}text of ${value.length} characters${end}`;
+    for (const line of value.split('\n')) yield `${indent}  | ${line}`;
+    return;
+  }
+  if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) {
+    yield `${indent}${key}${JSON.stringify(value)}${end}`;
+    return;
+  }
+  const entries: readonly (readonly [string, Json])[] = Array.isArray(value)
+    ? value.map((item: Json) => ['', item])
+    : Object.entries(value).map(([name, item]) => [`${JSON.stringify(name)}: `, item]);
+  const [open, close] = Array.isArray(value) ? ['[', ']'] : ['{', '}'];
+  yield `${indent}${key}${open}`;
+  for (const [index, [name, item]] of entries.entries()) {
+    yield* write(item, { indent: `${indent}  `, key: name, end: index < entries.length - 1 ? ',' : '' });
+  }
+  yield `${indent}${close}${end}`;
+}
+
+/** A line that somebody else wrote, and how it is painted. */
+export interface QuotedLine {
+  readonly text: string;
+  readonly paint?: (text: string) => string;
+}
+
+export interface QuoteStyle extends LineStyle {
+  /** In front of each line. One that continues on the next row has `:` there. Default `|`. */
+  readonly mark?: string;
+  /** Breaks lines at blanks. */
+  readonly prose?: boolean;
+}
+
+// Of the mark and what stands around it.
+const frameColumns = 7;
+
+/**
+ * Lines that others wrote, whole, each row behind a mark: none of them can act on the terminal, hide a part of itself or pass for a
+ * line of the program.
+ */
+export function quoteLines(
+  lines: readonly QuotedLine[],
+  { colors, columns, mark = '|', prose = false }: QuoteStyle,
+): readonly string[] {
+  const width = Math.max(2, Math.min(columns, 120) - frameColumns);
+  const split = prose ? wrapWhole : splitColumns;
+  return lines.flatMap(({ text, paint = (piece) => piece }) =>
+    split(toPrintable(text.replaceAll('\t', shownTab)), width).map((piece, index) =>
+      `    ${colors.dim(index === 0 ? mark : ':')} ${paint(piece)}`.trimEnd(),
+    ),
+  );
+}
+
+/** Rows that fit, else the first and the last of them, with what `note` says about the missing ones between. */
+export function cutMiddle(
+  rows: readonly string[],
+  { maxRows, note }: { readonly maxRows: number; readonly note: (missing: number) => readonly string[] },
+): readonly string[] {
+  if (rows.length <= maxRows) return rows;
+  const tail = Math.floor(maxRows / 3);
+  const head = maxRows - tail - 1;
+  return [...rows.slice(0, head), ...note(rows.length - head - tail), ...rows.slice(-tail)];
 }

@@ -4,10 +4,9 @@ import { describeThrown } from '@holdfast/core';
 import { adapterPackage, bindingPackage, weightsPackage } from '../models/local.ts';
 import { findManifest, readVersion } from '../models/package.ts';
 import { listPulledModels, modelsFolder } from '../models/pulled.ts';
-import { formatBytes } from '../terminal/bytes.ts';
 import type { Host } from '../terminal/host.ts';
 import { hasCode } from '../terminal/system.ts';
-import { toPrintable } from '../terminal/text.ts';
+import { formatBytes, toPrintable } from '../terminal/text.ts';
 
 /** What there is for models in this process. */
 export interface LocalState {

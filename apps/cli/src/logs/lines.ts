@@ -18,9 +18,7 @@ import { CallTree, formatTold, type Told } from '../calls/tree.ts';
 import { fitColumns, toPrintable, wrapBlock } from '../terminal/text.ts';
 import { describeIntegrity } from './damage.ts';
 import { LeftOpen } from './left-open.ts';
-import { describeGrant, describeProblem, describeSaid } from './notes.ts';
-import { describePlan } from './plan.ts';
-import { describePlanRecord } from './plan-run.ts';
+import { describeGrant, describePlan, describePlanRecord, describeProblem, describeSaid } from './plan-run.ts';
 import { type ShownCall, type ShownRecord, toShownRecord } from './records.ts';
 
 const maxResultLines = 4;

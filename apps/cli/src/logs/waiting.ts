@@ -1,3 +1,5 @@
+import { readFileSync, realpathSync } from 'node:fs';
+import { hostname } from 'node:os';
 import {
   describeThrown,
   isHoldfastError,
@@ -11,9 +13,9 @@ import { type Grant, listGrants } from '@holdfast/executor';
 import type { LogRecord, OpenCall, Session } from '@holdfast/session';
 import { type LogReading, readLog } from '@holdfast/session/jsonl';
 import type { CallPreview } from '../calls/preview.ts';
+import { isRunning } from '../terminal/system.ts';
 import type { FoundLog } from '../workspace/session-logs.ts';
 import { replayLog } from './replay.ts';
-import { findWriter } from './writer.ts';
 
 /** A call that has not ended, or of which it is not known whether it took effect. JSON. */
 export interface WaitingCall extends CallPreview {
@@ -225,4 +227,20 @@ function listInDoubt(records: readonly LogRecord[]): readonly WaitingCall[] {
 // A log that was rotated begins later than 0.
 function findRecord(records: readonly LogRecord[], seq: number): LogRecord | undefined {
   return records[seq - (records[0]?.seq ?? 0)];
+}
+
+/** The process that has the log open for writing, by its number; `undefined` when there is none, or it cannot be told. */
+export function findWriter(logPath: string): number | undefined {
+  let lock: unknown;
+  try {
+    lock = JSON.parse(readFileSync(`${realpathSync(logPath)}.lock`, 'utf8'));
+  } catch {
+    // No lock, or one that is being made: opening the log for writing knows for certain.
+    return undefined;
+  }
+  if (!isPlainObject(lock)) return undefined;
+  const { pid, host } = lock;
+  if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid < 1) return undefined;
+  // On another machine, it may be at it.
+  return host !== hostname() || isRunning(pid) ? pid : undefined;
 }

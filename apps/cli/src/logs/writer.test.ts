@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createFolder } from '../testing/test-folder.ts';
-import { findWriter } from './writer.ts';
+import { findWriter } from './waiting.ts';
 
 const ended = spawnSync(process.execPath, ['--version']).pid;
 

@@ -1,9 +1,8 @@
 import { statfs } from 'node:fs/promises';
 import { describeThrown, HoldfastError, isHoldfastError } from '@holdfast/core';
 import { createLogUpdate } from 'log-update';
-import { formatBytes } from '../terminal/bytes.ts';
 import { describeTerminal, type Host, type Interruption } from '../terminal/host.ts';
-import { fitColumns } from '../terminal/text.ts';
+import { fitColumns, formatBytes } from '../terminal/text.ts';
 import type { WantedModel } from './catalogue.ts';
 import { bindingPackage, graphicsHint } from './local.ts';
 import { findPackageEntry } from './package.ts';

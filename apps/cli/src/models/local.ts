@@ -8,12 +8,13 @@ import {
   type Model,
   type ModelRequest,
 } from '@holdfast/core';
-import { formatBytes } from '../terminal/bytes.ts';
 import { usageError } from '../terminal/failure.ts';
 import type { Host } from '../terminal/host.ts';
+import { formatBytes } from '../terminal/text.ts';
 import { nearestTools } from './nearest-tools.ts';
 import { findManifest, findPackageEntry } from './package.ts';
 import { printResults } from './printed-results.ts';
+import { parseProviderModel } from './provider-keys.ts';
 import { findPulledModel, modelsFolder } from './pulled.ts';
 
 /** Runs models in this process. */
@@ -178,4 +179,12 @@ function findHint(code: string, name: string): string | undefined {
 async function describeTiny(file: string | URL): Promise<string> {
   const { size } = await stat(file);
   return `local is a tiny language model (${formatBytes(size)}): it chooses a tool for a short request and fills in its arguments, and makes many mistakes. Calls are checked like any others; results are printed as they are.`;
+}
+
+/** The packages that are imported from the current folder to open the model `name`. */
+export function packagesOfModel(name: string): readonly string[] {
+  if (name === 'local') return [adapterPackage, weightsPackage];
+  if (name.startsWith('local:')) return [adapterPackage];
+  const provider = parseProviderModel(name);
+  return provider === undefined ? [] : [provider.packageName];
 }

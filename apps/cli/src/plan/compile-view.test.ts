@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { manualClock } from '@holdfast/testing';
 import { expect, test } from 'vitest';
 import { createTestHost } from '../testing/test-host.ts';
-import { createCompileView } from './compile-view.ts';
+import { createCompileView } from './view.ts';
 
 const answered = { type: 'planner-answered', round: 1, text: '', usage: undefined, warnings: [] } as const;
 const wrong = { code: 'plan.x', path: '', message: 'm' };

@@ -6,13 +6,12 @@ import type { ExitCode } from '../terminal/failure.ts';
 import { describeTerminal, type Host } from '../terminal/host.ts';
 import type { Approver } from './approver.ts';
 import { describeNextSteps } from './next-steps.ts';
-import { openAnswers } from './output.ts';
 import { createOrderPolicies } from './prompt.ts';
 import type { RunSetup } from './setup.ts';
 import { createRunSummary, type RunSummary } from './summary.ts';
 import type { RunTerms } from './terms.ts';
 import { createJsonView, createLiveView, createPlainView, createSilentView, type RunView } from './view.ts';
-import { conductWork, createWorkBudget, describeStyle } from './work.ts';
+import { conductWork, createWorkBudget, describeStyle, openAnswers } from './work.ts';
 
 /** A run that begins with a request, or one of the session's that is gone on with. */
 export type RunWork =

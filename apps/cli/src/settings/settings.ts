@@ -7,7 +7,7 @@ import {
   mergeConfig,
 } from '@holdfast/registry';
 import { readConfig } from '@holdfast/registry/node';
-import { packagesOfModel } from '../models/packages-of.ts';
+import { packagesOfModel } from '../models/local.ts';
 import type { Host } from '../terminal/host.ts';
 import { type FoundCode, findConfigCode, findDefaultTools, nameFolder, toSpecifier } from '../trust/found-code.ts';
 import { importForeign } from '../trust/import-foreign.ts';

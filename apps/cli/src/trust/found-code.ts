@@ -3,7 +3,7 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type CodeFiles, readCodeFiles } from '@holdfast/loader';
 import { findConfig } from '@holdfast/registry/node';
-import { packagesOfModel } from '../models/packages-of.ts';
+import { packagesOfModel } from '../models/local.ts';
 import { isFile, isFolder } from '../workspace/folder.ts';
 import { defaultFolder, findLock } from '../workspace/toolset.ts';
 import type { TrustedFolder } from './store.ts';

@@ -1,16 +1,18 @@
+import { confirm } from '@clack/prompts';
 import { type ApprovalAnswer, HoldfastError, type PendingApproval } from '@holdfast/core';
 import { answerApproval, pendingApprovals } from '@holdfast/executor';
 import type { Session } from '@holdfast/session';
 import type { Command } from 'commander';
 import { findOpenCall } from '../../calls/find-open.ts';
 import { formatCount } from '../../calls/line.ts';
-import { openPreviews } from '../../calls/preview.ts';
+import { type CallPreview, openPreviews } from '../../calls/preview.ts';
+import { describeQuestion } from '../../calls/question.ts';
 import { openSession } from '../../logs/open-session.ts';
-import { canBeGranted } from '../../run/ask-person.ts';
-import { type ShownCall, showBeforeApproval } from '../../run/show-before-approval.ts';
+import { canBeGranted, countRows } from '../../run/ask-person.ts';
 import { describeStyle } from '../../run/work.ts';
+import { createColors } from '../../terminal/colors.ts';
 import { type ExitCode, usageError } from '../../terminal/failure.ts';
-import type { Host } from '../../terminal/host.ts';
+import { describeTerminal, findQuestionStream, type Host } from '../../terminal/host.ts';
 import { toJsonText } from '../../terminal/json.ts';
 import { fitColumns, toPrintable } from '../../terminal/text.ts';
 import { toCommand } from '../../terminal/words.ts';
@@ -165,4 +167,41 @@ export function addAnswerOptions(command: Command): Command {
     .option('--digest <hex>', 'only if the question still is the one with this digest, or this beginning of one')
     .option('--workspace <dir>', 'folder that the session works in', '.')
     .option('--json', 'as JSON');
+}
+
+/** A call that is about to be approved. */
+export type ShownCall = PendingApproval & CallPreview;
+
+/**
+ * Shows calls whole before they are approved. At a terminal, calls that do not fit on the screen are asked about: the command was
+ * typed before they could be seen. False: the person says no.
+ *
+ * With `json` the calls are shown only where there is somebody to ask: the printed JSON has all of them.
+ */
+export async function showBeforeApproval(
+  calls: readonly ShownCall[],
+  { json }: { readonly json: boolean },
+  host: Host,
+): Promise<boolean> {
+  const terminal = findQuestionStream(host, { stdin: false, stdout: json });
+  const output = terminal ?? (json ? undefined : host.stdout);
+  if (output === undefined) return true;
+  const { color, columns } = describeTerminal(output, host.environment);
+  const style = { colors: createColors(color), columns };
+  const describe = (call: ShownCall, maxRows: number) => describeQuestion(call, { style, maxRows, more: '' });
+  const long = calls.filter((call) => !describe(call, countRows(output)).isWhole);
+  const isAsked = terminal !== undefined && long.length > 0;
+  if (json && !isAsked) return true;
+  for (const call of calls) {
+    output.write(`${describe(call, Number.POSITIVE_INFINITY).lines.join('\n')}\n`);
+  }
+  if (!isAsked) return true;
+  const what = calls.length === 1 ? 'it' : `all ${formatCount(calls.length, 'call')}`;
+  const answer = await confirm({
+    message: `Approve ${what}, as shown above?`,
+    initialValue: false,
+    input: host.stdin,
+    output: terminal,
+  });
+  return answer === true;
 }

@@ -1,13 +1,16 @@
 import { resolve } from 'node:path';
+import type { LogRecord } from '@holdfast/session';
 import { readLog } from '@holdfast/session/jsonl';
 import type { Command } from 'commander';
-import { describeConfig } from '../../logs/config.ts';
+import type { LineStyle } from '../../calls/line.ts';
 import { formatSessionTitle, isDamaged, warnOfDamage } from '../../logs/damage.ts';
 import { describeLog } from '../../logs/lines.ts';
+import { readTerms } from '../../run/terms.ts';
 import { createColors } from '../../terminal/colors.ts';
 import type { ExitCode } from '../../terminal/failure.ts';
 import { describeTerminal, type Host } from '../../terminal/host.ts';
 import { toJsonText } from '../../terminal/json.ts';
+import { toPrintable, wrapBlock } from '../../terminal/text.ts';
 import { shortenPath } from '../../workspace/folder.ts';
 import { findSession } from '../../workspace/known.ts';
 import type { CommandContext } from '../command.ts';
@@ -58,4 +61,28 @@ export async function showSession({ id, workspace, json }: ShowOptions, host: Ho
     for (const line of lines) host.stdout.write(`${line}\n`);
   }
   return isDamaged(reading) ? 1 : 0;
+}
+
+/** The plugins and packs that the last run of a log was begun with; none where nothing was configured. */
+export function describeConfig(records: Iterable<LogRecord>, { colors, columns }: LineStyle): readonly string[] {
+  const { config } = readTerms(records, Number.POSITIVE_INFINITY) ?? {};
+  if (config === undefined) return [];
+  const { file, plugins, packs, allowTools, denyTools } = config;
+  const rows: readonly (readonly [label: string, names: readonly string[] | undefined])[] = [
+    ['config', file === null ? undefined : [file]],
+    [
+      'plugins',
+      plugins.map(({ name, version, prefix }) => `${name} ${version}${prefix === undefined ? '' : ` as ${prefix}`}`),
+    ],
+    ['guards', packs.map(({ id, version, preset }) => `${id} ${version} (${preset})`)],
+    ['allowed', allowTools?.length === 0 ? ['no tool'] : allowTools],
+    ['denied', denyTools],
+  ];
+  return rows.flatMap(([label, names = []]) =>
+    names.length === 0
+      ? []
+      : wrapBlock(`${label.padEnd(7)}  ${toPrintable(names.join(', '))}`, Math.min(columns, 140) - 1).map((line) =>
+          colors.dim(line),
+        ),
+  );
 }

@@ -3,10 +3,15 @@ import { offlinePlanner } from '@holdfast/adapter-offline';
 import { HoldfastError, isHoldfastError, type Planner } from '@holdfast/core';
 import { type CompiledPlan, compilePlan, modelPlanner, planToMermaid } from '@holdfast/orchestrator';
 import { formatCount, formatDuration } from '../../calls/line.ts';
-import { type CompileView, createCompileView } from '../../plan/compile-view.ts';
 import { openWorkshop, type PlanRunOptions, type PlanWorkshop } from '../../plan/equipment.ts';
 import { adviseOnTools, readViolations, reportViolations } from '../../plan/problems.ts';
-import { describeAsks, describePlanNodes, describeWarnings } from '../../plan/view.ts';
+import {
+  type CompileView,
+  createCompileView,
+  describeAsks,
+  describePlanNodes,
+  describeWarnings,
+} from '../../plan/view.ts';
 import { openNamedModel } from '../../run/setup.ts';
 import { describeStyle } from '../../run/work.ts';
 import { openEnvironment, toEnvironmentOptions } from '../../settings/environment-consent.ts';

@@ -3,7 +3,7 @@ import { HoldfastError } from '@holdfast/core';
 import { defaultIsolation, type Isolation } from '@holdfast/loader';
 import type { Session } from '@holdfast/session';
 import { type FindSlices, openSession } from '../../logs/open-session.ts';
-import { packagesOfModel } from '../../models/packages-of.ts';
+import { packagesOfModel } from '../../models/local.ts';
 import { conductPlan } from '../../plan/conduct.ts';
 import { setUpPlan } from '../../plan/setup.ts';
 import { conductRun } from '../../run/conduct.ts';

@@ -6,20 +6,24 @@ import manifest from '../../../package.json' with { type: 'json' };
 import { formatCount } from '../../calls/line.ts';
 import { type ConfigState, describeConfig, describeTrust, examineConfig } from '../../doctor/config.ts';
 import { describeLocal, examineLocal, type LocalState } from '../../doctor/local.ts';
-import { describeModels, examineModels, type ModelsState } from '../../doctor/models.ts';
 import { describeFolder, examineTools, type FolderState } from '../../doctor/tools.ts';
-import { examineWorkspace, type WorkspaceState } from '../../doctor/workspace.ts';
+import {
+  describeModels,
+  examineModels,
+  examineWorkspace,
+  type ModelsState,
+  type WorkspaceState,
+} from '../../doctor/workspace.ts';
 import { addConfigOptions, type ConfigFlags } from '../../flags/config.ts';
 import { subfoldersText } from '../../flags/values.ts';
 import { findManifest, readVersion } from '../../models/package.ts';
 import { baseUrlVariable, compatible, keyVariables } from '../../models/provider-keys.ts';
 import type { ViewPlace } from '../../settings/registry-view.ts';
-import { formatBytes } from '../../terminal/bytes.ts';
 import { createColors } from '../../terminal/colors.ts';
 import type { ExitCode } from '../../terminal/failure.ts';
 import { describeTerminal, type Host } from '../../terminal/host.ts';
 import { toJsonText } from '../../terminal/json.ts';
-import { toPrintable } from '../../terminal/text.ts';
+import { formatBytes, toPrintable } from '../../terminal/text.ts';
 import type { CommandContext } from '../command.ts';
 
 const help = `

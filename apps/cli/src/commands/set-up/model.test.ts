@@ -10,7 +10,7 @@ import { createFolder, type TestFolder } from '../../testing/test-folder.ts';
 import { createTestHost, type TestHost, type TestHostOptions } from '../../testing/test-host.ts';
 import { type ModelServer, makeContent, startModelServer, toSha256 } from '../../testing/test-model-server.ts';
 import { findIssues, readSchema } from '../../testing/test-schemas.ts';
-import { listModels } from './model-list.ts';
+import { listModels } from './model.ts';
 
 // Of three chunks, as the downloader counts.
 const content = makeContent(12_000_000);

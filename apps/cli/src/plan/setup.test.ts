@@ -2,7 +2,7 @@ import { allow, definePolicy, defineTool, deny, type Policy, type PreparedCall }
 import { markdownSection } from '@holdfast/prompt';
 import { expect, test } from 'vitest';
 import { filesSection } from '../settings/builtin-plugins.ts';
-import { sectionPolicies } from './policies.ts';
+import { sectionPolicies } from './setup.ts';
 
 const tool = (name: string) => defineTool({ name, description: 'Acts.', execute: () => 1 });
 const no = (name: string): Policy => definePolicy({ name, check: () => deny(`No, says ${name}.`) });
