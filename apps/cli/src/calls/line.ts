@@ -1,5 +1,6 @@
 import type { PolicyDecision } from '@holdfast/core';
-import type { Colors } from '../terminal/colors.ts';
+import { type Colors, createColors } from '../terminal/colors.ts';
+import { describeTerminal, type Host } from '../terminal/host.ts';
 import { fitColumns, measureColumns, padColumns, toPrintable } from '../terminal/text.ts';
 import { quoteReason, quoteResult } from './foreign-text.ts';
 
@@ -217,4 +218,10 @@ export function paintState(state: string, colors: Colors): (text: string) => str
     default:
       return colors.red;
   }
+}
+
+/** How lines on stdout are laid out, or with `stdout: stderr` those there. */
+export function describeStyle({ stdout, environment }: Pick<Host, 'stdout' | 'environment'>): LineStyle {
+  const { color, columns } = describeTerminal(stdout, environment);
+  return { colors: createColors(color), columns };
 }

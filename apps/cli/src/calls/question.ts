@@ -92,7 +92,7 @@ function describeChange({ path, change, bytesBefore = 0, bytesAfter = 0, diff }:
  * A value as indented JSON, with each text of several lines written as such lines behind a `|`: file contents stay readable. A line
  * of JSON never begins with `|`, so no text can pass for a field.
  */
-export function listArgumentLines(value: Json): readonly string[] {
+function listArgumentLines(value: Json): readonly string[] {
   return [...write(value, { indent: '', key: '', end: '' })];
 }
 
@@ -145,7 +145,7 @@ const frameColumns = 7;
  * Lines that others wrote, whole, each row behind a mark: none of them can act on the terminal, hide a part of itself or pass for a
  * line of the program.
  */
-export function quoteLines(
+function quoteLines(
   lines: readonly QuotedLine[],
   { colors, columns, mark = '|', prose = false }: QuoteStyle,
 ): readonly string[] {
@@ -159,7 +159,7 @@ export function quoteLines(
 }
 
 /** Rows that fit, else the first and the last of them, with what `note` says about the missing ones between. */
-export function cutMiddle(
+function cutMiddle(
   rows: readonly string[],
   { maxRows, note }: { readonly maxRows: number; readonly note: (missing: number) => readonly string[] },
 ): readonly string[] {

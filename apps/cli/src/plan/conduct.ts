@@ -9,10 +9,11 @@ import {
 } from '@holdfast/orchestrator';
 import type { Session } from '@holdfast/session';
 import type { LineStyle } from '../calls/line.ts';
+import { describeStyle } from '../calls/line.ts';
 import { describeNextSteps } from '../run/next-steps.ts';
 import type { RunTerms } from '../run/terms.ts';
 import { createSilentView } from '../run/view.ts';
-import { conductWork, createWorkBudget, describeStyle, openAnswers, type WorkTools } from '../run/work.ts';
+import { conductWork, createWorkBudget, openAnswers, type WorkTools } from '../run/work.ts';
 import type { ExitCode } from '../terminal/failure.ts';
 import { describeTerminal, type Host } from '../terminal/host.ts';
 import { toCommand } from '../terminal/words.ts';

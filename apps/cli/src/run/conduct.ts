@@ -2,6 +2,7 @@ import type { Budget } from '@holdfast/core';
 import { type RunResult, resumeRun, runAgent } from '@holdfast/executor';
 import type { Session } from '@holdfast/session';
 import type { LineStyle } from '../calls/line.ts';
+import { describeStyle } from '../calls/line.ts';
 import type { ExitCode } from '../terminal/failure.ts';
 import { describeTerminal, type Host } from '../terminal/host.ts';
 import type { Approver } from './approver.ts';
@@ -11,7 +12,7 @@ import type { RunSetup } from './setup.ts';
 import { createRunSummary, type RunSummary } from './summary.ts';
 import type { RunTerms } from './terms.ts';
 import { createJsonView, createLiveView, createPlainView, createSilentView, type RunView } from './view.ts';
-import { conductWork, createWorkBudget, describeStyle, openAnswers } from './work.ts';
+import { conductWork, createWorkBudget, openAnswers } from './work.ts';
 
 /** A run that begins with a request, or one of the session's that is gone on with. */
 export type RunWork =

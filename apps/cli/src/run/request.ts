@@ -1,6 +1,7 @@
 import { HoldfastError, isHoldfastError } from '@holdfast/core';
 import type { Isolation } from '@holdfast/loader';
 import { createSession, type Session } from '@holdfast/session';
+import { describeStyle } from '../calls/line.ts';
 import type { ApprovalMode } from '../settings/choices.ts';
 import { toConfigRecord } from '../settings/config-record.ts';
 import { learnGranted, openEnvironment, toEnvironmentOptions } from '../settings/environment-consent.ts';
@@ -27,7 +28,6 @@ import { createSessionId, prepareLogPath } from '../workspace/session-logs.ts';
 import { conductRun } from './conduct.ts';
 import { type RunSetup, setUpRun } from './setup.ts';
 import { type RunTerms, toTermsRecord } from './terms.ts';
-import { describeStyle } from './work.ts';
 
 export interface RunOptions extends RunLimits {
   /** Absent: that of the current directory, when there is one. */

@@ -2,9 +2,9 @@ import type { Budget } from '@holdfast/core';
 import { createBudget } from '@holdfast/executor';
 import { formatUnfinished } from '../calls/feedback.ts';
 import type { LineStyle } from '../calls/line.ts';
-import { createColors } from '../terminal/colors.ts';
+import { describeStyle } from '../calls/line.ts';
 import { type ExitCode, interruptionCodes } from '../terminal/failure.ts';
-import { describeTerminal, type Host, type Interruption } from '../terminal/host.ts';
+import type { Host, Interruption } from '../terminal/host.ts';
 import { toPrintableBlock } from '../terminal/text.ts';
 import { toCommand } from '../terminal/words.ts';
 import { type Approver, createApprover } from './approver.ts';
@@ -93,12 +93,6 @@ export function createWorkBudget(
     ...(maxTokens === undefined ? {} : { maxTokens }),
   };
   return createBudget(limits, { clock });
-}
-
-/** How lines on stdout are laid out, or with `stdout: stderr` those there. */
-export function describeStyle({ stdout, environment }: Pick<Host, 'stdout' | 'environment'>): LineStyle {
-  const { color, columns } = describeTerminal(stdout, environment);
-  return { colors: createColors(color), columns };
 }
 
 export interface AnswerEnd {

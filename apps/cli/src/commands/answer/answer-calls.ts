@@ -4,12 +4,11 @@ import { answerApproval, pendingApprovals } from '@holdfast/executor';
 import type { Session } from '@holdfast/session';
 import type { Command } from 'commander';
 import { findOpenCall } from '../../calls/find-open.ts';
-import { formatCount } from '../../calls/line.ts';
+import { describeStyle, formatCount } from '../../calls/line.ts';
 import { type CallPreview, openPreviews } from '../../calls/preview.ts';
 import { describeQuestion } from '../../calls/question.ts';
 import { openSession } from '../../logs/open-session.ts';
 import { canBeGranted, countRows } from '../../run/ask-person.ts';
-import { describeStyle } from '../../run/work.ts';
 import { createColors } from '../../terminal/colors.ts';
 import { type ExitCode, usageError } from '../../terminal/failure.ts';
 import { describeTerminal, findQuestionStream, type Host } from '../../terminal/host.ts';
@@ -178,7 +177,7 @@ export type ShownCall = PendingApproval & CallPreview;
  *
  * With `json` the calls are shown only where there is somebody to ask: the printed JSON has all of them.
  */
-export async function showBeforeApproval(
+async function showBeforeApproval(
   calls: readonly ShownCall[],
   { json }: { readonly json: boolean },
   host: Host,

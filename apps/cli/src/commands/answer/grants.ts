@@ -1,11 +1,11 @@
 import { type Grant, listGrants, withdrawGrant } from '@holdfast/executor';
 import { readLog } from '@holdfast/session/jsonl';
 import type { Command } from 'commander';
+import { describeStyle } from '../../calls/line.ts';
 import { collect } from '../../flags/values.ts';
 import { isDamaged, warnOfDamage } from '../../logs/damage.ts';
 import { openSession } from '../../logs/open-session.ts';
 import { replayLog } from '../../logs/replay.ts';
-import { describeStyle } from '../../run/work.ts';
 import { type ExitCode, usageError } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
 import { toJsonText } from '../../terminal/json.ts';
@@ -22,12 +22,6 @@ Examples:
 
 A grant holds for the tool as it was: one that was changed since is asked for again.`;
 
-interface GrantsFlags {
-  readonly workspace: string;
-  readonly json?: boolean;
-  readonly withdraw?: readonly string[];
-}
-
 export function declare(command: Command, { host, end }: CommandContext): void {
   command
     .argument('[id]', 'id of the session (default: the newest)')
@@ -35,8 +29,8 @@ export function declare(command: Command, { host, end }: CommandContext): void {
     .option('--workspace <dir>', 'folder that the session works in', '.')
     .option('--json', 'as JSON')
     .addHelpText('after', help)
-    .action(async (id: string | undefined, { workspace, json, withdraw = [] }: GrantsFlags) =>
-      end(await showGrants({ id, withdraw, workspace, json: json === true }, host)),
+    .action(async (id: string | undefined, flags: Omit<GrantsOptions, 'id'>) =>
+      end(await showGrants({ id, ...flags }, host)),
     );
 }
 
@@ -44,9 +38,9 @@ export interface GrantsOptions {
   /** Absent: the newest session. */
   readonly id: string | undefined;
   /** Tools that are asked for again from now on. */
-  readonly withdraw: readonly string[];
+  readonly withdraw?: readonly string[];
   readonly workspace: string;
-  readonly json: boolean;
+  readonly json?: boolean | undefined;
 }
 
 /**
@@ -54,7 +48,7 @@ export interface GrantsOptions {
  *
  * @throws HoldfastError `usage.session_unknown`, `usage.grant_unknown`, `log.*`, `replay.*`.
  */
-export async function showGrants({ id, withdraw, workspace, json }: GrantsOptions, host: Host): Promise<ExitCode> {
+export async function showGrants({ id, withdraw = [], workspace, json }: GrantsOptions, host: Host): Promise<ExitCode> {
   const log = await findSession(await openWorkspace(workspace, host.directory), id, host);
   const { grants, damaged } =
     withdraw.length === 0

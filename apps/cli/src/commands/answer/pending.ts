@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { describeStyle } from '../../calls/line.ts';
 import { openPreviews } from '../../calls/preview.ts';
 import { describeWaiting } from '../../logs/describe-waiting.ts';
 import { isWaiting, readWaiting, type WaitingSession } from '../../logs/waiting.ts';
-import { describeStyle } from '../../run/work.ts';
 import type { ExitCode } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
 import { toJsonText } from '../../terminal/json.ts';
@@ -24,19 +24,14 @@ and diffs are cut in the middle, unless the session is named.
 
 No lock is taken: it works while another process has the session open. Exits with 1 when a log is damaged.`;
 
-interface PendingFlags {
-  readonly workspace: string;
-  readonly json?: boolean;
-}
-
 export function declare(command: Command, { host, end }: CommandContext): void {
   command
     .argument('[id]', 'id of the session (default: all that wait)')
     .option('--workspace <dir>', 'folder that the session works in', '.')
     .option('--json', 'as JSON')
     .addHelpText('after', help)
-    .action(async (id: string | undefined, { workspace, json }: PendingFlags) =>
-      end(await showPending({ id, workspace, json: json === true }, host)),
+    .action(async (id: string | undefined, flags: Omit<PendingOptions, 'id'>) =>
+      end(await showPending({ id, ...flags }, host)),
     );
 }
 
@@ -44,7 +39,7 @@ export interface PendingOptions {
   /** Absent: every session of the workspace that waits. */
   readonly id: string | undefined;
   readonly workspace: string;
-  readonly json: boolean;
+  readonly json?: boolean | undefined;
 }
 
 /**

@@ -3,8 +3,8 @@ import { resolveCall } from '@holdfast/executor';
 import type { Session } from '@holdfast/session';
 import type { Command } from 'commander';
 import { findOpenCall } from '../../calls/find-open.ts';
+import { describeStyle } from '../../calls/line.ts';
 import { openSession } from '../../logs/open-session.ts';
-import { describeStyle } from '../../run/work.ts';
 import { type ExitCode, usageError } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
 import { toJsonText } from '../../terminal/json.ts';
@@ -22,16 +22,6 @@ Examples:
 A call that touches the world, and whose process ended under it, is never repeated silently. Find out what came of it, and say so;
 \`holdfast resume\` then tells the model. Of a call that has ended as in-doubt it is noted for people who read the log.`;
 
-interface ResolveFlags {
-  readonly workspace: string;
-  readonly json?: boolean;
-  readonly done?: boolean;
-  readonly notDone?: boolean;
-  readonly value?: string;
-  readonly reason?: string;
-  readonly by?: string;
-}
-
 export function declare(command: Command, { host, end }: CommandContext): void {
   command
     .argument('<id>', 'id of the session')
@@ -44,26 +34,24 @@ export function declare(command: Command, { host, end }: CommandContext): void {
     .option('--workspace <dir>', 'folder that the session works in', '.')
     .option('--json', 'as JSON')
     .addHelpText('after', help)
-    .action(async (id: string, call: string, { workspace, json, done, notDone, ...flags }: ResolveFlags) => {
-      const { value, reason, by } = flags;
-      const given = { id, call, done: done === true, notDone: notDone === true, value, reason, by };
-      end(await resolveSessionCall({ ...given, workspace, json: json === true }, host));
-    });
+    .action(async (id: string, call: string, flags: Omit<ResolveOptions, 'id' | 'call'>) =>
+      end(await resolveSessionCall({ ...flags, id, call }, host)),
+    );
 }
 
 export interface ResolveOptions {
   readonly id: string;
   /** Id of a call, or the beginning of one. */
   readonly call: string;
-  readonly done: boolean;
-  readonly notDone: boolean;
+  readonly done?: boolean | undefined;
+  readonly notDone?: boolean | undefined;
   /** JSON text: what the call would have returned. */
-  readonly value: string | undefined;
+  readonly value?: string | undefined;
   /** For the model and the log. */
-  readonly reason: string | undefined;
-  readonly by: string | undefined;
+  readonly reason?: string | undefined;
+  readonly by?: string | undefined;
   readonly workspace: string;
-  readonly json: boolean;
+  readonly json?: boolean | undefined;
 }
 
 /**

@@ -3,13 +3,12 @@ import { HoldfastError } from '@holdfast/core';
 import type { ExportedSlice } from '@holdfast/session';
 import { type LogReading, readLog } from '@holdfast/session/jsonl';
 import type { Command } from 'commander';
-import { formatArguments, formatCount, type LineStyle } from '../../calls/line.ts';
+import { describeStyle, formatArguments, formatCount, type LineStyle } from '../../calls/line.ts';
 import { readSeq } from '../../flags/values.ts';
 import { describeIntegrity, formatSessionTitle, isDamaged, warnOfDamage } from '../../logs/damage.ts';
 import { type MissingSlice, type Replayed, replayLog } from '../../logs/replay.ts';
-import { createColors } from '../../terminal/colors.ts';
 import { type ExitCode, usageError } from '../../terminal/failure.ts';
-import { describeTerminal, type Host } from '../../terminal/host.ts';
+import type { Host } from '../../terminal/host.ts';
 import { toJsonText } from '../../terminal/json.ts';
 import { fitColumns, measureColumns, padColumns, toPrintable, wrapBlock } from '../../terminal/text.ts';
 import { shortenPath } from '../../workspace/folder.ts';
@@ -25,12 +24,6 @@ Examples:
 Exits with 1 when the log is torn or was changed after it was written, or when the state of a slice needs code that is not part
 of this program; what can be rebuilt is printed all the same.`;
 
-interface ReplayFlags {
-  readonly workspace: string;
-  readonly at?: number;
-  readonly json?: boolean;
-}
-
 export function declare(command: Command, { host, end }: CommandContext): void {
   command
     .argument('[id]', 'id of the session (default: the newest)')
@@ -38,8 +31,8 @@ export function declare(command: Command, { host, end }: CommandContext): void {
     .option('--at <seq>', 'the state after this record instead of the last one', readSeq)
     .option('--json', 'the state as `session.import` takes it')
     .addHelpText('after', help)
-    .action(async (id: string | undefined, { workspace, at, json }: ReplayFlags) =>
-      end(await replaySession({ id, workspace, at, json: json === true }, host)),
+    .action(async (id: string | undefined, flags: Omit<ReplayOptions, 'id'>) =>
+      end(await replaySession({ id, ...flags }, host)),
     );
 }
 
@@ -48,8 +41,8 @@ export interface ReplayOptions {
   readonly id: string | undefined;
   readonly workspace: string;
   /** The record after which the state is wanted; absent: the last one. */
-  readonly at: number | undefined;
-  readonly json: boolean;
+  readonly at?: number | undefined;
+  readonly json?: boolean | undefined;
 }
 
 /**
@@ -77,8 +70,7 @@ export async function replaySession({ id, workspace, at, json }: ReplayOptions, 
     warnOfDamage(reading, host.stderr);
     for (const slice of missing) host.stderr.write(`warning: ${describeMissing(slice)}\n`);
   } else {
-    const terminal = describeTerminal(host.stdout, host.environment);
-    const style = { colors: createColors(terminal.color), columns: terminal.columns };
+    const style = describeStyle(host);
     const lines = [
       formatSessionTitle(log.id, shortenPath(log.path, host.directory), style),
       `State rebuilt from ${formatCount(state.seq, 'record')}${at === undefined ? '' : `, up to record ${at}`}; no tool, policy or model was run`,

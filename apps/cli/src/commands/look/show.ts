@@ -3,12 +3,12 @@ import type { LogRecord } from '@holdfast/session';
 import { readLog } from '@holdfast/session/jsonl';
 import type { Command } from 'commander';
 import type { LineStyle } from '../../calls/line.ts';
+import { describeStyle } from '../../calls/line.ts';
 import { formatSessionTitle, isDamaged, warnOfDamage } from '../../logs/damage.ts';
 import { describeLog } from '../../logs/lines.ts';
 import { readTerms } from '../../run/terms.ts';
-import { createColors } from '../../terminal/colors.ts';
 import type { ExitCode } from '../../terminal/failure.ts';
-import { describeTerminal, type Host } from '../../terminal/host.ts';
+import type { Host } from '../../terminal/host.ts';
 import { toJsonText } from '../../terminal/json.ts';
 import { toPrintable, wrapBlock } from '../../terminal/text.ts';
 import { shortenPath } from '../../workspace/folder.ts';
@@ -23,19 +23,14 @@ Examples:
 
 Exits with 1 when the log is torn or was changed after it was written.`;
 
-interface ShowFlags {
-  readonly workspace: string;
-  readonly json?: boolean;
-}
-
 export function declare(command: Command, { host, end }: CommandContext): void {
   command
     .argument('[id]', 'id of the session (default: the newest)')
     .option('--workspace <dir>', 'folder that the session worked in', '.')
     .option('--json', 'the records as they are, one a line')
     .addHelpText('after', help)
-    .action(async (id: string | undefined, { workspace, json }: ShowFlags) =>
-      end(await showSession({ id, workspace, json: json === true }, host)),
+    .action(async (id: string | undefined, flags: Omit<ShowOptions, 'id'>) =>
+      end(await showSession({ id, ...flags }, host)),
     );
 }
 
@@ -43,7 +38,7 @@ export interface ShowOptions {
   /** Absent: the newest. */
   readonly id: string | undefined;
   readonly workspace: string;
-  readonly json: boolean;
+  readonly json?: boolean | undefined;
 }
 
 /** Prints a session log; 1 when it is damaged. */
@@ -54,8 +49,7 @@ export async function showSession({ id, workspace, json }: ShowOptions, host: Ho
     for (const record of reading.records) host.stdout.write(`${toJsonText(record)}\n`);
     warnOfDamage(reading, host.stderr);
   } else {
-    const terminal = describeTerminal(host.stdout, host.environment);
-    const style = { colors: createColors(terminal.color), columns: terminal.columns };
+    const style = describeStyle(host);
     host.stdout.write(`${formatSessionTitle(log.id, shortenPath(log.path, host.directory), style)}\n`);
     const lines = [...describeConfig(reading.records, style), ...describeLog(reading, style)];
     for (const line of lines) host.stdout.write(`${line}\n`);

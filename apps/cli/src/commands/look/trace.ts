@@ -3,10 +3,10 @@ import { planToMermaid, readTrace, synthesise, traceToHtml } from '@holdfast/orc
 import type { LogRecord } from '@holdfast/session';
 import { type LogReading, readLog } from '@holdfast/session/jsonl';
 import { type Command, Option } from 'commander';
+import { describeStyle } from '../../calls/line.ts';
 import { readCount } from '../../flags/values.ts';
 import { describeIntegrity, isDamaged, warnOfDamage } from '../../logs/damage.ts';
 import { describeTraceFor } from '../../plan/trace-view.ts';
-import { describeStyle } from '../../run/work.ts';
 import { type ExitCode, usageError } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
 import { toJsonText } from '../../terminal/json.ts';

@@ -3,12 +3,11 @@ import { isHoldfastError } from '@holdfast/core';
 import { type LogRecord, type SnapshotVerification, verifySnapshots } from '@holdfast/session';
 import { type LogReading, readLog } from '@holdfast/session/jsonl';
 import type { Command } from 'commander';
-import { formatCount, type LineStyle } from '../../calls/line.ts';
+import { describeStyle, formatCount, type LineStyle } from '../../calls/line.ts';
 import { describeIntegrity, formatSessionTitle, isDamaged } from '../../logs/damage.ts';
 import { listKnown, listReducing } from '../../logs/replay.ts';
-import { createColors } from '../../terminal/colors.ts';
 import { type ExitCode, usageError } from '../../terminal/failure.ts';
-import { describeTerminal, type Host } from '../../terminal/host.ts';
+import type { Host } from '../../terminal/host.ts';
 import { toJsonText } from '../../terminal/json.ts';
 import { toPrintable } from '../../terminal/text.ts';
 import { shortenPath } from '../../workspace/folder.ts';
@@ -24,12 +23,6 @@ Examples:
 Every edit breaks the chain of hashes, except an end that is cut off or written anew at the edge of a record: that shows only
 against a head that was noted before. Exits with 1 when something is wrong.`;
 
-interface VerifyFlags {
-  readonly workspace: string;
-  readonly head?: string;
-  readonly json?: boolean;
-}
-
 export function declare(command: Command, { host, end }: CommandContext): void {
   command
     .argument('[id]', 'id of the session (default: the newest)')
@@ -37,8 +30,8 @@ export function declare(command: Command, { host, end }: CommandContext): void {
     .option('--head <hash>', 'a head that was noted earlier: also finds an end that was cut off')
     .option('--json', 'as JSON')
     .addHelpText('after', help)
-    .action(async (id: string | undefined, { workspace, head, json }: VerifyFlags) =>
-      end(await verifyLog({ id, workspace, head, json: json === true }, host)),
+    .action(async (id: string | undefined, flags: Omit<VerifyOptions, 'id'>) =>
+      end(await verifyLog({ id, ...flags }, host)),
     );
 }
 
@@ -47,8 +40,8 @@ export interface VerifyOptions {
   readonly id: string | undefined;
   readonly workspace: string;
   /** A head that was noted earlier; absent: only what is there is looked at. */
-  readonly head: string | undefined;
-  readonly json: boolean;
+  readonly head?: string | undefined;
+  readonly json?: boolean | undefined;
 }
 
 /**
@@ -81,8 +74,7 @@ export async function verifyLog({ id, workspace, head, json }: VerifyOptions, ho
     };
     host.stdout.write(`${toJsonText(found, 2)}\n`);
   } else {
-    const terminal = describeTerminal(host.stdout, host.environment);
-    const style = { colors: createColors(terminal.color), columns: terminal.columns };
+    const style = describeStyle(host);
     const lines = [
       formatSessionTitle(log.id, shortenPath(log.path, host.directory), style),
       describeIntegrity(reading, style, 'good'),

@@ -4,11 +4,10 @@ import { readLog } from '@holdfast/session/jsonl';
 import type { Command } from 'commander';
 import { describeCallUse } from '../../calls/describe.ts';
 import { findNearest, listCallIds, matchCallId } from '../../calls/ids.ts';
-import { formatCount } from '../../calls/line.ts';
+import { describeStyle, formatCount } from '../../calls/line.ts';
 import { describeIntegrity, formatSessionTitle, isDamaged, warnOfDamage } from '../../logs/damage.ts';
-import { createColors } from '../../terminal/colors.ts';
 import { type ExitCode, usageError } from '../../terminal/failure.ts';
-import { describeTerminal, type Host } from '../../terminal/host.ts';
+import type { Host } from '../../terminal/host.ts';
 import { toJsonText } from '../../terminal/json.ts';
 import { shortenPath } from '../../workspace/folder.ts';
 import { findSession } from '../../workspace/known.ts';
@@ -24,11 +23,6 @@ Examples:
 The beginning of an id will do where only one call has it. Several calls of one id are told in order.
 Exits with 1 when the log is torn or was changed after it was written.`;
 
-interface WhyFlags {
-  readonly workspace: string;
-  readonly json?: boolean;
-}
-
 export function declare(command: Command, { host, end }: CommandContext): void {
   command
     .usage('[options] [id] <call>')
@@ -36,11 +30,11 @@ export function declare(command: Command, { host, end }: CommandContext): void {
     .option('--workspace <dir>', 'folder that the session worked in', '.')
     .option('--json', 'as JSON')
     .addHelpText('after', help)
-    .action(async (ids: readonly string[], { workspace, json }: WhyFlags) => {
+    .action(async (ids: readonly string[], flags: Omit<WhyOptions, 'id' | 'call'>) => {
       const [call = '', id, ...rest] = ids.toReversed();
       if (rest.length > 0)
         command.error('error: too many arguments: `why` takes a session and a call, or a call alone');
-      end(await explainWhy({ id, call, workspace, json: json === true }, host));
+      end(await explainWhy({ id, call, ...flags }, host));
     });
 }
 
@@ -50,7 +44,7 @@ export interface WhyOptions {
   /** The id of a call, or the beginning of one. */
   readonly call: string;
   readonly workspace: string;
-  readonly json: boolean;
+  readonly json?: boolean | undefined;
 }
 
 /**
@@ -66,8 +60,7 @@ export async function explainWhy({ id, call, workspace, json }: WhyOptions, host
     host.stdout.write(`${toJsonText(explanation, 2)}\n`);
     warnOfDamage(reading, host.stderr);
   } else {
-    const terminal = describeTerminal(host.stdout, host.environment);
-    const style = { colors: createColors(terminal.color), columns: terminal.columns };
+    const style = describeStyle(host);
     const lines = [
       formatSessionTitle(log.id, shortenPath(log.path, host.directory), style),
       ...explanation.uses.flatMap((use) => ['', ...describeCallUse(use, use.changed.kept, style)]),

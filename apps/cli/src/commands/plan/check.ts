@@ -1,9 +1,8 @@
-import { formatCount } from '../../calls/line.ts';
+import { describeStyle, formatCount } from '../../calls/line.ts';
 import { openWorkshop, type PlanPlace } from '../../plan/equipment.ts';
 import { adviseOnTools } from '../../plan/problems.ts';
 import { readPlanText } from '../../plan/source.ts';
 import { describeAsks, describeViolations, describeWarnings } from '../../plan/view.ts';
-import { describeStyle } from '../../run/work.ts';
 import type { ExitCode } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
 import { toJsonText } from '../../terminal/json.ts';

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { offlinePlanner } from '@holdfast/adapter-offline';
 import { HoldfastError, isHoldfastError, type Planner } from '@holdfast/core';
 import { type CompiledPlan, compilePlan, modelPlanner, planToMermaid } from '@holdfast/orchestrator';
-import { formatCount, formatDuration } from '../../calls/line.ts';
+import { describeStyle, formatCount, formatDuration } from '../../calls/line.ts';
 import { openWorkshop, type PlanRunOptions, type PlanWorkshop } from '../../plan/equipment.ts';
 import { adviseOnTools, readViolations, reportViolations } from '../../plan/problems.ts';
 import {
@@ -13,7 +13,6 @@ import {
   describeWarnings,
 } from '../../plan/view.ts';
 import { openNamedModel } from '../../run/setup.ts';
-import { describeStyle } from '../../run/work.ts';
 import { openEnvironment, toEnvironmentOptions } from '../../settings/environment-consent.ts';
 import { findModelName } from '../../settings/settings.ts';
 import { type ExitCode, interruptionCodes, reportFailure } from '../../terminal/failure.ts';

@@ -1,6 +1,6 @@
 import { HoldfastError } from '@holdfast/core';
 import { type CheckedPlan, checkPlan, type PlanCheck } from '@holdfast/orchestrator';
-import { formatCount } from '../../calls/line.ts';
+import { describeStyle, formatCount } from '../../calls/line.ts';
 import { conductPlan } from '../../plan/conduct.ts';
 import { openWorkshop, type PlanRunOptions, type PlanWorkshop, toPlanTerms } from '../../plan/equipment.ts';
 import { adviseOnTools, reportDeclined, reportViolations } from '../../plan/problems.ts';
@@ -8,7 +8,6 @@ import { readPlanText } from '../../plan/source.ts';
 import { describeAsks, describeWarnings } from '../../plan/view.ts';
 import { beginSession, closeSession } from '../../run/request.ts';
 import { toTermsRecord } from '../../run/terms.ts';
-import { describeStyle } from '../../run/work.ts';
 import { learnGranted, openEnvironment, toEnvironmentOptions } from '../../settings/environment-consent.ts';
 import { type ExitCode, reportFailure } from '../../terminal/failure.ts';
 import { describeTerminal, type Host } from '../../terminal/host.ts';

@@ -4,10 +4,9 @@ import { HoldfastError, isPlainObject, type JsonObject, type Pack, type Policy, 
 import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
 import { packPolicies } from '@holdfast/policy';
 import { type ComparedCall, comparePolicies, type Verdict } from '@holdfast/testing';
-import { formatArguments, formatCount } from '../../calls/line.ts';
+import { describeStyle, formatArguments, formatCount } from '../../calls/line.ts';
 import { openPack } from '../../policies/pack.ts';
 import { readSessionLogs, type SessionChoice } from '../../policies/sessions.ts';
-import { describeStyle } from '../../run/work.ts';
 import { type ExitCode, usageError } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
 import { toJsonText } from '../../terminal/json.ts';
@@ -139,7 +138,7 @@ export interface PolicyDiff {
 }
 
 /** The calls that are not the same, the widened ones first, and how many there are of what. */
-export function describeDiff({ before, after, counts, sessions }: PolicyDiff, style: TableStyle): readonly string[] {
+function describeDiff({ before, after, counts, sessions }: PolicyDiff, style: TableStyle): readonly string[] {
   const { colors } = style;
   const title = `${nameOf(before)} → ${nameOf(after)}`;
   const rows = (['widened', 'tightened', 'unknown', 'reason'] as const).flatMap((change) =>

@@ -1,8 +1,7 @@
 import { listObserved, type ObservedPolicy } from '@holdfast/testing';
 import type { Command } from 'commander';
-import { formatCount } from '../../calls/line.ts';
+import { describeStyle, formatCount } from '../../calls/line.ts';
 import { type ReadSession, readSessionLogs, type SessionChoice } from '../../policies/sessions.ts';
-import { describeStyle } from '../../run/work.ts';
 import type { ExitCode } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
 import { toJsonText } from '../../terminal/json.ts';

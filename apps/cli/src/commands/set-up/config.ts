@@ -1,8 +1,8 @@
 import type { Json } from '@holdfast/core';
 import { type ConfigOrigin, listConfigValues, type PassedOver } from '@holdfast/registry';
 import type { Command } from 'commander';
-import { addConfigOptions, type ConfigFlags } from '../../flags/config.ts';
-import { describeStyle } from '../../run/work.ts';
+import { describeStyle } from '../../calls/line.ts';
+import { addConfigOptions } from '../../flags/config.ts';
 import { type ConfigFlag, readSettings } from '../../settings/settings.ts';
 import type { ExitCode } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
@@ -23,25 +23,18 @@ In this order, the later one counts: defaults; holdfast.config.ts of the current
 workspace; the command line. The workspace can only make things tighter: what is looser is not taken, and told. Of a plugin's options
 only the names are shown. Exits with 2 when a file is wrong: everything that is wrong is told, and nothing runs with it.`;
 
-interface ShowConfigFlags extends ConfigFlags {
-  readonly workspace: string;
-  readonly json?: boolean;
-}
-
 export function declare(command: Command, { host, end }: CommandContext): void {
   addConfigOptions(command)
     .option('--workspace <dir>', 'folder whose holdfast.policy.json has a say', '.')
     .option('--json', 'as JSON')
     .addHelpText('after', help)
-    .action(async ({ config, workspace, json }: ShowConfigFlags) =>
-      end(await showConfig({ config, workspace, json: json === true }, host)),
-    );
+    .action(async (flags: ConfigOptions) => end(await showConfig(flags, host)));
 }
 
 export interface ConfigOptions {
-  readonly config: ConfigFlag;
+  readonly config?: ConfigFlag;
   readonly workspace: string;
-  readonly json: boolean;
+  readonly json?: boolean | undefined;
 }
 
 /** Prints the configuration that a run would have, each value with its origin. */

@@ -14,7 +14,7 @@ import {
   type ModelsState,
   type WorkspaceState,
 } from '../../doctor/workspace.ts';
-import { addConfigOptions, type ConfigFlags } from '../../flags/config.ts';
+import { addConfigOptions } from '../../flags/config.ts';
 import { subfoldersText } from '../../flags/values.ts';
 import { findManifest, readVersion } from '../../models/package.ts';
 import { baseUrlVariable, compatible, keyVariables } from '../../models/provider-keys.ts';
@@ -34,13 +34,6 @@ Examples:
 The Python is the one of the PATH, in which tool files in Python run. An Ollama on this machine is asked for its models, once. Nothing is
 written, and of a key only whether it is set is said. Exits with 1 when something keeps \`run\` from working.`;
 
-interface DoctorFlags extends ConfigFlags {
-  readonly tools?: string;
-  readonly subfolders?: boolean;
-  readonly workspace: string;
-  readonly json?: boolean;
-}
-
 export function declare(command: Command, { host, end }: CommandContext): void {
   command
     .option('--tools <dir>', 'folder of tool files (default: ./plugins, when there is one)')
@@ -49,14 +42,12 @@ export function declare(command: Command, { host, end }: CommandContext): void {
     .option('--json', 'as JSON');
   addConfigOptions(command)
     .addHelpText('after', help)
-    .action(async ({ config, tools, subfolders, workspace, json }: DoctorFlags) => {
-      end(await examine({ config, tools, subfolders, workspace, json: json === true }, host, process.versions.node));
-    });
+    .action(async (flags: DoctorOptions) => end(await examine(flags, host, process.versions.node)));
 }
 
 export interface DoctorOptions extends ViewPlace {
   readonly workspace: string;
-  readonly json: boolean;
+  readonly json?: boolean | undefined;
 }
 
 interface Diagnosis {

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import type { Explanation, Registry } from '@holdfast/registry';
 import type { Command } from 'commander';
 import type { LineStyle } from '../../calls/line.ts';
-import { addFolderOptions, type ConfigFlags } from '../../flags/config.ts';
-import { describeStyle } from '../../run/work.ts';
+import { describeStyle } from '../../calls/line.ts';
+import { addFolderOptions } from '../../flags/config.ts';
 import { builtInPlugins } from '../../settings/builtin-plugins.ts';
 import { describeNearest } from '../../settings/equipment.ts';
 import {
@@ -29,24 +29,18 @@ Examples:
 Says who brought it along (plugin, package, version, file, digest), whether it is in force, and why not. Exits with 2 when nothing
 has the name.`;
 
-interface ExplainFlags extends ConfigFlags {
-  readonly tools?: string;
-  readonly subfolders?: boolean;
-  readonly json?: boolean;
-}
-
 export function declare(command: Command, { host, end }: CommandContext): void {
   addFolderOptions(command.argument('<name>', 'as a model sees it, as its plugin calls it, or `plugin/name`'))
     .option('--json', 'as JSON')
     .addHelpText('after', help)
-    .action(async (name: string, { json, ...place }: ExplainFlags) =>
-      end(await explainName({ ...place, name, json: json === true }, host)),
+    .action(async (name: string, flags: Omit<ExplainOptions, 'name'>) =>
+      end(await explainName({ ...flags, name }, host)),
     );
 }
 
 export interface ExplainOptions extends ViewPlace {
   readonly name: string;
-  readonly json: boolean;
+  readonly json?: boolean | undefined;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { describeStyle } from '../../calls/line.ts';
 import { type NamedModel, namedModels } from '../../models/catalogue.ts';
 import { lockPart } from '../../models/pull.ts';
 import {
@@ -11,7 +12,6 @@ import {
   toModelPath,
   toPartFolder,
 } from '../../models/pulled.ts';
-import { describeStyle } from '../../run/work.ts';
 import { type ExitCode, usageError } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
 import { toJsonText } from '../../terminal/json.ts';

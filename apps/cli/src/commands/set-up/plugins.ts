@@ -1,7 +1,7 @@
 import { findInstalledPlugins, type InstalledPlugin } from '@holdfast/registry/node';
 import type { Command } from 'commander';
-import { addFolderOptions, type ConfigFlags } from '../../flags/config.ts';
-import { describeStyle } from '../../run/work.ts';
+import { describeStyle } from '../../calls/line.ts';
+import { addFolderOptions } from '../../flags/config.ts';
 import type { Equipment } from '../../settings/equipment.ts';
 import { type ViewPlace, viewEquipment } from '../../settings/registry-view.ts';
 import type { ExitCode } from '../../terminal/failure.ts';
@@ -18,23 +18,15 @@ Examples:
 A package declares itself by "holdfast": "plugin" or "pack" in its package.json. Nothing is taken from node_modules that
 holdfast.config.ts does not name. Exits with 1 when something that it names is not in force.`;
 
-interface PluginsFlags extends ConfigFlags {
-  readonly tools?: string;
-  readonly subfolders?: boolean;
-  readonly json?: boolean;
-}
-
 export function declare(command: Command, { host, end }: CommandContext): void {
   addFolderOptions(command)
     .option('--json', 'as JSON')
     .addHelpText('after', help)
-    .action(async ({ json, ...place }: PluginsFlags) =>
-      end(await listPlugins({ ...place, json: json === true }, host)),
-    );
+    .action(async (flags: PluginsOptions) => end(await listPlugins(flags, host)));
 }
 
 export interface PluginsOptions extends ViewPlace {
-  readonly json: boolean;
+  readonly json?: boolean | undefined;
 }
 
 interface Row {

@@ -29,15 +29,15 @@ export function declare(command: Command, { host, end }: CommandContext): void {
     .option('--remove', 'trust nothing of the folder any more')
     .option('--json', 'as JSON')
     .addHelpText('after', help)
-    .action(async (folder: string, { remove, json }: { readonly remove?: boolean; readonly json?: boolean }) => {
-      end(await trustFolder({ folder, remove: remove === true, json: json === true }, host));
-    });
+    .action(async (folder: string, flags: Omit<TrustOptions, 'folder'>) =>
+      end(await trustFolder({ folder, ...flags }, host)),
+    );
 }
 
 export interface TrustOptions {
   readonly folder: string;
-  readonly remove: boolean;
-  readonly json: boolean;
+  readonly remove?: boolean | undefined;
+  readonly json?: boolean | undefined;
 }
 
 /**

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import type { Tool } from '@holdfast/core';
 import type { Provenance } from '@holdfast/registry';
 import type { Command } from 'commander';
-import { addFolderOptions, type ConfigFlags } from '../../flags/config.ts';
-import { describeStyle } from '../../run/work.ts';
+import { describeStyle } from '../../calls/line.ts';
+import { addFolderOptions } from '../../flags/config.ts';
 import { builtInPlugins } from '../../settings/builtin-plugins.ts';
 import type { Equipment } from '../../settings/equipment.ts';
 import { describeProvenance, type ViewPlace, viewEquipment } from '../../settings/registry-view.ts';
@@ -26,27 +26,18 @@ Examples:
 A plugin that cannot be used is told on standard error, and the others are listed. Exits with 2 when the configuration is wrong, or a
 pack cannot be put in force.`;
 
-interface ListFlags extends ConfigFlags {
-  readonly tools?: string;
-  readonly subfolders?: boolean;
-  readonly json?: boolean;
-  readonly tree?: boolean;
-}
-
 export function declare(command: Command, { host, end }: CommandContext): void {
   addFolderOptions(command)
     .option('--tree', 'by plugin: what each brings along')
     .option('--json', 'as JSON')
     .addHelpText('after', help)
-    .action(async ({ tree, json, ...place }: ListFlags) =>
-      end(await listTools({ ...place, tree: tree === true, json: json === true }, host)),
-    );
+    .action(async (flags: ListOptions) => end(await listTools(flags, host)));
 }
 
 export interface ListOptions extends ViewPlace {
   /** By plugin. */
-  readonly tree: boolean;
-  readonly json: boolean;
+  readonly tree?: boolean | undefined;
+  readonly json?: boolean | undefined;
 }
 
 /** Prints the tools that a run is offered, or what each plugin brings along; what is left out is told on stderr. */

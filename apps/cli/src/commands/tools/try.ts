@@ -6,6 +6,7 @@ import { hostFilesystem } from '@holdfast/filesystem/node';
 import { formatDiagnostic, type Isolation } from '@holdfast/loader';
 import { type Command, Option } from 'commander';
 import { toDryFilesystem } from '../../calls/dry-filesystem.ts';
+import { describeStyle } from '../../calls/line.ts';
 import { addConfigOptions, addTrustOption, type ConfigFlags } from '../../flags/config.ts';
 import { collect, collectVariables, readSeconds } from '../../flags/values.ts';
 import { askPerson } from '../../run/ask-person.ts';
@@ -156,8 +157,7 @@ async function tryTarget(target: TryTarget, options: TryOptions, surroundings: S
   const { host, signal } = surroundings;
   const { json } = options;
   const { tool, diagnostics } = target;
-  const { color, columns } = describeTerminal(host.stdout, host.environment);
-  const style = { colors: createColors(color), columns };
+  const style = describeStyle(host);
   const planned = tool === undefined ? [] : planCalls(tool, options.input);
   if (tool !== undefined) checkAllowed(tool, options.allow);
   const createFilesystem = await openFiles(options.workspace, target, host);
