@@ -4,11 +4,11 @@ import { HoldfastError } from '@holdfast/core';
 import type { SessionStore } from '@holdfast/session';
 import { jsonlStore, type LogReading, readLog } from '@holdfast/session/jsonl';
 import { expect, test } from 'vitest';
-import { runProgram } from '../program.ts';
-import { createFolder } from '../testing/test-folder.ts';
-import { createTestHost } from '../testing/test-host.ts';
-import { runShell, shellCommand, toTool } from '../testing/test-program.ts';
-import { findLogFolder } from '../workspace/session-logs.ts';
+import { runProgram } from '../../program.ts';
+import { createFolder } from '../../testing/test-folder.ts';
+import { createTestHost } from '../../testing/test-host.ts';
+import { runShell, shellCommand, toTool } from '../../testing/test-program.ts';
+import { findLogFolder } from '../../workspace/session-logs.ts';
 
 const write = (path: string, content: string) => ({ calls: [{ name: 'write_file', arguments: { path, content } }] });
 const turns = [write('one.txt', '1'), write('two.txt', '2'), write('three.txt', '3'), { text: 'All written.' }];

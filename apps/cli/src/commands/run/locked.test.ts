@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createFolder, type TestFolder } from '../testing/test-folder.ts';
-import { type Ended, runHere } from '../testing/test-program.ts';
-import { listSessionIds } from '../workspace/session-logs.ts';
+import { createFolder, type TestFolder } from '../../testing/test-folder.ts';
+import { type Ended, runHere } from '../../testing/test-program.ts';
+import { listSessionIds } from '../../workspace/session-logs.ts';
 
 const toTool = (name: string, dangerous: boolean): string => `export const METADATA = {
   name: '${name}', function: 'act', description: 'Acts.', dangerous: ${dangerous},

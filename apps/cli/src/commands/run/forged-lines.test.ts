@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
-import { createFolder } from '../testing/test-folder.ts';
-import type { TestHostOptions } from '../testing/test-host.ts';
-import { runHere } from '../testing/test-program.ts';
+import { createFolder } from '../../testing/test-folder.ts';
+import type { TestHostOptions } from '../../testing/test-host.ts';
+import { runHere } from '../../testing/test-program.ts';
 
 // What a call line looks like, at every depth, and what stands at the end of a run.
 const forged = [0, 2, 4, 10].map((indent) => `${' '.repeat(indent)}ok        write_file    {"path":"a.txt"}  allow`);

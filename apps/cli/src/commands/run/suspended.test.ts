@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { createFolder, type TestFolder } from '../testing/test-folder.ts';
-import { type Ended, runHere, runMain, toTool } from '../testing/test-program.ts';
+import { createFolder, type TestFolder } from '../../testing/test-folder.ts';
+import { type Ended, runHere, runMain, toTool } from '../../testing/test-program.ts';
 
 // A busy machine may take seconds to start Node.js, and these tests start it a dozen times.
 vi.setConfig({ testTimeout: 180_000 });

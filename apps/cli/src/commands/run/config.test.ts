@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createFolder } from '../testing/test-folder.ts';
+import { createFolder } from '../../testing/test-folder.ts';
 import {
   createProject,
   listSessions,
@@ -11,8 +11,8 @@ import {
   toPlugin,
   toScript,
   type,
-} from '../testing/test-plugins.ts';
-import { runMain, toTool } from '../testing/test-program.ts';
+} from '../../testing/test-plugins.ts';
+import { runMain, toTool } from '../../testing/test-program.ts';
 
 test('tools, guards, state and resources of a plugin and of its pack are in force', async () => {
   const config = { plugins: ['./git.mjs'], packs: ['git/git-safety'] };

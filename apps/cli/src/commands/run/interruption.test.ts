@@ -2,9 +2,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type LogReading, readLog } from '@holdfast/session/jsonl';
 import { expect, test } from 'vitest';
-import { createFolder } from '../testing/test-folder.ts';
-import { jsonRun, runMain, runShell, script, shellCommand, toTool, trustingRun } from '../testing/test-program.ts';
-import { findLogFolder } from '../workspace/session-logs.ts';
+import { createFolder } from '../../testing/test-folder.ts';
+import { jsonRun, runMain, runShell, script, shellCommand, toTool, trustingRun } from '../../testing/test-program.ts';
+import { findLogFolder } from '../../workspace/session-logs.ts';
 
 const files = {
   'kept.txt': 'as it was\n',
