@@ -3,7 +3,7 @@
 // unseen: sets `new` and `unseen` of the hand-made cases, whose requests and tools neither was made for. start: what `npm start` shows, over its tools.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { nearestTools } from '../apps/cli/src/nearest-tools.ts';
+import { nearestTools } from '../apps/cli/src/models/nearest-tools.ts';
 import { loadLlamaModel } from '../packages/adapter-llama-cpp/src/index.ts';
 import { offlineModel } from '../packages/adapter-offline/src/index.ts';
 import { fileTools } from '../packages/filesystem/src/index.ts';

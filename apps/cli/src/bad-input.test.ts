@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { readLog } from '@holdfast/session/jsonl';
 import { expect, test } from 'vitest';
 import { runProgram } from './program.ts';
-import { findLogFolder } from './session-logs.ts';
-import { unprintable } from './terminal-text.ts';
-import { createFolder } from './test-folder.ts';
-import { createTestHost, type TestHostOptions } from './test-host.ts';
-import { runMain, toTool, trustHere } from './test-program.ts';
+import { unprintable } from './terminal/text.ts';
+import { createFolder } from './testing/test-folder.ts';
+import { createTestHost, type TestHostOptions } from './testing/test-host.ts';
+import { runMain, toTool, trustHere } from './testing/test-program.ts';
+import { findLogFolder } from './workspace/session-logs.ts';
 
 async function run(argv: readonly string[], directory: string, options: TestHostOptions = {}) {
   await trustHere(directory);

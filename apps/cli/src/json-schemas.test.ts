@@ -3,11 +3,11 @@ import { createSession } from '@holdfast/session';
 import { jsonlStore } from '@holdfast/session/jsonl';
 import { expect, test } from 'vitest';
 import { runProgram } from './program.ts';
-import { prepareLogPath } from './session-logs.ts';
-import { createFolder } from './test-folder.ts';
-import { createTestHost, type TestHostOptions } from './test-host.ts';
-import { runMain, toTool, trustHere } from './test-program.ts';
-import { checkLines, findIssues, readSchema } from './test-schemas.ts';
+import { createFolder } from './testing/test-folder.ts';
+import { createTestHost, type TestHostOptions } from './testing/test-host.ts';
+import { runMain, toTool, trustHere } from './testing/test-program.ts';
+import { checkLines, findIssues, readSchema } from './testing/test-schemas.ts';
+import { prepareLogPath } from './workspace/session-logs.ts';
 
 async function print(argv: readonly string[], directory: string, options: TestHostOptions = {}): Promise<string> {
   await trustHere(directory);

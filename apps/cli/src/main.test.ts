@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { jsonRun, runMain, script, toTool, trustingRun } from './test-program.ts';
+import { jsonRun, runMain, script, toTool, trustingRun } from './testing/test-program.ts';
 
 test('version and usage errors', async () => {
   expect(await runMain(['--version'])).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+/) });

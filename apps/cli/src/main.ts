@@ -2,10 +2,10 @@ import { randomInt } from 'node:crypto';
 import { writeSync } from 'node:fs';
 import { systemClock } from '@holdfast/core';
 import manifest from '../package.json' with { type: 'json' };
-import { createColors } from './colors.ts';
-import { formatFailure, interruptionCodes } from './failure.ts';
-import { describeTerminal, type Host, type Interruption } from './host.ts';
 import { runProgram } from './program.ts';
+import { createColors } from './terminal/colors.ts';
+import { formatFailure, interruptionCodes } from './terminal/failure.ts';
+import { describeTerminal, type Host, type Interruption } from './terminal/host.ts';
 
 const { stdin, stdout, stderr, env } = process;
 const listeners = new Set<(cause: Interruption) => void>();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { runProgram } from './program.ts';
-import { createFolder } from './test-folder.ts';
-import { createTestHost, type TestHostOptions } from './test-host.ts';
+import { createFolder } from './testing/test-folder.ts';
+import { createTestHost, type TestHostOptions } from './testing/test-host.ts';
 
 async function run(argv: readonly string[], options: TestHostOptions = {}) {
   const { host, stdout, stderr } = createTestHost(options);
@@ -116,13 +116,13 @@ test.each([
 });
 
 const groups = {
-  'Runs and plans:': ['run', 'plan', 'trace'],
-  'Waiting and interrupted runs:': ['pending', 'approve', 'deny', 'resume', 'resolve', 'grants'],
-  'Logs:': ['show', 'why', 'replay', 'verify'],
-  'Tools:': ['new', 'try', 'check', 'lock', 'list'],
-  'Configuration and plugins:': ['explain', 'config', 'plugins', 'trust'],
-  'Policies and prompts:': ['pack', 'policy', 'overrides'],
-  'Models and this program:': ['model', 'doctor', 'help'],
+  'Run:': ['run', 'resume'],
+  'Answer:': ['pending', 'approve', 'deny', 'resolve', 'grants'],
+  'Look:': ['show', 'why', 'replay', 'verify', 'trace'],
+  'Tools:': ['list', 'check', 'try', 'new', 'lock'],
+  'Plan:': ['plan'],
+  'Policies:': ['policy', 'pack'],
+  'Set up:': ['config', 'plugins', 'explain', 'doctor', 'trust', 'overrides', 'model', 'help'],
 };
 
 test('help lists the commands by group, with what each does', async () => {

@@ -1,63 +1,57 @@
-import { Command, CommanderError } from 'commander';
-import { addApprovalCommands } from './approval-commands.ts';
-import {
-  addApprovalOptions,
-  addIsolationOption,
-  addLimitOptions,
-  addQuietOption,
-  addRedactOption,
-  type GoingFlags,
-  readApproval,
-  readLimits,
-} from './approval-flags.ts';
-import { addConfigOptions, addTrustOption, type ConfigFlags } from './config-flags.ts';
-import { addDoctorCommand } from './doctor-program.ts';
-import { type ExitCode, reportFailure, toExitCode } from './failure.ts';
-import { checkHelp, exitCodes, runHelp } from './help-texts.ts';
-import type { Host } from './host.ts';
-import { addLockCommand } from './lock-program.ts';
-import { addLogCommands } from './log-program.ts';
-import { addModelCommand } from './model-program.ts';
-import { addNewCommand } from './new-program.ts';
-import { collectNames, subfoldersText } from './option-values.ts';
-import { addOverridesCommand } from './overrides-program.ts';
-import { addPackCommand } from './pack-program.ts';
-import { addPlanCommands } from './plan-program.ts';
-import { addPolicyCommand } from './policy-program.ts';
-import { addRegistryCommands } from './registry-program.ts';
-import { readRequest } from './request.ts';
-import { toPrintableBlock } from './terminal-text.ts';
-import { addTrustCommand } from './trust-program.ts';
-import { addTryCommand } from './try-program.ts';
-import { findUnquoted } from './unquoted-request.ts';
+import { Command, CommanderError, Help } from 'commander';
+import { type CommandEntry, groups } from './commands/groups.ts';
+import { findUnquoted } from './commands/unquoted.ts';
+import { type ExitCode, reportFailure, toExitCode } from './terminal/failure.ts';
+import type { Host } from './terminal/host.ts';
+import { toPrintableBlock } from './terminal/text.ts';
 
-interface RunFlags extends GoingFlags, ConfigFlags {
-  readonly tools?: string;
-  readonly subfolders?: boolean;
-  readonly locked?: boolean;
-  readonly workspace: string;
-  readonly model?: string;
-  readonly json?: boolean;
-  readonly order?: readonly (readonly string[])[];
-}
+const footer = `
+Examples:
+  $ holdfast doctor                              is everything here that a run needs?
+  $ holdfast run "Count the words in README.md"
+  $ holdfast plan "Read README.md and write it to copy.md" --run      first a plan, which is checked, and then nothing but the plan
+  $ holdfast trace                               what became of the last plan
+  $ holdfast new tool make_slug                  a tool of your own; \`try\`, \`check\` and \`lock\` are about it
+  $ holdfast show                                what was called, decided and changed
+  $ holdfast why call-2                          why that call ran, or did not
+  $ holdfast config                              plugins, packs and limits that are in force, and whose they are
+  $ holdfast pending                             what waits for an answer, was interrupted or is in doubt
+  $ holdfast resume                              go on with a run that waited or was killed
+  $ holdfast model list                          small language models to download, for --model local:NAME
+  $ holdfast run --help                          models, approvals, more examples
+
+Exit codes:
+  0    the command did its work; for run: the run completed (a call that was denied is part of a completed run); for plan run: every
+       node succeeded
+  1    it did not: a run or plan that ended otherwise, no plan for a request, a bad tool file, a damaged log, an error
+  2    the command line or the configuration is wrong, or names what is not there
+  3    run, plan run, resume: it waits for a person; \`holdfast pending\` shows for what
+  4    code that was found in this folder is not trusted, and nobody said yes; \`holdfast trust --help\` has the ways to go on
+  130  Ctrl-C; the log of the run has its end. A second Ctrl-C does not wait for that. (143: SIGTERM, 129: the terminal was closed)
+
+Where a plugin has a command, \`holdfast NAME\` runs it; \`holdfast list --tree\` names them.
+NO_COLOR turns colours off, HOLDFAST_DEBUG=1 shows the stacks of errors.`;
 
 /**
  * Runs the program with the arguments `argv` (without those of Node) and answers how it ends. Never throws.
  *
- * Each command imports its own code when it is called, so that none waits for the others to load.
+ * Only the command that is called is loaded, so that none waits for the others.
  */
 export async function runProgram(argv: readonly string[], host: Host, version: string): Promise<number> {
   let exitCode: number = 0;
-  const program = createProgram(host, version, (code) => {
-    exitCode = code;
-  });
+  const { program, entries } = createProgram(host, version);
   try {
     const word = findForeignWord(argv, program);
     if (word !== undefined) {
-      const { runPluginCommand } = await import('./plugin-command.ts');
+      const { runPluginCommand } = await import('./commands/plugin.ts');
       const ended = await runPluginCommand({ name: word, words: argv.slice(1) }, host);
       if (ended !== undefined) return ended;
     }
+    const [called, entry] = findCalled(argv, entries) ?? [];
+    const end = (code: ExitCode): void => {
+      exitCode = code;
+    };
+    if (called !== undefined) (await entry?.load())?.declare(called, { host, version, end });
     const unquoted = findUnquoted(argv, program, host);
     if (unquoted !== undefined) program.error(`error: ${unquoted}`);
     await program.parseAsync([...argv], { from: 'user' });
@@ -70,13 +64,23 @@ export async function runProgram(argv: readonly string[], host: Host, version: s
   }
 }
 
+type Entries = ReadonlyMap<Command, CommandEntry>;
+
+/** The command that is called, or that help is asked for. */
+function findCalled(argv: readonly string[], entries: Entries): readonly [Command, CommandEntry] | undefined {
+  const [word, next] = argv.filter((each) => !each.startsWith('-'));
+  const name = word === 'help' ? next : word;
+  return [...entries].find(([, entry]) => entry.name === name);
+}
+
 /** The first word, when it is no command of this program: it may be one of a plugin. */
 function findForeignWord([word = '']: readonly string[], program: Command): string | undefined {
-  const isOwn = word === 'help' || program.commands.some((command) => command.name() === word);
+  const isOwn = word === 'help' || program.commands.some((one) => one.name() === word);
   return isOwn || !/^[a-z0-9]/.test(word) ? undefined : word;
 }
 
-function createProgram(host: Host, version: string, end: (code: ExitCode) => void): Command {
+function createProgram(host: Host, version: string): { readonly program: Command; readonly entries: Entries } {
+  const entries = new Map<Command, CommandEntry>();
   const program = new Command('holdfast')
     .description(
       'Runs governed tools: every call is checked, approved where it must be, undone when it fails, and recorded.',
@@ -88,123 +92,28 @@ function createProgram(host: Host, version: string, end: (code: ExitCode) => voi
     .showHelpAfterError('(`holdfast --help` lists the commands, `holdfast <command> --help` shows examples)')
     .addHelpText(
       'after',
-      host.command === 'holdfast' ? exitCodes : `${exitCodes}\nHere, \`holdfast\` is \`${host.command}\`.`,
+      host.command === 'holdfast' ? footer : `${footer}\nHere, \`holdfast\` is \`${host.command}\`.`,
     )
     .exitOverride()
+    .configureHelp({
+      subcommandTerm(one) {
+        const entry = entries.get(one);
+        return entry === undefined ? Help.prototype.subcommandTerm.call(this, one) : `${entry.name} ${entry.term}`;
+      },
+    })
     .configureOutput({
       writeOut: (text) => host.stdout.write(text),
       writeErr: (text) => host.stderr.write(toPrintableBlock(text)),
       getOutHelpWidth: () => helpWidth(host.stdout),
       getErrHelpWidth: () => helpWidth(host.stderr),
     });
-
-  program.commandsGroup('Runs and plans:');
-  const run = program
-    .command('run')
-    .description('give a request to a model that works with your tools and the files of the workspace')
-    .argument('<request>', 'what to do, in quotes; - reads it from standard input')
-    .option('--tools <dir>', 'folder of tool files (default: ./plugins, when there is one)')
-    .option('--subfolders', subfoldersText)
-    .option('--locked', 'do not run unless holdfast.lock says which tools of the folder may run')
-    .option('--workspace <dir>', 'folder that the file tools work in', '.')
-    .option(
-      '--model <model>',
-      'offline, local, local:<file>, script:<file>, <provider>:<model> or <plugin>/<model> (default: offline)',
-    )
-    .option('--json', 'one JSON event a line on stdout, and nothing else there');
-  addIsolationOption(addTrustOption(addConfigOptions(run)), 'subprocess');
-  addLimitOptions(
-    addRedactOption(addApprovalOptions(addQuietOption(run))).option(
-      '--order <tools>',
-      'a,b,c: b runs only after a has succeeded, c only after b; may be repeated',
-      collectNames,
-    ),
-  )
-    .addHelpText('after', runHelp)
-    .action(async (request: string, flags: RunFlags) => {
-      const { runRequest } = await import('./run-command.ts');
-      end(
-        await runRequest(
-          {
-            ...readLimits(flags),
-            request: await readRequest(request, host),
-            stdinTaken: request === '-',
-            config: flags.config,
-            trust: flags.trust,
-            tools: flags.tools,
-            subfolders: flags.subfolders,
-            locked: flags.locked,
-            isolation: flags.isolation,
-            workspace: flags.workspace,
-            model: flags.model,
-            json: flags.json === true,
-            quiet: flags.quiet === true,
-            approval: readApproval(flags) ?? 'ask',
-            allow: flags.allow ?? [],
-            environment: flags.env ?? [],
-            order: flags.order ?? [],
-            redact: flags.redact !== false,
-          },
-          host,
-        ),
-      );
-    });
-
-  addPlanCommands(program, host, end);
-
-  program.commandsGroup('Waiting and interrupted runs:');
-  addApprovalCommands(program, host, end);
-
-  program.commandsGroup('Logs:');
-  addLogCommands(program, host, end);
-
-  program.commandsGroup('Tools:');
-  addNewCommand(program, host, version, end);
-  addTryCommand(program, host, end);
-  program
-    .command('check')
-    .description('check a folder of tool files without running them')
-    .argument('[dir]', 'folder of tool files (default: ./plugins)')
-    .option('--strict', 'treat warnings as errors')
-    .option('--subfolders', subfoldersText)
-    .option('--watch', 'check again whenever something changes, until Ctrl-C')
-    .option('--json', 'as JSON; with --watch one line each time')
-    .addHelpText('after', checkHelp)
-    .action(async (folder: string | undefined, { strict, subfolders, watch, json }: CheckFlags) => {
-      const read = { strict: strict === true, subfolders: subfolders === true };
-      const given = { folder, ...read, json: json === true };
-      if (watch !== true) {
-        const { checkFolder } = await import('./check-command.ts');
-        return end(await checkFolder(given, host));
-      }
-      const { watchFolder } = await import('./check-watch.ts');
-      end(await watchFolder(given, host));
-    });
-
-  addLockCommand(program, host, end);
-
-  program.commandsGroup('Configuration and plugins:');
-  addRegistryCommands(program, host, end);
-  addTrustCommand(program, host, end);
-
-  program.commandsGroup('Policies and prompts:');
-  addPackCommand(program, host, end);
-  addPolicyCommand(program, host, end);
-  addOverridesCommand(program, host, end);
-
-  program.commandsGroup('Models and this program:');
-  addModelCommand(program, host, end);
-  addDoctorCommand(program, host, end);
-
+  for (const { heading, commands } of groups) {
+    program.commandsGroup(heading);
+    for (const entry of commands) entries.set(program.command(entry.name).description(entry.description), entry);
+  }
   // Behind the groups, so that it is in the last one.
-  return program.helpCommand('help [command]', 'print help for a command');
-}
-
-interface CheckFlags {
-  readonly strict?: boolean;
-  readonly subfolders?: boolean;
-  readonly watch?: boolean;
-  readonly json?: boolean;
+  program.helpCommand('help [command]', 'print help for a command');
+  return { program, entries };
 }
 
 function helpWidth({ columns }: { readonly columns?: number }): number {

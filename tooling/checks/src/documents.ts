@@ -32,7 +32,7 @@ function findUnknownScripts(text: string, { root }: Repository): string[] {
 // The commands that the program registers, as written in its sources.
 function findUnknownCommands(text: string, { sources }: Repository): string[] {
   const program = sources.filter(({ path }) => path.startsWith('apps/cli/src/')).map((source) => source.text);
-  const known = new Set([...program.join('\n').matchAll(/\.command\('([\w-]+)/g)].map(([, name]) => name));
+  const known = new Set([...program.join('\n').matchAll(/\bcommand\(\s*'([\w-]+)/g)].map(([, name]) => name));
   return [...text.matchAll(/\bnpm run (?:--silent )?holdfast -- ([a-z][\w-]*)/g)]
     .filter(([, name]) => !known.has(name))
     .map(([, name]) => `the command \`holdfast ${name}\` does not exist`);

@@ -5,7 +5,6 @@ const maxFiles = 25;
 
 // Folders that have more, and how many. The numbers only go down.
 const allowed: ReadonlyMap<string, number> = new Map([
-  ['apps/cli/src', 203],
   ['packages/executor/src', 95],
   ['packages/prompt/src', 37],
   ['packages/registry/src', 41],
@@ -65,8 +64,8 @@ function findArrows(member: Member): ReadonlyMap<string, ReadonlySet<string>> {
     const to = arrows.get(from) ?? new Set<string>();
     arrows.set(from, to);
     for (const imported of imports.filter((name) => name.startsWith('.'))) {
-      const room = toRoom(join(dirname(path), imported));
-      if (room !== from) to.add(room);
+      const target = join(dirname(path), imported);
+      if (target.startsWith(`${root}/`) && toRoom(target) !== from) to.add(toRoom(target));
     }
   }
   return arrows;

@@ -1,0 +1,58 @@
+import { usageError } from '../terminal/failure.ts';
+import { toPrintable } from '../terminal/text.ts';
+import { findNearest, matchCallId } from './ids.ts';
+import { formatCount } from './line.ts';
+
+export interface CallSearch {
+  readonly session: string;
+  /** What the call that is looked for does, for the message: `waits for an answer`. */
+  readonly what: string;
+  /** The command that lists them. */
+  readonly listing: string;
+}
+
+/**
+ * The calls with the id that `given` means: as it is or as it is printed, or the beginning of one. Only when none of `calls` is meant,
+ * those of `others` are looked through.
+ *
+ * @throws HoldfastError `usage.call_unknown` with the nearest ids, `usage.call_ambiguous`.
+ */
+export function findOpenCall<Call extends { readonly callId: string }>(
+  given: string,
+  calls: readonly Call[],
+  { session, what, listing, others = [] }: CallSearch & { readonly others?: readonly Call[] },
+): readonly Call[] {
+  const ids = [...new Set(calls.map(({ callId }) => callId))];
+  const meant = findIds(given, ids);
+  const [only, ...more] = meant;
+  if (only === undefined) {
+    const other = others.map(({ callId }) => callId);
+    if (findIds(given, [...new Set(other)]).length > 0) return findOpenCall(given, others, { session, what, listing });
+    const nearest = findNearest(given, ids, 3);
+    const help = nearest.length === 0 ? 'None of its calls does' : `The nearest that does: ${quoteAll(nearest)}`;
+    throw usageError(
+      'usage.call_unknown',
+      `No call \`${given}\` of session \`${session}\` ${what}. ${help}; \`${listing}\` lists what waits.`,
+    );
+  }
+  if (more.length > 0) {
+    throw usageError(
+      'usage.call_ambiguous',
+      `\`${given}\` may be ${formatCount(meant.length, 'call')} of session \`${session}\`: ${quoteAll(meant.slice(0, 5))}${meant.length > 5 ? ', …' : ''}. Type more of it.`,
+    );
+  }
+  return calls.filter(({ callId }) => callId === only);
+}
+
+/** As printed, an id is found by the text that stands for it. */
+function findIds(given: string, ids: readonly string[]): readonly string[] {
+  const direct = matchCallId(given, ids);
+  if (direct.length > 0) return direct;
+  const printed = new Map(ids.map((id) => [id, toPrintable(id)]));
+  const exact = ids.filter((id) => printed.get(id) === given);
+  return exact.length > 0 ? exact : ids.filter((id) => printed.get(id)?.startsWith(given));
+}
+
+function quoteAll(ids: readonly string[]): string {
+  return ids.map((id) => `\`${id}\``).join(', ');
+}

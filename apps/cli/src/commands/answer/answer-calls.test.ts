@@ -1,0 +1,219 @@
+import { appendFile, chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { planSlice } from '@holdfast/planning';
+import { visibilitySlice } from '@holdfast/prompt';
+import { createSession, type LogEntry } from '@holdfast/session';
+import { jsonlStore, openJsonlLog, readLog } from '@holdfast/session/jsonl';
+import { expect, test } from 'vitest';
+import { pendingApproval } from '../../testing/test-events.ts';
+import { createFolder, type TestFolder } from '../../testing/test-folder.ts';
+import type { TestHostOptions } from '../../testing/test-host.ts';
+import { writeLog } from '../../testing/test-log.ts';
+import { type Ended, runHere } from '../../testing/test-program.ts';
+import { findIssues, readSchema } from '../../testing/test-schemas.ts';
+import { findLog, prepareLogPath } from '../../workspace/session-logs.ts';
+
+const runStart = { type: 'run-start', run: 1, model: 'offline:rules', input: 'Tidy up.', tools: ['wipe'] };
+const suspended = { type: 'run-end', run: 1, status: 'suspended', text: '', turns: 1 };
+const question = (callId: string, changes: Parameters<typeof pendingApproval>[0] = {}) => ({
+  type: 'approval-request',
+  pending: pendingApproval({ callId, name: 'wipe', ...changes }),
+});
+const entries = [runStart, question('call_1_0'), question('call_1_1'), question('other'), suspended];
+
+function type({ path }: TestFolder, argv: readonly string[], options: TestHostOptions = {}): Promise<Ended> {
+  return runHere(argv, { directory: path, ...options });
+}
+
+async function readAnswers({ path }: TestFolder, id = 'one') {
+  const { records } = readLog((await findLog(path, id)).path);
+  return records.filter((record) => record.type === 'approval-answer');
+}
+
+test.each([
+  {
+    argv: ['approve', 'one', 'call_1_0'],
+    answer: { type: 'approve', grant: false },
+    says: '  asking    wipe  dangerous\n    | {}\nApproved: wipe (call_1_0)\n',
+  },
+  {
+    argv: ['approve', 'one', 'oth', '--grant', '--by', 'anna'],
+    answer: { type: 'approve', grant: true },
+    by: 'anna',
+    says: '  asking    wipe  dangerous\n    | {}\nApproved: wipe (other); further calls of the tool pass without asking, from the time it runs\n',
+  },
+  {
+    argv: ['approve', 'one', 'each', '--grant'],
+    answer: { type: 'approve', grant: false },
+    says: '  asking    wipe  dangerous\n    | {}\n    ? It runs by itself. (host/files)\nApproved: wipe (each); this call only, which cannot be granted for the session: further calls ask again\n',
+  },
+  { argv: ['deny', 'one', 'other'], answer: { type: 'deny' }, says: 'Denied: wipe (other)\n' },
+  {
+    argv: ['deny', 'one', 'other', '--reason', 'Not today.', '--digest', 'DDDD'],
+    answer: { type: 'deny', reason: 'Not today.' },
+    says: 'Denied: wipe (other)\n',
+  },
+])('$argv', async ({ argv, answer, by = 'person', says }) => {
+  await using folder = await createFolder();
+  const asks = [
+    { policy: 'host/files', type: 'ask' as const, reason: 'It runs by itself.', grantable: false as const },
+  ];
+  await writeLog(folder.path, 'one', [...entries.slice(0, -1), question('each', { asks }), suspended]);
+  const { exitCode, stdout, stderr } = await type(folder, argv);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  expect(stdout).toBe(`${says}3 more questions wait. To go on: holdfast resume one\n`);
+  expect(await readAnswers(folder)).toMatchObject([{ answer, by, run: 1, turn: 1, digest: 'd'.repeat(64) }]);
+});
+
+test('a session of another program that keeps a plan and opens sections is answered here, too', async () => {
+  await using folder = await createFolder();
+  const path = await prepareLogPath(folder.path, 'one');
+  const session = createSession({ id: 'one', slices: [planSlice, visibilitySlice], store: jsonlStore(path) });
+  const shown = { prompt: 'a/b', keys: ['guide'], visibility: 'full' };
+  session.dispatch({ type: 'sections-shown', payload: shown });
+  for (const entry of entries) session.record(entry as unknown as LogEntry);
+  await session.close();
+  const { exitCode, stderr } = await type(folder, ['approve', 'one', 'call_1_0']);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  expect(await readAnswers(folder)).toHaveLength(1);
+  const replayed = await type(folder, ['replay', 'one', '--json']);
+  expect(JSON.parse(replayed.stdout).slices).toMatchObject([
+    { id: 'holdfast/visibility', state: [['a/b#guide', 'full']] },
+    { id: 'planning/plan', state: null },
+  ]);
+});
+
+test('several calls at once, and as JSON', async () => {
+  await using folder = await createFolder();
+  await writeLog(folder.path, 'one', entries);
+  const { stdout } = await type(folder, ['approve', 'one', 'call_1_1', 'other', 'call_1_1', '--json']);
+  const answered = JSON.parse(stdout);
+  expect(findIssues(await readSchema('answer'), answered)).toEqual([]);
+  expect(answered).toMatchObject({
+    session: 'one',
+    waiting: 1,
+    answered: [{ callId: 'call_1_1', by: 'person' }, { callId: 'other' }],
+  });
+  const last = await type(folder, ['deny', 'one', 'call_1_0', '--json']);
+  expect(findIssues(await readSchema('answer'), JSON.parse(last.stdout))).toEqual([]);
+  expect(await readAnswers(folder)).toHaveLength(3);
+});
+
+test.each([
+  { what: 'a call that is not there', calls: ['call_2_0'], exitCode: 2, says: ['usage.call_unknown', '`call_1_0`'] },
+  { what: 'an ambiguous beginning', calls: ['call_1'], exitCode: 2, says: ['usage.call_ambiguous', '`call_1_1`'] },
+  { what: 'one good call and a bad one', calls: ['other', 'gone'], exitCode: 2, says: ['usage.call_unknown'] },
+  {
+    what: 'a question that is another by now',
+    calls: ['other', '--digest', 'abc'],
+    exitCode: 1,
+    says: ['approval.mismatch', 'hint: `holdfast pending one` shows it.'],
+  },
+])('$what: nothing is answered', async ({ calls, exitCode, says }) => {
+  await using folder = await createFolder();
+  await writeLog(folder.path, 'one', entries);
+  const ended = await type(folder, ['approve', 'one', ...calls]);
+  expect({ exitCode: ended.exitCode, stdout: ended.stdout }).toEqual({ exitCode, stdout: '' });
+  for (const text of says) expect(ended.stderr).toContain(text);
+  expect(await readAnswers(folder)).toEqual([]);
+});
+
+test('a question is answered once', async () => {
+  await using folder = await createFolder();
+  await writeLog(folder.path, 'one', entries);
+  await type(folder, ['deny', 'one', 'other']);
+  const again = await type(folder, ['approve', 'one', 'other']);
+  expect(again).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('(approval.answered)') });
+  expect(await readAnswers(folder)).toHaveLength(1);
+});
+
+test('what is answered is not said to wait', async () => {
+  await using folder = await createFolder();
+  await writeLog(folder.path, 'one', entries);
+  await type(folder, ['approve', 'one', 'call_1_0', 'call_1_1', 'other']);
+  const { exitCode, stderr } = await type(folder, ['approve', 'one', 'call_2_0']);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining('None of its calls does') });
+});
+
+test('a question whose time is over', async () => {
+  await using folder = await createFolder();
+  await writeLog(folder.path, 'one', [runStart, question('c1', { expiresAtMs: 5 }), suspended]);
+  const { exitCode, stderr } = await type(folder, ['approve', 'one', 'c1']);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining('(approval.expired)') });
+});
+
+test('an id that waits in two turns: the digest tells which is meant', async () => {
+  await using folder = await createFolder();
+  await writeLog(folder.path, 'one', [
+    runStart,
+    question('c1', { digest: 'a'.repeat(64) }),
+    question('c1', { turn: 2, digest: 'b'.repeat(64) }),
+    suspended,
+  ]);
+  const { stderr } = await type(folder, ['approve', 'one', 'c1']);
+  expect(stderr).toContain(
+    'waits in 2 turns: add `--digest` with `aaaaaaaaaaaa` or `bbbbbbbbbbbb`. (usage.call_ambiguous)',
+  );
+  expect((await type(folder, ['approve', 'one', 'c1', '--digest', 'bbb'])).exitCode).toBe(0);
+  expect(await readAnswers(folder)).toMatchObject([{ turn: 2 }]);
+});
+
+test('a session that is open elsewhere: who has it, and what can be done meanwhile', async () => {
+  await using folder = await createFolder();
+  const { store } = openJsonlLog(await writeLog(folder.path, 'one', entries));
+  const { exitCode, stderr } = await type(folder, ['approve', 'one', 'other']);
+  store.close();
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain(`process ${process.pid}`);
+  expect(stderr).toContain('(log.locked)\n  hint: `holdfast pending one` shows what waits in the meantime.\n');
+});
+
+test('a log that was changed is left as it is; a torn end is moved aside and said', async () => {
+  await using folder = await createFolder();
+  const changed = await writeLog(folder.path, 'changed', entries);
+  await writeFile(changed, (await readFile(changed, 'utf8')).replace('Tidy up.', 'Tidy it.'));
+  const refused = await type(folder, ['approve', 'changed', 'other']);
+  expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('(log.chain)') });
+  await appendFile(await writeLog(folder.path, 'torn', entries), '{"seq":');
+  const torn = await type(folder, ['approve', 'torn', 'other']);
+  expect(torn).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(/^warning: the log was torn: .+torn-\d+/) });
+  expect(readLog((await findLog(folder.path, 'torn')).path)).not.toHaveProperty('torn');
+});
+
+test('a log that everybody could have changed, and one whose beginning is gone: a warning', async () => {
+  await using folder = await createFolder();
+  const exposed = await writeLog(folder.path, 'exposed', entries);
+  await chmod(exposed, 0o666);
+  expect(await type(folder, ['deny', 'exposed', 'other'])).toMatchObject({
+    exitCode: 0,
+    stderr: 'warning: others could have changed the log: every user can write to it\n',
+  });
+  const path = await prepareLogPath(folder.path, 'rotated');
+  const session = createSession({ id: 'rotated', store: jsonlStore(path, { snapshotAfterBytes: 1 }) });
+  for (const entry of [...entries, ...entries]) session.record(JSON.parse(JSON.stringify(entry)));
+  await session.close();
+  const older = (await readdir(dirname(path))).filter((name) => name.startsWith('rotated.jsonl.before-'));
+  expect(older).not.toEqual([]);
+  for (const name of older) await rm(join(dirname(path), name));
+  const { exitCode, stderr } = await type(folder, ['deny', 'rotated', 'other']);
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: 0,
+    stderr: expect.stringMatching(/^warning: what is before the last snapshot of the log is not whole: /),
+  });
+});
+
+test('an empty log, and one of another program', async () => {
+  await using folder = await createFolder();
+  await writeFile(await writeLog(folder.path, 'empty', []), '');
+  expect((await type(folder, ['approve', 'empty', 'c1'])).stderr).toContain('(log.empty)');
+  const notes = { id: 'notes', kind: 'list', retention: 'state', events: ['noted'] };
+  await writeLog(folder.path, 'foreign', entries, [notes]);
+  // An answer needs no state of slices whose reducers are not here; going on does.
+  expect(await type(folder, ['approve', 'foreign', 'other'])).toMatchObject({ exitCode: 0, stderr: '' });
+  // Twice: the first time leaves no lock.
+  for (const _attempt of [1, 2]) {
+    const { exitCode, stderr } = await type(folder, ['resume', 'foreign']);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('(replay.slice_missing)\n  hint: Another program made this session');
+  }
+});

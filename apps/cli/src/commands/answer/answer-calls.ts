@@ -1,0 +1,206 @@
+import { confirm } from '@clack/prompts';
+import { type ApprovalAnswer, HoldfastError, type PendingApproval } from '@holdfast/core';
+import { answerApproval, pendingApprovals } from '@holdfast/executor';
+import type { Session } from '@holdfast/session';
+import type { Command } from 'commander';
+import { findOpenCall } from '../../calls/find-open.ts';
+import { describeStyle, formatCount } from '../../calls/line.ts';
+import { type CallPreview, openPreviews } from '../../calls/preview.ts';
+import { describeQuestion } from '../../calls/question.ts';
+import { openSession } from '../../logs/open-session.ts';
+import { canBeGranted, countRows } from '../../run/ask-person.ts';
+import { createColors } from '../../terminal/colors.ts';
+import { type ExitCode, usageError } from '../../terminal/failure.ts';
+import { describeTerminal, findQuestionStream, type Host } from '../../terminal/host.ts';
+import { toJsonText } from '../../terminal/json.ts';
+import { fitColumns, toPrintable } from '../../terminal/text.ts';
+import { toCommand } from '../../terminal/words.ts';
+import { openWorkspace } from '../../workspace/folder.ts';
+import { findSession } from '../../workspace/known.ts';
+
+export interface AnswerCommandOptions {
+  readonly id: string;
+  /** Ids of calls, or the beginnings of them. */
+  readonly calls: readonly string[];
+  readonly answer: ApprovalAnswer;
+  /** Who says so. */
+  readonly by: string | undefined;
+  /** Only a question with this digest is answered: its beginning. */
+  readonly digest: string | undefined;
+  readonly workspace: string;
+  readonly json: boolean;
+}
+
+/**
+ * Answers questions of a session that waits, approved calls after they were shown whole; 1 when the person at the terminal then says
+ * no, and nothing is answered. No call runs before `resume`.
+ *
+ * @throws HoldfastError `usage.*`, `approval.answered`, `approval.expired`, `approval.mismatch`, `log.*`, `replay.*`.
+ */
+export async function answerCalls(options: AnswerCommandOptions, host: Host): Promise<ExitCode> {
+  const { answer, by, json } = options;
+  const named = await openWorkspace(options.workspace, host.directory);
+  const log = await findSession(named, options.id, host);
+  const { workspace } = log;
+  const session = await openSession(log, workspace, host);
+  try {
+    const questions = findQuestions(options, session, toCommand({ words: ['pending', log.id], workspace }, host));
+    const calls = await addPreviews(questions, openPreviews(workspace, host.clock));
+    if (answer.type === 'approve' && !(await showBeforeApproval(calls, { json }, host))) {
+      host.stderr.write('Not approved: nothing was answered.\n');
+      return 1;
+    }
+    for (const question of questions) {
+      await answerApproval(session, question, answer, { clock: host.clock, ...(by === undefined ? {} : { by }) });
+    }
+    const waiting = pendingApprovals(session).length;
+    if (json) {
+      const answered = calls.map((call) => ({
+        callId: call.callId,
+        run: call.run,
+        turn: call.turn,
+        name: call.name,
+        input: call.input,
+        changes: call.changes,
+        changesUnknown: call.changesUnknown,
+        digest: call.digest,
+        answer: asRecorded(answer, call),
+        by: by ?? 'person',
+      }));
+      host.stdout.write(`${toJsonText({ session: log.id, answered, waiting }, 2)}\n`);
+    } else {
+      for (const line of describeAnswers(questions, answer)) host.stdout.write(`${line}\n`);
+      const resume = toCommand({ words: ['resume', log.id], workspace }, host);
+      const { colors } = describeStyle(host);
+      const more = waiting === 1 ? '1 more question waits' : `${waiting} more questions wait`;
+      const left = waiting === 0 ? 'Nothing else waits' : more;
+      host.stdout.write(`${colors.dim(`${left}. To go on: ${resume}`)}\n`);
+    }
+    return 0;
+  } finally {
+    await session.close();
+  }
+}
+
+async function addPreviews(
+  questions: readonly PendingApproval[],
+  preview: ReturnType<typeof openPreviews>,
+): Promise<readonly ShownCall[]> {
+  const shown: ShownCall[] = [];
+  for (const question of questions) shown.push({ ...question, ...(await preview(question)) });
+  return shown;
+}
+
+/** All of them before the first is answered, so that a mistyped one answers nothing. */
+function findQuestions(
+  { id, calls, digest }: AnswerCommandOptions,
+  session: Session,
+  listing: string,
+): readonly PendingApproval[] {
+  const waiting = pendingApprovals(session);
+  // Answering one of these says that it is answered already.
+  const answered = session
+    .openWork()
+    .calls.flatMap(({ approvals }) => approvals.slice(-1).map(({ pending }) => pending))
+    .filter((question) => !waiting.includes(question));
+  const found = calls.map((given) => {
+    const search = { session: id, what: 'waits for an answer', listing, others: answered };
+    return chooseQuestion(given, findOpenCall(given, waiting, search), { digest, listing });
+  });
+  return [...new Set(found)];
+}
+
+function chooseQuestion(
+  given: string,
+  matching: readonly PendingApproval[],
+  { digest, listing }: { readonly digest: string | undefined; readonly listing: string },
+): PendingApproval {
+  const wanted = digest?.toLowerCase();
+  const meant = wanted === undefined ? matching : matching.filter((question) => question.digest.startsWith(wanted));
+  const [only] = meant;
+  if (only === undefined) {
+    throw new HoldfastError(
+      'approval.mismatch',
+      `The call \`${given}\` does not ask what the digest \`${digest}\` stands for: look at it again before you answer.`,
+      { data: { hint: `\`${listing}\` shows it.` } },
+    );
+  }
+  if (meant.length === 1) return only;
+  const digests = meant.map((question) => `\`${question.digest.slice(0, 12)}\``).join(' or ');
+  throw usageError(
+    'usage.call_ambiguous',
+    `The call \`${given}\` waits in ${formatCount(meant.length, 'turn')}: add \`--digest\` with ${digests}.`,
+  );
+}
+
+/** A yes to what cannot be granted holds for that call alone. */
+function asRecorded(answer: ApprovalAnswer, question: PendingApproval): ApprovalAnswer {
+  return answer.type === 'approve' && !canBeGranted(question) ? { type: 'approve' } : answer;
+}
+
+function describeAnswers(questions: readonly PendingApproval[], answer: ApprovalAnswer): readonly string[] {
+  const said = answer.type === 'approve' ? 'Approved' : 'Denied';
+  return questions.map((question) => {
+    const { callId, name } = question;
+    const grants = answer.type === 'approve' && answer.grant === true;
+    const granted = canBeGranted(question)
+      ? '; further calls of the tool pass without asking, from the time it runs'
+      : '; this call only, which cannot be granted for the session: further calls ask again';
+    return `${said}: ${toPrintable(name)} (${fitColumns(toPrintable(callId), 64)})${grants ? granted : ''}`;
+  });
+}
+
+/** Of `approve` and `deny`. */
+export interface AnswerFlags {
+  readonly workspace: string;
+  readonly json?: boolean;
+  readonly by?: string;
+  readonly digest?: string;
+}
+
+export function addAnswerOptions(command: Command): Command {
+  return command
+    .argument('<id>', 'id of the session')
+    .argument('<call...>', 'ids of calls, or the beginnings of them')
+    .option('--by <who>', 'who says so, for the log (default: person)')
+    .option('--digest <hex>', 'only if the question still is the one with this digest, or this beginning of one')
+    .option('--workspace <dir>', 'folder that the session works in', '.')
+    .option('--json', 'as JSON');
+}
+
+/** A call that is about to be approved. */
+export type ShownCall = PendingApproval & CallPreview;
+
+/**
+ * Shows calls whole before they are approved. At a terminal, calls that do not fit on the screen are asked about: the command was
+ * typed before they could be seen. False: the person says no.
+ *
+ * With `json` the calls are shown only where there is somebody to ask: the printed JSON has all of them.
+ */
+async function showBeforeApproval(
+  calls: readonly ShownCall[],
+  { json }: { readonly json: boolean },
+  host: Host,
+): Promise<boolean> {
+  const terminal = findQuestionStream(host, { stdin: false, stdout: json });
+  const output = terminal ?? (json ? undefined : host.stdout);
+  if (output === undefined) return true;
+  const { color, columns } = describeTerminal(output, host.environment);
+  const style = { colors: createColors(color), columns };
+  const describe = (call: ShownCall, maxRows: number) => describeQuestion(call, { style, maxRows, more: '' });
+  const long = calls.filter((call) => !describe(call, countRows(output)).isWhole);
+  const isAsked = terminal !== undefined && long.length > 0;
+  if (json && !isAsked) return true;
+  for (const call of calls) {
+    output.write(`${describe(call, Number.POSITIVE_INFINITY).lines.join('\n')}\n`);
+  }
+  if (!isAsked) return true;
+  const what = calls.length === 1 ? 'it' : `all ${formatCount(calls.length, 'call')}`;
+  const answer = await confirm({
+    message: `Approve ${what}, as shown above?`,
+    initialValue: false,
+    input: host.stdin,
+    output: terminal,
+  });
+  return answer === true;
+}

@@ -1,0 +1,238 @@
+import { appendFile } from 'node:fs/promises';
+import { openJsonlLog } from '@holdfast/session/jsonl';
+import { expect, test } from 'vitest';
+import { measureColumns } from '../../terminal/text.ts';
+import { callEnd, pendingApproval } from '../../testing/test-events.ts';
+import { createFolder, type TestFolder } from '../../testing/test-folder.ts';
+import type { TestHostOptions } from '../../testing/test-host.ts';
+import { writeLog } from '../../testing/test-log.ts';
+import { type Ended, runHere } from '../../testing/test-program.ts';
+import { findIssues, readSchema } from '../../testing/test-schemas.ts';
+
+const runStart = { type: 'run-start', run: 1, model: 'offline:rules', input: 'Tidy up.', tools: ['wipe'] };
+const suspended = { type: 'run-end', run: 1, status: 'suspended', text: '', turns: 1 };
+const asks = [{ policy: 'holdfast/dangerous', type: 'ask' as const, reason: '`wipe` is marked as dangerous.' }];
+const question = (callId: string, changes: Parameters<typeof pendingApproval>[0] = {}) => ({
+  type: 'approval-request',
+  pending: pendingApproval({ callId, name: 'wipe', asks, ...changes }),
+});
+const answer = (callId: string, type: string) => ({
+  type: 'approval-answer',
+  run: 1,
+  turn: 1,
+  callId,
+  digest: 'd'.repeat(64),
+  answer: { type },
+  by: 'anna',
+});
+const start = (callId: string, repeat: string) => ({
+  type: 'tool-call-start',
+  run: 1,
+  turn: 1,
+  callId,
+  name: 'charge',
+  input: { euros: 5 },
+  repeat,
+});
+
+function pending({ path }: TestFolder, argv: readonly string[] = [], options: TestHostOptions = {}): Promise<Ended> {
+  return runHere(['pending', ...argv], { directory: path, ...options });
+}
+
+async function readJson(folder: TestFolder, ...argv: readonly string[]) {
+  const sessions = JSON.parse((await pending(folder, ['--json', ...argv])).stdout);
+  expect(findIssues(await readSchema('pending'), sessions)).toEqual([]);
+  return sessions;
+}
+
+test('nothing waits: where there is no log, and where every run has ended', async () => {
+  await using folder = await createFolder();
+  expect(await pending(folder)).toEqual({
+    exitCode: 0,
+    stdout: 'Nothing waits in .holdfast/sessions.\n',
+    stderr: '',
+  });
+  await writeLog(folder.path, 'one', [runStart, { ...suspended, status: 'completed' }]);
+  expect((await pending(folder)).stdout).toContain('Nothing waits');
+  expect(await readJson(folder)).toEqual([]);
+  expect(await readJson(folder, 'one')).toEqual([{ session: 'one', runs: [], plans: [], calls: [], grants: [] }]);
+});
+
+test('a question is told with all that an answer needs, and the commands to type', async () => {
+  await using folder = await createFolder();
+  const nowMs = Date.UTC(2026, 4, 17) + 60_000;
+  const clock = { now: () => nowMs, after: () => () => undefined };
+  const expiresAtMs = nowMs + 3_600_000 * 2;
+  const entries = [runStart, question('c1', { input: { path: 'a' }, expiresAtMs }), suspended];
+  await writeLog(folder.path, 'one', entries);
+  const { stdout } = await pending(folder, [], { clock });
+  expect(stdout.split('\n')).toEqual([
+    'Session one',
+    'The run of 2026-05-17 00:00:00 UTC, model offline:rules, waits.',
+    'Request: Tidy up.',
+    '',
+    '  asking    wipe  dangerous',
+    '    | {',
+    '    |   "path": "a"',
+    '    | }',
+    '    ? `wipe` is marked as dangerous. (holdfast/dangerous)',
+    '    call c1',
+    '    asked 1 m 00 s ago, expires in 2 h 00 m (2026-05-17 02:01:00 UTC)',
+    `    digest ${'d'.repeat(64)}`,
+    '',
+    'To go on:',
+    '  holdfast approve one c1',
+    '  holdfast deny one c1',
+    '  holdfast resume one',
+    '',
+  ]);
+  expect(JSON.parse((await pending(folder, ['--json'], { clock })).stdout)).toMatchObject([
+    {
+      session: 'one',
+      runs: [{ run: 1, state: 'suspended', request: 'Tidy up.' }],
+      calls: [{ callId: 'c1', run: 1, turn: 1, state: 'waiting', input: { path: 'a' }, dangerous: true, asks }],
+    },
+  ]);
+});
+
+test.each([
+  { what: 'denied', entries: [question('c1'), answer('c1', 'deny'), suspended], says: 'Denied' },
+  { what: 'approved', entries: [question('c1'), answer('c1', 'approve'), suspended], says: 'Approved: it runs' },
+  { what: 'expired', entries: [question('c1', { expiresAtMs: 5 }), suspended], says: 'Nobody answered in time' },
+  { what: 'in-doubt', entries: [start('c1', 'never')], says: 'whether it took effect is not known' },
+  { what: 'repeatable', entries: [start('c1', 'keyed')], says: 'It may be repeated' },
+  {
+    what: 'resolved',
+    entries: [
+      start('c1', 'never'),
+      { type: 'call-resolution', run: 1, turn: 1, callId: 'c1', resolution: { type: 'done' }, by: 'bo' },
+    ],
+    says: 'somebody has said what came of it',
+  },
+])('a call that is $what says so', async ({ what, entries, says }) => {
+  await using folder = await createFolder();
+  await writeLog(folder.path, 'one', [runStart, ...entries]);
+  const { exitCode, stdout } = await pending(folder);
+  expect(exitCode).toBe(0);
+  expect(stdout).toContain(says);
+  expect(stdout).toContain('holdfast resume one');
+  expect(stdout.includes('holdfast resolve one c1 --done')).toBe(what === 'in-doubt');
+  expect(stdout).not.toContain('holdfast approve');
+  const [{ calls }] = await readJson(folder);
+  expect(calls).toMatchObject([{ callId: 'c1', state: what }]);
+});
+
+test('a call that has ended in doubt is told of the session that is asked for, until somebody has resolved it', async () => {
+  await using folder = await createFolder();
+  const ended = callEnd('in-doubt', { run: 1, turn: 1, name: 'charge', input: {} });
+  const entries = [runStart, start('c1', 'never'), ended, { ...suspended, status: 'completed' }];
+  await writeLog(folder.path, 'one', entries);
+  expect((await pending(folder)).stdout).toContain('Nothing waits');
+  expect((await pending(folder, ['one'])).stdout).toContain('the model was told so');
+  expect(await readJson(folder, 'one')).toMatchObject([{ calls: [{ callId: 'c1', state: 'in-doubt', ended: true }] }]);
+  const resolution = { type: 'call-resolution', run: 1, turn: 1, callId: 'c1', resolution: { type: 'done' } };
+  await writeLog(folder.path, 'two', [...entries, resolution]);
+  expect(await readJson(folder, 'two')).toMatchObject([{ calls: [] }]);
+});
+
+test('what a model wrote cannot act on the terminal, fake our lines or flood the screen', async () => {
+  await using folder = await createFolder();
+  const hostile = '\x1b[2J\u202e\u2028\n  approved: yes\n$(touch x)\'";';
+  const entries = [
+    { ...runStart, input: hostile.repeat(10_000), model: hostile },
+    question(`--all ${hostile}`, {
+      name: hostile,
+      input: { [hostile]: hostile, big: 'x'.repeat(1_000_000), wide: '漢'.repeat(100_000) },
+      asks: [{ policy: hostile, type: 'ask', reason: hostile.repeat(5000) }],
+      digest: '3'.repeat(64),
+    }),
+    question('c2', { name: hostile, input: hostile.repeat(1000) }),
+    { ...start(hostile, 'never'), name: hostile, input: hostile.repeat(1000) },
+    { ...answer('c2', 'deny'), by: hostile.repeat(100) },
+    suspended,
+  ];
+  await writeLog(folder.path, 'one', entries);
+  const { stdout } = await pending(folder, [], { terminals: ['stdout'] });
+  const lines = stdout.trimEnd().split('\n');
+  expect(lines.length).toBeLessThan(100);
+  const whole = await pending(folder, ['one'], { terminals: ['stdout'] });
+  expect(whole.stdout).not.toContain('more lines of');
+  for (const printed of [lines, whole.stdout.trimEnd().split('\n')]) {
+    for (const line of printed.slice(0, printed.indexOf('To go on:'))) {
+      if (measureColumns(line) > 80) expect(line).toBe('at most 80 columns');
+    }
+    expect(printed.filter((line) => /[\p{Cc}\p{Cf}\p{Zl}]/u.test(line) || /^\s*approved: yes/.test(line))).toEqual([]);
+  }
+  expect(stdout).toMatch(/^ {4}… \d+ more lines of \d+: `holdfast pending one` shows them\.$/m);
+  expect(stdout).toContain(`digest ${'3'.repeat(64)}`);
+  expect((await pending(folder, ['--json'])).stdout).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}\p{Zl}]/u);
+
+  // The command that is printed names the call, in quotes that hold.
+  const command = lines.find((line) => line.includes('holdfast approve')) ?? '';
+  const [, word = ''] = /^ {2}holdfast approve -- one '(.*)'$/.exec(command) ?? [];
+  expect(word.replaceAll(`'\\''`, '')).not.toContain("'");
+  const typed = word.replaceAll(`'\\''`, "'");
+  expect(await runHere(['approve', '--', 'one', typed], { directory: folder.path })).toMatchObject({
+    exitCode: 0,
+    stderr: '',
+  });
+});
+
+test('200 questions stay readable: by tool, those that expire first in front, and all of them with --json', async () => {
+  await using folder = await createFolder();
+  const questions = Array.from({ length: 200 }, (_, index) =>
+    question(`call_1_${index}`, {
+      name: index % 4 === 0 ? 'deploy' : 'wipe',
+      input: { file: `${index}.txt` },
+      expiresAtMs: Date.UTC(2126, 0) - index * 1000,
+    }),
+  );
+  await writeLog(folder.path, 'one', [runStart, ...questions, suspended]);
+  const { stdout } = await pending(folder);
+  const lines = stdout.trimEnd().split('\n');
+  expect(lines.length).toBeLessThan(40);
+  expect(stdout).toContain('200 questions about 2 tools');
+  expect(stdout).toMatch(
+    /150 x {2}wipe {2}dangerous\n.+\n {4}call_1_199 .+"199\.txt"[\s\S]+and 145 more[\s\S]+50 x {2}deploy/,
+  );
+  const [{ calls }] = await readJson(folder);
+  expect(calls).toHaveLength(200);
+});
+
+test('it works while somebody has the session open, and says so', async () => {
+  await using folder = await createFolder();
+  const path = await writeLog(folder.path, 'one', [runStart, start('c1', 'never')]);
+  const { store } = openJsonlLog(path);
+  try {
+    const { exitCode, stdout } = await pending(folder);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain(`Session one  open in process ${process.pid}`);
+    expect(stdout).toContain('is under way');
+    expect(stdout).not.toContain('holdfast resume');
+    expect(await readJson(folder)).toMatchObject([{ openIn: process.pid, calls: [{ state: 'under-way' }] }]);
+  } finally {
+    store.close();
+  }
+  expect(await readJson(folder)).toMatchObject([{ runs: [{ state: 'interrupted' }], calls: [{ state: 'in-doubt' }] }]);
+});
+
+test('of a damaged log what is good is told, and the others as well: 1', async () => {
+  await using folder = await createFolder();
+  await writeLog(folder.path, 'whole', [runStart, question('c1'), suspended]);
+  const torn = await writeLog(folder.path, 'torn', [runStart, question('c1'), suspended]);
+  await appendFile(torn, '{"seq":4,');
+  const broken = await writeLog(folder.path, 'broken', [
+    runStart,
+    { type: 'event', events: [{ type: 'x', payload: 1 }] },
+  ]);
+  await appendFile(broken, '\n');
+  const { exitCode, stdout } = await pending(folder);
+  expect(exitCode).toBe(1);
+  expect(stdout).toContain('half a record. (log.torn)');
+  expect(stdout.match(/asking {4}wipe/g)).toHaveLength(2);
+  expect(await readJson(folder)).toMatchObject([
+    { session: 'broken', problem: { code: 'replay.record_invalid' } },
+    { session: 'torn', calls: [{}], problem: { code: 'log.torn' } },
+    { session: 'whole', calls: [{}] },
+  ]);
+});

@@ -1,0 +1,75 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { describeStyle } from '../../calls/line.ts';
+import { openPreviews } from '../../calls/preview.ts';
+import type { CommandContext } from '../../flags/command.ts';
+import { describeWaiting } from '../../logs/describe-waiting.ts';
+import { isWaiting, readWaiting, type WaitingSession } from '../../logs/waiting.ts';
+import type { ExitCode } from '../../terminal/failure.ts';
+import type { Host } from '../../terminal/host.ts';
+import { toJsonText } from '../../terminal/json.ts';
+import { toPrintable } from '../../terminal/text.ts';
+import { shortenPath } from '../../workspace/folder.ts';
+import { findSession } from '../../workspace/known.ts';
+import { findLogFolder, listLogs } from '../../workspace/session-logs.ts';
+
+const help = `
+Examples:
+  $ holdfast pending                            every session of this folder in which something waits
+  $ holdfast pending 20260517-093012345-k3x9    one session: arguments and changes whole, up to 10 questions
+  $ holdfast pending --json | jq -r '.[] | .session as $id | .calls[] | select(.state == "waiting") | "\\($id) \\(.callId)"'
+
+Of the built-in file tools it is shown what they would change: files made, changed or removed, with sizes and a diff. Long arguments
+and diffs are cut in the middle, unless the session is named.
+
+No lock is taken: it works while another process has the session open. Exits with 1 when a log is damaged.`;
+
+export function declare(command: Command, { host, end }: CommandContext): void {
+  command
+    .argument('[id]', 'id of the session (default: all that wait)')
+    .option('--workspace <dir>', 'folder that the session works in', '.')
+    .option('--json', 'as JSON')
+    .addHelpText('after', help)
+    .action(async (id: string | undefined, flags: Omit<PendingOptions, 'id'>) =>
+      end(await showPending({ id, ...flags }, host)),
+    );
+}
+
+export interface PendingOptions {
+  /** Absent: every session of the workspace that waits. */
+  readonly id: string | undefined;
+  readonly workspace: string;
+  readonly json?: boolean | undefined;
+}
+
+/**
+ * Prints what waits for a person; 1 when a log is damaged. Takes no lock, so that it works while another process has the session.
+ *
+ * @throws HoldfastError `usage.session_unknown`, `log.*`.
+ */
+export async function showPending({ id, workspace, json }: PendingOptions, host: Host): Promise<ExitCode> {
+  const named = resolve(host.directory, workspace);
+  const found = id === undefined ? undefined : await findSession(named, id, host);
+  const folder = found?.workspace ?? named;
+  const logs = found === undefined ? await listLogs(folder) : [found];
+  const nowMs = host.clock.now();
+  const preview = openPreviews(folder, host.clock);
+  const read: WaitingSession[] = [];
+  for (const log of logs) read.push(await readWaiting(log, { nowMs, preview }));
+  const sessions = read.filter((session) => id !== undefined || isWaiting(session));
+  if (json) {
+    host.stdout.write(`${toJsonText(sessions, 2)}\n`);
+  } else if (sessions.length === 0) {
+    host.stdout.write(`Nothing waits in ${toPrintable(shortenPath(findLogFolder(folder), host.directory))}.\n`);
+  } else {
+    const style = describeStyle(host);
+    const isAsked = id !== undefined;
+    const view = { style, host, workspace: folder, nowMs, maxDetailed: isAsked ? 10 : 3, isWhole: isAsked };
+    const lines = sessions.map((session) => {
+      const [head = '', ...others] = describeWaiting(session, view);
+      return [head, ...(others.length === 0 ? ['Nothing waits in it.'] : others)].join('\n');
+    });
+    host.stdout.write(`${lines.join('\n\n')}\n`);
+  }
+  return sessions.some(({ problem }) => problem !== undefined) ? 1 : 0;
+}

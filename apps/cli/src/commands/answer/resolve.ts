@@ -1,0 +1,130 @@
+import { type EffectCheck, isPlainObject, type Json } from '@holdfast/core';
+import { resolveCall } from '@holdfast/executor';
+import type { Session } from '@holdfast/session';
+import type { Command } from 'commander';
+import { findOpenCall } from '../../calls/find-open.ts';
+import { describeStyle } from '../../calls/line.ts';
+import type { CommandContext } from '../../flags/command.ts';
+import { openSession } from '../../logs/open-session.ts';
+import { type ExitCode, usageError } from '../../terminal/failure.ts';
+import type { Host } from '../../terminal/host.ts';
+import { toJsonText } from '../../terminal/json.ts';
+import { fitColumns, toPrintable } from '../../terminal/text.ts';
+import { toCommand } from '../../terminal/words.ts';
+import { openWorkspace } from '../../workspace/folder.ts';
+import { findSession } from '../../workspace/known.ts';
+
+const help = `
+Examples:
+  $ holdfast resolve 20260517-093012345-k3x9 call_1_0 --done --value '{"id": 7}'
+  $ holdfast resolve 20260517-093012345-k3x9 call_1_0 --not-done --reason "The server has no such order."
+
+A call that touches the world, and whose process ended under it, is never repeated silently. Find out what came of it, and say so;
+\`holdfast resume\` then tells the model. Of a call that has ended as in-doubt it is noted for people who read the log.`;
+
+export function declare(command: Command, { host, end }: CommandContext): void {
+  command
+    .argument('<id>', 'id of the session')
+    .argument('<call>', 'id of the call, or the beginning of one')
+    .option('--done', 'it took effect')
+    .option('--not-done', 'it did not')
+    .option('--value <json>', 'what it would have returned, with --done (default: null)')
+    .option('--reason <text>', 'how you know, for the model and the log')
+    .option('--by <who>', 'who says so, for the log (default: person)')
+    .option('--workspace <dir>', 'folder that the session works in', '.')
+    .option('--json', 'as JSON')
+    .addHelpText('after', help)
+    .action(async (id: string, call: string, flags: Omit<ResolveOptions, 'id' | 'call'>) =>
+      end(await resolveSessionCall({ ...flags, id, call }, host)),
+    );
+}
+
+export interface ResolveOptions {
+  readonly id: string;
+  /** Id of a call, or the beginning of one. */
+  readonly call: string;
+  readonly done?: boolean | undefined;
+  readonly notDone?: boolean | undefined;
+  /** JSON text: what the call would have returned. */
+  readonly value?: string | undefined;
+  /** For the model and the log. */
+  readonly reason?: string | undefined;
+  readonly by?: string | undefined;
+  readonly workspace: string;
+  readonly json?: boolean | undefined;
+}
+
+/**
+ * Records whether a call took effect whose process ended under it. Nothing runs by that: `resume` goes on.
+ *
+ * @throws HoldfastError `usage.*`, `log.*`, `replay.*`.
+ */
+export async function resolveSessionCall(options: ResolveOptions, host: Host): Promise<ExitCode> {
+  const resolution = readResolution(options);
+  const { by } = options;
+  const named = await openWorkspace(options.workspace, host.directory);
+  const log = await findSession(named, options.id, host);
+  const { workspace } = log;
+  const session = await openSession(log, workspace, host);
+  try {
+    const { begun, ended } = findDoubtful(session);
+    const listing = toCommand({ words: ['pending', log.id], workspace }, host);
+    const what = 'was interrupted or is in doubt';
+    const [call] = findOpenCall(options.call, begun, { session: log.id, what, listing, others: ended });
+    const { callId, name } = call ?? { callId: options.call, name: '' };
+    await resolveCall(session, callId, resolution, by === undefined ? {} : { by });
+    if (options.json) {
+      host.stdout.write(`${toJsonText({ session: log.id, callId, name, resolution, by: by ?? 'person' }, 2)}\n`);
+      return 0;
+    }
+    const { colors } = describeStyle(host);
+    const said = resolution.type === 'done' ? 'took effect' : 'did not take effect';
+    host.stdout.write(`Noted: ${toPrintable(name)} (${fitColumns(toPrintable(callId), 64)}) ${said}.\n`);
+    const isOpen = begun.some((one) => one.callId === callId);
+    const next = isOpen
+      ? `To go on: ${toCommand({ words: ['resume', log.id], workspace }, host)}`
+      : 'It has ended, and the model was told that it is in doubt: this is for people who read the log.';
+    host.stdout.write(`${colors.dim(next)}\n`);
+    return 0;
+  } finally {
+    await session.close();
+  }
+}
+
+function readResolution({ done, notDone, value, reason }: ResolveOptions): Exclude<EffectCheck, { type: 'unknown' }> {
+  if (done === notDone) {
+    throw usageError('usage.resolution_missing', 'Say what came of the call: either `--done` or `--not-done`.');
+  }
+  const message = reason === undefined ? {} : { message: reason };
+  if (notDone) {
+    if (value === undefined) return { type: 'not-done', ...message };
+    throw usageError(
+      'usage.value_unexpected',
+      '`--value` is what a call returned that took effect: it goes with `--done`.',
+    );
+  }
+  return { type: 'done', ...(value === undefined ? {} : { value: parseValue(value) }), ...message };
+}
+
+function parseValue(text: string): Json {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw usageError('usage.value_invalid', '`--value` takes JSON; text stands in quotes: `--value \'"done"\'`.');
+  }
+}
+
+interface Doubtful {
+  readonly callId: string;
+  readonly name: string;
+}
+
+/** Calls that were begun and have no end, and those that ended in doubt. */
+function findDoubtful(session: Session): { readonly begun: readonly Doubtful[]; readonly ended: readonly Doubtful[] } {
+  const ended: Doubtful[] = [];
+  for (const { type, callId, name, outcome } of session.records()) {
+    if (type !== 'tool-call-end' || !isPlainObject(outcome) || outcome['kind'] !== 'in-doubt') continue;
+    ended.push({ callId: String(callId), name: String(name) });
+  }
+  return { begun: session.openWork().calls.filter(({ start }) => start !== undefined), ended };
+}

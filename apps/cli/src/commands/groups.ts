@@ -1,0 +1,191 @@
+import type { CommandModule } from '../flags/command.ts';
+
+/** A command as the list of commands has it. */
+export interface CommandEntry {
+  readonly name: string;
+  /** What stands behind the name in the list of commands. */
+  readonly term: string;
+  readonly description: string;
+  /** Its file, which nobody reads until it is called. */
+  load(): Promise<CommandModule>;
+}
+
+function command(name: string, term: string, description: string, load: CommandEntry['load']): CommandEntry {
+  return { name, term, description, load };
+}
+
+/** All of them, under the headings of the help. */
+export const groups: readonly { readonly heading: string; readonly commands: readonly CommandEntry[] }[] = [
+  {
+    heading: 'Run:',
+    commands: [
+      command(
+        'run',
+        '[options] <request>',
+        'give a request to a model that works with your tools and the files of the workspace',
+        () => import('./run/run.ts'),
+      ),
+      command('resume', '[options] [id]', 'resume a suspended or interrupted run', () => import('./run/resume.ts')),
+    ],
+  },
+  {
+    heading: 'Answer:',
+    commands: [
+      command(
+        'pending',
+        '[options] [id]',
+        'list pending calls, interrupted runs and calls in doubt',
+        () => import('./answer/pending.ts'),
+      ),
+      command('approve', '[options] <id> <call...>', 'approve a pending call', () => import('./answer/approve.ts')),
+      command('deny', '[options] <id> <call...>', 'reject a pending call', () => import('./answer/deny.ts')),
+      command(
+        'resolve',
+        '[options] <id> <call>',
+        'record whether an interrupted call took effect',
+        () => import('./answer/resolve.ts'),
+      ),
+      command(
+        'grants',
+        '[options] [id]',
+        'list or withdraw the tools granted for a session',
+        () => import('./answer/grants.ts'),
+      ),
+    ],
+  },
+  {
+    heading: 'Look:',
+    commands: [
+      command('show', '[options] [id]', 'print the log of a session', () => import('./look/show.ts')),
+      command(
+        'why',
+        '[options] <call...>',
+        'explain why a call was allowed, asked about or denied, and what came of it',
+        () => import('./look/why.ts'),
+      ),
+      command(
+        'replay',
+        '[options] [id]',
+        'rebuild the state of a session from its log',
+        () => import('./look/replay.ts'),
+      ),
+      command(
+        'verify',
+        '[options] [id]',
+        'check that the log of a session was not changed',
+        () => import('./look/verify.ts'),
+      ),
+      command(
+        'trace',
+        '[options] [id]',
+        'print the trace of a plan: each node, its call, how it ended and why',
+        () => import('./look/trace.ts'),
+      ),
+    ],
+  },
+  {
+    heading: 'Tools:',
+    commands: [
+      command(
+        'list',
+        '[options]',
+        'list the tools that a run can call, with their owners and effects',
+        () => import('./tools/list.ts'),
+      ),
+      command(
+        'check',
+        '[options] [dir]',
+        'check a folder of tool files without running them',
+        () => import('./tools/check.ts'),
+      ),
+      command(
+        'try',
+        '[options] <file>',
+        'check one tool file, call its tool, and show what a model would see',
+        () => import('./tools/try.ts'),
+      ),
+      command(
+        'new',
+        '[options] <kind> <name>',
+        'create a tool file, a plugin or a pack that passes its own checks',
+        () => import('./tools/new.ts'),
+      ),
+      command(
+        'lock',
+        '[options]',
+        'lock tools, plugins and packs as they are, or show what differs',
+        () => import('./tools/lock.ts'),
+      ),
+    ],
+  },
+  {
+    heading: 'Plan:',
+    commands: [
+      command(
+        'plan',
+        '[options] <request>',
+        'compile a request into a plan; `plan run` runs one, `plan check` checks one',
+        () => import('./plan/plan.ts'),
+      ),
+    ],
+  },
+  {
+    heading: 'Policies:',
+    commands: [
+      command(
+        'policy',
+        '',
+        'check policies against recorded sessions: `policy diff`, `policy observed`',
+        () => import('./policies/policy.ts'),
+      ),
+      command('pack', '', 'check a policy pack with its cases: `pack check`', () => import('./policies/pack.ts')),
+    ],
+  },
+  {
+    heading: 'Set up:',
+    commands: [
+      command(
+        'config',
+        '[options]',
+        'print the configuration, with the origin of each value',
+        () => import('./set-up/config.ts'),
+      ),
+      command(
+        'plugins',
+        '[options]',
+        'list installed plugins and packs, and which of them are in force',
+        () => import('./set-up/plugins.ts'),
+      ),
+      command(
+        'explain',
+        '[options] <name>',
+        'show which plugin, file and version a name came from',
+        () => import('./set-up/explain.ts'),
+      ),
+      command(
+        'doctor',
+        '[options]',
+        'check Node.js, packages, model providers, tools, plugins, workspace and isolation',
+        () => import('./set-up/doctor.ts'),
+      ),
+      command(
+        'trust',
+        '[options] [dir]',
+        'trust the code that is found in a folder',
+        () => import('./set-up/trust.ts'),
+      ),
+      command(
+        'overrides',
+        '[options] <action> <module>',
+        'override the texts of a prompt, and show which overrides are in force',
+        () => import('./set-up/overrides.ts'),
+      ),
+      command(
+        'model',
+        '',
+        'download and remove local language models: `model list`, `model pull`, `model remove`',
+        () => import('./set-up/model.ts'),
+      ),
+    ],
+  },
+];

@@ -1,0 +1,156 @@
+import { resolve } from 'node:path';
+import { HoldfastError } from '@holdfast/core';
+import type { ExportedSlice } from '@holdfast/session';
+import { type LogReading, readLog } from '@holdfast/session/jsonl';
+import type { Command } from 'commander';
+import { describeStyle, formatArguments, formatCount, type LineStyle } from '../../calls/line.ts';
+import type { CommandContext } from '../../flags/command.ts';
+import { readSeq } from '../../flags/values.ts';
+import { describeIntegrity, formatSessionTitle, isDamaged, warnOfDamage } from '../../logs/damage.ts';
+import { type MissingSlice, type Replayed, replayLog } from '../../logs/replay.ts';
+import { type ExitCode, usageError } from '../../terminal/failure.ts';
+import type { Host } from '../../terminal/host.ts';
+import { toJsonText } from '../../terminal/json.ts';
+import { fitColumns, measureColumns, padColumns, toPrintable, wrapBlock } from '../../terminal/text.ts';
+import { shortenPath } from '../../workspace/folder.ts';
+import { findSession } from '../../workspace/known.ts';
+
+const help = `
+Examples:
+  $ holdfast replay                             the state at the end of the newest session of this folder
+  $ holdfast replay 20260517-093012345-k3x9 --at 12
+  $ holdfast replay --json | jq '.slices[] | select(.id == "holdfast/grants").state'
+
+Exits with 1 when the log is torn or was changed after it was written, or when the state of a slice needs code that is not part
+of this program; what can be rebuilt is printed all the same.`;
+
+export function declare(command: Command, { host, end }: CommandContext): void {
+  command
+    .argument('[id]', 'id of the session (default: the newest)')
+    .option('--workspace <dir>', 'folder that the session worked in', '.')
+    .option('--at <seq>', 'the state after this record instead of the last one', readSeq)
+    .option('--json', 'the state as `session.import` takes it')
+    .addHelpText('after', help)
+    .action(async (id: string | undefined, flags: Omit<ReplayOptions, 'id'>) =>
+      end(await replaySession({ id, ...flags }, host)),
+    );
+}
+
+export interface ReplayOptions {
+  /** Absent: the newest. */
+  readonly id: string | undefined;
+  readonly workspace: string;
+  /** The record after which the state is wanted; absent: the last one. */
+  readonly at?: number | undefined;
+  readonly json?: boolean | undefined;
+}
+
+/**
+ * Rebuilds the state of a session from its log and prints it; 1 when the log is damaged or part of the state cannot be rebuilt.
+ *
+ * @throws HoldfastError `usage.session_unknown`, `usage.record_unknown`, `log.*`, `replay.*`.
+ */
+export async function replaySession({ id, workspace, at, json }: ReplayOptions, host: Host): Promise<ExitCode> {
+  const log = await findSession(resolve(host.directory, workspace), id, host);
+  const reading = readLog(log.path);
+  const last = reading.records.length - 1;
+  if (last < 0 && !isDamaged(reading)) {
+    throw new HoldfastError(
+      'log.empty',
+      `The log of session \`${log.id}\` is empty: the session could not record anything, so there is no state to rebuild.`,
+    );
+  }
+  if (at !== undefined && at > last) {
+    throw usageError('usage.record_unknown', `The log has no record ${at} that can be read; its last one is ${last}.`);
+  }
+  const replayed = replayLog(at === undefined ? reading.records : reading.records.slice(0, at + 1));
+  const { state, missing } = replayed;
+  if (json) {
+    host.stdout.write(`${toJsonText({ ...state, missing }, 2)}\n`);
+    warnOfDamage(reading, host.stderr);
+    for (const slice of missing) host.stderr.write(`warning: ${describeMissing(slice)}\n`);
+  } else {
+    const style = describeStyle(host);
+    const lines = [
+      formatSessionTitle(log.id, shortenPath(log.path, host.directory), style),
+      `State rebuilt from ${formatCount(state.seq, 'record')}${at === undefined ? '' : `, up to record ${at}`}; no tool, policy or model was run`,
+      '',
+      ...describeSlices(replayed, style),
+      '',
+      ...describeReplayed(reading, style),
+    ];
+    for (const line of lines) host.stdout.write(`${line}\n`);
+  }
+  return isDamaged(reading) || missing.length > 0 ? 1 : 0;
+}
+
+/** Whether the log is whole, and what the hash at its end is good for. */
+function describeReplayed(reading: LogReading, style: LineStyle): readonly string[] {
+  if (isDamaged(reading)) return [describeIntegrity(reading, style, 'replayed')];
+  return [
+    `Log intact: ${formatCount(reading.records.length, 'record')}, each with the hash of the one before it`,
+    style.colors.dim(`Digest of the log, for \`verify --head\`: ${reading.head}`),
+  ];
+}
+
+const maxItems = 5;
+const maxLineColumns = 160;
+
+function describeSlices({ state: { slices }, missing }: Replayed, style: LineStyle): readonly string[] {
+  const { colors, columns } = style;
+  if (slices.length + missing.length === 0) return ['The session has no slices: nothing kept any state.'];
+  const rows = [
+    ...slices.map((slice) => ({ slice, size: describeSize(slice), content: listContent(slice) })),
+    ...missing.map((slice) => ({ slice, size: 'not rebuilt', content: [] })),
+  ];
+  const room = Math.min(columns, maxLineColumns) - others - 1;
+  const widest = Math.max(...rows.map(({ slice }) => measureColumns(toPrintable(slice.id))));
+  const width = Math.max(8, Math.min(widest, room));
+  return [
+    colors.bold(`  ${padColumns('slice', width)}  kind   kept   size`),
+    ...rows.flatMap(({ slice: { id, kind, retention }, size, content }) => [
+      `  ${padColumns(toPrintable(id), width)}  ${kind.padEnd(5)}  ${retention.padEnd(5)}  ${size}`,
+      ...content.map((line) => colors.dim(`      ${fitColumns(line, Math.min(columns, maxLineColumns) - 7)}`)),
+    ]),
+    ...missing.flatMap((slice) => ['', ...wrapBlock(describeMissing(slice), columns - 1).map(colors.yellow)]),
+  ];
+}
+
+// Indent, gaps, kind, retention, and the longest size.
+const others = 2 + 2 + 5 + 2 + 5 + 2 + 12;
+
+function describeSize({ kind, state }: ExportedSlice): string {
+  return kind !== 'value' && Array.isArray(state) ? formatCount(state.length, 'item') : '1 value';
+}
+
+/** The beginning of what a slice holds, a line an item. */
+function listContent({ kind, state }: ExportedSlice): readonly string[] {
+  if (kind === 'value' || !Array.isArray(state)) return [toLine(state)];
+  // A keyed slice has its items as pairs; what was done last is at the end of a list.
+  const isList = kind === 'list';
+  const shown = isList ? state.slice(-maxItems) : state.toSorted(byKey).slice(0, maxItems);
+  const more = state.length - shown.length;
+  const note = more === 0 ? [] : [`… ${formatCount(more, isList ? 'earlier item' : 'more item')}; \`--json\` has them`];
+  const lines = shown.map((item) => (isList ? toLine(item) : toPairLine(item)));
+  return isList ? [...note, ...lines] : [...lines, ...note];
+}
+
+function byKey(one: unknown, other: unknown): number {
+  const [left, right] = [one, other].map((pair) => (Array.isArray(pair) ? String(pair[0]) : ''));
+  return (left ?? '') < (right ?? '') ? -1 : 1;
+}
+
+function toPairLine(pair: unknown): string {
+  const [key, item] = Array.isArray(pair) ? pair : [];
+  return `${toPrintable(String(key))}: ${toLine(item)}`;
+}
+
+function toLine(json: unknown): string {
+  // Policies keep digests of what they have seen; as long as they are, nobody reads them.
+  if (typeof json === 'string' && /^[0-9a-f]{64}$/.test(json)) return `digest ${json.slice(0, 12)}…`;
+  return formatArguments(JSON.stringify(json));
+}
+
+function describeMissing({ id, events }: MissingSlice): string {
+  return `The slice \`${toPrintable(id)}\` is not rebuilt: it changes by events (${events.map(toPrintable).join(', ')}), and the code that answers them is not part of this program. \`replay\` of @holdfast/session takes it in \`slices\`. (replay.slice_missing)`;
+}

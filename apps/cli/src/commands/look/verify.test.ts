@@ -1,0 +1,197 @@
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { append, defineSlice, type Json, replace, type SessionEvent, type Slice } from '@holdfast/core';
+import { planSlice } from '@holdfast/planning';
+import { visibilitySlice } from '@holdfast/prompt';
+import { createSession } from '@holdfast/session';
+import { jsonlStore } from '@holdfast/session/jsonl';
+import { expect, test } from 'vitest';
+import { runProgram } from '../../program.ts';
+import { createFolder } from '../../testing/test-folder.ts';
+import { createTestHost } from '../../testing/test-host.ts';
+import { writeLog } from '../../testing/test-log.ts';
+import { prepareLogPath } from '../../workspace/session-logs.ts';
+
+async function verify(directory: string, ...parameters: readonly string[]) {
+  const { host, stdout, stderr } = createTestHost({ directory });
+  const exitCode = await runProgram(['verify', ...parameters], host, '0');
+  return { exitCode, lines: stdout().trimEnd().split('\n'), text: stdout(), errors: stderr() };
+}
+
+const entries = Array.from({ length: 4 }, (_, n) => ({ type: 'note', n }));
+
+test('a log that is as it was written', async () => {
+  await using folder = await createFolder();
+  await writeLog(folder.path, 'one', entries);
+  const { exitCode, lines } = await verify(folder.path);
+  expect(exitCode).toBe(0);
+  expect(lines[0]).toMatch(/^Session one {2}/);
+  expect(lines.slice(1)).toEqual([expect.stringMatching(/^5 records, hash chain intact, head [0-9a-f]{64}$/)]);
+});
+
+test.each([
+  {
+    what: 'a line edited',
+    damage: (lines: string[]) => lines.with(2, lines[2]?.replace('"n":1', '"n":9') ?? ''),
+    says: 'log.chain',
+  },
+  { what: 'a line left out', damage: (lines: string[]) => lines.toSpliced(2, 1), says: 'log.sequence' },
+  { what: 'the last line cut', damage: (lines: string[]) => [...lines.slice(0, -2), '{"seq":4'], says: 'torn' },
+])('$what: exit code 1, and where', async ({ damage, says }) => {
+  await using folder = await createFolder();
+  const path = await writeLog(folder.path, 'one', entries);
+  await writeFile(path, damage((await readFile(path, 'utf8')).split('\n')).join('\n'));
+  const { exitCode, text } = await verify(folder.path);
+  expect(exitCode).toBe(1);
+  expect(text).toContain(says);
+  const json = await verify(folder.path, '--json');
+  expect([json.exitCode, JSON.parse(json.text).whole]).toEqual([1, false]);
+});
+
+test('a noted head: of the last record, of an earlier one, and of none that is there', async () => {
+  await using folder = await createFolder();
+  const path = await writeLog(folder.path, 'one', entries);
+  const lines = (await readFile(path, 'utf8')).split('\n');
+  const earlier = JSON.parse(lines[3] ?? '').prev as string;
+  const { head } = JSON.parse((await verify(folder.path, '--json')).text);
+  expect((await verify(folder.path, '--head', head)).lines.at(-1)).toBe(
+    'The noted head is that of record 4, and nothing has been added.',
+  );
+  expect((await verify(folder.path, '--head', earlier.toUpperCase())).lines.at(-1)).toBe(
+    'The noted head is that of record 2, and 2 records came after it.',
+  );
+  // Cut at the edge of a record: the chain is whole, and only the head tells.
+  await writeFile(path, `${lines.slice(0, 4).join('\n')}\n`);
+  expect((await verify(folder.path)).exitCode).toBe(0);
+  const cut = await verify(folder.path, '--head', head);
+  expect(cut.exitCode).toBe(1);
+  expect(cut.text).toContain('its end was cut off or written anew');
+  expect(JSON.parse((await verify(folder.path, '--head', head, '--json')).text)).toMatchObject({
+    whole: false,
+    noted: { head, seq: null },
+  });
+});
+
+test('a head that is none is a wrong command line', async () => {
+  await using folder = await createFolder();
+  await writeLog(folder.path, 'one', []);
+  const { exitCode, errors } = await verify(folder.path, '--head', 'abc');
+  expect(exitCode).toBe(2);
+  expect(errors).toContain('usage.head_invalid');
+});
+
+const notes = defineSlice<string>({
+  id: 'notes',
+  kind: 'list',
+  reducers: { noted: (_state, payload) => append(payload) },
+});
+const policy = defineSlice<Json>({ id: 'policy', kind: 'value', initial: 0, reducers: {} });
+
+/** Writes a log of several files. Answers its path. */
+async function writeSnapshots(workspace: string, slices: readonly Slice[] = []): Promise<string> {
+  const path = await prepareLogPath(workspace, 'one');
+  const session = createSession({ id: 'one', slices, store: jsonlStore(path, { snapshotAfterBytes: 1 }) });
+  for (let number = 0; number < 20; number += 1) {
+    const transaction = session.begin();
+    transaction.apply(policy, [replace(number)]);
+    if (slices.length > 0) transaction.dispatch({ type: 'noted', payload: 'x' });
+    const events = transaction.events.map((event) => ({ ...event }));
+    transaction.commit({ type: 'event', events, changes: transaction.changes });
+  }
+  await session.close();
+  return path;
+}
+
+test('snapshots are compared with what the records before them have made, in all files of the log', async () => {
+  await using folder = await createFolder();
+  await writeSnapshots(folder.path);
+  const { exitCode, lines } = await verify(folder.path);
+  expect(lines.slice(1)).toEqual([
+    expect.stringMatching(/^2\d records, hash chain intact, head [0-9a-f]{64}$/),
+    expect.stringMatching(/^\d snapshots hold what the records before have made$/),
+  ]);
+  expect(exitCode).toBe(0);
+  const { snapshots, whole } = JSON.parse((await verify(folder.path, '--json')).text);
+  expect([snapshots, whole]).toEqual([{ compared: expect.any(Number), unchecked: [] }, true]);
+});
+
+test('a head that was noted before the log began a new file is found', async () => {
+  await using folder = await createFolder();
+  const path = await writeSnapshots(folder.path);
+  const first = (await readFile(path, 'utf8')).split('\n')[0] ?? '';
+  const { prev, seq } = JSON.parse(first);
+  expect((await verify(folder.path, '--head', prev)).lines.at(-1)).toContain(`is that of record ${seq - 1},`);
+});
+
+test('slices whose reducers are not here are named', async () => {
+  await using folder = await createFolder();
+  await writeSnapshots(folder.path, [notes]);
+  const { exitCode, lines } = await verify(folder.path);
+  expect(lines.at(-1)).toBe('Not compared, for their reducers are no part of this program: `notes`');
+  expect(exitCode).toBe(0);
+});
+
+test('opened sections and plans are compared, too', async () => {
+  await using folder = await createFolder();
+  const path = await prepareLogPath(folder.path, 'known');
+  const shown = ['a', 'b', 'c', 'd'].map((key) => sectionsShown(key));
+  const session = createSession({
+    id: 'known',
+    slices: [planSlice, visibilitySlice],
+    store: jsonlStore(path, { snapshotAfterBytes: 1 }),
+  });
+  for (const event of shown) session.dispatch(event);
+  await session.close();
+  const { exitCode, lines } = await verify(folder.path);
+  expect(lines.at(-1)).toMatch(/^\d+ snapshots? holds? what the records before have made$/);
+  expect(exitCode).toBe(0);
+});
+
+function sectionsShown(key: string): SessionEvent {
+  return { type: 'sections-shown', payload: { prompt: 'tests/known', keys: [key], visibility: 'full' } };
+}
+
+test('log.snapshot: a snapshot that was changed together with the links after it', async () => {
+  await using folder = await createFolder();
+  await writeLog(folder.path, 'one', [
+    { type: 'note' },
+    { type: 'snapshot', sessionId: 'one', slices: [], open: { runs: [{ run: 1 }], calls: [] } },
+  ]);
+  const { exitCode, lines } = await verify(folder.path);
+  expect(lines.at(-1)).toMatch(/^The snapshot 2 does not hold what .* other work is open.*\(log\.snapshot\)$/);
+  expect(exitCode).toBe(1);
+  const { snapshots, whole } = JSON.parse((await verify(folder.path, '--json')).text);
+  expect([snapshots.problem, whole]).toEqual([expect.objectContaining({ code: 'log.snapshot', seq: 2 }), false]);
+});
+
+test('a log that cannot be replayed has no snapshot that could be compared', async () => {
+  await using folder = await createFolder();
+  await writeLog(folder.path, 'one', [
+    { type: 'restore', toSeq: 9 },
+    { type: 'snapshot', slices: [] },
+  ]);
+  const { exitCode, lines } = await verify(folder.path);
+  expect(lines.at(-1)).toContain('(replay.record_invalid)');
+  expect(exitCode).toBe(1);
+});
+
+test('an older file that is missing or was changed is named', async () => {
+  await using folder = await createFolder();
+  const path = await writeSnapshots(folder.path);
+  const toSeq = (name: string): number => Number(name.split('-').at(-1));
+  const older = (await readdir(join(path, '..')))
+    .filter((name) => name.includes('.before-'))
+    .sort((one, other) => toSeq(one) - toSeq(other));
+  expect(older.length).toBeGreaterThan(2);
+  const [first = '', second = '', third = ''] = older;
+  await writeFile(join(path, '..', first), '');
+  const changed = await verify(folder.path);
+  expect([changed.exitCode, changed.text]).toEqual([
+    1,
+    expect.stringContaining('The log is broken at record 0 (byte 0'),
+  ]);
+  // The place is that of the next record that is there.
+  await rm(join(path, '..', second));
+  const missing = await verify(folder.path);
+  expect([missing.exitCode, missing.text]).toEqual([1, expect.stringContaining(`(byte 0 of ${third})`)]);
+});

@@ -1,0 +1,71 @@
+import { describeStyle, formatCount } from '../../calls/line.ts';
+import { openWorkshop, type PlanPlace } from '../../plan/equipment.ts';
+import { adviseOnTools } from '../../plan/problems.ts';
+import { readPlanText } from '../../plan/source.ts';
+import { describeAsks, describeViolations, describeWarnings } from '../../plan/view.ts';
+import type { ExitCode } from '../../terminal/failure.ts';
+import type { Host } from '../../terminal/host.ts';
+import { toJsonText } from '../../terminal/json.ts';
+import { toPrintable } from '../../terminal/text.ts';
+import { checkFor } from './run.ts';
+
+export interface CheckPlanFileOptions extends PlanPlace {
+  /** Its path; `-`: standard input. */
+  readonly file: string;
+  readonly json: boolean;
+}
+
+/**
+ * Says everything that is wrong with the plan of a file; 1 when something is. Nothing of any tool runs but its schemas and its locks.
+ *
+ * @throws HoldfastError `usage.*`, and as `openWorkshop`.
+ */
+export async function checkPlanFile(options: CheckPlanFileOptions, host: Host): Promise<ExitCode> {
+  const { file, json } = options;
+  const text = await readPlanText(file, host);
+  return await openWorkshop({ ...options, stdinTaken: options.file === '-' }, host, async (workshop) => {
+    const found = await checkFor(text, workshop, options.allow);
+    const style = describeStyle(host);
+    const { colors } = style;
+    const print = (lines: readonly string[]): void => void host.stdout.write(`${lines.join('\n')}\n`);
+    if (found.type === 'declined') {
+      const { error } = found;
+      print(
+        json
+          ? [toJsonText({ valid: false, error, violations: [], warnings: [], asks: [] }, 2)]
+          : [`${colors.yellow('declined')}  The plan says why there is none: ${toPrintable(error)}`],
+      );
+      return 1;
+    }
+    const { warnings } = found;
+    if (found.type === 'invalid') {
+      const { violations } = found;
+      print(
+        json
+          ? [toJsonText({ valid: false, violations, warnings, asks: [] }, 2)]
+          : [
+              ...describeViolations(violations, style),
+              ...describeWarnings(warnings, style),
+              ...adviseOnTools(violations, workshop.equipment),
+              '',
+              `${colors.red('invalid')}  ${formatCount(violations.length, 'violation')}`,
+            ],
+      );
+      return 1;
+    }
+    const { checked, asks } = found;
+    const { digest, plan } = checked;
+    const nodes = plan.nodes.length;
+    print(
+      json
+        ? [toJsonText({ valid: true, digest, nodes, violations: [], warnings, asks }, 2)]
+        : [
+            `${colors.green('valid')}  ${formatCount(nodes, 'node')}`,
+            `digest ${digest}`,
+            ...describeAsks(asks, style),
+            ...describeWarnings(warnings, style),
+          ],
+    );
+    return 0;
+  });
+}

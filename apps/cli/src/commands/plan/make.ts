@@ -1,0 +1,204 @@
+import { resolve } from 'node:path';
+import { offlinePlanner } from '@holdfast/adapter-offline';
+import { HoldfastError, isHoldfastError, type Planner } from '@holdfast/core';
+import { type CompiledPlan, compilePlan, modelPlanner } from '@holdfast/orchestrator';
+import { describeStyle, formatCount, formatDuration } from '../../calls/line.ts';
+import { planToMermaid } from '../../drawing/mermaid.ts';
+import { openWorkshop, type PlanRunOptions, type PlanWorkshop } from '../../plan/equipment.ts';
+import { adviseOnTools, readViolations, reportViolations } from '../../plan/problems.ts';
+import {
+  type CompileView,
+  createCompileView,
+  describeAsks,
+  describePlanNodes,
+  describeWarnings,
+} from '../../plan/view.ts';
+import { openNamedModel } from '../../run/setup.ts';
+import { openEnvironment, toEnvironmentOptions } from '../../settings/environment-consent.ts';
+import { findModelName } from '../../settings/settings.ts';
+import { type ExitCode, interruptionCodes, reportFailure } from '../../terminal/failure.ts';
+import type { Host, Interruption } from '../../terminal/host.ts';
+import { toJsonText } from '../../terminal/json.ts';
+import { checkOutput, writeOutput } from '../../terminal/output-file.ts';
+import { quoteWord, toCommand } from '../../terminal/words.ts';
+import { shortenPath } from '../../workspace/folder.ts';
+import { beginPlan, checkDigest, toGrants } from './run.ts';
+
+export interface MakePlanOptions extends PlanRunOptions {
+  readonly request: string;
+  /** Whether the request came from there, so that no answer can. */
+  readonly stdinTaken: boolean;
+  readonly mermaid: boolean;
+  /** The file that the plan goes to. */
+  readonly output: string | undefined;
+  /** Replaces a file that is there. */
+  readonly force: boolean;
+  /** Runs the plan, too. */
+  readonly run: boolean;
+  /** With `run`: only a plan with this digest, or with this beginning of one. */
+  readonly digest: string | undefined;
+}
+
+/**
+ * Has a plan written for a request and checks it, shows it, and runs it where that is asked for; 1 when there is no plan that can be run.
+ *
+ * @throws HoldfastError `usage.*`, `planner.*`, `plan.declined`, `plan.mismatch`, `output.unwritable`, and as `openWorkshop`, `openModel` and
+ * `runPlan`.
+ */
+export async function makePlan(options: MakePlanOptions, host: Host): Promise<ExitCode> {
+  const { output: file, force, run, json, quiet = false, mermaid, digest } = options;
+  const output = file === undefined ? undefined : { file, force };
+  if (output !== undefined) await checkOutput(output, host);
+  // A plan that is only shown calls no tool.
+  const consent = run ? { consent: await openEnvironment(toEnvironmentOptions(options), host) } : {};
+  return await openWorkshop({ ...options, ...consent }, host, async (workshop) => {
+    const compiled = await compile(options, workshop, host);
+    if (typeof compiled === 'number') return compiled;
+    if (output !== undefined) await writeOutput(output, `${toJsonText(compiled.plan, 2)}\n`, host);
+    if (!run) {
+      const text = json
+        ? toJsonText(compiled.plan, 2)
+        : mermaid
+          ? planToMermaid(compiled.plan).trimEnd()
+          : describeCompiled(compiled, options, workshop, host).join('\n');
+      host.stdout.write(`${text}\n`);
+      return 0;
+    }
+    checkDigest(compiled, digest);
+    if (!json && !quiet) host.stdout.write(`${describeCompiled(compiled, options, workshop, host).join('\n')}\n\n`);
+    return await beginPlan(compiled, { ...options, notes: [] }, workshop, host);
+  });
+}
+
+/** The exit code where there is no plan that can be run, and that was told. */
+async function compile(
+  { request, allow, approval, json }: MakePlanOptions,
+  { equipment, setup }: PlanWorkshop,
+  host: Host,
+): Promise<CompiledPlan | ExitCode> {
+  const { tools, functions, policies, resources } = setup;
+  await using planner = await openPlanner({ equipment }, host);
+  const timeoutMs = equipment.settings.effective.limits.timeoutMs?.value;
+  const controller = new AbortController();
+  let interruption: Interruption | undefined;
+  const stopListening = host.onInterrupt((cause) => {
+    interruption ??= cause;
+    controller.abort();
+  });
+  let timedOut = false;
+  const giveUp = (): void => {
+    timedOut = true;
+    controller.abort();
+  };
+  const cancelTimer = timeoutMs === undefined ? undefined : host.clock.after(timeoutMs, giveUp);
+  const view: CompileView | undefined = planner.isQuick ? undefined : createCompileView(planner.planner.id, host);
+  try {
+    return await compilePlan({
+      request,
+      planner: planner.planner,
+      tools,
+      functions,
+      policies,
+      resources,
+      grants: toGrants({ approval, allow }, setup),
+      signal: controller.signal,
+      clock: host.clock,
+      ...(view === undefined ? {} : { onEvent: (event) => view.show(event) }),
+    });
+  } catch (thrown) {
+    view?.close();
+    // What reads the plan gets one that says why there is none.
+    if (json && isHoldfastError(thrown)) {
+      host.stdout.write(`${toJsonText({ version: 1, status: 'error', error: thrown.message }, 2)}\n`);
+    }
+    if (interruption !== undefined) {
+      reportFailure(thrown, host);
+      return interruptionCodes[interruption];
+    }
+    if (timedOut && isHoldfastError(thrown) && thrown.code === 'planner.aborted') throw tooSlow(planner, timeoutMs);
+    const violations = readViolations(thrown);
+    if (violations === undefined) throw planner.isQuick ? withAdvice(thrown) : thrown;
+    reportFailure(thrown, host);
+    return reportViolations({ violations, advice: adviseOnTools(violations, equipment) }, host);
+  } finally {
+    view?.close();
+    cancelTimer?.();
+    stopListening();
+  }
+}
+
+/** What there is to do where the rules have no plan. */
+function withAdvice(thrown: unknown): unknown {
+  if (!isHoldfastError(thrown) || thrown.code !== 'plan.declined') return thrown;
+  const hint =
+    'the planner `offline` goes by rules, plain English and the words of the tools, which `holdfast list` shows; `--tools DIR` brings more of them, and `--model NAME` has a language model write the plan.';
+  return new HoldfastError(thrown.code, thrown.message, { data: { hint }, cause: thrown });
+}
+
+function tooSlow({ planner }: OpenedPlanner, timeoutMs = 0): HoldfastError {
+  const time = formatDuration(timeoutMs);
+  return new HoldfastError(
+    'planner.aborted',
+    `The planner \`${planner.id}\` gave no plan within ${time}: \`--timeout\` gives it more time.`,
+  );
+}
+
+interface OpenedPlanner extends AsyncDisposable {
+  readonly planner: Planner;
+  /** Whether it answers before anybody could look. */
+  readonly isQuick: boolean;
+}
+
+/** Rules for `offline`; any other model is asked for a plan. */
+async function openPlanner({ equipment }: Pick<PlanWorkshop, 'equipment'>, host: Host): Promise<OpenedPlanner> {
+  const name = findModelName(equipment.settings);
+  if (name === 'offline') {
+    return { planner: offlinePlanner(), isQuick: true, [Symbol.asyncDispose]: async () => undefined };
+  }
+  const opened = await openNamedModel(name, equipment, host);
+  return {
+    planner: modelPlanner(opened.model),
+    isQuick: false,
+    [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
+  };
+}
+
+function describeCompiled(
+  compiled: CompiledPlan,
+  { output, run, tools }: Pick<MakePlanOptions, 'output' | 'run' | 'tools'>,
+  { workspace }: Pick<PlanWorkshop, 'workspace'>,
+  host: Host,
+): readonly string[] {
+  const style = describeStyle(host);
+  const { colors } = style;
+  const { plan, digest, planner, rounds, asks, warnings, usage } = compiled;
+  const facts = [
+    planner,
+    formatCount(plan.nodes.length, 'node'),
+    ...(rounds === 1 ? [] : [formatCount(rounds, 'round')]),
+    ...(usage === undefined ? [] : [`${usage.inputTokens + usage.outputTokens} tokens`]),
+  ];
+  const shown = output === undefined ? undefined : shortenPath(resolve(host.directory, output), host.directory);
+  return [
+    colors.dim(facts.join(' · ')),
+    '',
+    ...describePlanNodes(compiled, style),
+    ...describeAsks(asks, style),
+    ...describeWarnings(warnings, style),
+    '',
+    `digest ${digest}`,
+    ...(shown === undefined ? [] : [`Written: ${shown}`]),
+    ...(run
+      ? []
+      : [
+          colors.dim(
+            `To run it: ${shown === undefined ? 'the same with `--run`; `--output FILE` keeps it for later' : toRunCommand(shown)}`,
+          ),
+        ]),
+  ];
+
+  function toRunCommand(file: string): string {
+    const named = ['--digest', digest.slice(0, 16), ...(tools === undefined ? [] : ['--tools', quoteWord(tools)])];
+    return toCommand({ words: ['plan run', file], options: named, workspace }, host);
+  }
+}

@@ -1,0 +1,114 @@
+import { HoldfastError } from '@holdfast/core';
+import { type CheckedPlan, checkPlan, type PlanCheck } from '@holdfast/orchestrator';
+import { describeStyle, formatCount } from '../../calls/line.ts';
+import { conductPlan } from '../../plan/conduct.ts';
+import { openWorkshop, type PlanRunOptions, type PlanWorkshop, toPlanTerms } from '../../plan/equipment.ts';
+import { adviseOnTools, reportDeclined, reportViolations } from '../../plan/problems.ts';
+import { readPlanText } from '../../plan/source.ts';
+import { describeAsks, describeWarnings } from '../../plan/view.ts';
+import { beginSession, closeSession } from '../../run/request.ts';
+import { toTermsRecord } from '../../run/terms.ts';
+import { learnGranted, openEnvironment, toEnvironmentOptions } from '../../settings/environment-consent.ts';
+import { type ExitCode, reportFailure } from '../../terminal/failure.ts';
+import { describeTerminal, type Host } from '../../terminal/host.ts';
+import { rememberNamed } from '../../trust/trust.ts';
+import { createSessionId } from '../../workspace/session-logs.ts';
+
+export interface RunPlanFileOptions extends PlanRunOptions {
+  /** Its path; `-`: standard input. */
+  readonly file: string;
+  /** Only a plan with this digest is run, or with this beginning of one. */
+  readonly digest: string | undefined;
+}
+
+/**
+ * Checks the plan of a file, and runs it; 1 when it is no plan that can be run.
+ *
+ * @throws HoldfastError `plan.mismatch`, `usage.*`, and as `openWorkshop` and `runPlan`.
+ */
+export async function runPlanFile(options: RunPlanFileOptions, host: Host): Promise<ExitCode> {
+  const text = await readPlanText(options.file, host);
+  const stdinTaken = options.file === '-';
+  const consent = await openEnvironment(toEnvironmentOptions({ ...options, stdinTaken }), host);
+  return await openWorkshop({ ...options, stdinTaken, consent }, host, async (workshop) => {
+    const checked = await checkFor(text, workshop, toGrants(options, workshop.setup));
+    if (checked.type === 'declined') return reportDeclined(checked.error, host);
+    if (checked.type === 'invalid') {
+      const things = formatCount(checked.violations.length, 'violation');
+      reportFailure(new HoldfastError('plan.invalid', `The plan cannot be run: it has ${things}.`), host);
+      const advice = adviseOnTools(checked.violations, workshop.equipment);
+      return reportViolations({ ...checked, advice }, host);
+    }
+    checkDigest(checked.checked, options.digest);
+    const style = describeStyle(host);
+    const notes = [...describeAsks(checked.asks, style), ...describeWarnings(checked.warnings, style)];
+    return await beginPlan(checked.checked, { ...options, stdinTaken, notes }, workshop, host);
+  });
+}
+
+/** As a run would be checked: with its tools, and with its policies asked. @throws HoldfastError as `checkPlan`. */
+export function checkFor(
+  text: string,
+  { setup }: Pick<PlanWorkshop, 'setup'>,
+  grants: readonly string[],
+): Promise<PlanCheck> {
+  const { tools, functions, policies, resources } = setup;
+  return checkPlan(text, { tools, functions, policies, resources, grants });
+}
+
+/** Tools for which nobody has to be asked. */
+export function toGrants(
+  { approval, allow }: Pick<PlanRunOptions, 'approval' | 'allow'>,
+  { tools }: Pick<PlanWorkshop['setup'], 'tools'>,
+): readonly string[] {
+  return approval === 'yes' ? tools.map(({ name }) => name) : allow;
+}
+
+/**
+ * Makes sure that a plan is the one that somebody has looked at.
+ *
+ * @throws HoldfastError `plan.mismatch`.
+ */
+export function checkDigest({ digest }: CheckedPlan, wanted: string | undefined): void {
+  if (wanted === undefined || digest.startsWith(wanted)) return;
+  throw new HoldfastError(
+    'plan.mismatch',
+    `The plan has the digest \`${digest}\`, and one with \`${wanted}\` is wanted: look at it again before you run it. Nothing has run.`,
+    { data: { digest, wanted } },
+  );
+}
+
+export interface BeginPlanOptions extends PlanRunOptions {
+  /** Whether the plan or its request came from there, so that no answer can. */
+  readonly stdinTaken: boolean;
+  /** What a person is told before it begins. */
+  readonly notes: readonly string[];
+}
+
+/** Runs a plan in a session of its own, and shows it. */
+export async function beginPlan(
+  plan: CheckedPlan,
+  options: BeginPlanOptions,
+  { workspace, equipment, setup }: PlanWorkshop,
+  host: Host,
+): Promise<ExitCode> {
+  const { json, quiet = false, stdinTaken, notes } = options;
+  const terms = await toPlanTerms(options, equipment);
+  await rememberNamed(equipment.settings, host);
+  if (!json && !quiet) {
+    const nodes = formatCount(plan.plan.nodes.length, 'node');
+    const line = `plan ${plan.digest.slice(0, 16)} · ${nodes} · ${setup.description}`;
+    for (const text of [describeStyle(host).colors.dim(line), ...notes]) host.stdout.write(`${text}\n`);
+    // The table of a live run begins with an empty line.
+    if (notes.length > 0 && !describeTerminal(host.stdout, host.environment).live) host.stdout.write('\n');
+  }
+  const id = createSessionId({ clock: host.clock, suffix: host.createSuffix() });
+  const session = await beginSession(id, { workspace, redact: terms.redact !== false }, host);
+  learnGranted(session, equipment.environment);
+  try {
+    session.record(toTermsRecord(terms));
+    return await conductPlan({ setup, terms, session, work: { type: 'start', plan }, json, quiet, stdinTaken }, host);
+  } finally {
+    await closeSession(session, { workspace, silent: json || quiet }, host);
+  }
+}

@@ -1,0 +1,66 @@
+import { describeThrown, HoldfastError, type PluginCommand } from '@holdfast/core';
+import { openEquipment, reportProblems } from '../settings/equipment.ts';
+import { findFolder, readSettings } from '../settings/settings.ts';
+import { interruptionCodes, reportFailure } from '../terminal/failure.ts';
+import type { Host, Interruption } from '../terminal/host.ts';
+import { describeLeftOut } from '../trust/trust.ts';
+
+/** A command that is none of this program. */
+export interface ForeignCommand {
+  readonly name: string;
+  /** What stands behind it. */
+  readonly words: readonly string[];
+}
+
+/**
+ * Runs a command of a plugin, and answers its exit code; `undefined` when no plugin has it. What the command
+ * throws is told, and is 1.
+ *
+ * @throws HoldfastError as `openEquipment`.
+ */
+export async function runPluginCommand({ name, words }: ForeignCommand, host: Host): Promise<number | undefined> {
+  const found = { untrusted: 'leave-out', tools: false } as const;
+  const settings = await readSettings({}, { host, found });
+  if (settings.untrusted.length > 0) host.stderr.write(describeLeftOut(settings.untrusted));
+  // What is mistyped must not cost more than a look for a configuration.
+  if (settings.effective.plugins.length === 0) return undefined;
+  const equipment = await openEquipment(settings, await findFolder(settings), {}, host);
+  try {
+    const command = equipment.registry.commands.get(name);
+    if (command !== undefined) return await runCommand(command, { name, words }, host);
+    // It may be a command of one that was left out.
+    reportProblems(equipment, host);
+    return undefined;
+  } finally {
+    await equipment.close();
+  }
+}
+
+async function runCommand(command: PluginCommand, { name, words }: ForeignCommand, host: Host): Promise<number> {
+  const controller = new AbortController();
+  let interruption: Interruption | undefined;
+  const stopListening = host.onInterrupt((cause) => {
+    interruption ??= cause;
+    controller.abort();
+  });
+  try {
+    const exitCode: unknown = await command.run(words, {
+      print: (text) => void host.stdout.write(text),
+      printError: (text) => void host.stderr.write(text),
+      directory: host.directory,
+      signal: controller.signal,
+    });
+    if (interruption !== undefined) return interruptionCodes[interruption];
+    if (typeof exitCode === 'number' && Number.isInteger(exitCode) && exitCode >= 0 && exitCode <= 125) return exitCode;
+    throw new TypeError(
+      `it has to answer its exit code, a whole number from 0 to 125, and answered \`${String(exitCode).slice(0, 100)}\`.`,
+    );
+  } catch (cause) {
+    // Whatever its code is: it is the command's, and not about what this program was asked for.
+    const message = `The command \`${name}\` of a plugin has failed: ${describeThrown(cause)}`;
+    reportFailure(new HoldfastError('plugin.command.failed', message, { data: { command: name }, cause }), host);
+    return interruption === undefined ? 1 : interruptionCodes[interruption];
+  } finally {
+    stopListening();
+  }
+}

@@ -1,0 +1,195 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { HoldfastError, isPlainObject, type JsonObject, type Pack, type Policy, parseJson } from '@holdfast/core';
+import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
+import { packPolicies } from '@holdfast/policy';
+import { type ComparedCall, comparePolicies, type Verdict } from '@holdfast/testing';
+import { describeStyle, formatArguments, formatCount } from '../../calls/line.ts';
+import { openPack } from '../../policies/pack.ts';
+import { readSessionLogs, type SessionChoice } from '../../policies/sessions.ts';
+import { type ExitCode, usageError } from '../../terminal/failure.ts';
+import type { Host } from '../../terminal/host.ts';
+import { toJsonText } from '../../terminal/json.ts';
+import { formatTable, type TableStyle } from '../../terminal/table.ts';
+
+export interface PolicyDiffOptions extends SessionChoice {
+  /** With it, `from` and `to` are presets; else they are packs: folders, files or installed packages. */
+  readonly pack: string | undefined;
+  readonly from: string;
+  readonly to: string;
+  /** Of packs. */
+  readonly preset: string | undefined;
+  /** A JSON file: options of the host, for both. */
+  readonly options: string | undefined;
+  readonly exportName: string | undefined;
+  readonly json: boolean;
+}
+
+/** One side. */
+interface Side {
+  readonly pack: Pack;
+  readonly preset: string;
+  readonly policies: readonly Policy[];
+}
+
+/**
+ * Says to which recorded calls two presets or versions of a pack would say something else; 1 when one would be let through that would
+ * not have been, or a log is damaged.
+ *
+ * @throws HoldfastError `usage.pack_missing`, `usage.pack_unclear`, `usage.preset_twice`, `usage.options_invalid`, `module.failed`,
+ * `usage.session_unknown`, `log.*`, and as `packPolicies`.
+ */
+export async function diffPolicies(given: PolicyDiffOptions, host: Host): Promise<ExitCode> {
+  // What a module prints must not get between our lines.
+  const write = host.reserveStdout();
+  const { before, after } = await openSides(given, host.directory);
+  const sessions: DiffedSession[] = [];
+  for (const { id, records, damaged } of await readSessionLogs(given, host)) {
+    const calls = await comparePolicies(records, {
+      before: before.policies,
+      after: after.policies,
+      // What every run has. A policy that looks closer at others is told as unknown.
+      tools: fileTools(),
+      filesystem: memoryFilesystem().readOnly,
+    });
+    sessions.push({ id, damaged, calls });
+  }
+  const counts = countChanges(sessions.flatMap(({ calls }) => calls));
+  const diffed = { before: describeSide(before), after: describeSide(after), counts, sessions };
+  const lines = given.json ? [toJsonText(diffed, 2)] : describeDiff(diffed, describeStyle(host));
+  write(`${lines.join('\n')}\n`);
+  return counts.widened > 0 || sessions.some(({ damaged }) => damaged) ? 1 : 0;
+}
+
+async function openSides(
+  { pack, from, to, preset, options, exportName }: PolicyDiffOptions,
+  directory: string,
+): Promise<{ readonly before: Side; readonly after: Side }> {
+  const config = options === undefined ? {} : await readOptions(options, directory);
+  const toSide = (opened: Pack, name: string): Side => ({
+    pack: opened,
+    preset: name,
+    policies: packPolicies(opened, { preset: name, config }),
+  });
+  if (pack !== undefined) {
+    if (preset !== undefined) {
+      throw usageError('usage.preset_twice', 'With --pack, --from and --to name the presets: leave out --preset.');
+    }
+    const { pack: opened } = await openPack({ place: pack, exportName, directory });
+    return { before: toSide(opened, from), after: toSide(opened, to) };
+  }
+  const [before, after] = [
+    await openPack({ place: from, exportName, directory }),
+    await openPack({ place: to, exportName, directory }),
+  ];
+  const name = preset ?? 'recommended';
+  return { before: toSide(before.pack, name), after: toSide(after.pack, name) };
+}
+
+/** @throws HoldfastError `usage.options_invalid`. */
+async function readOptions(file: string, directory: string): Promise<JsonObject> {
+  const refuse = (problem: string, cause?: unknown): HoldfastError =>
+    new HoldfastError('usage.options_invalid', `\`${file}\` ${problem}.`, { cause });
+  let text: string;
+  try {
+    text = await readFile(resolve(directory, file), 'utf8');
+  } catch (cause) {
+    throw refuse('cannot be read', cause);
+  }
+  const parsed = parseJson(text);
+  if (!parsed.ok) throw refuse(`is no JSON that can be taken: ${parsed.problem}`);
+  if (!isPlainObject(parsed.value)) throw refuse('must hold an object: the options of the pack');
+  // Parsed from JSON.
+  return parsed.value as JsonObject;
+}
+
+function describeSide({ pack: { name, version }, preset }: Side): {
+  readonly pack: string;
+  readonly version: string;
+  readonly preset: string;
+} {
+  return { pack: name, version, preset };
+}
+
+function countChanges(calls: readonly ComparedCall[]): Record<ComparedCall['change'], number> {
+  const counts = { same: 0, tightened: 0, widened: 0, reason: 0, unknown: 0 };
+  for (const { change } of calls) counts[change] += 1;
+  return counts;
+}
+
+/** A session, and what two presets or versions of a pack say to its calls. */
+export interface DiffedSession {
+  readonly id: string;
+  readonly damaged: boolean;
+  readonly calls: readonly ComparedCall[];
+}
+
+interface DiffedSide {
+  readonly pack: string;
+  readonly version: string;
+  readonly preset: string;
+}
+
+export interface PolicyDiff {
+  readonly before: DiffedSide;
+  readonly after: DiffedSide;
+  readonly counts: Readonly<Record<ComparedCall['change'], number>>;
+  readonly sessions: readonly DiffedSession[];
+}
+
+/** The calls that are not the same, the widened ones first, and how many there are of what. */
+function describeDiff({ before, after, counts, sessions }: PolicyDiff, style: TableStyle): readonly string[] {
+  const { colors } = style;
+  const title = `${nameOf(before)} → ${nameOf(after)}`;
+  const rows = (['widened', 'tightened', 'unknown', 'reason'] as const).flatMap((change) =>
+    sessions.flatMap(({ id, calls }) => calls.filter((call) => call.change === change).map((call) => toRow(id, call))),
+  );
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  const { widened, tightened, reason, unknown, same } = counts;
+  const told = [
+    `${widened} widened`,
+    `${tightened} tightened`,
+    `${reason} with another reason`,
+    `${unknown} unknown`,
+    `${same} the same`,
+  ].join(', ');
+  const paint = (change: string): string =>
+    change === 'widened' ? colors.red(change) : change === 'tightened' ? colors.green(change) : colors.yellow(change);
+  const head = [
+    { title: 'change', paint },
+    { title: 'session' },
+    { title: 'call' },
+    { title: 'tool' },
+    { title: 'before' },
+    { title: 'after' },
+    { title: 'arguments and reasons' },
+  ];
+  return [
+    colors.bold(title),
+    '',
+    ...(rows.length === 0 ? [] : [...formatTable(head, rows, style), '']),
+    (widened > 0 ? colors.red : colors.green)(
+      `${formatCount(total, 'call')} of ${formatCount(sessions.length, 'session')}: ${told}`,
+    ),
+    ...(unknown === 0
+      ? []
+      : [colors.yellow('Unknown: a policy looks at something that the log does not have. It was not guessed.')]),
+  ];
+}
+
+function nameOf({ pack, version, preset }: DiffedSide): string {
+  return `${pack} ${version} (${preset})`;
+}
+
+function toRow(session: string, { callId, tool, input, before, after, change }: ComparedCall): readonly string[] {
+  const reasons = [
+    ['before', reasonsOf(before)],
+    ['after', reasonsOf(after)],
+  ].flatMap(([when, text]) => (text === '' ? [] : [`${when}: ${text}`]));
+  const told = [formatArguments(JSON.stringify(input)), ...reasons].join('  ');
+  return [change, session, callId, tool, before.type, after.type, told];
+}
+
+function reasonsOf({ judgements }: Verdict): string {
+  return judgements.flatMap(({ reason }) => (reason === undefined ? [] : [reason])).join(' ');
+}

@@ -1,0 +1,140 @@
+import { listObserved, type ObservedPolicy } from '@holdfast/testing';
+import type { Command } from 'commander';
+import { describeStyle, formatCount } from '../../calls/line.ts';
+import type { CommandContext } from '../../flags/command.ts';
+import { type ReadSession, readSessionLogs, type SessionChoice } from '../../policies/sessions.ts';
+import type { ExitCode } from '../../terminal/failure.ts';
+import type { Host } from '../../terminal/host.ts';
+import { toJsonText } from '../../terminal/json.ts';
+import { formatTable, type TableStyle } from '../../terminal/table.ts';
+
+const diffHelp = `
+Examples:
+  $ holdfast policy diff --pack @holdfast/pack-shell --from recommended --to strict
+  $ holdfast policy diff --from ./pack-1.2.ts --to ./pack-1.3.ts --preset strict --options pack.json
+  $ holdfast policy diff --from @acme/pack --to ../pack 20260517-093012345-k3x9 --json | jq '.counts'
+
+Every recorded call is put to both, on the history that the log has: it ends as it did, whatever they say. No tool runs, nothing is
+changed. What a log does not have (contents of files, secrets, what a call read) is not guessed: such calls are unknown.
+Exits with 1 when a call would be let through that would not have been: each is listed.`;
+
+const observedHelp = `
+Examples:
+  $ holdfast policy observed                        what tried-out policies would have denied or asked for
+  $ holdfast policy observed 20260517-093012345-k3x9 --json | jq '.sessions[].policies[].denied'
+
+A policy is tried out under \`observe\`: a pack by its preset \`observe\`, or by \`observe: true\`. Exits with 1 when a log is damaged.`;
+
+interface SessionFlags {
+  readonly workspace: string;
+  readonly json?: boolean;
+}
+
+interface DiffFlags extends SessionFlags {
+  readonly pack?: string;
+  readonly from: string;
+  readonly to: string;
+  readonly preset?: string;
+  readonly options?: string;
+  readonly export?: string;
+}
+
+export function declare(command: Command, { host, end }: CommandContext): void {
+  command
+    .command('diff')
+    .description('say what two presets or versions of a pack would have said otherwise to recorded calls')
+    .argument('[id...]', 'ids of sessions (default: all of the workspace)')
+    .option('--pack <pack>', 'folder, file or installed package of a pack: --from and --to are its presets')
+    .requiredOption('--from <side>', 'a preset of --pack; without it, a pack: a folder, a file or an installed package')
+    .requiredOption('--to <side>', 'the same, to compare with')
+    .option('--preset <preset>', 'without --pack: the preset of both (default: recommended)')
+    .option('--options <file>', 'JSON file with options of the host, for both')
+    .option('--export <export>', 'which of the packs that a module exports (default: `default`, else the only one)')
+    .option('--workspace <dir>', 'folder that the sessions worked in', '.')
+    .option('--json', 'as JSON')
+    .addHelpText('after', diffHelp)
+    .action(
+      async (ids: readonly string[], { pack, preset, options, export: exportName, json, ...flags }: DiffFlags) => {
+        const { diffPolicies } = await import('./policy-diff.ts');
+        end(await diffPolicies({ ...flags, ids, pack, preset, options, exportName, json: json === true }, host));
+      },
+    );
+  command
+    .command('observed')
+    .description('list what policies that were only tried out would have denied or asked for')
+    .argument('[id...]', 'ids of sessions (default: all of the workspace)')
+    .option('--workspace <dir>', 'folder that the sessions worked in', '.')
+    .option('--json', 'as JSON')
+    .addHelpText('after', observedHelp)
+    .action(async (ids: readonly string[], { workspace, json }: SessionFlags) => {
+      end(await listObservedDecisions({ ids, workspace, json: json === true }, host));
+    });
+}
+
+export interface ObservedOptions extends SessionChoice {
+  readonly json: boolean;
+}
+
+/** As JSON. */
+interface ObservedSession {
+  readonly id: string;
+  readonly damaged: boolean;
+  readonly policies: readonly ObservedPolicy[];
+}
+
+/**
+ * Lists what policies that were only tried out would have denied or asked for; 1 when a log is damaged.
+ *
+ * @throws HoldfastError `usage.session_unknown`, `log.*`.
+ */
+export async function listObservedDecisions({ json, ...choice }: ObservedOptions, host: Host): Promise<ExitCode> {
+  const sessions = await readSessionLogs(choice, host);
+  const observed = sessions.map(toObserved);
+  const lines = json ? [toJsonText({ sessions: observed }, 2)] : describe(observed, describeStyle(host));
+  host.stdout.write(`${lines.join('\n')}\n`);
+  return sessions.some(({ damaged }) => damaged) ? 1 : 0;
+}
+
+function toObserved({ id, records, damaged }: ReadSession): ObservedSession {
+  return { id, damaged, policies: listObserved(records) };
+}
+
+function describe(sessions: readonly ObservedSession[], style: TableStyle): readonly string[] {
+  const { colors } = style;
+  const rows = sessions.flatMap(({ id, policies }) =>
+    policies.flatMap(({ policy, decisions }) =>
+      decisions.map(({ callId, tool, type, reason }) => [policy, id, callId, tool, type, reason]),
+    ),
+  );
+  const where = formatCount(sessions.length, 'session');
+  if (rows.length === 0) return [`Nothing in ${where}: no policy was tried out, or none had anything to say.`];
+  const head = [
+    { title: 'policy', paint: colors.bold },
+    { title: 'session' },
+    { title: 'call' },
+    { title: 'tool' },
+    { title: 'would', paint: (text: string) => (text === 'deny' ? colors.red(text) : colors.yellow(text)) },
+    { title: 'reason' },
+  ];
+  return [
+    ...formatTable(head, rows, style),
+    '',
+    ...describeTotals(sessions, style),
+    '',
+    colors.dim(`${where}; every one of these calls was let through by these policies.`),
+  ];
+}
+
+function describeTotals(sessions: readonly ObservedSession[], style: TableStyle): readonly string[] {
+  const totals = new Map<string, { asked: number; denied: number }>();
+  for (const { policy, asked, denied } of sessions.flatMap(({ policies }) => policies)) {
+    const total = totals.get(policy) ?? { asked: 0, denied: 0 };
+    totals.set(policy, { asked: total.asked + asked, denied: total.denied + denied });
+  }
+  const head = ['policy', 'would deny', 'would ask'].map((title) => ({ title }));
+  return formatTable(
+    head,
+    [...totals].map(([policy, { asked, denied }]) => [policy, String(denied), String(asked)]),
+    style,
+  );
+}

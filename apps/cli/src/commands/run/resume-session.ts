@@ -1,0 +1,270 @@
+import { resolve } from 'node:path';
+import { HoldfastError } from '@holdfast/core';
+import { defaultIsolation, type Isolation } from '@holdfast/loader';
+import type { Session } from '@holdfast/session';
+import { describeStyle } from '../../calls/line.ts';
+import { type FindSlices, openSession } from '../../logs/open-session.ts';
+import { packagesOfModel } from '../../models/local.ts';
+import { conductPlan } from '../../plan/conduct.ts';
+import { setUpPlan } from '../../plan/setup.ts';
+import { conductRun } from '../../run/conduct.ts';
+import { closeSession } from '../../run/request.ts';
+import { setUpRun } from '../../run/setup.ts';
+import { type RunTerms, readTerms } from '../../run/terms.ts';
+import { readUse, remainingTerms } from '../../run/use.ts';
+import { type ApprovalMode, isolationTiers } from '../../settings/choices.ts';
+import { checkSameConfig, toConfigRecord } from '../../settings/config-record.ts';
+import { learnGranted, openEnvironment, toEnvironmentOptions } from '../../settings/environment-consent.ts';
+import { type Equipment, listSlices, openEquipment, reportProblems } from '../../settings/equipment.ts';
+import { type ConfigFlag, type RunLimits, readSettings, type Settings } from '../../settings/settings.ts';
+import { type ExitCode, usageError } from '../../terminal/failure.ts';
+import type { Host } from '../../terminal/host.ts';
+import { demandTrust, type FoundUse, type TrustPlace, toNamedPackage, wasNamed } from '../../trust/trust.ts';
+import { openWorkspace } from '../../workspace/folder.ts';
+import { findSession } from '../../workspace/known.ts';
+import { findToolsFolder } from '../../workspace/toolset.ts';
+
+/** What is absent is as the run was given it. */
+export interface ResumeOptions extends RunLimits {
+  /** Absent: the newest session. */
+  readonly id: string | undefined;
+  readonly workspace: string;
+  readonly json: boolean;
+  /** Only the answer goes to stdout. */
+  readonly quiet?: boolean;
+  readonly config?: ConfigFlag;
+  /** Says yes to code that is found. */
+  readonly trust?: boolean | undefined;
+  /** Goes on although plugins, packs or lists of tools are not as they were. */
+  readonly acceptConfig?: boolean;
+  readonly tools: string | undefined;
+  readonly isolation: Isolation | undefined;
+  readonly model: string | undefined;
+  readonly approval: ApprovalMode | undefined;
+  /** Beside those that the run was given. */
+  readonly allow: readonly string[];
+  /** Environment variables for the tool files that declare them. The log, which lies in the workspace, keeps none. */
+  readonly environment: readonly string[];
+}
+
+/**
+ * Goes on with a run or plan that waits, or whose process ended, as it was begun, and shows it.
+ *
+ * @throws HoldfastError `usage.*`, `run.not_open`, `run.config.changed`, `log.*`, `replay.*`, `config.*`, `registry.*`, `plugin.*`,
+ * `pack.*`, what model and prompt throw, and as `resumePlan`.
+ */
+export async function resumeSession(options: ResumeOptions, host: Host): Promise<ExitCode> {
+  const { json, quiet = false } = options;
+  const silent = json || quiet;
+  const named = await openWorkspace(options.workspace, host.directory);
+  const log = await findSession(named, options.id, host);
+  const { workspace } = log;
+  let opened: OpenedTerms | undefined;
+  const open = async (given: RunTerms): Promise<OpenedTerms> => {
+    opened ??= await openTerms(given, options, { workspace, host });
+    return opened;
+  };
+  // Where the session has state of plugins, they are needed before it can be opened.
+  const findSlices: FindSlices = async (records) => {
+    const given = readTerms(records, Number.POSITIVE_INFINITY);
+    return given === undefined ? [] : listSlices((await open(given)).equipment.registry);
+  };
+  try {
+    const session = await openSession(log, workspace, host, findSlices);
+    try {
+      const { kind, run, digest } = findOpen(session);
+      const given = readTerms(session.records(), run);
+      if (given === undefined) throw foreign(kind, log.id);
+      if (kind === 'plan') checkPlanOptions(options, log.id);
+      const { equipment, terms, modelDirectory } = await open(given);
+      learnGranted(session, equipment.environment);
+      const remaining = remainingTerms(terms, readUse(session.records(run), run));
+      const print = (description: string): void => {
+        const line = describeStyle(host).colors.dim(`${description}${describeApproval(terms)}`);
+        if (!silent) host.stdout.write(`${line}\n`);
+      };
+      const work = { type: 'resume', run } as const;
+      const conduct = { terms: remaining, session, work, json, quiet, stdinTaken: false };
+      if (kind === 'plan') {
+        const setup = await setUpPlan(equipment, terms, workspace, host);
+        print(`plan ${digest.slice(0, 16)} · ${setup.description}`);
+        return await conductPlan({ ...conduct, setup }, host);
+      }
+      await using setup = await setUpRun(equipment, terms, { workspace, modelDirectory }, host);
+      print(setup.description);
+      return await conductRun({ ...conduct, setup }, host);
+    } finally {
+      await closeSession(session, { workspace, silent }, host);
+    }
+  } finally {
+    await opened?.equipment.close();
+  }
+}
+
+interface OpenKind {
+  readonly kind: 'run' | 'plan';
+  readonly run: number;
+  /** Of a plan. */
+  readonly digest: string;
+}
+
+/** What was begun last of what is open. */
+function findOpen(session: Session): OpenKind {
+  const { runs, plans, calls } = session.openWork();
+  const open: readonly OpenKind[] = [
+    ...runs.map(({ run }) => ({ kind: 'run' as const, run, digest: '' })),
+    ...plans.map(({ run, digest }) => ({ kind: 'plan' as const, run, digest })),
+  ].sort((left, right) => left.run - right.run);
+  const last = open.at(-1);
+  if (last !== undefined) return last;
+  const direct = calls.some((call) => call.run === undefined);
+  throw new HoldfastError(
+    'run.not_open',
+    direct
+      ? `The calls of session \`${session.id}\` that wait belong to no run: go on with them in the program that made them, by \`resumeToolCall\`.`
+      : `No run of session \`${session.id}\` waits or was interrupted: there is nothing to go on with. \`holdfast pending\` lists what waits.`,
+    { data: { sessionId: session.id } },
+  );
+}
+
+function foreign(kind: OpenKind['kind'], id: string): HoldfastError {
+  const [made, on] = kind === 'run' ? ['run', 'resumeRun'] : ['plan', 'resumePlan'];
+  return usageError(
+    'usage.run_foreign',
+    `The ${kind} of session \`${id}\` was not begun by \`holdfast ${made}\`, so what it works with is not known here: go on with it in its own program, by \`${on}\`.`,
+  );
+}
+
+/** No model takes part in a plan: what is about one would count for nothing. */
+function checkPlanOptions({ model, maxRounds, maxTokens }: ResumeOptions, id: string): void {
+  const given = [
+    ...(model === undefined ? [] : ['--model']),
+    ...(maxRounds === undefined ? [] : ['--max-rounds']),
+    ...(maxTokens === undefined ? [] : ['--max-tokens']),
+  ];
+  if (given.length === 0) return;
+  throw usageError(
+    'usage.option_unused',
+    `\`${given.join('` and `')}\` is about runs of a model, and what session \`${id}\` goes on with is a plan: leave it out.`,
+  );
+}
+
+interface OpenedTerms {
+  readonly equipment: Equipment;
+  /** What the run was given, with what is changed now. */
+  readonly terms: RunTerms;
+  readonly modelDirectory: string;
+}
+
+/** Opens again what the run was begun with. */
+async function openTerms(
+  given: RunTerms,
+  options: ResumeOptions,
+  { workspace, host }: { readonly workspace: string; readonly host: Host },
+): Promise<OpenedTerms> {
+  const { tools, model, approval, allow } = options;
+  const terms: RunTerms = {
+    ...given,
+    isolation: options.isolation ?? given.isolation,
+    model: model ?? given.model,
+    approval: approval ?? toLaterMode(given.approval),
+    allow: [...new Set([...given.allow, ...allow])],
+    maxRounds: options.maxRounds ?? given.maxRounds,
+    maxCalls: options.maxCalls ?? given.maxCalls,
+    maxTokens: options.maxTokens ?? given.maxTokens,
+    timeoutMs: options.timeoutMs ?? given.timeoutMs,
+    approvalTimeoutMs: options.approvalTimeoutMs ?? given.approvalTimeoutMs,
+  };
+  const folder =
+    tools === undefined
+      ? await findToolsFolder(given.tools, given.directory)
+      : await findToolsFolder(tools, host.directory);
+  // A run without a configuration goes on without one.
+  const config = findConfig(given, options);
+  const place = { directory: given.directory, host };
+  const isFound = async (path: string | undefined): Promise<boolean> =>
+    path !== undefined && !(await wasNamed(path, place));
+  // A log can be forged: what it names is named only where this user has named it before.
+  const recorded = {
+    isConfigFound:
+      options.config === undefined && config !== false && (await isFound(resolve(given.directory, config ?? ''))),
+    tools: tools === undefined && (await isFound(folder.path)) ? folder.path : undefined,
+  };
+  const taken = { stdin: false, stdout: options.json || options.quiet === true };
+  const found: FoundUse = { untrusted: 'refuse', trust: options.trust, tools: true, recorded, taken };
+  if (model === undefined) await demandModel(given.model, found, place);
+  const read = await readSettings(
+    { config },
+    {
+      workspace,
+      host: options.config === undefined ? { ...host, directory: given.directory } : host,
+      found,
+    },
+  );
+  const settings = withIsolation(read, terms.isolation ?? defaultIsolation, options.isolation !== undefined);
+  const { locked } = settings.effective;
+  const lock = {
+    tools: given.locked === true || locked.value ? 'require' : 'use',
+    plugins: given.config?.locked === true || locked.value ? 'require' : 'use',
+  } as const;
+  const environment = await openEnvironment(
+    toEnvironmentOptions({ ...options, approval: terms.approval, stdinTaken: false }),
+    host,
+  );
+  const subfolders = given.subfolders === true;
+  const equipment = await openEquipment(settings, folder, { lock, subfolders, environment }, host);
+  try {
+    if (given.config !== undefined && options.acceptConfig !== true)
+      checkSameConfig(given.config, await toConfigRecord(equipment));
+  } catch (thrown) {
+    // Why a plugin is not there any more.
+    reportProblems(equipment, host);
+    await equipment.close();
+    throw thrown;
+  }
+  const isolation = settings.effective.isolation.value;
+  const isSaid = terms.isolation !== undefined || isolation !== defaultIsolation;
+  return {
+    equipment,
+    terms: isSaid ? { ...terms, isolation } : terms,
+    modelDirectory: model === undefined ? given.directory : host.directory,
+  };
+}
+
+/** As for every name in a log: the packages of a model are found code unless this user has named them before. */
+async function demandModel(model: string, found: FoundUse, place: TrustPlace): Promise<void> {
+  const packages = packagesOfModel(model);
+  const named = await Promise.all(packages.map((name) => wasNamed(toNamedPackage(name), place)));
+  const specifiers = packages.filter((_, at) => named[at] === false);
+  const naming = `\`--model ${model}\``;
+  await demandTrust({ names: specifiers, specifiers, tools: undefined }, { ...found, naming }, place);
+}
+
+/** Tools run where they ran, unless a workspace has become stricter about it and nobody says otherwise now. */
+function withIsolation(settings: Settings, value: Isolation, isTyped: boolean): Settings {
+  const { effective } = settings;
+  const { isolation } = effective;
+  const isStricter = isolationTiers.indexOf(isolation.value) > isolationTiers.indexOf(value);
+  if (!isTyped && isolation.origin.layer === 'workspace' && isStricter) return settings;
+  return { ...settings, effective: { ...effective, isolation: { value, origin: { layer: 'command line' } } } };
+}
+
+function findConfig({ config }: RunTerms, options: ResumeOptions): ConfigFlag {
+  if (options.config !== undefined) return options.config;
+  return config?.file ?? false;
+}
+
+/** A run that was to wait is gone on with by somebody who may be asked. */
+function toLaterMode(mode: ApprovalMode): ApprovalMode {
+  return mode === 'suspend' ? 'ask' : mode;
+}
+
+/** What the run may do unasked, which nobody has typed this time. */
+function describeApproval({ isolation, approval, allow }: RunTerms): string {
+  const parts = [
+    ...(approval === 'yes' ? ['--yes'] : approval === 'unattended' ? ['--unattended'] : []),
+    ...(isolation === undefined ? [] : [`--isolation ${isolation}`]),
+    ...allow.map((name) => `--allow ${name}`),
+  ];
+  return parts.length === 0 ? '' : ` · ${parts.join(' ')}`;
+}

@@ -1,0 +1,87 @@
+import type { Json } from '@holdfast/core';
+import { type ConfigOrigin, listConfigValues, type PassedOver } from '@holdfast/registry';
+import type { Command } from 'commander';
+import { describeStyle } from '../../calls/line.ts';
+import type { CommandContext } from '../../flags/command.ts';
+import { addConfigOptions } from '../../flags/config.ts';
+import { type ConfigFlag, readSettings } from '../../settings/settings.ts';
+import type { ExitCode } from '../../terminal/failure.ts';
+import type { Host } from '../../terminal/host.ts';
+import { toJsonText } from '../../terminal/json.ts';
+import { formatTable } from '../../terminal/table.ts';
+import { toPrintable, wrapBlock } from '../../terminal/text.ts';
+import { describeLeftOut } from '../../trust/trust.ts';
+import { openWorkspace } from '../../workspace/folder.ts';
+
+const help = `
+Examples:
+  $ holdfast config                       what a run would have, each value with where it comes from
+  $ holdfast config --config ci/holdfast.config.ts --workspace ~/project
+  $ holdfast config --json | jq '.settings[] | select(.key == "denyTools")'
+
+In this order, the later one counts: defaults; holdfast.config.ts of the current folder, or --config; holdfast.policy.json of the
+workspace; the command line. The workspace can only make things tighter: what is looser is not taken, and told. Of a plugin's options
+only the names are shown. Exits with 2 when a file is wrong: everything that is wrong is told, and nothing runs with it.`;
+
+export function declare(command: Command, { host, end }: CommandContext): void {
+  addConfigOptions(command)
+    .option('--workspace <dir>', 'folder whose holdfast.policy.json has a say', '.')
+    .option('--json', 'as JSON')
+    .addHelpText('after', help)
+    .action(async (flags: ConfigOptions) => end(await showConfig(flags, host)));
+}
+
+export interface ConfigOptions {
+  readonly config?: ConfigFlag;
+  readonly workspace: string;
+  readonly json?: boolean | undefined;
+}
+
+/** Prints the configuration that a run would have, each value with its origin. */
+export async function showConfig({ config, workspace, json }: ConfigOptions, host: Host): Promise<ExitCode> {
+  const place = await openWorkspace(workspace, host.directory);
+  const found = { untrusted: 'leave-out', tools: false } as const;
+  const { effective, file, untrusted } = await readSettings({ config }, { workspace: place, host, found });
+  if (untrusted.length > 0) host.stderr.write(describeLeftOut(untrusted));
+  const settings = listConfigValues(effective);
+  const { passedOver } = effective;
+  if (json) {
+    host.stdout.write(`${toJsonText({ file, settings, passedOver }, 2)}\n`);
+    return 0;
+  }
+  const style = describeStyle(host);
+  const head = [{ title: 'setting', paint: style.colors.bold }, { title: 'from' }, { title: 'value' }];
+  const rows = settings.map(({ key, value, origins }) => [key, origins.map(describeOrigin).join(', '), toText(value)]);
+  const lines = [
+    ...(file === null ? ['There is no holdfast.config.ts here.', ''] : []),
+    ...formatTable(head, rows, style),
+    ...passedOver.flatMap(({ key, value, origin, reason }) => [
+      '',
+      ...wrapBlock(
+        `${style.colors.yellow('not taken')}: ${toPrintable(`${key} ${toText(value)} of ${describeOrigin(origin)}, ${reasons[reason]}`)}`,
+        Math.min(style.columns, 140) - 1,
+      ),
+    ]),
+  ];
+  host.stdout.write(`${lines.join('\n')}\n`);
+  return 0;
+}
+
+const reasons: Readonly<Record<PassedOver['reason'], string>> = {
+  looser: 'because it would let more through, and only the host may do that',
+  replaced: 'because the command line says otherwise',
+};
+
+/** A file where there is one, else `default` or `command line`. */
+function describeOrigin({ layer, file }: ConfigOrigin): string {
+  return file ?? layer;
+}
+
+function toText(value: Json): string {
+  if (typeof value === 'string') return value;
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.join(', ');
+  if (typeof value !== 'object' || value === null) return String(value);
+  const [first, ...rest] = Object.entries(value);
+  const others = rest.map(([key, part]) => `${key}: ${typeof part === 'string' ? part : JSON.stringify(part)}`);
+  return [String(first?.[1] ?? ''), ...others].join(', ');
+}

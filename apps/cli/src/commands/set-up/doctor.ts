@@ -1,0 +1,203 @@
+import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
+import { defaultIsolation, describeIsolation, type TierState } from '@holdfast/loader';
+import { findPython } from '@holdfast/loader-python';
+import type { Command } from 'commander';
+import manifest from '../../../package.json' with { type: 'json' };
+import { formatCount } from '../../calls/line.ts';
+import { type ConfigState, describeConfig, describeTrust, examineConfig } from '../../doctor/config.ts';
+import { describeLocal, examineLocal, type LocalState } from '../../doctor/local.ts';
+import { describeFolder, examineTools, type FolderState } from '../../doctor/tools.ts';
+import {
+  describeModels,
+  examineModels,
+  examineWorkspace,
+  type ModelsState,
+  type WorkspaceState,
+} from '../../doctor/workspace.ts';
+import type { CommandContext } from '../../flags/command.ts';
+import { addConfigOptions } from '../../flags/config.ts';
+import { subfoldersText } from '../../flags/values.ts';
+import { findManifest, readVersion } from '../../models/package.ts';
+import { baseUrlVariable, compatible, keyVariables } from '../../models/provider-keys.ts';
+import type { ViewPlace } from '../../settings/registry-view.ts';
+import { createColors } from '../../terminal/colors.ts';
+import type { ExitCode } from '../../terminal/failure.ts';
+import { describeTerminal, type Host } from '../../terminal/host.ts';
+import { toJsonText } from '../../terminal/json.ts';
+import { formatBytes, toPrintable } from '../../terminal/text.ts';
+
+const help = `
+Examples:
+  $ holdfast doctor
+  $ holdfast doctor --workspace ~/project --json
+
+The Python is the one of the PATH, in which tool files in Python run. An Ollama on this machine is asked for its models, once. Nothing is
+written, and of a key only whether it is set is said. Exits with 1 when something keeps \`run\` from working.`;
+
+export function declare(command: Command, { host, end }: CommandContext): void {
+  command
+    .option('--tools <dir>', 'folder of tool files (default: ./plugins, when there is one)')
+    .option('--subfolders', subfoldersText)
+    .option('--workspace <dir>', 'folder that the file tools work in', '.')
+    .option('--json', 'as JSON');
+  addConfigOptions(command)
+    .addHelpText('after', help)
+    .action(async (flags: DoctorOptions) => end(await examine(flags, host, process.versions.node)));
+}
+
+export interface DoctorOptions extends ViewPlace {
+  readonly workspace: string;
+  readonly json?: boolean | undefined;
+}
+
+interface Diagnosis {
+  readonly holdfast: string;
+  readonly node: { readonly version: string; readonly required: string; readonly ok: boolean };
+  readonly packages: readonly { readonly name: string; readonly version: string | null }[];
+  readonly providers: readonly Provider[];
+  readonly models: ModelsState;
+  readonly local: LocalState;
+  readonly config: ConfigState;
+  readonly tools: FolderState;
+  readonly workspace: WorkspaceState;
+  readonly python: { readonly available: boolean; readonly program: string | null; readonly reason: string };
+  readonly isolation: { readonly available: readonly string[]; readonly tiers: readonly TierState[] };
+  readonly problems: readonly string[];
+}
+
+interface Provider {
+  readonly package: string;
+  /** `null`: not found from the current folder. */
+  readonly version: string | null;
+  readonly variable: string;
+  /** Whether the variable is set. Its value is nobody's business. */
+  readonly set: boolean;
+}
+
+// What is not installed is named only where many would look for it.
+const common: ReadonlySet<string> = new Set(['openai', 'anthropic', 'google', compatible]);
+
+/** Says what this program finds where it is run, and what of that keeps `run` from working; 1 when something does. */
+export async function examine(options: DoctorOptions, host: Host, nodeVersion: string): Promise<ExitCode> {
+  const diagnosis = await diagnose(options, host, nodeVersion);
+  const colors = createColors(describeTerminal(host.stdout, host.environment).color);
+  if (options.json) host.stdout.write(`${toJsonText(diagnosis, 2)}\n`);
+  else {
+    for (const [label, text] of describe(diagnosis)) host.stdout.write(`${colors.bold(label.padEnd(11))} ${text}\n`);
+    const { problems } = diagnosis;
+    host.stdout.write(problems.length === 0 ? `\n${colors.green('No problem found.')}\n` : '\n');
+    for (const problem of problems) host.stdout.write(`${colors.red('problem')}: ${toPrintable(problem)}\n`);
+  }
+  return diagnosis.problems.length === 0 ? 0 : 1;
+}
+
+async function diagnose({ workspace, ...given }: DoctorOptions, host: Host, nodeVersion: string): Promise<Diagnosis> {
+  const required = manifest.engines.node.replace('>=', '');
+  const node = { version: nodeVersion, required, ok: isAtLeast(nodeVersion, required) };
+  const problems: string[] = [];
+  if (!node.ok) problems.push(`Node.js ${nodeVersion} is too old: install ${required} or a later one.`);
+  const place = await examineWorkspace(workspace, host.directory);
+  if (place.problem !== null) problems.push(place.problem);
+  const config = await examineConfig({ ...given, workspace: resolve(host.directory, workspace) }, host);
+  const { tools, subfolders } = config;
+  const folder = await examineTools(tools, { subfolders, directory: host.directory });
+  // Both have looked for the folder.
+  problems.push(...new Set([...config.problems, ...folder.problems]));
+  const models = await examineModels(host);
+  if (models.reason !== '') problems.push(models.reason);
+  const python = await findPython();
+  const tiers = await describeIsolation(host.environment['PATH'] ?? '');
+  return {
+    holdfast: manifest.version,
+    node,
+    packages: await Promise.all(
+      Object.keys(manifest.dependencies)
+        .filter((name) => name.startsWith('@holdfast/'))
+        .map(async (name) => ({ name, version: await readOwnVersion(name) })),
+    ),
+    providers: await findProviders(host),
+    models,
+    local: await examineLocal(host),
+    config: config.state,
+    tools: folder.state,
+    workspace: place,
+    python: python.available
+      ? { available: true, program: python.program, reason: '' }
+      : { available: false, program: null, reason: python.reason },
+    isolation: { available: tiers.filter(({ available }) => available).map(({ tier }) => tier), tiers },
+    problems,
+  };
+}
+
+function isAtLeast(version: string, required: string): boolean {
+  const [have, want] = [version, required].map((text) => text.replace(/^v/, '').split('.').map(Number));
+  for (const [index, number] of (want ?? []).entries()) {
+    const own = have?.[index] ?? 0;
+    if (own !== number) return own > number;
+  }
+  return true;
+}
+
+function readOwnVersion(name: string): Promise<string | null> {
+  return readVersion(createRequire(import.meta.url).resolve(`${name}/package.json`));
+}
+
+async function findProviders({ directory, environment }: Host): Promise<readonly Provider[]> {
+  const found = await Promise.all(
+    [...keyVariables, [compatible, baseUrlVariable] as const].map(async ([provider, variable]) => {
+      const name = `@ai-sdk/${provider}`;
+      const version = await readVersion(findManifest(name, directory));
+      const set = (environment[variable] ?? '').trim() !== '';
+      return version === null && !common.has(provider) ? [] : [{ package: name, version, variable, set }];
+    }),
+  );
+  return found.flat();
+}
+
+function describe(diagnosis: Diagnosis): readonly (readonly [label: string, text: string])[] {
+  const { holdfast, node, packages, config, tools, workspace, python } = diagnosis;
+  return [
+    ['holdfast', holdfast],
+    ['Node.js', `${node.version} (${node.ok ? '' : 'too old, '}${node.required} or later is needed)`],
+    ['packages', packages.map(({ name, version }) => `${name} ${version ?? 'not found'}`).join(', ')],
+    ...diagnosis.providers.map(({ package: name, version, variable, set }, index): readonly [string, string] => [
+      index === 0 ? 'providers' : '',
+      `${name} ${version ?? 'not installed here'}, ${variable} ${set ? 'is set' : 'is not set'}`,
+    ]),
+    ...describeModels(diagnosis.models),
+    ...describeLocal(diagnosis.local),
+    ...describeConfig(config),
+    ...describeFolder(tools),
+    ...describeTrust(config),
+    [
+      'workspace',
+      `${toPrintable(workspace.path)}: ${workspace.writable ? 'writable' : 'not writable'}, ${formatCount(workspace.sessions, 'session log')}${workspace.freeBytes === null ? '' : `, ${formatBytes(workspace.freeBytes)} free`}`,
+    ],
+    [
+      'Python',
+      python.program === null
+        ? `not here, ${toPrintable(python.reason)}: tool files that end in .py are left out`
+        : toPrintable(python.program),
+    ],
+    ...diagnosis.isolation.tiers.map((tier, index, tiers): readonly [string, string] => [
+      index === 0 ? 'isolation' : '',
+      describeTier(tier, tiers[index - 1]),
+    ]),
+  ];
+}
+
+/** What a tool in the tier may do and only its call suffers from, beside what is said of the `weaker` tier. */
+function describeTier({ tier, reason, stops, notHere }: TierState, weaker: TierState | undefined): string {
+  if (reason !== '') return toPrintable(`${tier}: not here. ${reason}`);
+  if (tier === 'in-process') return 'in-process stops nothing: it is for tool files whose code you trust as your own';
+  const where: Readonly<Record<string, string>> = {
+    [defaultIsolation]: ', where tools run unless told otherwise,',
+    // It is this process, in which code can do all that it may.
+    worker: ', for code that you trust as your own too,',
+  };
+  const further = stops.filter((what) => weaker?.stops.includes(what) !== true);
+  const missing = notHere.filter((what) => weaker?.notHere.includes(what) !== true);
+  const says = `${tier}${where[tier] ?? ''} ${further.length < stops.length ? 'also ' : ''}stops a tool that ${further.join(', ')}`;
+  return missing.length === 0 ? says : `${says}; here it does not stop one that ${missing.join(', ')}`;
+}

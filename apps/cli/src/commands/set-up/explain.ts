@@ -1,0 +1,90 @@
+import { join } from 'node:path';
+import type { Explanation, Registry } from '@holdfast/registry';
+import type { Command } from 'commander';
+import type { LineStyle } from '../../calls/line.ts';
+import { describeStyle } from '../../calls/line.ts';
+import type { CommandContext } from '../../flags/command.ts';
+import { addFolderOptions } from '../../flags/config.ts';
+import { builtInPlugins } from '../../settings/builtin-plugins.ts';
+import { describeNearest } from '../../settings/equipment.ts';
+import {
+  describeProvenance,
+  explain,
+  listEverything,
+  type ViewPlace,
+  viewEquipment,
+} from '../../settings/registry-view.ts';
+import { type ExitCode, usageError } from '../../terminal/failure.ts';
+import type { Host } from '../../terminal/host.ts';
+import { toJsonText } from '../../terminal/json.ts';
+import { toPrintable, wrapBlock } from '../../terminal/text.ts';
+
+const help = `
+Examples:
+  $ holdfast explain push             whatever has this name: a tool, a command, a policy, a section, …
+  $ holdfast explain git/push         as a host calls it
+  $ holdfast explain git_push         as a model sees it, with the prefix that the host chose
+  $ holdfast explain push --json | jq -r '.[].provenance.package'
+
+Says who brought it along (plugin, package, version, file, digest), whether it is in force, and why not. Exits with 2 when nothing
+has the name.`;
+
+export function declare(command: Command, { host, end }: CommandContext): void {
+  addFolderOptions(command.argument('<name>', 'as a model sees it, as its plugin calls it, or `plugin/name`'))
+    .option('--json', 'as JSON')
+    .addHelpText('after', help)
+    .action(async (name: string, flags: Omit<ExplainOptions, 'name'>) =>
+      end(await explainName({ ...flags, name }, host)),
+    );
+}
+
+export interface ExplainOptions extends ViewPlace {
+  readonly name: string;
+  readonly json?: boolean | undefined;
+}
+
+/**
+ * Prints who brought along what has a name.
+ *
+ * @throws HoldfastError `usage.name_unknown`, and as `viewEquipment`.
+ */
+export async function explainName({ name, json, ...place }: ExplainOptions, host: Host): Promise<ExitCode> {
+  return await viewEquipment(place, host, ({ registry, toolset: { folder } }) => {
+    const found = explain(registry, name);
+    if (found.length === 0) {
+      throw usageError(
+        'usage.name_unknown',
+        `Nothing that a run would have is called \`${name.slice(0, 200)}\`.${describeNearest(name, listNames(registry))} \`holdfast list --tree\` shows all there is.`,
+      );
+    }
+    const style = { ...describeStyle(host), folder: folder.name };
+    const text = json ? toJsonText(found, 2) : found.map((one) => format(one, style).join('\n')).join('\n\n');
+    host.stdout.write(`${text}\n`);
+    return 0;
+  });
+}
+
+function listNames(registry: Registry): readonly string[] {
+  return listEverything(registry).flatMap(({ name, qualifiedName }) => [name, qualifiedName]);
+}
+
+function format(
+  { kind, name, qualifiedName, inForce, provenance, note }: Explanation,
+  { colors, columns, folder }: LineStyle & { readonly folder: string },
+): readonly string[] {
+  const { plugin, version, file, digest } = provenance;
+  const rows: readonly (readonly [string, string | undefined])[] = [
+    ['qualified', qualifiedName === name ? undefined : qualifiedName],
+    ['from', `${plugin} ${version}`],
+    ['package', provenance.package === undefined ? undefined : describeProvenance(provenance)],
+    // That of a tool file is relative to its folder.
+    ['file', file !== undefined && plugin === builtInPlugins.folder ? join(folder, file) : file],
+    ['SHA-256', digest],
+    ['note', note],
+  ];
+  const lines = rows.flatMap(([label, text]) =>
+    text === undefined ? [] : wrapBlock(`  ${label.padEnd(10)}${toPrintable(text)}`, Math.min(columns, 140) - 1),
+  );
+  const state = inForce ? colors.green('in force') : colors.yellow('not in force');
+  return [`${colors.bold(toPrintable(name))}  ${kind}, ${state}`, ...lines];
+}

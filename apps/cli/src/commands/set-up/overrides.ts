@@ -1,0 +1,177 @@
+import { join, resolve } from 'node:path';
+import type { LoadedOverrides } from '@holdfast/prompt';
+import { fileOverrides } from '@holdfast/prompt/node';
+import { Argument, type Command } from 'commander';
+import { formatCount } from '../../calls/line.ts';
+import type { CommandContext } from '../../flags/command.ts';
+import { openPrompt } from '../../overrides/module.ts';
+import { formatDifferences, formatStates, listStates, type OverrideState, toPatch } from '../../overrides/view.ts';
+import { createColors } from '../../terminal/colors.ts';
+import { type ExitCode, usageError } from '../../terminal/failure.ts';
+import { describeTerminal, type Host } from '../../terminal/host.ts';
+import { toJsonText } from '../../terminal/json.ts';
+import { toPrintable } from '../../terminal/text.ts';
+import { toCommand } from '../../terminal/words.ts';
+import { shortenPath } from '../../workspace/folder.ts';
+
+const help = `
+Examples:
+  $ holdfast overrides seed src/prompt.ts       writes .holdfast/overrides/<ns>/<key>/latest.json, to be edited
+  $ holdfast overrides status src/prompt.ts     what is in force, and what was left out and why
+  $ holdfast overrides diff src/prompt.ts --tag short
+  $ holdfast overrides status src/prompts.ts --export support --json | jq .ok
+
+Each override is pinned to a hash of the text that it replaces, and stale when that text has changed. A file that is there is never
+written over. Exits with 1 when something that a person wrote is not in force, and with 2 when there are no overrides.`;
+
+const defaultTag = 'latest';
+const defaultFolder = '.holdfast/overrides';
+
+const overridesActions = ['seed', 'status', 'diff'] as const;
+type OverridesAction = (typeof overridesActions)[number];
+
+interface OverridesFlags {
+  readonly export?: string;
+  readonly tag: string;
+  readonly dir: string;
+  readonly json?: boolean;
+}
+
+export function declare(command: Command, { host, end }: CommandContext): void {
+  command
+    .addArgument(new Argument('<action>', 'what to do').choices(overridesActions))
+    .argument('<module>', 'file that exports the prompt; it is run')
+    .option('--export <prompt>', 'name of the export (default: `default`, else the only prompt)')
+    .option('--tag <tag>', 'which overrides of the prompt', defaultTag)
+    .option('--dir <dir>', 'folder of the overrides', defaultFolder)
+    .option('--json', 'as JSON')
+    .addHelpText('after', help)
+    .action(async (action: OverridesAction, module: string, { export: exportName, tag, dir, json }: OverridesFlags) => {
+      end(await workOnOverrides({ action, module, exportName, tag, folder: dir, json: json === true }, host));
+    });
+}
+
+export interface OverridesOptions {
+  readonly action: OverridesAction;
+  /** A file that exports a prompt. It is run. */
+  readonly module: string;
+  readonly exportName: string | undefined;
+  readonly tag: string;
+  /** Folder of the documents. */
+  readonly folder: string;
+  readonly json: boolean;
+}
+
+/**
+ * Writes the texts of a prompt that can be overridden, or says which overrides are in force, or what they change; 1 when
+ * something that a person wrote is not in force.
+ *
+ * @throws HoldfastError `usage.overrides_missing`, `override.*`, and what `openPrompt` throws.
+ */
+export async function workOnOverrides(options: OverridesOptions, host: Host): Promise<ExitCode> {
+  // The module may print what it likes.
+  const print = host.reserveStdout();
+  const { module, exportName, tag } = options;
+  const { prompt, functions } = await openPrompt({ module, exportName, directory: host.directory });
+  const folder = resolve(host.directory, options.folder);
+  const store = fileOverrides(folder);
+  const { ns, key } = prompt;
+  const path = join(folder, ...ns.split('/'), key, `${tag}.json`);
+  const about: Document = { ns, key, tag, file: shortenPath(path, host.directory) };
+  if (options.action === 'seed') {
+    const { document, created } = await functions.seedOverrides(prompt, { store, tag });
+    const seeded = { ...about, created, sections: countKeys(document.sections), tools: countKeys(document.tools) };
+    print(options.json ? `${toJsonText(seeded, 2)}\n` : describeSeed(seeded));
+    return 0;
+  }
+  const loaded = await functions.loadOverrides(prompt, { store, tag });
+  if (!loaded.found) {
+    throw usageError(
+      'usage.overrides_missing',
+      `There are no overrides \`${tag}\` of \`${ns}/${key}\`: \`${about.file}\` does not exist. Make it with \`${toSeed(options, host)}\`.`,
+    );
+  }
+  print(
+    options.action === 'status'
+      ? showStatus(loaded, { about, options, host })
+      : showDiff(loaded, { about, options, host }),
+  );
+  return isInForce(loaded) ? 0 : 1;
+}
+
+interface Document {
+  readonly ns: string;
+  readonly key: string;
+  readonly tag: string;
+  readonly file: string;
+}
+
+interface Showing {
+  readonly about: Document;
+  readonly options: OverridesOptions;
+  readonly host: Host;
+}
+
+/** What nobody has edited costs nothing when it is left out. */
+function isInForce({ stale, unknown, invalid }: LoadedOverrides): boolean {
+  return ![...stale, ...unknown, ...invalid].some(({ edited }) => edited);
+}
+
+function describeSeed({
+  file,
+  created,
+  sections,
+  tools,
+}: Document & { readonly created: boolean; readonly sections: number; readonly tools: number }): string {
+  const texts = `${formatCount(sections, 'section')} and ${formatCount(tools, 'tool')}`;
+  return created
+    ? `Wrote ${toPrintable(file)} with the texts of ${texts}.\n`
+    : `${toPrintable(file)} is there already, with texts of ${texts}, and stays as it is.\n`;
+}
+
+function showStatus(loaded: LoadedOverrides, { about, options, host }: Showing): string {
+  const states = listStates(loaded);
+  if (options.json) {
+    const overrides = states.map((state) => toRow(state));
+    return `${toJsonText({ ...about, ok: isInForce(loaded), overrides }, 2)}\n`;
+  }
+  const terminal = describeTerminal(host.stdout, host.environment);
+  return formatStates(states, { ...terminal, colors: createColors(terminal.color), title: toTitle(about) });
+}
+
+function showDiff(loaded: LoadedOverrides, { about, options, host }: Showing): string {
+  const states = listStates(loaded).filter(({ state, edited }) => edited || state !== 'applied');
+  if (options.json) {
+    const overrides = states.map((state) => ({
+      ...toRow(state),
+      current: state.current,
+      override: state.override,
+      patch: toPatch(state) ?? null,
+    }));
+    return `${toJsonText({ ...about, ok: isInForce(loaded), overrides }, 2)}\n`;
+  }
+  const terminal = describeTerminal(host.stdout, host.environment);
+  return formatDifferences(states, { ...terminal, colors: createColors(terminal.color), title: toTitle(about) });
+}
+
+function toRow({ section, tool, part, state, edited, hash, why }: OverrideState): object {
+  return { section: section ?? null, tool: tool ?? null, part, state, edited, hash, why: why ?? null };
+}
+
+function toTitle({ ns, key, tag, file }: Document): string {
+  return `${ns}/${key}, ${tag}: ${file}`;
+}
+
+/** The command that writes what is missing. */
+function toSeed({ module, exportName, tag, folder }: OverridesOptions, host: Host): string {
+  const chosen = [
+    ...(exportName === undefined ? [] : ['--export', exportName]),
+    ...(tag === defaultTag ? [] : ['--tag', tag]),
+    ...(folder === defaultFolder ? [] : ['--dir', folder]),
+  ];
+  return toCommand({ words: ['overrides', 'seed', module, ...chosen], workspace: host.directory }, host);
+}
+
+function countKeys(record: object): number {
+  return Object.keys(record).length;
+}

@@ -1,0 +1,128 @@
+import { findInstalledPlugins, type InstalledPlugin } from '@holdfast/registry/node';
+import type { Command } from 'commander';
+import { describeStyle } from '../../calls/line.ts';
+import type { CommandContext } from '../../flags/command.ts';
+import { addFolderOptions } from '../../flags/config.ts';
+import type { Equipment } from '../../settings/equipment.ts';
+import { type ViewPlace, viewEquipment } from '../../settings/registry-view.ts';
+import type { ExitCode } from '../../terminal/failure.ts';
+import type { Host } from '../../terminal/host.ts';
+import { toJsonText } from '../../terminal/json.ts';
+import { formatTable } from '../../terminal/table.ts';
+
+const help = `
+Examples:
+  $ holdfast plugins                      what is installed here and declares itself, and what of it is in force
+  $ holdfast plugins --json | jq -r '.[] | select(.state == "not named").package'
+
+A package declares itself by "holdfast": "plugin" or "pack" in its package.json. Nothing is taken from node_modules that
+holdfast.config.ts does not name. Exits with 1 when something that it names is not in force.`;
+
+export function declare(command: Command, { host, end }: CommandContext): void {
+  addFolderOptions(command)
+    .option('--json', 'as JSON')
+    .addHelpText('after', help)
+    .action(async (flags: PluginsOptions) => end(await listPlugins(flags, host)));
+}
+
+export interface PluginsOptions extends ViewPlace {
+  readonly json?: boolean | undefined;
+}
+
+interface Row {
+  /** Its name, or how the configuration names what is no installed package. */
+  readonly package: string;
+  readonly version: string;
+  readonly kind: 'plugin' | 'pack';
+  /** `not named`: installed, and not in the configuration. */
+  readonly state: 'in force' | 'left out' | 'not named';
+  /** The names of plugins, and the ids of packs, that it is in force as. */
+  readonly as: readonly string[];
+  readonly description: string;
+  /** Why it is left out. */
+  readonly problem?: string;
+}
+
+/** Prints the plugins and packs that are installed here or named by the configuration; 1 when one that is named is not in force. */
+export async function listPlugins({ json, ...place }: PluginsOptions, host: Host): Promise<ExitCode> {
+  return await viewEquipment(place, host, async (equipment) => {
+    const installed = await findInstalledPlugins(host.directory);
+    const rows = toRows(installed, equipment);
+    if (json) {
+      host.stdout.write(`${toJsonText(rows, 2)}\n`);
+    } else if (rows.length === 0) {
+      host.stdout.write('No plugin and no pack is installed here, and the configuration names none.\n');
+    } else {
+      const style = describeStyle(host);
+      const { colors } = style;
+      const paints = { 'in force': colors.green, 'left out': colors.red, 'not named': colors.dim };
+      const head = [
+        { title: 'package', paint: colors.bold },
+        { title: 'version' },
+        { title: 'kind' },
+        { title: 'state', paint: (text: string) => (isState(text) ? paints[text](text) : text) },
+        { title: 'as' },
+        { title: 'description' },
+      ];
+      const cells = rows.map((row) => [
+        row.package,
+        row.version,
+        row.kind,
+        row.state,
+        row.as.join(', '),
+        row.problem ?? row.description,
+      ]);
+      host.stdout.write(`${formatTable(head, cells, style).join('\n')}\n`);
+    }
+    return rows.some(({ state }) => state === 'left out') ? 1 : 0;
+  });
+}
+
+function isState(text: string): text is Row['state'] {
+  return text === 'in force' || text === 'left out' || text === 'not named';
+}
+
+function toRows(installed: readonly InstalledPlugin[], { used, leftOut, registry }: Equipment): readonly Row[] {
+  const uses = [
+    ...used.plugins.map(({ name, version, source, entry }) => {
+      const { description = '' } = registry.plugins.find((plugin) => plugin.name === name) ?? {};
+      return { kind: 'plugin' as const, as: name, version, source, entry, description };
+    }),
+    ...used.packs.map(({ id, version, source, entry }) => {
+      const { pack } = registry.packsInForce.find((one) => one.id === id) ?? {};
+      return { kind: 'pack' as const, as: id, version, source, entry, description: pack?.description ?? '' };
+    }),
+  ];
+  const failed = new Map(leftOut.map(({ plugin, message }) => [toPackageName(plugin), message]));
+  const known = new Set(installed.map(({ name }) => name));
+  const rows = installed.map(({ name, version, kind, description }): Row => {
+    const as = uses.filter(({ source }) => source.package === name).map((use) => use.as);
+    const problem = as.length > 0 ? undefined : failed.get(name);
+    const state = as.length > 0 ? 'in force' : problem === undefined ? 'not named' : 'left out';
+    return { package: name, version, kind, state, as, description, ...(problem === undefined ? {} : { problem }) };
+  });
+  const others = uses
+    .filter(({ source }) => source.package === undefined || !known.has(source.package))
+    .map(({ kind, as, version, source, entry, description }): Row => {
+      return { package: source.package ?? entry, version, kind, state: 'in force', as: [as], description };
+    });
+  const missing = leftOut
+    .filter(({ plugin }) => !known.has(toPackageName(plugin)))
+    .map(({ plugin, message }): Row => {
+      return {
+        package: plugin,
+        version: '',
+        kind: 'plugin',
+        state: 'left out',
+        as: [],
+        description: '',
+        problem: message,
+      };
+    });
+  return [...rows, ...others, ...missing];
+}
+
+/** Without what it exports. */
+function toPackageName(entry: string): string {
+  return entry.split('#', 1)[0] ?? entry;
+}

@@ -1,0 +1,76 @@
+import { followImports } from '@holdfast/loader';
+import type { Command } from 'commander';
+import type { CommandContext } from '../../flags/command.ts';
+import { subfoldersText } from '../../flags/values.ts';
+import { createColors } from '../../terminal/colors.ts';
+import type { ExitCode } from '../../terminal/failure.ts';
+import { describeTerminal, type Host } from '../../terminal/host.ts';
+import { toJsonText } from '../../terminal/json.ts';
+import { languages } from '../../workspace/languages.ts';
+import { openToolset, requireToolsFolder } from '../../workspace/toolset.ts';
+import { countErrors, describeCheck, formatCheck } from './check-view.ts';
+import { watchFolder } from './check-watch.ts';
+
+const help = `
+Examples:
+  $ holdfast check plugins
+  $ holdfast check plugins --strict     warnings are errors
+  $ holdfast check plugins --subfolders also the folders in it
+  $ holdfast check plugins --watch      again whenever something changes, until Ctrl-C
+  $ holdfast check plugins --json
+
+No line of a tool file runs. Exits with 1 when a file is refused; a watch that is ended by Ctrl-C exits with 0.`;
+
+interface CheckFlags {
+  readonly strict?: boolean;
+  readonly subfolders?: boolean;
+  readonly watch?: boolean;
+  readonly json?: boolean;
+}
+
+export function declare(command: Command, { host, end }: CommandContext): void {
+  command
+    .argument('[dir]', 'folder of tool files (default: ./plugins)')
+    .option('--strict', 'treat warnings as errors')
+    .option('--subfolders', subfoldersText)
+    .option('--watch', 'check again whenever something changes, until Ctrl-C')
+    .option('--json', 'as JSON; with --watch one line each time')
+    .addHelpText('after', help)
+    .action(async (folder: string | undefined, { strict, subfolders, watch, json }: CheckFlags) => {
+      const read = { strict: strict === true, subfolders: subfolders === true };
+      const given = { folder, ...read, json: json === true };
+      end(await (watch === true ? watchFolder(given, host) : checkFolder(given, host)));
+    });
+}
+
+export interface CheckOptions {
+  /** Absent: the default folder. */
+  readonly folder: string | undefined;
+  /** Treats warnings as errors. */
+  readonly strict: boolean;
+  /** Reads the folders in the folder, too. */
+  readonly subfolders: boolean;
+  readonly json: boolean;
+}
+
+/** Checks a tools folder without running anything in it; 1 when a file is refused. */
+export async function checkFolder({ folder, strict, subfolders, json }: CheckOptions, host: Host): Promise<ExitCode> {
+  const found = await requireToolsFolder(folder, host.directory);
+  const { folderTools, diagnostics, files } = await openToolset(found, {
+    strict,
+    subfolders,
+    // What a file is worth, not whether it is the one that was locked.
+    lock: 'ignore',
+  });
+  const followed = await followImports(found.path, { files, diagnostics }, { strict, languages });
+  const good = new Set(followed.files.flatMap(({ type, file }) => (type === 'tool' ? [file] : [])));
+  const tools = folderTools.filter(({ origin }) => good.has(origin?.source ?? ''));
+  const checked = { tools, diagnostics: followed.diagnostics };
+  const colors = createColors(describeTerminal(host.stdout, host.environment).color);
+  host.stdout.write(
+    json
+      ? `${toJsonText(describeCheck(checked), 2)}\n`
+      : formatCheck(checked, { folder: found.name, subfolders, colors }),
+  );
+  return countErrors(checked) === 0 ? 0 : 1;
+}

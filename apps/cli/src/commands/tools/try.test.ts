@@ -1,0 +1,368 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { runProgram } from '../../program.ts';
+import { createFolder } from '../../testing/test-folder.ts';
+import { createTestHost, type TestHostOptions } from '../../testing/test-host.ts';
+import { type Ended, runHere, runMain, toTool } from '../../testing/test-program.ts';
+import { findIssues, readSchema } from '../../testing/test-schemas.ts';
+
+interface SlugFile {
+  readonly body?: string;
+  readonly output?: string;
+  readonly more?: string;
+}
+
+/** A tool with an argument and an example. */
+function toSlug({ body = 'return title.toLowerCase();', output = "'milk'", more = '' }: SlugFile = {}): string {
+  return `export const METADATA = {
+  name: 'make_slug', function: 'makeSlug', description: 'Makes a slug.', dangerous: false, ${more}
+  parameters: { type: 'object', properties: { title: { type: 'string' } }, required: ['title'] },
+  examples: [{ description: 'One word', input: { title: 'Milk' }, output: ${output} }],
+};
+export function makeSlug({ title }, context) { ${body} }
+`;
+}
+
+/** Every duration as `N ms`. */
+const withoutTimes = (text: string): string => text.replaceAll(/\d+(?:\.\d+)? m?s/g, 'N ms');
+
+async function tryFile(
+  source: string,
+  argv: readonly string[] = [],
+  options: TestHostOptions & { readonly files?: Readonly<Record<string, string>> } = {},
+): Promise<Ended> {
+  const { files = {}, ...rest } = options;
+  await using folder = await createFolder({ 'plugins/tool.mjs': source, ...files });
+  const ended = await runHere(['try', 'plugins/tool.mjs', ...argv], { directory: folder.path, ...rest });
+  return { ...ended, stdout: withoutTimes(ended.stdout) };
+}
+
+async function tryJson(source: string, argv: readonly string[] = [], options: TestHostOptions = {}) {
+  const { exitCode, stdout } = await tryFile(source, ['--json', ...argv], options);
+  const printed = JSON.parse(stdout);
+  expect(findIssues(await readSchema('try'), printed)).toEqual([]);
+  return { exitCode, printed };
+}
+
+test('a good tool is shown as a person sees it, and as a model does', async () => {
+  expect(await tryFile(toSlug())).toEqual({
+    exitCode: 0,
+    stdout: `make_slug  effects none, repeat safe, runs in a process of its own
+
+example 1: One word  {"title":"Milk"}
+  ok after N ms, as the example says
+  value     "milk"
+  a model   "milk"
+
+again, with the same input
+  ok after N ms, the same
+
+Called twice, it came to the same.
+good: 2 calls
+`,
+    stderr: '',
+  });
+});
+
+test('--input is called twice, beside the examples, and reaches the tool as a call of a model would', async () => {
+  const { exitCode, stdout } = await tryFile(toSlug(), ['--input', '{"title": "Rye Bread"}']);
+  expect({ exitCode, stdout }).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('good: 3 calls\n') });
+  expect(stdout).toContain('\ninput  {"title": "Rye Bread"}\n  ok after N ms\n  value     "rye bread"\n');
+});
+
+test.each([
+  { input: '{"title": 3}', code: 'arguments.invalid', says: '`title`' },
+  { input: '{"title": "a", "title": "b"}', code: 'arguments.duplicate_key', says: 'twice' },
+  { input: '{"title": "a", "more": 1}', code: 'arguments.invalid', says: '`more`' },
+  { input: '{"title": ', code: 'arguments.malformed', says: 'not JSON' },
+  { input: '', code: 'arguments.invalid', says: 'title' },
+])('$input ends as it would for a model: $code', async ({ input, code, says }) => {
+  const { exitCode, printed } = await tryJson(toSlug(), ['--input', input]);
+  expect(exitCode).toBe(1);
+  expect(printed).toMatchObject({
+    ok: false,
+    calls: [{ purpose: 'example' }, { purpose: 'input' }, { purpose: 'repeat' }],
+  });
+  expect(printed.calls[1].outcome).toMatchObject({ kind: 'invalid', code, text: expect.stringContaining(says) });
+  const { stdout } = await tryFile(toSlug(), ['--input', input]);
+  expect(stdout).toContain(`\n  invalid (${code}) after N ms\n  a model   `);
+  expect(stdout).toContain('not good: 3 calls, 2 without success\n');
+});
+
+test('what a tool throws is shown as a model gets it; its stack only for debugging', async () => {
+  const source = toSlug({ body: "throw new TypeError('no such shelf');" });
+  const { exitCode, stdout } = await tryFile(source);
+  expect({ exitCode, stdout }).toMatchObject({
+    exitCode: 1,
+    stdout: expect.stringContaining('\n  failed (tool.threw) after N ms\n  a model   no such shelf\n\n'),
+  });
+  const debugged = await tryFile(source, ['--isolation', 'in-process'], {
+    environment: { NO_COLOR: '1', HOLDFAST_DEBUG: '1' },
+  });
+  expect(debugged.stdout).toMatch(/\n {2}thrown {4}TypeError: no such shelf\n {16}at makeSlug /);
+});
+
+test('an example that comes to something else ends with 1, and is told with its place', async () => {
+  const source = toSlug({ body: 'return { slug: [title] };', output: "{ slug: ['milk'] }" });
+  const { exitCode, stdout } = await tryFile(source);
+  expect(exitCode).toBe(1);
+  expect(stdout).toContain(
+    '  ok after N ms, but not as the example says\n  differs   value.slug[0]: it is "Milk", the example says "milk"\n',
+  );
+  expect(stdout).toContain('\nnot good: 2 calls, 1 example not as it says\n');
+  const { printed } = await tryJson(source);
+  expect(printed).toMatchObject({ ok: false, comparison: { type: 'same' } });
+  expect(printed.calls[0]).toMatchObject({
+    asExample: false,
+    mismatch: { path: 'value.slug[0]', found: 'Milk', expected: 'milk' },
+  });
+});
+
+test('two calls that come to different things are told, and are no error', async () => {
+  const source = `let count = 0;\n${toTool('tick', 'count += 1; return { count };')}`;
+  const { exitCode, stdout } = await tryFile(source);
+  expect(exitCode).toBe(0);
+  expect(stdout).toContain(
+    'Called twice, it came to something else; where that is meant, it is no error.\n  differs   result.value.count: first 1, then 2\n',
+  );
+  const { printed } = await tryJson(source.replaceAll('tick', 'tock'));
+  expect(printed.comparison).toEqual({
+    type: 'different',
+    at: { path: 'result.value.count', first: 1, second: 2 },
+    reason: null,
+  });
+});
+
+test('two calls that write different files differ', async () => {
+  const body = "count += 1; await context.filesystem.write('out' + count + '.txt', 'x'); return 1;";
+  const { exitCode, stdout } = await tryFile(`let count = 0;\n${toTool('scatter', body, 'state')}`);
+  expect(exitCode).toBe(0);
+  expect(stdout).toContain('differs   files[0]: first "created out1.txt", then "created out2.txt"');
+});
+
+test.each([
+  { more: "effects: 'external',", calls: 1, type: 'not-made' },
+  { more: "effects: 'external', repeat: 'keyed',", calls: 1, type: 'not-made' },
+  { more: "effects: 'external', repeat: 'safe',", calls: 2, type: 'same' },
+  { more: "effects: 'state', repeat: 'never',", calls: 2, type: 'same' },
+])('$more is called $calls times', async ({ more, calls, type }) => {
+  const { exitCode, printed } = await tryJson(toSlug({ more }));
+  expect(exitCode).toBe(0);
+  expect(printed.calls).toHaveLength(calls);
+  expect(printed.comparison).toMatchObject({ type });
+});
+
+test('each call finds the same files, and what it writes is shown and dropped', async () => {
+  const body = `const before = [];
+    for await (const { path } of context.filesystem.walk()) before.push(path);
+    await context.filesystem.write('notes/new.txt', 'x');
+    return before;`;
+  const source = toTool('look', body, 'state');
+  const empty = await tryFile(source);
+  expect(empty).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('value     []\n') });
+  expect(empty.stdout).toContain('  files     + created notes/new.txt\n');
+  expect(empty.stdout).toContain('Called twice, it came to the same.');
+
+  await using folder = await createFolder({ 'plugins/tool.mjs': source, 'work/kept.txt': 'as it was\n' });
+  const argv = ['try', 'plugins/tool.mjs', '--workspace', 'work', '--json'];
+  const { exitCode, stdout } = await runHere(argv, { directory: folder.path });
+  const { calls, comparison } = JSON.parse(stdout);
+  expect({ exitCode, comparison }).toMatchObject({ exitCode: 0, comparison: { type: 'same' } });
+  for (const { outcome, writes } of calls) {
+    expect(outcome.value).toContain('kept.txt');
+    expect(outcome.value).not.toContain('notes/new.txt');
+    expect(writes).toEqual([{ path: 'notes/new.txt', change: 'created' }]);
+  }
+  await expect(readFile(join(folder.path, 'work/notes/new.txt'))).rejects.toThrow('ENOENT');
+});
+
+test('a file of the workspace that a tool changes stays as it is, and the tools folder is out of reach', async () => {
+  const body = `await context.filesystem.write('kept.txt', 'changed');
+    await context.filesystem.remove('gone.txt');
+    const text = await context.filesystem.readText('kept.txt');
+    await context.filesystem.write('plugins/tool.mjs', 'mine').catch((error) => { throw new Error(text + ' ' + error.code); });`;
+  const files = {
+    'plugins/tool.mjs': toTool('change', body, 'state'),
+    'kept.txt': 'as it was\n',
+    'gone.txt': 'there\n',
+  };
+  await using folder = await createFolder(files);
+  const { exitCode, stdout } = await runHere(['try', 'plugins/tool.mjs', '--workspace', '.'], {
+    directory: folder.path,
+  });
+  expect({ exitCode, stdout }).toMatchObject({
+    exitCode: 1,
+    stdout: expect.stringMatching(/a model {3}changed (?:path|file)\./),
+  });
+  for (const [path, text] of Object.entries(files)) expect(await readFile(join(folder.path, path), 'utf8')).toBe(text);
+});
+
+test('a refused file ends with 1, and nothing of it runs; other files of the folder do not matter', async () => {
+  const files = { 'plugins/other.mjs': 'export const METADATA = make();' };
+  const source = `globalThis.ran = true;\nexport const METADATA = { name: 'a' + 'b', function: 'act' };\nexport function act() {}`;
+  const { exitCode, stdout } = await tryFile(source, [], { files });
+  expect(exitCode).toBe(1);
+  expect(stdout).toMatch(
+    /^plugins\/tool\.mjs:2:\d+ error tool\.metadata\.not_literal .+\n {2}hint: .+\nThe file is refused, so nothing was called\.\n$/,
+  );
+  expect(globalThis).not.toHaveProperty('ran');
+  expect((await tryJson(source)).printed).toMatchObject({ tool: null, calls: [], comparison: null, ok: false });
+  expect(await tryFile(toSlug(), [], { files })).toMatchObject({ exitCode: 0, stderr: '' });
+});
+
+test('warnings are told, and what declares nothing needs a yes; an example that does not fit the schema fails', async () => {
+  const undeclared = toSlug().replace(' dangerous: false,', '');
+  const warning = expect.stringContaining('warning tool.dangerous.missing');
+  expect(await tryFile(undeclared, ['--allow', 'make_slug'])).toMatchObject({ exitCode: 0, stdout: warning });
+  const denied = await tryFile(undeclared);
+  expect(denied).toMatchObject({ exitCode: 1, stdout: warning });
+  expect(denied.stdout).toContain('approve it. `make_slug` says neither `dangerous` nor `effects`.');
+  const unfit = await tryFile(toSlug().replace("title: 'Milk'", 'title: 3'));
+  expect(unfit).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('error tool.example.invalid') });
+});
+
+test('a tool that takes no arguments, or needs none, is called without any', async () => {
+  expect(await tryFile(toTool('plain', 'return 1;'))).toMatchObject({ exitCode: 0 });
+  const optional = toSlug({ body: 'return title ?? null;' })
+    .replace(" required: ['title'] ", '')
+    .replace(/ {2}examples.*\n/, '');
+  expect(await tryFile(optional)).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('\ninput  {}\n') });
+});
+
+test.each([['in-process'], ['worker'], ['subprocess']])(
+  'a command with --isolation %s is a process of its own',
+  async (isolation) => {
+    const command = {
+      name: 'plain',
+      description: 'Acts.',
+      dangerous: false,
+      command: ['echo', '1'],
+      examples: [{ description: 'Nothing', input: {}, output: 1 }],
+    };
+    await using folder = await createFolder({ 'plugins/plain.tool.json': JSON.stringify(command) });
+    const argv = ['try', 'plugins/plain.tool.json', '--isolation', isolation];
+    const { exitCode, stdout } = await runHere(argv, { directory: folder.path });
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('runs in a process of its own\n');
+  },
+);
+
+test('a tool is tried where a configuration lets it run, unless it is said otherwise', async () => {
+  const files = { 'holdfast.config.mjs': "export default { isolation: 'worker' };" };
+  expect((await tryFile(toSlug(), [], { files })).stdout).toContain('runs in a thread');
+  expect((await tryFile(toSlug(), ['--no-config'], { files })).stdout).toContain('runs in a process of its own');
+  const argv = ['--isolation', 'in-process'];
+  expect((await tryFile(toSlug(), argv, { files })).stdout).toContain('runs in this process');
+  const wrong = { 'holdfast.config.mjs': "export default { isolation: 'none' };" };
+  expect(await tryFile(toSlug(), [], { files: wrong })).toMatchObject({ exitCode: 2, stdout: '' });
+});
+
+test.each([
+  { argv: ['gone.mjs'], code: 'usage.file_missing', says: 'a tool file by its path' },
+  { argv: ['plugins'], code: 'usage.file_missing', says: '`holdfast check plugins` looks at all' },
+  { argv: ['plugins/_part.mjs'], code: 'usage.file_not_tool' },
+  { argv: ['plugins/notes.txt'], code: 'usage.file_not_tool' },
+  { argv: ['plugins/bare.mjs'], code: 'usage.input_missing' },
+  { argv: ['plugins/slug.mjs', '--allow', 'other'], code: 'usage.tool_unknown' },
+  { argv: ['plugins/slug.mjs', '--workspace', 'gone'], code: 'usage.workspace_missing' },
+  { argv: ['plugins/slug.mjs', '--workspace', 'plugins'], code: 'usage.tools_around_workspace' },
+])('$argv: $code, before anything runs', async ({ argv, code, says = '' }) => {
+  const part = toTool('part', 'return 1;');
+  await using folder = await createFolder({
+    'plugins/_part.mjs': part,
+    'plugins/notes.txt': part,
+    'plugins/bare.mjs': toSlug()
+      .replace(/ {2}examples.*\n/, '')
+      .replaceAll('make_slug', 'bare'),
+    'plugins/slug.mjs': toSlug(),
+  });
+  const ended = await runHere(['try', ...argv], { directory: folder.path });
+  expect(ended).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining(`(${code})`) });
+  expect(ended.stderr).toContain(says);
+});
+
+const dangerous = toSlug().replace('dangerous: false', "dangerous: true, effects: 'state'");
+
+test('nobody is there to be asked: a dangerous tool is denied, unless it is named', async () => {
+  const { exitCode, stdout } = await tryFile(dangerous);
+  expect(exitCode).toBe(1);
+  expect(stdout).toContain('\n  denied (approval.unattended) after N ms\n');
+  expect(stdout).toContain('\n  note      `--allow make_slug` lets it run without asking.\n');
+  expect(stdout).toContain(
+    '\nNot called twice: the calls were broken off.\nnot good: 1 call, 1 without success, 1 not made\n',
+  );
+  expect(await tryFile(dangerous, ['--allow', 'make_slug'])).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringContaining('repeat never, dangerous, runs in a process of its own'),
+  });
+});
+
+const down = '\x1b[B';
+test.each([
+  { answer: 'once, each time', keys: '\x1b[A\x1b[A\r', questions: 2, exitCode: 0 },
+  { answer: 'for all of it', keys: '\x1b[A\r', questions: 1, exitCode: 0 },
+  { answer: 'no', keys: '\r', questions: 1, exitCode: 1 },
+  { answer: 'no, there is no later', keys: `${down}${down}${down}\r`, questions: 1, exitCode: 1 },
+  { answer: 'Ctrl-C', keys: '\x03', questions: 1, exitCode: 130 },
+])('a person who answers $answer is asked $questions times', async ({ keys, questions, exitCode }) => {
+  await using folder = await createFolder({ 'plugins/tool.mjs': dangerous });
+  const { host, stdin, stdout } = createTestHost({
+    directory: folder.path,
+    terminals: ['stdin', 'stdout'],
+    environment: { NO_COLOR: '1' },
+  });
+  let asked = 0;
+  host.stdout.on('data', (chunk: Buffer) => {
+    if (!chunk.includes('  asking  ')) return;
+    asked += 1;
+    stdin.write(keys);
+  });
+  expect(await runProgram(['try', 'plugins/tool.mjs'], host, '0')).toBe(exitCode);
+  expect(asked).toBe(questions);
+  expect(stdout()).not.toContain('Decide later');
+});
+
+test('what a tool prints goes to stderr, and nothing that it says acts on a terminal', async () => {
+  const source = toSlug({ body: "console.log('printed'); return '\\x1b[2J\\u202e' + title;", output: "'x'" });
+  await using folder = await createFolder({ 'plugins/tool.mjs': source });
+  const { stdout, stderr } = await runMain(['try', 'plugins/tool.mjs', '--json'], { folder: folder.path });
+  expect(JSON.parse(stdout).calls[0].outcome.value).toBe('\x1b[2J\u202eMilk');
+  expect(stderr).toBe('printed\nprinted\n');
+  const shown = await runMain(['try', 'plugins/tool.mjs'], { folder: folder.path });
+  for (const character of ['\x1b', '\u202e']) expect(shown.stdout).not.toContain(character);
+  expect(shown.stdout).not.toContain('printed');
+});
+
+test('colours only where they are wanted', async () => {
+  for (const [environment, coloured] of [
+    [{ NO_COLOR: '1' }, false],
+    [{}, false],
+    [{ FORCE_COLOR: '1' }, true],
+  ] as const)
+    expect((await tryFile(toSlug(), [], { environment })).stdout.includes('\x1b[')).toBe(coloured);
+});
+
+test('a tool that is not as it is locked is tried all the same', async () => {
+  await using folder = await createFolder({ 'plugins/tool.mjs': toSlug() });
+  const run = (...argv: readonly string[]): Promise<Ended> => runHere(argv, { directory: folder.path });
+  expect(await run('lock')).toMatchObject({ exitCode: 0 });
+  await folder.write('plugins/tool.mjs', toSlug({ body: "return 'mi' + 'lk';" }));
+  expect(await run('lock', '--check')).toMatchObject({ exitCode: 1 });
+  expect(await run('try', 'plugins/tool.mjs')).toMatchObject({ exitCode: 0 });
+});
+
+test('a call that is never answered is ended by --timeout, and by the time of the tool', async () => {
+  const never = 'return new Promise(() => {});';
+  const soon = ['--timeout', '0.01'];
+  const { exitCode, printed } = await tryJson(toTool('never', never), soon);
+  expect(exitCode).toBe(1);
+  expect(printed.calls[0]).toMatchObject({ cutShort: true, abandoned: false, outcome: { kind: 'timed-out' } });
+  const trusted = await tryJson(toTool('never', never), [...soon, '--isolation', 'in-process']);
+  expect(trusted.printed.calls[0]).toMatchObject({ cutShort: true, abandoned: true, outcome: { kind: 'timed-out' } });
+  const own = toTool('never', never).replace("'none',", "'none', timeoutMs: 1,");
+  expect((await tryJson(own)).printed.calls[0]).toMatchObject({ cutShort: false, outcome: { kind: 'timed-out' } });
+  const { stdout } = await tryFile(toTool('never', never), [...soon, '--isolation', 'in-process']);
+  expect(stdout).toContain('  note      It did not stop when told to; what it does now counts for nothing.\n');
+  expect(stdout).toContain('`--timeout` gives more.');
+});

@@ -1,0 +1,92 @@
+import { readdir, realpath } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { describeThrown } from '@holdfast/core';
+import { adapterPackage, bindingPackage, weightsPackage } from '../models/local.ts';
+import { findManifest, readVersion } from '../models/package.ts';
+import { listPulledModels, modelsFolder } from '../models/pulled.ts';
+import type { Host } from '../terminal/host.ts';
+import { hasCode } from '../terminal/system.ts';
+import { formatBytes, toPrintable } from '../terminal/text.ts';
+
+/** What there is for models in this process. */
+export interface LocalState {
+  /** What `--model local` needs; `null`: not found from the current folder. */
+  readonly packages: readonly { readonly name: string; readonly version: string | null }[];
+  /** Packages for graphics cards, which are not used. */
+  readonly needless: readonly string[];
+  /** Where pulled models are kept. */
+  readonly folder: string;
+  readonly models: readonly { readonly name: string; readonly bytes: number }[];
+  /** Why nobody knows which models were pulled; empty when that is known. */
+  readonly reason: string;
+}
+
+export async function examineLocal({
+  directory,
+  environment,
+}: Pick<Host, 'directory' | 'environment'>): Promise<LocalState> {
+  const names = [adapterPackage, weightsPackage, bindingPackage];
+  const folder = modelsFolder(environment, { directory });
+  const found = {
+    packages: await Promise.all(
+      names.map(async (name) => ({ name, version: await readVersion(findManifest(name, directory)) })),
+    ),
+    needless: await findNeedless(findManifest(bindingPackage, directory)),
+    folder,
+  };
+  try {
+    const models = (await listPulledModels(folder)).map(({ name, bytes }) => ({ name, bytes }));
+    return { ...found, models, reason: '' };
+  } catch (thrown) {
+    return { ...found, models: [], reason: describeThrown(thrown) };
+  }
+}
+
+/** They lie beside the binding, as its dependencies, whoever installed them. */
+async function findNeedless(manifest: string | undefined): Promise<readonly string[]> {
+  if (manifest === undefined) return [];
+  const scope = join(dirname(dirname(await realpath(manifest))), '@node-llama-cpp');
+  const names = await readdir(scope).catch((thrown: unknown): readonly string[] => {
+    // Without a folder there is none: the binding was built here, or has no binaries.
+    if (hasCode(thrown, 'ENOENT') || hasCode(thrown, 'ENOTDIR')) return [];
+    throw thrown;
+  });
+  return names
+    .filter((name) => /-(?:cuda|cuda-ext|vulkan)$/.test(name))
+    .toSorted()
+    .map((name) => `@node-llama-cpp/${name}`);
+}
+
+export function describeLocal(state: LocalState): readonly (readonly [label: string, text: string])[] {
+  const { packages, needless, folder, models, reason } = state;
+  const missing = packages.flatMap(({ name, version }) => (version === null ? [name] : []));
+  const installed = packages.flatMap(({ name, version }) => (version === null ? [] : [`${name} ${version}`]));
+  const install = `\`npm install ${missing.join(' ')}\``;
+  const pulled = models.map(({ name, bytes }) => `${name} (${formatBytes(bytes)})`).join(', ');
+  return [
+    [
+      'local model',
+      [...installed, ...(missing.length === 0 ? [] : [`not installed here: ${missing.join(', ')}; ${install}`])].join(
+        ', ',
+      ),
+    ],
+    ...(needless.length === 0
+      ? []
+      : [
+          [
+            '',
+            `not needed: ${needless.join(', ')}, for graphics cards; \`overrides\` in package.json leave them out`,
+          ] as const,
+        ]),
+    [
+      'pulled',
+      toPrintable(
+        reason === ''
+          ? models.length === 0
+            ? `no model in ${folder}; \`holdfast model list\` names some`
+            : pulled
+          : reason,
+      ),
+    ],
+  ];
+}

@@ -1,0 +1,55 @@
+import { basename } from 'node:path';
+import type { LogProblem, LogReading } from '@holdfast/session/jsonl';
+import { formatCount, type LineStyle } from '../calls/line.ts';
+import type { OutputStream } from '../terminal/host.ts';
+import { toPrintable } from '../terminal/text.ts';
+
+/** Whether a log is whole: its last line. `done`: what became of the records that are good, `shown`. */
+export function describeIntegrity(
+  { records, head, torn, problem }: LogReading,
+  { colors }: LineStyle,
+  done: 'shown' | 'replayed' | 'searched' | 'good',
+): string {
+  const { length } = records;
+  if (length === 0 && problem === undefined && torn === undefined) {
+    return colors.yellow('The log is empty: its session could not record anything, so it did nothing.');
+  }
+  if (problem !== undefined) {
+    return colors.red(
+      `The log is broken at record ${problem.seq} (${describePlace(problem)}): ${toPrintable(problem.message)} (${problem.code}) The ${length} records before it are ${done}.`,
+    );
+  }
+  if (torn !== undefined) {
+    return colors.yellow(
+      `The log is torn: its last ${torn.bytes} bytes, from byte ${torn.offset} on, are half a record. The ${length} whole records are ${done}.`,
+    );
+  }
+  return colors.dim(`${formatCount(length, 'record')}, hash chain intact, head ${head}`);
+}
+
+export function isDamaged({ torn, problem }: LogReading): boolean {
+  return torn !== undefined || problem !== undefined;
+}
+
+/** Says beside JSON what is wrong with the log that it comes from. */
+export function warnOfDamage({ torn, problem }: LogReading, stderr: OutputStream): void {
+  if (torn !== undefined)
+    stderr.write(
+      `warning: the log is torn: its last ${torn.bytes} bytes, from byte ${torn.offset} on, are half a record\n`,
+    );
+  if (problem !== undefined)
+    stderr.write(
+      `warning: the log is broken at record ${problem.seq} (${describePlace(problem)}): ${toPrintable(problem.message)} (${problem.code})\n`,
+    );
+}
+
+/** An older file of the log is named; what is not is that of the session. */
+function describePlace({ path, offset }: LogProblem): string {
+  const name = basename(path);
+  return /\.before-\d+$/.test(name) ? `byte ${offset} of ${toPrintable(name)}` : `byte ${offset}`;
+}
+
+/** What every listing of a session begins with. */
+export function formatSessionTitle(id: string, path: string, { colors }: LineStyle): string {
+  return `${colors.bold(`Session ${id}`)}  ${colors.dim(toPrintable(path))}`;
+}

@@ -1,0 +1,167 @@
+import { shortenCallIds } from '../calls/ids.ts';
+import { formatArguments, formatCount, formatDuration, formatTime, type LineStyle } from '../calls/line.ts';
+import { describeQuestion } from '../calls/question.ts';
+import type { Host } from '../terminal/host.ts';
+import { fitColumns, measureColumns, toPrintable, wrapColumns } from '../terminal/text.ts';
+import { toCommand } from '../terminal/words.ts';
+import { describeExpiry, describeGroups } from './group-questions.ts';
+import type { WaitingCall, WaitingPlan, WaitingRun, WaitingSession } from './waiting.ts';
+
+export interface WaitingView {
+  readonly style: LineStyle;
+  readonly host: Host;
+  readonly workspace: string;
+  readonly nowMs: number;
+  /** Up to this number questions are told whole, more of them by tool. */
+  readonly maxDetailed: number;
+  /** Long arguments and diffs are not cut. */
+  readonly isWhole: boolean;
+}
+
+/** What waits in a session, for people, and what to type. Nothing that a model wrote can act on the terminal or pass for our lines. */
+export function describeWaiting(waiting: WaitingSession, view: WaitingView): readonly string[] {
+  const { session, openIn, runs, plans, calls, grants, problem } = waiting;
+  const { style, nowMs, maxDetailed } = view;
+  const { colors } = style;
+  const ids = shortenCallIds(calls.map(({ callId }) => callId));
+  const idOf = ({ callId }: WaitingCall): string => toPrintable(ids.get(callId) ?? callId);
+  const questions = calls.filter(({ state }) => state === 'waiting');
+  const granted = grants.map(({ name }) => name).join(', ');
+  return [
+    `${colors.bold(`Session ${session}`)}${openIn === undefined ? '' : colors.dim(`  open in process ${openIn}`)}`,
+    ...(problem === undefined
+      ? []
+      : wrap(`The log is damaged: ${problem.message} (${problem.code})`, style).map(colors.red)),
+    ...runs.flatMap((run) => describeRun(run, style)),
+    ...plans.flatMap((plan) => describePlan(plan, style)),
+    ...(questions.length <= maxDetailed
+      ? questions.flatMap((call) => describeWaitingQuestion(call, { id: idOf(call), session }, view))
+      : describeGroups(questions, idOf, { style, nowMs })),
+    ...calls.flatMap((call) => (call.state === 'waiting' ? [] : describeOther(call, { id: idOf(call), plans, style }))),
+    ...(granted === '' ? [] : ['', ...wrap(`Granted for the session: ${granted}`, style)]),
+    ...describeCommands(waiting, ids, view),
+  ];
+}
+
+const runStates: Readonly<Record<WaitingRun['state'], string>> = {
+  suspended: 'waits',
+  interrupted: 'was interrupted: its process has ended',
+  'under-way': 'is under way',
+};
+
+function describeRun({ state, request, model, startedAtMs }: WaitingRun, style: LineStyle): readonly string[] {
+  return [
+    ...wrap(`The run of ${formatTime(startedAtMs)}, model ${model}, ${runStates[state]}.`, style),
+    fitColumns(`Request: ${formatArguments(request)}`, Math.min(style.columns, 160) - 1),
+  ];
+}
+
+function describePlan({ state, request, nodes, startedAtMs }: WaitingPlan, style: LineStyle): readonly string[] {
+  const line = `Request: ${formatArguments(request)}`;
+  return [
+    ...wrap(`The plan of ${formatTime(startedAtMs)}, ${formatCount(nodes, 'node')}, ${runStates[state]}.`, style),
+    ...(request === undefined ? [] : [fitColumns(line, Math.min(style.columns, 160) - 1)]),
+  ];
+}
+
+// Of arguments and diffs in a list of questions.
+const maxListedRows = 16;
+
+/** One question with all that a person has to know for the answer, or the command that shows all of it. */
+function describeWaitingQuestion(
+  call: WaitingCall,
+  { id, session }: { readonly id: string; readonly session: string },
+  { style, nowMs, host, workspace, isWhole }: WaitingView,
+): readonly string[] {
+  const { dangerous = false, asks = [], askedAtMs = 0, expiresAtMs = 0, digest = '' } = call;
+  const more = `\`${toCommand({ words: ['pending', session], workspace }, host)}\` shows them.`;
+  const maxRows = isWhole ? Number.POSITIVE_INFINITY : maxListedRows;
+  const asked = `asked ${formatDuration(Math.max(0, nowMs - askedAtMs))} ago`;
+  return [
+    '',
+    ...describeQuestion({ ...call, dangerous, asks }, { style, maxRows, more }).lines,
+    ...indent(`call ${id}`, style),
+    ...indent(`${asked}, ${describeExpiry(call, nowMs)} (${formatTime(expiresAtMs)})`, style),
+    ...indent(`digest ${digest}`, style),
+  ];
+}
+
+const callStates: Readonly<Record<Exclude<WaitingCall['state'], 'waiting'>, string>> = {
+  expired: 'Nobody answered in time, which counts as a no.',
+  approved: 'Approved: it runs when the run is gone on with.',
+  denied: 'Denied: the model is told when the run is gone on with.',
+  'under-way': 'Begun, and under way.',
+  repeatable: 'Its process ended under it. It may be repeated, and runs again when the run is gone on with.',
+  'in-doubt': 'Its process ended under it: whether it took effect is not known.',
+  resolved: 'Its process ended under it, and somebody has said what came of it.',
+};
+
+/** Nobody is told of what becomes of a call of a plan: what needs it goes by that. */
+const plannedStates: typeof callStates = {
+  ...callStates,
+  approved: 'Approved: it runs when the plan is gone on with.',
+  denied: 'Denied: it ends so when the plan is gone on with.',
+  repeatable: 'Its process ended under it. It may be repeated, and runs again when the plan is gone on with.',
+};
+
+interface OtherPlace {
+  readonly id: string;
+  readonly plans: readonly WaitingPlan[];
+  readonly style: LineStyle;
+}
+
+function describeOther(call: WaitingCall, { id, plans, style }: OtherPlace): readonly string[] {
+  const { callId, name, state, input, by, ended, startedAtMs } = call;
+  const states = plans.some(({ run }) => callId.startsWith(`plan_${run}_`)) ? plannedStates : callStates;
+  if (state === 'waiting') return [];
+  const { colors, columns } = style;
+  const paint = state === 'in-doubt' ? colors.red : colors.yellow;
+  const width = Math.min(columns, 160);
+  const fit = (text: string): string => fitColumns(toPrintable(text), Math.floor(width / 4));
+  const [shownName, shownId] = [fit(name), fit(id)] as const;
+  const room = width - measureColumns(`  ${state.padEnd(8)}  ${shownName}  ${shownId}  `) - 1;
+  const why = ended === true ? 'Whether it took effect is not known, and the model was told so.' : states[state];
+  return [
+    '',
+    `  ${paint(state.padEnd(8))}  ${colors.bold(shownName)}  ${colors.dim(`${shownId}  ${fitColumns(formatArguments(input), room)}`)}`,
+    ...indent(`${why}${by === undefined ? '' : ` Answered by ${by}.`}`, style),
+    ...(startedAtMs === undefined ? [] : indent(`begun ${formatTime(startedAtMs)}`, style)),
+  ];
+}
+
+function describeCommands(
+  { session, runs, plans, calls }: WaitingSession,
+  ids: ReadonlyMap<string, string>,
+  { host, workspace, style }: WaitingView,
+): readonly string[] {
+  const command = (name: string, call?: WaitingCall, ...options: readonly string[]): string => {
+    const words = call === undefined ? [session] : [session, ids.get(call.callId) ?? call.callId];
+    return `  ${toCommand({ words: [name, ...words], options, workspace }, host)}`;
+  };
+  const question = calls.find(({ state }) => state === 'waiting');
+  const doubtful = calls.filter(({ state }) => state === 'in-doubt');
+  const doubt = doubtful.find(({ ended }) => ended !== true) ?? doubtful[0];
+  const lines = [
+    ...(question === undefined ? [] : [command('approve', question), command('deny', question)]),
+    ...(doubt === undefined ? [] : [command('resolve', doubt, '--done'), command('resolve', doubt, '--not-done')]),
+    ...([...runs, ...plans].some(({ state }) => state !== 'under-way') ? [command('resume')] : []),
+  ];
+  return lines.length === 0 ? [] : ['', style.colors.bold('To go on:'), ...lines];
+}
+
+const maxLines = 4;
+
+function wrap(text: string, { columns }: LineStyle): readonly string[] {
+  return wrapColumns(toPrintable(text), Math.min(columns, 160) - 3, maxLines).map(hang);
+}
+
+function indent(text: string, { columns }: LineStyle): readonly string[] {
+  return wrapColumns(toPrintable(text), Math.min(columns, 120) - 6, maxLines).map(
+    (line, index) => `    ${hang(line, index)}`,
+  );
+}
+
+/** What continues a line is marked, so that none of it passes for a line of its own. */
+function hang(line: string, index: number): string {
+  return index === 0 ? line : `: ${line}`;
+}

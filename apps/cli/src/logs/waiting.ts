@@ -1,0 +1,246 @@
+import { readFileSync, realpathSync } from 'node:fs';
+import { hostname } from 'node:os';
+import {
+  describeThrown,
+  isHoldfastError,
+  isPlainObject,
+  type Json,
+  type PendingApproval,
+  type PolicyDecision,
+  type Repeat,
+} from '@holdfast/core';
+import { type Grant, listGrants } from '@holdfast/executor';
+import type { LogRecord, OpenCall, Session } from '@holdfast/session';
+import { type LogReading, readLog } from '@holdfast/session/jsonl';
+import type { CallPreview } from '../calls/preview.ts';
+import { isRunning } from '../terminal/system.ts';
+import type { FoundLog } from '../workspace/session-logs.ts';
+import { replayLog } from './replay.ts';
+
+/** A call that has not ended, or of which it is not known whether it took effect. JSON. */
+export interface WaitingCall extends CallPreview {
+  readonly callId: string;
+  /** Both absent for a direct call. */
+  readonly run?: number;
+  readonly turn?: number;
+  readonly name: string;
+  /**
+   * `waiting` for an answer; `expired`, which counts as denied; `approved` or `denied`, and to be gone on with; `under-way` in another
+   * process; `repeatable`: interrupted, and may run again; `in-doubt`: interrupted, and nobody knows whether it took effect;
+   * `resolved`: somebody has said so.
+   */
+  readonly state: 'waiting' | 'expired' | 'approved' | 'denied' | 'under-way' | 'repeatable' | 'in-doubt' | 'resolved';
+  readonly input: Json;
+  readonly dangerous?: boolean;
+  /** Every ask, with its policy. */
+  readonly asks?: readonly PolicyDecision[];
+  /** Of the question: what its answer is bound to. */
+  readonly digest?: string;
+  readonly askedAtMs?: number;
+  readonly expiresAtMs?: number;
+  /** Who answered. */
+  readonly by?: string;
+  /** Of a call that was begun. */
+  readonly startedAtMs?: number;
+  readonly repeat?: Repeat;
+  /** It has ended as `in-doubt`, and the model was told so. */
+  readonly ended?: boolean;
+}
+
+/** A run that has not ended. */
+export interface WaitingRun {
+  readonly run: number;
+  readonly state: 'suspended' | 'interrupted' | 'under-way';
+  readonly request: string;
+  readonly model: string;
+  readonly startedAtMs: number;
+}
+
+/** A plan that has not ended. */
+export interface WaitingPlan {
+  /** Its run, by the number of records before it. */
+  readonly run: number;
+  readonly state: WaitingRun['state'];
+  /** What was asked for, where the plan was written for a request. */
+  readonly request?: string;
+  readonly digest: string;
+  readonly nodes: number;
+  readonly startedAtMs: number;
+}
+
+/** What waits in one session. JSON. */
+export interface WaitingSession {
+  readonly session: string;
+  /** The process that has it open, as far as that can be told. */
+  readonly openIn?: number;
+  readonly runs: readonly WaitingRun[];
+  readonly plans: readonly WaitingPlan[];
+  readonly calls: readonly WaitingCall[];
+  /** Tools that were granted for the session. */
+  readonly grants: readonly Grant[];
+  /** What is wrong with the log; what is good of it is told all the same. */
+  readonly problem?: { readonly code: string; readonly message: string };
+}
+
+export interface WaitingPlace {
+  readonly nowMs: number;
+  /** As `previewCall`. */
+  preview(question: PendingApproval): Promise<CallPreview>;
+}
+
+/** Reads what waits in a session, without a lock: another process may have it open. @throws HoldfastError `log.missing`, `log.unreadable`. */
+export async function readWaiting({ id, path }: FoundLog, { nowMs, preview }: WaitingPlace): Promise<WaitingSession> {
+  const reading = readLog(path);
+  const { records } = reading;
+  const openIn = findWriter(path);
+  const found = { session: id, ...(openIn === undefined ? {} : { openIn }) };
+  const damage = describeDamage(reading, openIn !== undefined);
+  const problem = damage === undefined ? {} : { problem: damage };
+  const nothing = { runs: [], plans: [], calls: [], grants: [] };
+  if (records.length === 0) return { ...found, ...nothing, ...problem };
+  try {
+    const { session } = replayLog(records);
+    const place = { nowMs, isOpen: openIn !== undefined };
+    const open: WaitingCall[] = [];
+    for (const call of session.openWork().calls) {
+      const waiting = toWaitingCall(call, place);
+      const question = waiting.state === 'waiting' ? call.approvals.at(-1)?.pending : undefined;
+      open.push({ ...waiting, ...(question === undefined ? {} : await preview(question)) });
+    }
+    return {
+      ...found,
+      runs: listRuns(session, records, place),
+      plans: listPlans(session, records, place),
+      calls: [...open, ...listInDoubt(records)],
+      grants: listGrants(session),
+      ...problem,
+    };
+  } catch (thrown) {
+    const code = isHoldfastError(thrown) ? thrown.code : 'log.record.invalid';
+    return { ...found, ...nothing, problem: { code, message: describeThrown(thrown) } };
+  }
+}
+
+/** Whether anybody has to do anything about it. */
+export function isWaiting({ runs, plans, calls, problem }: WaitingSession): boolean {
+  return runs.length + plans.length > 0 || problem !== undefined || calls.some(({ ended }) => ended !== true);
+}
+
+// A record that another process is at may be half written: that is no damage.
+function describeDamage({ torn, problem }: LogReading, isOpen: boolean): WaitingSession['problem'] {
+  if (problem !== undefined) return { code: problem.code, message: problem.message };
+  if (torn === undefined || isOpen) return undefined;
+  return { code: 'log.torn', message: `Its last ${torn.bytes} bytes are half a record.` };
+}
+
+interface Moment {
+  readonly nowMs: number;
+  /** Somebody has the log open for writing. */
+  readonly isOpen: boolean;
+}
+
+function listRuns(session: Session, records: readonly LogRecord[], { isOpen }: Moment): readonly WaitingRun[] {
+  return session.openWork().runs.map(({ run, seq, suspended }) => {
+    const start = findRecord(records, seq);
+    return {
+      run,
+      state: describeOpen(suspended, isOpen),
+      request: String(start?.['input'] ?? ''),
+      model: String(start?.['model'] ?? ''),
+      startedAtMs: Number(start?.['atMs'] ?? 0),
+    };
+  });
+}
+
+function listPlans(session: Session, records: readonly LogRecord[], { isOpen }: Moment): readonly WaitingPlan[] {
+  return session.openWork().plans.map(({ run, seq, suspended, digest }) => {
+    const start = findRecord(records, seq);
+    const [document, request] = [start?.['document'], start?.['request']];
+    const nodes = isPlainObject(document) && Array.isArray(document['nodes']) ? document['nodes'].length : 0;
+    return {
+      run,
+      state: describeOpen(suspended, isOpen),
+      ...(typeof request === 'string' ? { request } : {}),
+      digest,
+      nodes,
+      startedAtMs: Number(start?.['atMs'] ?? 0),
+    };
+  });
+}
+
+function describeOpen(suspended: boolean, isOpen: boolean): WaitingRun['state'] {
+  if (suspended) return 'suspended';
+  return isOpen ? 'under-way' : 'interrupted';
+}
+
+function toWaitingCall(call: OpenCall, moment: Moment): WaitingCall {
+  const { callId, run, turn, name, approvals, start } = call;
+  const question = approvals.at(-1);
+  const { pending } = question ?? {};
+  return {
+    callId,
+    ...(run === undefined ? {} : { run, ...(turn === undefined ? {} : { turn }) }),
+    name,
+    state: describeState(call, moment),
+    input: start?.input ?? pending?.input ?? null,
+    ...(pending === undefined ? {} : { dangerous: pending.dangerous, asks: pending.asks, digest: pending.digest }),
+    ...(question === undefined ? {} : { askedAtMs: question.askedAtMs, expiresAtMs: question.pending.expiresAtMs }),
+    ...(question?.answeredBy === undefined ? {} : { by: question.answeredBy }),
+    ...(start === undefined ? {} : { startedAtMs: start.atMs, repeat: start.repeat }),
+  };
+}
+
+function describeState({ approvals, start, resolution }: OpenCall, { nowMs, isOpen }: Moment): WaitingCall['state'] {
+  if (start !== undefined) {
+    if (isOpen) return 'under-way';
+    if (resolution !== undefined) return 'resolved';
+    return start.repeat === 'never' ? 'in-doubt' : 'repeatable';
+  }
+  const question = approvals.at(-1);
+  if (question?.answer?.type === 'deny') return 'denied';
+  if (question === undefined || nowMs >= question.pending.expiresAtMs) return 'expired';
+  return question.answer === undefined ? 'waiting' : 'approved';
+}
+
+/** Calls that have ended in doubt, of which nobody has said yet what came of them. */
+function listInDoubt(records: readonly LogRecord[]): readonly WaitingCall[] {
+  const found = new Map<string, WaitingCall>();
+  for (const record of records) {
+    const { type, callId, outcome, name, run, turn } = record;
+    if (typeof callId !== 'string') continue;
+    const key = JSON.stringify([run ?? null, turn ?? null, callId]);
+    if (type === 'call-resolution') found.delete(key);
+    if (type !== 'tool-call-end' || !isPlainObject(outcome) || outcome['kind'] !== 'in-doubt') continue;
+    found.set(key, {
+      callId,
+      ...(typeof run === 'number' ? { run } : {}),
+      ...(typeof turn === 'number' ? { turn } : {}),
+      name: String(name),
+      state: 'in-doubt',
+      input: record['input'] ?? null,
+      ended: true,
+    });
+  }
+  return [...found.values()];
+}
+
+// A log that was rotated begins later than 0.
+function findRecord(records: readonly LogRecord[], seq: number): LogRecord | undefined {
+  return records[seq - (records[0]?.seq ?? 0)];
+}
+
+/** The process that has the log open for writing, by its number; `undefined` when there is none, or it cannot be told. */
+export function findWriter(logPath: string): number | undefined {
+  let lock: unknown;
+  try {
+    lock = JSON.parse(readFileSync(`${realpathSync(logPath)}.lock`, 'utf8'));
+  } catch {
+    // No lock, or one that is being made: opening the log for writing knows for certain.
+    return undefined;
+  }
+  if (!isPlainObject(lock)) return undefined;
+  const { pid, host } = lock;
+  if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid < 1) return undefined;
+  // On another machine, it may be at it.
+  return host !== hostname() || isRunning(pid) ? pid : undefined;
+}

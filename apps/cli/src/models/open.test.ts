@@ -1,0 +1,181 @@
+import { isHoldfastError } from '@holdfast/core';
+import { expect, test } from 'vitest';
+import { createFolder } from '../testing/test-folder.ts';
+import { openModel } from './open.ts';
+
+/** A provider as the AI SDK's packages export it, whose model says which one it is. */
+const provider = `const languageModel = (modelId) => ({
+  specificationVersion: 'v4', provider: 'fake', modelId,
+  doStream: async () => ({ stream: ReadableStream.from([
+    { type: 'text-delta', id: '1', delta: 'from ' + modelId },
+    { type: 'finish', finishReason: { unified: 'stop' }, usage: {} },
+  ]) }),
+});
+export const aardvark = { languageModel: (modelId) => languageModel('wrong ' + modelId) };
+export const openAI = Object.assign(languageModel, { languageModel });
+export const VERSION = '1';
+`;
+const manifest = (exports: unknown): string => JSON.stringify({ name: 'fake', type: 'module', exports });
+const esm = manifest({ '.': { types: './index.d.ts', import: './main.mjs' } });
+
+function install(name: string, source: string, packageJson = esm): Record<string, string> {
+  return { [`node_modules/${name}/package.json`]: packageJson, [`node_modules/${name}/main.mjs`]: source };
+}
+
+interface Trial {
+  readonly files?: Readonly<Record<string, string>>;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** What the model says, or the code and message of the error. */
+async function ask(name: string, { files = {}, environment = {} }: Trial = {}): Promise<string> {
+  await using folder = await createFolder(files);
+  try {
+    await using opened = await openModel(name, { directory: folder.path, environment, models: new Map() });
+    const { model } = opened;
+    const request = { messages: [], tools: [], signal: new AbortController().signal };
+    for await (const event of model.stream(request))
+      if (event.type === 'text-delta') return `${model.id}: ${event.text}`;
+    return model.id;
+  } catch (thrown) {
+    if (!isHoldfastError(thrown)) throw thrown;
+    return `${thrown.code} ${thrown.message}`;
+  }
+}
+
+const key = { OPENAI_API_KEY: 'k' };
+
+test.each<[string, string, Trial]>([
+  ['a provider by its name', 'openai:gpt-5', { files: install('@ai-sdk/openai', provider), environment: key }],
+  [
+    'a package by its name',
+    '@acme/openai:gpt-5',
+    { files: install('@acme/openai', provider.replace('aardvark', 'zebra')) },
+  ],
+  [
+    'nested conditions',
+    'openai:gpt-5',
+    {
+      files: install('@ai-sdk/openai', provider, manifest({ node: { require: './no.cjs', default: ['./main.mjs'] } })),
+      environment: key,
+    },
+  ],
+  [
+    'a single export',
+    'openai:gpt-5',
+    { files: install('@ai-sdk/openai', provider, manifest('./main.mjs')), environment: key },
+  ],
+  [
+    'a package without exports',
+    'openai:gpt-5',
+    { files: install('@ai-sdk/openai', provider, '{"type":"module","main":"main.mjs"}'), environment: key },
+  ],
+])('%s opens its model', async (_, name, trial) => {
+  expect(await ask(name, trial)).toBe('fake:gpt-5: from gpt-5');
+});
+
+test('the name of a model may have colons', async () => {
+  expect(await ask('openai:ft:gpt-5:me', { files: install('@ai-sdk/openai', provider), environment: key })).toBe(
+    'fake:ft:gpt-5:me: from ft:gpt-5:me',
+  );
+});
+
+test('a package is found in a folder above', async () => {
+  await using folder = await createFolder({ ...install('@ai-sdk/openai', provider), 'inner/file': '' });
+  await using opened = await openModel('openai:gpt-5', {
+    directory: `${folder.path}/inner`,
+    environment: key,
+    models: new Map(),
+  });
+  expect(opened.model.id).toBe('fake:gpt-5');
+});
+
+const compatible = `export const createOpenAICompatible = ({ name, baseURL, apiKey, includeUsage }) => ({
+  languageModel: (modelId) => ({
+    specificationVersion: 'v3', provider: name, modelId,
+    doStream: async () => ({ stream: ReadableStream.from([
+      { type: 'text-delta', id: '1', delta: [baseURL, apiKey, includeUsage].join(' ') },
+    ]) }),
+  }),
+});`;
+
+test('an OpenAI-compatible server is found by its variables', async () => {
+  const files = install('@ai-sdk/openai-compatible', compatible);
+  const environment = { OPENAI_COMPATIBLE_BASE_URL: 'http://localhost:1/v1', OPENAI_COMPATIBLE_API_KEY: 'k' };
+  expect(await ask('openai-compatible:llama3:8b', { files, environment })).toBe(
+    'openai-compatible:llama3:8b: http://localhost:1/v1 k true',
+  );
+});
+
+test.each<[string, string, Trial]>([
+  [
+    'openai:gpt-5',
+    'usage.provider_missing `openai:gpt-5` needs the package `@ai-sdk/openai`, which is not installed here: run `npm install @ai-sdk/openai`.',
+    { environment: key },
+  ],
+  ['@acme/models:one', 'run `npm install @acme/models`', {}],
+  [
+    'openai:gpt-5',
+    'usage.key_missing `openai:gpt-5` needs a key: set the environment variable `OPENAI_API_KEY`.',
+    { files: install('@ai-sdk/openai', provider) },
+  ],
+  [
+    'google:gemini',
+    '`GOOGLE_GENERATIVE_AI_API_KEY`',
+    { files: install('@ai-sdk/google', provider), environment: { GOOGLE_GENERATIVE_AI_API_KEY: ' ' } },
+  ],
+  [
+    'openai-compatible:m',
+    'usage.base_url_missing `openai-compatible:m` needs the address of the server: set `OPENAI_COMPATIBLE_BASE_URL`',
+    { files: install('@ai-sdk/openai-compatible', compatible) },
+  ],
+  [
+    '@acme/empty:one',
+    'usage.provider_unusable `@acme/empty` cannot be used for `@acme/empty:one`: it exports no AI SDK provider.',
+    { files: install('@acme/empty', 'export {};') },
+  ],
+  [
+    '@acme/throws:one',
+    'usage.provider_unusable `@acme/throws` cannot be used for `@acme/throws:one`: no such luck',
+    { files: install('@acme/throws', "throw new Error('no such luck');") },
+  ],
+  [
+    '@acme/old:one',
+    'usage.provider_unusable `@acme/old` cannot be used for `@acme/old:one`: `aiSdkModel` takes',
+    { files: install('@acme/old', provider.replace("'v4'", "'v1'")) },
+  ],
+  [
+    'openai-compatible:m',
+    'usage.provider_unusable `@ai-sdk/openai-compatible` cannot be used for `openai-compatible:m`: it exports no `createOpenAICompatible`.',
+    { files: install('@ai-sdk/openai-compatible', 'export {};'), environment: { OPENAI_COMPATIBLE_BASE_URL: 'x' } },
+  ],
+  [
+    'openai-compatible:m',
+    'its `createOpenAICompatible` makes no AI SDK provider',
+    {
+      files: install('@ai-sdk/openai-compatible', 'export const createOpenAICompatible = () => null;'),
+      environment: { OPENAI_COMPATIBLE_BASE_URL: 'x' },
+    },
+  ],
+  [
+    'gpt-5',
+    'usage.model_unknown There is no model `gpt-5`: use `offline`, `local`, `local:<file>`, `script:<file>` or `<provider>:<model>`',
+    {},
+  ],
+  ['openai:', 'usage.model_unknown', {}],
+  ['local:', 'usage.model_unknown There is no model `local:`', {}],
+  ['script:', 'usage.model_unknown', {}],
+  ['../evil:x', 'usage.model_unknown', {}],
+  ['a/b/c:x', 'usage.model_unknown', {}],
+  ['script:none.json', 'usage.script_unreadable', {}],
+  ['script:bad.json', 'script.invalid', { files: { 'bad.json': '1' } }],
+])('%s is refused: %s', async (name, told, trial) => {
+  expect(await ask(name, trial)).toContain(told);
+});
+
+test('the offline model and scripts need nothing', async () => {
+  expect(await ask('offline')).toContain('offline');
+  expect(await ask('script:one.json', { files: { 'one.json': '{"turns":[{"text":"Hi"}]}' } })).toBe(
+    'script:one.json: Hi',
+  );
+});

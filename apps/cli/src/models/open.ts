@@ -1,0 +1,89 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { describeThrown, HoldfastError, type Model, type PluginModel } from '@holdfast/core';
+import type { ScriptedModel } from '@holdfast/testing';
+import { usageError } from '../terminal/failure.ts';
+import { openLocalModel } from './local.ts';
+import type { ProviderSurroundings } from './providers.ts';
+
+const scriptPrefix = 'script:';
+
+export interface ModelSurroundings extends ProviderSurroundings {
+  /** Those of plugins, by `<plugin>/<model>`. */
+  readonly models: ReadonlyMap<string, PluginModel>;
+}
+
+/** A model, and the memory that it may hold until it is disposed. */
+export interface OpenedModel extends AsyncDisposable {
+  readonly model: Model;
+  /** What a person should know of it beforehand, on one line. */
+  readonly about?: string | undefined;
+}
+
+/**
+ * The model that `name` stands for: `offline`, `local`, `local:<file or pulled model>`, `script:<file>` with files relative to the
+ * directory, `<provider>:<model>`, or `<plugin>/<model>`. Whoever opens one disposes it.
+ *
+ * @throws HoldfastError `usage.model_unknown`, `usage.script_unreadable`, `script.invalid` of a file that is no script, what
+ * a provider lacks: `usage.provider_missing`, `usage.provider_unusable`, `usage.key_missing`, `usage.base_url_missing`; `plugin.model.failed`;
+ * and as `openLocalModel`.
+ */
+export async function openModel(name: string, surroundings: ModelSurroundings): Promise<OpenedModel> {
+  const local = await openLocalModel(name, surroundings);
+  if (local !== undefined) return { model: local.model, about: local.about, [Symbol.asyncDispose]: local.close };
+  return { model: await openOtherModel(name, surroundings), [Symbol.asyncDispose]: async () => undefined };
+}
+
+async function openOtherModel(name: string, surroundings: ModelSurroundings): Promise<Model> {
+  // Each kind of model brings code of its own: only that of the chosen one is loaded.
+  if (name === 'offline') return (await import('@holdfast/adapter-offline')).offlineModel();
+  if (name.startsWith(scriptPrefix) && name !== scriptPrefix) {
+    const { parseScript, scriptedModel } = await import('@holdfast/testing');
+    const path = name.slice(scriptPrefix.length);
+    return playFromPlace(
+      scriptedModel(parseScript(await readScript(path, surroundings.directory), path), { id: name }),
+    );
+  }
+  const { openProviderModel } = await import('./providers.ts');
+  const model = await openProviderModel(name, surroundings);
+  if (model !== undefined) return model;
+  const { models } = surroundings;
+  const own = models.get(name);
+  if (own !== undefined) return await createModel(name, own);
+  const others = [...models.keys()].map((known) => `\`${known}\``);
+  throw usageError(
+    'usage.model_unknown',
+    `There is no model \`${name}\`: use \`offline\`, \`local\`, \`local:<file>\`, \`script:<file>\` or \`<provider>:<model>\`, such as \`openai:gpt-5\`.${others.length === 0 ? '' : ` Plugins have ${others.join(', ')}.`}`,
+  );
+}
+
+async function createModel(name: string, model: PluginModel): Promise<Model> {
+  try {
+    return await model.create();
+  } catch (cause) {
+    throw new HoldfastError('plugin.model.failed', `The model \`${name}\` cannot be had: ${describeThrown(cause)}`, {
+      data: { model: name },
+      cause,
+    });
+  }
+}
+
+/** The script goes on where its conversation is: a run that is resumed in another process has asked for its first messages before. */
+function playFromPlace(model: ScriptedModel): Model {
+  return {
+    id: model.id,
+    stream(request) {
+      const said = request.messages.filter(({ role }) => role === 'assistant').length;
+      while (model.requests.length < said) model.stream(request);
+      return model.stream(request);
+    },
+  };
+}
+
+async function readScript(path: string, directory: string): Promise<string> {
+  try {
+    return await readFile(resolve(directory, path), 'utf8');
+  } catch (cause) {
+    throw usageError('usage.script_unreadable', `The script \`${path}\` cannot be read: ${describeThrown(cause)}`);
+  }
+}

@@ -1,0 +1,115 @@
+import { type AiSdkModel, aiSdkModel } from '@holdfast/adapter-ai-sdk';
+import { describeThrown, isHoldfastError, type Model } from '@holdfast/core';
+import { usageError } from '../terminal/failure.ts';
+import { findOllamaAddress } from './ollama.ts';
+import { findPackageEntry } from './package.ts';
+import { baseUrlVariable, compatible, keyVariables, ollama, parseProviderModel } from './provider-keys.ts';
+
+const compatibleKeyVariable = 'OPENAI_COMPATIBLE_API_KEY';
+
+export interface ProviderSurroundings {
+  /** Where the provider's package is looked for, as an import from there would. */
+  readonly directory: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * The model that `<provider>:<model>` stands for, made by the provider package that the user installed: `@ai-sdk/<provider>`, or
+ * the package itself when the name has a scope. `undefined` when `name` is not of that form.
+ *
+ * @throws HoldfastError `usage.provider_missing`, `usage.provider_unusable`, `usage.key_missing`, `usage.base_url_missing`.
+ */
+export async function openProviderModel(name: string, surroundings: ProviderSurroundings): Promise<Model | undefined> {
+  const parsed = parseProviderModel(name);
+  if (parsed === undefined) return undefined;
+  const { provider, modelId, packageName: fromPackage } = parsed;
+  const { directory, environment } = surroundings;
+  const entry = await findPackageEntry(fromPackage, directory);
+  if (entry === undefined) {
+    throw usageError(
+      'usage.provider_missing',
+      `\`${name}\` needs the package \`${fromPackage}\`, which is not installed here: run \`npm install ${fromPackage}\`.`,
+    );
+  }
+  checkVariables(name, provider, environment);
+  try {
+    const loaded = (await import(entry)) as Exports;
+    return aiSdkModel(
+      provider === compatible || provider === ollama
+        ? openCompatible(loaded, modelId, toServer(provider, environment))
+        : openModel(loaded, provider, modelId),
+    );
+  } catch (thrown) {
+    const reason = isHoldfastError(thrown) ? thrown.message : describeThrown(thrown);
+    throw usageError('usage.provider_unusable', `\`${fromPackage}\` cannot be used for \`${name}\`: ${reason}`);
+  }
+}
+
+function checkVariables(name: string, provider: string, environment: ProviderSurroundings['environment']): void {
+  if (provider === compatible && isUnset(environment[baseUrlVariable])) {
+    throw usageError(
+      'usage.base_url_missing',
+      `\`${name}\` needs the address of the server: set \`${baseUrlVariable}\`, for example to http://localhost:8080/v1. If it wants a key, set \`${compatibleKeyVariable}\`.`,
+    );
+  }
+  if (provider === ollama && findOllamaAddress(environment) === undefined) {
+    throw usageError('usage.base_url_missing', `\`${name}\` needs the address of Ollama: \`OLLAMA_HOST\` is none.`);
+  }
+  const variable = keyVariables.get(provider);
+  if (variable !== undefined && isUnset(environment[variable]))
+    throw usageError('usage.key_missing', `\`${name}\` needs a key: set the environment variable \`${variable}\`.`);
+}
+
+function isUnset(value: string | undefined): boolean {
+  return value === undefined || value.trim() === '';
+}
+
+type Exports = Readonly<Record<string, unknown>>;
+
+interface Provider {
+  languageModel(modelId: string): AiSdkModel;
+}
+
+function isProvider(value: unknown): value is Provider {
+  return (
+    ((typeof value === 'object' && value !== null) || typeof value === 'function') &&
+    'languageModel' in value &&
+    typeof value.languageModel === 'function'
+  );
+}
+
+/** The provider object that a package exports ready-made: the one of its own name, else the first. */
+function openModel(loaded: Exports, provider: string, modelId: string): AiSdkModel {
+  const ready = Object.entries(loaded).flatMap(([name, value]) => (isProvider(value) ? [{ name, value }] : []));
+  const [first] = ready;
+  if (first === undefined) throw new Error('it exports no AI SDK provider.');
+  const own = ready.find(({ name }) => name.toLowerCase() === provider.replaceAll('-', ''));
+  return (own ?? first).value.languageModel(modelId);
+}
+
+/** What speaks OpenAI's API, and how it is called. */
+interface CompatibleServer {
+  readonly name: string;
+  readonly baseURL: string | undefined;
+  readonly apiKey: string | undefined;
+}
+
+function toServer(provider: string, environment: ProviderSurroundings['environment']): CompatibleServer {
+  return provider === ollama
+    ? { name: ollama, baseURL: `${findOllamaAddress(environment)}/v1`, apiKey: undefined }
+    : { name: compatible, baseURL: environment[baseUrlVariable], apiKey: environment[compatibleKeyVariable] };
+}
+
+function openCompatible(loaded: Exports, modelId: string, server: CompatibleServer): AiSdkModel {
+  const create: unknown = Object.hasOwn(loaded, 'createOpenAICompatible')
+    ? loaded['createOpenAICompatible']
+    : undefined;
+  if (typeof create !== 'function') throw new Error('it exports no `createOpenAICompatible`.');
+  const provider: unknown = create({
+    ...server,
+    // Servers count tokens only when asked to.
+    includeUsage: true,
+  });
+  if (!isProvider(provider)) throw new Error('its `createOpenAICompatible` makes no AI SDK provider.');
+  return provider.languageModel(modelId);
+}

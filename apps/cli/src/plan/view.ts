@@ -1,0 +1,225 @@
+import type {
+  CheckedPlan,
+  CompileEvent,
+  InputTree,
+  NodeAsk,
+  PlanNode,
+  PlanViolation,
+  Reference,
+} from '@holdfast/orchestrator';
+import { createLogUpdate } from 'log-update';
+import { labelText } from '../calls/foreign-text.ts';
+import { formatCount, formatDuration, type LineStyle } from '../calls/line.ts';
+import { createColors } from '../terminal/colors.ts';
+import { describeTerminal, type Host } from '../terminal/host.ts';
+import { formatTable, type TableRow } from '../terminal/table.ts';
+import { fitColumns, toPrintable, wrapBlock } from '../terminal/text.ts';
+
+// A table of more rows nobody reads.
+const maxRows = 200;
+// What a text or value has beyond this, `--json` shows.
+const maxInputCharacters = 240;
+const maxInputs = 12;
+
+/** The nodes of a plan, in plan order, with their inputs. */
+export function describePlanNodes({ plan, inputs }: CheckedPlan, style: LineStyle): readonly string[] {
+  const { colors } = style;
+  const head = [
+    { title: 'node', paint: colors.bold },
+    { title: 'tool' },
+    { title: 'needs' },
+    { title: 'on fail' },
+    { title: 'purpose and inputs' },
+  ];
+  const shown = plan.nodes.slice(0, maxRows);
+  const rows = shown.map((node, position) => toRow(node, inputs[position], node.id === plan.final_output_node));
+  const more = plan.nodes.length - shown.length;
+  return [
+    ...formatTable(head, rows, style),
+    ...(more > 0 ? [colors.dim(`… and ${formatCount(more, 'more node')}; \`--json\` has them all`)] : []),
+  ];
+}
+
+function toRow(
+  { id, tool, depends_on, on_fail, retry, metadata }: PlanNode,
+  inputs: InputTree | undefined,
+  isFinal: boolean,
+): TableRow {
+  const { purpose } = metadata;
+  const notes = [
+    ...(typeof purpose === 'string' && purpose.trim() !== '' ? [purpose.trim()] : []),
+    ...(inputs === undefined ? [] : listInputs(inputs)),
+    ...(retry === 0 ? [] : [`tried again up to ${formatCount(retry, 'time')}`]),
+    ...(isFinal ? ['its result is the result of the plan'] : []),
+  ];
+  return [String(id), tool, listIds(depends_on, 3), onFailWords[on_fail], notes.length === 0 ? [''] : notes];
+}
+
+const onFailWords: Readonly<Record<PlanNode['on_fail'], string>> = {
+  halt: 'halt',
+  continue: 'continue',
+  skip_dependents: 'skip needers',
+};
+
+/** `a, b and 7 more`. */
+export function listIds(ids: readonly (string | number)[], max: number): string {
+  const shown = ids.slice(0, max).join(', ');
+  return ids.length <= max ? shown : `${shown} and ${ids.length - max} more`;
+}
+
+function listInputs(tree: InputTree): readonly string[] {
+  const members = toMembers(tree);
+  const shown = members.slice(0, maxInputs).map(([name, text]) => `${name}: ${cut(text)}`);
+  return members.length <= maxInputs
+    ? shown
+    : [...shown, `… and ${formatCount(members.length - maxInputs, 'more input')}`];
+}
+
+function toMembers(tree: InputTree): readonly (readonly [string, string])[] {
+  if (tree.type === 'object') return tree.members.map(([name, member]) => [name, formatInputTree(member)]);
+  if (tree.type !== 'value' || tree.value === null || typeof tree.value !== 'object') return [];
+  return Object.entries(tree.value).map(([name, value]) => [name, JSON.stringify(value)]);
+}
+
+function cut(text: string): string {
+  return text.length <= maxInputCharacters ? text : `${text.slice(0, maxInputCharacters).toWellFormed()}…`;
+}
+
+/** Inputs as JSON, but for what they refer to: `<news.titles>`, with a default `<news.titles, else []>`. */
+export function formatInputTree(tree: InputTree): string {
+  switch (tree.type) {
+    case 'value':
+      return JSON.stringify(tree.value);
+    case 'reference':
+      return formatReference(tree.reference);
+    case 'text': {
+      const [only, ...others] = tree.parts;
+      if (typeof only === 'object' && others.length === 0 && tree.keepsType) return formatReference(only);
+      const text = tree.parts.map((part) =>
+        typeof part === 'string' ? JSON.stringify(part).slice(1, -1) : formatReference(part),
+      );
+      return `"${text.join('')}"`;
+    }
+    case 'list':
+      return `[${tree.items.map(formatInputTree).join(', ')}]`;
+    case 'object':
+      return `{${tree.members.map(([name, member]) => `${JSON.stringify(name)}: ${formatInputTree(member)}`).join(', ')}}`;
+    default:
+      return tree satisfies never;
+  }
+}
+
+function formatReference(reference: Reference): string {
+  const steps = reference.path.map((step) =>
+    typeof step === 'number' ? `[${step}]` : /^[A-Za-z_][\w-]*$/.test(step) ? `.${step}` : `[${JSON.stringify(step)}]`,
+  );
+  const otherwise = Object.hasOwn(reference, 'default') ? `, else ${JSON.stringify(reference.default)}` : '';
+  return `<${reference.from}${steps.join('')}${otherwise}>`;
+}
+
+/** A row for each thing that is wrong, or worth knowing. */
+export function describeViolations(violations: readonly PlanViolation[], style: LineStyle): readonly string[] {
+  const head = [{ title: 'code', paint: style.colors.bold }, { title: 'where' }, { title: 'what' }];
+  const rows = violations.map(({ code, path, message }) => [code, path === '' ? 'the plan' : path, message]);
+  // Paths are long: where they leave too little room, cells stand below each other.
+  return formatTable(head, rows, style);
+}
+
+/** Which nodes will ask a person, and why. */
+export function describeAsks(asks: readonly NodeAsk[], style: LineStyle): readonly string[] {
+  if (asks.length === 0) return [];
+  const { colors, columns } = style;
+  const shown = asks.slice(0, 20);
+  return [
+    '',
+    colors.yellow(
+      // Whoever begins the run says whether anybody is there to be asked.
+      `${asks.length === 1 ? 'This node needs' : `These ${asks.length} nodes need`} approval:`,
+    ),
+    ...shown.flatMap(({ node, tool, reasons, dangerous }) =>
+      labelText(
+        '  ? ',
+        toPrintable(
+          `${node}  ${tool}${dangerous ? '  dangerous' : ''}${reasons.length === 0 ? '' : `  ${reasons.join('; ')}`}`,
+        ),
+        columns,
+      ),
+    ),
+    ...(asks.length > shown.length ? [`  … and ${asks.length - shown.length} more`] : []),
+  ];
+}
+
+/** What is no mistake and may still be worth a change. */
+export function describeWarnings(warnings: readonly PlanViolation[], style: LineStyle): readonly string[] {
+  const { colors, columns } = style;
+  const shown = warnings.slice(0, 10);
+  const lines = shown.flatMap(({ code, path, message }) =>
+    wrapBlock(`  ${toPrintable(`${path === '' ? '' : `${path}: `}${message} (${code})`)}`, columns - 1),
+  );
+  const more = warnings.length > shown.length ? [`  … and ${warnings.length - shown.length} more`] : [];
+  return warnings.length === 0 ? [] : ['', colors.yellow('Worth knowing:'), ...lines, ...more];
+}
+
+/** Tells on stderr, while a planner is asked, how far it is. */
+export interface CompileView {
+  show(event: CompileEvent): void;
+  /** Takes away what was only for the moment. */
+  close(): void;
+}
+
+const frameMs = 100;
+
+/** `planner`: its id, for people. */
+export function createCompileView(planner: string, { stderr, environment, clock }: Host): CompileView {
+  const { color, live, columns } = describeTerminal(stderr, environment);
+  const colors = createColors(color);
+  const update = live ? createLogUpdate(stderr) : undefined;
+  let asked: { readonly round: number; readonly atMs: number } | undefined;
+  let wrong = 0;
+  let cancelFrame: (() => void) | undefined;
+
+  const print = (text: string): void => {
+    const line = fitColumns(toPrintable(text), Math.min(columns, 400) - 1);
+    if (update === undefined) stderr.write(`${line}\n`);
+    else update.persist(colors.dim(line));
+  };
+  const draw = (): void => {
+    cancelFrame?.();
+    if (asked === undefined || update === undefined) return;
+    const words = `asking ${planner} for a plan${asked.round > 1 ? `, round ${asked.round}` : ''}`;
+    const line = fitColumns(toPrintable(words), columns - 12);
+    update(`${colors.cyan(line)}  ${colors.dim(formatDuration(Math.max(0, clock.now() - asked.atMs)))}`);
+    cancelFrame = clock.after(frameMs, draw);
+  };
+
+  return {
+    show(event) {
+      switch (event.type) {
+        case 'planner-asked':
+          if (wrong > 0) print(`${formatCount(wrong, 'thing')} wrong with the plan of ${planner}: asking again`);
+          else if (update === undefined && event.round === 1) print(`asking ${planner} for a plan`);
+          wrong = 0;
+          asked = { round: event.round, atMs: clock.now() };
+          draw();
+          break;
+        case 'planner-failed':
+          print(`${planner} could not be asked: ${event.message}`);
+          break;
+        case 'planner-answered':
+          wrong = event.violations.length;
+          asked = undefined;
+          cancelFrame?.();
+          update?.clear();
+          break;
+        default:
+          event satisfies never;
+      }
+    },
+    close() {
+      asked = undefined;
+      cancelFrame?.();
+      update?.clear();
+      update?.done();
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import { isCancel, select } from '@clack/prompts';
+import type { ApprovalAnswer, PendingApproval } from '@holdfast/core';
+import type { LineStyle } from '../calls/line.ts';
+import type { CallPreview } from '../calls/preview.ts';
+import { describeQuestion } from '../calls/question.ts';
+import type { InputStream, OutputStream } from '../terminal/host.ts';
+import { toPrintable } from '../terminal/text.ts';
+
+export interface AskPersonOptions {
+  readonly input: InputStream;
+  readonly output: OutputStream;
+  readonly style: LineStyle;
+  /** Takes the question back. */
+  readonly signal: AbortSignal;
+  /** Called when the answer is Ctrl-C. */
+  readonly onInterrupt: () => void;
+  /** Whether the call could wait for an answer that comes later. Default: unless it is nested. */
+  readonly canWait?: boolean;
+  readonly preview?: CallPreview;
+}
+
+/** What a person answers; `later` when the question was put off or taken back. */
+export type PersonAnswer = ApprovalAnswer | { readonly type: 'later' };
+
+const denied: PersonAnswer = { type: 'deny', reason: 'the person who was asked said no' };
+const later: PersonAnswer = { type: 'later' };
+
+/**
+ * Asks at the terminal whether a call may run. Escape denies: only a clear yes approves. A yes before everything was
+ * shown is none either: the rest is shown, and the question put again.
+ */
+export async function askPerson(pending: PendingApproval, options: AskPersonOptions): Promise<PersonAnswer> {
+  const { input, output, style, signal, onInterrupt, preview } = options;
+  const question = { ...pending, ...preview };
+  const show = (maxRows: number): boolean => {
+    const { lines, isWhole } = describeQuestion(question, { style, maxRows, more: '"Show all" shows them.' });
+    output.write(`\n${lines.join('\n')}\n`);
+    return isWhole;
+  };
+  let isShown = show(countRows(output));
+  let interrupted = false;
+  const watch = (chunk: Buffer | string): void => {
+    if (chunk.includes('\x03')) interrupted = true;
+  };
+  // The prompt reports Escape and Ctrl-C alike, and in raw mode no signal comes.
+  input.on('data', watch);
+  try {
+    while (true) {
+      const answer = await select({
+        message: 'May it run?',
+        options: listChoices(pending, { isShown, ...options }),
+        // Enter alone must not approve.
+        initialValue: 'deny',
+        input,
+        output,
+        signal,
+      });
+      if (isCancel(answer)) {
+        if (interrupted) onInterrupt();
+        return interrupted || signal.aborted ? later : denied;
+      }
+      if (answer === 'deny') return denied;
+      if (answer === 'later') return later;
+      if (isShown) return answer === 'run' ? { type: 'approve', grant: true } : { type: 'approve' };
+      isShown = show(Number.POSITIVE_INFINITY);
+    }
+  } finally {
+    input.off('data', watch);
+  }
+}
+
+/** Whether a yes may also hold for later calls of the tool. */
+export function canBeGranted({ asks }: Pick<PendingApproval, 'asks'>): boolean {
+  return asks.every(({ grantable }) => grantable !== false);
+}
+
+type Choice = 'once' | 'run' | 'deny' | 'all' | 'later';
+
+function listChoices(
+  pending: PendingApproval,
+  {
+    isShown,
+    canWait = pending.parentId === undefined,
+  }: Pick<AskPersonOptions, 'canWait'> & { readonly isShown: boolean },
+): { readonly value: Choice; readonly label: string }[] {
+  return [
+    { value: 'once', label: 'Allow once' },
+    ...(canBeGranted(pending)
+      ? [{ value: 'run', label: `Allow ${toPrintable(pending.name)} for this run` } as const]
+      : []),
+    { value: 'deny', label: 'Deny' },
+    ...(isShown ? [] : [{ value: 'all', label: 'Show all' } as const]),
+    // The call around a nested one is under way.
+    ...(canWait ? [{ value: 'later', label: 'Decide later: the run waits for `holdfast approve`' } as const] : []),
+  ];
+}
+
+/** How much of a question fits on the screen beside the choices. */
+export function countRows({ rows }: OutputStream): number {
+  return Math.max(12, (rows || 24) - 8);
+}

@@ -1,0 +1,70 @@
+import { isPlainObject } from '@holdfast/core';
+import type { LogRecord } from '@holdfast/session';
+import { usageError } from '../terminal/failure.ts';
+import type { RunTerms } from './terms.ts';
+
+/** What a run has used of its limits, as its log says. */
+export interface RunUse {
+  readonly calls: number;
+  readonly tokens: number;
+}
+
+/** Counts what `run` has used; `records` begin with its own. */
+export function readUse(records: Iterable<LogRecord>, run: number): RunUse {
+  let calls = 0;
+  let tokens = 0;
+  for (const record of records) {
+    if (record.type === 'model-message' && record['run'] === run) tokens += countTokens(record['usage']);
+    else if (record.type === 'tool-call-end') calls += countCall(record);
+    else if (record.type === 'child-record') {
+      const entry = innermost(record);
+      if (entry?.['type'] === 'tool-call-end') calls += countCall(entry);
+      else if (entry?.['type'] === 'model-message') tokens += countTokens(entry['usage']);
+    }
+  }
+  return { calls, tokens };
+}
+
+/**
+ * What a run may still use.
+ *
+ * @throws HoldfastError `usage.limit_used` when nothing is left of a limit.
+ */
+export function remainingTerms(terms: RunTerms, { calls, tokens }: RunUse): RunTerms {
+  const { maxCalls, maxTokens } = terms;
+  return {
+    ...terms,
+    maxCalls: subtract('--max-calls', maxCalls, calls),
+    maxTokens: subtract('--max-tokens', maxTokens, tokens),
+  };
+}
+
+function subtract(option: string, limit: number | undefined, used: number): number | undefined {
+  if (limit === undefined || limit > used) return limit === undefined ? undefined : limit - used;
+  throw usageError(
+    'usage.limit_used',
+    `The run has used ${used} of the ${limit} that \`${option}\` allows, so nothing is left to go on with: give it more with \`${option}\`.`,
+  );
+}
+
+function innermost(record: LogRecord): Readonly<Record<string, unknown>> | undefined {
+  let entry: unknown = record;
+  while (isPlainObject(entry) && entry['type'] === 'child-record') entry = entry['entry'];
+  return isPlainObject(entry) ? entry : undefined;
+}
+
+function countTokens(usage: unknown): number {
+  if (!isPlainObject(usage)) return 0;
+  const tokens = Number(usage['inputTokens']) + Number(usage['outputTokens']);
+  // As at the time: what a provider reports amiss gives nothing back.
+  return Number.isFinite(tokens) ? Math.max(0, tokens) : 0;
+}
+
+/** 1 for a call whose tool was begun. */
+function countCall({ outcome }: Readonly<Record<string, unknown>>): number {
+  if (!isPlainObject(outcome)) return 0;
+  const { kind, code } = outcome;
+  if (kind === 'invalid') return String(code).startsWith('output.') ? 1 : 0;
+  if (kind === 'cancelled') return code === 'call.interrupted' || code === 'call.redacted' ? 0 : 1;
+  return kind === 'denied' || kind === 'unknown-tool' || kind === 'truncated' ? 0 : 1;
+}

@@ -1,0 +1,85 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { HoldfastError } from '@holdfast/core';
+import { type ExitCode, usageError } from '../terminal/failure.ts';
+import type { Host } from '../terminal/host.ts';
+import { toJsonText } from '../terminal/json.ts';
+import { toPrintable } from '../terminal/text.ts';
+import { quoteWord } from '../terminal/words.ts';
+import { toPackFiles } from './pack.ts';
+import type { NewPackage } from './package.ts';
+import { toPluginFiles } from './plugin.ts';
+
+export interface NewPackageOptions {
+  readonly kind: 'pack' | 'plugin';
+  /** As npm has it, with or without a scope. */
+  readonly packageName: string;
+  readonly json: boolean;
+}
+
+// What npm takes, as far as a pack or plugin may have the name, too.
+const pattern = /^(?:@[a-z0-9][a-z0-9._-]{0,100}\/)?([a-z0-9][a-z0-9-]{0,31})$/;
+
+/**
+ * Writes a package to begin with into a new folder that has its name: tested, checked and ready to publish as it is.
+ *
+ * @throws HoldfastError `usage.name_invalid`, `usage.file_exists`, `package.unwritable`.
+ */
+export async function writeNewPackage(
+  { kind, packageName, json }: NewPackageOptions,
+  host: Host,
+  version: string,
+): Promise<ExitCode> {
+  const name = pattern.exec(packageName)?.[1];
+  if (name === undefined) {
+    throw usageError(
+      'usage.name_invalid',
+      `\`${packageName}\` cannot name a ${kind}: lower case letters, digits and \`-\`, 32 at most, with or without a scope in front (\`@acme/git-safety\`).`,
+    );
+  }
+  const project: NewPackage = { packageName, name, version };
+  const files = kind === 'pack' ? toPackFiles(project) : toPluginFiles(project);
+  await writeFiles(name, files, host.directory);
+  if (json) {
+    host.stdout.write(
+      `${toJsonText({ kind, name, package: packageName, folder: name, files: [...files.keys()] }, 2)}\n`,
+    );
+    return 0;
+  }
+  host.stdout.write(
+    [
+      `wrote ${files.size} files into ${toPrintable(name)}; make it yours, then`,
+      `  cd ${quoteWord(name)}`,
+      '  npm install',
+      '  npm test',
+      ...(kind === 'pack' ? ['  npm run check'] : []),
+      '  npm publish',
+      '',
+    ].join('\n'),
+  );
+  return 0;
+}
+
+async function writeFiles(folder: string, files: ReadonlyMap<string, string>, directory: string): Promise<void> {
+  const path = resolve(directory, folder);
+  let isOurs = false;
+  try {
+    // Not into a folder that is there, nor through a link.
+    await mkdir(path);
+    isOurs = true;
+    for (const [file, text] of files) {
+      await mkdir(dirname(join(path, file)), { recursive: true });
+      await writeFile(join(path, file), text, { flag: 'wx' });
+    }
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
+    if (!isOurs && code === 'EEXIST')
+      throw usageError('usage.file_exists', `\`${folder}\` is there already, and nothing is written over it.`);
+    // Half a package would be worse than none.
+    if (isOurs) await rm(path, { recursive: true, force: true });
+    throw new HoldfastError('package.unwritable', `Cannot write the folder \`${folder}\` (${code}).`, {
+      data: { folder },
+      cause,
+    });
+  }
+}

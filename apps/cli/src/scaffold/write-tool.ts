@@ -1,0 +1,97 @@
+import { mkdir, open, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { findToolNameProblem, HoldfastError } from '@holdfast/core';
+import { foldName } from '@holdfast/registry';
+import { type ExitCode, usageError } from '../terminal/failure.ts';
+import type { Host } from '../terminal/host.ts';
+import { toJsonText } from '../terminal/json.ts';
+import { toPrintable } from '../terminal/text.ts';
+import { toCommand } from '../terminal/words.ts';
+import { isFolder } from '../workspace/folder.ts';
+import { findLock, openToolset, type ToolsFolder, toLockOptions } from '../workspace/toolset.ts';
+import { languageEndings, type ToolLanguage, toToolText } from './tool.ts';
+
+export interface NewToolOptions {
+  readonly name: string;
+  /** Made when it is not there. */
+  readonly folder: string;
+  readonly language: ToolLanguage;
+  readonly json: boolean;
+}
+
+/**
+ * Writes a tool file to begin with, never over one that is there.
+ *
+ * @throws HoldfastError `usage.name_invalid`, `usage.name_taken`, `usage.file_exists`, `tool.file.unwritable`.
+ */
+export async function writeNewTool({ name, folder, language, json }: NewToolOptions, host: Host): Promise<ExitCode> {
+  const problem = findToolNameProblem(name);
+  if (problem !== undefined) throw usageError('usage.name_invalid', problem.message);
+  const path = resolve(host.directory, folder);
+  // A file whose name begins with `_` counts as no tool file.
+  const fileName = `${name.replace(/^_+/, '') || 'tool'}${languageEndings[language]}`;
+  await checkTaken(name, { name: folder, path }, fileName);
+  const file = join(folder, fileName);
+  await writeFile(file, toToolText(name, language), { folder: path, path: resolve(host.directory, file) });
+  if (json) {
+    host.stdout.write(`${toJsonText({ name, file, language }, 2)}\n`);
+    return 0;
+  }
+  const command = (words: readonly [string, string], ...options: readonly string[]): string =>
+    toCommand({ words, options, workspace: host.directory }, host);
+  host.stdout.write(
+    [
+      `wrote ${toPrintable(file)}; make it yours, then`,
+      `  ${command(['try', file])}`,
+      `  ${command(['check', folder], '--strict')}`,
+      // Nobody would be offered it otherwise.
+      ...((await findLock(path)) === undefined ? [] : [`  ${toLockCommand({ name: folder, path }, name, host)}`]),
+      '',
+    ].join('\n'),
+  );
+  return 0;
+}
+
+function toLockCommand(folder: ToolsFolder, name: string, { command }: Host): string {
+  return `${command} lock${toLockOptions(folder, false)} --accept ${name}`;
+}
+
+/** By the same look at the tools that `check` takes: of two whose names a model could mix up, one would be left out. */
+async function checkTaken(
+  name: string,
+  folder: { readonly name: string; readonly path: string },
+  file: string,
+): Promise<void> {
+  const there = (await isFolder(folder.path)) ? folder : { name: folder.name, path: undefined };
+  const toolset = await openToolset(there, { lock: 'ignore' });
+  await toolset.close();
+  const twin = [...toolset.fileTools, ...toolset.folderTools].find((tool) => foldName(tool.name) === foldName(name));
+  // Of the file itself there is something plainer to say.
+  if (twin === undefined || twin.origin?.source === file) return;
+  throw usageError(
+    'usage.name_taken',
+    `\`${name}\` would be mixed up with \`${twin.name}\`${twin.origin === undefined ? ', which is built in' : ` of ${twin.origin.source}`}: choose another name.`,
+  );
+}
+
+async function writeFile(
+  file: string,
+  text: string,
+  { folder, path }: { readonly folder: string; readonly path: string },
+): Promise<void> {
+  let isOurs = false;
+  try {
+    await mkdir(folder, { recursive: true });
+    // Not over a file, nor through a link that leads to none.
+    await using handle = await open(path, 'wx');
+    isOurs = true;
+    await handle.writeFile(text);
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
+    if (!isOurs && code === 'EEXIST' && (await isFolder(folder)))
+      throw usageError('usage.file_exists', `\`${file}\` is there already, and nothing is written over it.`);
+    // Half a file would be worse than none.
+    if (isOurs) await rm(path, { force: true });
+    throw new HoldfastError('tool.file.unwritable', `Cannot write \`${file}\` (${code}).`, { data: { file }, cause });
+  }
+}

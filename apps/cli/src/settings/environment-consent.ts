@@ -1,0 +1,118 @@
+import { type Tool, toEnvironmentVariables } from '@holdfast/core';
+import type { EnvironmentRequest, GrantEnvironment } from '@holdfast/loader';
+import type { Session } from '@holdfast/session';
+import { findQuestionStream, type Host, type TakenStreams } from '../terminal/host.ts';
+import { toPrintable } from '../terminal/text.ts';
+import { readConsents, readGrantedVariables, rememberConsent } from '../user/config.ts';
+import { askEnvironment } from './ask-environment.ts';
+import type { ApprovalMode } from './choices.ts';
+
+/** Which environment variables a person has granted to which tool files. */
+export interface EnvironmentConsent {
+  readonly grant: GrantEnvironment;
+  /** Values that were granted and may be secrets. */
+  secrets(): readonly string[];
+  /** Names of `--env` that no tool has declared. */
+  unused(): readonly string[];
+}
+
+export interface EnvironmentOptions {
+  /** Of `--env`: for every tool that declares them. */
+  readonly names: readonly string[];
+  /** Streams that no question can use; `undefined`: nobody is asked. */
+  readonly taken: TakenStreams | undefined;
+}
+
+/** As a run is asked for: nobody is asked but where calls are. */
+export function toEnvironmentOptions({
+  environment,
+  approval,
+  json,
+  quiet = false,
+  stdinTaken,
+}: {
+  readonly environment: readonly string[];
+  readonly approval: ApprovalMode | undefined;
+  readonly json: boolean;
+  readonly quiet?: boolean;
+  readonly stdinTaken: boolean;
+}): EnvironmentOptions {
+  const taken = (approval ?? 'ask') === 'ask' ? { stdin: stdinTaken, stdout: json || quiet } : undefined;
+  return { names: environment, taken };
+}
+
+/**
+ * Consent comes from the command line, from the user's own folder, and from the person at the terminal. Nothing in a project can give it.
+ *
+ * @throws HoldfastError `user_config.invalid`, `user_folder.unreadable`.
+ */
+export async function openEnvironment({ names, taken }: EnvironmentOptions, host: Host): Promise<EnvironmentConsent> {
+  const configured = await readGrantedVariables(host);
+  const remembered = await readConsents(host);
+  const output = taken === undefined ? undefined : findQuestionStream(host, taken);
+  const secrets = new Set<string>();
+  const unused = new Set(names);
+  const isSet = (name: string): boolean => (host.environment[name] ?? '') !== '';
+
+  // Only where a yes makes the tool work: otherwise a failed call says what to do.
+  async function ask(request: EnvironmentRequest, granted: ReadonlySet<string>): Promise<boolean> {
+    const { tool, digest, variables } = request;
+    const required = variables.filter((variable) => variable.required);
+    if (output === undefined || required.every(({ name }) => granted.has(name))) return false;
+    if (!required.every(({ name }) => isSet(name))) return false;
+    if (!(await askEnvironment(request, { output, isSet }, host))) return false;
+    if (digest !== undefined) await rememberConsent({ tool, digest, names: variables.map(({ name }) => name) }, host);
+    return true;
+  }
+
+  return {
+    async grant(request) {
+      const declared = request.variables.map(({ name }) => name);
+      for (const name of declared) unused.delete(name);
+      const known = remembered.find(({ tool, digest }) => tool === request.tool && digest === request.digest);
+      const granted = new Set([...names, ...(configured.get(request.tool) ?? []), ...(known?.names ?? [])]);
+      const all = await ask(request, granted);
+      const values = declared
+        .filter((name) => all || granted.has(name))
+        .map((name): [string, string | undefined] => [name, host.environment[name]]);
+      for (const [, value] of values) if (value !== undefined && isTelling(value)) secrets.add(value);
+      return Object.fromEntries(values);
+    },
+    secrets: () => [...secrets],
+    unused: () => [...unused],
+  };
+}
+
+// Masking `eu` or `true` wherever it stands would only spoil the log.
+function isTelling(value: string): boolean {
+  return value.length >= 4 && !/^(?:true|false|null|none)$/i.test(value);
+}
+
+/** Tells of names of `--env` that are mistyped, say. */
+export function reportUnused(
+  consent: Pick<EnvironmentConsent, 'unused'> | undefined,
+  { stderr }: Pick<Host, 'stderr'>,
+): void {
+  for (const name of consent?.unused() ?? [])
+    stderr.write(`warning: no tool file declares the environment variable \`${toPrintable(name)}\` of \`--env\`\n`);
+}
+
+/** Keeps what tools were granted out of the session's log. */
+export function learnGranted({ redactor }: Session, consent: Pick<EnvironmentConsent, 'secrets'> | undefined): void {
+  for (const secret of consent?.secrets() ?? []) redactor?.learn(secret);
+}
+
+/** How a call ends that lacks a variable. */
+export const missingCode = 'tool.environment.missing';
+
+/** What a person can do for tools whose calls failed with that code, one line a tool. */
+export function describeMissing(failed: ReadonlySet<string>, tools: readonly Tool[]): readonly string[] {
+  return tools
+    .filter(({ name }) => failed.has(name))
+    .map(({ name, environment = [] }) => {
+      const variables = toEnvironmentVariables(environment);
+      const list = variables.map((variable) => `${variable.name}${variable.required ? '' : ' (optional)'}`).join(', ');
+      const options = variables.filter(({ required }) => required).map((variable) => `--env ${variable.name}`);
+      return toPrintable(`\`${name}\` asks for ${list}. Set them, and add \`${options.join(' ')}\`.`);
+    });
+}

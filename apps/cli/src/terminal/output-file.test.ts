@@ -1,0 +1,46 @@
+import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createFolder } from '../testing/test-folder.ts';
+import { createTestHost } from '../testing/test-host.ts';
+import { checkOutput, writeOutput } from './output-file.ts';
+
+test('a file is written whole, and nothing is left beside it', async () => {
+  await using folder = await createFolder();
+  const { host } = createTestHost({ directory: folder.path });
+  const output = { file: 'a.json', force: false };
+  await checkOutput(output, host);
+  await writeOutput(output, 'one', host);
+  expect(await readFile(join(folder.path, 'a.json'), 'utf8')).toBe('one');
+  await expect(checkOutput(output, host)).rejects.toMatchObject({ code: 'usage.file_exists' });
+  // Somebody has put it there since it was looked for.
+  await expect(writeOutput(output, 'two', host)).rejects.toMatchObject({ code: 'usage.file_exists' });
+  expect(await readFile(join(folder.path, 'a.json'), 'utf8')).toBe('one');
+  const forced = { ...output, force: true };
+  await checkOutput(forced, host);
+  await writeOutput(forced, 'three', host);
+  expect(await readFile(join(folder.path, 'a.json'), 'utf8')).toBe('three');
+  expect(await readdir(folder.path)).toEqual(['a.json']);
+});
+
+test('nothing is written through a link that leads nowhere', async () => {
+  await using folder = await createFolder();
+  await folder.link('a.json', 'gone.json');
+  const { host } = createTestHost({ directory: folder.path });
+  const output = { file: 'a.json', force: false };
+  await expect(checkOutput(output, host)).rejects.toMatchObject({ code: 'usage.file_exists' });
+  await expect(writeOutput(output, 'x', host)).rejects.toMatchObject({ code: 'usage.file_exists' });
+  expect(await readdir(folder.path)).toEqual(['a.json']);
+});
+
+test.each([
+  { file: 'gone/a.json', code: 'usage.folder_missing', unwritable: 'output.unwritable' },
+  { file: 'there', code: 'usage.file_exists', unwritable: 'output.unwritable' },
+])('$file: $code, and $unwritable when it is written all the same', async ({ file, code, unwritable }) => {
+  await using folder = await createFolder();
+  await mkdir(join(folder.path, 'there'));
+  const { host } = createTestHost({ directory: folder.path });
+  await expect(checkOutput({ file, force: true }, host)).rejects.toMatchObject({ code });
+  await expect(writeOutput({ file, force: true }, 'x', host)).rejects.toMatchObject({ code: unwritable });
+  expect(await readdir(folder.path)).toEqual(['there']);
+});

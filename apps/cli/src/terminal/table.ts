@@ -1,0 +1,85 @@
+import Table from 'cli-table3';
+import type { Colors } from './colors.ts';
+import { measureColumns, toPrintable, wrapBlock, wrapColumns } from './text.ts';
+
+export interface TableColumn {
+  readonly title: string;
+  /** How its cells are shown. Default: as they are. */
+  readonly paint?: (text: string) => string;
+}
+
+export interface TableStyle {
+  readonly colors: Colors;
+  /** Of the terminal. */
+  readonly columns: number;
+}
+
+/** Cells by column. What stands in the last one may be several texts, each of which begins a line. */
+export type TableRow = readonly (string | readonly string[])[];
+
+const minLastColumns = 16;
+const maxColumns = 140;
+
+/** Rows of a table whose last column is wrapped; where a terminal is too narrow for that, the cells of a row below each other. */
+export function formatTable(
+  head: readonly TableColumn[],
+  rows: readonly TableRow[],
+  { colors, columns }: TableStyle,
+): readonly string[] {
+  const cells = rows.map((row) => row.map((cell) => (typeof cell === 'string' ? [cell] : cell).map(toPrintable)));
+  const others = head.slice(0, -1).map(({ title }, index) => {
+    return 2 + Math.max(title.length, ...cells.map((row) => measureColumns(row[index]?.[0] ?? '')));
+  });
+  const room = Math.min(columns, maxColumns) - others.reduce((sum, width) => sum + width, 1);
+  if (room < minLastColumns) return toEntries(head, cells, { colors, columns });
+  const table = new Table({
+    head: head.map(({ title }) => colors.bold(title)),
+    chars: borderless,
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 2 },
+  });
+  for (const row of cells) {
+    const last = row.at(-1)?.flatMap((text) => wrapColumns(text, room, Number.POSITIVE_INFINITY)) ?? [];
+    const first = row.slice(0, -1).map(([cell = ''], index) => head[index]?.paint?.(cell) ?? cell);
+    table.push([...first, last.join('\n')]);
+  }
+  return table
+    .toString()
+    .split('\n')
+    .map((line) => line.trimEnd());
+}
+
+/** Below each other what does not fit beside each other. */
+function toEntries(
+  head: readonly TableColumn[],
+  cells: readonly (readonly (readonly string[])[])[],
+  { colors, columns }: TableStyle,
+): readonly string[] {
+  return cells.flatMap((row) => {
+    const between = row
+      .slice(1, -1)
+      .flatMap(([cell = ''], index) => (cell === '' ? [] : [`${head[index + 1]?.title ?? ''}: ${cell}`]));
+    return [
+      colors.bold(row[0]?.[0] ?? ''),
+      ...(between.length === 0 ? [] : wrapBlock(`  ${between.join(', ')}`, columns - 1)),
+      ...(row.at(-1) ?? []).flatMap((text) => wrapBlock(`  ${text}`, columns - 1)),
+    ];
+  });
+}
+
+const borderless = {
+  top: '',
+  'top-mid': '',
+  'top-left': '',
+  'top-right': '',
+  bottom: '',
+  'bottom-mid': '',
+  'bottom-left': '',
+  'bottom-right': '',
+  left: '',
+  'left-mid': '',
+  mid: '',
+  'mid-mid': '',
+  right: '',
+  'right-mid': '',
+  middle: '',
+};

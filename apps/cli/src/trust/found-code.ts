@@ -1,0 +1,145 @@
+import { lstat, readFile, realpath } from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type CodeFiles, readCodeFiles } from '@holdfast/loader';
+import { findConfig } from '@holdfast/registry/node';
+import { packagesOfModel } from '../models/local.ts';
+import { isFile, isFolder } from '../workspace/folder.ts';
+import { languages } from '../workspace/languages.ts';
+import { defaultFolder, findLock } from '../workspace/toolset.ts';
+import type { TrustedFolder } from './store.ts';
+
+/** Code of a folder that nobody has named. */
+export interface FoundCode {
+  /** As people call it: `holdfast.config.ts`, `./plugins`. */
+  readonly names: readonly string[];
+  /** What of it is imported, as a module in the folder would name it. */
+  readonly specifiers: readonly string[];
+  /** Absolute path of the folder of its tool files. */
+  readonly tools: string | undefined;
+}
+
+/** A file or package that is not as it was when the folder was trusted. */
+export interface CodeChange {
+  readonly state: 'new' | 'changed' | 'gone';
+  /** A path relative to the folder, or a package with its version. */
+  readonly name: string;
+}
+
+export interface CodeState {
+  readonly changes: readonly CodeChange[];
+  /** What a yes is about. */
+  readonly code: CodeFiles;
+}
+
+/** The configuration of a folder, with the files, packages, models and tools folder that its text names: they are asked about at once. */
+export async function findConfigCode(directory: string, named?: string): Promise<FoundCode | undefined> {
+  const path = await findConfig(directory, named);
+  if (path === undefined || !(await isFile(path))) return undefined;
+  const source = await readFile(path, 'utf8');
+  const folder = dirname(path);
+  const specifiers = listLiterals(source).flatMap((literal) =>
+    [toSpecifier(literal, folder) ?? [], packagesOfModel(literal)].flat(),
+  );
+  const [, , tools] = /\btools['"]?\s*:\s*(['"`])([^'"`\n]+)\1/.exec(source) ?? [];
+  const toolsPath = tools === undefined ? undefined : resolve(folder, tools);
+  return {
+    names: [relative(directory, path)],
+    // What Node.js cannot load of it, tsx does, where it is installed.
+    specifiers: [pathToFileURL(path).href, ...specifiers, 'tsx'],
+    tools: toolsPath !== undefined && (await isFolder(toolsPath)) ? toolsPath : undefined,
+  };
+}
+
+/** How `readCodeFiles` is told what a configuration in `folder` calls so; `undefined` for what is neither a path nor a package. */
+export function toSpecifier(name: string, folder: string): string | undefined {
+  if (/^\.{1,2}\//.test(name)) return pathToFileURL(resolve(folder, name)).href;
+  return /^(?:@[\w.~-]+\/)?\w[\w.~-]*$/.test(name) ? name : undefined;
+}
+
+/** The tools folder that is taken when nobody names one. */
+export async function findDefaultTools(directory: string): Promise<string | undefined> {
+  const path = resolve(directory, defaultFolder);
+  return (await isFolder(path)) ? path : undefined;
+}
+
+/** Without what stands behind `#`, which names an export. */
+function listLiterals(source: string): readonly string[] {
+  // A quote may end one text and begin another: an apostrophe in a comment must not hide what follows it.
+  const found = [...source.matchAll(/(['"`])(?=([^'"`\n]{1,500})\1)/g)].map(([, , text = '']) =>
+    text.replace(/#.*$/, ''),
+  );
+  return [...new Set(found)];
+}
+
+/**
+ * Compares code of a folder with what is trusted there. Tools with a trusted lock need no look at their files: the loader runs none that
+ * is not as it is locked.
+ */
+export async function compareCode(
+  { specifiers, tools }: FoundCode,
+  directory: string,
+  trusted: TrustedFolder,
+): Promise<CodeState> {
+  const lock = tools === undefined ? undefined : await findLock(tools);
+  const locked = await listCode(lock === undefined ? [] : [pathToFileURL(lock).href], directory);
+  const isLocked = locked.files.size > 0 && findChanges(locked, trusted).length === 0;
+  const read = await listCode([...specifiers, ...(tools === undefined || isLocked ? [] : [tools])], directory);
+  const changes = findChanges(read, trusted);
+  const gone = changes.length === 0 ? [] : await findGone(directory, trusted);
+  return {
+    changes: [...changes, ...gone].sort((left, right) => (left.name < right.name ? -1 : 1)),
+    code: { files: new Map([...read.files, ...locked.files]), packages: read.packages },
+  };
+}
+
+async function listCode(specifiers: readonly string[], directory: string): Promise<CodeFiles> {
+  if (specifiers.length === 0) return { files: new Map(), packages: new Map() };
+  const root = await realpath(directory);
+  const { files, packages } = await readCodeFiles(specifiers, root, { languages });
+  return {
+    files: new Map([...files].map(([path, digest]) => [relative(root, path).split(sep).join('/'), digest])),
+    packages,
+  };
+}
+
+function findChanges({ files, packages }: CodeFiles, trusted: TrustedFolder): readonly CodeChange[] {
+  const compare = (
+    now: ReadonlyMap<string, string>,
+    before: ReadonlyMap<string, string>,
+    toName: (name: string, value: string) => string,
+  ): readonly CodeChange[] =>
+    [...now].flatMap(([name, value]): readonly CodeChange[] => {
+      const known = before.get(name);
+      // A file without a digest cannot be read, so nobody can say that it is the same.
+      if (known === value && value !== '') return [];
+      return [{ state: known === undefined ? 'new' : 'changed', name: toName(name, value) }];
+    });
+  return [
+    ...compare(files, trusted.files, (name) => name),
+    ...compare(packages, trusted.packages, (name, version) => `package ${name} ${version}`.trimEnd()),
+  ];
+}
+
+async function findGone(directory: string, { files }: TrustedFolder): Promise<readonly CodeChange[]> {
+  const gone = await Promise.all(
+    [...files.keys()].map(async (name): Promise<readonly CodeChange[]> => {
+      try {
+        await lstat(join(directory, name));
+        return [];
+      } catch {
+        // Missing, or no longer to be reached: either way it is not what was trusted.
+        return [{ state: 'gone', name }];
+      }
+    }),
+  );
+  return gone.flat();
+}
+
+/** `./plugins` for the default folder, else its path from the directory. */
+export function nameFolder(path: string, directory: string): string {
+  const inside = relative(directory, path).split(sep).join('/');
+  return inside.startsWith('../../') || resolve(inside) === inside
+    ? inside
+    : `./${inside === '' ? basename(path) : inside}`;
+}

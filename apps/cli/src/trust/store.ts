@@ -1,0 +1,86 @@
+import { realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { HoldfastError } from '@holdfast/core';
+import * as v from 'valibot';
+import type { Host } from '../terminal/host.ts';
+import { readUserFile, userFolder, writeUserFile } from '../user/folder.ts';
+
+/** What the user has said yes to in one folder. */
+export interface TrustedFolder {
+  /** Digests by path relative to the folder, with `/`. */
+  readonly files: ReadonlyMap<string, string>;
+  /** Versions by name. */
+  readonly packages: ReadonlyMap<string, string>;
+  /** What the command line named when a run was begun here, and resuming it runs again: absolute paths, and `package:<name>`. */
+  readonly named: ReadonlySet<string>;
+}
+
+export type StoreHost = Pick<Host, 'environment' | 'directory'>;
+
+export const nothingTrusted: TrustedFolder = { files: new Map(), packages: new Map(), named: new Set() };
+
+const fileName = 'trust.json';
+
+const text = v.string();
+const pairs = v.array(v.strictTuple([text, text]));
+// Lists of pairs: a path may be any text, also that of a key which objects treat specially.
+const store = v.strictObject({
+  version: v.literal(1),
+  folders: v.array(v.strictObject({ folder: text, files: pairs, packages: pairs, named: v.array(text) })),
+});
+
+/** @throws HoldfastError `trust.invalid`, `user_folder.unreadable`. */
+export async function readTrusted(directory: string, host: StoreHost): Promise<TrustedFolder> {
+  const { folders } = await readStore(host);
+  const place = await toPlace(directory);
+  const found = folders.find(({ folder }) => folder === place);
+  if (found === undefined) return nothingTrusted;
+  const { files, packages, named } = found;
+  return { files: new Map(files), packages: new Map(packages), named: new Set(named) };
+}
+
+/**
+ * Replaces what is kept of a folder; what is empty is removed.
+ *
+ * @throws HoldfastError `trust.invalid`, `user_folder.*`.
+ */
+export async function writeTrusted(directory: string, trusted: TrustedFolder, host: StoreHost): Promise<void> {
+  const { folders } = await readStore(host);
+  const folder = await toPlace(directory);
+  const others = folders.filter((one) => one.folder !== folder);
+  const { files, packages, named } = trusted;
+  const isEmpty = files.size + packages.size + named.size === 0;
+  const kept = isEmpty ? [] : [{ folder, files: [...files], packages: [...packages], named: [...named] }];
+  await writeUserFile(
+    fileName,
+    `${JSON.stringify({ version: 1, folders: [...others, ...kept] }, undefined, 2)}\n`,
+    host,
+  );
+}
+
+function toPlace(directory: string): Promise<string> {
+  // A folder that is gone since a run was begun there has no other name.
+  return realpath(directory).catch(() => directory);
+}
+
+async function readStore(host: StoreHost): Promise<v.InferOutput<typeof store>> {
+  const written = await readUserFile(fileName, host);
+  if (written === undefined) return { version: 1, folders: [] };
+  const parsed = v.safeParse(store, parse(written));
+  if (parsed.success) return parsed.output;
+  const path = join(userFolder(host), fileName);
+  throw new HoldfastError(
+    'trust.invalid',
+    `\`${path}\` is not a list of trusted folders as Holdfast writes it. Remove the file, then trust your folders again with \`holdfast trust\`.`,
+    { data: { path } },
+  );
+}
+
+function parse(written: string): unknown {
+  try {
+    return JSON.parse(written);
+  } catch {
+    // Reported as any other text that is not a store.
+    return undefined;
+  }
+}

@@ -1,0 +1,240 @@
+import type { Json, Outcome } from '@holdfast/core';
+import type { Isolation } from '@holdfast/loader';
+import { formatChanges } from '../calls/changes.ts';
+import { formatArguments, formatCount, formatDuration, type LineStyle, listAttempts } from '../calls/line.ts';
+import { missingCode } from '../settings/environment-consent.ts';
+import { createColors } from '../terminal/colors.ts';
+import { fitColumns, toPrintable, toPrintableBlock, wrapBlock } from '../terminal/text.ts';
+import type { Comparison, PlannedCall, TriedCall } from './calls.ts';
+import type { JsonDifference } from './json-difference.ts';
+import type { TryTarget } from './target.ts';
+
+const places: Readonly<Record<Isolation, string>> = {
+  'in-process': 'runs in this process',
+  worker: 'runs in a thread',
+  subprocess: 'runs in a process of its own',
+  sandbox: 'runs in a sandbox',
+};
+
+/** What the tool is, and where it runs. */
+export function formatTarget({ tool, isolation }: TryTarget, { colors }: LineStyle): readonly string[] {
+  if (tool === undefined) return [];
+  const { name, effects, repeat, dangerous } = tool;
+  const gate = dangerous ? colors.red(', dangerous') : '';
+  return [`${colors.bold(name)}  effects ${effects}, repeat ${repeat}${gate}, ${places[isolation]}`];
+}
+
+/** What is called, before it is: a tool that never ends is seen to be the one. */
+export function formatPlanned(
+  { purpose, arguments: given, example }: PlannedCall,
+  { colors, columns }: LineStyle,
+): readonly string[] {
+  const title =
+    purpose === 'repeat'
+      ? 'again, with the same input'
+      : purpose === 'example' && example !== undefined
+        ? `example ${example.index}: ${toPrintable(example.of.description)}`
+        : 'input';
+  const shown = purpose === 'repeat' ? '' : `  ${formatArguments(given)}`;
+  const [room, head] = [Math.min(columns, 160) - 1, fitColumns(title, Math.min(columns, 160) - 1)];
+  return ['', colors.bold(head) + colors.dim(fitColumns(shown, Math.max(0, room - head.length)))];
+}
+
+/** How a call ended: what a person sees of it, and what a model would. */
+export function formatTried(
+  { end, mismatch, example, cutShort }: TriedCall,
+  style: LineStyle,
+  { debug, isSame }: { readonly debug: boolean; readonly isSame: boolean },
+): readonly string[] {
+  const { colors } = style;
+  const { outcome, durationMs, writes, error, abandoned } = end;
+  const ok = outcome.kind === 'ok';
+  const code = outcome.code === undefined ? '' : ` (${toPrintable(outcome.code)})`;
+  const verdict =
+    !ok || example === undefined
+      ? ''
+      : mismatch === undefined
+        ? ', as the example says'
+        : ', but not as the example says';
+  const tries = listAttempts(outcome)
+    .map((text) => `, ${text}`)
+    .join('');
+  if (isSame)
+    return [
+      `  ${(ok ? colors.green : colors.red)(`${outcome.kind}${code}`)} after ${formatDuration(durationMs)}${tries}, the same`,
+    ];
+  const paint = ok && mismatch === undefined ? colors.green : colors.red;
+  const changes = writes.map(({ key, change }) => ({ path: key, change }));
+  const said = debug ? (error?.stack ?? '') : error === undefined ? '' : `${error.name}: ${error.message}`;
+  return [
+    `  ${paint(`${outcome.kind}${code}`)} after ${formatDuration(durationMs)}${tries}${verdict}`,
+    ...(mismatch === undefined
+      ? []
+      : formatEntry('differs', toSentence(mismatch, { left: 'it is', right: 'the example says' }), style)),
+    ...(ok ? formatEntry('value', JSON.stringify(outcome.value, undefined, 2), style) : []),
+    ...formatEntry(
+      'files',
+      formatChanges(changes, plain)
+        .map((line) => line.trim())
+        .join('\n'),
+      style,
+    ),
+    ...formatEntry('a model', outcome.text === '' ? '(nothing)' : outcome.text, style),
+    ...(ok || said === '' || (!debug && outcome.text.includes(error?.message ?? ''))
+      ? []
+      : formatEntry('thrown', said, style)),
+    ...formatEntry(
+      'note',
+      listNotes({ outcome, abandoned: abandoned === true, cutShort, name: end.name }).join('\n'),
+      style,
+    ),
+  ];
+}
+
+function listNotes({
+  outcome,
+  abandoned,
+  cutShort,
+  name,
+}: {
+  readonly outcome: Outcome;
+  readonly abandoned: boolean;
+  readonly cutShort: boolean;
+  readonly name: string;
+}): readonly string[] {
+  return [
+    ...(abandoned ? ['It did not stop when told to; what it does now counts for nothing.'] : []),
+    ...(cutShort
+      ? ['The time of `try` was over, not that of the tool: a run would have waited on. `--timeout` gives more.']
+      : []),
+    ...(outcome.code === 'approval.unattended' ? [`\`--allow ${name}\` lets it run without asking.`] : []),
+    ...(outcome.code === missingCode ? ['`--env NAME` gives it a variable that is set.'] : []),
+  ];
+}
+
+/** What the two calls that were made alike have told. */
+export function formatComparison(comparison: Comparison, style: LineStyle): readonly string[] {
+  const { colors } = style;
+  switch (comparison.type) {
+    case 'same':
+      return ['', 'Called twice, it came to the same.'];
+    case 'different':
+      return [
+        '',
+        colors.yellow('Called twice, it came to something else; where that is meant, it is no error.'),
+        ...formatEntry('differs', toSentence(comparison.at, { left: 'first', right: 'then' }), style),
+      ];
+    case 'not-made':
+      return ['', `Not called twice: ${comparison.reason}.`];
+    default:
+      return comparison satisfies never;
+  }
+}
+
+export interface TrialEnd {
+  readonly calls: readonly TriedCall[];
+  readonly planned: readonly PlannedCall[];
+  readonly ok: boolean;
+}
+
+/** All of it on one line. */
+export function formatEnd({ calls, planned, ok }: TrialEnd, { colors }: LineStyle): readonly string[] {
+  if (planned.length === 0) return [colors.red('The file is refused, so nothing was called.')];
+  const failed = calls.filter(({ end }) => end.outcome.kind !== 'ok').length;
+  const differing = calls.filter(({ mismatch }) => mismatch !== undefined).length;
+  const parts = [
+    formatCount(calls.length, 'call'),
+    ...(failed > 0 ? [`${failed} without success`] : []),
+    ...(differing > 0 ? [`${formatCount(differing, 'example')} not as it says`] : []),
+    ...(calls.length < planned.length ? [`${planned.length - calls.length} not made`] : []),
+  ];
+  return [(ok ? colors.green : colors.red)(`${ok ? 'good' : 'not good'}: ${parts.join(', ')}`)];
+}
+
+/** The same for programs. */
+export function describeTrial({
+  target: { tool, isolation, diagnostics },
+  calls,
+  comparison,
+  ok,
+}: {
+  readonly target: TryTarget;
+  readonly calls: readonly TriedCall[];
+  readonly comparison: Comparison | undefined;
+  readonly ok: boolean;
+}): object {
+  return {
+    tool:
+      tool === undefined
+        ? null
+        : {
+            name: tool.name,
+            effects: tool.effects,
+            repeat: tool.repeat,
+            dangerous: tool.dangerous,
+            isolation,
+          },
+    diagnostics,
+    calls: calls.map(({ purpose, example, end, mismatch, cutShort }) => ({
+      purpose,
+      example: example?.index ?? null,
+      arguments: end.rawArguments,
+      outcome: {
+        kind: end.outcome.kind,
+        code: end.outcome.code ?? null,
+        message: end.outcome.message,
+        value: end.outcome.value,
+        text: end.outcome.text,
+        ...(end.outcome.attempts === undefined ? {} : { attempts: end.outcome.attempts }),
+      },
+      durationMs: end.durationMs,
+      writes: end.writes.map(({ key, change }) => ({ path: key, change })),
+      asExample: example === undefined || end.outcome.kind !== 'ok' ? null : mismatch === undefined,
+      mismatch: mismatch === undefined ? null : toSides(mismatch, ['found', 'expected']),
+      abandoned: end.abandoned === true,
+      cutShort,
+    })),
+    comparison:
+      comparison === undefined
+        ? null
+        : {
+            type: comparison.type,
+            at: comparison.type === 'different' ? toSides(comparison.at, ['first', 'second']) : null,
+            reason: comparison.type === 'not-made' ? comparison.reason : null,
+          },
+    ok,
+  };
+}
+
+// A side on which nothing is has no key.
+function toSides({ path, left, right }: JsonDifference, [one, other]: readonly [string, string]): object {
+  return { path, ...(left === undefined ? {} : { [one]: left }), ...(right === undefined ? {} : { [other]: right }) };
+}
+
+function toSentence(
+  { path, left, right }: JsonDifference,
+  words: { readonly left: string; readonly right: string },
+): string {
+  return `${path}: ${words.left} ${toText(left)}, ${words.right} ${toText(right)}`;
+}
+
+function toText(json: Json | undefined): string {
+  if (json === undefined) return 'nothing';
+  const text = JSON.stringify(json);
+  return text.length <= 200 ? text : `${text.slice(0, 200).toWellFormed()}…`;
+}
+
+const plain: LineStyle['colors'] = createColors(false);
+const labelColumns = 10;
+const maxCharacters = 4000;
+
+function formatEntry(label: string, text: string, { colors, columns }: LineStyle): readonly string[] {
+  if (text === '') return [];
+  const cut =
+    text.length <= maxCharacters
+      ? text
+      : `${text.slice(0, maxCharacters).toWellFormed()}… (${text.length - maxCharacters} more characters; \`--json\` has them)`;
+  return wrapBlock(toPrintableBlock(cut), columns - labelColumns - 3).map(
+    (line, index) => `  ${colors.bold((index === 0 ? label : '').padEnd(labelColumns))}${line}`,
+  );
+}

@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto';
+import { chmod, link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
+import { HoldfastError } from '@holdfast/core';
+import type { Host } from '../terminal/host.ts';
+import { hasCode } from '../terminal/system.ts';
+
+/**
+ * The folder in which Holdfast keeps what is the user's own and no project's: `HOLDFAST_HOME`, else where the system keeps the settings
+ * of programs. No workspace has a say in it.
+ */
+export function userFolder({ environment, directory }: Pick<Host, 'environment' | 'directory'>): string {
+  const { HOLDFAST_HOME: own, XDG_CONFIG_HOME: xdg, APPDATA: roaming } = environment;
+  if (own !== undefined && own !== '') return resolve(directory, own);
+  const settings = process.platform === 'win32' ? roaming : xdg;
+  if (settings !== undefined && isAbsolute(settings)) return join(settings, 'holdfast');
+  return process.platform === 'win32'
+    ? join(homedir(), 'AppData', 'Roaming', 'holdfast')
+    : join(homedir(), '.config', 'holdfast');
+}
+
+/**
+ * The text of a file in the user's folder; `undefined` if there is none.
+ *
+ * @throws HoldfastError `user_folder.unreadable`.
+ */
+export async function readUserFile(
+  name: string,
+  host: Pick<Host, 'environment' | 'directory'>,
+): Promise<string | undefined> {
+  const path = join(userFolder(host), name);
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    if (hasCode(cause, 'ENOENT')) return undefined;
+    throw new HoldfastError('user_folder.unreadable', `Cannot read \`${path}\`.`, { data: { path }, cause });
+  }
+}
+
+/**
+ * Replaces a file in the user's folder, for the user alone to read (folder 0700, file 0600). A reader sees the old text or the new one.
+ *
+ * @throws HoldfastError `user_folder.unwritable`.
+ */
+export async function writeUserFile(
+  name: string,
+  text: string,
+  host: Pick<Host, 'environment' | 'directory'>,
+): Promise<void> {
+  await writeWhole(name, text, rename, host);
+}
+
+/**
+ * The text of a file in the user's folder, which is made if there is none. Processes that make it at the same time get the same text.
+ *
+ * @throws HoldfastError `user_folder.unreadable`, `user_folder.unwritable`.
+ */
+export async function createUserFile(
+  name: string,
+  createText: () => string,
+  host: Pick<Host, 'environment' | 'directory'>,
+): Promise<string> {
+  const found = await readUserFile(name, host);
+  if (found !== undefined) return found;
+  // A link never replaces a file: the first one stays.
+  await writeWhole(name, createText(), linkOnce, host);
+  return (await readUserFile(name, host)) ?? '';
+}
+
+async function linkOnce(from: string, to: string): Promise<void> {
+  try {
+    await link(from, to);
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST')) throw error;
+  }
+}
+
+/** Writes a file of its own and gives it its name by `place`. */
+async function writeWhole(
+  name: string,
+  text: string,
+  place: (from: string, to: string) => Promise<void>,
+  host: Pick<Host, 'environment' | 'directory'>,
+): Promise<void> {
+  const folder = userFolder(host);
+  const path = join(folder, name);
+  const temporary = `${path}.${randomUUID()}`;
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await chmod(folder, 0o700);
+    try {
+      await writeFile(temporary, text, { mode: 0o600, flag: 'wx' });
+      await place(temporary, path);
+    } finally {
+      await rm(temporary, { force: true });
+    }
+  } catch (cause) {
+    throw new HoldfastError(
+      'user_folder.unwritable',
+      `Cannot write \`${path}\`. Set \`HOLDFAST_HOME\` to a folder that you can write.`,
+      { data: { path }, cause },
+    );
+  }
+}

@@ -1,0 +1,43 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { HoldfastError } from '@holdfast/core';
+import type { LogRecord, SessionOptions } from '@holdfast/session';
+import { createRedactor, sealedFiles } from '@holdfast/session/redact';
+import type { Host } from '../terminal/host.ts';
+import { createUserFile, userFolder } from './folder.ts';
+
+/** What keeps secrets out of a session's log, and seals the arguments that its open calls need. */
+export type Redaction = Pick<SessionOptions, 'redactor' | 'vault'>;
+
+/** The user's own key for masks and seals, in the user folder. */
+export const keyFile = 'redaction.key';
+
+/**
+ * Makes it for the session whose log is at `logPath`. The key is made on first use.
+ *
+ * @throws HoldfastError `redaction.key.invalid`, `user_folder.unreadable`, `user_folder.unwritable`.
+ */
+export async function openRedaction(
+  logPath: string,
+  host: Pick<Host, 'environment' | 'directory'>,
+): Promise<Redaction> {
+  const text = await createUserFile(keyFile, () => `${randomBytes(32).toString('hex')}\n`, host);
+  const key = /^([0-9a-f]{64})\s*$/.exec(text)?.[1];
+  if (key === undefined) {
+    const path = join(userFolder(host), keyFile);
+    throw new HoldfastError(
+      'redaction.key.invalid',
+      `\`${path}\` must hold 64 hexadecimal digits. Put the key back, or remove the file to get a new one: arguments that the old key has sealed are lost with it.`,
+      { data: { path } },
+    );
+  }
+  const bytes = Buffer.from(key, 'hex');
+  const sealed = logPath.replace(/\.jsonl$/, '.sealed');
+  return { redactor: createRedactor({ key: bytes }), vault: sealedFiles(sealed, { key: bytes }) };
+}
+
+/** Whether a session was begun with `--no-redact`: then it goes on without, too. */
+export function isUnredacted(records: Iterable<LogRecord>): boolean {
+  for (const { type, redact } of records) if (type === 'run-options') return redact === false;
+  return false;
+}

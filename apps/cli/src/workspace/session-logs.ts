@@ -1,0 +1,98 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Clock, describeThrown, HoldfastError } from '@holdfast/core';
+import { usageError } from '../terminal/failure.ts';
+import { hasCode } from '../terminal/system.ts';
+import { isFolder } from './folder.ts';
+
+const idPattern = /^[a-z0-9][a-z0-9-]{0,99}$/;
+const extension = '.jsonl';
+
+/** Whether `text` has the form of a session's id. */
+export function isSessionId(text: string): boolean {
+  return idPattern.test(text);
+}
+
+/** An id that sorts by time, in UTC to the millisecond: `20260517-093012345-k3x9`. */
+export function createSessionId({ clock, suffix }: { readonly clock: Clock; readonly suffix: string }): string {
+  const [date = '', time = ''] = new Date(clock.now()).toISOString().split('T');
+  return `${date.replaceAll('-', '')}-${time.slice(0, 12).replaceAll(/[:.]/g, '')}-${suffix}`;
+}
+
+/** Where a workspace keeps its logs: out of reach of the file tools, and ignored by git. */
+export function findLogFolder(workspace: string): string {
+  return join(workspace, '.holdfast', 'sessions');
+}
+
+/**
+ * Makes the folder of the logs and answers the path of the log of session `id`.
+ *
+ * @throws HoldfastError `log.unwritable`.
+ */
+export async function prepareLogPath(workspace: string, id: string): Promise<string> {
+  const folder = findLogFolder(workspace);
+  try {
+    await mkdir(folder, { recursive: true });
+    // Overrides of prompts are written by people and belong to the project.
+    await writeFile(join(workspace, '.holdfast', '.gitignore'), '*\n!overrides/\n!overrides/**\n', { flag: 'wx' });
+  } catch (cause) {
+    if (!hasCode(cause, 'EEXIST') || !(await isFolder(folder))) {
+      const message = `The session log cannot be written to \`${folder}\`: ${describeThrown(cause)}. What cannot be recorded is not run.`;
+      throw new HoldfastError('log.unwritable', message, { cause });
+    }
+  }
+  return join(folder, id + extension);
+}
+
+/** A log that exists. */
+export interface FoundLog {
+  readonly id: string;
+  readonly path: string;
+}
+
+/**
+ * The log of session `id`, or the newest one.
+ *
+ * @throws HoldfastError `usage.session_unknown`, `log.unreadable`.
+ */
+export async function findLog(workspace: string, id: string | undefined): Promise<FoundLog> {
+  const ids = await listSessionIds(workspace);
+  const found = id === undefined ? ids.at(-1) : ids.find((candidate) => candidate === id);
+  if (found !== undefined) return { id: found, path: join(findLogFolder(workspace), found + extension) };
+  const folder = findLogFolder(workspace);
+  const known =
+    ids.length === 0
+      ? 'It holds none yet: `holdfast run` writes one, and `--workspace DIR` looks elsewhere.'
+      : `The newest are ${ids
+          .slice(-3)
+          .reverse()
+          .map((name) => `\`${name}\``)
+          .join(', ')}.`;
+  throw usageError(
+    'usage.session_unknown',
+    `There is no session ${id === undefined ? 'log' : `\`${id}\``} in \`${folder}\`. ${known}`,
+  );
+}
+
+/** The logs of a workspace, oldest first. @throws HoldfastError `log.unreadable`. */
+export async function listLogs(workspace: string): Promise<readonly FoundLog[]> {
+  const folder = findLogFolder(workspace);
+  return (await listSessionIds(workspace)).map((id) => ({ id, path: join(folder, id + extension) }));
+}
+
+/** The ids of the logs of a workspace, oldest first. @throws HoldfastError `log.unreadable`. */
+export async function listSessionIds(workspace: string): Promise<readonly string[]> {
+  let names: readonly string[];
+  try {
+    names = await readdir(findLogFolder(workspace));
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return [];
+    const message = `The session logs in \`${findLogFolder(workspace)}\` cannot be read: ${describeThrown(error)}.`;
+    throw new HoldfastError('log.unreadable', message, { cause: error });
+  }
+  return names
+    .filter((name) => name.endsWith(extension))
+    .map((name) => name.slice(0, -extension.length))
+    .filter(isSessionId)
+    .sort();
+}
