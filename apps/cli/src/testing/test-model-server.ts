@@ -9,6 +9,8 @@ export interface ModelServer extends AsyncDisposable {
   content: Buffer;
   /** Of every answer; 200: the file. */
   status: number;
+  /** How long it says that the file is; `undefined`: as it is. */
+  saidBytes: number | undefined;
   /** Nothing is answered until `go` is called. */
   stall: boolean;
   /** From this one on, nothing is sent. */
@@ -37,6 +39,7 @@ export async function startModelServer(content: Buffer): Promise<ModelServer> {
     url: `http://127.0.0.1:${port}/models/tiny.gguf`,
     content,
     status: 200,
+    saidBytes: undefined,
     stall: false,
     stallFromByte: Number.POSITIVE_INFINITY,
     requests: () => requests,
@@ -59,7 +62,7 @@ export async function startModelServer(content: Buffer): Promise<ModelServer> {
     const end = to === undefined ? length : Math.min(Number(to) + 1, length);
     response.writeHead(from === undefined ? 200 : 206, {
       'accept-ranges': 'bytes',
-      'content-length': end - start,
+      'content-length': state.saidBytes ?? end - start,
       ...(from === undefined ? {} : { 'content-range': `bytes ${start}-${end - 1}/${length}` }),
     });
     response.write(state.content.subarray(start, Math.min(end, state.stallFromByte)));

@@ -190,7 +190,7 @@ test('Ctrl-C keeps what has come and says how to go on, which does', async () =>
   const pulling = setup.pull({ ...setup.open(), host });
   // Behind the bytes of the file, the downloader notes which chunks have come.
   const part = join(toPartFolder('small', setup.models), `${sha256}.ipull`);
-  await vi.waitFor(async () => expect((await stat(part)).size).toBeGreaterThan(content.length), 5000);
+  await vi.waitFor(async () => expect((await stat(part)).size).toBeGreaterThan(content.length), 30_000);
   interrupt('ctrl-c');
   expect(await pulling).toBe(130);
   expect(stdout()).toBe('');
@@ -240,6 +240,26 @@ test('without node-llama-cpp nothing is pulled, and the error says what to insta
     message: expect.stringContaining('`npm install node-llama-cpp`'),
   });
   expect(await readdir(setup.folder.path)).toEqual([]);
+});
+
+test('a file that is larger than what the disk has left', async () => {
+  await using setup = await setUp();
+  setup.server.saidBytes = 3e13;
+  await expect(setup.pull()).rejects.toMatchObject({
+    code: 'download.disk_full',
+    message: expect.stringMatching(/^The model needs 30000\.0 GB more, and the disk of .* has .* left\./),
+  });
+  expect(await readdir(setup.models)).toEqual([]);
+});
+
+test('a server that is not there', async () => {
+  await using setup = await setUp();
+  const gone = await startModelServer(content);
+  await gone[Symbol.asyncDispose]();
+  const { exitCode, stderr } = await setup.run(['model', 'pull', gone.url, '--sha256', sha256]);
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain('(download.unreachable)');
+  expect(await readdir(setup.models)).toEqual([]);
 });
 
 test('a folder that cannot be made is named', async () => {
