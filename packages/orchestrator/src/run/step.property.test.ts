@@ -103,6 +103,19 @@ describe('single steps', () => {
     expect(step(state, { type: 'next' })).toEqual([{ type: 'prepare', position: 0 }]);
   });
 
+  test('locks that come after the host has ended the call are let go of, and the node is not begun', () => {
+    const state = plain([[]]);
+    step(state, { type: 'opened', position: 0 });
+    step(state, { type: 'next' });
+    step(state, { type: 'prepared', position: 0, locks: ['x'], delayMs: 0 });
+    step(state, { type: 'lock-awaited', position: 0 });
+    step(state, { type: 'heard', position: 0, isEnd: true });
+    expect(step(state, { type: 'lock-answered', position: 0, locks: ['x'], answer: 'granted' })).toEqual([
+      { type: 'release', position: 0, locks: ['x'] },
+    ]);
+    expect(step(state, { type: 'next' })).toEqual([]);
+  });
+
   test('a call that the host goes on with by itself stays open, unless the run has stopped', () => {
     const state = plain([[]]);
     step(state, { type: 'next' });
