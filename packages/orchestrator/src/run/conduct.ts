@@ -29,7 +29,7 @@ class Conductor {
   readonly #rates: RateQueue;
   readonly #open: OpenCalls;
   readonly #locks: LockQueue;
-  /** Of nodes that have not begun, and of those under way that hold locks. */
+  /** Until their calls have come back, or they have ended without. */
   readonly #prepared = new Map<number, PreparedNode>();
   #over = false;
   #inTurn = false;

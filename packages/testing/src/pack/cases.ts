@@ -1,6 +1,6 @@
 import { HoldfastError, isPack, type JsonObject, type Pack, type Policy } from '@holdfast/core';
 import { every, packPolicies } from '@holdfast/policy';
-import type { PolicyTesterOptions } from '../policy/types.ts';
+import type { PolicyTesterOptions } from '../policy/cases.ts';
 
 /** What the policies of a pack, taken together, have to answer. At least one case. */
 export type PresetCases = Omit<PolicyTesterOptions, 'create'>;

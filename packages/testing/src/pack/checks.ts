@@ -1,8 +1,8 @@
 import { definePack, describeThrown, isHoldfastError, type JsonObject, type Pack, type Policy } from '@holdfast/core';
 import { packPolicies } from '@holdfast/policy';
 import { describeAnswer } from '../policy/answer.ts';
+import type { PolicyCall, PolicyTesterOptions } from '../policy/cases.ts';
 import { callsOf, failed, inCase, playCase, tell } from '../policy/checks.ts';
-import type { PolicyCall, PolicyTesterOptions } from '../policy/types.ts';
 import { createPolicyWorld, describeCall } from '../policy/world.ts';
 import { type PackSuite, suitePolicies, toTesterOptions } from './cases.ts';
 import { alterJson, pick, randomNumbers } from './random-json.ts';

@@ -1,7 +1,7 @@
 import { HoldfastError, type JsonObject } from '@holdfast/core';
 import type { SessionExport } from '@holdfast/session';
 import { describeAnswer } from './answer.ts';
-import type { PolicyCall, PolicyCase, PolicyTesterOptions } from './types.ts';
+import type { PolicyCall, PolicyCase, PolicyTesterOptions } from './cases.ts';
 import { type VariantKind, variantKinds, variantsOf } from './variants.ts';
 import { countLeftTimers } from './watch.ts';
 import { type Asked, createPolicyWorld, describeCall, type PolicyWorld, type WorldStart } from './world.ts';

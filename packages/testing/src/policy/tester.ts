@@ -1,7 +1,7 @@
 import { HoldfastError } from '@holdfast/core';
 import { type ConformanceCheck, toConformanceCheck } from '../conformance/check.ts';
+import type { PolicyCase, PolicyTesterOptions } from './cases.ts';
 import { checkCase, policyChecks } from './checks.ts';
-import type { PolicyCase, PolicyTesterOptions } from './types.ts';
 import { describeCall } from './world.ts';
 
 /**

@@ -11,7 +11,7 @@ import { executeToolCall, type Suspended } from '@holdfast/executor';
 import { createSession, type Session, type SessionExport } from '@holdfast/session';
 import { type ManualClock, manualClock } from '../fakes/manual-clock.ts';
 import type { PolicyAnswer } from './answer.ts';
-import type { PolicyCall, PolicyStep, PolicyTesterOptions } from './types.ts';
+import type { PolicyCall, PolicyStep, PolicyTesterOptions } from './cases.ts';
 import { type Watching, watchPolicy } from './watch.ts';
 
 /** A session with one policy in force, from its start or from where another one was. */
