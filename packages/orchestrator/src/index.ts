@@ -2,6 +2,8 @@ export { type CheckedPlan, type CheckPlanOptions, checkPlan, type PlanCheck, typ
 export type { NodeAsk } from './check/policies.ts';
 export { type CompiledPlan, type CompileEvent, type CompilePlanOptions, compilePlan } from './compile/compile.ts';
 export { modelPlanner, planFrom } from './compile/planners.ts';
+export { createLockTable, type LockAnswer, type LockTable, type LockWait } from './limits/lock-table.ts';
+export type { RateLimit } from './limits/rates.ts';
 export {
   type FanOutReport,
   type FanOutRun,
@@ -17,10 +19,8 @@ export { planSchema } from './plan/schema.ts';
 export type { InputTree, NodeId, OnFail, Plan, PlanNode, PlanViolation, Reference } from './plan/types.ts';
 export { type NodeReport, reportTrace, type Tone, type TraceReport } from './report/report.ts';
 export { type Synthesis, type SynthesiseOptions, synthesise } from './report/synthesise.ts';
-export { createLockTable, type LockAnswer, type LockTable, type LockWait } from './run/lock-table.ts';
 export type { RunPlanOptions } from './run/options.ts';
 export type { PlanRun } from './run/perform.ts';
-export type { RateLimit } from './run/rates.ts';
 export { type ResumePlanOptions, resumePlan } from './run/resume.ts';
 export { runPlan } from './run/run.ts';
 export type { NodeWait, PlanEvent } from './run/state.ts';

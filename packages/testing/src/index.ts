@@ -1,32 +1,28 @@
-export type { VariantKind } from './argument-variants.ts';
-export { type ComparedCall, type ComparePoliciesOptions, comparePolicies, type Verdict } from './compare-policies.ts';
-export type { Judgement } from './judged-policy.ts';
-export { listObserved, type ObservedDecision, type ObservedPolicy } from './list-observed.ts';
-export { type ManualClock, manualClock } from './manual-clock.ts';
-export type { ModelNeed } from './model-checks.ts';
+export type { ConformanceCheck } from './conformance/check.ts';
+export type { ModelNeed } from './conformance/model.ts';
 export {
   type ModelConformanceOptions,
   type ModelUnderTest,
   modelConformance,
   type ProviderReply,
-} from './model-conformance.ts';
-export type { ConfigCases, PackCases, PresetCases } from './pack-cases.ts';
-export type { PackManifest } from './pack-checks.ts';
-export { measurePack, type PackRule, type PackRulesOptions } from './pack-rules.ts';
-export { type PackTesterOptions, packTester } from './pack-tester.ts';
-export { parseScript } from './parse-script.ts';
-export {
-  type PolicyCall,
-  type PolicyCase,
-  type PolicyStep,
-  type PolicyTesterOptions,
-  policyTester,
-} from './policy-tester.ts';
+} from './conformance/model.ts';
+export { type StoreConformanceOptions, storeConformance } from './conformance/store.ts';
+export { type ManualClock, manualClock } from './fakes/manual-clock.ts';
+export { parseScript } from './fakes/parse-script.ts';
 export {
   type ScriptedModel,
   type ScriptedModelOptions,
   type ScriptedTurn,
   type ScriptStep,
   scriptedModel,
-} from './scripted-model.ts';
-export { type ConformanceCheck, type StoreConformanceOptions, storeConformance } from './store-conformance.ts';
+} from './fakes/scripted-model.ts';
+export type { ConfigCases, PackCases, PresetCases } from './pack/cases.ts';
+export type { PackManifest } from './pack/checks.ts';
+export { measurePack, type PackRule, type PackRulesOptions } from './pack/rules.ts';
+export { type PackTesterOptions, packTester } from './pack/tester.ts';
+export type { PolicyCall, PolicyCase, PolicyStep, PolicyTesterOptions } from './policy/cases.ts';
+export { policyTester } from './policy/tester.ts';
+export type { VariantKind } from './policy/variants.ts';
+export { type ComparedCall, type ComparePoliciesOptions, comparePolicies, type Verdict } from './recorded/compare.ts';
+export type { Judgement } from './recorded/judged-policy.ts';
+export { listObserved, type ObservedDecision, type ObservedPolicy } from './recorded/observed.ts';

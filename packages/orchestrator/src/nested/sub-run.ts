@@ -16,10 +16,10 @@ import { type Caller, openCaller } from '@holdfast/executor';
 import type { Session } from '@holdfast/session';
 import type { PlanLimits } from '../check/plan.ts';
 import { type CompiledPlan, compilePlan } from '../compile/compile.ts';
+import type { RateLimit } from '../limits/rates.ts';
 import type { NodeId } from '../plan/types.ts';
 import { missingNodes, toneOf } from '../report/report.ts';
 import { realOutputOf } from '../run/perform.ts';
-import type { RateLimit } from '../run/rates.ts';
 import { runPlan } from '../run/run.ts';
 import type { NodeKind, NodeTrace, PlanStatus, PlanTrace } from '../trace/trace.ts';
 

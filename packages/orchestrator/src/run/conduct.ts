@@ -1,10 +1,10 @@
 import type { Outcome } from '@holdfast/core';
 import type { Suspended } from '@holdfast/executor';
+import { RateQueue } from '../limits/rates.ts';
 import { cutOff, halted, lockedOut, type NodeEnd, PlanLedger } from './ledger.ts';
 import { LockQueue } from './lock-queue.ts';
 import { NodeManners, type PreparedNode, prepareNode } from './node.ts';
 import { isElsewhere, type OpenCallChange, OpenCalls } from './open-calls.ts';
-import { RateQueue } from './rates.ts';
 import { blockedError } from './schedule.ts';
 import type { ConductOptions, PlanState, Stop } from './state.ts';
 import { isDone, mayStart, type RunState, startState, step } from './step.ts';
@@ -29,7 +29,7 @@ class Conductor {
   readonly #rates: RateQueue;
   readonly #open: OpenCalls;
   readonly #locks: LockQueue;
-  /** Of nodes that have not begun, and of those under way that hold locks. */
+  /** Until their calls have come back, or they have ended without. */
   readonly #prepared = new Map<number, PreparedNode>();
   #over = false;
   #inTurn = false;

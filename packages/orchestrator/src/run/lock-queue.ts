@@ -1,5 +1,5 @@
+import type { LockAnswer } from '../limits/lock-table.ts';
 import { toCallId } from '../trace/facts.ts';
-import type { LockAnswer } from './lock-table.ts';
 import type { ConductOptions, PlanState } from './state.ts';
 
 /** The locks of the nodes of one run, which go by their places. */

@@ -1,8 +1,8 @@
 import { HoldfastError, systemClock } from '@holdfast/core';
 import type { CallOptions } from '@holdfast/executor';
 import type { PlanLimits } from '../check/plan.ts';
-import type { LockTable } from './lock-table.ts';
-import { createRateLimits, type RateLimit } from './rates.ts';
+import type { LockTable } from '../limits/lock-table.ts';
+import { createRateLimits, type RateLimit } from '../limits/rates.ts';
 import type { PlanEvent } from './state.ts';
 
 /** What `runPlan` takes: what every runner takes, and what only plans have. */

@@ -1,6 +1,7 @@
 import { type Clock, type Json, systemClock } from '@holdfast/core';
 import { type Caller, EventStream, isolateListener, openCaller } from '@holdfast/executor';
 import type { CheckedPlan } from '../check/plan.ts';
+import { type SharedLimits, shareLimits } from '../limits/shared-limits.ts';
 import { indexNodes } from '../plan/positions.ts';
 import { buildTrace, statusOf, type TraceHead, traceNode } from '../trace/build.ts';
 import type { NodeFacts } from '../trace/facts.ts';
@@ -9,7 +10,6 @@ import { dropPlan, keepPlan } from './claims.ts';
 import { conductPlan } from './conduct.ts';
 import type { SettledNode } from './inputs.ts';
 import type { RunPlanOptions } from './options.ts';
-import { type SharedLimits, shareLimits } from './shared-limits.ts';
 import type { PlanEvent, PlanState } from './state.ts';
 
 /** A run whose records say that it goes on, and what is known of its nodes. */

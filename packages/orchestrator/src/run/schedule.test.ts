@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { toEdges } from '../plan/positions.ts';
-import { blockedError, PositionHeap, Schedule } from './schedule.ts';
+import { PositionHeap, toEdges } from '../plan/positions.ts';
+import { blockedError, Schedule } from './schedule.ts';
 
 const scheduleOf = (parents: readonly (readonly number[])[]): Schedule => new Schedule(toEdges(parents));
 

@@ -1,12 +1,12 @@
 import type { Clock, RunEvent, Tool } from '@holdfast/core';
 import type { Caller, EndOfLife } from '@holdfast/executor';
 import type { CheckedPlan } from '../check/plan.ts';
+import type { SharedLimits } from '../limits/shared-limits.ts';
 import type { NodePositions } from '../plan/positions.ts';
 import type { NodeId, PlanNode } from '../plan/types.ts';
 import type { NodeFacts } from '../trace/facts.ts';
 import type { NodeTrace, PlanTrace } from '../trace/trace.ts';
 import type { SettledNode } from './inputs.ts';
-import type { SharedLimits } from './shared-limits.ts';
 
 /** A run of a plan and what is known of its nodes, which go by their places in it. */
 export interface PlanState {

@@ -1,7 +1,7 @@
 import type { Outcome } from '@holdfast/core';
 import type { EndOfLife, Suspended } from '@holdfast/executor';
+import type { LockAnswer } from '../limits/lock-table.ts';
 import type { Consequence } from '../trace/facts.ts';
-import type { LockAnswer } from './lock-table.ts';
 import type { Stop } from './state.ts';
 
 /** What happens in a run. Nodes go by their places. */

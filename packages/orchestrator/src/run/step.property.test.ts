@@ -1,265 +1,8 @@
-import type { Outcome } from '@holdfast/core';
-import type { Suspended } from '@holdfast/executor';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { toEdges } from '../plan/positions.ts';
 import { isDone, mayStart, type RunState, startState, step } from './step.ts';
-import type { StepCommand, StepEvent } from './step-types.ts';
-
-/** What a node of the test's world does. Whatever else is left open is drawn while it goes on. */
-interface Node {
-  readonly parents: readonly number[];
-  /** It comes to nothing that can be called. */
-  readonly closes: boolean;
-  readonly locks: readonly string[] | undefined;
-  readonly halts: boolean;
-  readonly isOpen: boolean;
-}
-
-const outcome: Outcome = {
-  kind: 'ok',
-  callId: 'c',
-  name: 'a',
-  code: undefined,
-  message: '',
-  value: null,
-  text: '',
-  rendered: '',
-} as Outcome;
-const suspended: Suspended = { kind: 'suspended', pending: [] } as unknown as Suspended;
-
-const lockNames = fc.oneof(
-  { weight: 4, arbitrary: fc.constant<readonly string[]>([]) },
-  { weight: 3, arbitrary: fc.subarray(['x', 'y', 'z'], { minLength: 1 }) },
-  { weight: 1, arbitrary: fc.constant(undefined) },
-);
-const nodesOf = (rest: { readonly eventful: boolean }): fc.Arbitrary<readonly Node[]> => {
-  const seldom = rest.eventful ? fc.integer({ min: 0, max: 9 }).map((drawn) => drawn === 0) : fc.constant(false);
-  const one = fc.record({
-    parents: fc.array(fc.nat(), { maxLength: 3 }),
-    closes: seldom,
-    locks: rest.eventful ? lockNames : fc.constant<readonly string[]>([]),
-    halts: seldom,
-    isOpen: seldom,
-  });
-  return fc.array(one, { minLength: 1, maxLength: 12 }).map((drawn) =>
-    drawn.map((node, position) => ({
-      ...node,
-      parents: position === 0 ? [] : [...new Set(node.parents.map((parent) => parent % position))],
-    })),
-  );
-};
-
-/** A world without time: what is under way comes back in any order, as `draw` says. */
-class World {
-  readonly state: RunState;
-  readonly started: number[] = [];
-  readonly settled = new Set<number>();
-  readonly underWay = new Set<number>();
-  readonly #nodes: readonly Node[];
-  readonly #draw: (below: number) => number;
-  readonly #owners = new Map<string, number>();
-  /** What may happen next, each once. */
-  readonly #pending: (() => void)[] = [];
-  readonly #rated = new Set<number>();
-
-  constructor(nodes: readonly Node[], maxConcurrency: number, draw: (below: number) => number) {
-    this.#nodes = nodes;
-    this.#draw = draw;
-    this.state = startState(toEdges(nodes.map(({ parents }) => parents)), maxConcurrency);
-  }
-
-  get idle(): boolean {
-    return this.#owners.size === 0 && this.#rated.size === 0;
-  }
-
-  begin(): void {
-    this.turn(() => {
-      for (const [position, { isOpen }] of this.#nodes.entries()) if (isOpen) this.tell({ type: 'opened', position });
-    });
-  }
-
-  turn(act: () => void): void {
-    act();
-    while (mayStart(this.state)) if (!this.tell({ type: 'next' })) break;
-    this.tell({ type: 'rest' });
-  }
-
-  /** Has one of the things happen that can. Answers false when there are none. */
-  happen(): boolean {
-    const [act] = this.#pending.splice(this.#draw(this.#pending.length), 1);
-    if (act !== undefined) this.turn(act);
-    return act !== undefined;
-  }
-
-  tell(event: StepEvent): boolean {
-    const commands = step(this.state, event);
-    for (const command of commands) this.#perform(command);
-    return commands.length > 0;
-  }
-
-  #perform(command: StepCommand): void {
-    switch (command.type) {
-      case 'prepare':
-        if (this.#nodeAt(command.position).closes) this.#settle(command.position, 'go-on');
-        else this.#prepared(command.position);
-        return;
-      case 'lock':
-        this.#lock(command.position, command.locks);
-        return;
-      case 'release':
-        this.#release(command.position, command.locks);
-        return;
-      case 'look':
-        this.tell({ type: 'looked', position: command.position, delayMs: this.#delayMs(), ended: undefined });
-        return;
-      case 'wait-rate': {
-        const { position } = command;
-        this.#rated.add(position);
-        this.#pending.push(() => {
-          // The timers are gone with the rates.
-          if (this.#rated.delete(position)) this.tell({ type: 'woken', position });
-        });
-        return;
-      }
-      case 'clear-rates':
-        this.#rated.clear();
-        return;
-      case 'call':
-        this.#call(command.position);
-        return;
-      case 'end-open':
-        this.#come(command.position, outcome);
-        return;
-      case 'settle':
-        this.#settle(command.position, this.#nodeAt(command.position).halts ? 'halt' : 'go-on');
-        return;
-      case 'close':
-        this.#settle(command.position, 'go-on');
-        return;
-      case 'note-open':
-        this.tell({ type: 'suspended', position: command.position });
-        return;
-      case 'check-open':
-        this.#maybeChange(command.position);
-        return;
-      case 'watch':
-        this.#pending.push(() => this.#maybeChange(command.position));
-        return;
-      case 'cancel':
-        return;
-      default:
-        command satisfies never;
-    }
-  }
-
-  #nodeAt(position: number): Node {
-    return this.#nodes[position] as Node;
-  }
-
-  #delayMs(): number {
-    return this.#nodes.some(({ locks }) => locks?.length !== 0) && this.#draw(6) === 5 ? 10 : 0;
-  }
-
-  #prepared(position: number): void {
-    this.tell({ type: 'prepared', position, locks: this.#nodeAt(position).locks, delayMs: this.#delayMs() });
-  }
-
-  #take(position: number, locks: readonly string[]): boolean {
-    if (locks.some((name) => this.#owners.has(name))) return false;
-    for (const name of locks) this.#owners.set(name, position);
-    return true;
-  }
-
-  #lock(position: number, locks: readonly string[]): void {
-    if (this.#take(position, locks)) {
-      this.tell({ type: 'lock-taken', position });
-      return;
-    }
-    this.tell({ type: 'lock-awaited', position });
-    const ask = (): void => {
-      if (this.#draw(8) === 7) this.tell({ type: 'lock-answered', position, locks, answer: 'timed-out' });
-      else if (this.#take(position, locks)) this.tell({ type: 'lock-answered', position, locks, answer: 'granted' });
-      else this.#pending.push(ask);
-    };
-    this.#pending.push(ask);
-  }
-
-  #release(position: number, locks: readonly string[]): void {
-    for (const name of locks) {
-      expect(this.#owners.get(name)).toBe(position);
-      this.#owners.delete(name);
-    }
-  }
-
-  #call(position: number): void {
-    const { parents, locks } = this.#nodeAt(position);
-    const { stop, broken, maxConcurrency } = this.state;
-    expect([stop, broken, this.settled.has(position), this.underWay.has(position)]).toEqual([
-      undefined,
-      undefined,
-      false,
-      false,
-    ]);
-    for (const parent of parents) expect(this.settled).toContain(parent);
-    const others = [...this.underWay].map((other) => this.#nodeAt(other).locks);
-    expect(others.length).toBeLessThan(maxConcurrency);
-    if (locks === undefined) expect(others).toEqual([]);
-    expect(others).not.toContain(undefined);
-    this.started.push(position);
-    this.#come(position, this.#draw(5) === 4 && this.#nodes.some(({ isOpen }) => isOpen) ? suspended : outcome);
-  }
-
-  #come(position: number, came: Outcome | Suspended): void {
-    this.underWay.add(position);
-    this.#pending.push(() => {
-      this.underWay.delete(position);
-      this.tell({ type: 'returned', position, outcome: came });
-    });
-  }
-
-  /** Somebody answers the question, or ends the call. */
-  #maybeChange(position: number): void {
-    if (!this.state.open.has(position)) return;
-    const isEnd = this.#draw(3) === 2;
-    if (!isEnd && this.#draw(2) === 0) return;
-    this.tell({ type: 'heard', position, isEnd });
-    this.#pending.push(() => {
-      if (!isEnd) this.tell({ type: 'answered', position });
-      else {
-        this.tell({ type: 'ended-elsewhere' });
-        this.#settle(position, 'go-on');
-      }
-    });
-  }
-
-  #settle(position: number, consequence: 'go-on' | 'halt'): void {
-    expect(this.settled).not.toContain(position);
-    this.settled.add(position);
-    this.tell({ type: 'settled', position, consequence, ended: undefined });
-  }
-}
-
-interface Course {
-  readonly world: World;
-  /** Things that happened. */
-  readonly count: number;
-}
-
-function follow(nodes: readonly Node[], maxConcurrency: number, draws: readonly number[]): Course {
-  let drawn = 0;
-  // Nothing out of the ordinary happens any more when the draws are used up.
-  const draw = (below: number): number => (draws[drawn++] ?? 0) % Math.max(1, below);
-  const world = new World(nodes, maxConcurrency, draw);
-  world.begin();
-  const endAfter = draw(60);
-  let count = 0;
-  while (!isDone(world.state) && count < 2_000 && world.happen()) {
-    count += 1;
-    if (count === endAfter) world.turn(() => world.tell({ type: 'over', by: 'aborted' }));
-  }
-  return { world, count };
-}
+import { follow, nodesOf, outcome } from './test-world.ts';
 
 const draws = fc.array(fc.nat({ max: 10_000 }), { maxLength: 200 });
 
@@ -270,6 +13,7 @@ describe('a run of a plan, step by step', () => {
         const { world, count } = follow(nodes, max, drawn);
         expect(count).toBeLessThan(2_000);
         const { state, settled } = world;
+        expect(world.wrong).toEqual([]);
         expect([isDone(state), state.running, world.idle, state.schedule.blocked]).toEqual([true, 0, true, false]);
         // Without a stop only what waits for a person, and what needs it, is left.
         if (state.stop !== undefined || state.open.size === 0) expect(settled.size).toBe(nodes.length);
@@ -283,6 +27,7 @@ describe('a run of a plan, step by step', () => {
     fc.assert(
       fc.property(nodesOf({ eventful: false }), (nodes) => {
         const { world } = follow(nodes, 1, []);
+        expect(world.wrong).toEqual([]);
         const done = new Set<number>();
         for (const position of world.started) {
           const first = nodes.findIndex(
@@ -356,6 +101,19 @@ describe('single steps', () => {
     ]);
     expect(step(state, { type: 'returned', position: 1, outcome })).toEqual([{ type: 'settle', position: 1, outcome }]);
     expect(step(state, { type: 'next' })).toEqual([{ type: 'prepare', position: 0 }]);
+  });
+
+  test('locks that come after the host has ended the call are let go of, and the node is not begun', () => {
+    const state = plain([[]]);
+    step(state, { type: 'opened', position: 0 });
+    step(state, { type: 'next' });
+    step(state, { type: 'prepared', position: 0, locks: ['x'], delayMs: 0 });
+    step(state, { type: 'lock-awaited', position: 0 });
+    step(state, { type: 'heard', position: 0, isEnd: true });
+    expect(step(state, { type: 'lock-answered', position: 0, locks: ['x'], answer: 'granted' })).toEqual([
+      { type: 'release', position: 0, locks: ['x'] },
+    ]);
+    expect(step(state, { type: 'next' })).toEqual([]);
   });
 
   test('a call that the host goes on with by itself stays open, unless the run has stopped', () => {

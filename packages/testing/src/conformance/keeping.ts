@@ -1,6 +1,6 @@
 import type { Json } from '@holdfast/core';
 import type { LogEntry } from '@holdfast/session';
-import { keeps, makeNotes, mustThrow, type StoreCheck, same } from './store-check.ts';
+import { keeps, makeNotes, mustThrow, type StoreCheck, same } from './check.ts';
 
 /** That records come back, and that what is no record leaves nothing behind. */
 export const keepingChecks: readonly StoreCheck[] = [

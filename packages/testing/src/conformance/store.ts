@@ -1,11 +1,16 @@
 import { HoldfastError } from '@holdfast/core';
 import type { LogRecord, OpenedLog, SessionStore } from '@holdfast/session';
-import type { StoreCheck, StoreNeed, StoreUnderTest } from './store-check.ts';
-import { keepingChecks } from './store-checks.ts';
-import { readingChecks } from './store-reading-checks.ts';
-import { sessionChecks } from './store-session-checks.ts';
-import { snapshotChecks } from './store-snapshot-checks.ts';
-import { writingChecks } from './store-writing-checks.ts';
+import {
+  type ConformanceCheck,
+  type StoreCheck,
+  type StoreNeed,
+  type StoreUnderTest,
+  toConformanceCheck,
+} from './check.ts';
+import { keepingChecks } from './keeping.ts';
+import { readingChecks, snapshotChecks } from './reading.ts';
+import { sessionChecks } from './session.ts';
+import { writingChecks } from './writing.ts';
 
 const storeChecks: readonly StoreCheck[] = [
   ...keepingChecks,
@@ -26,16 +31,6 @@ export interface StoreConformanceOptions<Store extends SessionStore> {
   readonly inMemory?: boolean;
   /** What of a store is not there, though a session can do more with it. Default: nothing. */
   readonly without?: readonly ('read' | 'sync' | 'snapshots')[];
-}
-
-/** One thing that every store has to do. */
-export interface ConformanceCheck {
-  /** A sentence, to name a test by. */
-  readonly name: string;
-  /** Why this check cannot be made of the store; such a one has to be shown as skipped, and its `run` throws. */
-  readonly skipped: string | undefined;
-  /** Rejects with HoldfastError `conformance.failed` when the store does something else, or with what the store throws. */
-  readonly run: () => Promise<void>;
 }
 
 /**
@@ -62,19 +57,9 @@ export function storeConformance<Store extends SessionStore>({
   const lacking = new Map<StoreNeed, string>(without.map((what) => [what, `the store is without \`${what}\``]));
   if (reopen === undefined) lacking.set('reopen', 'no `reopen` was given');
   if (inMemory) lacking.set('text', 'the store keeps values, not text');
-  return storeChecks.map((check) => {
-    const skipped = reasonToSkip(check, lacking);
-    return {
-      name: check.name,
-      skipped,
-      run: async () => {
-        if (skipped !== undefined) {
-          throw new HoldfastError('conformance.skipped', `Not checked, \`${check.name}\`: ${skipped}.`);
-        }
-        await check.run(await open());
-      },
-    };
-  });
+  return storeChecks.map((check) =>
+    toConformanceCheck(check.name, reasonToSkip(check, lacking), async () => check.run(await open())),
+  );
 }
 
 function reasonToSkip({ needs = [] }: StoreCheck, lacking: ReadonlyMap<StoreNeed, string>): string | undefined {

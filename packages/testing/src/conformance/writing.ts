@@ -1,15 +1,6 @@
 import { HoldfastError } from '@holdfast/core';
 import type { SessionStore } from '@holdfast/session';
-import {
-  appendAll,
-  keeps,
-  makeNotes,
-  mustHave,
-  mustReject,
-  mustThrow,
-  type StoreCheck,
-  sameRecords,
-} from './store-check.ts';
+import { appendAll, keeps, makeNotes, mustHave, mustReject, mustThrow, type StoreCheck, sameRecords } from './check.ts';
 
 /** Who may write, until when, and what reaches the disk. */
 export const writingChecks: readonly StoreCheck[] = [

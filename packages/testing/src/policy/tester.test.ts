@@ -14,7 +14,8 @@ import {
   toolError,
 } from '@holdfast/core';
 import { afterEach, expect, test, vi } from 'vitest';
-import { type PolicyTesterOptions, policyTester } from './policy-tester.ts';
+import type { PolicyTesterOptions } from './cases.ts';
+import { policyTester } from './tester.ts';
 
 afterEach(() => void vi.useRealTimers());
 

@@ -1,6 +1,31 @@
 import { HoldfastError } from '@holdfast/core';
 import type { LogEntry, LogRecord, OpenedLog, SessionStore } from '@holdfast/session';
 
+/** One thing that everything of a kind has to do. */
+export interface ConformanceCheck {
+  /** A sentence, to name a test by. */
+  readonly name: string;
+  /** Why this check cannot be made; such a one has to be shown as skipped, and its `run` throws. */
+  readonly skipped: string | undefined;
+  /** Rejects with HoldfastError `conformance.failed` when something else is done, or with what is thrown. */
+  readonly run: () => Promise<void>;
+}
+
+export function toConformanceCheck(
+  name: string,
+  skipped: string | undefined,
+  check: () => Promise<void>,
+): ConformanceCheck {
+  return {
+    name,
+    skipped,
+    run: async () => {
+      if (skipped === undefined) return check();
+      throw new HoldfastError('conformance.skipped', `Not checked, \`${name}\`: ${skipped}.`);
+    },
+  };
+}
+
 export interface StoreUnderTest {
   readonly store: SessionStore;
   readonly read: () => Promise<readonly LogRecord[]>;

@@ -1,9 +1,9 @@
 import { allow, ask, definePack, definePolicy, deny, jsonSchema, type Pack, type Policy } from '@holdfast/core';
 import { callBudget, requireApproval } from '@holdfast/policy';
 import { afterEach, expect, test, vi } from 'vitest';
-import type { PackCases } from './pack-cases.ts';
-import { measurePack } from './pack-rules.ts';
-import { type PackTesterOptions, packTester } from './pack-tester.ts';
+import type { PackCases } from './cases.ts';
+import { measurePack } from './rules.ts';
+import { type PackTesterOptions, packTester } from './tester.ts';
 
 afterEach(() => void vi.useRealTimers());
 

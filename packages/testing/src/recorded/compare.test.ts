@@ -36,8 +36,8 @@ import { createSession, type LogRecord, memoryStore, type SessionOptions } from 
 import { createRedactor } from '@holdfast/session/redact';
 import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
-import { type ComparedCall, type ComparePoliciesOptions, comparePolicies } from './compare-policies.ts';
-import { anyObject } from './policy-world.ts';
+import { anyObject } from '../policy/world.ts';
+import { type ComparedCall, type ComparePoliciesOptions, comparePolicies } from './compare.ts';
 
 afterEach(() => void vi.useRealTimers());
 

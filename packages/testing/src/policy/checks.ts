@@ -1,10 +1,10 @@
 import { HoldfastError, type JsonObject } from '@holdfast/core';
 import type { SessionExport } from '@holdfast/session';
-import { type VariantKind, variantKinds, variantsOf } from './argument-variants.ts';
-import { describeAnswer } from './policy-answer.ts';
-import type { PolicyCall, PolicyCase, PolicyTesterOptions } from './policy-tester.ts';
-import { type Asked, createPolicyWorld, describeCall, type PolicyWorld, type WorldStart } from './policy-world.ts';
-import { countLeftTimers } from './watch-timers.ts';
+import { describeAnswer } from './answer.ts';
+import type { PolicyCall, PolicyCase, PolicyTesterOptions } from './cases.ts';
+import { type VariantKind, variantKinds, variantsOf } from './variants.ts';
+import { countLeftTimers } from './watch.ts';
+import { type Asked, createPolicyWorld, describeCall, type PolicyWorld, type WorldStart } from './world.ts';
 
 /** What every policy has to hold to. */
 export interface PolicyCheck {

@@ -1,9 +1,9 @@
 import { defineTool, HoldfastError, type Policy, type Tool, toolError, toolOk } from '@holdfast/core';
 import { executeToolCall } from '@holdfast/executor';
 import { createSession, type Session, type SessionSnapshot } from '@holdfast/session';
+import { anyObject } from '../policy/world.ts';
+import type { RecordedCall, RecordedStep } from './calls.ts';
 import { type Court, JudgedPolicy, type Judgement, type JudgeOptions } from './judged-policy.ts';
-import { anyObject } from './policy-world.ts';
-import type { RecordedCall, RecordedStep } from './recorded-calls.ts';
 
 /** By call, what every policy says to it. */
 export type Judgements = ReadonlyMap<RecordedCall, readonly Judgement[]>;

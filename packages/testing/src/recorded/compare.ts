@@ -1,8 +1,8 @@
 import type { Decision, FilesystemReader, JsonObject, Policy, Tool } from '@holdfast/core';
 import type { LogRecord } from '@holdfast/session';
-import { checkPolicies, judgeCalls } from './judge-calls.ts';
+import { type RecordedCall, type RecordedStep, readSessions } from './calls.ts';
+import { checkPolicies, judgeCalls } from './judge.ts';
 import type { Judgement, JudgeOptions } from './judged-policy.ts';
-import { type RecordedCall, type RecordedStep, readSessions } from './recorded-calls.ts';
 
 export interface ComparePoliciesOptions {
   readonly before: readonly Policy[];

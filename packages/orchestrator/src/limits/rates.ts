@@ -1,5 +1,5 @@
 import { type Clock, HoldfastError, isPlainObject } from '@holdfast/core';
-import { PositionHeap } from './schedule.ts';
+import { PositionHeap } from '../plan/positions.ts';
 
 /** How often a tool may be started: at most `calls` times within any `perMs` milliseconds, wherever they begin. */
 export interface RateLimit {

@@ -9,10 +9,10 @@ import {
 } from '@holdfast/core';
 import { executeToolCall, type Suspended } from '@holdfast/executor';
 import { createSession, type Session, type SessionExport } from '@holdfast/session';
-import { type ManualClock, manualClock } from './manual-clock.ts';
-import type { PolicyAnswer } from './policy-answer.ts';
-import type { PolicyCall, PolicyStep, PolicyTesterOptions } from './policy-tester.ts';
-import { type Watching, watchPolicy } from './watch-policy.ts';
+import { type ManualClock, manualClock } from '../fakes/manual-clock.ts';
+import type { PolicyAnswer } from './answer.ts';
+import type { PolicyCall, PolicyStep, PolicyTesterOptions } from './cases.ts';
+import { type Watching, watchPolicy } from './watch.ts';
 
 /** A session with one policy in force, from its start or from where another one was. */
 export interface PolicyWorld {

@@ -1,12 +1,12 @@
 import { definePack, describeThrown, isHoldfastError, type JsonObject, type Pack, type Policy } from '@holdfast/core';
 import { packPolicies } from '@holdfast/policy';
-import { countRules } from './pack-rules.ts';
-import { type PackSuite, suitePolicies, toTesterOptions } from './pack-suites.ts';
-import { describeAnswer } from './policy-answer.ts';
-import { callsOf, failed, inCase, playCase, tell } from './policy-checks.ts';
-import type { PolicyCall, PolicyTesterOptions } from './policy-tester.ts';
-import { createPolicyWorld, describeCall } from './policy-world.ts';
+import { describeAnswer } from '../policy/answer.ts';
+import type { PolicyCall, PolicyTesterOptions } from '../policy/cases.ts';
+import { callsOf, failed, inCase, playCase, tell } from '../policy/checks.ts';
+import { createPolicyWorld, describeCall } from '../policy/world.ts';
+import { type PackSuite, suitePolicies, toTesterOptions } from './cases.ts';
 import { alterJson, pick, randomNumbers } from './random-json.ts';
+import { countRules } from './rules.ts';
 
 /** The `package.json` of a pack, as far as it is looked at. */
 export interface PackManifest {

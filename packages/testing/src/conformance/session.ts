@@ -1,6 +1,6 @@
 import { append, defineSlice, type Json, type Slice, upsert } from '@holdfast/core';
 import { createSession, replay, type Session } from '@holdfast/session';
-import { largeNote, mustThrow, type StoreCheck, same, untilDue } from './store-check.ts';
+import { largeNote, mustThrow, type StoreCheck, same, untilDue } from './check.ts';
 
 /** That a session's state comes back. */
 export const sessionChecks: readonly StoreCheck[] = [

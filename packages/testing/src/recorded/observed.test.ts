@@ -3,7 +3,7 @@ import { executeToolCall } from '@holdfast/executor';
 import { callBudget, denyTools, observe, requireApproval } from '@holdfast/policy';
 import { createSession, type LogRecord, memoryStore, type Session } from '@holdfast/session';
 import { expect, test } from 'vitest';
-import { listObserved } from './list-observed.ts';
+import { listObserved } from './observed.ts';
 
 const policies = [
   observe(callBudget({ maxCalls: 2 })),

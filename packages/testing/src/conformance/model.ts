@@ -9,8 +9,36 @@ import {
   type ModelRequest,
   type ToolDeclaration,
 } from '@holdfast/core';
-import type { ModelUnderTest, ProviderReply } from './model-conformance.ts';
-import { same } from './store-check.ts';
+import type { ScriptedTurn } from '../fakes/scripted-model.ts';
+import { type ConformanceCheck, same, toConformanceCheck } from './check.ts';
+
+/** What a provider answers to one request: a message, or what goes wrong. */
+export type ProviderReply = ScriptedTurn | { readonly throw: unknown };
+
+/** A model whose provider is played by a test. */
+export interface ModelUnderTest {
+  readonly model: Model;
+  /** What the provider was sent, one for each request, in the provider's own form: names and texts are looked for in it. */
+  readonly sent: () => readonly unknown[];
+}
+
+export interface ModelConformanceOptions {
+  /** A new model, whose provider gives `replies`, one for each request. */
+  readonly create: (replies: readonly ProviderReply[]) => ModelUnderTest | Promise<ModelUnderTest>;
+  /** What the provider has not: tools, schemas for what it answers, schemas beside tools, token counts. Default: it has all. */
+  readonly without?: readonly ModelNeed[];
+}
+
+/**
+ * What a `Model` has to do, for any test runner: each check is one test, `test(name, run)`, and makes a model of its own.
+ */
+export function modelConformance({ create, without = [] }: ModelConformanceOptions): readonly ConformanceCheck[] {
+  return modelChecks.map(({ name, replies, needs = [], run }) => {
+    const lacking = needs.find((need) => without.includes(need));
+    const skipped = lacking === undefined ? undefined : `the provider is without \`${lacking}\``;
+    return toConformanceCheck(name, skipped, async () => run(await create(replies)));
+  });
+}
 
 /** What a provider may lack. `output`: schemas for what it answers. `output-beside-tools`: both in one request. */
 export type ModelNeed = 'tools' | 'output' | 'output-beside-tools' | 'usage';
@@ -44,7 +72,7 @@ const usage = { inputTokens: 10, outputTokens: 5 };
 const call = { id: 'call-1', name: lookUp.name, arguments: { country: 'Peru' } };
 const otherCall = { id: 'call-2', name: lookUp.name, arguments: { country: 'Chile' } };
 
-export const modelChecks: readonly ModelCheck[] = [
+const modelChecks: readonly ModelCheck[] = [
   {
     name: 'a text comes whole, and a message ends once, last',
     replies: [{ text: 'It is Lima, in Peru.' }],

@@ -1,9 +1,8 @@
 import { HoldfastError, type Pack } from '@holdfast/core';
-import type { PackCases } from './pack-cases.ts';
-import { type PackManifest, packChecks, suiteChecks } from './pack-checks.ts';
-import { toSuites, toTesterOptions } from './pack-suites.ts';
-import { policyTester } from './policy-tester.ts';
-import type { ConformanceCheck } from './store-conformance.ts';
+import type { ConformanceCheck } from '../conformance/check.ts';
+import { policyTester } from '../policy/tester.ts';
+import { type PackCases, toSuites, toTesterOptions } from './cases.ts';
+import { type PackManifest, packChecks, suiteChecks } from './checks.ts';
 
 export interface PackTesterOptions {
   /** The `package.json` of the pack: then it is checked that the pack says the same. */

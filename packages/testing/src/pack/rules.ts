@@ -1,8 +1,7 @@
 import type { Pack, Policy } from '@holdfast/core';
-import type { PackCases } from './pack-cases.ts';
-import { type PackSuite, toSuites, toTesterOptions } from './pack-suites.ts';
-import { hearAnswer, type PolicyAnswer } from './policy-answer.ts';
-import { playCase } from './policy-checks.ts';
+import { hearAnswer, type PolicyAnswer } from '../policy/answer.ts';
+import { playCase } from '../policy/checks.ts';
+import { type PackCases, type PackSuite, toSuites, toTesterOptions } from './cases.ts';
 
 /** What one policy of a pack answered in all the cases, of presets and of further options. */
 export interface PackRule {

@@ -9,9 +9,9 @@ import {
   systemClock,
   type Tool,
 } from '@holdfast/core';
+import { hearAnswer, type PolicyAnswer } from '../policy/answer.ts';
+import type { RecordedCall } from './calls.ts';
 import { callEvidence, contextEvidence, type EvidenceOptions, type Missed, resultEvidence } from './evidence.ts';
-import { hearAnswer, type PolicyAnswer } from './policy-answer.ts';
-import type { RecordedCall } from './recorded-calls.ts';
 
 /** What one policy says to a recorded call. */
 export interface Judgement {
