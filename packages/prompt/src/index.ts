@@ -1,6 +1,27 @@
-export type { BindablePrompt, RenderedSections } from './bindable-prompt.ts';
-export { allComplete, anyComplete, filesExist } from './completion.ts';
-export { type ExtractedJson, extractJson } from './extract-json.ts';
+export { clearSections, showSections } from './disclosure/show.ts';
+export { type ExtractedJson, extractJson } from './output/extract-json.ts';
+export { type OutputFormatOptions, parseOutput, renderOutputFormat, toOutputFormat } from './output/format.ts';
+export {
+  type ExampleOverride,
+  hashOverridden,
+  type OverrideDocument,
+  type OverridePlace,
+  type SectionOverrides,
+  type TextOverride,
+  type ToolOverrides,
+  type ValueOverride,
+} from './overrides/document.ts';
+export {
+  type LoadedOverrides,
+  loadOverrides,
+  type OverrideOptions,
+  type SeededOverrides,
+  saveOverrides,
+  seedOverrides,
+} from './overrides/override.ts';
+export type { AppliedOverride, OverrideReport, SkippedOverride } from './overrides/resolve.ts';
+export { memoryOverrides, type OverrideRef, type OverrideStore, type OverrideWriteOptions } from './overrides/store.ts';
+export { allComplete, anyComplete, filesExist } from './prompt/completion.ts';
 export {
   type DeadlineFeedbackOptions,
   deadlineFeedback,
@@ -9,30 +30,9 @@ export {
   fileCreated,
   type StaticFeedbackOptions,
   staticFeedback,
-} from './feedback.ts';
-export { type OutputFormatOptions, parseOutput, renderOutputFormat, toOutputFormat } from './output-format.ts';
-export type {
-  ExampleOverride,
-  OverrideDocument,
-  OverridePlace,
-  SectionOverrides,
-  TextOverride,
-  ToolOverrides,
-  ValueOverride,
-} from './override-document.ts';
-export { hashOverridden } from './override-hash.ts';
-export {
-  type LoadedOverrides,
-  loadOverrides,
-  type OverrideOptions,
-  type SeededOverrides,
-  saveOverrides,
-  seedOverrides,
-} from './override-prompt.ts';
-export type { OverrideRef } from './override-ref.ts';
-export type { AppliedOverride, OverrideReport, SkippedOverride } from './override-resolve.ts';
-export { memoryOverrides, type OverrideStore, type OverrideWriteOptions } from './override-store.ts';
-export { createPrompt, type PromptDefinition } from './prompt.ts';
+} from './prompt/feedback.ts';
+export { createPrompt, type PromptDefinition } from './prompt/prompt.ts';
+export type { BindablePrompt, RenderedSections } from './render/types.ts';
 export {
   type InputOf,
   type InputOfAll,
@@ -44,7 +44,6 @@ export {
   type TaskStep,
   type Visibility,
   type VisibilityRule,
-} from './section.ts';
-export { clearSections, showSections } from './show-sections.ts';
-export type { ToolParamDescription } from './tool-parameters.ts';
-export { visibilitySlice } from './visibility.ts';
+} from './section/section.ts';
+export type { ToolParamDescription } from './section/tools.ts';
+export { visibilitySlice } from './section/visibility.ts';

@@ -1,1 +1,1 @@
-export { fileOverrides } from './override-files.ts';
+export { fileOverrides } from './overrides/files.ts';

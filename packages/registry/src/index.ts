@@ -1,30 +1,40 @@
-export type {
-  ConfigIsolation,
-  ConfigLayer,
-  ConfigLayerName,
-  ConfigLimits,
-  ConfigOrigin,
-  HoldfastConfig,
-  PackEntry,
-  PluginEntry,
-  WorkspaceConfig,
-  WorkspacePackEntry,
-} from './config.ts';
-export { type ConfigPolicies, configPolicies, type UnknownToolName } from './config-policies.ts';
-export { createRegistry } from './create-registry.ts';
-export { defineConfig } from './define-config.ts';
 export {
+  type ConfigIsolation,
+  type ConfigLayer,
+  type ConfigLayerName,
+  type ConfigLimits,
+  type ConfigOrigin,
+  type ConfigPolicies,
   type ConfigRow,
+  configPolicies,
   type EffectiveConfig,
   type EffectiveList,
   type EffectiveValue,
+  type HoldfastConfig,
   listConfigValues,
+  type PackEntry,
   type PassedOver,
-} from './effective-config.ts';
-export { foldName } from './fold-name.ts';
-export { findVersionProblem, holdfastVersion } from './holdfast-version.ts';
-export { mergeConfig } from './merge-config.ts';
-export { findNearestName } from './nearest-name.ts';
+  type PluginEntry,
+  type UnknownToolName,
+  type WorkspaceConfig,
+  type WorkspacePackEntry,
+} from './config/config.ts';
+export { mergeConfig } from './config/merge.ts';
+export { defineConfig } from './config/schema.ts';
+export { createRegistry } from './open/create-registry.ts';
+export { findVersionProblem, holdfastVersion } from './resolve/holdfast-version.ts';
+export { findNearestName, foldName } from './resolve/names.ts';
+export {
+  type ApproveToolsOptions,
+  approveTools,
+  filterTools,
+  type LimitToolsOptions,
+  limitTools,
+  prefixTools,
+  renameTools,
+  type Toolset,
+  type ToolsetSource,
+} from './resolve/toolset.ts';
 export type {
   Explanation,
   LooseTools,
@@ -38,15 +48,4 @@ export type {
   RegistryProblem,
   UsePackOptions,
   UsePluginOptions,
-} from './registry.ts';
-export {
-  type ApproveToolsOptions,
-  approveTools,
-  filterTools,
-  type LimitToolsOptions,
-  limitTools,
-  prefixTools,
-  renameTools,
-  type Toolset,
-  type ToolsetSource,
-} from './toolset.ts';
+} from './resolve/types.ts';

@@ -1,4 +1,3 @@
-export { findInstalledPlugins, type InstalledPlugin } from './installed-plugins.ts';
 export {
   type OpenedRegistry,
   type OpenRegistryOptions,
@@ -6,5 +5,6 @@ export {
   type RegistryDiagnostic,
   type UsedPack,
   type UsedPlugin,
-} from './open-registry.ts';
-export { findConfig, type LoadedConfig, type ReadConfigOptions, readConfig } from './read-config.ts';
+} from './open/open-registry.ts';
+export { findInstalledPlugins, type InstalledPlugin } from './open/package-manifest.ts';
+export { findConfig, type LoadedConfig, type ReadConfigOptions, readConfig } from './open/read-config.ts';

@@ -1,0 +1,144 @@
+import {
+  deepFreeze,
+  defineTool,
+  describeThrown,
+  isPlainObject,
+  type Json,
+  type JsonObject,
+  jsonSchema,
+  type Schema,
+  type Tool,
+} from '@holdfast/core';
+import { compileSchema, describeIssues } from '@holdfast/schema';
+import type { SectionNode, SectionTool } from '../section/node.ts';
+import type { TaskExample } from '../section/section.ts';
+import { toRenderedTask } from '../section/task-examples.ts';
+import { parseTemplate } from '../section/template.ts';
+import { describeInput, renderExamples } from '../section/tools.ts';
+import type { ExampleOverride, OverrideEntry } from './document.ts';
+
+/** What came of an override: what it is put into, changed, or why it does not fit there. */
+export type Fitted<Target> =
+  | { readonly ok: true; readonly value: Target }
+  | { readonly ok: false; readonly why: string };
+
+/** What overrides have to fit beside their own section. */
+export interface OverrideSurroundings {
+  /** Of the whole prompt. */
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly output: Schema | undefined;
+}
+
+/** Puts an override of a section into it. One of `visibility` comes after one of `summary`, which it may need. */
+export function overrideSection(
+  node: SectionNode,
+  { place, override }: OverrideEntry,
+  surroundings: OverrideSurroundings,
+): Fitted<SectionNode> {
+  const parse = (text: string) => parseTemplate(text, { names: node.params.keys, place: `section \`${node.path}\`` });
+  switch (place.part) {
+    case 'body':
+      return fit(() => ({ ...node, template: parse(String(override)) }));
+    case 'summary': {
+      if (isBlank(override)) return refuse('a summary must not be blank');
+      return fit(() => ({ ...node, summary: parse(String(override)) }));
+    }
+    case 'visibility': {
+      if (override !== 'full' && override !== 'summary') return refuse('it must be `full` or `summary`');
+      if (override === 'summary' && node.summary === undefined) return refuse('the section has no summary to show');
+      return { ok: true, value: { ...node, visibility: override } };
+    }
+    default:
+      return fit(() => {
+        const examples = read(taskExamples, override);
+        const place = { path: node.path, ...surroundings };
+        return { ...node, taskExamples: examples.map((example) => toRenderedTask(example, place)) };
+      });
+  }
+}
+
+/** Puts an override of a tool into what a model is told of it. The tool itself stays as it is. */
+export function overrideTool(shown: SectionTool, { place, override }: OverrideEntry): Fitted<SectionTool> {
+  const { tool, declaration } = shown;
+  switch (place.part) {
+    case 'description':
+      return fit(() => {
+        const { name, origin } = tool;
+        // For its checks, which are the same for whoever writes a description.
+        const { description } = defineTool({
+          name,
+          description: String(override),
+          ...(origin === undefined ? {} : { origin }),
+        });
+        return { ...shown, overridden: true, declaration: Object.freeze({ ...declaration, description }) };
+      });
+    case 'examples':
+      return fit(() => {
+        const examples = read(toolExamples, override);
+        return { ...shown, examples, exampleBlock: renderExamples({ ...tool, examples }) };
+      });
+    default:
+      return overrideParameter(shown, place.part.slice('parameters.'.length), String(override).trim());
+  }
+}
+
+const maxParameterDescription = 4_096;
+
+function overrideParameter(shown: SectionTool, name: string, description: string): Fitted<SectionTool> {
+  if (description.length < 1 || description.length > maxParameterDescription) {
+    return refuse(`it must have 1 to ${maxParameterDescription} characters, got ${description.length}`);
+  }
+  const { declaration } = shown;
+  const { properties } = declaration.inputSchema;
+  if (!isPlainObject(properties) || !Object.hasOwn(properties, name) || !isPlainObject(properties[name])) {
+    return refuse('the schema of the parameter has no place for a description');
+  }
+  const changed = { ...properties[name], description };
+  const inputSchema: JsonObject = deepFreeze({
+    ...declaration.inputSchema,
+    properties: Object.fromEntries(Object.entries(properties).map(([key, own]) => [key, key === name ? changed : own])),
+  });
+  return {
+    ok: true,
+    value: {
+      ...shown,
+      overridden: true,
+      declaration: Object.freeze({ ...declaration, inputSchema }),
+      parameterDescriptions: describeInput(inputSchema),
+    },
+  };
+}
+
+const toolExamples = jsonSchema<readonly ExampleOverride[]>({
+  type: 'array',
+  items: {
+    type: 'object',
+    properties: { description: { type: 'string', pattern: '\\S', maxLength: 200 }, input: true, output: true },
+    required: ['description', 'input', 'output'],
+  },
+});
+// What each of them has to be is checked where it is rendered.
+const taskExamples = jsonSchema<readonly TaskExample[]>({ type: 'array', items: true });
+
+function read<Value>(schema: Schema<Value>, override: Json): Value {
+  const validation = compileSchema(schema).validate(override);
+  if (validation.ok) return validation.value;
+  throw new TypeError(describeIssues(validation.issues));
+}
+
+function isBlank(override: Json): boolean {
+  return String(override).trim() === '';
+}
+
+/** What the checks of a prompt's own texts throw is here an answer. */
+function fit<Target>(make: () => Target): Fitted<Target> {
+  try {
+    return { ok: true, value: make() };
+  } catch (thrown) {
+    return refuse(describeThrown(thrown).replace(/\.$/, ''));
+  }
+}
+
+function refuse(why: string): { readonly ok: false; readonly why: string } {
+  return { ok: false, why };
+}

@@ -1,0 +1,161 @@
+import { digestJson, HoldfastError, type Json } from '@holdfast/core';
+import type { TaskExample, Visibility } from '../section/section.ts';
+import type { OverrideRef } from './store.ts';
+
+/** What stands in place of a text. */
+export interface TextOverride {
+  /** Of the text that it was written for; `null`: there was none. */
+  readonly hash: string | null;
+  readonly text: string;
+}
+
+/** What stands in place of something else than a text. */
+export interface ValueOverride<Value> {
+  /** Of what it was written for; `null`: there was nothing. */
+  readonly hash: string | null;
+  readonly value: Value;
+}
+
+export interface SectionOverrides {
+  readonly body?: TextOverride;
+  readonly summary?: TextOverride;
+  readonly visibility?: ValueOverride<Visibility>;
+  /** All of them together. */
+  readonly taskExamples?: ValueOverride<readonly TaskExample[]>;
+}
+
+export interface ToolOverrides {
+  readonly description?: TextOverride;
+  /** By parameter. */
+  readonly parameters?: Readonly<Record<string, TextOverride>>;
+  /** All of them together. */
+  readonly examples?: ValueOverride<readonly ExampleOverride[]>;
+}
+
+/** A tool example, as JSON has it. */
+export interface ExampleOverride {
+  readonly description: string;
+  readonly input: Json;
+  readonly output: Json;
+}
+
+/** Texts that stand in place of a prompt's own, each pinned to a hash of what it replaces. What `hash` is of: `hashOverridden`. */
+export interface OverrideDocument extends OverrideRef {
+  readonly version: 1;
+  /** By path. */
+  readonly sections: Readonly<Record<string, SectionOverrides>>;
+  /** By name. */
+  readonly tools: Readonly<Record<string, ToolOverrides>>;
+}
+
+/** Where in a prompt something can be overridden. Exactly one of `section` and `tool` is there; neither: all of the document. */
+export interface OverridePlace {
+  /** A path. */
+  readonly section?: string;
+  /** A name. */
+  readonly tool?: string;
+  /**
+   * Of a section `body`, `summary`, `visibility` or `taskExamples`, of a tool `description`, `examples` or `parameters.NAME`. Where a
+   * document is not as it must be, what stands there.
+   */
+  readonly part: string;
+}
+
+/** One override of a document. */
+export interface OverrideEntry {
+  readonly place: OverridePlace;
+  readonly hash: string | null;
+  /** A text is a string. */
+  readonly override: Json;
+}
+
+/** Of its text in UTF-8. */
+export const maxDocumentBytes: number = 8 * 1024 * 1024;
+
+/** What an entry has beside its hash. */
+export type EntryKind = 'text' | 'value';
+
+export const sectionParts: ReadonlyMap<string, EntryKind> = new Map([
+  ['body', 'text'],
+  ['summary', 'text'],
+  ['visibility', 'value'],
+  ['taskExamples', 'value'],
+]);
+
+export const toolParts: ReadonlyMap<string, EntryKind> = new Map([
+  ['description', 'text'],
+  ['examples', 'value'],
+]);
+
+/** The document that has `entries`, of which no two are of one place. */
+export function toDocument({ ns, key, tag }: OverrideRef, entries: readonly OverrideEntry[]): OverrideDocument {
+  const sections = Map.groupBy(entries, ({ place }) => place.section);
+  const tools = Map.groupBy(entries, ({ place }) => place.tool);
+  return {
+    version: 1,
+    ns,
+    key,
+    tag,
+    sections: Object.fromEntries(named(sections).map(([path, own]) => [path, toParts(own)] as const)),
+    tools: Object.fromEntries(named(tools).map(([name, own]) => [name, toToolParts(own)] as const)),
+  };
+}
+
+/** The text of a document. @throws HoldfastError `override.document.invalid` for one that is too large to be read again. */
+export function formatDocument(document: OverrideDocument): string {
+  const text = `${JSON.stringify(document, undefined, 2)}\n`;
+  const bytes = new TextEncoder().encode(text).length;
+  if (bytes > maxDocumentBytes)
+    throw invalidDocument(document, `it has ${bytes} bytes; ${maxDocumentBytes} is the limit`);
+  return text;
+}
+
+export function invalidDocument({ ns, key, tag }: OverrideRef, problem: string): HoldfastError {
+  return new HoldfastError(
+    'override.document.invalid',
+    `The overrides \`${tag}\` of \`${ns}/${key}\` are no document of version 1: ${problem}.`,
+    { data: { ns, key, tag } },
+  );
+}
+
+type Entries = readonly OverrideEntry[];
+
+function named(groups: ReadonlyMap<string | undefined, Entries>): readonly (readonly [string, Entries])[] {
+  return [...groups].flatMap(([name, entries]) => (name === undefined ? [] : [[name, entries] as const]));
+}
+
+function toToolParts(entries: Entries): ToolOverrides {
+  const { parameters, others = [] } = Object.groupBy(entries, ({ place }) =>
+    toolParts.has(place.part) ? 'others' : 'parameters',
+  );
+  if (parameters === undefined) return toParts(others);
+  return {
+    ...toParts(others),
+    parameters: Object.fromEntries(
+      parameters.map(({ place, hash, override }): readonly [string, TextOverride] => [
+        place.part.slice('parameters.'.length),
+        { hash, text: String(override) },
+      ]),
+    ),
+  };
+}
+
+function toParts(entries: Entries): SectionOverrides & ToolOverrides {
+  const parts: Record<string, Json> = Object.fromEntries(
+    entries.map(({ place: { part }, hash, override }): readonly [string, Json] => {
+      const kind = sectionParts.get(part) ?? toolParts.get(part) ?? 'text';
+      return [part, { hash, [kind]: override }];
+    }),
+  );
+  // Each part has what the tables above say of it.
+  return parts as SectionOverrides & ToolOverrides;
+}
+
+/**
+ * What an override is pinned to: SHA-256, in hex, of the JSON of what it replaces, without spaces and with keys in order. `null` of
+ * `null`: there is nothing to replace.
+ */
+export async function hashOverridden(current: Json): Promise<string | null> {
+  if (current === null) return null;
+  return digestJson(current);
+}

@@ -1,0 +1,179 @@
+import { constants, copyFile, link, mkdir, open, realpath, rename, unlink } from 'node:fs/promises';
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { describeThrown, HoldfastError } from '@holdfast/core';
+import { maxDocumentBytes } from './document.ts';
+import { checkOverrideRef, type OverrideRef, type OverrideStore, type OverrideWriteOptions } from './store.ts';
+
+/** What changes names on the disk. Tests put operations that fail in their place. */
+export interface NamingOperations {
+  readonly rename: typeof rename;
+  readonly link: typeof link;
+}
+
+/**
+ * Keeps documents of overrides as files `<folder>/<ns>/<key>/<tag>.json` of at most 8 MiB. Each is replaced as a whole: who reads
+ * gets the old one or the new one, also after a crash, which may leave a `.tmp` file beside it. Links in the folder are followed
+ * only while they stay in it, and a document is no link. `folder` is found from where the process is now; default
+ * `.holdfast/overrides`.
+ *
+ * Its methods throw HoldfastError `override.ref.invalid`, `override.unreadable`, `override.unwritable`.
+ */
+export function fileOverrides(folder: string = '.holdfast/overrides'): OverrideStore {
+  return createFileOverrides(folder, { rename, link });
+}
+
+/** `fileOverrides` with other ways to give names. */
+export function createFileOverrides(folder: string, naming: NamingOperations): OverrideStore {
+  const root = resolve(folder);
+
+  function toPath(ref: OverrideRef): string {
+    checkOverrideRef(ref);
+    return join(root, ...ref.ns.split('/'), ref.key, `${ref.tag}.json`);
+  }
+
+  return Object.freeze({
+    async read(ref: OverrideRef) {
+      const path = toPath(ref);
+      try {
+        await checkInside(root, dirname(path));
+        return await readText(path);
+      } catch (cause) {
+        if (hasCode(cause, 'ENOENT')) return undefined;
+        throw failed('override.unreadable', path, cause);
+      }
+    },
+    async write(ref: OverrideRef, document: string, { ifAbsent = false }: OverrideWriteOptions = {}) {
+      const path = toPath(ref);
+      try {
+        await makeFolders(root, [...ref.ns.split('/'), ref.key]);
+        const temporary = join(dirname(path), `.${ref.tag}.json.${crypto.randomUUID()}.tmp`);
+        const kept = await writeAside(temporary, document, () =>
+          ifAbsent ? putIfAbsent(temporary, path, naming) : put(temporary, path, naming),
+        );
+        if (kept) await syncFolder(dirname(path));
+        return kept;
+      } catch (cause) {
+        throw failed('override.unwritable', path, cause);
+      }
+    },
+    async delete(ref: OverrideRef) {
+      const path = toPath(ref);
+      try {
+        await checkInside(root, dirname(path));
+        await unlink(path);
+      } catch (cause) {
+        if (!hasCode(cause, 'ENOENT')) throw failed('override.unwritable', path, cause);
+      }
+    },
+  });
+}
+
+async function readText(path: string): Promise<string> {
+  // Without blocking: opening a pipe would wait for a writer.
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const status = await file.stat();
+    if (!status.isFile()) throw new Error('it is no file');
+    if (status.size > maxDocumentBytes) {
+      throw new Error(`it has ${status.size} bytes; ${maxDocumentBytes} is the limit`);
+    }
+    return new TextDecoder('utf-8', { fatal: true }).decode(await file.readFile());
+  } finally {
+    await file.close();
+  }
+}
+
+/** @throws an error of code `ENOENT` where there is nothing. */
+async function checkInside(root: string, folder: string): Promise<void> {
+  const [realRoot, real] = await Promise.all([realpath(root), realpath(folder)]);
+  const way = relative(realRoot, real);
+  if (way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way)) {
+    throw new Error(`a link on the way leads out of \`${root}\``);
+  }
+}
+
+/** One by one, so that nothing is made behind a link that leads elsewhere. */
+async function makeFolders(root: string, segments: readonly string[]): Promise<void> {
+  await makeFolder(root);
+  let folder = root;
+  for (const segment of segments) {
+    folder = join(folder, segment);
+    await makeFolder(folder);
+    await checkInside(root, folder);
+  }
+}
+
+/** With those above it. Node.js's own way never ends where the system lets nobody make one, as in `/proc`. */
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path);
+  } catch (thrown) {
+    if (hasCode(thrown, 'EEXIST')) return;
+    if (!hasCode(thrown, 'ENOENT') || dirname(path) === path) throw thrown;
+    await makeFolder(dirname(path));
+    await mkdir(path).catch((again: unknown) => {
+      // Somebody else was faster.
+      if (!hasCode(again, 'EEXIST')) throw again;
+    });
+  }
+}
+
+/** Writes a file that is gone at the end unless `use` has moved it. */
+async function writeAside(path: string, text: string, use: () => Promise<boolean>): Promise<boolean> {
+  const file = await open(path, 'wx');
+  try {
+    try {
+      await file.writeFile(text);
+      // Otherwise a new name might lead to an empty file after the machine has lost its power.
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
+    return await use();
+  } finally {
+    // It is not there any more when all went well, and what cannot be removed means nothing to anybody.
+    await unlink(path).catch(() => undefined);
+  }
+}
+
+async function put(temporary: string, path: string, { rename }: NamingOperations): Promise<boolean> {
+  await rename(temporary, path);
+  return true;
+}
+
+async function putIfAbsent(temporary: string, path: string, { link }: NamingOperations): Promise<boolean> {
+  try {
+    await link(temporary, path).catch((thrown: unknown) => {
+      if (hasCode(thrown, 'EEXIST')) throw thrown;
+      // For disks without links.
+      return copyFile(temporary, path, constants.COPYFILE_EXCL);
+    });
+    return true;
+  } catch (thrown) {
+    if (hasCode(thrown, 'EEXIST')) return false;
+    throw thrown;
+  }
+}
+
+/** Windows opens no folder, and keeps names without being asked. */
+async function syncFolder(path: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const folder = await open(path, constants.O_RDONLY);
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}
+
+function failed(code: 'override.unreadable' | 'override.unwritable', path: string, cause: unknown): HoldfastError {
+  const verb = code === 'override.unreadable' ? 'read' : 'written';
+  return new HoldfastError(code, `The overrides in \`${path}\` cannot be ${verb}: ${describeThrown(cause)}.`, {
+    data: { path },
+    cause,
+  });
+}

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { clearSections, showSections } from '../disclosure/show.ts';
+import { markdownSection } from '../section/section.ts';
+import { allComplete, filesExist } from './completion.ts';
+import { everyCalls, staticFeedback } from './feedback.ts';
+import { promptOf } from './fixtures.ts';
+import { createPrompt } from './prompt.ts';
+
+/** What only programs without types can write. */
+const untyped = {
+  createPrompt: createPrompt as unknown as (definition: object) => unknown,
+  markdownSection: markdownSection as unknown as (definition: object) => unknown,
+  staticFeedback: staticFeedback as unknown as (options: object) => unknown,
+  filesExist: filesExist as unknown as (paths: unknown) => unknown,
+  allComplete: allComplete as unknown as (checkers: unknown) => unknown,
+  showSections: showSections as unknown as (prompt: unknown, keys: unknown, visibility: string) => unknown,
+  clearSections: clearSections as unknown as (prompt: unknown, keys: unknown) => unknown,
+};
+const base = { ns: 'tests', key: 'untyped', sections: [] };
+const section = markdownSection({ title: 'A', template: 'a', summary: 's' });
+const provider = staticFeedback({ name: 'p', text: 'p', triggers: [everyCalls(1)] });
+
+test.each<[string, string, () => unknown]>([
+  ['no ns', 'prompt.ns.invalid', () => untyped.createPrompt({ ...base, ns: undefined })],
+  ['no key', 'prompt.key.invalid', () => untyped.createPrompt({ ...base, key: undefined })],
+  ['no sections', 'options.invalid', () => untyped.createPrompt({ ...base, sections: undefined })],
+  ['one section in place of a list', 'options.invalid', () => untyped.createPrompt({ ...base, sections: section })],
+  ['one policy in place of a list', 'options.invalid', () => untyped.createPrompt({ ...base, policies: {} })],
+  ['one provider in place of a list', 'options.invalid', () => untyped.createPrompt({ ...base, feedback: provider })],
+  ['a plain object', 'section.invalid', () => untyped.createPrompt({ ...base, sections: [{ title: 'A', key: 'a' }] })],
+  ['null', 'section.invalid', () => untyped.createPrompt({ ...base, sections: [null] })],
+  [
+    'a child that is no section',
+    'section.invalid',
+    () => untyped.createPrompt({ ...base, sections: [{ ...section, children: ['b'] }] }),
+  ],
+  ['no template', 'section.invalid', () => untyped.markdownSection({ title: 'A' })],
+  ['no title', 'section.invalid', () => untyped.markdownSection({ template: 'a' })],
+  ['maxCorrections for nothing', 'options.invalid', () => untyped.createPrompt({ ...base, maxCorrections: 2 })],
+  ['maxReturns for nothing', 'options.invalid', () => untyped.createPrompt({ ...base, maxReturns: 2 })],
+  ['no triggers', 'feedback.invalid', () => untyped.staticFeedback({ name: 'a', text: 'a' })],
+  ['a path in place of a list', 'completion.invalid', () => untyped.filesExist('report.md')],
+  ['no checkers', 'completion.invalid', () => untyped.allComplete(undefined)],
+  ['a key in place of a list', 'options.invalid', () => untyped.showSections(promptOf(section), 'a', 'full')],
+  ['a key to clear', 'options.invalid', () => untyped.clearSections(promptOf(section), 'a')],
+  ['nothing to bind', 'options.invalid', () => promptOf(section).bind(null as unknown as object)],
+])('%s is %s', (_title, code, make) => {
+  expect(make).toThrow(expect.objectContaining({ code }));
+});

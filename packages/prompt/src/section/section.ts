@@ -1,0 +1,190 @@
+import {
+  checkOptions,
+  HoldfastError,
+  type JsonSchemaDefinition,
+  type OptionRules,
+  type Policy,
+  type Schema,
+  type Section,
+  type SessionReader,
+  type Slice,
+  type StandardSchema,
+  type TaskExample,
+  type Tool,
+  type Visibility,
+  type VisibilityRule,
+} from '@holdfast/core';
+
+// Contracts, so that a plugin may contribute sections; users of this package find them here.
+export type { Section, TaskExample, TaskStep, Visibility, VisibilityRule } from '@holdfast/core';
+
+export interface SectionDefinition<
+  Params extends Schema,
+  Children extends readonly Section[],
+  Template extends string = string,
+  Summary extends string = string,
+> {
+  /** One line. */
+  readonly title: string;
+  /** Matches `^[a-z0-9][a-z0-9_-]{0,63}$`, one of its kind among its siblings. Default: made of the title. */
+  readonly key?: string;
+  /** Markdown with placeholders `$name` and `${name}` for the section's own parameters; `$$` is a dollar sign. */
+  readonly template: Template & CheckedTemplate<Template, KeysOf<Params>>;
+  /** An object schema. The section reads those keys of what is bound to the prompt. */
+  readonly params?: Params;
+  /** What parameters are while nothing is bound to them. Defaults of the schema fill what is then still missing. */
+  readonly defaults?: NoInfer<Partial<InputOf<Params>>>;
+  /** A template like `template`, shown in place of the section and everything under it while it is summarised. */
+  readonly summary?: Summary & CheckedTemplate<Summary, KeysOf<Params>>;
+  /**
+   * How the section is shown until somebody opens or closes it in the session. Default `full`. `summary`, and a function, need a
+   * `summary`; the function is asked at every render.
+   */
+  readonly visibility?: Visibility | VisibilityRule<NoInfer<OutputOf<Params>>>;
+  /**
+   * Whether the section is there, with everything under it; asked at every render. Default: it is. `session` is undefined
+   * when the prompt is rendered without one.
+   */
+  enabled?(params: NoInfer<OutputOf<Params>>, session: SessionReader | undefined): boolean;
+  readonly children?: Children;
+  readonly tools?: readonly Tool[];
+  /** In force for the tools of this section and of everything under it. */
+  readonly policies?: readonly Policy[];
+  /** Rendered under the section, each while all its tools are offered. */
+  readonly taskExamples?: readonly TaskExample[];
+  /** State that the section's tools keep. */
+  readonly slices?: readonly Slice[];
+  /** Whether the section's own texts may be overridden; tools and sections in it say it for themselves. Default true. */
+  readonly acceptsOverrides?: boolean;
+}
+
+/** What a schema takes. */
+export type InputOf<S> =
+  S extends StandardSchema<infer Input, infer _Output>
+    ? Input
+    : S extends JsonSchemaDefinition<infer Value>
+      ? Value
+      : unknown;
+
+/** What a schema gives. */
+export type OutputOf<S> = S extends Schema<infer Output, infer _Input> ? Output : unknown;
+
+/** The names of a section's parameters; any where its schema does not tell the compiler. */
+type KeysOf<Params> = Params extends NoParams
+  ? never
+  : unknown extends InputOf<Params>
+    ? string
+    : keyof InputOf<Params>;
+
+/** What a list of sections has to be given together: a key of two sections must satisfy both. */
+export type InputOfAll<Sections extends readonly unknown[]> = {
+  [Index in keyof Sections]: (input: Sections[Index] extends Section<infer Input> ? Input : unknown) => void;
+}[number] extends (input: infer Input) => void
+  ? Input
+  : unknown;
+
+/**
+ * Declares a section. What else is wrong with it is told when a prompt is made of it, with its path.
+ *
+ * @throws HoldfastError `section.invalid` when `title` or `template` is no text.
+ */
+export function markdownSection<
+  Params extends Schema = NoParams,
+  const Children extends readonly Section[] = readonly [],
+  Template extends string = string,
+  Summary extends string = string,
+>(definition: SectionDefinition<Params, Children, Template, Summary>): Section<InputOf<Params> & InputOfAll<Children>> {
+  checkOptions('markdownSection', definition, rules, { strays: 'misspelled' });
+  const { title, template, params, enabled, visibility = 'full', children = [] } = definition;
+  for (const [field, text] of Object.entries({ title, template })) {
+    const given: unknown = text;
+    if (typeof given === 'string') continue;
+    throw new HoldfastError('section.invalid', `\`${field}\` of the section \`${String(title)}\` must be a text.`);
+  }
+  const { key = toKey(title) } = definition;
+  return Object.freeze({
+    title: title.trim(),
+    key,
+    template,
+    params,
+    defaults: Object.freeze({ ...definition.defaults }),
+    summary: definition.summary,
+    // Both are given nothing but what the section's own schema has made.
+    visibility: visibility as Section['visibility'],
+    ...(enabled === undefined ? {} : { enabled: enabled as NonNullable<Section['enabled']> }),
+    children: Object.freeze([...children]),
+    tools: Object.freeze([...(definition.tools ?? [])]),
+    policies: Object.freeze([...(definition.policies ?? [])]),
+    taskExamples: Object.freeze([...(definition.taskExamples ?? [])]),
+    slices: Object.freeze([...(definition.slices ?? [])]),
+    acceptsOverrides: definition.acceptsOverrides ?? true,
+  });
+}
+
+const rules: OptionRules = {
+  title: 'any',
+  key: 'any',
+  template: 'any',
+  params: 'any',
+  defaults: 'any',
+  summary: 'any',
+  visibility: 'any',
+  enabled: 'function',
+  children: 'list',
+  tools: 'list',
+  policies: 'list',
+  taskExamples: 'list',
+  slices: 'list',
+  acceptsOverrides: 'boolean',
+};
+
+function toKey(title: string): string {
+  return title
+    .normalize('NFKD')
+    .replace(/\p{Mark}/gu, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 64);
+}
+
+/**
+ * Types only: what a template has to be beside a text. Nothing, unless the compiler can see a placeholder in it that is no
+ * parameter. What it cannot see is told when a prompt is made of the section.
+ */
+export type CheckedTemplate<Text extends string, Keys> = [Exclude<PlaceholdersOf<Text>, Keys>] extends [never]
+  ? unknown
+  : { readonly '~no parameter of this section': Exclude<PlaceholdersOf<Text>, Keys> };
+
+/** The schema of a section that was given none. */
+export type NoParams = Schema & { readonly '~none': true };
+
+/** The names of the placeholders that the compiler can see in a text. */
+export type PlaceholdersOf<Text extends string, Found extends string = never> = string extends Text
+  ? Found
+  : Text extends `${string}$${infer Rest}`
+    ? Rest extends `$${infer After}`
+      ? PlaceholdersOf<After, Found>
+      : Rest extends `{${infer Name}}${infer After}`
+        ? PlaceholdersOf<After, Found | Trimmed<Name>>
+        : PlaceholdersOf<Rest, Found | NameAt<Rest>>
+    : Found;
+
+/** The name at the start of a text, `never` where there is none or its end cannot be seen. */
+type NameAt<Text extends string> = Text extends `${Digit}${string}` ? never : Exclude<Leading<Text>, ''>;
+
+type Leading<Text extends string, Name extends string = ''> = string extends Text
+  ? never
+  : Text extends `${infer First}${infer Rest}`
+    ? string extends First
+      ? never
+      : Lowercase<First> extends Letter | Digit | '_'
+        ? Leading<Rest, `${Name}${First}`>
+        : Name
+    : Name;
+
+type Trimmed<Text extends string> = Text extends ` ${infer Rest}` | `${infer Rest} ` ? Trimmed<Rest> : Text;
+
+type Digit = '0' | '1' | '2' | '3' | '4' | '5' | '6' | '7' | '8' | '9';
+type Letter = LetterOf<'abcdefghijklmnopqrstuvwxyz'>;
+type LetterOf<Text extends string> = Text extends `${infer First}${infer Rest}` ? First | LetterOf<Rest> : never;

@@ -1,0 +1,120 @@
+import {
+  copyJson,
+  HoldfastError,
+  type Json,
+  type JsonObject,
+  jsonSchema,
+  type Schema,
+  type Tool,
+} from '@holdfast/core';
+import { compileSchema, describeIssues, findExampleProblem, type SchemaIssue } from '@holdfast/schema';
+import type { RenderedTask } from './node.ts';
+import type { TaskExample, TaskStep } from './section.ts';
+import { indent, renderOutput } from './tools.ts';
+
+/** What a task example has to fit. */
+export interface TaskPlace {
+  /** Of its section. */
+  readonly path: string;
+  /** Of the whole prompt. */
+  readonly tools: ReadonlyMap<string, Tool>;
+  /** The prompt's; without one an outcome is text. */
+  readonly output: Schema | undefined;
+}
+
+/**
+ * Checks a task example, whoever wrote it, and renders it.
+ *
+ * @throws HoldfastError `task.example.invalid`.
+ */
+export function toRenderedTask(given: TaskExample, place: TaskPlace): RenderedTask {
+  const example = readExample(given, place);
+  const objective = example.objective.trim();
+  const fail = (reason: string, cause?: unknown): HoldfastError => {
+    const which = `The task example \`${objective.slice(0, 80)}\` of section \`${place.path}\``;
+    return invalid(`${which} does not fit: ${reason}.`, { path: place.path, cause });
+  };
+  const problem = findOutcomeProblem(example.outcome, place.output);
+  if (problem !== undefined) throw fail(problem);
+  const steps = example.steps.map((step, index) => {
+    const failStep = (reason: string, cause?: unknown): HoldfastError => fail(`step ${index + 1}: ${reason}`, cause);
+    const tool = place.tools.get(step.tool);
+    if (tool === undefined) {
+      const names = [...place.tools.keys()];
+      const offered = names.length === 0 ? 'none has a tool' : `there are: ${names.slice(0, 20).join(', ')}`;
+      throw failStep(`no section offers \`${step.tool.slice(0, 64)}\`; ${offered}${names.length > 20 ? ', ...' : ''}`);
+    }
+    const stepProblem = findExampleProblem(tool, step);
+    if (stepProblem !== undefined) throw failStep(stepProblem);
+    return renderStep({ ...step, output: renderOutput(tool, step.output, failStep) }, index + 1);
+  });
+  return {
+    example,
+    tools: example.steps.map(({ tool }) => tool),
+    block: [`Example of a task: ${objective}`, steps.join('\n'), `Outcome: ${renderOutcome(example.outcome)}`].join(
+      '\n\n',
+    ),
+  };
+}
+
+const text = (maxLength: number): JsonObject => ({ type: 'string', maxLength, pattern: '\\S' });
+const stepShape = { tool: { type: 'string' }, description: text(200), input: true, output: true };
+const exampleShape = jsonSchema<TaskExample>({
+  type: 'object',
+  properties: {
+    objective: text(500),
+    steps: {
+      type: 'array',
+      items: { type: 'object', properties: stepShape, required: Object.keys(stepShape) },
+      minItems: 1,
+    },
+    outcome: true,
+  },
+  required: ['objective', 'steps', 'outcome'],
+});
+
+/** A frozen copy, which nothing that its owner does later can change. */
+function readExample(given: TaskExample, { path }: TaskPlace): TaskExample {
+  const copied = copyJson(given);
+  if (!copied.ok) throw invalid(`A task example of section \`${path}\` is not JSON: ${copied.problem}.`, { path });
+  const validation = compileSchema(exampleShape).validate(copied.value);
+  if (validation.ok) return validation.value;
+  throw invalid(`A task example of section \`${path}\` does not fit: ${toClause(validation.issues)}.`, { path });
+}
+
+function invalid(message: string, { path, cause }: { readonly path: string; readonly cause?: unknown }): HoldfastError {
+  return new HoldfastError('task.example.invalid', message, { data: { section: path }, cause });
+}
+
+function findOutcomeProblem(outcome: Json, output: Schema | undefined): string | undefined {
+  if (output === undefined) {
+    if (typeof outcome === 'string' && outcome.trim() !== '') return undefined;
+    return 'its outcome must be a text, for the prompt declares no `output`';
+  }
+  const validation = compileSchema(output).validate(outcome);
+  return validation.ok ? undefined : `its outcome: ${toClause(validation.issues)}`;
+}
+
+/** What is wrong, as part of a sentence. */
+function toClause(issues: readonly SchemaIssue[]): string {
+  return describeIssues(issues).replace(/\.$/, '');
+}
+
+/** As the model writes it: a list as an object with `items`. */
+function renderOutcome(outcome: Json): string {
+  if (typeof outcome === 'string') return outcome.trim();
+  return JSON.stringify(Array.isArray(outcome) ? { items: outcome } : outcome);
+}
+
+function renderStep(
+  { description, tool, input, output }: TaskStep & { readonly output: string },
+  number: number,
+): string {
+  const indentation = ' '.repeat(`${number}. `.length);
+  return [
+    `${number}. ${indent(description.trim(), indentation)}`,
+    `${indentation}- tool: \`${tool}\``,
+    `${indentation}- input: ${JSON.stringify(input)}`,
+    `${indentation}- output: ${indent(output, `${indentation}  `)}`,
+  ].join('\n');
+}

@@ -1,0 +1,264 @@
+import {
+  type BoundPolicy,
+  HoldfastError,
+  isPlainObject,
+  type Policy,
+  type Schema,
+  type Slice,
+  type Tool,
+} from '@holdfast/core';
+import { compileParams, type SectionNode, toSectionTool } from './node.ts';
+import type { Section } from './section.ts';
+import { toRenderedTask } from './task-examples.ts';
+import { parseTemplate, type Template } from './template.ts';
+import { reservedToolNames } from './visibility.ts';
+
+/** A prompt's sections, checked. */
+export interface SectionTree {
+  readonly roots: readonly SectionNode[];
+  /** What may be bound. */
+  readonly paramKeys: ReadonlySet<string>;
+  /** Depth-first, then the prompt's. */
+  readonly policies: readonly BoundPolicy[];
+  /** In force for the tools that open and read sections. */
+  readonly promptPolicies: readonly BoundPolicy[];
+  /** By name, of all sections. */
+  readonly tools: ReadonlyMap<string, Tool>;
+  /** Of all sections, each once. */
+  readonly slices: readonly Slice[];
+  /** By path, depth-first. */
+  readonly nodes: ReadonlyMap<string, SectionNode>;
+  /** Whether any section can be summarised. */
+  readonly hasSummaries: boolean;
+}
+
+/** What a prompt has beside its sections that they are checked against. */
+export interface TreeOptions {
+  readonly policies: readonly Policy[];
+  /** What outcomes of task examples have to fit. */
+  readonly output: Schema | undefined;
+}
+
+const keyPattern = /^[a-z0-9][a-z0-9_-]{0,63}$/;
+
+// Keys of policies begin with these words where they do not begin with the path of a section.
+const reservedRootKeys: ReadonlySet<string> = new Set(['prompt', 'host', 'pack', 'holdfast']);
+
+/**
+ * Puts `sections` in their places and checks them, disabled ones too.
+ *
+ * @throws HoldfastError `section.invalid`, `section.too_deep`, `section.title.invalid`, `section.key.invalid`, `section.key.reserved`, `section.key.duplicate`,
+ * `section.params.invalid`, `section.defaults.invalid`, `section.placeholder.invalid`, `section.placeholder.unknown`,
+ * `section.summary.missing`, `tool.name.reserved`, `tool.name.duplicate`, `tool.example.invalid`, `task.example.invalid`,
+ * `policy.key.duplicate`, `policy.tool.unknown`, and what `compileSchema` throws.
+ */
+export function createSectionTree(sections: readonly Section[], { policies, output }: TreeOptions): SectionTree {
+  const tools = collectTools(sections);
+  const promptPolicies = bindPolicies('prompt', policies);
+  const top: Place = { path: '', numbers: [], outer: [], innermost: promptPolicies, tools, output };
+  const tree = completeTree(placeAll(sections, top), promptPolicies);
+  checkPolicies(tree);
+  return tree;
+}
+
+/** A tree with other texts: `change` gives each node's next one, whose children are then replaced by their next ones. */
+export function mapTree(tree: SectionTree, change: (node: SectionNode) => SectionNode): SectionTree {
+  const mapAll = (nodes: readonly SectionNode[]): readonly SectionNode[] =>
+    nodes.map((node) => ({ ...change(node), children: mapAll(node.children) }));
+  return completeTree(mapAll(tree.roots), tree.promptPolicies);
+}
+
+function completeTree(roots: readonly SectionNode[], promptPolicies: readonly BoundPolicy[]): SectionTree {
+  const nodes = flatten(roots);
+  return {
+    roots,
+    paramKeys: new Set(nodes.flatMap(({ params }) => params.keys)),
+    policies: Object.freeze([...nodes.flatMap((node) => node.policies), ...promptPolicies]),
+    promptPolicies,
+    tools: new Map(nodes.flatMap((node) => node.tools.map(({ tool }) => [tool.name, tool]))),
+    slices: [...new Set(nodes.flatMap(({ section }) => section.slices))],
+    nodes: new Map(nodes.map((node) => [node.path, node])),
+    hasSummaries: nodes.some(({ summary }) => summary !== undefined),
+  };
+}
+
+interface Place {
+  readonly path: string;
+  readonly numbers: readonly number[];
+  /** Policies of the sections around. */
+  readonly outer: readonly BoundPolicy[];
+  /** Policies of the prompt. */
+  readonly innermost: readonly BoundPolicy[];
+  /** Of the whole prompt. */
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly output: Schema | undefined;
+}
+
+function placeAll(siblings: readonly Section[], parent: Place): readonly SectionNode[] {
+  const taken = new Set<string>();
+  return siblings.map((section, index) => {
+    checkSection(section, parent.path);
+    const path = parent.path === '' ? section.key : `${parent.path}.${section.key}`;
+    if (taken.has(section.key)) {
+      throw new HoldfastError(
+        'section.key.duplicate',
+        `Two sections are called \`${path}\`: give one another \`key\`.`,
+        {
+          data: { section: path },
+        },
+      );
+    }
+    taken.add(section.key);
+    // Disabled sections are counted, so that no number depends on what is enabled.
+    return placeOne(section, { ...parent, path, numbers: [...parent.numbers, index + 1] });
+  });
+}
+
+function placeOne(section: Section, place: Place): SectionNode {
+  const { path, numbers } = place;
+  const params = compileParams(section, path);
+  const policies = bindPolicies(path, section.policies);
+  const outer = [...place.outer, ...policies];
+  const children = placeAll(section.children, { ...place, outer });
+  return {
+    section,
+    path,
+    heading: `${'#'.repeat(Math.min(numbers.length + 1, 6))} ${numbers.join('.')}. ${section.title} (${path})`,
+    params,
+    template: parseTemplate(section.template, { names: params.keys, place: `section \`${path}\`` }),
+    summary: parseSummary(section, { path, names: params.keys }),
+    visibility: section.visibility,
+    tools: section.tools.map(toSectionTool),
+    hasTools: section.tools.length > 0 || children.some(({ hasTools }) => hasTools),
+    taskExamples: section.taskExamples.map((example) => toRenderedTask(example, place)),
+    policies,
+    inForce: Object.freeze([...outer, ...place.innermost]),
+    children,
+  };
+}
+
+function parseSummary(
+  { summary = '', visibility }: Section,
+  { path, names }: { readonly path: string; readonly names: readonly string[] },
+): Template | undefined {
+  if (summary.trim() !== '') return parseTemplate(summary, { names, place: `the summary of section \`${path}\`` });
+  if (visibility === 'full') return undefined;
+  throw new HoldfastError(
+    'section.summary.missing',
+    `Section \`${path}\` may be shown as a summary and has none: give it a \`summary\`, or take \`visibility\` away.`,
+    { data: { section: path } },
+  );
+}
+
+function checkSection({ title, key }: Section, parent: string): void {
+  const where = parent === '' ? 'at the top' : `under \`${parent}\``;
+  // Nor anything else that a terminal or a model would obey.
+  if (title === '' || /[\p{Cc}\u2028\u2029]/u.test(title)) {
+    throw new HoldfastError(
+      'section.title.invalid',
+      `The title \`${title}\` ${where} must be one line of text without control characters.`,
+    );
+  }
+  if (!keyPattern.test(key)) {
+    throw new HoldfastError(
+      'section.key.invalid',
+      `The key \`${key}\` of \`${title}\` ${where} must match ${keyPattern.source}: give it a \`key\`.`,
+    );
+  }
+  if (parent === '' && reservedRootKeys.has(key)) {
+    throw new HoldfastError(
+      'section.key.reserved',
+      `\`${key}\` is a reserved word and cannot be the key of \`${title}\` at the top: give it another \`key\`.`,
+    );
+  }
+}
+
+function flatten(nodes: readonly SectionNode[]): readonly SectionNode[] {
+  return nodes.flatMap((node) => [node, ...flatten(node.children)]);
+}
+
+/** Levels of sections; deeper is a mistake in whatever makes them. */
+const maxDepth = 64;
+
+/**
+ * Every tool of `sections` and of those under them, by name.
+ *
+ * @throws HoldfastError `section.too_deep`, `section.invalid` for what is no section, `tool.name.duplicate`, `tool.name.reserved`.
+ */
+function collectTools(sections: readonly Section[]): ReadonlyMap<string, Tool> {
+  const tools = new Map<string, Tool>();
+  const owners = new Map<string, string>();
+  const visit = (siblings: readonly Section[], parent: string, depth: number): void => {
+    if (depth > maxDepth && siblings.length > 0) {
+      throw new HoldfastError('section.too_deep', `Sections are nested more than ${maxDepth} levels deep.`);
+    }
+    for (const section of siblings) {
+      checkMade(section, parent);
+      const path = `${parent}${section.key}`;
+      for (const tool of section.tools) {
+        checkName(tool.name, path, owners.get(tool.name));
+        owners.set(tool.name, path);
+        tools.set(tool.name, tool);
+      }
+      visit(section.children, `${path}.`, depth + 1);
+    }
+  };
+  visit(sections, '', 1);
+  return tools;
+}
+
+/** Hosts without types give anything. */
+function checkMade(section: unknown, parent: string): void {
+  if (isPlainObject(section) && typeof section['template'] === 'string' && Array.isArray(section['children'])) return;
+  const where = parent === '' ? 'at the top' : `under \`${parent.slice(0, -1)}\``;
+  throw new HoldfastError(
+    'section.invalid',
+    `There is something ${where} that is no section: make it with \`markdownSection\`.`,
+  );
+}
+
+function checkName(name: string, path: string, owner: string | undefined): void {
+  if (owner !== undefined) {
+    throw new HoldfastError(
+      'tool.name.duplicate',
+      `The tool \`${name}\` is in section \`${owner}\` and in section \`${path}\`: a prompt offers each name once.`,
+      { data: { name, sections: [owner, path] } },
+    );
+  }
+  if (reservedToolNames.has(name)) {
+    throw new HoldfastError(
+      'tool.name.reserved',
+      `\`${name}\` in section \`${path}\` is the name of a tool that prompts bring themselves.`,
+      { data: { name, section: path } },
+    );
+  }
+}
+
+/** Gives policies of one place the keys of their states. */
+function bindPolicies(place: string, policies: readonly Policy[]): readonly BoundPolicy[] {
+  return Object.freeze(policies.map((policy) => Object.freeze({ key: `${place}/${policy.id}`, policy })));
+}
+
+/** @throws HoldfastError `policy.key.duplicate`, `policy.tool.unknown`. */
+function checkPolicies({ policies, tools, hasSummaries }: SectionTree): void {
+  const keys = new Set<string>();
+  for (const { key, policy } of policies) {
+    if (keys.has(key)) {
+      throw new HoldfastError('policy.key.duplicate', `Two policies are called \`${key}\`: give one another \`id\`.`, {
+        data: { policy: key },
+      });
+    }
+    keys.add(key);
+    const unknown = policy.tools.filter((name) => !tools.has(name) && !(hasSummaries && reservedToolNames.has(name)));
+    if (unknown.length > 0) {
+      const list = unknown.map((name) => `\`${name}\``).join(', ');
+      throw new HoldfastError(
+        'policy.tool.unknown',
+        `The policy \`${key}\` mentions ${list}, which no section offers.`,
+        {
+          data: { policy: key, tools: unknown },
+        },
+      );
+    }
+  }
+}

@@ -1,0 +1,212 @@
+import { copyJson, findToolNameProblem, HoldfastError, isPack, isPlainObject, isPlugin } from '@holdfast/core';
+import { describeIssues, type SchemaIssue } from '@holdfast/schema';
+import * as v from 'valibot';
+import { findNearestName, readEntryName } from '../resolve/names.ts';
+import type { HoldfastConfig, WorkspaceConfig } from './config.ts';
+import { copyConfig, showPath } from './copy.ts';
+
+/**
+ * Declares the configuration that `holdfast.config.ts` exports as its default. The answer is a frozen copy.
+ *
+ * @throws HoldfastError `config.invalid` with everything that is wrong, also in `data.problems`.
+ */
+export function defineConfig(config: HoldfastConfig): HoldfastConfig {
+  return takeConfig(config, 'The configuration');
+}
+
+/** As `defineConfig`; `what` is what the error is about. */
+export function takeConfig(value: unknown, what: string): HoldfastConfig {
+  const checked = checkHostConfig(value);
+  if (checked.ok) return checked.config;
+  throw invalidConfig('config.invalid', what, checked.problems);
+}
+
+const shownProblems = 20;
+
+export function invalidConfig(
+  code: 'config.invalid' | 'config.policy.invalid',
+  what: string,
+  problems: readonly SchemaIssue[],
+): HoldfastError {
+  const more = problems.length > shownProblems ? `; and ${problems.length - shownProblems} more` : '';
+  return new HoldfastError(
+    code,
+    `${what} is not right, and nothing is run with it: ${describeIssues(problems.slice(0, shownProblems))}${more}.`,
+    { data: { problems: problems.slice(0, shownProblems).map(({ path, message }) => ({ path, message })) } },
+  );
+}
+
+/** A copy that can be used; or everything that is wrong. */
+export type CheckedConfig<Config> =
+  | { readonly ok: true; readonly config: Config }
+  | { readonly ok: false; readonly problems: readonly SchemaIssue[] };
+
+/** Checks what a host wrote, or the command line says. */
+export function checkHostConfig(value: unknown): CheckedConfig<HoldfastConfig> {
+  // The schema is what the type says; a test holds the two together.
+  return check(value, hostSchema) as CheckedConfig<HoldfastConfig>;
+}
+
+/** Checks what a workspace says. */
+export function checkWorkspaceConfig(value: unknown): CheckedConfig<WorkspaceConfig> {
+  return check(value, workspaceSchema) as CheckedConfig<WorkspaceConfig>;
+}
+
+function check(value: unknown, schema: v.GenericSchema): CheckedConfig<unknown> {
+  const copied = copyConfig(value);
+  if (!copied.ok) return { ok: false, problems: [{ path: copied.path, message: copied.problem }] };
+  const { issues = [] } = v.safeParse(schema, copied.value);
+  if (issues.length === 0) return { ok: true, config: toGiven(copied.value) };
+  const problems = issues.map(({ path = [], message }) => ({ path: showPath(path.map(({ key }) => key)), message }));
+  return { ok: false, problems };
+}
+
+/** Frozen, but for plugins and packs, which are their authors'. What is given as `undefined` is not given. */
+function toGiven(value: unknown): unknown {
+  if (Array.isArray(value)) return Object.freeze(value.map(toGiven));
+  if (!isPlainObject(value) || isPlugin(value) || isPack(value)) return value;
+  const given = Object.entries(value).filter(([, inner]) => inner !== undefined);
+  return Object.freeze(Object.fromEntries(given.map(([key, inner]) => [key, toGiven(inner)])));
+}
+
+function mustBe(what: string): (issue: { readonly received: string }) => string {
+  return ({ received }) => `must be ${what}, and is ${received.slice(0, 100)}`;
+}
+
+function text(what: string, isRight: (value: string) => boolean): v.GenericSchema {
+  return v.custom<string>((value) => typeof value === 'string' && isRight(value), mustBe(what));
+}
+
+/** An object of these keys and no others. Where it has others, it is told of everything else, too. */
+function closed(entries: v.ObjectEntries, what: string): v.GenericSchema {
+  const keys = Object.keys(entries);
+  const known = v.object(entries, 'is missing');
+  return v.pipe(
+    v.custom<Readonly<Record<string, unknown>>>(isPlainObject, mustBe(what)),
+    v.rawCheck(({ dataset, addIssue }) => {
+      if (!dataset.typed) return;
+      const object = dataset.value;
+      for (const { message, path } of v.safeParse(known, object).issues ?? [])
+        addIssue({ message, ...(path === undefined ? {} : { path }) });
+      for (const key of Object.keys(object).filter((one) => !keys.includes(one))) {
+        const nearest = findNearestName(key, keys);
+        const hint = nearest === undefined ? `there are ${keys.join(', ')}` : `did you mean \`${nearest}\`?`;
+        addIssue({ message: `is no key here: ${hint}`, path: [toPathItem(object, key)] });
+      }
+    }),
+  );
+}
+
+function toPathItem(input: Readonly<Record<string, unknown>>, key: string): v.ObjectPathItem {
+  return { type: 'object', origin: 'value', input, key, value: input[key] };
+}
+
+function listOf(item: v.GenericSchema, what: string): v.GenericSchema {
+  return v.optional(v.array(item, mustBe(what)));
+}
+
+/** A thing that was made, its name, or an object with one of them and how it is used. */
+function useOf(thing: v.GenericSchema, use: v.GenericSchema): v.GenericSchema {
+  return v.lazy((value) => (typeof value === 'string' || isPlugin(value) || isPack(value) ? thing : use));
+}
+
+const shortName = /^[a-z0-9][a-z0-9-]{0,31}$/;
+
+const toolName = text(
+  'the name of a tool: 1 to 64 of a-z, 0-9, _ and -, and no reserved word',
+  (name) => findToolNameProblem(name) === undefined,
+);
+const toolNames = listOf(toolName, 'a list of names of tools');
+const yesOrNo = v.optional(v.boolean(mustBe('true or false')));
+const filled = v.optional(text('a text that is not empty', (value) => value.trim() !== ''));
+const count = v.optional(
+  v.custom<number>(
+    (value) => Number.isSafeInteger(value) && Number(value) >= 1,
+    mustBe('a whole number of at least 1'),
+  ),
+);
+const isolation = v.optional(
+  v.picklist(
+    ['in-process', 'worker', 'subprocess', 'sandbox'],
+    mustBe('`in-process`, `worker`, `subprocess` or `sandbox`'),
+  ),
+);
+const limits = v.optional(
+  closed(
+    { maxRounds: count, maxCalls: count, maxTokens: count, timeoutMs: count, approvalTimeoutMs: count },
+    'an object of limits',
+  ),
+);
+const options = v.optional(
+  v.custom<object>((value) => isPlainObject(value) && copyJson(value).ok, mustBe('an object of JSON')),
+);
+
+const pluginName = text(
+  'a plugin, the name of a package or a path that begins with `./`, with `#export` where there are several',
+  (name) => ['package', 'path'].includes(readEntryName(name)?.type ?? ''),
+);
+const plugin = v.lazy((value) => (isPlugin(value) ? v.any() : pluginName));
+const pluginUse = closed(
+  {
+    plugin,
+    // The registry says what a prefix may be.
+    prefix: filled,
+    config: options,
+  },
+  'a plugin, its name, or an object that has one of them as `plugin`',
+);
+
+const packName = text(
+  'a pack, the name of a package, a path that begins with `./`, or `plugin/pack` for one that a plugin offers',
+  (name) => readEntryName(name) !== undefined,
+);
+const pack = v.lazy((value) => (isPack(value) ? v.any() : packName));
+const packOptions = { preset: filled, config: options, observe: yesOrNo };
+const packUse = closed(
+  {
+    pack,
+    id: v.optional(text('lower case words joined by -, 32 characters at most', (id) => shortName.test(id))),
+    ...packOptions,
+  },
+  'a pack, its name, or an object that has one of them as `pack`',
+);
+const hostPackName = text('the name of a pack that the host has', (name) => name.trim() !== '' && name.length <= 1_000);
+const workspacePackUse = closed({ pack: hostPackName, ...packOptions }, 'the name of a pack or an object');
+
+const winners = v.pipe(
+  v.custom<Readonly<Record<string, unknown>>>(
+    isPlainObject,
+    mustBe('an object of names of tools, each with the name of a plugin'),
+  ),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    const object = dataset.value;
+    for (const [name, owner] of Object.entries(object)) {
+      if (owner === undefined) continue;
+      const path: [v.ObjectPathItem] = [toPathItem(object, name)];
+      if (findToolNameProblem(name) !== undefined) addIssue({ message: 'is no name that a tool can have', path });
+      else if (typeof owner !== 'string' || !shortName.test(owner))
+        addIssue({ message: 'must be the name of a plugin', path });
+    }
+  }),
+);
+
+const sharedEntries = { locked: yesOrNo, isolation, allowTools: toolNames, denyTools: toolNames, limits };
+
+const hostSchema = closed(
+  {
+    plugins: listOf(useOf(plugin, pluginUse), 'a list of plugins'),
+    packs: listOf(useOf(pack, packUse), 'a list of packs'),
+    winners: v.optional(winners),
+    tools: filled,
+    subfolders: yesOrNo,
+    model: filled,
+    ...sharedEntries,
+  },
+  'an object',
+);
+
+const workspaceSchema = closed(
+  { packs: listOf(useOf(hostPackName, workspacePackUse), 'a list of packs'), ...sharedEntries },
+  'an object',
+);

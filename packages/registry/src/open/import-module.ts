@@ -1,0 +1,131 @@
+import { readFileSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { types } from 'node:util';
+import { describeThrown } from '@holdfast/core';
+import { showFile } from './small-file.ts';
+
+/** What `tsx/esm/api` of a project exports. */
+interface Tsx {
+  tsImport(url: string, options: { readonly parentURL: string; readonly tsconfig: string | false }): Promise<unknown>;
+}
+
+/**
+ * Imports a file as Node.js does. Where its TypeScript is more than types, or it imports by the `paths` of the `tsconfig.json` in
+ * `directory`, it is loaded by the tsx that is installed there, whose modules are apart from those that Node.js has loaded.
+ *
+ * @throws what the import throws; without tsx that of Node.js, for which `needsTsx` holds.
+ */
+export async function importModule(path: string, directory: string): Promise<unknown> {
+  const url = pathToFileURL(path).href;
+  try {
+    return await import(/* @vite-ignore */ url);
+  } catch (thrown) {
+    const tsx = needsTsx(thrown, directory) ? findTsx(directory) : undefined;
+    if (tsx === undefined) throw thrown;
+    // Its exports are those of the package that the user has installed.
+    const { tsImport } = (await import(/* @vite-ignore */ pathToFileURL(tsx).href)) as Tsx;
+    const tsconfig = findTsconfig(directory) ?? false;
+    return await tsImport(url, { parentURL: url, tsconfig });
+  }
+}
+
+/** Whether an import has failed at what Node.js cannot do and tsx can. */
+export function needsTsx(thrown: unknown, directory: string): boolean {
+  if (!(thrown instanceof Error && 'code' in thrown)) return false;
+  if (thrown.code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX') return true;
+  if (!unresolvedCodes.has(thrown.code)) return false;
+  const [, name = ''] = /['"]([^'"\n]{1,1000})['"]/.exec(thrown.message) ?? [];
+  const tsconfig = findTsconfig(directory);
+  return tsconfig !== undefined && listAliases(tsconfig).some((alias) => isAliased(name, alias));
+}
+
+// Such as `lib/part`, `@/part` and `#part`.
+const unresolvedCodes: ReadonlySet<unknown> = new Set([
+  'ERR_MODULE_NOT_FOUND',
+  'ERR_INVALID_MODULE_SPECIFIER',
+  'ERR_PACKAGE_IMPORT_NOT_DEFINED',
+]);
+
+function findTsx(directory: string): string | undefined {
+  try {
+    return createRequire(join(directory, 'importer.js')).resolve('tsx/esm/api');
+  } catch {
+    // Not installed, or too old to have it.
+    return undefined;
+  }
+}
+
+function findTsconfig(directory: string): string | undefined {
+  const path = join(directory, 'tsconfig.json');
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true ? path : undefined;
+}
+
+const mostExtended = 10;
+
+/** The keys of `paths`, and what else is a list there: it only has to tell an alias from a package that is not installed. */
+function listAliases(tsconfig: string): readonly string[] {
+  const aliases: string[] = [];
+  let path: string | undefined = tsconfig;
+  for (let count = 0; path !== undefined && count < mostExtended; count += 1) {
+    const text: string = readText(path);
+    aliases.push(...[...text.matchAll(/"([^"\n]+)"\s*:\s*\[/g)].map(([, key = '']) => key));
+    const [, extended] = /"extends"\s*:\s*"(\.[^"\n]+)"/.exec(text) ?? [];
+    path = extended === undefined ? undefined : resolve(dirname(path), extended);
+  }
+  return aliases;
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** Of `lib/part` Node.js names only `lib`. */
+function isAliased(name: string, alias: string): boolean {
+  const [start = ''] = alias.split('*');
+  return name !== '' && start !== '' && (name === alias || name.startsWith(start) || start.startsWith(`${name}/`));
+}
+
+/**
+ * What an import threw, behind "cannot be imported": ", at `git.ts:3`: no luck". The place is left out where it is not known: Node.js
+ * tells none of a syntax error in JavaScript.
+ */
+export function describeFailedImport(thrown: unknown, directory: string): string {
+  const place = findPlace(thrown, directory);
+  const what = describeThrown(thrown);
+  return `${place === undefined ? '' : `, at \`${place}\``}: ${what}${findHint(thrown, what, directory)}`;
+}
+
+function findHint(thrown: unknown, what: string, directory: string): string {
+  if (commonJsProblem.test(what))
+    return '. It is taken for CommonJS: let its name end in `.mts` or `.mjs`, or set `"type": "module"` in the package.json';
+  return needsTsx(thrown, directory) ? '. To load it all the same, install tsx: `npm install --save-dev tsx`' : '';
+}
+
+// What Node.js says of a module that it takes for none.
+const commonJsProblem = /^(?:Cannot use import statement outside a module|Unexpected token 'export')$/;
+
+const frame = /^(?: {4}at (?:.* \()?)?(?<path>file:\/\/\/[^()]+?|(?:[A-Za-z]:)?[/\\][^()]*?):(?<line>\d+)(?::\d+)?\)?$/;
+
+/** The topmost place in a file of one's own; else in a package. What lies elsewhere, such as a hook of Node.js, is no place to mend it. */
+function findPlace(thrown: unknown, directory: string): string | undefined {
+  try {
+    const { stack } = types.isNativeError(thrown) ? thrown : {};
+    const lines = typeof stack === 'string' ? stack.slice(0, 20_000).split('\n') : [];
+    const places = lines.flatMap((text) => {
+      const { path, line } = (text.length < 1_000 ? frame.exec(text)?.groups : undefined) ?? {};
+      if (path === undefined) return [];
+      const shown = showFile(path.startsWith('file:') ? fileURLToPath(path) : path, directory);
+      return isAbsolute(shown) ? [] : [`${shown}:${line}`];
+    });
+    return places.find((place) => !/(?:^|\/)node_modules\//.test(place)) ?? places[0];
+  } catch {
+    // A stack that cannot be read, or whose paths are none, tells no place. What was thrown is told all the same.
+    return undefined;
+  }
+}

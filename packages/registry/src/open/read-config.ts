@@ -1,0 +1,165 @@
+import { lstat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { HoldfastError, isHoldfastError, parseJson } from '@holdfast/core';
+import type { ConfigLayer } from '../config/config.ts';
+import { checkWorkspaceConfig, invalidConfig, takeConfig } from '../config/schema.ts';
+import { describeFailedImport, importModule } from './import-module.ts';
+import { decodeText, readSmallFile, showFile } from './small-file.ts';
+
+export interface ReadConfigOptions {
+  /** The current directory, absolute: here, and nowhere else, `holdfast.config.ts` is looked for. */
+  readonly directory: string;
+  /** A file to read instead, from `directory`; false: none is read. */
+  readonly file?: string | false | undefined;
+  /** The workspace, absolute. Its `holdfast.policy.json` is read as data. */
+  readonly workspace?: string | undefined;
+}
+
+/** The layers that were found, for `mergeConfig`; the command line's own is the caller's. */
+export interface LoadedConfig {
+  readonly layers: readonly ConfigLayer[];
+}
+
+/**
+ * Reads what a host and a workspace say. A configuration is a program: reading it runs its code, with all rights of this process. It is
+ * found as `holdfast.config.ts`, `.mts`, `.js` or `.mjs` in `directory`, never in the workspace.
+ *
+ * @throws HoldfastError `config.missing`, `config.failed`, `config.invalid`, `config.policy.invalid`.
+ */
+export async function readConfig({ directory, file, workspace }: ReadConfigOptions): Promise<LoadedConfig> {
+  // First of all what is only data: where that is wrong, no code is run.
+  const policy = workspace === undefined ? undefined : await readWorkspaceConfig(workspace, directory);
+  const host = file === false ? undefined : await readHostConfig(directory, file);
+  return { layers: [host, policy].filter((layer) => layer !== undefined) };
+}
+
+const toNames = (extensions: readonly string[]): readonly string[] =>
+  extensions.map((extension) => `holdfast.config.${extension}`);
+const configNames = toNames(['ts', 'mts', 'js', 'mjs']);
+// Passed over, what they deny would be allowed.
+const otherNames = toNames(['json', 'jsonc', 'cjs', 'cts', 'yaml', 'yml']);
+
+async function readHostConfig(directory: string, named: string | undefined): Promise<ConfigLayer | undefined> {
+  const path = await findConfig(directory, named);
+  if (path === undefined) return undefined;
+  const file = showFile(path, directory);
+  const { exported } = await importConfig(path, { file, directory });
+  return { layer: 'host', file, config: takeConfig(exported, `\`${file}\``) };
+}
+
+/**
+ * Absolute path of the configuration that `readConfig` would import: the named one, or the one found in `directory`.
+ *
+ * @throws HoldfastError `config.missing`, `config.invalid`.
+ */
+export async function findConfig(directory: string, named?: string): Promise<string | undefined> {
+  if (named !== undefined) {
+    const path = resolve(directory, named);
+    const isModule = /\.[cm]?[jt]s$/.test(path);
+    if (isModule && (await exists(path))) return path;
+    const why = isModule ? '' : ': a configuration is a module, such as `holdfast.config.ts`';
+    throw new HoldfastError('config.missing', `There is no configuration \`${named}\`${why}.`, {
+      data: { file: named },
+    });
+  }
+  const found: string[] = [];
+  for (const name of configNames) if (await exists(join(directory, name))) found.push(name);
+  const [first, second] = found;
+  if (second !== undefined) {
+    throw new HoldfastError(
+      'config.invalid',
+      `There are ${found.map((name) => `\`${name}\``).join(' and ')}: keep one of them, or name it with \`--config\`.`,
+    );
+  }
+  if (first !== undefined) return join(directory, first);
+  for (const name of otherNames) {
+    if (!(await exists(join(directory, name)))) continue;
+    throw new HoldfastError('config.invalid', `\`${name}\` is not read: write it as a module, \`holdfast.config.ts\`.`);
+  }
+  return undefined;
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (thrown) {
+    // Anything else is there, and the import says why it cannot be had.
+    return !(thrown instanceof Error && 'code' in thrown && (thrown.code === 'ENOENT' || thrown.code === 'ENOTDIR'));
+  }
+}
+
+/** In an object, so that a promise stays one, which is no configuration. */
+async function importConfig(
+  path: string,
+  { file, directory }: { readonly file: string; readonly directory: string },
+): Promise<{ readonly exported: unknown }> {
+  let module: unknown;
+  try {
+    module = await importModule(path, directory);
+  } catch (cause) {
+    // `defineConfig` does not know in which file it is.
+    if (isHoldfastError(cause) && cause.code === 'config.invalid') {
+      const message = cause.message.replace('The configuration', () => `\`${file}\``);
+      throw new HoldfastError('config.invalid', message, { data: cause.data, cause });
+    }
+    throw new HoldfastError('config.failed', `\`${file}\` cannot be loaded${describeFailedImport(cause, directory)}`, {
+      cause,
+    });
+  }
+  // What exports a `then` may have given anything in place of itself.
+  if (typeof module === 'object' && module !== null && 'default' in module) return { exported: module.default };
+  throw new HoldfastError(
+    'config.invalid',
+    `\`${file}\` exports no configuration: write \`export default defineConfig({ … })\`.`,
+  );
+}
+
+const fileName = 'holdfast.policy.json';
+
+/**
+ * What the workspace itself says: JSON, of which nothing runs. `undefined` where it has no such file; one that is there and cannot be
+ * read is an error, because it may deny what would then be allowed.
+ *
+ * @throws HoldfastError `config.policy.invalid`.
+ */
+async function readWorkspaceConfig(workspace: string, directory: string): Promise<ConfigLayer | undefined> {
+  const path = join(workspace, fileName);
+  const file = showFile(path, directory);
+  const refuse = (problem: string): never => {
+    const message = `\`${file}\` of the workspace cannot be used, and nothing is run without it: ${problem}.`;
+    throw new HoldfastError('config.policy.invalid', message, { data: { file } });
+  };
+  const reading = await readSmallFile(path, { followLink: false });
+  if (reading.type === 'missing') return undefined;
+  if (reading.type === 'refused') return refuse(reading.why);
+  const text = decodeText(reading.bytes) ?? refuse('it is not UTF-8');
+  if (text.trim() === '') return refuse('it is empty; `{}` says nothing');
+  if (text.startsWith('\u{feff}')) return refuse('it begins with a byte order mark; save it as UTF-8 without one');
+  const parsed = parseJson(text);
+  if (!parsed.ok) {
+    const key = parsed.reason === 'duplicate' ? findDuplicateKey(text) : undefined;
+    return refuse(key === undefined ? parsed.problem : `it has the key \`${key.slice(0, 100)}\` twice in one object`);
+  }
+  const checked = checkWorkspaceConfig(parsed.value);
+  if (checked.ok) return { layer: 'workspace', file, config: checked.config };
+  throw invalidConfig('config.policy.invalid', `\`${file}\` of the workspace`, checked.problems);
+}
+
+/** The first key that an object has twice, in text that is JSON. */
+function findDuplicateKey(text: string): string | undefined {
+  const open: (Set<string> | undefined)[] = [];
+  const tokens = /"(?:[^"\\]|\\.)*"(?<colon>\s*:)?|[{}[\]]/gsu;
+  for (const { 0: token, groups } of text.matchAll(tokens)) {
+    if (token === '{' || token === '[') open.push(token === '{' ? new Set() : undefined);
+    else if (token === '}' || token === ']') open.pop();
+    else if (groups?.['colon'] !== undefined) {
+      const key: unknown = JSON.parse(token.slice(0, token.lastIndexOf('"') + 1));
+      const keys = open.at(-1);
+      if (typeof key !== 'string') continue;
+      if (keys?.has(key) === true) return key;
+      keys?.add(key);
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,60 @@
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { dirname, isAbsolute, relative, resolve } from 'node:path';
+import type { ConfigOrigin } from '../config/config.ts';
+
+export type SmallFile =
+  | { readonly type: 'read'; readonly bytes: Uint8Array }
+  | { readonly type: 'missing' }
+  /** `why` goes on from "it cannot be used:". */
+  | { readonly type: 'refused'; readonly why: string };
+
+/** Reads a regular file of at most `maxBytes`. Waits for no FIFO, never throws for what a file is. */
+export async function readSmallFile(
+  path: string,
+  { maxBytes = 1_048_576, followLink = true }: { readonly maxBytes?: number; readonly followLink?: boolean } = {},
+): Promise<SmallFile> {
+  try {
+    const link = followLink ? 0 : constants.O_NOFOLLOW;
+    await using handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | link);
+    const stat = await handle.stat();
+    if (!stat.isFile()) return { type: 'refused', why: 'it is no regular file' };
+    const tooLarge: SmallFile = { type: 'refused', why: `it is larger than ${maxBytes} bytes` };
+    if (stat.size > maxBytes) return tooLarge;
+    // A file may grow while it is read: one byte more shows that.
+    const bytes = new Uint8Array(stat.size + 1);
+    let length = 0;
+    while (length < bytes.length) {
+      const { bytesRead } = await handle.read(bytes, length, bytes.length - length);
+      if (bytesRead === 0) return { type: 'read', bytes: bytes.subarray(0, length) };
+      length += bytesRead;
+    }
+    return { type: 'refused', why: 'it was changed while it was read' };
+  } catch (thrown) {
+    const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return { type: 'missing' };
+    if (code === 'ELOOP') return { type: 'refused', why: 'it is a symbolic link' };
+    return { type: 'refused', why: `it cannot be read (${String(code)})` };
+  }
+}
+
+/** Without a byte order mark being taken away; `undefined` where it is no UTF-8. */
+export function decodeText(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    // That is all that can be wrong.
+    return undefined;
+  }
+}
+
+/** From `directory` where it lies there, as people write it; else whole. */
+export function showFile(path: string, directory: string): string {
+  const short = relative(directory, path);
+  return short === '' || short.startsWith('..') || isAbsolute(short) ? path : short.replaceAll('\\', '/');
+}
+
+/** The folder in which relative paths of an origin begin, and from which its packages are found. `directory`: the current one. */
+export function folderOf({ file }: ConfigOrigin, directory: string): string {
+  return file === undefined ? directory : dirname(resolve(directory, file));
+}
