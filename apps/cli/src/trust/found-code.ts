@@ -139,7 +139,7 @@ async function findGone(directory: string, { files }: TrustedFolder): Promise<re
 /** `./plugins` for the default folder, else its path from the directory. */
 export function nameFolder(path: string, directory: string): string {
   const inside = relative(directory, path).split(sep).join('/');
-  return inside.startsWith('../../') || resolve(inside) === inside
+  return inside.startsWith('../') || resolve(inside) === inside
     ? inside
     : `./${inside === '' ? basename(path) : inside}`;
 }

@@ -68,7 +68,7 @@ test.each([
   ['a sum', "import('./a' + '.mjs');", 'tool.import.dynamic tool.mts:1:8'],
   ['a file that is not there', "\nimport './gone.mjs';", 'tool.import.missing tool.mts:2:8'],
   ['a path without its extension', "import '../src/other';", 'tool.import.unsupported tool.mts:1:8'],
-  ['a folder', "import '..';", 'tool.import.unsupported tool.mts:1:8'],
+  ['a folder', "import '../src';", 'tool.import.unsupported tool.mts:1:8'],
   ['a path that is none', "import './%2e%2e%2fx.mjs';", 'tool.import.missing tool.mts:1:8'],
   ['an absolute path', "import '/etc/x.mjs';", 'tool.import.unsupported tool.mts:1:8'],
   ['a file URL', "import 'file:///etc/x.mjs';", 'tool.import.unsupported tool.mts:1:8'],

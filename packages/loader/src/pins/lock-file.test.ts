@@ -86,7 +86,7 @@ test.each([
   ['another key of a tool', change({ more: 1 })],
   ['a missing key', sound.replace('"metadata": {', '"meta": {')],
   ['a digest of other files', change({ digest: 'b'.repeat(64) })],
-  ['a digest that is a path', change({ digest: '../../../..' })],
+  ['a digest that is a path', change({ digest: '../../..' })],
   ['files that are a list', change({ files: [] })],
   ['files that are none', withFiles('plugins/x.mjs', {})],
   ['a hash that is none', withFiles('plugins/x.mjs', { 'plugins/x.mjs': 'abc' })],

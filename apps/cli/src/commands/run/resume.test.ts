@@ -163,7 +163,7 @@ test('a tool that was changed after the approval is asked for anew', async () =>
   await using folder = await createFolder(files({ calls: [publish('one')] }));
   const id = await suspend(folder);
   await type(folder, ['approve', id, 'call_1_0']);
-  await folder.write('plugins/publish.mjs', toPublish("page = '../../../' + page;"));
+  await folder.write('plugins/publish.mjs', toPublish("page = '../' + page;"));
   const { exitCode, stdout } = await type(folder, ['resume', id]);
   expect(exitCode).toBe(3);
   expect(stdout).toContain('call_1_0  publish');
