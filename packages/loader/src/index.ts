@@ -15,11 +15,11 @@ export {
 } from './pins/compare.ts';
 export { followImports } from './pins/folder.ts';
 export { isRegistryCurrent } from './pins/warm-start.ts';
+export type { DefinitionChange } from './plugins/changes.ts';
 export {
   type CompareDefinitionsOptions,
   type ComparedPlugin,
   compareDefinitions,
-  type DefinitionChange,
   type DefinitionComparison,
   type DefinitionLock,
   findDefinitionProblem,

@@ -60,7 +60,6 @@ const limits = {
 } as const;
 
 /** Checks what a model reads of a tool; without a description its words are taken from the doc comment or the name. */
-
 export function checkDescription(
   description: Json | undefined,
   {

@@ -1,6 +1,7 @@
 import { isPlainObject, type Json, type JsonObject } from '@holdfast/core';
 import type { LiteralPath } from '../parse/literal.ts';
 import { checkFormat, checkKeywordNames, findReferenceProblem, findUnknownReference } from './keywords.ts';
+import { checkKeywordValues } from './meta-schema.ts';
 import { findPatternProblem } from './pattern.ts';
 import { showPath } from './report.ts';
 import type { Report } from './types.ts';
@@ -92,16 +93,7 @@ function checkObject(schema: JsonObject, { path }: Place, report: Report): void 
       hint: 'List its `properties`, or say `additionalProperties: true`.',
     });
   }
-  if (required === undefined) return;
-  if (!Array.isArray(required) || required.some((name) => typeof name !== 'string')) {
-    report({
-      code: 'tool.schema.invalid',
-      path: [...path, 'required'],
-      message: `\`${at}.required\` must be a list of property names.`,
-      hint: "Write for example `required: ['city']`.",
-    });
-    return;
-  }
+  if (!Array.isArray(required)) return;
   // Only a schema that lists its own properties can be said to require one that is not there.
   if (!isPlainObject(properties) || ['$ref', ...branchKeywords].some((key) => Object.hasOwn(schema, key))) return;
   for (const name of required) {
@@ -149,31 +141,6 @@ function accepts({ type }: JsonObject, wanted: string): boolean {
   return type === wanted || (Array.isArray(type) && type.includes(wanted));
 }
 
-const isCount = (value: Json): boolean => typeof value === 'number' && Number.isInteger(value) && value >= 0;
-const isNumber = (value: Json): boolean => typeof value === 'number';
-const isText = (value: Json): boolean => typeof value === 'string';
-const isObject = (value: Json): boolean => isPlainObject(value);
-
-const keywords: ReadonlyMap<string, { readonly fits: (value: Json) => boolean; readonly expected: string }> = new Map([
-  ...['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'].map(
-    (key) => [key, { fits: isCount, expected: 'a whole number from 0' }] as const,
-  ),
-  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'].map(
-    (key) => [key, { fits: isNumber, expected: 'a number' }] as const,
-  ),
-  ...['description', 'title', 'format', 'pattern', '$schema'].map(
-    (key) => [key, { fits: isText, expected: 'a text' }] as const,
-  ),
-  ...['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'].map(
-    (key) => [key, { fits: isObject, expected: 'an object of schemas' }] as const,
-  ),
-  ['multipleOf', { fits: (value: Json) => typeof value === 'number' && value > 0, expected: 'a number above 0' }],
-  [
-    'enum',
-    { fits: (value: Json) => Array.isArray(value) && value.length > 0, expected: 'a list with at least one value' },
-  ],
-  ['uniqueItems', { fits: (value: Json) => typeof value === 'boolean', expected: 'true or false' }],
-]);
 const ranges = [
   ['minimum', 'maximum'],
   ['minLength', 'maxLength'],
@@ -183,16 +150,7 @@ const ranges = [
 
 function checkKeywords(schema: JsonObject, path: LiteralPath, report: Report): void {
   const at = showPath(path);
-  for (const [key, value] of Object.entries(schema)) {
-    const rule = keywords.get(key);
-    if (rule === undefined || rule.fits(value)) continue;
-    report({
-      code: 'tool.schema.invalid',
-      path: [...path, key],
-      message: `\`${at}.${key}\` must be ${rule.expected}.`,
-      hint: 'Correct the value, or leave the keyword out.',
-    });
-  }
+  checkKeywordValues(schema, path, report);
   for (const [low, high] of ranges) {
     const [least, most] = [schema[low], schema[high]];
     if (typeof least !== 'number' || typeof most !== 'number' || least <= most) continue;

@@ -1,13 +1,6 @@
 import { execFile } from 'node:child_process';
 import { HoldfastError } from '@holdfast/core';
-import {
-  type Comment,
-  type ParseResult,
-  type Program,
-  parseSync,
-  type StaticExport,
-  type StaticImport,
-} from 'oxc-parser';
+import { type Comment, type ParseResult, type Program, parseSync, type StaticImport } from 'oxc-parser';
 import type { Finding } from '../text/diagnostic.ts';
 
 /** A file's syntax tree. Function bodies may be missing from it: nobody reads them. */
@@ -19,9 +12,7 @@ export interface ParsedModule {
   readonly dynamicImports: readonly Span[];
   /** Offsets of `import.meta`, anywhere in the file. */
   readonly importMetas: readonly Span[];
-  /** What it exports, known without the tree; absent where that is not so. */
-  readonly exports?: readonly StaticExport[];
-  /** What it imports by `import`, as `exports`. */
+  /** What it imports by `import`, known without the tree; absent where that is not so. */
   readonly imports?: readonly StaticImport[];
 }
 
@@ -111,7 +102,6 @@ function toRaw(result: ParseResult): RawParse {
       return result.program.body;
     },
     comments,
-    exports: module.staticExports,
     imports: module.staticImports,
     dynamicImports: module.dynamicImports.map(({ moduleRequest }) => moduleRequest),
     importMetas: module.importMetas,

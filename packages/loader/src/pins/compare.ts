@@ -1,9 +1,8 @@
 import { HoldfastError } from '@holdfast/core';
 import type { ScanFolderOptions } from '../scan/tool-files.ts';
-import { digestOf } from '../scan/tool-files.ts';
 import type { Diagnostic } from '../text/diagnostic.ts';
 import { findChanges, type LockChange } from './changes.ts';
-import { createPinnedCopies } from './copies.ts';
+import { createPinnedCopies, toShownText } from './copies.ts';
 import { type CurrentTool, findLockPlace, type PinHooks, readFolderPins } from './folder.ts';
 import { type LockedTool, type LockedTools, readLock, writeLock } from './lock-file.ts';
 import { keepCopiesMs, removeOldCopies } from './old-copies.ts';
@@ -154,14 +153,4 @@ const nothing: LockedTool = {
 function textOf(tool: CurrentTool | undefined, path: string): string | undefined {
   const bytes = tool?.closure.files.find((file) => file.path === path)?.bytes;
   return bytes === undefined ? undefined : toShownText(bytes);
-}
-
-/** The text of a file that people are shown; of what is no text, such as a program, a line that tells it from another one. */
-export function toShownText(bytes: Uint8Array): string {
-  try {
-    if (!bytes.includes(0)) return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    // No text: the decoder says no more than this.
-  }
-  return `(no text: ${bytes.length} bytes, SHA-256 ${digestOf(bytes)})\n`;
 }

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
-import { HoldfastError, type Json, type JsonObject, toCanonicalJson } from '@holdfast/core';
+import { HoldfastError } from '@holdfast/core';
 import type { LockState } from '../pins/compare.ts';
 import { readLock, writeLock } from '../pins/lock-file.ts';
-import { type LockedDefinitions, type LockedPlugins, sourceKeys } from '../pins/locked-definitions.ts';
-import { makeVisible } from '../text/hidden-text.ts';
+import type { LockedDefinitions, LockedPlugins } from '../pins/locked-definitions.ts';
+import { type DefinitionChange, describeDefinitionChanges, findDefinitionChanges } from './changes.ts';
 import type { PluginDefinitions } from './definitions.ts';
 import { type FileToImport, findImportProblem } from './import-problem.ts';
 
@@ -179,90 +179,4 @@ export function findDefinitionProblem({ id, kind, name, state, changes }: Compar
     default:
       return state satisfies never;
   }
-}
-
-/** One thing in which a plugin or pack is not as it is locked. `null`: it is not there. */
-export interface DefinitionChange {
-  /** Kind and name of what differs, `tool:push`; empty for where the plugin itself came from. */
-  readonly definition: string;
-  /**
-   * Which of its fields, `description`; empty for a definition that is new or gone as a whole. Of the plugin itself `version`, `package`,
-   * `packageVersion` or `digest`.
-   */
-  readonly field: string;
-  readonly before: Json;
-  readonly after: Json;
-}
-
-/** In what `current` differs from what is locked; empty: in nothing. */
-export function findDefinitionChanges(
-  locked: LockedDefinitions | undefined,
-  current: LockedDefinitions,
-): readonly DefinitionChange[] {
-  const [before, after] = [locked?.definitions ?? new Map<string, JsonObject>(), current.definitions];
-  const source = compare('', locked === undefined ? {} : sourceOf(locked), sourceOf(current));
-  const names = [...new Set([...before.keys(), ...after.keys()])].sort();
-  const definitions = names.flatMap((definition): readonly DefinitionChange[] => {
-    const [was, is] = [before.get(definition), after.get(definition)];
-    if (was !== undefined && is !== undefined) return compare(definition, was, is);
-    return [{ definition, field: '', before: was ?? null, after: is ?? null }];
-  });
-  return [...source, ...definitions];
-}
-
-function sourceOf(locked: LockedDefinitions): JsonObject {
-  return Object.fromEntries(
-    sourceKeys.flatMap((key) => {
-      const text = locked[key];
-      return text === undefined ? [] : [[key, text]];
-    }),
-  );
-}
-
-function compare(definition: string, before: JsonObject, after: JsonObject): readonly DefinitionChange[] {
-  const fields = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
-  return fields.flatMap((field) => {
-    const [was, is] = [readField(before, field), readField(after, field)];
-    const isSame =
-      Object.hasOwn(before, field) === Object.hasOwn(after, field) && toCanonicalJson(was) === toCanonicalJson(is);
-    return isSame ? [] : [{ definition, field, before: was, after: is }];
-  });
-}
-
-function readField(fields: JsonObject, field: string): Json {
-  return (Object.hasOwn(fields, field) ? fields[field] : undefined) ?? null;
-}
-
-const mostTold = 5;
-
-/** What has changed, for a message: `its file, version 1.0.0 -> 1.1.0; tool:push: dangerous, effects; tool:pull (new)`. */
-export function describeDefinitionChanges(changes: readonly DefinitionChange[]): string {
-  const byDefinition = new Map<string, DefinitionChange[]>();
-  for (const change of changes) {
-    const others = byDefinition.get(change.definition) ?? [];
-    byDefinition.set(change.definition, [...others, change]);
-  }
-  const told = [...byDefinition].map(([definition, list]) => describeOne(definition, list));
-  const more = told.length > mostTold ? [`${told.length - mostTold} more`] : [];
-  return [...told.slice(0, mostTold), ...more].join('; ');
-}
-
-function describeOne(definition: string, changes: readonly DefinitionChange[]): string {
-  const name = makeVisible(definition).slice(0, 100);
-  if (definition !== '') {
-    const [first] = changes;
-    if (first?.field === '') return `${name} ${first.before === null ? '(new)' : '(gone)'}`;
-    const fields = changes.map(({ field }) => makeVisible(field).slice(0, 50)).join(', ');
-    return `${name}: ${fields.length > 200 ? `${fields.slice(0, 200)}…` : fields}`;
-  }
-  return changes
-    .map(({ field, before, after }) => {
-      if (field === 'digest') return 'its file';
-      return `${field} ${toShown(before, 'none')} -> ${toShown(after, 'none')}`;
-    })
-    .join(', ');
-}
-
-function toShown(value: Json, absent: string): string {
-  return typeof value === 'string' ? makeVisible(value).slice(0, 100) : absent;
 }

@@ -1,7 +1,7 @@
 import { HoldfastError } from '@holdfast/core';
 import type { LockedPlugins } from '../pins/locked-definitions.ts';
 import { makeVisible } from '../text/hidden-text.ts';
-import { describeDefinitionChanges, findDefinitionChanges } from './compare.ts';
+import { describeDefinitionChanges, findDefinitionChanges } from './changes.ts';
 import type { DefinitionSource } from './definitions.ts';
 
 /** A file that a plugin or a pack is going to be imported from. */

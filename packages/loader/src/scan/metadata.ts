@@ -7,7 +7,6 @@ import { parseModule } from '../parse/module.ts';
 import { type ModuleOutline, outlineModule } from '../parse/outline.ts';
 import { type Finding, toDiagnostic } from '../text/diagnostic.ts';
 import { readDefinition } from './definition.ts';
-import { type PlainMetadata, readPlainMetadata } from './plain-metadata.ts';
 
 export interface ReadMetadataOptions {
   /** Makes errors of the two warnings, a missing description and a missing `dangerous`. Default false. */
@@ -31,9 +30,6 @@ export async function readMetadata(
   });
   const parsing = await parseModule(source, file);
   if (parsing.type === 'refused') return refuse(parsing.finding, parsing.offset);
-  const plain = readPlainMetadata(source, parsing.module, { isTypeScript: file.endsWith('ts') });
-  const reading = plain === undefined ? undefined : checkPlain(plain, { file, source, strict });
-  if (reading !== undefined) return reading;
   const outline = outlineModule(parsing.module);
   const unsafe = findUnsafeExport(outline);
   if (unsafe !== undefined) return refuse(unsafe.finding, unsafe.offset);
@@ -50,23 +46,6 @@ export async function readMetadata(
   }
   const { value, offsetOf } = literal;
   return checkLiteral({ form, value, findFunction, subject, offset: found.offset, offsetOf }, { file, source, strict });
-}
-
-/** `undefined` for all that there is something to say of: where that stands, the tree tells. */
-function checkPlain(
-  { value, nameOffset, findFunction }: PlainMetadata,
-  place: { readonly file: string; readonly source: string; readonly strict: boolean },
-): MetadataReading | undefined {
-  const literal = {
-    form: 'metadata',
-    value,
-    findFunction,
-    subject: '`METADATA`',
-    offset: 0,
-    offsetOf: () => 0,
-  } as const;
-  const reading = checkLiteral(literal, place);
-  return reading.type === 'refused' || reading.diagnostics.length > 0 ? undefined : { ...reading, nameOffset };
 }
 
 // An export named `then` turns the module into something that `await import()` calls and waits for.
@@ -113,7 +92,7 @@ export type FoundMetadata =
 const metadataHint = 'Write `export const METADATA = { name, function, description, dangerous, parameters };`.';
 
 /** Finds the one form of the two in which a module declares its tool. */
-export function findMetadata(
+function findMetadata(
   outline: ModuleOutline,
   text: { readonly source: string; readonly comments: readonly Comment[] },
 ): FoundMetadata {
