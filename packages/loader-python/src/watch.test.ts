@@ -55,8 +55,9 @@ test('a command: the script is a part of the tool, and what breaks keeps what it
   await watch.edit({ 'plugins/count.sh': null });
   expect(watch.codes()).toContain('count.tool.json tool.watch.kept (warning)');
   expect(await watch.answers()).toEqual({ count: 2 });
-  // In this order: what is watched may be read between the two.
-  await watch.edit({ 'plugins/count.tool.json': '{', 'plugins/count.sh': script(3) });
+  // One after the other: the folder is watched, and may be read between the two.
+  await watch.edit({ 'plugins/count.tool.json': '{' });
+  await watch.edit({ 'plugins/count.sh': script(3) });
   expect(await watch.answers()).toEqual({ count: 2 });
   await watch.edit(named);
   expect({ answers: await watch.answers(), codes: watch.codes() }).toEqual({ answers: { count: 3 }, codes: [] });
@@ -87,8 +88,9 @@ test.skipIf(!python.available)(
     await watch.edit({ 'plugins/word.py': 'word =\n' });
     expect(await watch.answers()).toEqual({ say: 2 });
     expect(watch.codes()).toContain('say.py tool.watch.kept (warning)');
-    // In this order: what is watched may be read between the two.
-    await watch.edit({ 'plugins/say.py': 'METADATA = {', 'plugins/word.py': 'word = 3\n' });
+    // One after the other: the folder is watched, and may be read between the two.
+    await watch.edit({ 'plugins/say.py': 'METADATA = {' });
+    await watch.edit({ 'plugins/word.py': 'word = 3\n' });
     expect(await watch.answers()).toEqual({ say: 2 });
     await watch.edit({ 'plugins/say.py': importing });
     expect({ answers: await watch.answers(), codes: watch.codes() }).toEqual({ answers: { say: 3 }, codes: [] });
