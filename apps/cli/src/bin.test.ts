@@ -19,15 +19,22 @@ test.each([
   expect(stderr).toContain(`holdfast needs Node.js 22.18 or later, and ${says}`);
 });
 
-test('a command loads only its own code', () => {
+test('--version loads nothing of the program, and a command only its own code', () => {
   const listing = `import { registerHooks } from 'node:module';
     registerHooks({ load: (url, context, next) => (process.stderr.write(url + '\\n'), next(url, context)) });`;
   const preload = `data:text/javascript,${encodeURIComponent(listing)}`;
+  // From the sources as they are.
+  const { NODE_OPTIONS: _, ...env } = process.env;
+  const start = (...argv: readonly string[]): { readonly stdout: string; readonly stderr: string } =>
+    spawnSync(process.execPath, ['--conditions=holdfast-source', '--import', preload, program, ...argv], {
+      encoding: 'utf8',
+      env,
+    });
+  const version = start('--version');
+  expect(version.stdout).toBe('0.0.0\n');
+  expect(version.stderr).not.toContain('/apps/cli/src/main.ts');
   const list = (...argv: readonly string[]): readonly string[] => {
-    const words = ['--conditions=holdfast-source', '--import', preload, program, ...argv];
-    // From the sources as they are.
-    const { NODE_OPTIONS: _, ...env } = process.env;
-    const { stderr } = spawnSync(process.execPath, words, { encoding: 'utf8', env });
+    const { stderr } = start(...argv);
     expect(stderr).toContain('/apps/cli/src/program.ts');
     return [...new Set([...stderr.matchAll(/\/packages\/([\w-]+)\/src\//g)].map(([, name = '']) => name))];
   };

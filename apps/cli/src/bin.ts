@@ -1,4 +1,6 @@
 #!/usr/bin/env node
+import { readFileSync } from 'node:fs';
+
 // The program is imported only after this look: another runtime, or an older Node.js, cannot even link it, and would say so in riddles.
 const { node, bun, deno } = process.versions;
 const other = bun === undefined ? deno && `Deno ${deno}` : `Bun ${bun}`;
@@ -8,6 +10,10 @@ if (other !== undefined || major < 22 || (major === 22 && minor < 18)) {
   console.error(`holdfast needs Node.js 22.18 or later, and this is ${other ?? node}.${hint}`);
   process.exit(1);
 }
-await import('./main.ts');
-
-export {};
+// Asked by scripts more often than by people: nothing else has to be loaded for it.
+if (process.argv.length === 3 && process.argv[2] === '--version') {
+  const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+    readonly version: string;
+  };
+  console.log(manifest.version);
+} else await import('./main.ts');

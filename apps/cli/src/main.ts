@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import { writeSync } from 'node:fs';
 import { systemClock } from '@holdfast/core';
 import manifest from '../package.json' with { type: 'json' };
@@ -22,7 +21,8 @@ const host: Host = {
   command: import.meta.url.endsWith('.ts') ? 'npm run holdfast --' : 'holdfast',
   directory: process.cwd(),
   clock: systemClock,
-  createSuffix: () => Array.from({ length: 4 }, () => suffixLetters[randomInt(suffixLetters.length)]).join(''),
+  createSuffix: () =>
+    Array.from({ length: 4 }, () => suffixLetters[Math.floor(Math.random() * suffixLetters.length)]).join(''),
   openLog: async (path) => (await import('@holdfast/session/jsonl')).jsonlStore(path),
   fetch: (url, options) => fetch(url, options),
   onInterrupt(listener) {
