@@ -15,6 +15,7 @@ test.each([
   ['pnpm gone', 'the script `gone` does not exist'],
   ['npm run holdfast -- gone', 'the command `holdfast gone` does not exist'],
   ['[a](./gone.md)', 'the link to `gone.md` leads nowhere'],
+  ['goes to `apps/cli/src/gone`', '`apps/cli/src/gone` does not exist'],
   ['```ts\n// examples/01-a.ts\nother();\n```', 'the fence of `examples/01-a.ts` is not what the file says'],
 ])('%j is found', (text, problem) => {
   expect(findDocumentProblems(fixture({ ...files, 'README.md': text }))).toEqual([`README.md: ${problem}`]);
@@ -24,6 +25,7 @@ test.each([
   'npm run holdfast -- show, npm run --silent holdfast -- show --json',
   'npm test, npm run test, pnpm test, pnpm install, npx pnpm@1 install',
   '[a](https://example.com) [b](#part) [c](packages/core/) [d](package.json#x)',
+  '`apps/cli/src/program.ts`, `apps/cli/src/`, `apps/cli/src/GROUP/NAME.ts`, `packages/pack-NAME`, `examples/NN-name.ts`',
   '```ts\n// examples/01-a.ts\nsaid();\n```',
 ])('%j passes', (text) => {
   expect(findDocumentProblems(fixture({ ...files, 'README.md': text }))).toEqual([]);

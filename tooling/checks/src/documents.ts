@@ -14,6 +14,9 @@ export function findDocumentProblems(repository: Repository): string[] {
       ...findUnknownCommands(text, repository).map((problem) => `${path}: ${problem}`),
       ...findUnknownScripts(text, repository).map((problem) => `${path}: ${problem}`),
       ...findDeadLinks(path, text, repository).map((problem) => `${path}: ${problem}`),
+      ...(path.startsWith('apps/docs/guide/') ? [] : findLostPaths(text, repository)).map(
+        (problem) => `${path}: ${problem}`,
+      ),
       ...findChangedExamples(text, repository).map((problem) => `${path}: ${problem}`),
       ...(testedDocuments.test(path) ? [] : findUntestedPrograms(text).map((problem) => `${path}: ${problem}`)),
     ]);
@@ -44,6 +47,16 @@ function findDeadLinks(path: string, text: string, { files }: Repository): strin
     .map((target) => posix.join(posix.dirname(path), target).replace(/\/$/, ''))
     .filter((target) => !files.has(target) && ![...files.keys()].some((file) => file.startsWith(`${target}/`)))
     .map((target) => `the link to \`${target}\` leads nowhere`);
+}
+
+// What is named from the root, up to a part that the reader fills in: `packages/policy/src/NAME.ts`.
+function findLostPaths(text: string, { files }: Repository): string[] {
+  const named = [...text.matchAll(/`((?:packages|apps|tests|tooling|examples|bench)\/[\w./-]+)`/g)];
+  const folders = [...files.keys()];
+  return named
+    .map(([, path = '']) => path.replace(/\/[^/]*(?:[A-Z]{2,}|NN).*$/, '').replace(/\/$/, ''))
+    .filter((path) => !files.has(path) && !folders.some((file) => file.startsWith(`${path}/`)))
+    .map((path) => `\`${path}\` does not exist`);
 }
 
 // A fence whose first line is `// examples/NAME.ts` shows that program, word for word.
