@@ -48,38 +48,54 @@ export interface MemoryStore extends SessionStore {
 
 /** `records`: what it holds from the start, for a session that goes on after them. */
 export function memoryStore(records: readonly LogRecord[] = []): MemoryStore {
-  const entries: LogEntry[] = [];
-  const times: number[] = [];
-  const start = records.length === 0 ? 0 : (records[0]?.seq ?? 0) + records.length;
-  function* read(fromSeq = 0): Generator<LogRecord> {
-    for (const record of records) if (record.seq >= fromSeq) yield freezeOpen(record);
-    for (let index = Math.max(0, fromSeq - start); index < entries.length; index += 1) {
-      const entry = entries[index];
-      if (entry !== undefined) yield toLogRecord(entry, start + index, times[index] ?? 0);
+  return new MemoryLog(records);
+}
+
+// A class, and no object with a getter of its own: V8 keeps the closure of such a getter, with all that it sees, in the shape of the
+// object, which is old from the start, so that every log would outlive its session until the next major collection.
+class MemoryLog implements MemoryStore {
+  readonly lasting = false;
+  readonly #before: readonly LogRecord[];
+  readonly #start: number;
+  readonly #entries: LogEntry[] = [];
+  readonly #times: number[] = [];
+
+  constructor(records: readonly LogRecord[]) {
+    this.#before = records;
+    this.#start = records.length === 0 ? 0 : (records[0]?.seq ?? 0) + records.length;
+  }
+
+  get records(): readonly LogRecord[] {
+    return [...this.#read()];
+  }
+
+  // Fields, so that a store that is spread into another one keeps them.
+  readonly read = (fromSeq?: number): Iterable<LogRecord> => this.#read(fromSeq);
+  readonly append = (entry: LogEntry, seq: number, atMs: number): void => this.#append(entry, seq, atMs);
+  readonly close = (): void => {
+    // Nothing to let go of: the records stay readable.
+  };
+
+  *#read(fromSeq = 0): Generator<LogRecord> {
+    for (const record of this.#before) if (record.seq >= fromSeq) yield freezeOpen(record);
+    for (let index = Math.max(0, fromSeq - this.#start); index < this.#entries.length; index += 1) {
+      const entry = this.#entries[index];
+      if (entry !== undefined) yield toLogRecord(entry, this.#start + index, this.#times[index] ?? 0);
     }
   }
-  return {
-    lasting: false,
-    get records() {
-      return [...read()];
-    },
-    read,
-    append(entry, seq, atMs) {
-      const next = start + entries.length;
-      if (seq !== next) {
-        throw new HoldfastError(
-          'log.sequence',
-          `The log goes on with record ${next}, not ${seq}; does a second session write to it?`,
-          { data: { seq, expected: next } },
-        );
-      }
-      entries.push(entry);
-      times.push(atMs);
-    },
-    close() {
-      // Nothing to let go of: the records stay readable.
-    },
-  };
+
+  #append(entry: LogEntry, seq: number, atMs: number): void {
+    const next = this.#start + this.#entries.length;
+    if (seq !== next) {
+      throw new HoldfastError(
+        'log.sequence',
+        `The log goes on with record ${next}, not ${seq}; does a second session write to it?`,
+        { data: { seq, expected: next } },
+      );
+    }
+    this.#entries.push(entry);
+    this.#times.push(atMs);
+  }
 }
 
 export function toLogRecord(entry: LogEntry, seq: number, atMs: number): LogRecord {
