@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HoldfastError } from '@holdfast/core';
+import { type LockOwner, newLockOwner, releaseLock, takeLock } from '@holdfast/session/lock';
 import { type ExitCode, interruptionCodes } from '../terminal/failure.ts';
 import type { Host } from '../terminal/host.ts';
 import { toJsonText } from '../terminal/json.ts';
-import { hasCode, isRunning } from '../terminal/system.ts';
 import { formatBytes, toPrintable } from '../terminal/text.ts';
 import { quoteWord } from '../terminal/words.ts';
 import { findWanted, type NamedModel, namedModels, type WantedModel } from './catalogue.ts';
@@ -98,23 +98,24 @@ async function checkDigest(path: string, sha256: string, is: (found: string) => 
  */
 export async function lockPart(part: string, folder: string): Promise<() => Promise<void>> {
   const lock = join(part, 'lock');
+  const mine = newLockOwner();
+  let holder: LockOwner | 'unknown' | undefined;
   try {
     await mkdir(part, { recursive: true });
-    await writeFile(lock, String(process.pid), { flag: 'wx' });
+    holder = takeLock(lock, mine);
   } catch (cause) {
-    if (!hasCode(cause, 'EEXIST')) throw folderUnusable(folder, cause);
-    const holder = Number(await readFile(lock, 'utf8'));
-    if (isRunning(holder)) {
-      throw new HoldfastError(
-        'download.busy',
-        `\`${part}\` is worked on by process ${holder}: wait for its end. Only when you are sure that it has ended, remove \`${lock}\`.`,
-        { data: { lock } },
-      );
-    }
-    await writeFile(lock, String(process.pid));
+    throw folderUnusable(folder, cause);
+  }
+  if (holder !== undefined) {
+    const who = holder === 'unknown' ? 'somebody' : `process ${holder.pid}`;
+    throw new HoldfastError(
+      'download.busy',
+      `\`${part}\` is worked on by ${who}: wait for the end of that. Only when you are sure that it has ended, remove \`${lock}\`.`,
+      { data: { lock } },
+    );
   }
   return async () => {
-    await rm(lock, { force: true });
+    releaseLock(lock, mine);
     if ((await readdir(part)).length === 0) await rmdir(part);
   };
 }

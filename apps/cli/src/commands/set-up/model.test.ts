@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { newLockOwner } from '@holdfast/session/lock';
 import { expect, test, vi } from 'vitest';
 import { type NamedModel, namedModels } from '../../models/catalogue.ts';
 import { pullModel } from '../../models/pull.ts';
@@ -214,7 +215,7 @@ test('a pull whose process was killed is taken over', async () => {
   await using setup = await setUp();
   await mkdir(toPartFolder('small', setup.models), { recursive: true });
   // No process has the number.
-  await setup.folder.write('models/small.part/lock', '4194305');
+  await setup.folder.write('models/small.part/lock', JSON.stringify({ ...newLockOwner(), pid: 4_194_305 }));
   expect(await setup.pull()).toBe(0);
   expect(await readdir(setup.models)).toEqual(['small.gguf']);
 });
