@@ -59,7 +59,9 @@ function describeMissing(missing: number, all: number): string {
 /** The value as compact JSON without null fields; empty for null. */
 export function renderJson(value: Json): string {
   if (value === null) return '';
-  return JSON.stringify(hasNullField(value) ? withoutNullFields(value) : value);
+  const text = JSON.stringify(value);
+  // In a text or a list it only costs a second look.
+  return text.includes(':null') && hasNullField(value) ? JSON.stringify(withoutNullFields(value)) : text;
 }
 
 /** The whole outcome again, from what a log has of it. Records of earlier versions have the texts themselves. Frozen. */

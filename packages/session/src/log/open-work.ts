@@ -94,6 +94,7 @@ export class OpenWorkLedger {
   }
 
   find(place: CallPlace): OpenCall | undefined {
+    if (this.#calls.size === 0) return undefined;
     const call = this.#calls.get(keyOf(place));
     return call && handOut(call);
   }

@@ -1,0 +1,93 @@
+import { isPlainObject, type StandardResult } from '@holdfast/core';
+import { type Config, type GenericIssue, type GenericSchema, getGlobalConfig } from 'valibot';
+import { maxIssues } from './bounded-issues.ts';
+import type { SchemaIssue, Validation } from './compiled.ts';
+import { type Node, type Place, readShape } from './undeclared.ts';
+
+/** What every validation goes through: nothing else of this package runs as long as values are right. */
+export interface ValidationParts {
+  /** The library's own. */
+  readonly run: (value: unknown) => StandardResult<unknown>;
+  readonly root: Node;
+  /** Of the whole value. */
+  readonly start: Place;
+  /** Keys that the library leaves out, without a word, where any key may stand. */
+  readonly dropped: ReadonlySet<string>;
+  /** What the library is given in place of the value, and what is made of its answer. */
+  readonly before: ((value: unknown) => unknown) | undefined;
+  readonly after: ((value: unknown) => unknown) | undefined;
+  /** What is wrong, with its places; asked where something seems to be. */
+  readonly findIssues: (value: unknown, result: StandardResult<unknown>) => readonly SchemaIssue[];
+}
+
+export function createValidate(parts: ValidationParts): (value: unknown) => Validation {
+  const { run, start, before, after, findIssues } = parts;
+  return (value) => {
+    const result = run(before === undefined ? value : before(value));
+    const issues = result.issues === undefined && isClean(value, start, parts) ? none : findIssues(value, result);
+    if (result.issues !== undefined || issues.length > 0) return { ok: false, issues };
+    return { ok: true, value: after === undefined ? result.value : after(result.value) };
+  };
+}
+
+const none: readonly SchemaIssue[] = Object.freeze([]);
+
+/** Whether there is nothing undeclared. Nearly all values are clean, and then nobody needs to know where anything is. */
+function isClean(value: unknown, place: Place, parts: Pick<ValidationParts, 'root' | 'dropped'>): boolean {
+  if (typeof value !== 'object' || value === null || place.nodes.length === 0) return true;
+  place.shape ??= readShape(place.nodes, parts.root);
+  const { shape } = place;
+  if (Array.isArray(value)) {
+    if (shape.objectsOnly) return false;
+    if (shape.leaf) return true;
+    for (let index = 0; index < value.length; index += 1) {
+      const item: unknown = value[index];
+      if (typeof item === 'object' && !isClean(item, shape.prefix[index] ?? shape.items, parts)) return false;
+    }
+    return true;
+  }
+  if (shape.leaf || !isPlainObject(value)) return true;
+  // Rare, and left to the walk that knows the places.
+  if (shape.patterns.length > 0 || shape.inherited.length > 0) return false;
+  for (const key in value) {
+    if (!Object.hasOwn(value, key)) continue;
+    const inner = shape.keys.get(key);
+    if (inner === undefined && (!shape.open || parts.dropped.has(key))) return false;
+    const member = value[key];
+    if (typeof member === 'object' && !isClean(member, inner ?? shape.rest, parts)) return false;
+  }
+  return true;
+}
+
+/** The `validate` of a valibot schema, which gives up after some issues: a list may have as many wrong items as fit into an argument. */
+export function validateBounded(schema: GenericSchema): (value: unknown) => StandardResult<unknown> {
+  const config = new BoundedConfig();
+  // As its own `validate` does, with another configuration.
+  return (value) => schema['~run']({ value }, config.begin()) as StandardResult<unknown>;
+}
+
+/** Asks to stop when it has been asked often whether to: valibot asks at every issue, and at nothing else. */
+class BoundedConfig implements Config<GenericIssue> {
+  lang: string | undefined;
+  message: Config<GenericIssue>['message'];
+  abortPipeEarly: boolean | undefined;
+  #abortEarly: boolean | undefined;
+  #asked = 0;
+
+  begin(): this {
+    ({
+      lang: this.lang,
+      message: this.message,
+      abortPipeEarly: this.abortPipeEarly,
+      abortEarly: this.#abortEarly,
+    } = getGlobalConfig());
+    this.#asked = 0;
+    return this;
+  }
+
+  get abortEarly(): boolean {
+    this.#asked += 1;
+    // For an issue it is asked twice at least: by what has it, and by what that is in.
+    return this.#abortEarly === true || this.#asked > 2 * maxIssues;
+  }
+}
