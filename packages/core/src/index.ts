@@ -19,6 +19,7 @@ export {
   type JsonLimits,
   type JsonObject,
 } from './basics/json.ts';
+export { forModel } from './basics/model-text.ts';
 export { nearestNames } from './basics/nearest-names.ts';
 export { modelJsonLimits, type ParsedJson, parseJson, type TextLimits } from './basics/parse-json.ts';
 export { toPrintable, toPrintableBlock, unprintable } from './basics/printable.ts';
@@ -31,6 +32,7 @@ export {
   type StandardResult,
   type StandardSchema,
 } from './basics/schema.ts';
+export { sha256 } from './basics/sha256.ts';
 export type { Budget, BudgetLimits } from './call/budget.ts';
 export {
   type Allow,

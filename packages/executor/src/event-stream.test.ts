@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { EventStream } from './event-stream.ts';
 import { call, collect, echo, playing, say, stop, testSession, toolsPrompt } from './fixtures.ts';
 import { runAgent } from './index.ts';
+import { EventStream } from './run/event-stream.ts';
 
 async function listOf<Event>(stream: AsyncIterable<Event>): Promise<Event[]> {
   const events: Event[] = [];

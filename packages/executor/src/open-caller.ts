@@ -1,16 +1,16 @@
 import { HoldfastError, type Json, type ModelUsage, type Outcome, type ToolCall } from '@holdfast/core';
 import type { Session } from '@holdfast/session';
-import { type Judges, judgesOf } from './authorise.ts';
-import { isExhausted, spendTokens } from './budget.ts';
-import { directCallKey } from './call-key.ts';
-import { type CallManner, checkManner } from './call-manner.ts';
-import { type CallOptions, type CallScope, createCallScope } from './call-scope.ts';
-import type { Suspended } from './conduct-call.ts';
-import { executeIn } from './execute-tool-call.ts';
-import type { EndOfLife } from './lifetime.ts';
-import { recoverResources } from './recover-resources.ts';
-import { resumeIn } from './resume-tool-call.ts';
-import { learnArguments } from './secrets.ts';
+import { type Judges, judgesOf } from './approval/grants.ts';
+import { directCallKey } from './approval/key.ts';
+import { learnArguments } from './call/prepare.ts';
+import type { CallOptions, CallScope } from './call/scope.ts';
+import type { CallManner, EndOfLife, Suspended } from './call/types.ts';
+import { executeIn } from './direct/execute-tool-call.ts';
+import { openScope } from './direct/features.ts';
+import { checkManner } from './direct/options.ts';
+import { resumeIn } from './recovery/resume-tool-call.ts';
+import { recoverResources } from './resources/recover.ts';
+import { isExhausted, spendTokens } from './run/budget.ts';
 
 /** Makes direct calls that share what a runner is given: tools, policies, resources, one deadline, one signal. */
 export interface Caller {
@@ -50,7 +50,7 @@ export interface Caller {
  * @throws HoldfastError as `executeToolCall`, for a wrong configuration.
  */
 export function openCaller(options: CallOptions): Caller {
-  const scope = createCallScope(options);
+  const scope = openScope(options);
   const { session, rootSession, lifetime } = scope;
   const scopes = new WeakMap<CallManner, CallScope>();
   let disposed = false;
