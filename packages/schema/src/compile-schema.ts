@@ -15,7 +15,7 @@ import { closeObjects } from './close-objects.ts';
 import type { CompiledSchema, SchemaIssue } from './compiled.ts';
 import { compileJsonSchema } from './json.ts';
 import { createUndeclaredCheck, placeOf } from './undeclared.ts';
-import { createValidate, validateBounded } from './validate.ts';
+import { createValidation, validateBounded } from './validate.ts';
 
 // What valibot leaves out of records and open objects.
 const droppedByValibot: ReadonlySet<string> = new Set(['__proto__', 'prototype', 'constructor']);
@@ -74,7 +74,7 @@ function compile(schema: Schema, unspoken: Compiling['unspoken']): CompiledSchem
   const dropped = vendor === 'valibot' ? droppedByValibot : nothingDropped;
   const findUndeclared = createUndeclaredCheck(raw, { dropped });
   const namesInherited = mentionsInherited(raw);
-  const validate = createValidate({
+  const validation = createValidation({
     run: isValibot ? validateBounded(schema as unknown as GenericSchema) : (value) => now(validateAll(value)),
     root: raw,
     start: placeOf([raw]),
@@ -87,7 +87,7 @@ function compile(schema: Schema, unspoken: Compiling['unspoken']): CompiledSchem
       return issues.length === 0 ? found : cutIssues(found);
     },
   });
-  return { jsonSchema: deepFreeze(closeObjects(raw)), validate };
+  return { jsonSchema: deepFreeze(closeObjects(raw)), ...validation };
 }
 
 function now(result: StandardResult<unknown> | Promise<StandardResult<unknown>>): StandardResult<unknown> {

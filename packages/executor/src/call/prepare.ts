@@ -117,6 +117,8 @@ function parseArguments(call: IdentifiedCall, { tool, input }: CompiledTool): Pa
   if (call.problem !== undefined) return call.problem;
   let decoded: Json = call.arguments;
   if (typeof decoded === 'string') {
+    const read = input?.read?.(decoded);
+    if (read !== undefined) return toParsed(read.value, read.decoded);
     const parsed = decoded.trim() === '' ? nothingSent : parseJson(decoded);
     if (!parsed.ok) return toProblem(parsed);
     decoded = parsed.value;
@@ -135,8 +137,12 @@ function parseArguments(call: IdentifiedCall, { tool, input }: CompiledTool): Pa
     const issues = validation.issues.map(({ path, message }) => ({ path, message }));
     return refused(`Invalid arguments for \`${tool.name}\`: ${describeIssues(issues)}`, { issues });
   }
-  // An object in, by the check above, and JSON; a schema that turns it into something else is its author's choice.
-  const made = validation.value as JsonObject;
+  return toParsed(validation.value, decoded);
+}
+
+function toParsed(value: unknown, decoded: unknown): Parsed {
+  // The schema describes an object; one that turns it into something else is its author's choice.
+  const made = value as JsonObject;
   return { input: made, recorded: freezeInput(made) ? made : deepFreeze(decoded as JsonObject) };
 }
 
@@ -201,19 +207,13 @@ const compiledTools = new WeakMap<Tool, CompiledTool>();
 const toolsets = new WeakMap<readonly Tool[], { readonly tools: readonly Tool[]; readonly toolset: Toolset }>();
 
 /**
- * Compiles a list of tools, once for each list; one that was changed since is compiled again. `called`: only the tool of that name is
- * looked at, and how many there are, so that a call does not cost more the more tools there are.
+ * Compiles a list of tools, once for each list; one that was changed since is compiled again.
  *
  * @throws HoldfastError `tool.name.duplicate`, `tool.input.not_object`, `tool.example.invalid`, and what compiling a schema throws.
  */
-export function toToolset(tools: readonly Tool[], called?: string): Toolset {
+export function toToolset(tools: readonly Tool[]): Toolset {
   const known = toolsets.get(tools);
-  if (known?.tools.length === tools.length) {
-    const at = called === undefined ? undefined : known.toolset.places.get(called);
-    const same =
-      at === undefined ? known.tools.every((tool, index) => tool === tools[index]) : known.tools[at] === tools[at];
-    if (same) return known.toolset;
-  }
+  if (known?.tools.length === tools.length && known.tools.every((tool, at) => tool === tools[at])) return known.toolset;
   const byName = new Map<string, CompiledTool>();
   const places = new Map<string, number>();
   for (const [at, tool] of tools.entries()) {

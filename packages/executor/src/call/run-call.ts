@@ -84,7 +84,8 @@ export function tellStart({ id, name, arguments: rawArguments }: IdentifiedCall,
   const { clock, emit, parent, session, toolset } = scope;
   if (session.redactor !== undefined) learnArguments(session.redactor, toolset.byName.get(name), rawArguments);
   const atMs = clock.now();
-  emit?.({ type: 'tool-call-start', callId: id, parentId: parent?.call.id, name, rawArguments, atMs });
+  if (emit !== undefined)
+    emit(Object.freeze({ type: 'tool-call-start', callId: id, parentId: parent?.call.id, name, rawArguments, atMs }));
   return atMs;
 }
 

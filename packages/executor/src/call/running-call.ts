@@ -86,7 +86,7 @@ export class RunningCall extends CallRecord {
   #controller: AbortController | undefined;
   #stopListeners: Set<(end: EndOfLife) => void> | undefined;
   #lifetime: Lifetime | undefined;
-  #held: { readonly events: RunEvent[]; readonly counts: PromiseWithResolvers<void> } | undefined;
+  #held: { readonly events: RunEvent[]; counts: PromiseWithResolvers<void> | undefined } | undefined;
   #stopped: StopReason | undefined;
   #brokenBy: { readonly thrown: unknown } | undefined;
   #open = true;
@@ -221,19 +221,21 @@ export class RunningCall extends CallRecord {
 
   /** What the tool tells observers is kept back until it is certain that the call counts. */
   hold(): void {
-    this.#held = { events: [], counts: Promise.withResolvers() };
+    this.#held = { events: [], counts: undefined };
   }
 
   release(): void {
     const held = this.#held;
     this.#held = undefined;
     for (const event of held?.events ?? []) this.scope.emit?.(event);
-    held?.counts.resolve();
+    held?.counts?.resolve();
   }
 
   /** Resolves when it is certain that the call counts, or when it has ended; `undefined` when it counts already. */
   get counts(): Promise<void> | undefined {
-    return this.#held?.counts.promise;
+    if (this.#held === undefined) return undefined;
+    this.#held.counts ??= Promise.withResolvers();
+    return this.#held.counts.promise;
   }
 
   tell(event: RunEvent): void {
@@ -251,7 +253,7 @@ export class RunningCall extends CallRecord {
     if (!this.#open) return;
     this.#open = false;
     if (this.#stopListeners !== undefined) this.#tellNested('aborted');
-    this.#held?.counts.resolve();
+    this.#held?.counts?.resolve();
     const broken = this.resources?.seal();
     if (broken !== undefined) this.broke(broken.thrown);
   }

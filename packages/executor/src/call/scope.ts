@@ -129,6 +129,7 @@ export interface Companion {
   readonly reader: SessionReader;
   /** Runs and direct calls that this process is at. */
   readonly claimed: Set<number | string>;
+  alone: number | string | undefined;
   /** What policies have reserved for calls that have begun here and not ended. */
   readonly reserved: Set<Reservations>;
   /** Direct calls that came without an id, counted on from the log. */
@@ -151,6 +152,7 @@ function makeCompanion(session: Session): Companion {
     moves,
     reader,
     claimed: new Set(),
+    alone: undefined,
     reserved: new Set(),
     unnamedCalls: undefined,
     direct: undefined,

@@ -1,8 +1,7 @@
-import { HoldfastError, type Outcome, systemClock, type ToolCall } from '@holdfast/core';
+import { HoldfastError, type Outcome, type Policy, systemClock, type ToolCall } from '@holdfast/core';
 import type { Session } from '@holdfast/session';
 import { claimCall } from '../approval/claims.ts';
-import { bindHostPolicies } from '../call/authorize.ts';
-import { identifyCall, toToolset } from '../call/prepare.ts';
+import { identifyCall } from '../call/prepare.ts';
 import { runCall } from '../call/run-call.ts';
 import { type CallOptions, type CallScope, companionOf } from '../call/scope.ts';
 import type { IdentifiedCall, Suspended } from '../call/types.ts';
@@ -72,17 +71,26 @@ function isMadeOf(scope: CallScope, before: CallOptions, now: CallOptions, calle
     before.approvalTimeoutMs === now.approvalTimeoutMs &&
     before.maxResultChars === now.maxResultChars &&
     before.tools === now.tools &&
-    before.policies === now.policies &&
-    scope.toolset === toToolset(now.tools, called) &&
+    isListed(scope, now, called) &&
     isBoundTo(scope, now)
   );
 }
 
-/** A list that was changed since is bound again. */
-function isBoundTo({ hostPolicies }: CallScope, { policies }: CallOptions): boolean {
-  const bound = bindHostPolicies(policies);
-  return hostPolicies.length === bound.length && hostPolicies.every(({ policy }, at) => policy === bound[at]?.policy);
+/** Only the called tool is looked at, and how many there are: a call does not cost more the more tools there are. */
+function isListed({ toolset }: CallScope, { tools }: CallOptions, called: string): boolean {
+  const at = toolset.places.get(called);
+  if (at === undefined || tools.length !== toolset.places.size) return false;
+  return tools[at] === toolset.byName.get(called)?.tool;
 }
+
+/** A list of policies that was changed since is bound again. */
+function isBoundTo({ hostPolicies }: CallScope, { policies = none }: CallOptions): boolean {
+  if (hostPolicies.length !== policies.length) return false;
+  for (let at = 0; at < policies.length; at += 1) if (hostPolicies[at]?.policy !== policies[at]) return false;
+  return true;
+}
+
+const none: readonly Policy[] = [];
 
 /** As `executeToolCall`. Throws what is wrong before the call begins. */
 export function executeIn(scope: CallScope, call: ToolCall): Promise<Outcome | Suspended> {

@@ -9,9 +9,10 @@ import { recordEnd } from '../call/settle.ts';
 import type { IdentifiedCall } from '../call/types.ts';
 import { checkRunOptions } from '../direct/options.ts';
 import { recoverResources } from '../resources/recover.ts';
-import { converse, note, type RunResult } from '../run/converse.ts';
 import { cutBy } from '../run/cut-message.ts';
+import { runLoop } from '../run/loop.ts';
 import { bindPrompt } from '../run/page.ts';
+import { note, type RunResult } from '../run/result.ts';
 import {
   type AgentRun,
   type Checked,
@@ -64,7 +65,7 @@ async function resume(options: Checked<ResumeRunOptions>, stream: RunStream): Pr
       const started = { ...scope, run: position, prompt, model };
       const turn = transcript.open && (await recoverTurn(transcript.open, open, bindPrompt(started, page.rendered)));
       const known = turn === undefined ? transcript : { ...transcript, open: turn };
-      return await converse({ model, prompt, maxRounds, page, scope, position, transcript: known, resuming });
+      return await runLoop({ model, prompt, maxRounds, page, scope, position, transcript: known, resuming });
     } finally {
       scope.lifetime.dispose();
     }

@@ -4,16 +4,12 @@ import {
   type FinishReason,
   isHoldfastError,
   type Json,
-  type JsonObject,
-  type Message,
-  type Model,
   type ThrownError,
-  type ToolDeclaration,
 } from '@holdfast/core';
 import { toThrownError } from '../call/ending.ts';
 import type { Lifetime } from '../call/execute.ts';
 import type { EndOfLife } from '../call/types.ts';
-import { type MessageReading, readMessage } from './read-message.ts';
+import type { MessageReading } from './read-message.ts';
 
 /** What came of asking a model for its next message. */
 export type Asked =
@@ -23,26 +19,8 @@ export type Asked =
   | { readonly type: 'ended'; readonly by: EndOfLife; readonly text: string }
   | { readonly type: 'failed'; readonly error: ThrownError; readonly text: string };
 
-export interface AskModelOptions {
-  readonly messages: readonly Message[];
-  readonly tools: readonly ToolDeclaration[];
-  readonly output: JsonObject | undefined;
-  readonly signal: AbortSignal;
-  readonly lifetime: Lifetime;
-  readonly onText: ((text: string) => void) | undefined;
-}
-
-/** Reads the next message of a run. Never rejects, and does not wait for a model that ignores its signal. */
-export async function askModel(
-  model: Model,
-  { messages, tools, output, signal, lifetime, onText }: AskModelOptions,
-): Promise<Asked> {
-  const request = { messages, tools, output, signal, deadline: lifetime.deadline };
-  const reading = await readMessage(model, request, {
-    onText,
-    onEnd: lifetime.endless ? undefined : lifetime.onEnd,
-  });
-  if (reading.type === 'message') return reading;
+/** What a reading that is no message means for its run. */
+export function toAsked(reading: Exclude<MessageReading, { readonly type: 'message' }>, lifetime: Lifetime): Asked {
   const { text } = reading;
   const { ended } = lifetime;
   switch (reading.type) {

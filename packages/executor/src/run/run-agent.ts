@@ -6,9 +6,10 @@ import type { RunPosition } from '../call/types.ts';
 import { openScope } from '../direct/features.ts';
 import { checkRunOptions } from '../direct/options.ts';
 import { recoverResources } from '../resources/recover.ts';
-import { converse, note, type RunResult } from './converse.ts';
 import { EventStream } from './event-stream.ts';
+import { runLoop } from './loop.ts';
 import { type Page, renderTracked } from './page.ts';
+import { note, type RunResult } from './result.ts';
 import { newTranscript } from './transcript.ts';
 
 /** What `runAgent` takes: what every runner takes, without `tools`, which come from the prompt. */
@@ -123,7 +124,7 @@ async function run(options: Checked<RunAgentOptions>, stream: RunStream): Promis
       tools: page.rendered.tools.map(({ name }) => name),
       atMs: scope.clock.now(),
     });
-    return await converse({ model, prompt, maxRounds, page, scope, position, transcript: newTranscript(input) });
+    return await runLoop({ model, prompt, maxRounds, page, scope, position, transcript: newTranscript(input) });
   } finally {
     release();
     scope.lifetime.dispose();

@@ -50,21 +50,26 @@ export class CallSequence {
   }
 
   /** Ends the call at `index`; to be called for each in order, when the one before has ended. */
-  async conduct(index: number): Promise<Outcome | Suspended> {
+  conduct(index: number): Promise<Outcome | Suspended> {
     const slot = this.#slots[index];
     if (slot === undefined) throw new RangeError(`There is no call ${index}.`);
     const { early, call, refusal } = slot;
+    if (early !== undefined) {
+      slot.early = undefined;
+      this.#flying -= 1;
+      return this.#flying === 0 ? this.#closeAfter(early.conclude()) : early.conclude();
+    }
+    this.#walk += 1;
+    // What is in flight began beside an earlier call, and nothing was said about this one.
+    if (this.#flying > 0) return runCall(call, this.#scope, { refusal });
+    this.#next = index + 1;
+    return this.#closeAfter(runCall(call, this.#scope, { refusal, onEntered: () => this.#openTo(call) }));
+  }
+
+  /** From the end of `call` on nothing is under way that others may begin beside, unless others have begun beside it. */
+  async #closeAfter(call: Promise<Outcome | Suspended>): Promise<Outcome | Suspended> {
     try {
-      if (early !== undefined) {
-        slot.early = undefined;
-        this.#flying -= 1;
-        return await early.conclude();
-      }
-      this.#walk += 1;
-      // What is in flight began beside an earlier call, and nothing was said about this one.
-      if (this.#flying > 0) return await runCall(call, this.#scope, { refusal });
-      this.#next = index + 1;
-      return await runCall(call, this.#scope, { refusal, onEntered: () => this.#openTo(call) });
+      return await call;
     } finally {
       if (this.#flying === 0) this.#beside = alone;
     }

@@ -18,13 +18,7 @@ export class EarlyCall {
     this.#call = call;
     this.#decided = decided;
     if (!decided) call.hold();
-    const noteEnd = (): void => {
-      call.finishedAtMs = call.scope.clock.now();
-    };
-    const invoking = invoke(call);
-    this.#invoking = answerOf(invoking);
-    if (invoking instanceof Promise || invoking.type === 'unstoppable') void this.#invoking.then(noteEnd);
-    else noteEnd();
+    this.#invoking = this.#run();
   }
 
   /** `undefined` when it has to wait for its turn. `decided`: `verdict` is final, as it is for calls that change something. */
@@ -36,6 +30,14 @@ export class EarlyCall {
     const call = new RunningCall(source, prepared, { scope, startedAtMs: tellStart(source, scope) });
     call.decisions = verdict.decisions;
     return enter(call) === undefined ? new EarlyCall(call, decided) : undefined;
+  }
+
+  async #run(): Promise<Invoked | Ended> {
+    const invoking = invoke(this.#call);
+    const invoked =
+      invoking instanceof Promise || invoking.type === 'unstoppable' ? await answerOf(invoking) : invoking;
+    this.#call.finishedAtMs = this.#call.scope.clock.now();
+    return invoked;
   }
 
   async conclude(): Promise<Outcome | Suspended> {

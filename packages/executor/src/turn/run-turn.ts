@@ -30,18 +30,27 @@ export interface TurnOptions {
  * those that only read run beside each other. The first call that nobody answers for stops the turn; the calls behind it are
  * only checked, so that all questions come together.
  */
-export async function runTurn(
+export function runTurn(
   calls: readonly IdentifiedCall[],
   scope: CallScope,
   options: TurnOptions = {},
 ): Promise<TurnResult> {
   const [only] = calls;
-  if (only !== undefined && calls.length === 1) {
-    const result = options.settled?.get(0) ?? (await runCall(only, scope, { refusal: options.refusal?.(only) }));
-    return result.kind === 'suspended'
-      ? { outcomes: [], pending: result.pending }
-      : { outcomes: [result], pending: [] };
-  }
+  const alone = only !== undefined && calls.length === 1;
+  return alone ? runOnly(only, scope, options) : runAll(calls, scope, options);
+}
+
+function runOnly(call: IdentifiedCall, scope: CallScope, { refusal, settled }: TurnOptions): Promise<TurnResult> {
+  const known = settled?.get(0);
+  if (known !== undefined) return Promise.resolve(toTurnResult(known));
+  return runCall(call, scope, { refusal: refusal?.(call) }).then(toTurnResult);
+}
+
+function toTurnResult(result: Outcome | Suspended): TurnResult {
+  return result.kind === 'suspended' ? { outcomes: [], pending: result.pending } : { outcomes: [result], pending: [] };
+}
+
+async function runAll(calls: readonly IdentifiedCall[], scope: CallScope, options: TurnOptions): Promise<TurnResult> {
   const sequence = new CallSequence(scope);
   try {
     return await runSequence(toEntries(calls, sequence, options), { sequence, scope });
@@ -98,11 +107,11 @@ async function runSequence(
   return { outcomes: [...outcomes.values()], pending: [] };
 }
 
-async function conductEntry(
+function conductEntry(
   entry: Entry,
   outcomes: ReadonlyMap<Entry, Outcome>,
   sequence: CallSequence,
-): Promise<Outcome | Suspended> {
+): Outcome | Promise<Outcome | Suspended> {
   switch (entry.type) {
     case 'settled':
       return entry.outcome;
