@@ -82,14 +82,18 @@ export type { Prompt, PromptView, RenderedPrompt } from './call/prompt.ts';
 export {
   cutMiddle,
   isMaxResultChars,
+  isToolResult,
   maxResultCharsOf,
   minResultChars,
   type RecordedOutcome,
   readOutcome,
   renderJson,
   renderPlainly,
+  type ToolResult,
   toOutcomeText,
-} from './call/recorded-outcome.ts';
+  toolError,
+  toolOk,
+} from './call/result.ts';
 export { findRetryProblem, retryDelayMs, type ToolRetry, toRetry } from './call/retry.ts';
 export type {
   FeedbackEvent,
@@ -125,7 +129,6 @@ export {
   toEnvironmentVariables,
 } from './call/tool-environment.ts';
 export { checkToolName, findToolNameProblem } from './call/tool-name.ts';
-export { isToolResult, type ToolResult, toolError, toolOk } from './call/tool-result.ts';
 export type { ConversationFormat, PromptPart } from './model/conversation-format.ts';
 export type {
   CutReason,

@@ -50,56 +50,83 @@ export interface Caller {
  * @throws HoldfastError as `executeToolCall`, for a wrong configuration.
  */
 export function openCaller(options: CallOptions): Caller {
-  const scope = openScope(options);
-  const { session, rootSession, lifetime } = scope;
-  const scopes = new WeakMap<CallManner, CallScope>();
-  let disposed = false;
-  const inManner = (manner: CallManner | undefined): CallScope => {
+  return new OpenCaller(openScope(options));
+}
+
+class OpenCaller implements Caller {
+  readonly session: Session;
+  readonly rootSession: Session;
+  readonly judges: Judges;
+  readonly onEnd: Caller['onEnd'];
+  readonly #scope: CallScope;
+  /** One manner may be that of many calls. */
+  readonly #scopes = new WeakMap<CallManner, CallScope>();
+  #disposed = false;
+
+  constructor(scope: CallScope) {
+    this.#scope = scope;
+    this.session = scope.session;
+    this.rootSession = scope.rootSession;
+    this.judges = judgesOf(scope);
+    this.onEnd = (listener) => scope.lifetime.onEnd(listener);
+  }
+
+  get ready(): Promise<unknown> | undefined {
+    return this.#scope.parent?.counts ?? recoverResources(this.#scope);
+  }
+
+  get ended(): EndOfLife | undefined {
+    return this.#scope.lifetime.ended;
+  }
+
+  get exhausted(): boolean {
+    return isExhausted(this.#scope.budgets);
+  }
+
+  keyOf(callId: string): string {
+    return directCallKey(this.session, callId);
+  }
+
+  // Not `async`, which costs every call a promise more.
+  execute(call: ToolCall & { readonly id: string }, manner?: CallManner): Promise<Outcome | Suspended> {
+    try {
+      return executeIn(this.#inManner(manner), call);
+    } catch (thrown) {
+      return Promise.reject(thrown);
+    }
+  }
+
+  async resume(callId: string, manner?: CallManner): Promise<Outcome | Suspended> {
+    return resumeIn(this.#inManner(manner), callId);
+  }
+
+  learn(toolName: string, input: Json): void {
+    learnArguments(this.session.redactor, this.#scope.toolset.byName.get(toolName), input);
+  }
+
+  spend(usage: ModelUsage): boolean {
+    return spendTokens(usage, this.#scope.budgets);
+  }
+
+  dispose(): void {
+    this.#disposed = true;
+    this.#scope.lifetime.dispose();
+  }
+
+  #inManner(manner: CallManner | undefined): CallScope {
     // Nothing would end it any more.
-    if (disposed) {
+    if (this.#disposed) {
       throw new HoldfastError(
         'context.closed',
         'The caller was disposed of, so it makes no more calls; open another one.',
       );
     }
-    if (manner === undefined) return scope;
-    // One manner may be that of many calls.
-    let known = scopes.get(manner);
+    if (manner === undefined) return this.#scope;
+    let known = this.#scopes.get(manner);
     if (known === undefined) {
-      known = { ...scope, manner: checkManner(manner) };
-      scopes.set(manner, known);
+      known = { ...this.#scope, manner: checkManner(manner) };
+      this.#scopes.set(manner, known);
     }
     return known;
-  };
-  return {
-    session,
-    rootSession,
-    judges: judgesOf(scope),
-    keyOf: (callId) => directCallKey(session, callId),
-    execute(call, manner) {
-      // Not `async`, which costs every call a promise more.
-      try {
-        return executeIn(inManner(manner), call);
-      } catch (thrown) {
-        return Promise.reject(thrown);
-      }
-    },
-    resume: async (callId, manner) => resumeIn(inManner(manner), callId),
-    learn: (toolName, input) => learnArguments(session.redactor, scope.toolset.byName.get(toolName), input),
-    get ready() {
-      return scope.parent?.counts ?? recoverResources(scope);
-    },
-    get ended() {
-      return lifetime.ended;
-    },
-    onEnd: lifetime.onEnd,
-    get exhausted() {
-      return isExhausted(scope.budgets);
-    },
-    spend: (usage) => spendTokens(usage, scope.budgets),
-    dispose() {
-      disposed = true;
-      lifetime.dispose();
-    },
-  };
+  }
 }

@@ -2,12 +2,12 @@ import { checkOptions, type OptionRules } from '../basics/check-options.ts';
 import { HoldfastError } from '../basics/errors.ts';
 import { deepFreeze, isPlainObject, type Json } from '../basics/json.ts';
 import type { Schema } from '../basics/schema.ts';
-import { isMaxResultChars, minResultChars } from './recorded-outcome.ts';
+import type { ToolResult } from './result.ts';
+import { isMaxResultChars, minResultChars } from './result.ts';
 import { findRetryProblem, type ToolRetry, toRetry } from './retry.ts';
 import type { ProbeContext, ToolContext } from './tool-context.ts';
 import { findEnvironmentProblem } from './tool-environment.ts';
 import { checkToolName } from './tool-name.ts';
-import type { ToolResult } from './tool-result.ts';
 
 /** `none` only reads; `state` writes session state and staged resources only; `external` touches the world. */
 export type Effects = 'none' | 'state' | 'external';

@@ -8,6 +8,7 @@ import {
   toCanonicalJson,
 } from '@holdfast/core';
 import type { Session } from '@holdfast/session';
+import { policiesFor } from '../call/authorize.ts';
 import type { CallScope } from '../call/scope.ts';
 import type { CompiledTool } from '../call/types.ts';
 
@@ -47,7 +48,7 @@ export async function digestCall(
   { id, tool }: PreparedCall,
   { rawArguments, toolDigest, scope }: DigestedCall,
 ): Promise<string> {
-  const { session, run, policiesFor } = scope;
+  const { session, run } = scope;
   // As they came: what a schema makes of them may be another each time, a default that is an id for one.
   const input = readText(rawArguments);
   return digestJson({
@@ -56,7 +57,7 @@ export async function digestCall(
     id,
     input: digestible(input, session),
     tool: toolDigest,
-    policies: policiesFor(tool.name).map(({ key }) => key),
+    policies: policiesFor(scope, tool.name).map(({ key }) => key),
   });
 }
 

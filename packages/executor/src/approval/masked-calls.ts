@@ -2,10 +2,11 @@ import { HoldfastError, hasMask, isPlainObject } from '@holdfast/core';
 import { openSealed, type Session, sealContent } from '@holdfast/session';
 import { failure } from '../call/ending.ts';
 import { identifyCall } from '../call/prepare.ts';
+import { type Kept, keptBeside } from '../call/scope.ts';
 import type { Ending, IdentifiedCall } from '../call/types.ts';
 
 /** Calls that wait, with their arguments as they came: the log has masks in them. For as long as the process has the session. */
-const waiting = new WeakMap<Session, Map<string, readonly IdentifiedCall[]>>();
+const waiting: Kept<Map<string, readonly IdentifiedCall[]>> = { make: () => new Map() };
 
 /** Where calls are: the run and turn; a direct call is at its own id. */
 export interface CallPlace {
@@ -17,8 +18,7 @@ export interface CallPlace {
 /** Keeps calls that were suspended for who goes on with them in this process. */
 export function keepCalls(session: Session, place: CallPlace, calls: readonly IdentifiedCall[]): void {
   if (session.redactor === undefined) return;
-  const kept = waiting.get(session) ?? new Map<string, readonly IdentifiedCall[]>();
-  waiting.set(session, kept.set(keyOf(place), calls));
+  keptBeside(session, waiting).set(keyOf(place), calls);
 }
 
 /** Keeps the arguments of a call for other processes until it has ended, if the log gets masks of them and the session has a vault. */
@@ -45,13 +45,12 @@ export function takeCalls(
   place: CallPlace,
   recorded: readonly IdentifiedCall[],
 ): readonly IdentifiedCall[] {
-  const kept = waiting.get(session);
-  return kept?.get(keyOf(place)) ?? recorded.map((call) => openCall(session, place, call));
+  return keptBeside(session, waiting).get(keyOf(place)) ?? recorded.map((call) => openCall(session, place, call));
 }
 
 /** The calls have ended. */
 export function dropCalls(session: Session, place: CallPlace): void {
-  waiting.get(session)?.delete(keyOf(place));
+  keptBeside(session, waiting).delete(keyOf(place));
 }
 
 /** @throws HoldfastError `replay.no_content`: a log without content is nothing to go on with. */

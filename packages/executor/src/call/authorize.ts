@@ -136,6 +136,11 @@ export function observersOf(policies: readonly PolicyBinding[]): readonly Policy
   return policies.filter(({ policy: { onResult, reserve } }) => onResult !== undefined || reserve !== undefined);
 }
 
+/** In force for calls of the tool. */
+export function policiesFor({ policiesOf, hostPolicies }: CallScope, toolName: string): readonly PolicyBinding[] {
+  return policiesOf === undefined ? hostPolicies : policiesOf(toolName);
+}
+
 const nobody: ReadonlySet<string> = new Set();
 
 interface Asking {
@@ -154,7 +159,7 @@ export function authorize(
   scope: CallScope,
   approved: ReadonlySet<string> = nobody,
 ): Verdict | Promise<Verdict> {
-  const asking: Asking = { call, scope, approved, policies: scope.policiesFor(call.tool.name) };
+  const asking: Asking = { call, scope, approved, policies: policiesFor(scope, call.tool.name) };
   const { policies } = asking;
   const decisions: PolicyDecision[] = new Array(policies.length);
   for (let index = 0; index < policies.length; index += 1) {

@@ -114,9 +114,12 @@ const permitted: Permitted = { type: 'permitted' };
 /** Authorize, and approval if somebody has to be asked. Answers at once when every policy does and nobody has to be asked. */
 export function permit(call: RunningCall): Permitted | Promise<Permitted> {
   const { scope } = call;
-  const over = endOfLife(call.call.tool.name, scope.lifetime.ended);
+  const { ended } = scope.lifetime;
+  const over = ended === undefined ? undefined : endOfLife(call.call.tool.name, ended);
   if (over !== undefined) return over;
   call.decidedAt = scope.moves.count;
+  const unasked = scope.policiesOf === undefined && scope.hostPolicies.length === 0 && !call.call.tool.dangerous;
+  if (unasked && scope.resuming === undefined) return permitted;
   const verdict = authorize(call.call, scope);
   if (verdict instanceof Promise || verdict.type !== 'allow' || scope.resuming !== undefined)
     return scope.features.permit(verdict, call);
@@ -214,7 +217,8 @@ export function execute(call: RunningCall): Invoked | Promise<Invoked> | Unstopp
   try {
     const { tool, input } = call.call;
     const value: unknown = tool.execute?.(input, new CallContext(call));
-    if (!(value instanceof Promise || isThenable(value))) return { type: 'returned', value };
+    const mayWait = typeof value === 'object' && value !== null && 'then' in value;
+    if (!mayWait || !isThenable(value)) return { type: 'returned', value };
     return call.time === undefined && call.scope.lifetime.endless
       ? { type: 'unstoppable', value }
       : waitInTime(value, call);

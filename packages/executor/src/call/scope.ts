@@ -91,8 +91,8 @@ export interface CallScope {
   /** Absent for direct calls. */
   readonly run: RunPosition | undefined;
   readonly hostPolicies: readonly PolicyBinding[];
-  /** In force for a call: the host's, then those of the prompt. */
-  readonly policiesFor: (toolName: string) => readonly PolicyBinding[];
+  /** In force for a call under a prompt: the host's, then the prompt's. Without one the host's are. */
+  readonly policiesOf: ((toolName: string) => readonly PolicyBinding[]) | undefined;
   /** Of the session. */
   readonly moves: PolicyMoves;
   /** Policies that want to see successes. */
@@ -136,12 +136,28 @@ export interface Companion {
   unnamedCalls: number | undefined;
   /** Of the last direct call, whose scope serves the next one that is given the same. */
   direct: { readonly scope: CallScope; readonly options: CallOptions } | undefined;
+  /** What other rooms keep. */
+  readonly kept: Map<Kept<unknown>, unknown>;
 }
 
-const companion: unique symbol = Symbol('holdfast.executor');
+/** What one room keeps beside a session: made when it is first asked for. */
+export interface Kept<Value> {
+  make(session: Session): Value;
+}
+
+export function keptBeside<Value>(session: Session, kept: Kept<Value>): Value {
+  const all = companionOf(session).kept;
+  if (!all.has(kept)) all.set(kept, kept.make(session));
+  // Made by this very room.
+  return all.get(kept) as Value;
+}
+
+export const companion: unique symbol = Symbol('holdfast.executor');
+
+export type WithCompanion = Session & { readonly [companion]?: Companion };
 
 /** On the session itself: a young collection keeps what the values of a WeakMap refer to, here the session and its whole log. */
-export function companionOf(session: Session & { [companion]?: Companion }): Companion {
+export function companionOf(session: WithCompanion): Companion {
   return session[companion] ?? makeCompanion(session);
 }
 
@@ -156,6 +172,7 @@ function makeCompanion(session: Session): Companion {
     reserved: new Set(),
     unnamedCalls: undefined,
     direct: undefined,
+    kept: new Map(),
   };
   Object.defineProperty(session, companion, { value: made });
   return made;
@@ -226,7 +243,7 @@ export function createCallScope(
     manner: undefined,
     run: undefined,
     hostPolicies: policies,
-    policiesFor: () => policies,
+    policiesOf: undefined,
     moves,
     observers: observersOf(policies),
     resources: all,

@@ -143,7 +143,7 @@ function updatePolicies({ value, message }: Ending, call: RunningCall, all: Read
   for (const bound of scope.observers) {
     const answer: unknown = bound.policy.onResult?.(call.call, result, bound.context(call.state, scope.surroundings));
     if (answer === undefined) continue;
-    if (isThenable(answer)) throw lateAnswer(bound.key, answer);
+    if (typeof answer === 'object' && isThenable(answer)) throw lateAnswer(bound.key, answer);
     if (bound.slice !== undefined) call.transaction.apply(bound.slice, bound.toOperations(answer));
   }
 }
@@ -260,7 +260,7 @@ export function toEndEvent(ending: Ending, call: CallRecord, committed: Committe
     outcome,
     events: committed.events,
     changes: committed.changes.length === 0 ? undefined : committed.changes,
-    writes: committed.touched.size === 0 ? none : toWrites(committed.touched),
+    writes: committed.touched === nothingPrepared.touched ? none : toWrites(committed.touched),
     mark: committed.mark,
     error: ending.error,
     retries,

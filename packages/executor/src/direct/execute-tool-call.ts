@@ -1,9 +1,8 @@
 import { HoldfastError, type Outcome, type Policy, systemClock, type ToolCall } from '@holdfast/core';
-import type { Session } from '@holdfast/session';
 import { claimCall } from '../approval/claims.ts';
 import { identifyCall } from '../call/prepare.ts';
 import { runCall } from '../call/run-call.ts';
-import { type CallOptions, type CallScope, companionOf } from '../call/scope.ts';
+import { type CallOptions, type CallScope, companion, companionOf, type WithCompanion } from '../call/scope.ts';
 import type { IdentifiedCall, Suspended } from '../call/types.ts';
 import { recoverResources } from '../resources/recover.ts';
 import { openScope } from './features.ts';
@@ -37,16 +36,12 @@ function checkCall(call: unknown): void {
 
 /** The scope of the session's direct call before, where all that it was made of is the same and nothing can end it. */
 function scopeFor(options: CallOptions, called: string): CallScope {
-  const known = isLive(options?.session) ? companionOf(options.session).direct : undefined;
+  const known = (options?.session as WithCompanion | undefined)?.[companion]?.direct;
   if (known !== undefined && isMadeOf(known.scope, known.options, options, called)) return known.scope;
   const scope = openScope(options);
   if (isPlain(options) && scope.parent === undefined)
     companionOf(scope.session).direct = { scope, options: { ...options } };
   return scope;
-}
-
-function isLive(session: CallOptions['session'] | undefined): session is Session {
-  return typeof session === 'object' && session !== null && 'record' in session && Object.isExtensible(session);
 }
 
 /** Nothing of it is made anew for each call. */
@@ -118,20 +113,28 @@ async function runAfter(waiting: Promise<unknown>, { call, scope, release }: Wai
 }
 
 /** The end of another call with the id would be taken for that of the one that waits, or is under way. */
-function claimId(callId: string, session: Session): () => void {
+function claimId(callId: string, session: WithCompanion): () => void {
   const open = session.openCall({ callId });
   // What waits in a log without content cannot be resumed: asking again is the only way.
-  if (open === undefined || (session.content === 'none' && open.start === undefined)) return claimCall(session, callId);
-  throw new HoldfastError(
-    'call.under_way',
-    `The call \`${callId.slice(0, 100)}\` waits, or is under way: resume it by \`resumeToolCall\`, or give this one another id.`,
-    { data: { callId } },
-  );
+  if (open !== undefined && (session.content !== 'none' || open.start !== undefined)) {
+    throw new HoldfastError(
+      'call.under_way',
+      `The call \`${callId.slice(0, 100)}\` waits, or is under way: resume it by \`resumeToolCall\`, or give this one another id.`,
+      { data: { callId } },
+    );
+  }
+  const own = session[companion];
+  // Mostly there is one, and a set takes twenty times as long.
+  if (own === undefined || own.alone !== undefined || own.claimed.size > 0) return claimCall(session, callId);
+  own.alone = callId;
+  return () => {
+    own.alone = undefined;
+  };
 }
 
 /** Not used before in the session's log either, as every call leaves at least one record: it is also the world's name for the call. */
-function nextCallId(session: Session): string {
-  const own = companionOf(session);
+function nextCallId(session: WithCompanion): string {
+  const own = session[companion] ?? companionOf(session);
   own.unnamedCalls = (own.unnamedCalls ?? session.snapshot().seq - 1) + 1;
   return `direct_${own.unnamedCalls}`;
 }

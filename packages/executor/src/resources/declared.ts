@@ -9,6 +9,7 @@ import {
 } from '@holdfast/core';
 import type { Session } from '@holdfast/session';
 import type { RunningCall } from '../call/running-call.ts';
+import { type Kept, keptBeside } from '../call/scope.ts';
 import type { ResourceFailure } from './disposal.ts';
 import { recoverResource } from './recover.ts';
 import { type CallResourceScope, createSessionResources, type SessionResources } from './scope.ts';
@@ -33,7 +34,7 @@ export class DeclaredResources {
     this.#call = call;
     this.#parts = parts;
     const { rootSession, resources, clock } = call.scope;
-    const around = parts.around === undefined ? sessionResources(rootSession, clock) : parts.around.#scope;
+    const around = parts.around === undefined ? keptBeside(rootSession, sessionResources)(clock) : parts.around.#scope;
     this.#scope = around.open({
       bound: resources,
       view: (instance, name) => this.#viewOf(instance, name),
@@ -83,18 +84,23 @@ export class DeclaredResources {
   }
 }
 
-const bySession = new WeakMap<Session, SessionResources>();
+/** The resources that live as long as a session, which disposes of them when it is closed. */
+const sessionResources: Kept<(clock: Clock) => SessionResources> = {
+  make(session) {
+    let resources: SessionResources | undefined;
+    return (clock) => {
+      resources ??= openSessionResources(session, clock);
+      return resources;
+    };
+  },
+};
 
-/** The resources that live as long as `session`, which disposes of them when it is closed. */
-function sessionResources(session: Session, clock: Clock): SessionResources {
-  const known = bySession.get(session);
-  if (known !== undefined) return known;
+function openSessionResources(session: Session, clock: Clock): SessionResources {
   const failed = ({ name, thrown }: ResourceFailure): string => `\`${name}\`: ${describeThrown(thrown)}`;
   const resources = createSessionResources({
     limit: (disposal) => withinLimit(disposal, clock),
     onLateFailure: ({ name, thrown }) => noteFailure(session, { resource: name, message: describeThrown(thrown) }),
   });
-  bySession.set(session, resources);
   session.onClose(async () => {
     const failures = await resources.dispose();
     if (failures.length === 0) return;

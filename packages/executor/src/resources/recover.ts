@@ -1,6 +1,6 @@
 import { describeThrown, isStagedResource, type StagedResource } from '@holdfast/core';
 import type { Session } from '@holdfast/session';
-import type { CallScope } from '../call/scope.ts';
+import { type CallScope, type Kept, keptBeside } from '../call/scope.ts';
 
 interface Marking {
   /** Tells this object of a session apart from one of the same id elsewhere, whose log says nothing about this one's calls. */
@@ -8,19 +8,21 @@ interface Marking {
   count: number;
 }
 
-const markings = new WeakMap<Session, Marking>();
+const marking: Kept<Marking> = {
+  make: () => ({
+    random: Math.floor(Math.random() * 2 ** 52)
+      .toString(16)
+      .padStart(16, '0'),
+    count: 0,
+  }),
+};
 
 /** Names the changes that a call prepares: when its process ends before they are applied, the end record with this mark decides. */
 export function markChanges(session: Session): string {
-  let marking = markings.get(session);
-  if (marking === undefined) {
-    const random = [...crypto.getRandomValues(new Uint8Array(8))];
-    marking = { random: random.map((byte) => byte.toString(16).padStart(2, '0')).join(''), count: 0 };
-    markings.set(session, marking);
-  }
-  marking.count += 1;
+  const own = keptBeside(session, marking);
+  own.count += 1;
   // The number says from which record on the log has to be searched.
-  return `${prefixOf(session)}${session.snapshot().seq}.${marking.random}.${marking.count}`;
+  return `${prefixOf(session)}${session.snapshot().seq}.${own.random}.${own.count}`;
 }
 
 function prefixOf({ id }: Session): string {
@@ -33,7 +35,7 @@ export interface RecoveryFailure {
   readonly message: string;
 }
 
-const recovered = new WeakMap<Session, WeakMap<StagedResource, Recovery>>();
+const recovered: Kept<WeakMap<StagedResource, Recovery>> = { make: () => new WeakMap() };
 
 interface Recovery {
   readonly failures: Promise<readonly RecoveryFailure[]>;
@@ -84,11 +86,7 @@ export function recoverResource(
 }
 
 function recoverOnce(session: Session, name: string, resource: StagedResource): Recovery {
-  let known = recovered.get(session);
-  if (known === undefined) {
-    known = new WeakMap();
-    recovered.set(session, known);
-  }
+  const known = keptBeside(session, recovered);
   let recovery = known.get(resource);
   if (recovery === undefined) {
     const begun: Recovery = { failures: recover(session, name, resource), settled: false };

@@ -151,17 +151,12 @@ class Scope implements CallResourceScope {
   }
 
   #buildFor(node: ResourceNode, bound: Bound, asked: Promise<unknown>[]): ResourceBuild {
-    const scopeSignal = (): AbortSignal => this.#signal;
-    return Object.freeze({
-      use: <Value>(resource: ResourceDefinition<Value>) => {
-        const answer = this.#ask(resource, node, bound);
-        asked.push(answer);
-        return answer as Promise<Value>;
-      },
-      get signal() {
-        return scopeSignal();
-      },
-    });
+    const use = <Value>(resource: ResourceDefinition<Value>): Promise<Value> => {
+      const answer = this.#ask(resource, node, bound);
+      asked.push(answer);
+      return answer as Promise<Value>;
+    };
+    return new Build(use, () => this.#signal);
   }
 
   #wait(wait: ResourceWait): void {
@@ -236,6 +231,22 @@ class Scope implements CallResourceScope {
       wait.failed(scopeClosedError());
     }
     this.#controller?.abort();
+  }
+}
+
+/** What `create` of a resource gets. */
+class Build implements ResourceBuild {
+  readonly use: ResourceBuild['use'];
+  readonly #signal: () => AbortSignal;
+
+  constructor(use: ResourceBuild['use'], signal: () => AbortSignal) {
+    this.use = use;
+    this.#signal = signal;
+    Object.freeze(this);
+  }
+
+  get signal(): AbortSignal {
+    return this.#signal();
   }
 }
 

@@ -51,7 +51,7 @@ export function bindPrompt(scope: CallScope, renderedPrompt: RenderedPrompt): Ca
     return binding;
   };
   const byTool = new Map<string, readonly PolicyBinding[]>();
-  const policiesFor = (name: string): readonly PolicyBinding[] => {
+  const policiesOf = (name: string): readonly PolicyBinding[] => {
     let inForce = byTool.get(name);
     if (inForce === undefined) {
       const own = policies.get(name);
@@ -71,7 +71,7 @@ export function bindPrompt(scope: CallScope, renderedPrompt: RenderedPrompt): Ca
             ...toolset,
             declarations: Object.freeze(toolset.declarations.map((told) => declarations.get(told.name) ?? told)),
           },
-    policiesFor,
+    policiesOf,
     observers: observersOf([...hostPolicies, ...allPolicies.map(bind)]),
   };
 }

@@ -1,5 +1,5 @@
 import type { Outcome } from '@holdfast/core';
-import { authorize } from '../call/authorize.ts';
+import { authorize, policiesFor } from '../call/authorize.ts';
 import { isThenable, waitForAnswer } from '../call/execute.ts';
 import { prepare } from '../call/prepare.ts';
 import { runCall } from '../call/run-call.ts';
@@ -161,8 +161,9 @@ export class CallSequence {
 
   /** The locks of a call, when they say all there is to say about what it may run beside. */
   #locksOf({ call: { tool, input } }: Prepared): readonly string[] | undefined {
-    const { policiesFor, observers } = this.#scope;
-    if (tool.locks === undefined || policiesFor(tool.name).some(keepsState) || observers.length > 0) return undefined;
+    const scope = this.#scope;
+    if (tool.locks === undefined || scope.observers.length > 0 || policiesFor(scope, tool.name).some(keepsState))
+      return undefined;
     try {
       const locks: unknown = tool.locks(input);
       if (isThenable(locks)) void waitForAnswer(locks);

@@ -1,6 +1,6 @@
 import type { FilesystemReader, PolicyDecision, PreparedCall, SessionReader, ToolCallEndEvent } from '@holdfast/core';
 import type { SessionTransaction } from '@holdfast/session';
-import { authorize, type PolicyBinding } from '../call/authorize.ts';
+import { authorize, type PolicyBinding, policiesFor } from '../call/authorize.ts';
 import { endOfLife, failure } from '../call/ending.ts';
 import type { RunningCall } from '../call/running-call.ts';
 import type { CallScope } from '../call/scope.ts';
@@ -44,7 +44,7 @@ async function takeTurn(moves: PolicyMoves): Promise<() => void> {
 function decideAgain(running: RunningCall): Ending | undefined | Promise<Ending | undefined> {
   const { call, scope } = running;
   running.decidedAt = scope.moves.count;
-  const policies = scope.moves.looked ? scope.policiesFor(call.tool.name) : statefulFor(call, scope);
+  const policies = scope.moves.looked ? policiesFor(scope, call.tool.name) : statefulFor(call, scope);
   const verdict = policies.length === 0 ? undefined : authorize(call, withPolicies(scope, policies), running.approved);
   const { decisions = [] } = running.nestedWork ?? {};
   if (verdict instanceof Promise || decisions.length > 0) return decideSlowly(verdict, running, decisions);
@@ -103,12 +103,12 @@ export function keepsState({ policy }: PolicyBinding): boolean {
 }
 
 /** Any other answers by the call alone, as far as can be known. */
-export function statefulFor({ tool }: PreparedCall, { policiesFor }: CallScope): readonly PolicyBinding[] {
-  return policiesFor(tool.name).filter(keepsState);
+export function statefulFor({ tool }: PreparedCall, scope: CallScope): readonly PolicyBinding[] {
+  return policiesFor(scope, tool.name).filter(keepsState);
 }
 
 function withPolicies(scope: CallScope, policies: readonly PolicyBinding[]): CallScope {
-  return { ...scope, policiesFor: () => policies };
+  return { ...scope, policiesOf: () => policies };
 }
 
 function toRefusal({ type, decisions }: Verdict, running: RunningCall): Ending | undefined {

@@ -53,7 +53,13 @@ const nothingOpen: OpenWork = Object.freeze({
 export class OpenWorkLedger {
   readonly #runs = new Map<number, OpenRun>();
   readonly #plans = new Map<number, OpenPlan>();
+  /** That have not ended. */
+  readonly calls: ReadonlyMap<string, unknown>;
   readonly #calls = new Map<string, Call>();
+
+  constructor() {
+    this.calls = this.#calls;
+  }
 
   /** @throws Error for what `toJson` has not made. */
   static fromJson(json: Json | undefined): OpenWorkLedger {
@@ -94,7 +100,6 @@ export class OpenWorkLedger {
   }
 
   find(place: CallPlace): OpenCall | undefined {
-    if (this.#calls.size === 0) return undefined;
     const call = this.#calls.get(keyOf(place));
     return call && handOut(call);
   }

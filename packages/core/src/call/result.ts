@@ -1,6 +1,58 @@
 import { isPlainObject, type Json, type JsonObject } from '../basics/json.ts';
 import type { Outcome, OutcomeKind } from './outcome.ts';
 
+const brand: unique symbol = Symbol.for('holdfast.tool-result');
+
+/** How a tool says what came of a call. Made by `toolOk` and `toolError` only. */
+export interface ToolResult<Value = unknown> {
+  readonly [brand]: true;
+  readonly success: boolean;
+  /** For the model; may be empty on success. */
+  readonly message: string;
+  readonly value: Value | null;
+  /** Keeps the value out of the model's text. No security boundary: the caller and the log see it. */
+  readonly excludeValueFromContext: boolean;
+  /** The tool's own code of a failure. */
+  readonly code: string | undefined;
+}
+
+/** The call succeeded with `value`, which has to be JSON that the tool's `outputSchema` takes. `message` is for the model. */
+export function toolOk<Value>(
+  value: Value,
+  message = '',
+  { excludeValueFromContext = false }: { readonly excludeValueFromContext?: boolean } = {},
+): ToolResult<Value> {
+  return Object.freeze({
+    [brand]: true as const,
+    success: true,
+    message,
+    value,
+    excludeValueFromContext,
+    code: undefined,
+  });
+}
+
+/** The call failed; everything it staged is dropped and `message` goes to the model, with `value`, which has to be JSON. `code` default `tool.failed`. */
+export function toolError(
+  message: string,
+  { code, value = null }: { readonly code?: string; readonly value?: Json } = {},
+): ToolResult<never> {
+  // `never` lets a failure stand beside any success type; the value of a failure is not checked against `outputSchema`.
+  return Object.freeze({
+    [brand]: true as const,
+    success: false,
+    message,
+    value: value as never,
+    excludeValueFromContext: false,
+    code,
+  });
+}
+
+/** Whether `value` was made by `toolOk` or `toolError`, of any copy of this package. */
+export function isToolResult(value: unknown): value is ToolResult {
+  return typeof value === 'object' && value !== null && brand in value;
+}
+
 /** What a log keeps of an outcome: the value once, and of long texts only what does not follow from it. Short ones are there as they are. */
 export interface RecordedOutcome extends Omit<Outcome, 'value' | 'rendered' | 'text'> {
   /** Absent where somebody else has written the log. */
