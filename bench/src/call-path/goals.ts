@@ -152,7 +152,7 @@ function loop({ name, against, turns, width = 1 }: Loop): Subject {
 }
 
 /** Makes everything that a loop needs, untimed, and gives the run. */
-export function prepareLoop(turns: number, width = 1): () => Promise<void> {
+function prepareLoop(turns: number, width = 1): () => Promise<void> {
   const script = [
     ...Array.from({ length: turns }, (_, turn) => ({
       calls: Array.from({ length: width }, (__, at) => ({

@@ -33,7 +33,7 @@ export interface Grant {
 const grants: Slice<KeyedState<string>> = defineSlice<string>({ id: 'holdfast/grants', kind: 'keyed', reducers: {} });
 
 /** The digest that a tool was granted by; `undefined` when it was not. */
-export function grantOf(session: SessionReader, toolName: string): string | undefined {
+function grantOf(session: SessionReader, toolName: string): string | undefined {
   return session.read(grants).get(toolName);
 }
 

@@ -107,13 +107,10 @@ function isPolicy(value: unknown): boolean {
   return isPlainObject(value) && typeof value['id'] === 'string' && typeof value['check'] === 'function';
 }
 
-/** The names of the tools that there are. */
-type ToolNames = { has(name: string): boolean };
-
-const checked = new WeakMap<readonly PolicyBinding[], ToolNames>();
+const checked = new WeakMap<readonly PolicyBinding[], { has(toolName: string): boolean }>();
 
 /** @throws HoldfastError `policy.key.duplicate`, `policy.tool.unknown`. */
-export function checkPolicies(policies: readonly PolicyBinding[], names: ToolNames): void {
+export function checkPolicies(policies: readonly PolicyBinding[], names: { has(toolName: string): boolean }): void {
   if (checked.get(policies) === names) return;
   const keys = new Set<string>();
   for (const { key, policy } of policies) {

@@ -18,6 +18,8 @@ import {
   sha256,
   type ThrownError,
   type Tool,
+  type ToolCallEndEvent,
+  type Touched,
   toOutcomeText,
 } from '@holdfast/core';
 import { marksSecrets, secretsIn } from '@holdfast/session';
@@ -270,4 +272,17 @@ export function toRecorded(
     ...(text.length < ending.text.length ? { maxResultChars } : {}),
     attempts,
   };
+}
+
+/** What an end event tells of resources. */
+export function toWrites(touched: ReadonlyMap<string, Touched>): ToolCallEndEvent['writes'] {
+  return [...touched].flatMap(([resource, { writes }]) =>
+    writes
+      .filter(({ before, after }) => before !== after)
+      .map(({ key, before, after }) => ({
+        resource,
+        key,
+        change: before === null ? 'created' : after === null ? 'removed' : 'changed',
+      })),
+  );
 }

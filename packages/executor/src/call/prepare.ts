@@ -35,26 +35,21 @@ export function identifyCall({ id, name, arguments: raw }: ToolCall, fallbackId:
     : { id: callId, name: toolName, arguments: null, problem: toProblem(copied) };
 }
 
-const refusalCodes: Readonly<Record<Extract<ParsedJson, { readonly ok: false }>['reason'], string>> = {
-  syntax: 'arguments.malformed',
-  type: 'arguments.not_json',
-  depth: 'arguments.too_deep',
-  key: 'arguments.reserved_key',
-  duplicate: 'arguments.duplicate_key',
-  size: 'arguments.too_large',
-  inexact: 'arguments.invalid',
+type Unusable = Extract<ParsedJson, { readonly ok: false }>;
+
+const refusals: Readonly<Record<Unusable['reason'], Omit<Problem, 'message'>>> = {
+  syntax: { code: 'arguments.malformed' },
+  type: { code: 'arguments.not_json' },
+  depth: { code: 'arguments.too_deep' },
+  key: { code: 'arguments.reserved_key' },
+  duplicate: { code: 'arguments.duplicate_key' },
+  size: { code: 'arguments.too_large' },
+  inexact: { code: 'arguments.invalid', data: { reason: 'number.inexact' } },
 };
 
 /** Why arguments are not what a call can take, as the call's outcome says it. */
-function toProblem({
-  reason,
-  problem,
-}: {
-  readonly reason: keyof typeof refusalCodes;
-  readonly problem: string;
-}): Problem {
-  const refusal = { code: refusalCodes[reason], message: `The arguments cannot be taken: ${problem}.` };
-  return reason === 'inexact' ? { ...refusal, data: { reason: 'number.inexact' } } : refusal;
+function toProblem({ reason, problem }: Pick<Unusable, 'reason' | 'problem'>): Problem {
+  return { ...refusals[reason], message: `The arguments cannot be taken: ${problem}.` };
 }
 
 /** Whether a message asks for the same thing twice under one id. */

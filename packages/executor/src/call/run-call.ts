@@ -217,8 +217,8 @@ export function execute(call: RunningCall): Invoked | Promise<Invoked> | Unstopp
   try {
     const { tool, input } = call.call;
     const value: unknown = tool.execute?.(input, new CallContext(call));
-    const mayWait = typeof value === 'object' && value !== null && 'then' in value;
-    if (!mayWait || !isThenable(value)) return { type: 'returned', value };
+    // Also of another realm, or made by the tool itself.
+    if (!(value instanceof Promise || isThenable(value))) return { type: 'returned', value };
     return call.time === undefined && call.scope.lifetime.endless
       ? { type: 'unstoppable', value }
       : waitInTime(value, call);

@@ -152,7 +152,7 @@ export function keptBeside<Value>(session: Session, kept: Kept<Value>): Value {
   return all.get(kept) as Value;
 }
 
-export const companion: unique symbol = Symbol('holdfast.executor');
+export const companion: unique symbol = Symbol('kept beside a session');
 
 export type WithCompanion = Session & { readonly [companion]?: Companion };
 

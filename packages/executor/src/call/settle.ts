@@ -27,6 +27,7 @@ import {
   shortText,
   toRecorded,
   toThrownError,
+  toWrites,
   uncommitted,
   withDoubt,
 } from './ending.ts';
@@ -295,16 +296,4 @@ export function toLogEntry(event: ToolCallEndEvent, ending: Ending, call: CallRe
 
 function maxCharsOf({ source, scope }: CallRecord): number {
   return maxResultCharsOf(scope.maxResultChars, scope.toolset.byName.get(source.name)?.tool.maxResultChars);
-}
-
-function toWrites(touched: ReadonlyMap<string, Touched>): ToolCallEndEvent['writes'] {
-  return [...touched].flatMap(([resource, { writes }]) =>
-    writes
-      .filter(({ before, after }) => before !== after)
-      .map(({ key, before, after }) => ({
-        resource,
-        key,
-        change: before === null ? 'created' : after === null ? 'removed' : 'changed',
-      })),
-  );
 }
