@@ -18,7 +18,7 @@ import {
 } from './folder.ts';
 import { hasOwnDigest, type LockedTool, type LockedTools, parseLock, readLockBytes } from './lock-file.ts';
 import { noteCopyUse } from './old-copies.ts';
-import { draftRegistry } from './registry-file.ts';
+import { readFolderTime, writeRegisteredFolder } from './registry-file.ts';
 import { startWarm, toRegistered } from './warm-start.ts';
 
 /** A tool that may run, and what has to be done before it does. */
@@ -72,16 +72,17 @@ export async function loadLocked(
     };
   }
   const { tools: locked } = parseLock(bytes, place.lock);
-  await using draft = await draftRegistry(place.root);
+  const scanned = await readFolderTime(place.root);
   const { folder, current } = await scanLocked(place, { locked, options, copies, hooks });
   // A tool that is gone has no file to be looked at.
   const isAsLocked = folder.diagnostics.every(
     ({ severity, code }) => severity === 'warning' && code !== 'tool.lock.gone',
   );
-  if (draft !== undefined && isAsLocked) {
-    const found = { tools: [...current.values()], warnings: folder.diagnostics };
+  if (scanned !== undefined && isAsLocked) {
+    const found = { tools: current.values(), warnings: folder.diagnostics, scanned };
     const registered = await toRegistered(found, place, options);
-    if (registered !== undefined) await draft.write(place.prefix, registered, bytes);
+    if (registered !== undefined)
+      await writeRegisteredFolder(place.root, { prefix: place.prefix, lock: bytes, folder: registered });
   }
   return folder;
 }
