@@ -2,7 +2,7 @@ import { describeThrown, isPlainObject, type Json, type JsonObject, jsonSchema }
 import { compileJsonSchema, describeIssues } from '@holdfast/schema/json';
 import type { ExportedFunction } from '../parse/exported-function.ts';
 import type { LiteralPath } from '../parse/literal.ts';
-import { isPlainSchema } from './plain-schema.ts';
+import { walkSchema } from './keywords.ts';
 import { showPath } from './report.ts';
 import { checkSchema } from './schema.ts';
 import type { Report } from './types.ts';
@@ -85,7 +85,6 @@ export function checkReturns(
 }
 
 function checkWholeSchema(schema: JsonObject, key: string, report: Report): JsonObject | undefined {
-  if (isPlainSchema(schema)) return schema;
   let isSound = true;
   const note: Report = (finding) => {
     if (finding.severity !== 'warning') isSound = false;
@@ -107,32 +106,19 @@ function checkWholeSchema(schema: JsonObject, key: string, report: Report): Json
   return isSound ? schema : undefined;
 }
 
-const literals: readonly string[] = ['const', 'enum', 'default', 'examples'];
-const maps: readonly string[] = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'];
-
 // A default that does not fit would fail every call that leaves the argument out.
-function checkDefaults(node: Json, path: LiteralPath, report: Report): void {
-  if (typeof node !== 'object' || node === null) return;
-  for (const [key, inner] of Object.entries(node)) {
-    if (literals.includes(key)) continue;
-    if (!maps.includes(key)) checkDefaults(inner, [...path, key], report);
-    // Here the names are anybody's choice, also those of keywords.
-    else if (isPlainObject(inner))
-      for (const [name, schema] of Object.entries(inner)) checkDefaults(schema as Json, [...path, key, name], report);
-  }
-  if (!isPlainObject(node) || !isPlainObject(node['properties'])) return;
-  for (const [name, property] of Object.entries(node['properties'] as JsonObject)) {
-    // What a reference stands for is not known here; the call will check it.
-    if (!isPlainObject(property) || property['default'] === undefined || JSON.stringify(property).includes('"$ref"'))
-      continue;
-    const checked = compileJsonSchema(jsonSchema(property as JsonObject)).validate(property['default']);
-    if (checked.ok) continue;
-    const place = [...path, 'properties', name, 'default'];
-    report({
-      code: 'tool.schema.default',
-      path: place,
-      message: `\`${showPath(place)}\` does not fit its own schema: ${describeIssues(checked.issues)}`,
-      hint: 'Correct the default, or leave it out and say in the description what happens without it.',
-    });
+function checkDefaults(root: JsonObject, start: LiteralPath, report: Report): void {
+  for (const [{ properties }, path] of walkSchema(root, start)) {
+    for (const [name, property] of Object.entries(isPlainObject(properties) ? (properties as JsonObject) : {})) {
+      // What a reference stands for is not known here; the call will check it.
+      if (!isPlainObject(property) || property['default'] === undefined || JSON.stringify(property).includes('"$ref"'))
+        continue;
+      const checked = compileJsonSchema(jsonSchema(property as JsonObject)).validate(property['default']);
+      if (checked.ok) continue;
+      const place = [...path, 'properties', name, 'default'];
+      const message = `\`${showPath(place)}\` does not fit its own schema: ${describeIssues(checked.issues)}`;
+      const hint = 'Correct the default, or leave it out and say in the description what happens without it.';
+      report({ code: 'tool.schema.default', path: place, message, hint });
+    }
   }
 }
