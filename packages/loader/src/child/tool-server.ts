@@ -4,14 +4,8 @@ import { registerHooks } from 'node:module';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { copyJson, HoldfastError, isToolResult } from '@holdfast/core';
-import {
-  type ChildMessage,
-  childLimits,
-  type Ending,
-  type HostMessage,
-  hostLimits,
-  toThrownMessage,
-} from './call-messages.ts';
+import { childLimits, type HostMessage, hostLimits, toThrownMessage } from './call-messages.ts';
+import type { ChildMessage, Ending } from './child-messages.ts';
 import { encodeFrame, FrameReader } from './frames.ts';
 import { HostRequests } from './host-requests.ts';
 import { createRemoteContext } from './remote-context.ts';
@@ -207,6 +201,6 @@ function toEnding(returned: unknown): Ending {
     message: String(message),
     value: copied.value,
     excluded: excludeValueFromContext === true,
-    ...(code === undefined ? {} : { code: String(code) }),
+    code: code === undefined ? undefined : String(code),
   };
 }

@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import { HoldfastError, type Json, toolError, toolOk } from '@holdfast/core';
-import { type Answer, fromThrownMessage } from '../child/call-messages.ts';
+import { fromThrownMessage } from '../child/call-messages.ts';
+import type { Answer } from '../child/child-messages.ts';
 import type { PinnedTool } from '../language/types.ts';
 import { hidePaths } from '../text/hide-paths.ts';
 import type { ChildEnd } from './types.ts';

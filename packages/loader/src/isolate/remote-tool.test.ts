@@ -193,7 +193,7 @@ test('a request is served with the context of the call, and bytes are bytes', as
   expect(await running).toBe(1);
 });
 
-test.each(['constructor', '__proto__', 'dispatch', 'walk-on', ''])('a request for `%s` is refused', async (method) => {
+test.each(['constructor', '__proto__', 'dispatch', 'walkOn', ''])('a request for `%s` is refused', async (method) => {
   const { child, begin } = setUp();
   void begin();
   child.say({ ...request, method, parameters: ['toString', 5] });
