@@ -5,6 +5,7 @@ import { readBounded, type Stamp } from '../files/read-bounded.ts';
 import type { LanguageReaders, ToolFileKind } from '../language/find.ts';
 import type { Language } from '../language/types.ts';
 import { parseModule } from '../parse/module.ts';
+import { decodeText } from '../text/decode.ts';
 import { type Diagnostic, type Finding, toDiagnostic } from '../text/diagnostic.ts';
 import { isPlainPath } from '../text/hidden-text.ts';
 import type { PackageFinder } from './packages.ts';
@@ -72,7 +73,7 @@ export async function readPart({ path, kind, base }: PartReference, place: PartP
   const { file } = reading;
   const leaf: ClosurePart = { type: 'read', file, imports: [], packages: new Map(), source: '', warning: undefined };
   if (kind === 'data' || (kind === 'module' && extname(path) === '.json')) return leaf;
-  const source = decode(file.bytes);
+  const source = decodeText(file.bytes);
   if (source === undefined) {
     const message = `\`${place.name}\` is not UTF-8 text.`;
     return refuse({ code: 'tool.import.unreadable', message, hint: 'Save the file as UTF-8 text.' });
@@ -182,16 +183,6 @@ function findPlace(path: string): string | undefined {
     return realpathSync.native(path);
   } catch {
     // Missing, a circle of links, or not to be looked into.
-    return undefined;
-  }
-}
-
-function decode(bytes: Uint8Array): string | undefined {
-  if (bytes.includes(0)) return undefined;
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    // The decoder says no more than this.
     return undefined;
   }
 }

@@ -39,6 +39,11 @@ export function processFailure({ metadata: { name } }: PinnedTool, word: string,
   return new HoldfastError(`tool.process.${word}`, `The process of \`${name}\` ${what}.`, { data: { tool: name } });
 }
 
+/** HoldfastError `tool.process.closed`, of a call after its host closed the tool. */
+export function calledTooLate({ name }: PinnedTool['metadata']): HoldfastError {
+  return new HoldfastError('tool.process.closed', `\`${name}\` was called after its host closed it.`);
+}
+
 /** HoldfastError `tool.process.exited`; `how` in words, such as `with code 3`. */
 export function processExited(tool: PinnedTool, how: string): HoldfastError {
   return processFailure(tool, 'exited', `ended ${how} before the call had ended`);

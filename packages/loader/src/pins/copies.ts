@@ -6,6 +6,7 @@ import { describeThrown, HoldfastError } from '@holdfast/core';
 import { codeOf, readBounded } from '../files/read-bounded.ts';
 import type { Closure } from '../imports/closure.ts';
 import type { PinnedTool } from '../language/types.ts';
+import { decodeText } from '../text/decode.ts';
 
 /** What a copy has to hold. */
 export interface Pin {
@@ -265,10 +266,5 @@ function hash(bytes: Uint8Array): string {
 
 /** The text of a file that people are shown; of what is no text, such as a program, a line that tells it from another one. */
 export function toShownText(bytes: Uint8Array): string {
-  try {
-    if (!bytes.includes(0)) return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    // No text: the decoder says no more than this.
-  }
-  return `(no text: ${bytes.length} bytes, SHA-256 ${hash(bytes)})\n`;
+  return decodeText(bytes) ?? `(no text: ${bytes.length} bytes, SHA-256 ${hash(bytes)})\n`;
 }
