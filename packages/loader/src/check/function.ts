@@ -21,12 +21,8 @@ export function checkFunction(
   const path = ['function'];
   const { write, missing, others } = words;
   if (typeof name !== 'string' || name === '') {
-    report({
-      code: 'tool.function.missing',
-      path,
-      message: '`function` must name the exported function that does the work.',
-      hint: "Add for example `function: 'runWeather'`.",
-    });
+    const message = '`function` must name the exported function that does the work.';
+    report({ code: 'tool.function.missing', path, message, hint: "Add for example `function: 'runWeather'`." });
     return undefined;
   }
   const exported = findFunction(name);
@@ -39,12 +35,8 @@ export function checkFunction(
       hint: names === '' ? `${write(name)}.` : others(names, name),
     });
   } else if (exported.type === 'not-function') {
-    report({
-      code: 'tool.function.not_function',
-      path,
-      message: `\`${name}\` cannot be seen to be a function: it is ${exported.found}.`,
-      hint: `${write(name)} in this file.`,
-    });
+    const message = `\`${name}\` cannot be seen to be a function: it is ${exported.found}.`;
+    report({ code: 'tool.function.not_function', path, message, hint: `${write(name)} in this file.` });
   }
   return exported;
 }
@@ -73,12 +65,8 @@ export function checkDescription(
   const { maxLength, pattern, hint } = limits[form === 'definition' ? form : 'file'];
   const documentation = exported?.type === 'function' ? exported.documentation : undefined;
   if (description !== undefined && typeof description !== 'string') {
-    report({
-      code: 'tool.description.invalid',
-      path,
-      message: '`description` must be a text.',
-      hint: 'Say in a sentence what the tool does.',
-    });
+    const message = '`description` must be a text.';
+    report({ code: 'tool.description.invalid', path, message, hint: 'Say in a sentence what the tool does.' });
     return '';
   }
   const text = (description ?? documentation ?? '').trim();

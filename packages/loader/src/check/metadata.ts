@@ -125,12 +125,9 @@ function hasHiddenText(node: Json): boolean {
 
 function checkName(name: Json | undefined, report: Report): string {
   if (name === undefined || name === '') {
-    report({
-      code: 'tool.name.missing',
-      path: ['name'],
-      message: '`name` is missing.',
-      hint: "Name the tool, for example `name: 'weather_fetcher'`.",
-    });
+    const message = '`name` is missing.';
+    const hint = "Name the tool, for example `name: 'weather_fetcher'`.";
+    report({ code: 'tool.name.missing', path: ['name'], message, hint });
     return '';
   }
   const problem =

@@ -28,12 +28,9 @@ export function checkParameters(
   const write = (schema: string): string =>
     key === 'parameters' ? `\`parameters: ${schema}\`` : `\`inputSchema: jsonSchema(${schema})\``;
   if (parameters !== undefined && !isPlainObject(parameters)) {
-    report({
-      code: 'tool.schema.invalid',
-      path,
-      message: `\`${key}\` must be an object schema.`,
-      hint: `Write ${write("{ type: 'object', properties: { … } }")}.`,
-    });
+    const message = `\`${key}\` must be an object schema.`;
+    const hint = `Write ${write("{ type: 'object', properties: { … } }")}.`;
+    report({ code: 'tool.schema.invalid', path, message, hint });
     return undefined;
   }
   const schema: JsonObject = parameters ?? {};
@@ -41,28 +38,19 @@ export function checkParameters(
   const takesInput = exported?.type === 'function' && exported.takesInput;
   const isEmpty = properties === undefined || (isPlainObject(properties) && Object.keys(properties).length === 0);
   if (isEmpty && emptyNames.includes(subject)) {
-    report({
-      code: 'tool.schema.vague',
-      path,
-      message: `A function named \`${subject}\` with an empty schema says nothing of what it does.`,
-      hint: 'Describe its parameters, or name the function after what it does.',
-    });
+    const message = `A function named \`${subject}\` with an empty schema says nothing of what it does.`;
+    const hint = 'Describe its parameters, or name the function after what it does.';
+    report({ code: 'tool.schema.vague', path, message, hint });
   } else if (properties === undefined && takesInput) {
-    report({
-      code: 'tool.schema.vague',
-      path,
-      message: `\`${subject}\` takes a parameter that no schema describes.`,
-      hint: `Describe it in ${write("{ type: 'object', properties: { … } }")}; with \`properties: {}\` the tool takes no arguments.`,
-    });
+    const message = `\`${subject}\` takes a parameter that no schema describes.`;
+    const hint = `Describe it in ${write("{ type: 'object', properties: { … } }")}; with \`properties: {}\` the tool takes no arguments.`;
+    report({ code: 'tool.schema.vague', path, message, hint });
   }
   if (Object.keys(schema).length === 0) return undefined;
   if (type !== 'object') {
-    report({
-      code: 'tool.schema.invalid',
-      path: [key, 'type'],
-      message: `\`${key}\` must have \`type: 'object'\`.`,
-      hint: 'Arguments are always an object: name each of them under `properties`.',
-    });
+    const message = `\`${key}\` must have \`type: 'object'\`.`;
+    const hint = 'Arguments are always an object: name each of them under `properties`.';
+    report({ code: 'tool.schema.invalid', path: [key, 'type'], message, hint });
   }
   return checkWholeSchema(schema, key, report);
 }

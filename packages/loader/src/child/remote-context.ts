@@ -83,18 +83,12 @@ function explainAbsence(context: RemoteContext, isTraceTooLarge: boolean): Remot
   return new Proxy(context, {
     get(target, key, receiver) {
       if (key === 'trace' && isTraceTooLarge) {
-        throw new HoldfastError(
-          'context.absent',
-          `\`context.trace\` is longer than ${maxTraceLength} characters, and this tool runs in another process or in a thread: give it less by the inputs of its node, or load it with \`isolation: 'in-process'\`.`,
-          { data: { property: key, reason: 'too-large' } },
-        );
+        const message = `\`context.trace\` is longer than ${maxTraceLength} characters, and this tool runs in another process or in a thread: give it less by the inputs of its node, or load it with \`isolation: 'in-process'\`.`;
+        throw new HoldfastError('context.absent', message, { data: { property: key, reason: 'too-large' } });
       }
       if (!absent.has(key)) return Reflect.get(target, key, receiver);
-      throw new HoldfastError(
-        'context.absent',
-        `\`context.${String(key)}\` is only there in the host's process, and this tool runs in another one or in a thread: it can use \`context.filesystem\` and \`context.call\`, or has to be loaded with \`isolation: 'in-process'\`.`,
-        { data: { property: String(key) } },
-      );
+      const message = `\`context.${String(key)}\` is only there in the host's process, and this tool runs in another one or in a thread: it can use \`context.filesystem\` and \`context.call\`, or has to be loaded with \`isolation: 'in-process'\`.`;
+      throw new HoldfastError('context.absent', message, { data: { property: String(key) } });
     },
   });
 }

@@ -133,10 +133,8 @@ export class ToolServer {
     // No character takes more than three bytes, so that most texts need not be counted.
     const bytes = json.length * 3 <= maxJsonBytes ? 0 : Buffer.byteLength(json);
     if (bytes > maxJsonBytes || (body?.byteLength ?? 0) > maxBodyBytes) {
-      throw new HoldfastError(
-        'tool.message.too_large',
-        `A tool can send at most ${maxJsonBytes} bytes of JSON, or ${maxBodyBytes} bytes of a file, at once.`,
-      );
+      const message = `A tool can send at most ${maxJsonBytes} bytes of JSON, or ${maxBodyBytes} bytes of a file, at once.`;
+      throw new HoldfastError('tool.message.too_large', message);
     }
     this.#channel.send(encodeFrame(json, body));
   }

@@ -34,10 +34,8 @@ export function createSandboxFinder(path?: string): (tool: PinnedTool) => Promis
     sandbox ??= findSandbox(path);
     const state = await sandbox;
     if (state.available) return state.program;
-    throw new HoldfastError(
-      'tool.isolation.unavailable',
-      `\`${name}\` may run in a sandbox only, and this machine has none. ${state.reason}`,
-    );
+    const message = `\`${name}\` may run in a sandbox only, and this machine has none. ${state.reason}`;
+    throw new HoldfastError('tool.isolation.unavailable', message);
   };
 }
 

@@ -103,12 +103,11 @@ function readEnd(end: ProgramEnd, tool: PinnedTool, language: Language): unknown
       throw end.reason;
     case 'not-started':
       throw processFailure(tool, 'not_started', `could not be started: ${end.reason}`);
-    case 'flooded':
+    case 'flooded': {
       if (end.by === 'text') throw processFailure(tool, 'flood', 'printed more than can be taken');
-      throw new HoldfastError(
-        'tool.message.too_large',
-        `A tool can send at most ${childLimits.maxJsonBytes} bytes of JSON at once.`,
-      );
+      const message = `A tool can send at most ${childLimits.maxJsonBytes} bytes of JSON at once.`;
+      throw new HoldfastError('tool.message.too_large', message);
+    }
     default:
       return end satisfies never;
   }

@@ -96,13 +96,8 @@ export async function compareLockWith(
       const chosen = names.map((name) => {
         const tool = tools.find((one) => one.name === name);
         if (tool !== undefined) return tool;
-        throw new HoldfastError(
-          'tools.lock.unknown_tool',
-          `\`${name}\` is neither a good tool of the folder nor locked.`,
-          {
-            data: { name },
-          },
-        );
+        const message = `\`${name}\` is neither a good tool of the folder nor locked.`;
+        throw new HoldfastError('tools.lock.unknown_tool', message, { data: { name } });
       });
       // Somebody else may have accepted other tools in the meantime.
       const latest = readLock(place.lock);

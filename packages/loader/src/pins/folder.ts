@@ -58,11 +58,8 @@ export async function findLockPlace(directory: string, lock: string): Promise<Lo
   const folder = await findReal(directory);
   const inside = relative(root, folder);
   if (inside === '..' || inside.startsWith(`..${sep}`) || resolve(inside) === inside) {
-    throw new HoldfastError(
-      'tools.lock.outside',
-      `The tools folder \`${directory}\` does not lie in the folder of the lock \`${lock}\`: put the lock there, or above.`,
-      { data: { directory, lock } },
-    );
+    const message = `The tools folder \`${directory}\` does not lie in the folder of the lock \`${lock}\`: put the lock there, or above.`;
+    throw new HoldfastError('tools.lock.outside', message, { data: { directory, lock } });
   }
   const prefix = inside === '' ? '' : `${inside.split(sep).join('/')}/`;
   return { lock: join(root, basename(path)), root, folder, prefix };

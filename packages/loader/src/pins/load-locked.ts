@@ -193,11 +193,8 @@ function toReady(
       await copies.replace(reading.closure);
       if (await isWhole()) return;
     }
-    throw new HoldfastError(
-      'tool.file.changed',
-      `The pinned copy of the tool file \`${file}\` is damaged, and the file is not the one that was verified: load the tools again.`,
-      { data: { file } },
-    );
+    const message = `The pinned copy of the tool file \`${file}\` is damaged, and the file is not the one that was verified: load the tools again.`;
+    throw new HoldfastError('tool.file.changed', message, { data: { file } });
   }
 
   return {

@@ -76,14 +76,8 @@ export async function writeLock(path: string, lock: Lock, onWritten?: OnWrite): 
   try {
     await writeAtomically(path, formatLock(lock), onWritten);
   } catch (cause) {
-    throw new HoldfastError(
-      'tools.lock.unwritable',
-      `The lock \`${path}\` cannot be written: ${describeThrown(cause)}`,
-      {
-        data: { path },
-        cause,
-      },
-    );
+    const message = `The lock \`${path}\` cannot be written: ${describeThrown(cause)}`;
+    throw new HoldfastError('tools.lock.unwritable', message, { data: { path }, cause });
   }
 }
 

@@ -121,11 +121,8 @@ function toMap(current: readonly PluginDefinitions[]): ReadonlyMap<string, Plugi
     const other = byId.get(one.id);
     // A pack may be in use twice, with options of its own each time.
     if (other !== undefined && findDefinitionChanges(other, one).length > 0) {
-      throw new HoldfastError(
-        'plugin.lock.duplicate',
-        `There are two different \`${one.id}\`, the versions ${other.version} and ${one.version}: use one of them.`,
-        { data: { id: one.id } },
-      );
+      const message = `There are two different \`${one.id}\`, the versions ${other.version} and ${one.version}: use one of them.`;
+      throw new HoldfastError('plugin.lock.duplicate', message, { data: { id: one.id } });
     }
     byId.set(one.id, one);
   }
