@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { realpathSync } from 'node:fs';
 import { dirname, extname } from 'node:path';
 import { readBounded, type Stamp } from '../files/read-bounded.ts';
+import { findRealPath } from '../files/real-path.ts';
 import type { LanguageReaders, ToolFileKind } from '../language/find.ts';
 import type { Language } from '../language/types.ts';
 import { parseModule } from '../parse/module.ts';
@@ -94,7 +94,7 @@ type BytesReading =
 async function readBytes(path: string, kind: PartKind, { name, onRead }: PartPlace): Promise<BytesReading> {
   if (!isPlainPath(name)) return refuse(oddName);
   await onRead?.(path);
-  const place = findPlace(path);
+  const place = findRealPath(path);
   if (place !== path) {
     return refuse(
       place === undefined
@@ -177,12 +177,3 @@ const importMeta: Finding = {
   message: '`import.meta` tells where the pinned copy lies, which holds nothing but what is imported.',
   hint: 'Import data as JSON, or read it through `context.filesystem`.',
 };
-
-function findPlace(path: string): string | undefined {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    // Missing, a circle of links, or not to be looked into.
-    return undefined;
-  }
-}

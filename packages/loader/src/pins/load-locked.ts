@@ -17,7 +17,6 @@ import {
   type ToolFile,
 } from './folder.ts';
 import { hasOwnDigest, type LockedTool, type LockedTools, parseLock, readLockBytes } from './lock-file.ts';
-import { noteCopyUse } from './old-copies.ts';
 import { readFolderTime, writeRegisteredFolder } from './registry-file.ts';
 import { startWarm, toRegistered } from './warm-start.ts';
 
@@ -181,7 +180,7 @@ function toReady(
   async function isWhole(): Promise<boolean> {
     // Not looked at by a warm start.
     if (!hasOwnDigest(pin) || !(await copies.isWhole(pin))) return false;
-    await noteCopyUse(root, pin.digest);
+    await copies.noteUse(pin.digest);
     return true;
   }
 

@@ -1,10 +1,10 @@
 import { hash, randomUUID } from 'node:crypto';
-import { realpathSync } from 'node:fs';
-import { mkdir, open, realpath, unlink } from 'node:fs/promises';
+import { mkdir, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { decodeJson, isPlainObject } from '@holdfast/core';
 import * as v from 'valibot';
 import { readBounded, type Stamp } from '../files/read-bounded.ts';
+import { findRealPath } from '../files/real-path.ts';
 import { writeAtomically } from '../files/write-atomically.ts';
 import { type Diagnostic, toDiagnostic } from '../text/diagnostic.ts';
 
@@ -33,7 +33,7 @@ function readRegistry(root: string, lock: Uint8Array): Readonly<Record<string, u
   const home = join(root, '.holdfast');
   const reading = readBounded(join(home, registryName), maxRegistryBytes);
   // Where a link leads, somebody else may write.
-  if (reading.type !== 'read' || realpathSync.native(home) !== home) return {};
+  if (reading.type !== 'read' || findRealPath(home) !== home) return {};
   try {
     const registry = decodeJson(new TextDecoder().decode(reading.bytes));
     const isOfLock = isPlainObject(registry) && registry['lock'] === hash('sha256', lock);
@@ -85,7 +85,7 @@ export async function readFolderTime(root: string): Promise<number | undefined> 
   try {
     await mkdir(home, { recursive: true });
     // Nothing is written where a link leads.
-    if ((await realpath(home)) !== home) return undefined;
+    if (findRealPath(home) !== home) return undefined;
     await using file = await open(path, 'wx', 0o644);
     const { mtimeMs } = await file.stat();
     await unlink(path);

@@ -1,8 +1,8 @@
-import { realpathSync } from 'node:fs';
 import { sep } from 'node:path';
 import { decodeJson } from '@holdfast/core';
 import type { ToolMetadata } from '../check/types.ts';
 import { isAsStamped, readStamp, type Stamp } from '../files/read-bounded.ts';
+import { findRealPath } from '../files/real-path.ts';
 import { createPackageFinder } from '../imports/packages.ts';
 import { kindOf } from '../language/find.ts';
 import { listToolFiles, type ScanFolderOptions } from '../scan/tool-files.ts';
@@ -142,12 +142,7 @@ function folderOf(path: string): string {
 function isReal(folder: string): boolean {
   // The root ends in a separator when nothing follows it.
   const path = folder.length > 1 && folder.endsWith(sep) ? folder.slice(0, -1) : folder;
-  try {
-    return realpathSync.native(path) === path;
-  } catch {
-    // Gone, or out of reach: the scan says which.
-    return false;
-  }
+  return findRealPath(path) === path;
 }
 
 function arePackagesSame(tools: readonly WarmTool[], root: string, toPath: ToPath): boolean {

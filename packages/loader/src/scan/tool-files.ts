@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
-import { type Dirent, lstatSync, realpathSync } from 'node:fs';
+import { type Dirent, lstatSync } from 'node:fs';
 import { readdir, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { HoldfastError } from '@holdfast/core';
 import { type BoundedReading, codeOf, readBounded } from '../files/read-bounded.ts';
+import { findRealPath } from '../files/real-path.ts';
 import { isToolFileName } from '../language/find.ts';
 import type { Language, ToolSource } from '../language/types.ts';
 import { decodeText } from '../text/decode.ts';
@@ -155,12 +156,8 @@ export function readToolFile(root: string, file: string): ToolFileReading {
 
 /** Where a file really lies; `undefined`: out of reach. What lies in the folder itself, and is no link, is where its name says. */
 function findPlace(path: string, isDeep: boolean): string | undefined {
-  try {
-    return isDeep || lstatSync(path).isSymbolicLink() ? realpathSync.native(path) : path;
-  } catch {
-    // Gone, a circle of links, or not to be looked into.
-    return undefined;
-  }
+  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  return isDeep || isLink ? findRealPath(path) : path;
 }
 
 /** SHA-256 of a file's bytes in hexadecimal. */
