@@ -28,12 +28,8 @@ export function checkFunction(
   const exported = findFunction(name);
   if (exported.type === 'not-exported') {
     const names = exported.exported.map((other) => `\`${other}\``).join(', ');
-    report({
-      code: 'tool.function.not_exported',
-      path,
-      message: missing(name),
-      hint: names === '' ? `${write(name)}.` : others(names, name),
-    });
+    const hint = names === '' ? `${write(name)}.` : others(names, name);
+    report({ code: 'tool.function.not_exported', path, message: missing(name), hint });
   } else if (exported.type === 'not-function') {
     const message = `\`${name}\` cannot be seen to be a function: it is ${exported.found}.`;
     report({ code: 'tool.function.not_function', path, message, hint: `${write(name)} in this file.` });
@@ -76,22 +72,16 @@ export function checkDescription(
   }
   if (description === undefined && documentation !== undefined) {
     const character = findHiddenCharacter(documentation);
-    if (character !== undefined)
-      report({
-        code: 'tool.text.hidden',
-        path,
-        message: `The doc comment holds the invisible character ${character}.`,
-        hint: 'A model reads what a person cannot see: leave it out.',
-      });
+    const message = `The doc comment holds the invisible character ${character}.`;
+    const leaveOut = 'A model reads what a person cannot see: leave it out.';
+    if (character !== undefined) report({ code: 'tool.text.hidden', path, message, hint: leaveOut });
   }
   if (text !== '') return text;
   const words = name.replace(/[_-]+/g, ' ').trim();
-  report({
-    severity: form === 'definition' ? 'error' : 'warning',
-    code: 'tool.description.missing',
-    path,
-    message: `\`description\` is missing${form === 'definition' ? '' : ': the words of the name have to do'}.`,
-    hint: 'Say in a sentence what the tool does; a model chooses by it.',
-  });
+  const [severity, what] =
+    form === 'definition' ? (['error', ''] as const) : (['warning', ': the words of the name have to do'] as const);
+  const message = `\`description\` is missing${what}.`;
+  const advice = 'Say in a sentence what the tool does; a model chooses by it.';
+  report({ severity, code: 'tool.description.missing', path, message, hint: advice });
   return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}.`;
 }

@@ -244,6 +244,24 @@ test('more progress than the program on the other side ever sends ends the proce
   expect(context.told.length).toBeLessThan(210);
 });
 
+test.each(['progress', 'beat'] as const)('what a host throws when it hears of %s ends the call', async (type) => {
+  const broken = new Error('The host is broken.');
+  const context: TestContext = {
+    ...testContext(),
+    progress: () => {
+      throw broken;
+    },
+    beat: () => {
+      throw broken;
+    },
+  };
+  const { child, begin } = setUp({ context });
+  const running = begin();
+  child.say({ type, call: 1, message: 'half' });
+  await expect(running).rejects.toBe(broken);
+  expect(child.kills).toBe(1);
+});
+
 test('more printing than can be taken ends the process', async () => {
   const { child, begin } = setUp();
   const running = begin();

@@ -213,8 +213,9 @@ export class RemoteTool {
     try {
       if (progress === undefined) context.beat();
       else context.progress(progress);
-    } catch {
-      // The context is closed: the call has ended, and its process will be.
+    } catch (thrown) {
+      // Of a context that is closed, the call has ended; whatever else is thrown is the host's, which has to hear of it.
+      this.#kill(thrown);
     }
   }
 

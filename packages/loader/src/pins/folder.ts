@@ -106,11 +106,8 @@ export async function readCurrent(scanned: ToolFile, reader: ClosureReader): Pro
   const { closure, warnings } = reading;
   // What was verified and what would run must be the same bytes.
   if (closure.files.find(({ path }) => path === closure.entry)?.digest !== scanned.digest) {
-    const finding = {
-      code: 'tool.file.changed',
-      message: 'The file has changed while it was read.',
-      hint: 'Load the tools again.',
-    };
+    const message = 'The file has changed while it was read.';
+    const finding = { code: 'tool.file.changed', message, hint: 'Load the tools again.' };
     return { type: 'refused', diagnostic: toDiagnostic(finding, { file: scanned.file }) };
   }
   return { type: 'read', current: { scanned, closure, tool: toLockedTool(scanned.metadata, closure), warnings } };
@@ -121,10 +118,8 @@ async function findReal(path: string): Promise<string> {
   try {
     return await realpath(path);
   } catch (cause) {
-    throw new HoldfastError('tools.folder.missing', `There is no folder \`${path}\`: create it, or name another one.`, {
-      data: { directory: path },
-      cause,
-    });
+    const message = `There is no folder \`${path}\`: create it, or name another one.`;
+    throw new HoldfastError('tools.folder.missing', message, { data: { directory: path }, cause });
   }
 }
 

@@ -55,9 +55,8 @@ export async function loadLocked(
   const place = await findLockPlace(directory, lock);
   const bytes = readLockBytes(place.lock);
   if (bytes === undefined) {
-    throw new HoldfastError('tools.lock.missing', `There is no lock \`${lock}\`: make it with \`holdfast lock\`.`, {
-      data: { lock },
-    });
+    const message = `There is no lock \`${lock}\`: make it with \`holdfast lock\`.`;
+    throw new HoldfastError('tools.lock.missing', message, { data: { lock } });
   }
   const copies = createPinnedCopies(place.root, hooks);
   const warm = startWarm(place, bytes, options);
@@ -140,15 +139,9 @@ function findProblem(
 }
 
 function describeGone(name: string, file: string): Diagnostic {
-  return toDiagnostic(
-    {
-      severity: 'warning',
-      code: 'tool.lock.gone',
-      message: `\`${name}\` is locked, and no file of the folder has it.`,
-      hint: `Put the file back, or take it out of the lock with \`holdfast lock --accept ${name}\`.`,
-    },
-    { file },
-  );
+  const message = `\`${name}\` is locked, and no file of the folder has it.`;
+  const hint = `Put the file back, or take it out of the lock with \`holdfast lock --accept ${name}\`.`;
+  return toDiagnostic({ severity: 'warning', code: 'tool.lock.gone', message, hint }, { file });
 }
 
 async function keepCopy({ scanned, closure }: CurrentTool, copies: PinnedCopies): Promise<Diagnostic | undefined> {
@@ -157,12 +150,8 @@ async function keepCopy({ scanned, closure }: CurrentTool, copies: PinnedCopies)
     return undefined;
   } catch (thrown) {
     if (!isHoldfastError(thrown)) throw thrown;
-    const finding = {
-      code: thrown.code,
-      message: describeThrown(thrown),
-      hint: 'Make the folder of the lock writable, or load its tools once where it is.',
-    };
-    return toDiagnostic(finding, { file: scanned.file });
+    const hint = 'Make the folder of the lock writable, or load its tools once where it is.';
+    return toDiagnostic({ code: thrown.code, message: describeThrown(thrown), hint }, { file: scanned.file });
   }
 }
 
