@@ -95,29 +95,19 @@ async function readBytes(path: string, kind: PartKind, { name, onRead }: PartPla
   if (!isPlainPath(name)) return refuse(oddName);
   await onRead?.(path);
   const place = findRealPath(path);
+  if (place === undefined) {
+    const hint = 'An import names a file with its extension.';
+    return refuse({ code: 'tool.import.missing', message: `There is no file \`${name}\`.`, hint });
+  }
   if (place !== path) {
-    return refuse(
-      place === undefined
-        ? {
-            code: 'tool.import.missing',
-            message: `There is no file \`${name}\`.`,
-            hint: 'An import names a file with its extension.',
-          }
-        : {
-            code: 'tool.import.symlink',
-            message: `\`${name}\` is, or lies behind, a symbolic link.`,
-            hint: 'Import the file where it really is.',
-          },
-    );
+    const message = `\`${name}\` is, or lies behind, a symbolic link.`;
+    return refuse({ code: 'tool.import.symlink', message, hint: 'Import the file where it really is.' });
   }
   const reading = readBounded(path, kind === 'data' ? maxDataBytes : maxFileBytes);
   if (reading.type !== 'read') {
     const why = reading.type === 'missing' ? 'it is not there any more' : reading.why;
-    return refuse({
-      code: 'tool.import.unreadable',
-      message: `\`${name}\` cannot be pinned: ${why}.`,
-      hint: 'An import is a regular file that may be read.',
-    });
+    const message = `\`${name}\` cannot be pinned: ${why}.`;
+    return refuse({ code: 'tool.import.unreadable', message, hint: 'An import is a regular file that may be read.' });
   }
   const { bytes, stamp } = reading;
   const digest = hash('sha256', bytes);

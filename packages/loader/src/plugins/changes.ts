@@ -45,6 +45,11 @@ function compareFields(definition: string, before: JsonObject, after: JsonObject
   return fields.map(({ name: field, ...change }) => ({ definition, field, ...change }));
 }
 
+/** The code of why something cannot be used that is not as it is locked. */
+export function lockCode(kind: 'plugin' | 'pack', state: 'new' | 'changed'): string {
+  return kind === 'pack' ? `pack.lock.${state}` : `plugin.lock.${state}`;
+}
+
 const mostTold = 5;
 
 /** What has changed, for a message: `its file, version 1.0.0 -> 1.1.0; tool:push: dangerous, effects; tool:pull (new)`. */

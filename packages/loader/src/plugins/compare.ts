@@ -3,7 +3,7 @@ import { HoldfastError } from '@holdfast/core';
 import type { LockState } from '../pins/compare.ts';
 import { readLock, writeLock } from '../pins/lock-file.ts';
 import type { LockedDefinitions, LockedPlugins } from '../pins/locked-definitions.ts';
-import { type DefinitionChange, describeDefinitionChanges, findDefinitionChanges } from './changes.ts';
+import { type DefinitionChange, describeDefinitionChanges, findDefinitionChanges, lockCode } from './changes.ts';
 import type { PluginDefinitions } from './definitions.ts';
 import { type FileToImport, findImportProblem } from './import-problem.ts';
 
@@ -162,17 +162,11 @@ export function findDefinitionProblem({ id, kind, name, state, changes }: Compar
       // What is not there is not used.
       return undefined;
     case 'new':
-      return new HoldfastError(
-        kind === 'pack' ? 'pack.lock.new' : 'plugin.lock.new',
-        `The ${kind} \`${name}\` is not in the lock: ${look}.`,
-        { data: { [kind]: name } },
-      );
-    case 'changed':
-      return new HoldfastError(
-        kind === 'pack' ? 'pack.lock.changed' : 'plugin.lock.changed',
-        `The ${kind} \`${name}\` is not as it is locked (${describeDefinitionChanges(changes)}): ${look}.`,
-        { data: { [kind]: name } },
-      );
+    case 'changed': {
+      const how = state === 'new' ? 'in the lock' : `as it is locked (${describeDefinitionChanges(changes)})`;
+      const message = `The ${kind} \`${name}\` is not ${how}: ${look}.`;
+      return new HoldfastError(lockCode(kind, state), message, { data: { [kind]: name } });
+    }
     default:
       return state satisfies never;
   }

@@ -1,7 +1,7 @@
 import { HoldfastError } from '@holdfast/core';
 import type { LockedPlugins } from '../pins/locked-definitions.ts';
 import { makeVisible } from '../text/hidden-text.ts';
-import { describeDefinitionChanges, findDefinitionChanges } from './changes.ts';
+import { describeDefinitionChanges, findDefinitionChanges, lockCode } from './changes.ts';
 import type { DefinitionSource } from './definitions.ts';
 
 /** A file that a plugin or a pack is going to be imported from. */
@@ -26,17 +26,14 @@ export function findImportProblem(
   );
   if (known.some(([, one]) => one.digest === digest)) return undefined;
   const [first] = known;
-  const refuse = (code: string, problem: string, accept = ''): HoldfastError =>
-    new HoldfastError(
-      code,
-      `The ${kind} \`${makeVisible(entry).slice(0, 200)}\` ${problem}, and nothing of it was run. \`holdfast lock --check${accept}\` runs it, and shows what it declares; without \`--check\` it is locked as it is now.`,
-      { data: { [kind]: makeVisible(entry) } },
-    );
-  if (first === undefined) return refuse(kind === 'pack' ? 'pack.lock.new' : 'plugin.lock.new', 'is not in the lock');
-  const changed = kind === 'pack' ? 'pack.lock.changed' : 'plugin.lock.changed';
+  const refuse = (state: 'new' | 'changed', problem: string, accept = ''): HoldfastError => {
+    const message = `The ${kind} \`${makeVisible(entry).slice(0, 200)}\` ${problem}, and nothing of it was run. \`holdfast lock --check${accept}\` runs it, and shows what it declares; without \`--check\` it is locked as it is now.`;
+    return new HoldfastError(lockCode(kind, state), message, { data: { [kind]: makeVisible(entry) } });
+  };
+  if (first === undefined) return refuse('new', 'is not in the lock');
   // A path may be that of any which comes from no package.
-  if (packageName === undefined) return refuse(changed, 'is no file that is locked');
+  if (packageName === undefined) return refuse('changed', 'is no file that is locked');
   const [id, before] = first;
   const changes = findDefinitionChanges(before, { ...before, packageVersion, digest });
-  return refuse(changed, `is not as it is locked (${describeDefinitionChanges(changes)})`, ` --accept ${id}`);
+  return refuse('changed', `is not as it is locked (${describeDefinitionChanges(changes)})`, ` --accept ${id}`);
 }

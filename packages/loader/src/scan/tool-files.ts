@@ -89,26 +89,15 @@ async function readFolder(root: string, folder: string): Promise<Dirent[] | Find
 }
 
 function toFolderError(directory: string, cause: unknown): HoldfastError {
-  const options = { data: { directory }, cause };
+  const toError = (problem: string, message: string): HoldfastError =>
+    new HoldfastError(`tools.folder.${problem}`, message, { data: { directory }, cause });
   switch (codeOf(cause)) {
     case 'ENOENT':
-      return new HoldfastError(
-        'tools.folder.missing',
-        `There is no tools folder \`${directory}\`: create it, or name another one.`,
-        options,
-      );
+      return toError('missing', `There is no tools folder \`${directory}\`: create it, or name another one.`);
     case 'ENOTDIR':
-      return new HoldfastError(
-        'tools.folder.not_directory',
-        `\`${directory}\` is no folder: name the folder that holds the tool files.`,
-        options,
-      );
+      return toError('not_directory', `\`${directory}\` is no folder: name the folder that holds the tool files.`);
     default:
-      return new HoldfastError(
-        'tools.folder.unreadable',
-        `Cannot read the tools folder \`${directory}\`: check its permissions.`,
-        options,
-      );
+      return toError('unreadable', `Cannot read the tools folder \`${directory}\`: check its permissions.`);
   }
 }
 
