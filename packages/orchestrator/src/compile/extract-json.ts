@@ -1,9 +1,8 @@
 import { isPlainObject, parseJson } from '@holdfast/core';
+import { findTextEnd, type Repair, readLenientJson, type StepBudget } from '@holdfast/prompt/json';
 import { jsonLimits } from '../plan/draft.ts';
 import { readPlan } from '../plan/read.ts';
 import type { PlanViolation } from '../plan/types.ts';
-import { findTextEnd, type StepBudget } from './find-end.ts';
-import { type Repair, readLenientObject } from './repair-json.ts';
 
 /** What was found in a text that somebody wrote around a plan. `steps`: how many characters were looked at, some of them twice. */
 export type Extraction =
@@ -117,7 +116,7 @@ class Search {
   /** Reads what begins with a brace, and answers where to go on. */
   #readObject(start: number): number {
     this.#hasBrace = true;
-    const reading = readLenientObject(this.#text, start, this.#budget);
+    const reading = readLenientJson(this.#text, start, this.#budget);
     if (reading.type === 'other') return start + 1;
     if (reading.type === 'broken') {
       // What comes after the beginning of an object that never ends may be a part of it. So may what a quote of a thought that broke off
