@@ -297,31 +297,28 @@ describe('what is no state', () => {
     place[path.at(-1) ?? ''] = value;
     return copy as JsonObject;
   };
-  test.each<{ readonly path: readonly (string | number)[]; readonly value: Json }>(
-    [
-      { path: ['type'], value: 'react' },
-      { path: ['version'], value: 2 },
-      { path: ['signature'], value: 'merchant' },
-      { path: ['loop'], value: -1 },
-      { path: ['loop'], value: 'x' },
-      { path: ['loop'], value: 7 },
-      { path: ['round'], value: 0.5 },
-      { path: ['round'], value: 3 },
-      { path: ['input'], value: null },
-      { path: ['output'], value: [] },
-      { path: ['lines'], value: [1] },
-      { path: ['calls'], value: {} },
-      { path: ['calls', 0, 'id'], value: 5 },
-      { path: ['calls', 0, 'outcome'], value: null },
-      { path: ['calls', 0, 'outcome', 'text'], value: null },
-      { path: ['calls', 0, 'outcome', 'code'], value: 5 },
-      { path: ['waiting'], value: [] },
-      { path: ['waiting', 0, 'callId'], value: 'direct_1' },
-
-      { path: ['waiting', 0, 'sameAs'], value: 1 },
-      { path: ['usage'], value: { inputTokens: 'a', outputTokens: 0 } },
-    ].filter(({ path }) => path[2] !== 'args'),
-  )('$path of $value is refused', async ({ path, value }) => {
+  test.each<{ readonly path: readonly (string | number)[]; readonly value: Json }>([
+    { path: ['type'], value: 'react' },
+    { path: ['version'], value: 2 },
+    { path: ['signature'], value: 'merchant' },
+    { path: ['loop'], value: -1 },
+    { path: ['loop'], value: 'x' },
+    { path: ['loop'], value: 7 },
+    { path: ['course', 'iterations'], value: 0.5 },
+    { path: ['course', 'iterations'], value: 3 },
+    { path: ['input'], value: null },
+    { path: ['course', 'partial'], value: [] },
+    { path: ['lines'], value: [1] },
+    { path: ['course', 'calls'], value: {} },
+    { path: ['course', 'calls', 0, 'id'], value: 5 },
+    { path: ['course', 'calls', 0, 'outcome'], value: null },
+    { path: ['course', 'calls', 0, 'outcome', 'text'], value: null },
+    { path: ['course', 'calls', 0, 'outcome', 'code'], value: 5 },
+    { path: ['turn', 'calls'], value: [] },
+    { path: ['turn', 'calls', 0, 'callId'], value: 'direct_1' },
+    { path: ['turn', 'calls', 0, 'sameAs'], value: 1 },
+    { path: ['course', 'usage'], value: { inputTokens: 'a', outputTokens: 0 } },
+  ])('$path of $value is refused', async ({ path, value }) => {
     const { tools, session, state, runs } = await waiting();
     await answerApproval(session, 'loop_1_0_1', approve);
     const { loop } = loopOf({ tools, session });

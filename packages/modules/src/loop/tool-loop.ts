@@ -3,8 +3,7 @@ import type { Predictor } from '../predict/predict.ts';
 import { fromPredictor } from './model.ts';
 import { callKey, fromFunction, type PredictFunction, readInput, toolsKey } from './predictor.ts';
 import type { ToolLoopResult } from './result.ts';
-import { goOnWithLoop, type LoopSettings, startLoop } from './run.ts';
-import { readState } from './state.ts';
+import { type LoopSettings, runLoop, wrappedState } from './run.ts';
 import { createToolset, putOver, type Toolset, type ToolsetOptions } from './toolset.ts';
 
 /** A run's own session, signal, time, approvals and so on, over those of the loop. */
@@ -71,11 +70,11 @@ export function wrapTools(
   };
   const loop: ToolLoop<unknown> = {
     invoke: async (input, { maxIterations: limit, ...run } = {}) =>
-      startLoop(toSettings(limit), readInput(input, toolResultKey), putOver(options, run)),
+      runLoop(toSettings(limit), readInput(input, toolResultKey), putOver(options, run)),
     async resume(given, { maxIterations: limit, ...run } = {}) {
-      const state = readState(given, predictor.signature);
+      const state = wrappedState.read(given, predictor.signature);
       const { context } = readInput(state.input, toolResultKey);
-      return await goOnWithLoop(toSettings(limit), { context, state }, putOver(options, run));
+      return await runLoop(toSettings(limit), { input: state.input, context, state }, putOver(options, run));
     },
   };
   // Input and output are those of the predictor.

@@ -1,8 +1,7 @@
-import { HoldfastError, type JsonObject, type Message, type Model, type Tool } from '@holdfast/core';
-import { openLoopCaller } from '../loop/caller.ts';
-import { leaveWaiting } from '../loop/calls.ts';
-import { stopProblem, type ToolLoopResult, toLoopProblem } from '../loop/result.ts';
-import { readEnds, recordResume } from '../loop/state.ts';
+import { HoldfastError, isHoldfastError, type JsonObject, type Message, type Model, type Tool } from '@holdfast/core';
+import { type LoopEnd, toResult } from '../loop/course.ts';
+import type { ToolLoopResult } from '../loop/result.ts';
+import { openRun, runRounds } from '../loop/rounds.ts';
 import { checkCount, isToolset, type LoopRunOptions } from '../loop/tool-loop.ts';
 import { createToolset, putOver, type Toolset, type ToolsetOptions } from '../loop/toolset.ts';
 import { readInput } from '../predict/ask.ts';
@@ -12,12 +11,12 @@ import { checkDemos } from '../signature/demos.ts';
 import { extraNamesOfCode, type Tuning, toProgram } from '../signature/program.ts';
 import type { Signature } from '../signature/signature.ts';
 import { Conversation } from './conversation.ts';
-import { newCourse, type ReactEnd, type ReactRun } from './course.ts';
-import { type NativeTurn, runNative } from './native.ts';
-import { type ReactState, readState, waitingCalls, writeState } from './state.ts';
-import { createTextPrograms, finishName, type Step, type TextPrograms } from './step.ts';
+import type { ReactRun } from './course.ts';
+import { nativeProtocol } from './native.ts';
+import { type ReactState, reactState } from './state.ts';
+import { createTextPrograms, finishName, type TextPrograms } from './step.ts';
 import { renderNative, submitName } from './submit.ts';
-import { runText, type TextTurn } from './text.ts';
+import { textProtocol } from './text.ts';
 
 /** How a model asks for calls. `native`: it is offered tools. `text`: a call is written in fields of its answer. */
 export type ReactProtocol = 'native' | 'text';
@@ -108,43 +107,39 @@ export function react<Input, Output>(
   checkReserved(toolset, protocolOf(model));
   if (protocolOf(model) === 'text') textPrograms();
 
-  const conduct = async (
-    start: Start,
+  const conduct = (
+    { protocol: how, input, state }: Start,
     { model: other, maxIterations: limit = maxIterations, ...over }: LoopRunOptions,
   ): Promise<Conducted<Output>> => {
     checkCount('maxIterations', limit);
-    checkReserved(toolset, start.protocol);
-    const loop = openLoopCaller(toolset, putOver(options, over), start.state?.loop);
-    try {
-      const { state } = start;
-      const earlier =
-        state === undefined ? undefined : readEnds(loop.session, { ...roundOf(state), ...callsOf(state) });
-      const run: ReactRun = {
-        program,
-        model: other ?? model,
-        toolset,
-        loop,
-        course: state?.course ?? newCourse(),
-        conversation: state?.conversation ?? new Conversation(renderFirst(start.protocol, start.input)),
-        maxIterations: limit,
-        earlier,
-        noteResumed: () => state && recordResume(loop.session, roundOf(state)),
-      };
+    checkReserved(toolset, how);
+    return openRun(toolset, { options: putOver(options, over), maxIterations: limit, state }, async (shared) => {
+      const conversation = state?.conversation ?? new Conversation(renderFirst(how, input));
+      const run: ReactRun = { ...shared, program, model: other ?? model, conversation };
+      const { course, live } = run;
+      const kept = { signature: signature.name, loop: live.loop, input, course, conversation };
+      const conclude = <Turn>(end: LoopEnd<Turn>, toState: (turn: Turn) => ReactState): Conducted<Output> => ({
+        // Outputs are validated by the signature's schema.
+        result: Object.freeze({
+          ...(toResult(end, course, (turn) => reactState.write(toState(turn))) as ToolLoopResult<Output>),
+          requests: course.requests,
+          history: conversation.history,
+        }),
+        error: end.type === 'unanswered' && isHoldfastError(end.error) ? end.error : undefined,
+      });
+      if (how === 'native') {
+        const open = state?.protocol === 'native' ? state.turn : undefined;
+        const end = await runRounds(run, nativeProtocol(run), open);
+        return conclude(end, (turn) => ({ ...kept, protocol: 'native', turn }));
+      }
       const steps = state?.protocol === 'text' ? [...state.steps] : [];
-      const end =
-        start.protocol === 'native'
-          ? await runNative(run, state?.protocol === 'native' ? state.turn : undefined)
-          : await runText(
-              { ...run, programs: textPrograms(), input: start.input, steps },
-              state?.protocol === 'text' ? state.turn : undefined,
-            );
-      return conclude<Output>(end, { run, start, steps, name: signature.name });
-    } finally {
-      loop.dispose();
-    }
+      const open = state?.protocol === 'text' ? state.turn : undefined;
+      const end = await runRounds(run, textProtocol({ ...run, programs: textPrograms(), input, steps }), open);
+      return conclude(end, (turn) => ({ ...kept, protocol: 'text', turn, steps }));
+    });
   };
-  const begin = (input: Input, run: LoopRunOptions): Promise<Conducted<Output>> =>
-    conduct({ protocol: protocolOf(run.model ?? model), input: readInput(program, input) }, run);
+  const begin = async (input: Input, run: LoopRunOptions): Promise<Conducted<Output>> =>
+    conduct({ protocol: protocolOf(run.model ?? model), input: readInput(program, input), state: undefined }, run);
 
   return Object.freeze<ReactPredictor<Input, Output>>({
     signature,
@@ -154,7 +149,7 @@ export function react<Input, Output>(
     render: (input) => renderFirst(protocolOf(model), readInput(program, input)),
     run: async (input, run = {}) => (await begin(input, run)).result,
     async resume(given, run = {}) {
-      const state = readState(given, signature.name);
+      const state = reactState.read(given, signature.name);
       const { protocol: how, input } = state;
       return (await conduct({ protocol: how, input, state }, run)).result;
     },
@@ -174,59 +169,14 @@ export function react<Input, Output>(
 interface Start {
   readonly protocol: ReactProtocol;
   readonly input: JsonObject;
-  readonly state?: ReactState;
+  /** Of a run that is resumed. */
+  readonly state: ReactState | undefined;
 }
 
 interface Conducted<Output> {
   readonly result: ReactResult<Output>;
   /** With its cause. */
   readonly error: HoldfastError | undefined;
-}
-
-interface Concluding {
-  readonly run: ReactRun;
-  readonly start: Start;
-  readonly steps: readonly Step[];
-  readonly name: string;
-}
-
-function conclude<Output>(end: ReactEnd, { run, start, steps, name }: Concluding): Conducted<Output> {
-  const { course, conversation, loop } = run;
-  const { iterations, requests, usage } = course;
-  const calls = Object.freeze([...course.calls]);
-  const common = { iterations, requests, usage: Object.freeze(usage), calls, history: conversation.history };
-  // What was read of it, and is said to be no more than that.
-  const output = Object.freeze(course.partial) as Partial<Output>;
-  const toConducted = (result: ReactResult<Output>, error?: HoldfastError): Conducted<Output> => ({
-    result: Object.freeze(result),
-    error,
-  });
-  switch (end.type) {
-    case 'answered': {
-      const { reason, reasoning } = end;
-      const shown = reasoning === undefined ? {} : { reasoning };
-      // Validated by the signature's schema.
-      return toConducted({ ...common, reason, output: end.output as Output, ...shown });
-    }
-    case 'unanswered':
-      return toConducted({ ...common, reason: end.reason, output, error: toLoopProblem(end.error) }, end.error);
-    case 'stopped':
-      return toConducted({ ...common, reason: end.reason, output, error: stopProblem(end.reason) });
-    case 'suspended': {
-      const kept = { signature: name, loop: loop.loop, input: start.input, course, conversation };
-      const state = writeState(
-        start.protocol === 'native'
-          ? { ...kept, protocol: 'native', turn: end.turn as NativeTurn }
-          : { ...kept, protocol: 'text', turn: end.turn as TextTurn, steps },
-      );
-      const { pending } = end;
-      const error = stopProblem('suspended');
-      const asked = Object.freeze([...calls, ...leaveWaiting(end.waiting)]);
-      return toConducted({ ...common, calls: asked, reason: 'suspended', output, error, pending, state });
-    }
-    default:
-      return end satisfies never;
-  }
 }
 
 function checkReserved(toolset: Toolset, protocol: ReactProtocol): void {
@@ -237,12 +187,4 @@ function checkReserved(toolset: Toolset, protocol: ReactProtocol): void {
     `A tool is called \`${reserved}\`, as \`react\` calls its own; give it another name.`,
     { data: { name: reserved } },
   );
-}
-
-function roundOf({ loop, course }: ReactState): { readonly loop: number; readonly round: number } {
-  return { loop, round: course.iterations - 1 };
-}
-
-function callsOf(state: ReactState): Pick<Parameters<typeof readEnds>[1], 'calls' | 'waiting'> {
-  return { calls: state.course.calls, waiting: waitingCalls(state) };
 }
