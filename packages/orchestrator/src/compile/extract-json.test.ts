@@ -46,11 +46,10 @@ test.each([
   ['reasoning whose beginning is in the prompt', `${other} no, {"nodes":[]} better: </think>${good}`],
   ['reasoning after it that does not end', `${good}<think>was that ${other}`],
   ['a bad plan before it', `{"nodes":5}\n${good}`],
-  ['a plan as an older one has it', good.replace('"nodes"', '"steps"')],
 ])('%s: the plan is found as it was written', (_, text) => {
   const extraction = extractPlan(text);
   expect(extraction).toMatchObject({ type: 'found', warnings: [] });
-  expect(found(text)?.replace('"steps"', '"nodes"')).toBe(good);
+  expect(found(text)).toBe(good);
 });
 
 test('a plan that says that there is none is one, and the first that reads as a plan wins', () => {

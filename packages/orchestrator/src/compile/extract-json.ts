@@ -231,7 +231,7 @@ class Search {
 }
 
 function looksLikePlan(keys: readonly string[]): boolean {
-  return keys.includes('nodes') || keys.includes('steps') || (keys.includes('status') && keys.includes('error'));
+  return keys.includes('nodes') || (keys.includes('status') && keys.includes('error'));
 }
 
 function toWarnings(repairs: ReadonlyMap<Repair, number>): readonly PlanViolation[] {
