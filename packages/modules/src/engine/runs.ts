@@ -55,8 +55,7 @@ export class ModuleRuns {
 }
 
 function createRunner(module: LoadedModule, { toolset, model, maxIterations }: ModuleRunParts): Runner {
-  const limit = maxIterations === undefined ? {} : { maxIterations };
-  const predictor = toPredictor(module, { model, tools: toolset, ...limit });
+  const predictor = toPredictor(module, { model, tools: toolset, maxIterations });
   if ('run' in predictor) {
     const { run, resume, invoke } = predictor;
     return {
@@ -69,16 +68,16 @@ function createRunner(module: LoadedModule, { toolset, model, maxIterations }: M
       },
     };
   }
-  const make = (more: { readonly toolResultKey?: string }): RunnerLoop => {
-    const { invoke: run, resume } = wrapTools(predictor, { tools: toolset, ...limit, ...more });
+  const make = (toolResultKey?: string): RunnerLoop => {
+    const { invoke: run, resume } = wrapTools(predictor, { tools: toolset, maxIterations, toolResultKey });
     return { run, resume };
   };
   let made: RunnerLoop | undefined;
   return {
     invoke: (input, options) => askWithin(predictor, input, { toolset, options }),
     loop(toolResultKey) {
-      if (toolResultKey !== undefined) return make({ toolResultKey });
-      made ??= make({});
+      if (toolResultKey !== undefined) return make(toolResultKey);
+      made ??= make();
       return made;
     },
   };

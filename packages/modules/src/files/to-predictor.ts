@@ -17,7 +17,7 @@ export interface ToPredictorOptions {
   /** What a `react` module may call; default none. Other kinds call nothing by themselves: `wrapTools` gives them tools. */
   readonly tools?: readonly Tool[] | Toolset;
   /** Of a `react` module. Integer, default that of `react`. */
-  readonly maxIterations?: number;
+  readonly maxIterations?: number | undefined;
 }
 
 /**
@@ -37,12 +37,12 @@ export function toPredictor(
     model,
     tools,
     demos,
-    ...(instruction === undefined ? {} : { instruction }),
-    ...(descriptions === undefined ? {} : { descriptions }),
-    ...(extract === undefined ? {} : { extract }),
-    ...(protocol === undefined ? {} : { protocol }),
-    ...(listsTools === undefined ? {} : { listsTools }),
-    ...(maxIterations === undefined ? {} : { maxIterations }),
+    instruction,
+    descriptions,
+    extract,
+    protocol,
+    listsTools,
+    maxIterations,
   });
 }
 

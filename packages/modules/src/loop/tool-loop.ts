@@ -17,12 +17,12 @@ export interface LoopRunOptions extends ToolsetOptions {
 export interface ToolLoopOptions extends ToolsetOptions {
   readonly tools: readonly Tool[] | Toolset;
   /** How often the predictor is called at most. Integer, default 5. */
-  readonly maxIterations?: number;
+  readonly maxIterations?: number | undefined;
 }
 
 export interface WrapToolsOptions extends ToolLoopOptions {
   /** The input in which the predictor finds what came of its calls, behind what the caller has put there. Default `context`. */
-  readonly toolResultKey?: string;
+  readonly toolResultKey?: string | undefined;
 }
 
 /** A predictor that is called until it answers without asking for a tool. */

@@ -25,13 +25,13 @@ export interface ReactOptions extends Tuning, ToolsetOptions {
   readonly model: Model;
   readonly tools: readonly Tool[] | Toolset;
   /** Rounds; the one request for the answer behind them is none. Integer, default 20. */
-  readonly maxIterations?: number;
+  readonly maxIterations?: number | undefined;
   /** Default: `native`, or `text` where the model cannot be offered tools (`callsTools` is false). */
-  readonly protocol?: ReactProtocol;
+  readonly protocol?: ReactProtocol | undefined;
   /** `instruction` says itself which tools there are and how a step is written, so `text` uses it as it is. Default false. */
-  readonly listsTools?: boolean;
+  readonly listsTools?: boolean | undefined;
   /** Of the last request of `text`, which takes the answer from the steps and may be corrected once. Default: the instruction, without demos. */
-  readonly extract?: Tuning;
+  readonly extract?: Tuning | undefined;
 }
 
 /**
@@ -87,11 +87,7 @@ export function react<Input, Output>(
 ): ReactPredictor<Input, Output> {
   checkCount('maxIterations', maxIterations);
   const toolset = isToolset(tools) ? tools : createToolset(tools, options);
-  const tuning: Tuning = {
-    ...(instruction === undefined ? {} : { instruction }),
-    ...(demos === undefined ? {} : { demos }),
-    ...(descriptions === undefined ? {} : { descriptions }),
-  };
+  const tuning: Tuning = { instruction, demos, descriptions };
   const program = checkDemos(toProgram(signature, 'react', tuning), extraNamesOfCode('react'));
   let made: TextPrograms | undefined;
   const textPrograms = (): TextPrograms => {

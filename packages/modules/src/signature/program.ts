@@ -12,10 +12,10 @@ export interface Demo {
 /** What has been written for a signature, by a person or a tuner. */
 export interface Tuning {
   /** Default: the signature's. */
-  readonly instruction?: string;
-  readonly demos?: readonly Demo[];
+  readonly instruction?: string | undefined;
+  readonly demos?: readonly Demo[] | undefined;
   /** By field, in place of what the signature's schemas say. */
-  readonly descriptions?: Readonly<Record<string, string>>;
+  readonly descriptions?: Readonly<Record<string, string>> | undefined;
 }
 
 /** A signature with what has been written for it: all that a prompt is made of, beside the input. Frozen. */

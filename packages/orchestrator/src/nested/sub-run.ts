@@ -80,51 +80,22 @@ export async function runSubPlan(
   options: SubRunOptions,
   toolsAt: (hasRoom: boolean) => readonly Tool[] = () => options.tools,
 ): Promise<ToolResult<SubRunReport>> {
-  const { policies, functions, limits, maxRounds, maxDepth = 3, clock } = options;
+  const { maxDepth = 3, clock } = options;
   const session = context.child();
   const caller = openCaller({ tools: [], session, ...(clock === undefined ? {} : { clock }) });
+  let leave: (() => void) | undefined;
   try {
     const level = enterSubRun(caller, maxDepth);
-    try {
-      const tools = toolsAt(level.hasRoom);
-      const shared = {
-        tools,
-        session,
-        ...(policies === undefined ? {} : { policies }),
-        ...(functions === undefined ? {} : { functions }),
-        ...(limits === undefined ? {} : { limits }),
-        ...(clock === undefined ? {} : { clock }),
-      };
-      const compiled = await compileWithin(caller, options.planner, (planner, signal) =>
-        compilePlan({
-          ...shared,
-          request,
-          planner,
-          signal: AbortSignal.any([signal, context.signal]),
-          ...(maxRounds === undefined ? {} : { maxRounds }),
-        }),
-      );
-      const trace = await runPlan(compiled, { ...shared, ...pickLimits(options) });
-      return toResult(trace, compiled.usage);
-    } finally {
-      level.leave();
-    }
+    ({ leave } = level);
+    const own = { ...options, tools: toolsAt(level.hasRoom), session };
+    const compiled = await compileWithin(caller, options.planner, (planner, signal) =>
+      compilePlan({ ...own, request, planner, signal: AbortSignal.any([signal, context.signal]) }),
+    );
+    return toResult(await runPlan(compiled, own), compiled.usage);
   } finally {
+    leave?.();
     caller.dispose();
   }
-}
-
-/** What remains of `options` when a plan is run. */
-function pickLimits({
-  maxConcurrency,
-  rateLimits,
-  lockTimeoutMs,
-}: SubRunOptions): Pick<SubRunOptions, 'maxConcurrency' | 'rateLimits' | 'lockTimeoutMs'> {
-  return {
-    ...(maxConcurrency === undefined ? {} : { maxConcurrency }),
-    ...(rateLimits === undefined ? {} : { rateLimits }),
-    ...(lockTimeoutMs === undefined ? {} : { lockTimeoutMs }),
-  };
 }
 
 /** Has `compile` ask a planner whose tokens are spent from the budgets of `caller`. The answer that goes over them is the last one. */
@@ -204,16 +175,6 @@ function shorten(message: string): string {
   return message.length <= maxMessage ? message : `${message.slice(0, maxMessage - 1)}…`;
 }
 
-/** A sub-run under way. */
-export interface SubRunLevel {
-  /** Counted from 1. */
-  readonly depth: number;
-  /** Another one may be within it. */
-  readonly hasRoom: boolean;
-  /** It has ended. */
-  leave(): void;
-}
-
 interface Level {
   /** What the ids of sessions within it begin with. */
   readonly prefix: string;
@@ -224,11 +185,15 @@ interface Level {
 const underWay = new WeakMap<Session, Set<Level>>();
 
 /**
- * Counts how deep sub-runs are within each other. The least that any of them allows holds for all that are within it.
+ * Counts how deep sub-runs are within each other, until the answer's `leave` is called. The least that any of them allows holds for all
+ * within it. `hasRoom`: another one may be within this one.
  *
  * @throws HoldfastError `plan.depth`.
  */
-function enterSubRun({ rootSession, session }: Caller, maxDepth: number): SubRunLevel {
+function enterSubRun(
+  { rootSession, session }: Caller,
+  maxDepth: number,
+): { readonly hasRoom: boolean; readonly leave: () => void } {
   const levels = underWay.get(rootSession) ?? new Set<Level>();
   let around: Level | undefined;
   for (const level of levels) {
@@ -242,5 +207,5 @@ function enterSubRun({ rootSession, session }: Caller, maxDepth: number): SubRun
   }
   const level: Level = { prefix: `${session.id}/`, depth, maxDepth: least };
   underWay.set(rootSession, levels.add(level));
-  return { depth, hasRoom: depth < least, leave: () => void levels.delete(level) };
+  return { hasRoom: depth < least, leave: () => void levels.delete(level) };
 }
