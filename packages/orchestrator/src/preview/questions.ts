@@ -117,7 +117,7 @@ export interface Success {
 }
 
 /** Tells a policy of a success that has not been, and stages in `transaction` what comes of it, which nobody ever commits. */
-export function succeed(call: NamedCall, { questions, slice, transaction }: Succeeding): Success | Promise<Success> {
+export async function succeed(call: NamedCall, { questions, slice, transaction }: Succeeding): Promise<Success> {
   const { bound, surroundings } = questions;
   const { policy } = bound;
   if (policy.onResult === undefined) return { type: 'same', own: false };
@@ -141,12 +141,8 @@ export function succeed(call: NamedCall, { questions, slice, transaction }: Succ
   if (unknown || around) return { type: 'unknown', own };
   if (!threw) return { type: Object.is(before, transaction.read(slice)) ? 'same' : 'changed', own };
   // A call that the policy denies anyway never gets there.
-  const conclude = (answer: Answer): Success => ({
-    type: isCertainDenial(answer) && !answer.threw ? 'same' : 'unknown',
-    own: own || answer.own,
-  });
-  const asked = questions.ask(call, before);
-  return asked instanceof Promise ? asked.then(conclude) : conclude(asked);
+  const answer = await questions.ask(call, before);
+  return { type: isCertainDenial(answer) && !answer.threw ? 'same' : 'unknown', own: own || answer.own };
 }
 
 export interface Succeeding {

@@ -50,8 +50,7 @@ export async function findStates(
     if (states.length > maxStates || successes > maxSuccesses) return undefined;
     for (const { example, members } of kinds) {
       const transaction = state.transaction.begin();
-      const succeeding = succeed(example, { questions, slice, transaction });
-      const { type, own } = succeeding instanceof Promise ? await succeeding : succeeding;
+      const { type, own } = await succeed(example, { questions, slice, transaction });
       if (type === 'unknown' || (own && members.length > 1)) {
         state.next.push(undefined);
         continue;
