@@ -226,7 +226,7 @@ function readVersions(metadata: unknown, findings: DspyFindings): Readonly<Recor
     const which =
       version === undefined ? 'does not say which version of DSPy saved it' : `was saved by DSPy ${quote(version)}`;
     const message = `The state ${which}; states of DSPy 3 are what is known to be read as they are meant.`;
-    findings.warn('dspy.version_other', 'metadata.dependency_versions', message);
+    findings.warn('dspy.version_other', joinPath('metadata', 'dependency_versions'), message);
   }
   return versions;
 }

@@ -48,8 +48,8 @@ export function checkModule(definition: ModuleDefinition, signatures: ReadonlyMa
 
 function findProblems(definition: ModuleDefinition, signature: Signature): readonly FileProblem[] {
   const { signature: declared, demos, descriptions, extract } = definition;
-  const extra = extraNamesOf(definition);
-  const extraOfDemos = extraNamesOfDemos(definition);
+  const extra = extraNamesOf(definition.predictor_type);
+  const extraOfDemos = extraNamesOfDemos(definition.predictor_type, definition.tool_enabled);
   const ofExtraction = { signature, extra: extraNamesOfExtraction };
   return [
     ...(declared === undefined ? [] : compareSignature(declared, signature, extraOfDemos)),
