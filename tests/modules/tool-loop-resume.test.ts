@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isHoldfastError, type Json, type JsonObject, type Outcome, type Tool } from '@holdfast/core';
 import { answerApproval, pendingApprovals, resumeToolCall } from '@holdfast/executor';
-import { createToolset, type ToolLoopResult, wrapTools } from '@holdfast/modules';
+import { createToolCatalog, type ToolLoopResult, wrapTools } from '@holdfast/modules';
 import { requireApproval } from '@holdfast/policy';
 import { createSession, memoryStore, replay, type Session } from '@holdfast/session';
 import { jsonlStore, openJsonlLog } from '@holdfast/session/jsonl';
@@ -254,13 +254,13 @@ test('a limit that is lower by now is one', async () => {
   expect(runs()).toEqual([1, 1, 1]);
 });
 
-test('without a session of its own the toolset has one that goes on', async () => {
+test('without a session of its own the catalog has one that goes on', async () => {
   const { tools, runs } = world();
   const predict = playing(calls('pay'), { response: 'Paid.' });
-  const toolset = createToolset(tools, asking);
-  const loop = wrapTools(predict, { tools: toolset });
+  const catalog = createToolCatalog(tools, asking);
+  const loop = wrapTools(predict, { tools: catalog });
   const first = await loop.invoke({});
-  const session = toolset.callOptions().session as Session;
+  const session = catalog.callOptions().session as Session;
   expect(pendingApprovals(session)).toEqual(suspended(first).pending);
   await answerApproval(session, suspended(first).pending[0] ?? '', approve);
   expect(await loop.resume(kept(first))).toMatchObject({ reason: 'completed', output: { response: 'Paid.' } });

@@ -7,7 +7,7 @@ import type {
   PredictorType,
   Signature,
   SignatureField,
-  Toolset,
+  ToolCatalog,
 } from '@holdfast/modules';
 import { compileSchema, describeIssues } from '@holdfast/schema';
 import {
@@ -28,7 +28,7 @@ export interface DefinitionParts {
   /** Of the file. */
   readonly digest: string;
   readonly versions: Readonly<Record<string, string>>;
-  readonly tools: readonly Tool[] | Toolset;
+  readonly tools: readonly Tool[] | ToolCatalog;
   readonly findings: DspyFindings;
 }
 

@@ -7,7 +7,7 @@ import {
   parseModule,
   type Signature,
   stringifyModule,
-  type Toolset,
+  type ToolCatalog,
 } from '@holdfast/modules';
 import { type PlacedModule, placeDspyModule, toDefinition } from './definition.ts';
 import { DspyFindings, type DspyProblem, joinPath } from './findings.ts';
@@ -17,7 +17,7 @@ import { readDspyText } from './text.ts';
 
 interface ImportOptions {
   /** Which a ReAct may call; its instruction names them. Default none. */
-  readonly tools?: readonly Tool[] | Toolset;
+  readonly tools?: readonly Tool[] | ToolCatalog;
   /** Default: the signature's name. Of several modules the ids begin with it, followed by the path; default: the path alone. */
   readonly moduleId?: string;
   /** Predictors that no signature is given for are left out with a warning. Default: they refuse the file. */

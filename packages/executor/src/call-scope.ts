@@ -31,7 +31,7 @@ import { nestCalls } from './nested-call.ts';
 import { nestedResources } from './nested-resources.ts';
 import { movesOf, type PolicyMoves, watchedReader } from './policy-moves.ts';
 import { type PolicyBinding, type PolicySurroundings, readOnlyFilesystem, toBinding } from './policy-state.ts';
-import { type Toolset, toToolset } from './toolset.ts';
+import { type CompiledTools, compileTools } from './toolset.ts';
 
 /** What every runner takes. */
 export interface CallOptions {
@@ -88,7 +88,7 @@ export interface RunPosition {
 
 /** Everything that calls of one run share. */
 export interface CallScope {
-  readonly toolset: Toolset;
+  readonly toolset: CompiledTools;
   /** Where records go. */
   readonly session: Session;
   /** What calls read and stage in: the session, or for a nested call the transaction of the call around it. */
@@ -138,7 +138,7 @@ const noBudgets: readonly BudgetAccount[] = [];
 /**
  * `toolNames`: tools that there may be later; policies may mention them.
  *
- * @throws HoldfastError as `toToolset`, and `policy.key.duplicate`, `policy.tool.unknown`, `options.invalid`, `context.closed`.
+ * @throws HoldfastError as `compileTools`, and `policy.key.duplicate`, `policy.tool.unknown`, `options.invalid`, `context.closed`.
  */
 export function createCallScope(options: CallOptions, toolNames?: ReadonlySet<string>): CallScope {
   checkCallOptions(options);
@@ -157,7 +157,7 @@ export function createCallScope(options: CallOptions, toolNames?: ReadonlySet<st
   const session = toSession(options.session);
   const parent = parentCallOf(session);
   const outer = parent?.scope;
-  const toolset = toToolset(options.tools);
+  const toolset = compileTools(options.tools);
   const policies = bindHostPolicies(options.policies);
   checkPolicies(policies, toolNames ?? toolset.byName);
   const own = resources === undefined ? noResources : new Map(Object.entries(resources));
@@ -206,7 +206,7 @@ export function bindPrompt(scope: CallScope, renderedPrompt: RenderedPrompt): Ca
   return {
     ...scope,
     renderedPrompt: lockPage(renderedPrompt),
-    toolset: withDeclarations(toToolset(tools), declarations),
+    toolset: withDeclarations(compileTools(tools), declarations),
     policiesFor: (toolName) => byTool.get(toolName) ?? host,
     observers: observersOf([...host, ...allPolicies.map(toBinding)]),
   };
@@ -231,7 +231,7 @@ function lockPolicies(policies: readonly BoundPolicy[]): readonly BoundPolicy[] 
 }
 
 /** The same tools, of which the model is told otherwise. */
-function withDeclarations(toolset: Toolset, told: RenderedPrompt['declarations']): Toolset {
+function withDeclarations(toolset: CompiledTools, told: RenderedPrompt['declarations']): CompiledTools {
   if (told === undefined || told.size === 0) return toolset;
   return { ...toolset, declarations: Object.freeze(toolset.declarations.map((own) => told.get(own.name) ?? own)) };
 }

@@ -3,11 +3,11 @@ import { secretsIn } from '@holdfast/session';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { learnArguments, learnReturned } from './secrets.ts';
-import { type CompiledTool, toToolset } from './toolset.ts';
+import { type CompiledTool, compileTools } from './toolset.ts';
 
 function compile(inputSchema: Schema, outputSchema: Schema = v.null()): CompiledTool {
   const tool = defineTool({ name: 'login', description: 'Logs in.', inputSchema, outputSchema });
-  const compiled = toToolset([tool]).byName.get('login');
+  const compiled = compileTools([tool]).byName.get('login');
   if (compiled === undefined) throw new Error('unreachable');
   return compiled;
 }

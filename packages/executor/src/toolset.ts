@@ -12,7 +12,7 @@ export interface CompiledTool {
 }
 
 /** The tools of a run by name. */
-export interface Toolset {
+export interface CompiledTools {
   readonly byName: ReadonlyMap<string, CompiledTool>;
   readonly declarations: readonly ToolDeclaration[];
 }
@@ -23,14 +23,14 @@ const noArguments: JsonObject = Object.freeze({
   additionalProperties: false,
 });
 const compiledTools = new WeakMap<Tool, CompiledTool>();
-const toolsets = new WeakMap<readonly Tool[], { readonly tools: readonly Tool[]; readonly toolset: Toolset }>();
+const toolsets = new WeakMap<readonly Tool[], { readonly tools: readonly Tool[]; readonly toolset: CompiledTools }>();
 
 /**
  * Compiles a list of tools, once for each list.
  *
  * @throws HoldfastError `tool.name.duplicate`, `tool.input.not_object`, `tool.example.invalid`, and what compiling a schema throws.
  */
-export function toToolset(tools: readonly Tool[]): Toolset {
+export function compileTools(tools: readonly Tool[]): CompiledTools {
   const known = toolsets.get(tools);
   // A list that was changed since is compiled again.
   if (known?.tools.length === tools.length && known.tools.every((tool, at) => tool === tools[at])) return known.toolset;

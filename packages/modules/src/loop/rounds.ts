@@ -2,11 +2,11 @@ import type { Outcome } from '@holdfast/core';
 import { type LoopCaller, openLoopCaller } from './caller.ts';
 import { type Course, type LoopEnd, type LoopTurn, newCourse } from './course.ts';
 import { type LoopState, readEnds, recordResume } from './state.ts';
-import type { Toolset, ToolsetOptions } from './toolset.ts';
+import type { ToolCatalog, ToolCatalogOptions } from './tool-catalog.ts';
 
 /** What one run of a loop works with. */
 export interface LoopRun {
-  readonly toolset: Toolset;
+  readonly catalog: ToolCatalog;
   readonly live: LoopCaller;
   readonly course: Course;
   readonly maxIterations: number;
@@ -17,7 +17,7 @@ export interface LoopRun {
 }
 
 export interface OpenRunOptions {
-  readonly options: ToolsetOptions;
+  readonly options: ToolCatalogOptions;
   readonly maxIterations: number;
   /** Of a run that is resumed. */
   readonly state: LoopState | undefined;
@@ -25,14 +25,14 @@ export interface OpenRunOptions {
 
 /** Does `work` with the time, the budget and the session of one run. */
 export async function openRun<Result>(
-  toolset: Toolset,
+  catalog: ToolCatalog,
   { options, maxIterations, state }: OpenRunOptions,
   work: (run: LoopRun) => Promise<Result>,
 ): Promise<Result> {
-  const live = openLoopCaller(toolset, options, state?.loop);
+  const live = openLoopCaller(catalog, options, state?.loop);
   try {
     return await work({
-      toolset,
+      catalog,
       live,
       course: state?.course ?? newCourse(),
       maxIterations,

@@ -6,11 +6,11 @@ import { type AskedCall, readToolCall } from './read-tool-call.ts';
 import { cutText, iterationsProblem, type ToolLoopResult } from './result.ts';
 import { type LoopRun, openRun, type Protocol, runRounds, stopped } from './rounds.ts';
 import { createStateFormat, type LoopState, listOf, objectOf, type StateFormat, shapes, text } from './state.ts';
-import type { Toolset, ToolsetOptions } from './toolset.ts';
+import type { ToolCatalog, ToolCatalogOptions } from './tool-catalog.ts';
 
 /** What all runs of a loop share. */
 export interface LoopSettings {
-  readonly toolset: Toolset;
+  readonly catalog: ToolCatalog;
   readonly predictor: LoopPredictor;
   readonly maxIterations: number;
 }
@@ -36,11 +36,11 @@ export interface LoopStart {
 }
 
 export async function runLoop(
-  { toolset, predictor, maxIterations }: LoopSettings,
+  { catalog, predictor, maxIterations }: LoopSettings,
   { input, context, state }: LoopStart,
-  { model, ...options }: ToolsetOptions & { readonly model?: Model },
+  { model, ...options }: ToolCatalogOptions & { readonly model?: Model },
 ): Promise<ToolLoopResult> {
-  return await openRun(toolset, { options, maxIterations, state }, async (run) => {
+  return await openRun(catalog, { options, maxIterations, state }, async (run) => {
     const { course, live } = run;
     const lines = [...(state?.lines ?? [])];
     const taken = new Set([...course.calls, ...(state?.turn.calls ?? [])].map(({ id }) => id));
@@ -120,7 +120,7 @@ class Wrapped implements Protocol<LoopTurn> {
     const { signal, deadline, caller } = run.live;
     const told = [...(context === '' ? [] : [context]), ...lines].join('\n');
     // Frozen, and JSON; an interface does not say so to the compiler.
-    const tools = run.toolset.toJSON() as unknown as Json;
+    const tools = run.catalog.toJSON() as unknown as Json;
     return predictor.ask({ input, tools, context: told }, { signal, deadline, model, onEnd: caller.onEnd });
   }
 

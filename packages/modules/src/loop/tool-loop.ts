@@ -4,18 +4,18 @@ import { fromPredictor } from './model.ts';
 import { callKey, fromFunction, type PredictFunction, readInput, toolsKey } from './predictor.ts';
 import type { ToolLoopResult } from './result.ts';
 import { type LoopSettings, runLoop, wrappedState } from './run.ts';
-import { createToolset, putOver, type Toolset, type ToolsetOptions } from './toolset.ts';
+import { createToolCatalog, putOver, type ToolCatalog, type ToolCatalogOptions } from './tool-catalog.ts';
 
 /** A run's own session, signal, time, approvals and so on, over those of the loop. */
-export interface LoopRunOptions extends ToolsetOptions {
+export interface LoopRunOptions extends ToolCatalogOptions {
   /** Default: the predictor's own. */
   readonly model?: Model;
   /** In place of the loop's own. */
   readonly maxIterations?: number;
 }
 
-export interface ToolLoopOptions extends ToolsetOptions {
-  readonly tools: readonly Tool[] | Toolset;
+export interface ToolLoopOptions extends ToolCatalogOptions {
+  readonly tools: readonly Tool[] | ToolCatalog;
   /** How often the predictor is called at most. Integer, default 5. */
   readonly maxIterations?: number | undefined;
 }
@@ -48,7 +48,7 @@ export interface ToolLoop<Input = unknown, Output = unknown> {
  * answers without a `tool_call`. Calls run one after another, at most 16 of one answer; tools that are registered meanwhile are
  * offered from the next time on. A call that fails is told like any other.
  *
- * @throws HoldfastError `options.invalid`, and as `createToolset`.
+ * @throws HoldfastError `options.invalid`, and as `createToolCatalog`.
  */
 export function wrapTools(predict: PredictFunction, options: WrapToolsOptions): ToolLoop<JsonObject, JsonObject>;
 export function wrapTools<Input, Output>(
@@ -61,12 +61,12 @@ export function wrapTools(
 ): ToolLoop<never, never> {
   checkCount('maxIterations', maxIterations);
   checkKey(toolResultKey);
-  const toolset = isToolset(tools) ? tools : createToolset(tools, options);
+  const catalog = isToolCatalog(tools) ? tools : createToolCatalog(tools, options);
   const predictor =
     typeof predict === 'function' ? fromFunction(predict, toolResultKey) : fromPredictor(predict, toolResultKey);
   const toSettings = (limit: number = maxIterations): LoopSettings => {
     checkCount('maxIterations', limit);
-    return { toolset, predictor, maxIterations: limit };
+    return { catalog, predictor, maxIterations: limit };
   };
   const loop: ToolLoop<unknown> = {
     invoke: async (input, { maxIterations: limit, ...run } = {}) =>
@@ -98,6 +98,6 @@ function checkKey(key: unknown): void {
   );
 }
 
-export function isToolset(tools: readonly Tool[] | Toolset): tools is Toolset {
+export function isToolCatalog(tools: readonly Tool[] | ToolCatalog): tools is ToolCatalog {
   return !Array.isArray(tools) && typeof tools === 'object';
 }

@@ -2,7 +2,7 @@ import { HoldfastError, isHoldfastError, type Message, type Model, type ToolDecl
 import { type MessageReading, readMessage } from '@holdfast/executor';
 import { addUsage, type LoopEnd } from '../loop/course.ts';
 import { type LoopRun, stopped } from '../loop/rounds.ts';
-import type { Toolset } from '../loop/toolset.ts';
+import type { ToolCatalog } from '../loop/tool-catalog.ts';
 import { modelFailed, withheld } from '../predict/ask.ts';
 import type { Program } from '../signature/program.ts';
 import type { Conversation } from './conversation.ts';
@@ -16,7 +16,7 @@ export interface ReactRun extends LoopRun {
 }
 
 /** That the model has no such tool, and which it has. */
-export function listNames(text: string, { tools }: Toolset, own: string): string {
+export function listNames(text: string, { tools }: ToolCatalog, own: string): string {
   const names = tools.map(({ name }) => name).filter((name) => name !== own);
   const shown = names.slice(0, maxNames).map((name) => `\`${name}\``);
   const more = names.length > maxNames ? ` and ${names.length - maxNames} more` : '';

@@ -12,7 +12,7 @@ import type { LoopEnd, LoopTurn } from '../loop/course.ts';
 import type { AskedCall } from '../loop/read-tool-call.ts';
 import type { LoopCall } from '../loop/result.ts';
 import type { Protocol } from '../loop/rounds.ts';
-import type { ToolListing, Toolset } from '../loop/toolset.ts';
+import type { ToolCatalog, ToolListing } from '../loop/tool-catalog.ts';
 import { moduleError } from '../signature/problems.ts';
 import { ask, askFitting, endOf, listNames, type ReactRun, type Reply } from './course.ts';
 import { declareSubmit, readSubmit, type SubmitReading, submitName } from './submit.ts';
@@ -36,7 +36,7 @@ export function nativeProtocol(run: ReactRun): Protocol<NativeTurn> {
     conversation.history.flatMap((message) => (message.role === 'assistant' ? message.calls.map(({ id }) => id) : [])),
   );
   const submit = declareSubmit(run.program);
-  const offer = createOffer(run.toolset, submit);
+  const offer = createOffer(run.catalog, submit);
   const nextReply = (tools: readonly ToolDeclaration[]): Promise<Reply> =>
     askFitting<Reply>(
       () => ask({ messages: conversation.sent, tools }, run),
@@ -92,14 +92,14 @@ async function takeTurn(
   { calls: asked, done, overspent }: NativeTurn,
   earlier?: ReadonlyMap<string, Outcome>,
 ): Promise<LoopEnd<NativeTurn> | undefined> {
-  const { course, live, toolset } = run;
+  const { course, live, catalog } = run;
   const calls = refuseAfterSubmit(asked, run);
   const others = calls.filter(isOther);
   const before = course.calls.slice(course.calls.length - done);
   const { caller } = live;
   const result = await runCalls(others.slice(done), { caller, ...(earlier === undefined ? {} : { earlier }) });
   const made = result.calls.map((call) =>
-    call.outcome?.kind === 'unknown-tool' ? { ...call, text: listNames(call.text, toolset, submitName) } : call,
+    call.outcome?.kind === 'unknown-tool' ? { ...call, text: listNames(call.text, catalog, submitName) } : call,
   );
   course.calls.push(...made);
   if (result.waiting.length > 0) {
@@ -205,11 +205,11 @@ function toArguments(raw: unknown): Json {
 }
 
 /** What a model is offered: the same list as long as no tool is added. */
-function createOffer(toolset: Toolset, submit: ToolDeclaration): () => readonly ToolDeclaration[] {
+function createOffer(catalog: ToolCatalog, submit: ToolDeclaration): () => readonly ToolDeclaration[] {
   let listed: readonly ToolListing[] | undefined;
   let offered: readonly ToolDeclaration[] = [];
   return () => {
-    const listings = toolset.toJSON();
+    const listings = catalog.toJSON();
     if (listings !== listed) {
       listed = listings;
       // One that was registered meanwhile under the name of the submit cannot be called.

@@ -2,8 +2,8 @@ import { HoldfastError, isHoldfastError, type JsonObject, type Message, type Mod
 import { type LoopEnd, toResult } from '../loop/course.ts';
 import type { ToolLoopResult } from '../loop/result.ts';
 import { openRun, runRounds } from '../loop/rounds.ts';
-import { checkCount, isToolset, type LoopRunOptions } from '../loop/tool-loop.ts';
-import { createToolset, putOver, type Toolset, type ToolsetOptions } from '../loop/toolset.ts';
+import { createToolCatalog, putOver, type ToolCatalog, type ToolCatalogOptions } from '../loop/tool-catalog.ts';
+import { checkCount, isToolCatalog, type LoopRunOptions } from '../loop/tool-loop.ts';
 import { readInput } from '../predict/ask.ts';
 import type { Prediction, Predictor } from '../predict/predict.ts';
 import { renderProgram } from '../predict/render.ts';
@@ -21,9 +21,9 @@ import { textProtocol } from './text.ts';
 /** How a model asks for calls. `native`: it is offered tools. `text`: a call is written in fields of its answer. */
 export type ReactProtocol = 'native' | 'text';
 
-export interface ReactOptions extends Tuning, ToolsetOptions {
+export interface ReactOptions extends Tuning, ToolCatalogOptions {
   readonly model: Model;
-  readonly tools: readonly Tool[] | Toolset;
+  readonly tools: readonly Tool[] | ToolCatalog;
   /** Rounds; the one request for the answer behind them is none. Integer, default 20. */
   readonly maxIterations?: number | undefined;
   /** Default: `native`, or `text` where the model cannot be offered tools (`callsTools` is false). */
@@ -68,7 +68,7 @@ export interface ReactPredictor<Input = unknown, Output = unknown> extends Predi
  * Source: `ReAct` and `ReActV2` of DSPy, `dspy/predict/react.py` and `dspy/predict/react_v2.py`.
  *
  * @throws HoldfastError `options.invalid`, `modules.tool_reserved`, `modules.signature_invalid` (with `text`, a field has the name of one
- * of a step), and as `predict` and `createToolset`.
+ * of a step), and as `predict` and `createToolCatalog`.
  */
 export function react<Input, Output>(
   signature: Signature<Input, Output>,
@@ -86,7 +86,7 @@ export function react<Input, Output>(
   }: ReactOptions,
 ): ReactPredictor<Input, Output> {
   checkCount('maxIterations', maxIterations);
-  const toolset = isToolset(tools) ? tools : createToolset(tools, options);
+  const catalog = isToolCatalog(tools) ? tools : createToolCatalog(tools, options);
   const tuning: Tuning = { instruction, demos, descriptions };
   const program = checkDemos(toProgram(signature, 'react', tuning), extraNamesOfCode('react'));
   let made: TextPrograms | undefined;
@@ -98,9 +98,9 @@ export function react<Input, Output>(
   const renderFirst = (how: ReactProtocol, input: JsonObject): readonly Message[] =>
     how === 'native'
       ? renderNative(program, input)
-      : renderProgram(textPrograms().step(toolset.toJSON()), { ...input, trajectory: '' });
+      : renderProgram(textPrograms().step(catalog.toJSON()), { ...input, trajectory: '' });
   // What is wrong with the signature or the tools is wrong now.
-  checkReserved(toolset, protocolOf(model));
+  checkReserved(catalog, protocolOf(model));
   if (protocolOf(model) === 'text') textPrograms();
 
   const conduct = (
@@ -108,8 +108,8 @@ export function react<Input, Output>(
     { model: other, maxIterations: limit = maxIterations, ...over }: LoopRunOptions,
   ): Promise<Conducted<Output>> => {
     checkCount('maxIterations', limit);
-    checkReserved(toolset, how);
-    return openRun(toolset, { options: putOver(options, over), maxIterations: limit, state }, async (shared) => {
+    checkReserved(catalog, how);
+    return openRun(catalog, { options: putOver(options, over), maxIterations: limit, state }, async (shared) => {
       const conversation = state?.conversation ?? new Conversation(renderFirst(how, input));
       const run: ReactRun = { ...shared, program, model: other ?? model, conversation };
       const { course, live } = run;
@@ -155,7 +155,7 @@ export function react<Input, Output>(
         const { output, reasoning, usage, requests } = result;
         return Object.freeze({ output, ...(reasoning === undefined ? {} : { reasoning }), usage, requests });
       }
-      const { signal } = toolset.callOptions(putOver(options, run));
+      const { signal } = catalog.callOptions(putOver(options, run));
       if (result.reason === 'aborted' && signal?.aborted === true) throw signal.reason;
       throw error ?? new HoldfastError(result.error.code, result.error.message);
     },
@@ -175,9 +175,9 @@ interface Conducted<Output> {
   readonly error: HoldfastError | undefined;
 }
 
-function checkReserved(toolset: Toolset, protocol: ReactProtocol): void {
+function checkReserved(catalog: ToolCatalog, protocol: ReactProtocol): void {
   const reserved = protocol === 'native' ? submitName : finishName;
-  if (toolset.get(reserved) === undefined) return;
+  if (catalog.get(reserved) === undefined) return;
   throw new HoldfastError(
     'modules.tool_reserved',
     `A tool is called \`${reserved}\`, as \`react\` calls its own; give it another name.`,

@@ -30,7 +30,7 @@ export interface TextTurn extends LoopTurn {
  * Source of the manner: DSPy `dspy/predict/react.py`, as of version 3.0.
  */
 export function textProtocol(run: TextRun): Protocol<TextTurn> {
-  const { course, conversation, live, programs, steps, toolset } = run;
+  const { course, conversation, live, programs, steps, catalog } = run;
   const withTrajectory = (): JsonObject => ({
     ...run.input,
     trajectory: renderTrajectory(steps, conversation.leftOut),
@@ -38,7 +38,7 @@ export function textProtocol(run: TextRun): Protocol<TextTurn> {
   const shorten = (): boolean => conversation.leaveOutOldest();
   return {
     async ask() {
-      const program = programs.step(toolset.toJSON());
+      const program = programs.step(catalog.toJSON());
       const reply = await askFitting<Reply>(
         () => ask({ messages: renderProgram(program, withTrajectory()), tools: [] }, run),
         shorten,
@@ -105,7 +105,7 @@ async function takeCall(
   turn: TextTurn,
   earlier?: ReadonlyMap<string, Outcome>,
 ): Promise<LoopEnd<TextTurn> | undefined> {
-  const { course, live, toolset } = run;
+  const { course, live, catalog } = run;
   const { calls, thought, overspent } = turn;
   const asked = overspent ? calls.map((call) => ({ ...call, refusal: outOfTokens })) : calls;
   const result = await runCalls(asked, { caller: live.caller, ...(earlier === undefined ? {} : { earlier }) });
@@ -114,7 +114,7 @@ async function takeCall(
   for (const made of result.calls) {
     const { outcome, name, args } = made;
     const told = outcome === undefined ? made.text : (toPlainText(outcome) ?? made.text);
-    const text = outcome?.kind === 'unknown-tool' ? listNames(told, toolset, finishName) : told;
+    const text = outcome?.kind === 'unknown-tool' ? listNames(told, catalog, finishName) : told;
     course.calls.push({ ...made, text });
     observe(run, { thought, toolName: name, toolArgs: showArgs(args), observation: text });
   }
