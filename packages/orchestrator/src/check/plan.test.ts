@@ -500,6 +500,12 @@ test.each([
   if (checked.type === 'valid') expect(brief(checked.warnings)).toEqual(found);
 });
 
+test('locks that cannot be told say why', async () => {
+  const checked = await check(planOf({ id: 1, tool: 'write', inputs: { name: 'throw' } }));
+  if (checked.type !== 'valid') throw new Error(`It is ${checked.type}.`);
+  expect(checked.warnings[0]?.message).toContain('`locks` threw: no locks');
+});
+
 test.each([
   {
     what: 'ids that are no positions (VAL-11, REF-20)',

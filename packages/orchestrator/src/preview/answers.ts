@@ -1,4 +1,4 @@
-import type { Policy, Slice, Tool } from '@holdfast/core';
+import { isHoldfastError, type Policy, type Slice, type Tool } from '@holdfast/core';
 import type { Session } from '@holdfast/session';
 import { type Answer, isCertainDenial, type PolicyQuestions, succeed, unanswered } from './questions.ts';
 import { findStates } from './states.ts';
@@ -36,9 +36,10 @@ function hasState(session: Session, slice: Slice): boolean {
   try {
     session.read(slice);
     return true;
-  } catch {
+  } catch (thrown) {
     // The session has something else under the policy's key. Every call says so, when it is made.
-    return false;
+    if (isHoldfastError(thrown)) return false;
+    throw thrown;
   }
 }
 
