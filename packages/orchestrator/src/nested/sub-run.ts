@@ -13,9 +13,9 @@ import {
   toolOk,
 } from '@holdfast/core';
 import { type Caller, openCaller } from '@holdfast/executor';
-import type { Session } from '@holdfast/session';
 import type { PlanLimits } from '../check/plan.ts';
 import { type CompiledPlan, compilePlan } from '../compile/compile.ts';
+import { perSession } from '../limits/per-session.ts';
 import type { RateLimit } from '../limits/rates.ts';
 import type { NodeId } from '../plan/types.ts';
 import { missingNodes, toneOf } from '../report/report.ts';
@@ -182,7 +182,7 @@ interface Level {
   readonly maxDepth: number;
 }
 
-const underWay = new WeakMap<Session, Set<Level>>();
+const underWay = perSession(() => new Set<Level>());
 
 /**
  * Counts how deep sub-runs are within each other, until the answer's `leave` is called. The least that any of them allows holds for all
@@ -194,7 +194,7 @@ function enterSubRun(
   { rootSession, session }: Caller,
   maxDepth: number,
 ): { readonly hasRoom: boolean; readonly leave: () => void } {
-  const levels = underWay.get(rootSession) ?? new Set<Level>();
+  const levels = underWay(rootSession);
   let around: Level | undefined;
   for (const level of levels) {
     if (session.id.startsWith(level.prefix) && level.depth > (around?.depth ?? 0)) around = level;
@@ -206,6 +206,6 @@ function enterSubRun(
     throw new HoldfastError('plan.depth', message, { data: { depth, maxDepth: least } });
   }
   const level: Level = { prefix: `${session.id}/`, depth, maxDepth: least };
-  underWay.set(rootSession, levels.add(level));
+  levels.add(level);
   return { hasRoom: depth < least, leave: () => void levels.delete(level) };
 }

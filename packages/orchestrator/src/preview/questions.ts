@@ -1,7 +1,7 @@
 import { type Clock, type Decision, deny, describeThrown, type Slice } from '@holdfast/core';
 import { type EndOfLife, type PolicyInForce, type PolicySurroundings, readDecision } from '@holdfast/executor';
 import type { SessionTransaction } from '@holdfast/session';
-import { type Looks, type NamedCall, type Watched, watch } from './watch.ts';
+import { type Looks, type NamedCall, watch } from './watch.ts';
 
 /** What a policy says of a call that nobody has made. */
 export interface Answer extends Looks {
@@ -60,25 +60,21 @@ export class PolicyQuestions {
     }
   }
 
-  /** Answers at once where the policy does. */
-  ask(call: NamedCall, state: unknown): Answer | Promise<Answer> {
+  async ask(call: NamedCall, state: unknown): Promise<Answer> {
     if (this.isOver) return unanswered;
     const watched = watch(call, this.surroundings);
     try {
       const decision = this.timed(() => readDecision(this.bound.policy.check(watched.call, watched.context(state))));
-      if (decision instanceof Promise) return this.#wait(decision, watched);
+      if (decision instanceof Promise) {
+        this.#over ??= this.#startTime();
+        // Whatever was asked outside may answer the next time: a fault is not known to be one again, and the call itself meets it.
+        const answered = decision.catch(() => undefined);
+        return { decision: await Promise.race([answered, this.#over]), threw: false, ...watched.looks() };
+      }
       return { decision, threw: false, ...watched.looks() };
     } catch (thrown) {
       return { decision: deny(`The policy failed: ${describeThrown(thrown)}`), threw: true, ...watched.looks() };
     }
-  }
-
-  async #wait(deciding: Promise<Decision>, watched: Watched): Promise<Answer> {
-    this.#over ??= this.#startTime();
-    // Whatever was asked outside may answer the next time: a fault is not known to be one again, and the call itself meets it.
-    const answered = deciding.catch(() => undefined);
-    const decision = await Promise.race([answered, this.#over]);
-    return { decision, threw: false, ...watched.looks() };
   }
 
   #startTime(): Promise<undefined> {
