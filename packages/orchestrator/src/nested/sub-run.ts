@@ -17,6 +17,7 @@ import type { PlanLimits } from '../check/plan.ts';
 import { type CompiledPlan, compilePlan } from '../compile/compile.ts';
 import { perSession } from '../limits/per-session.ts';
 import type { RateLimit } from '../limits/rates.ts';
+import { shorten } from '../plan/text.ts';
 import type { NodeId } from '../plan/types.ts';
 import { missingNodes, toneOf } from '../report/report.ts';
 import { realOutputOf } from '../run/perform.ts';
@@ -154,7 +155,7 @@ function toReport(trace: PlanTrace, missing: readonly NodeTrace[], usage: ModelU
       tool,
       kind,
       code,
-      message: shorten(message),
+      message: shorten(message, maxMessage),
     })),
     usage: usage ?? null,
     session: trace.sessionId,
@@ -167,12 +168,8 @@ function describeEnd({ status, nodes, succeeded }: SubRunReport, missing: readon
   const cause = missing.find(({ kind }) => toneOf(kind) !== 'skipped') ?? missing[0];
   const why =
     cause &&
-    ` Node \`${cause.node}\` (\`${cause.tool}\`) is ${cause.kind}${cause.code === undefined ? '' : `, \`${cause.code}\``}: ${shorten(cause.message)}`;
+    ` Node \`${cause.node}\` (\`${cause.tool}\`) is ${cause.kind}${cause.code === undefined ? '' : `, \`${cause.code}\``}: ${shorten(cause.message, maxMessage)}`;
   return `The plan ${how}: ${succeeded} of ${nodes} ${nodes === 1 ? 'node' : 'nodes'} succeeded.${why ?? ''}`;
-}
-
-function shorten(message: string): string {
-  return message.length <= maxMessage ? message : `${message.slice(0, maxMessage - 1)}…`;
 }
 
 interface Level {
