@@ -3,12 +3,12 @@ import { secretsIn } from '@holdfast/session';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { learnReturned } from './call/ending.ts';
-import { learnArguments, toToolset } from './call/prepare.ts';
+import { compileTools, learnArguments } from './call/prepare.ts';
 import type { CompiledTool } from './call/types.ts';
 
 function compile(inputSchema: Schema, outputSchema: Schema = v.null()): CompiledTool {
   const tool = defineTool({ name: 'login', description: 'Logs in.', inputSchema, outputSchema });
-  const compiled = toToolset([tool]).byName.get('login');
+  const compiled = compileTools([tool]).byName.get('login');
   if (compiled === undefined) throw new Error('unreachable');
   return compiled;
 }

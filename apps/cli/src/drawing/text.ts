@@ -1,48 +1,12 @@
-import { type Json, type PolicyDecision, toPrintable } from '@holdfast/core';
-import type { NodeId } from '@holdfast/orchestrator';
-
-/** The first `length` characters of a text, never half of a sign, and how many there were beyond them. */
-export interface Cut {
-  readonly text: string;
-  readonly leftOut: number;
-}
-
-export function cut(text: string, length: number): Cut {
-  if (text.length <= length) return { text, leftOut: 0 };
-  const isHalf = /[\uD800-\uDBFF]/.test(text.charAt(length - 1));
-  const kept = text.slice(0, isHalf ? length - 1 : length);
-  return { text: kept, leftOut: text.length - kept.length };
-}
-
-/** One printable line of at most about `length` characters, which ends with `…` where something was left out. */
-export function toLine(text: string, length: number): string {
-  const { text: kept, leftOut } = cut(text, length);
-  return `${toPrintable(kept)}${leftOut === 0 ? '' : '…'}`;
-}
-
-/** A text as it is, any other value as JSON of several lines. */
-export function toBlock(value: Json): string {
-  return typeof value === 'string' ? value : JSON.stringify(value, undefined, 2);
-}
-
-const maxIds = 8;
-
-/** `0, 1, 2`; of many the first ones, and how many more there are. */
-export function listIds(ids: readonly NodeId[]): string {
-  const shown = ids.slice(0, maxIds).map((id) => toLine(String(id), 80));
-  const more = ids.length - shown.length;
-  return more === 0 ? shown.join(', ') : `${shown.join(', ')} and ${formatNumber(more)} more`;
-}
-
-/** `3 ms`, `1.2 s`, `2 m 05 s`, `3 h 20 m`. */
-export function formatDuration(durationMs: number): string {
-  if (durationMs < 1000) return `${Math.round(durationMs)} ms`;
-  if (durationMs < 59_950) return `${(durationMs / 1000).toFixed(1)} s`;
-  const seconds = Math.round(durationMs / 1000);
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} m ${String(seconds % 60).padStart(2, '0')} s`;
-  const minutes = Math.round(seconds / 60);
-  return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} m`;
-}
+export {
+  cut,
+  describeDecision,
+  formatCount,
+  formatDuration,
+  listIds,
+  toBlock,
+  toLine,
+} from '@holdfast/orchestrator/text';
 
 /** `2026-05-17 09:30:12.250 UTC`. */
 export function formatTime(atMs: number): string {
@@ -51,19 +15,4 @@ export function formatTime(atMs: number): string {
   return Number.isNaN(time.getTime())
     ? `at ${atMs} ms`
     : `${time.toISOString().replace('T', ' ').replace('Z', '')} UTC`;
-}
-
-/** `1 node`, `10,000 nodes`. */
-export function formatCount(count: number, noun: string, plural: string = `${noun}s`): string {
-  return `${formatNumber(count)} ${count === 1 ? noun : plural}`;
-}
-
-function formatNumber(count: number): string {
-  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
-}
-
-/** `deny by host/deny-tools: Files are kept.` */
-export function describeDecision({ policy, type, observed, reason }: PolicyDecision): string {
-  const word = observed === undefined ? type : `would ${observed}`;
-  return `${word} by ${toLine(policy, 200)}${reason === undefined ? '' : `: ${toLine(reason, 1_000)}`}`;
 }

@@ -7,13 +7,11 @@ import {
   resumePlan,
   runPlan,
 } from '@holdfast/orchestrator';
-import type { Session } from '@holdfast/session';
 import type { LineStyle } from '../calls/line.ts';
 import { describeStyle } from '../calls/line.ts';
 import { describeNextSteps } from '../run/next-steps.ts';
-import type { RunTerms } from '../run/terms.ts';
 import { createSilentView } from '../run/view.ts';
-import { conductWork, createWorkBudget, openAnswers, type WorkTools } from '../run/work.ts';
+import { conductWork, createWorkBudget, openAnswers, type WorkConduct, type WorkTools } from '../run/work.ts';
 import type { ExitCode } from '../terminal/failure.ts';
 import { describeTerminal, type Host } from '../terminal/host.ts';
 import { toCommand } from '../terminal/words.ts';
@@ -28,16 +26,9 @@ export type PlanWork =
   | { readonly type: 'start'; readonly plan: CheckedPlan }
   | { readonly type: 'resume'; readonly run: number };
 
-export interface PlanConduct {
+export interface PlanConduct extends WorkConduct {
   readonly setup: PlanSetup;
-  readonly terms: RunTerms;
-  readonly session: Session;
   readonly work: PlanWork;
-  readonly json: boolean;
-  /** Only the result of the final node goes to stdout. Default false. */
-  readonly quiet?: boolean;
-  /** Whether the plan or the request came from there, so that no answer can. */
-  readonly stdinTaken: boolean;
 }
 
 // As `runPlan` has it.
@@ -47,27 +38,15 @@ const maxTableRows = 30;
 
 /** Lets a plan run until it has ended or nobody answers a question of it, and shows it. */
 export async function conductPlan(conduct: PlanConduct, host: Host): Promise<ExitCode> {
-  const { setup, terms, session, work, json, quiet = false, stdinTaken } = conduct;
-  const { workspace, files, tools } = setup;
+  const { setup, terms, session, json, quiet = false } = conduct;
+  const { workspace, tools } = setup;
   const style = describeStyle(host);
   const isLive = !json && !quiet && describeTerminal(host.stdout, host.environment).live;
   const answers = quiet ? openAnswers(host) : undefined;
   const view = answers === undefined ? openView(conduct, { isLive, style }, host) : createSilentView();
   const budget = createWorkBudget(terms, host);
   const summary = createPlanSummary(tools, { timeoutMs: terms.timeoutMs, budget });
-  const whenNobody = work.type === 'start' ? 'deny' : 'wait';
-  const place = {
-    sessionId: session.id,
-    workspace,
-    files,
-    terms,
-    view,
-    stdoutTaken: json || quiet,
-    stdinTaken,
-    whenNobody,
-    what: 'plan',
-  } as const;
-  return await conductWork(place, host, async (going) => {
+  return await conductWork(conduct, { view, what: 'plan', host }, async (going) => {
     const onEvent = (event: PlanEvent): void => {
       summary.add(event);
       view.show(event);

@@ -1,8 +1,8 @@
 import type { Clock, RunEvent } from '@holdfast/core';
 import type { PlanEvent } from '@holdfast/orchestrator';
-import { createLogUpdate } from 'log-update';
 import { formatLate, type LineStyle } from '../calls/line.ts';
 import { withoutStack } from '../run/view.ts';
+import { Frames } from '../terminal/frames.ts';
 import type { OutputStream } from '../terminal/host.ts';
 import { toJsonText } from '../terminal/json.ts';
 import { formatFrame, newFrameMemory } from './frame.ts';
@@ -69,8 +69,6 @@ export function createPlanPlainView(write: (text: string) => void, style: LineSt
   };
 }
 
-const frameMs = 100;
-
 export interface PlanLiveViewOptions {
   readonly style: LineStyle;
   readonly clock: Clock;
@@ -80,52 +78,25 @@ export interface PlanLiveViewOptions {
 
 /** A table of what moves, rewritten until the plan has ended, and a bar. Needs a terminal. */
 export function createPlanLiveView(output: OutputStream, { style, clock, places }: PlanLiveViewOptions): PlanRunView {
-  const update = createLogUpdate(output);
   const progress = new PlanProgress();
   const memory = newFrameMemory();
-  let paused = false;
-  let closed = false;
-  let cancelFrame: (() => void) | undefined;
-
-  const draw = (): void => {
-    cancelFrame = undefined;
-    if (paused || closed || progress.startedAtMs === undefined) return;
+  const frames = new Frames(output, clock, () => {
+    if (progress.startedAtMs === undefined) return [];
     const rows = output.rows || 24;
-    const frame = formatFrame(progress, memory, { style, rows, places, nowMs: clock.now() });
-    update(`\n${frame.join('\n')}`);
-    cancelFrame = clock.after(frameMs, draw);
-  };
-
+    return ['', ...formatFrame(progress, memory, { style, rows, places, nowMs: clock.now() })];
+  });
   return {
     show(event) {
-      if (closed) {
+      if (frames.closed) {
         // What a tool that did not stop came to, while the session is being closed.
         if (event.type === 'tool-call-late') output.write(`${formatLate(event, style)}\n`);
         return;
       }
       progress.apply(event);
       // Thousands of nodes may end between two frames.
-      if (cancelFrame === undefined) draw();
+      if (!frames.pending) frames.draw();
     },
-    async pauseFor(question) {
-      cancelFrame?.();
-      cancelFrame = undefined;
-      update.clear();
-      update.done();
-      paused = true;
-      try {
-        return await question();
-      } finally {
-        paused = false;
-        draw();
-      }
-    },
-    close() {
-      if (closed) return;
-      closed = true;
-      cancelFrame?.();
-      update.clear();
-      update.done();
-    },
+    pauseFor: (question) => frames.pauseFor(question, () => frames.draw()),
+    close: () => frames.close(),
   };
 }

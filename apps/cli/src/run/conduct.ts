@@ -1,6 +1,5 @@
 import type { Budget } from '@holdfast/core';
 import { type RunResult, resumeRun, runAgent } from '@holdfast/executor';
-import type { Session } from '@holdfast/session';
 import type { LineStyle } from '../calls/line.ts';
 import { describeStyle } from '../calls/line.ts';
 import type { ExitCode } from '../terminal/failure.ts';
@@ -10,50 +9,30 @@ import { describeNextSteps } from './next-steps.ts';
 import { createOrderPolicies } from './prompt.ts';
 import type { RunSetup } from './setup.ts';
 import { createRunSummary, type RunSummary } from './summary.ts';
-import type { RunTerms } from './terms.ts';
 import { createJsonView, createLiveView, createPlainView, createSilentView, type RunView } from './view.ts';
-import { conductWork, createWorkBudget, openAnswers } from './work.ts';
+import { conductWork, createWorkBudget, openAnswers, type WorkConduct } from './work.ts';
 
 /** A run that begins with a request, or one of the session's that is gone on with. */
 export type RunWork =
   | { readonly type: 'start'; readonly input: string }
   | { readonly type: 'resume'; readonly run: number };
 
-export interface RunConduct {
+export interface RunConduct extends WorkConduct {
   readonly setup: RunSetup;
-  readonly terms: RunTerms;
-  readonly session: Session;
   readonly work: RunWork;
-  readonly json: boolean;
-  /** Only the answer goes to stdout. Default false. */
-  readonly quiet?: boolean;
-  /** Whether the request came from there, so that no answer can. */
-  readonly stdinTaken: boolean;
 }
 
 /** Lets a run go on until it has ended or nobody answers a question of it, and shows it. */
 export async function conductRun(conduct: RunConduct, host: Host): Promise<ExitCode> {
-  const { setup, terms, session, work, json, quiet = false, stdinTaken } = conduct;
+  const { setup, terms, session, json, quiet = false } = conduct;
   const style = describeStyle(host);
   const answers = quiet ? openAnswers(host) : undefined;
   const view = answers === undefined ? openView(json, style, host) : createSilentView();
   const { maxRounds, timeoutMs } = terms;
-  const { workspace, files } = setup;
+  const { workspace } = setup;
   const budget = createWorkBudget(terms, host);
   const summary = createRunSummary(setup.tools, { maxRounds, timeoutMs, budget });
-  const whenNobody = work.type === 'start' ? 'deny' : 'wait';
-  const place = {
-    sessionId: session.id,
-    workspace,
-    files,
-    terms,
-    view,
-    stdoutTaken: json || quiet,
-    stdinTaken,
-    whenNobody,
-    what: 'run',
-  } as const;
-  return await conductWork(place, host, async ({ approver, signal, toExitCode }) => {
+  return await conductWork(conduct, { view, what: 'run', host }, async ({ approver, signal, toExitCode }) => {
     try {
       const result = await goOn({ conduct, host, view, approver, summary, budget, signal });
       view.close();

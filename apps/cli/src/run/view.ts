@@ -1,5 +1,4 @@
 import type { Clock, RunEvent } from '@holdfast/core';
-import { createLogUpdate } from 'log-update';
 import { formatFeedback } from '../calls/feedback.ts';
 import { maxShownResultLines, quoteResult, quoteText } from '../calls/foreign-text.ts';
 import {
@@ -12,6 +11,7 @@ import {
 } from '../calls/line.ts';
 import { createOpenCalls, type OpenCall } from '../calls/open.ts';
 import { CallTree, formatTold, indentOf, type Told } from '../calls/tree.ts';
+import { Frames } from '../terminal/frames.ts';
 import type { OutputStream } from '../terminal/host.ts';
 import { toJsonText } from '../terminal/json.ts';
 import { fitColumns, toPrintable } from '../terminal/text.ts';
@@ -60,7 +60,6 @@ export function createPlainView(write: (text: string) => void, style: LineStyle)
   };
 }
 
-const frameMs = 100;
 // A frame taller than the terminal cannot be rewritten; what waits further down is only counted.
 const maxOpenLines = 8;
 
@@ -71,37 +70,27 @@ export interface LiveViewOptions {
 
 /** A line for each call from the moment it was asked for, rewritten until it has ended. Needs a terminal. */
 export function createLiveView(output: OutputStream, { style, clock }: LiveViewOptions): RunView {
-  const update = createLogUpdate(output);
   const openCalls = createOpenCalls();
   const tree = new CallTree(isShown);
   let thinking: { readonly sinceMs: number; readonly text: string } | undefined;
-  let paused = false;
-  let closed = false;
   // What ends while a question is open is printed after it.
   let held: string[] = [];
-  let cancelFrame: (() => void) | undefined;
-
-  const draw = (): void => {
-    cancelFrame?.();
-    cancelFrame = undefined;
-    if (paused || closed) return;
-    if (held.length > 0) update.persist(held.join('\n'));
-    held = [];
+  const frames = new Frames(output, clock, () => {
     const calls = openCalls.list();
     const lines = chooseShown(calls).map((call) => formatOpenCall(call, style, clock.now()));
     if (calls.length > lines.length) lines.push(`  … and ${calls.length - lines.length} more`);
     if (thinking !== undefined) lines.push(formatThinking(thinking, style, clock.now()));
-    if (lines.length === 0) {
-      update.clear();
-      return;
-    }
-    update(lines.join('\n'));
-    cancelFrame = clock.after(frameMs, draw);
-  };
-
+    return lines;
+  });
+  const draw = (): void =>
+    frames.draw(() => {
+      const above = held;
+      held = [];
+      return above;
+    });
   return {
     show(event) {
-      if (closed) {
+      if (frames.closed) {
         // What a tool that did not stop came to, while the session is being closed.
         for (const line of describeAll(tree.take(event), style)) output.write(`${line}\n`);
         return;
@@ -114,27 +103,12 @@ export function createLiveView(output: OutputStream, { style, clock }: LiveViewO
       held.push(...describeAll(tree.take(event), style));
       draw();
     },
-    async pauseFor(question) {
-      update.clear();
-      update.done();
-      paused = true;
-      try {
-        return await question();
-      } finally {
-        paused = false;
+    pauseFor: (question) => frames.pauseFor(question, draw),
+    close: () =>
+      frames.close(() => {
+        held.push(...describeAll(tree.rest(), style));
         draw();
-      }
-    },
-    close() {
-      if (closed) return;
-      paused = false;
-      held.push(...describeAll(tree.rest(), style));
-      draw();
-      closed = true;
-      cancelFrame?.();
-      update.clear();
-      update.done();
-    },
+      }),
   };
 }
 

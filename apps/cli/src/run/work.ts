@@ -1,5 +1,6 @@
 import type { Budget } from '@holdfast/core';
 import { createBudget } from '@holdfast/executor';
+import type { Session } from '@holdfast/session';
 import { formatUnfinished } from '../calls/feedback.ts';
 import type { LineStyle } from '../calls/line.ts';
 import { describeStyle } from '../calls/line.ts';
@@ -12,20 +13,24 @@ import type { CallSetup } from './setup.ts';
 import type { RunTerms } from './terms.ts';
 import type { RunView } from './view.ts';
 
-export interface WorkPlace {
-  readonly sessionId: string;
-  readonly workspace: string;
-  readonly files: CallSetup['files'];
-  readonly terms: Pick<RunTerms, 'approval'>;
+/** Work that may ask, and may be told to stop: a run, or a plan. */
+export interface WorkConduct {
+  readonly setup: Pick<CallSetup, 'workspace' | 'files'>;
+  readonly terms: RunTerms;
+  readonly session: Session;
+  /** Where nobody is there, a question of new work is denied, and that of resumed work waits. */
+  readonly work: { readonly type: 'start' | 'resume' };
+  readonly json: boolean;
+  /** Only the answer or the result goes to stdout. Default false. */
+  readonly quiet?: boolean;
+  /** Whether the request, or the plan, came from there, so that no answer can. */
+  readonly stdinTaken: boolean;
+}
+
+export interface WorkView {
   readonly view: Pick<RunView, 'show' | 'pauseFor' | 'close'>;
   /** What the work is called in messages. */
   readonly what: 'run' | 'plan';
-  /** Whether stdout carries something else than lines for a person. */
-  readonly stdoutTaken: boolean;
-  /** Whether the request came from there, so that no answer can. */
-  readonly stdinTaken: boolean;
-  /** What becomes of a question for which nobody is there. */
-  readonly whenNobody: 'deny' | 'wait';
 }
 
 /** What work needs that may ask, and may be told to stop. */
@@ -37,13 +42,12 @@ export interface WorkTools {
   toExitCode(end: 'done' | 'suspended' | 'other'): ExitCode;
 }
 
-/** Lets `work` go on with somebody to ask, and stops it when the program has to stop. */
+/** Lets work go on with somebody to ask, and stops it when the program has to stop. */
 export async function conductWork(
-  place: WorkPlace,
-  host: Host,
-  work: (tools: WorkTools) => Promise<ExitCode>,
+  { setup: { workspace, files }, terms, session, work, json, quiet = false, stdinTaken }: WorkConduct,
+  { view, what, host }: WorkView & { readonly host: Host },
+  goOn: (tools: WorkTools) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  const { sessionId, workspace, files, terms, view, what, stdoutTaken, stdinTaken, whenNobody } = place;
   const controller = new AbortController();
   let interruption: Interruption | undefined;
   const interrupt = (cause: Interruption): void => {
@@ -54,18 +58,18 @@ export async function conductWork(
   const approver = createApprover(terms.approval, {
     host,
     view,
-    taken: { stdin: stdinTaken, stdout: stdoutTaken },
+    taken: { stdin: stdinTaken, stdout: json || quiet },
     files,
-    whenNobody,
+    whenNobody: work.type === 'start' ? 'deny' : 'wait',
     onInterrupt: () => interrupt('ctrl-c'),
   });
   controller.signal.addEventListener('abort', () => approver.close());
-  const resume = toCommand({ words: ['resume', sessionId], workspace }, host);
+  const resume = toCommand({ words: ['resume', session.id], workspace }, host);
   const guard = host.guardExit(
     `error: a tool ended this process in the middle of the ${what}; \`${resume}\` goes on with it (tool.process.exited)\n`,
   );
   try {
-    return await work({
+    return await goOn({
       approver,
       signal: controller.signal,
       toExitCode(end) {

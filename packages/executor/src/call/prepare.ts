@@ -18,7 +18,7 @@ import { checkToolExamples, compileSchema, describeIssues } from '@holdfast/sche
 import { secretsIn } from '@holdfast/session';
 import { failure, thrownCode, unknownTool } from './ending.ts';
 import type { CallScope } from './scope.ts';
-import type { CompiledTool, Ended, IdentifiedCall, Prepared, Toolset } from './types.ts';
+import type { CompiledTool, CompiledTools, Ended, IdentifiedCall, Prepared } from './types.ts';
 
 /** Takes a call over from a model, a tool or a host. Each property of its arguments is read once. `fallbackId` is asked only without an id. */
 export function identifyCall({ id, name, arguments: raw }: ToolCall, fallbackId: () => string): IdentifiedCall {
@@ -199,14 +199,14 @@ const noArguments: JsonObject = Object.freeze({
   additionalProperties: false,
 });
 const compiledTools = new WeakMap<Tool, CompiledTool>();
-const toolsets = new WeakMap<readonly Tool[], { readonly tools: readonly Tool[]; readonly toolset: Toolset }>();
+const toolsets = new WeakMap<readonly Tool[], { readonly tools: readonly Tool[]; readonly toolset: CompiledTools }>();
 
 /**
  * Compiles a list of tools, once for each list; one that was changed since is compiled again.
  *
  * @throws HoldfastError `tool.name.duplicate`, `tool.input.not_object`, `tool.example.invalid`, and what compiling a schema throws.
  */
-export function toToolset(tools: readonly Tool[]): Toolset {
+export function compileTools(tools: readonly Tool[]): CompiledTools {
   const known = toolsets.get(tools);
   if (known?.tools.length === tools.length && known.tools.every((tool, at) => tool === tools[at])) return known.toolset;
   const byName = new Map<string, CompiledTool>();
@@ -227,7 +227,7 @@ export function toToolset(tools: readonly Tool[]): Toolset {
   }
   // Every request has the same list, whoever gets it.
   const declarations = Object.freeze([...byName.values()].map(({ declaration }) => declaration));
-  const toolset: Toolset = { byName, places, declarations };
+  const toolset: CompiledTools = { byName, places, declarations };
   toolsets.set(tools, { tools: [...tools], toolset });
   return toolset;
 }

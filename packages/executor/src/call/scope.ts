@@ -20,18 +20,18 @@ import {
 import type { Session, SessionTransaction } from '@holdfast/session';
 import { bindHostPolicies, checkPolicies, observersOf, type PolicyBinding } from './authorize.ts';
 import { accountOf, type BudgetAccount, type Lifetime, startLifetime } from './execute.ts';
-import { toToolset } from './prepare.ts';
+import { compileTools } from './prepare.ts';
 import type { RunningCall } from './running-call.ts';
 import type {
   Approve,
   CallFeatures,
   CheckedManner,
+  CompiledTools,
   PolicyMoves,
   PolicySurroundings,
   Reservations,
   Resuming,
   RunPosition,
-  Toolset,
 } from './types.ts';
 
 /** What every runner takes. */
@@ -77,7 +77,7 @@ export interface CallOptions {
 /** Everything that calls of one run share. */
 export interface CallScope {
   readonly features: CallFeatures;
-  readonly toolset: Toolset;
+  readonly toolset: CompiledTools;
   /** Where records go. */
   readonly session: Session;
   /** What calls read and stage in: the session, or for a nested call the transaction of the call around it. */
@@ -205,7 +205,7 @@ export interface Around {
   readonly toolNames?: ReadonlySet<string> | undefined;
 }
 
-/** @throws HoldfastError as `toToolset`, and `policy.key.duplicate`, `policy.tool.unknown`, `options.invalid`. */
+/** @throws HoldfastError as `compileTools`, and `policy.key.duplicate`, `policy.tool.unknown`, `options.invalid`. */
 export function createCallScope(
   options: CallOptions,
   { features, parent, outerResources, listener, toolNames }: Around,
@@ -221,7 +221,7 @@ export function createCallScope(
   // What `context.child()` gives is a session that core knows less of.
   const session = options.session as Session;
   const outer = parent?.scope;
-  const toolset = toToolset(options.tools);
+  const toolset = compileTools(options.tools);
   const bound = bindHostPolicies(options.policies);
   checkPolicies(bound, toolNames ?? toolset.byName);
   const policies = bound.map((policy) => policy.forScope());

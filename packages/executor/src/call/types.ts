@@ -51,7 +51,7 @@ export interface CompiledTool {
 }
 
 /** Tools by name. */
-export interface Toolset {
+export interface CompiledTools {
   readonly byName: ReadonlyMap<string, CompiledTool>;
   /** Where each stands in the list. */
   readonly places: ReadonlyMap<string, number>;

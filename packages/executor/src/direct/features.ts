@@ -47,7 +47,7 @@ const nothingAround: ReadonlyMap<string, unknown> = new Map();
 /**
  * `toolNames`: tools that there may be later; policies may mention them.
  *
- * @throws HoldfastError as `toToolset`, and `policy.key.duplicate`, `policy.tool.unknown`, `options.invalid`, `context.closed`.
+ * @throws HoldfastError as `compileTools`, and `policy.key.duplicate`, `policy.tool.unknown`, `options.invalid`, `context.closed`.
  */
 export function openScope(options: CallOptions, toolNames?: ReadonlySet<string>): CallScope {
   checkCallOptions(options);

@@ -1,7 +1,22 @@
+/** What a stream keeps for a slow reader. */
+export interface EventQueue {
+  /** Events that wait for one reader; then it loses the oldest. Default: no limit. */
+  readonly maxWaiting: number;
+  /** Called for each event that a reader lost. */
+  readonly onDrop: () => void;
+}
+
+const unlimited: EventQueue = { maxWaiting: Number.POSITIVE_INFINITY, onDrop: () => undefined };
+
 /** Events handed from who makes them to every `for await` over them. Each sees what comes after it began; nothing is kept before. */
 export class EventStream<Event> implements AsyncIterable<Event> {
+  readonly #kept: EventQueue;
   readonly #readers = new Set<Reader<Event>>();
   #end: End | undefined;
+
+  constructor(kept: EventQueue = unlimited) {
+    this.#kept = kept;
+  }
 
   /** Whether events have to be made at all. */
   get observed(): boolean {
@@ -9,7 +24,7 @@ export class EventStream<Event> implements AsyncIterable<Event> {
   }
 
   push(event: Event): void {
-    for (const reader of this.#readers) reader.push(event);
+    for (const reader of this.#readers) reader.push(event, this.#kept);
   }
 
   /** Ends the iterations after what is queued; `error` is thrown there. */
@@ -43,7 +58,11 @@ class Reader<Event> implements AsyncIterator<Event> {
     this.#onReturn = onReturn;
   }
 
-  push(event: Event): void {
+  push(event: Event, { maxWaiting, onDrop }: EventQueue): void {
+    if (this.#queue.length >= maxWaiting) {
+      this.#queue.shift();
+      onDrop();
+    }
     this.#queue.push(event);
     this.#wake();
   }

@@ -8,7 +8,7 @@ import {
 } from '@holdfast/core';
 import type { Session } from '@holdfast/session';
 import { observersOf, type PolicyBinding, toBinding } from '../call/authorize.ts';
-import { toToolset } from '../call/prepare.ts';
+import { compileTools } from '../call/prepare.ts';
 import type { CallScope } from '../call/scope.ts';
 
 /** A rendered prompt that knows what it was made of. */
@@ -60,7 +60,7 @@ export function bindPrompt(scope: CallScope, renderedPrompt: RenderedPrompt): Ca
     }
     return inForce;
   };
-  const toolset = toToolset(tools);
+  const toolset = compileTools(tools);
   return {
     ...scope,
     renderedPrompt: lockPage(renderedPrompt),

@@ -14,6 +14,11 @@ export function cut(text: string, length: number): Cut {
   return { text: kept, leftOut: text.length - kept.length };
 }
 
+/** At most `length` characters, which end with `…` where something was left out. */
+export function shorten(text: string, length: number): string {
+  return text.length <= length ? text : `${cut(text, length - 1).text}…`;
+}
+
 /** One printable line of at most about `length` characters, which ends with `…` where something was left out. */
 export function toLine(text: string, length: number): string {
   const { text: kept, leftOut } = cut(text, length);

@@ -7,7 +7,7 @@ import type { ExitCode } from '../../terminal/failure.ts';
 import { describeTerminal, type Host } from '../../terminal/host.ts';
 import { toJsonText } from '../../terminal/json.ts';
 import { languages } from '../../workspace/languages.ts';
-import { openToolset, requireToolsFolder } from '../../workspace/toolset.ts';
+import { openFolderTools, requireToolsFolder } from '../../workspace/toolset.ts';
 import { countErrors, describeCheck, formatCheck } from './check-view.ts';
 import { watchFolder } from './check-watch.ts';
 
@@ -56,7 +56,7 @@ export interface CheckOptions {
 /** Checks a tools folder without running anything in it; 1 when a file is refused. */
 export async function checkFolder({ folder, strict, subfolders, json }: CheckOptions, host: Host): Promise<ExitCode> {
   const found = await requireToolsFolder(folder, host.directory);
-  const { folderTools, diagnostics, files } = await openToolset(found, {
+  const { folderTools, diagnostics, files } = await openFolderTools(found, {
     strict,
     subfolders,
     // What a file is worth, not whether it is the one that was locked.

@@ -1,7 +1,7 @@
 import { ask, definePolicy, defineTool, deny, jsonSchema, type Tool, toolError, toolOk } from '@holdfast/core';
 import { createSession, memoryStore } from '@holdfast/session';
 import { describe, expect, test } from 'vitest';
-import { createToolset } from '../index.ts';
+import { createToolCatalog } from '../index.ts';
 
 const none = { effects: 'none', repeat: 'safe' } as const;
 const item = jsonSchema<{ item: string }>({
@@ -30,7 +30,7 @@ describe('the list of tools', () => {
       [gold, stock, extra],
       [extra, stock, gold],
       [stock, gold, extra],
-    ].map((tools) => JSON.stringify(createToolset(tools)));
+    ].map((tools) => JSON.stringify(createToolCatalog(tools)));
     expect(new Set(texts).size).toBe(1);
     expect(JSON.parse(texts[0] ?? '')).toEqual([
       { name: 'a_last', description: 'Does it.', args_schema: null },
@@ -49,24 +49,24 @@ describe('the list of tools', () => {
   });
 
   test('is the same in 20 looks, and another once a tool has been added', () => {
-    const toolset = createToolset([stock]);
-    const looks = Array.from({ length: 20 }, () => JSON.stringify(toolset));
+    const catalog = createToolCatalog([stock]);
+    const looks = Array.from({ length: 20 }, () => JSON.stringify(catalog));
     expect(new Set(looks).size).toBe(1);
-    const { tools } = toolset;
-    toolset.register(gold);
-    expect(JSON.stringify(toolset)).not.toBe(looks[0]);
+    const { tools } = catalog;
+    catalog.register(gold);
+    expect(JSON.stringify(catalog)).not.toBe(looks[0]);
     expect(tools).toEqual([stock]);
-    expect(toolset.tools).toEqual([stock, gold]);
-    expect(toolset.get('get_gold')).toBe(gold);
-    expect(toolset.get('__proto__')).toBeUndefined();
+    expect(catalog.tools).toEqual([stock, gold]);
+    expect(catalog.get('get_gold')).toBe(gold);
+    expect(catalog.get('__proto__')).toBeUndefined();
   });
 
   test('has each name once', () => {
-    const toolset = createToolset([gold]);
+    const catalog = createToolCatalog([gold]);
     const twin = tool('get_gold', () => 1);
-    expect(() => toolset.register(twin)).toThrow(expect.objectContaining({ code: 'modules.tool_duplicate' }));
-    expect(() => createToolset([gold, twin])).toThrow(expect.objectContaining({ code: 'modules.tool_duplicate' }));
-    expect(toolset.get('get_gold')).toBe(gold);
+    expect(() => catalog.register(twin)).toThrow(expect.objectContaining({ code: 'modules.tool_duplicate' }));
+    expect(() => createToolCatalog([gold, twin])).toThrow(expect.objectContaining({ code: 'modules.tool_duplicate' }));
+    expect(catalog.get('get_gold')).toBe(gold);
   });
 
   test.each([
@@ -74,23 +74,23 @@ describe('the list of tools', () => {
     ['tool.name.reserved', tool('ok', () => 1, { name: 'constructor' })],
     ['tool.input.not_object', tool('ok', () => 1, { inputSchema: jsonSchema({ type: 'string' }) })],
   ])('refuses with %s what no call could take, and stays as it was', (code, bad) => {
-    const toolset = createToolset([gold]);
-    expect(() => toolset.register(bad)).toThrow(expect.objectContaining({ code }));
-    expect(toolset.tools).toEqual([gold]);
+    const catalog = createToolCatalog([gold]);
+    expect(() => catalog.register(bad)).toThrow(expect.objectContaining({ code }));
+    expect(catalog.tools).toEqual([gold]);
   });
 });
 
 describe('a call', () => {
   test('gives the value and the outcome of the call path', async () => {
-    const toolset = createToolset([gold, stock]);
-    expect(await toolset.execute('get_gold')).toMatchObject({ type: 'ok', value: 100, outcome: { kind: 'ok' } });
+    const catalog = createToolCatalog([gold, stock]);
+    expect(await catalog.execute('get_gold')).toMatchObject({ type: 'ok', value: 100, outcome: { kind: 'ok' } });
     for (const args of [{ item: 'sword' }, '{"item":"sword"}'])
-      expect(await toolset.execute('check_stock', args)).toMatchObject({ value: { item: 'sword', count: 3 } });
+      expect(await catalog.execute('check_stock', args)).toMatchObject({ value: { item: 'sword', count: 3 } });
   });
 
   test('takes null and nothing as no arguments', async () => {
-    const toolset = createToolset([gold]);
-    for (const args of [undefined, null, '', {}]) expect((await toolset.execute('get_gold', args)).type).toBe('ok');
+    const catalog = createToolCatalog([gold]);
+    for (const args of [undefined, null, '', {}]) expect((await catalog.execute('get_gold', args)).type).toBe('ok');
   });
 
   const failing: readonly {
@@ -184,7 +184,7 @@ describe('a call', () => {
     },
   ];
   test.each(failing)('$what: $code', async ({ body, code, text, recoverable, args, kind }) => {
-    const execution = await createToolset([body]).execute('act', args);
+    const execution = await createToolCatalog([body]).execute('act', args);
     if (execution.type !== 'failed') throw new Error(`It is ${execution.type}.`);
     const { error, outcome } = execution;
     expect(error.code).toBe(code);
@@ -195,7 +195,7 @@ describe('a call', () => {
 
   test('that is denied, or asks, is told as what it is', async () => {
     const no = definePolicy({ name: 'no', check: () => deny('Not today.') });
-    const denied = await createToolset([gold], { policies: [no] }).execute('get_gold');
+    const denied = await createToolCatalog([gold], { policies: [no] }).execute('get_gold');
     expect(denied).toMatchObject({
       type: 'failed',
       error: {
@@ -205,13 +205,13 @@ describe('a call', () => {
       },
     });
     const may = definePolicy({ name: 'may', check: () => ask('May it?') });
-    expect(await createToolset([gold], { policies: [may] }).execute('get_gold')).toMatchObject({
+    expect(await createToolCatalog([gold], { policies: [may] }).execute('get_gold')).toMatchObject({
       type: 'suspended',
       pending: [{ name: 'get_gold' }],
     });
   });
 
-  test('uses one session for as long as the toolset is, or the one that it was given', async () => {
+  test('uses one session for as long as the catalog is, or the one that it was given', async () => {
     const keys: string[] = [];
     const noting = defineTool({
       name: 'note',
@@ -223,21 +223,21 @@ describe('a call', () => {
       },
     });
     const store = memoryStore();
-    const toolset = createToolset([noting], { session: createSession({ id: 's', store }) });
-    await Promise.all([toolset.execute('note'), toolset.execute('note')]);
+    const catalog = createToolCatalog([noting], { session: createSession({ id: 's', store }) });
+    await Promise.all([catalog.execute('note'), catalog.execute('note')]);
     expect(new Set(keys).size).toBe(2);
     expect(store.records.filter(({ type }) => type === 'tool-call-end')).toHaveLength(2);
-    const alone = createToolset([noting]);
+    const alone = createToolCatalog([noting]);
     await alone.execute('note');
     await alone.execute('note');
     expect(new Set(keys).size).toBe(4);
     expect(keys[2]?.split('/')[0]).toBe(keys[3]?.split('/')[0]);
   });
 
-  test('options for a runner are those of the toolset, with others over them', () => {
+  test('options for a runner are those of the catalog, with others over them', () => {
     const session = createSession({ id: 'other' });
-    const toolset = createToolset([gold], { timeoutMs: 5, grants: ['get_gold'], session: createSession() });
-    expect(toolset.callOptions({ timeoutMs: 7, session })).toEqual({
+    const catalog = createToolCatalog([gold], { timeoutMs: 5, grants: ['get_gold'], session: createSession() });
+    expect(catalog.callOptions({ timeoutMs: 7, session })).toEqual({
       tools: [gold],
       session,
       timeoutMs: 7,
@@ -246,19 +246,19 @@ describe('a call', () => {
   });
 
   test('`executeCall` takes one call in any shape, and says what is wrong with anything else', async () => {
-    const toolset = createToolset([stock, tool('ok', () => toolOk(null, 'Done.'))]);
+    const catalog = createToolCatalog([stock, tool('ok', () => toolOk(null, 'Done.'))]);
     for (const call of [
       { name: 'check_stock', args: { item: 'a' } },
       '{"name":"check_stock","arguments":{"item":"a"}}',
       [{ type: 'function', function: { name: 'check_stock', arguments: '{"item":"a"}' } }],
     ])
-      expect(await toolset.executeCall(call)).toMatchObject({ type: 'ok', value: { item: 'a', count: 3 } });
-    expect(await toolset.executeCall({ name: 'x' })).toMatchObject({ error: { message: 'Tool not found: x' } });
-    expect(await toolset.execute('x'.repeat(9_000))).toMatchObject({
+      expect(await catalog.executeCall(call)).toMatchObject({ type: 'ok', value: { item: 'a', count: 3 } });
+    expect(await catalog.executeCall({ name: 'x' })).toMatchObject({ error: { message: 'Tool not found: x' } });
+    expect(await catalog.execute('x'.repeat(9_000))).toMatchObject({
       error: { message: `Tool not found: ${'x'.repeat(100)} [cut: 100 of 9000 characters are shown]` },
     });
     for (const call of [null, {}, 5, [1], { args: {} }, [{ name: 'ok' }, { name: 'ok' }]])
-      expect(await toolset.executeCall(call)).toMatchObject({
+      expect(await catalog.executeCall(call)).toMatchObject({
         type: 'failed',
         error: { code: 'modules.invalid_arguments', data: { kind: 'InvalidArguments', recoverable: false } },
         outcome: undefined,

@@ -15,10 +15,10 @@ import { readToolCall } from './read-tool-call.ts';
 import { toToolError } from './result.ts';
 
 /**
- * What every runner takes, but for the tools. Without a session there is one in memory for as long as the toolset is: it keeps every
+ * What every runner takes, but for the tools. Without a session there is one in memory for as long as the catalog is: it keeps every
  * call, so what runs for long gives each run a session of its own. In a loop `maxResultChars` is 8,000 by default.
  */
-export type ToolsetOptions = Partial<Omit<CallOptions, 'tools'>>;
+export type ToolCatalogOptions = Partial<Omit<CallOptions, 'tools'>>;
 
 /** A tool as a predictor is told of it. */
 export interface ToolListing {
@@ -35,7 +35,7 @@ export type ToolExecution =
   | { readonly type: 'suspended'; readonly pending: readonly PendingApproval[] };
 
 /** Tools by name, to which others may be added at any time; calls of them take the one call path. */
-export interface Toolset {
+export interface ToolCatalog {
   /** In order of their names. Another list once a tool has been added. */
   readonly tools: readonly Tool[];
   /** @throws HoldfastError `modules.tool_duplicate`, and what a tool's name or schemas are refused with. */
@@ -50,16 +50,16 @@ export interface Toolset {
   executeCall(call: unknown): Promise<ToolExecution>;
   /** In order of names: the same tools give the same text. */
   toJSON(): readonly ToolListing[];
-  /** What a runner takes: the tools as they are now, and these options over the toolset's. */
-  callOptions(options?: ToolsetOptions): CallOptions;
+  /** What a runner takes: the tools as they are now, and these options over the catalog's. */
+  callOptions(options?: ToolCatalogOptions): CallOptions;
 }
 
 /**
- * Makes a toolset. `options` hold for every call of it.
+ * Makes a catalog. `options` hold for every call of it.
  *
  * @throws HoldfastError `modules.tool_duplicate`, and what a tool's name or schemas are refused with.
  */
-export function createToolset(tools: readonly Tool[] = [], options: ToolsetOptions = {}): Toolset {
+export function createToolCatalog(tools: readonly Tool[] = [], options: ToolCatalogOptions = {}): ToolCatalog {
   const byName = new Map<string, Tool>();
   let sorted: readonly Tool[] | undefined;
   let listings: readonly ToolListing[] | undefined;
@@ -88,7 +88,7 @@ export function createToolset(tools: readonly Tool[] = [], options: ToolsetOptio
     sorted ??= Object.freeze([...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1)));
     return sorted;
   };
-  const callOptions = (over: ToolsetOptions = {}): CallOptions => ({
+  const callOptions = (over: ToolCatalogOptions = {}): CallOptions => ({
     ...putOver(options, over),
     tools: listTools(),
     session: over.session ?? options.session ?? ownSession(),

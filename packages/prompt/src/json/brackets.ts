@@ -1,4 +1,4 @@
-/** Characters that may still be looked at: shared by all that reads one text. */
+/** How many more characters may be looked at: shared by everything that reads one text. */
 export interface StepBudget {
   left: number;
 }
@@ -6,12 +6,18 @@ export interface StepBudget {
 const bracketOrQuote = /["'{}[\]]/g;
 const beforeText = /[{[,:]\s*$/;
 
-/** Behind the bracket that closes the last of `open` ones, as far as can be told; `undefined`: there is none. */
+/**
+ * The index after the bracket that closes the last of `open` ones, with those in texts left out as far as can be told; `undefined` where
+ * there is none.
+ */
 export function findEnd(
   text: string,
   start: number,
-  { open, budget }: { readonly open: number; readonly budget: StepBudget },
+  { open = 0, budget }: { readonly open?: number; readonly budget?: StepBudget } = {},
 ): number | undefined {
+  const spend = (count: number): void => {
+    if (budget !== undefined) budget.left -= count;
+  };
   let left = open;
   bracketOrQuote.lastIndex = start;
   for (let found = bracketOrQuote.exec(text); found !== null; found = bracketOrQuote.exec(text)) {
@@ -20,7 +26,7 @@ export function findEnd(
     else if (sign === '}' || sign === ']') {
       left -= 1;
       if (left === 0) {
-        budget.left -= index - start;
+        spend(index - start);
         return index + 1;
       }
     } else if (sign === '"' || beforeText.test(text.slice(Math.max(0, index - 40), index))) {
@@ -29,11 +35,11 @@ export function findEnd(
       bracketOrQuote.lastIndex = end;
     }
   }
-  budget.left -= text.length - start;
+  spend(text.length - start);
   return undefined;
 }
 
-/** Behind the quote that ends the text that begins at `start`; `undefined`: there is none. */
+/** The index after the quote that ends the text at `start`; `undefined` where there is none. */
 export function findTextEnd(text: string, start: number): number | undefined {
   const quote = text[start];
   for (let at = start + 1; at < text.length; at += text[at] === '\\' ? 2 : 1) if (text[at] === quote) return at + 1;

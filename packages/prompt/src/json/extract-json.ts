@@ -1,3 +1,4 @@
+import { findEnd, findTextEnd } from './brackets.ts';
 /** Where in a message its JSON stands: the text to parse, or why there is none, a clause. */
 export type ExtractedJson =
   | { readonly ok: true; readonly json: string }
@@ -23,7 +24,7 @@ export function extractJson(text: string, isWhole: (text: string) => boolean): E
   const start = findBeginning(whole);
   if (start === -1) return { ok: false, problem: 'there is no JSON object in it' };
   const end = findEnd(whole, start);
-  if (end === -1) return { ok: false, problem: 'the JSON in it has no end' };
+  if (end === undefined) return { ok: false, problem: 'the JSON in it has no end' };
   return { ok: true, json: whole.slice(start, end) };
 }
 
@@ -115,31 +116,7 @@ function findBeginning(text: string): number {
 /** Whether a key follows the brace at `brace`. A key ends at the first quotation mark, so that no text is gone through often. */
 function hasKey(text: string, brace: number): boolean {
   const key = skipSpace(text, brace + 1);
-  return text[key] === '"' && text[skipSpace(text, skipString(text, key))] === ':';
-}
-
-/** After the bracket that closes the one at `start`, or -1. Brackets in strings do not count. */
-function findEnd(text: string, start: number): number {
-  let depth = 0;
-  for (let at = start; at < text.length; ) {
-    const character = text[at];
-    if (character === '"') {
-      at = skipString(text, at);
-      continue;
-    }
-    at += 1;
-    if (character === '{' || character === '[') depth += 1;
-    else if (character === '}' || character === ']') depth -= 1;
-    if (depth === 0) return at;
-  }
-  return -1;
-}
-
-/** After the string that begins at `start`, or the end of the text. */
-function skipString(text: string, start: number): number {
-  let at = start + 1;
-  while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
-  return at + 1;
+  return text[key] === '"' && text[skipSpace(text, findTextEnd(text, key) ?? text.length)] === ':';
 }
 
 /** Over what JSON takes for white space. */
