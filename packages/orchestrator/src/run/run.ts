@@ -90,9 +90,9 @@ export async function checkAgain(
 }
 
 /** The record of the plan comes before the calls, by which secrets become known otherwise. */
-function learnInputs({ plan, inputs }: CheckedPlan, { session, learn }: Caller): void {
-  if (session.redactor === undefined) return;
-  for (const [position, { tool }] of plan.nodes.entries()) learn(tool, toLiteral(inputs[position]));
+function learnInputs({ plan, inputs }: CheckedPlan, caller: Caller): void {
+  if (caller.session.redactor === undefined) return;
+  for (const [position, { tool }] of plan.nodes.entries()) caller.learn(tool, toLiteral(inputs[position]));
 }
 
 /** What the plan itself says, without what it refers to. */
