@@ -101,7 +101,7 @@ const reads = [
   'source .env',
   '. ./.env',
   'set -a; . .env; env',
-  'mapfile lines < .env; echo "${lines[@]}"',
+  `mapfile lines < .env; echo "\${lines[@]}"`,
   'echo "$(<.env)"',
   'echo $(cat .env)',
   'echo `cat .env`',

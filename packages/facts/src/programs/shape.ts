@@ -1,0 +1,232 @@
+import type { Recursion } from '@holdfast/core';
+import { joinPath } from '../places/path.ts';
+import { type Field, known, show } from '../script/field.ts';
+import type { Call, Result, Runner } from '../script/types.ts';
+import { type Arguments, type ReadingStyle, type Role, readArguments, readRoles } from './arguments.ts';
+import { runFile } from './run-file.ts';
+
+/** What a program does with its words, as data. */
+export interface Shape extends ReadingStyle {
+  /** `'f:read file:read'`: what the values of options are. Others have none. */
+  readonly options?: string;
+  /** What the operands are, in order; `*` behind the one that repeats: `'text read*'`, `'read* write'`. */
+  readonly operands?: string;
+  /** With one of these options the first operand is like the others. */
+  readonly unless?: string;
+  /** With one of these options it takes what lies in a folder, too; `*`: always. */
+  readonly tree?: string;
+  readonly skips?: Recursion['skips'];
+  /** `'hidden:hidden no-ignore:ignored'`: options with which it skips less. Given twice, `u` takes back both. */
+  readonly reveals?: string;
+  /** With one of these options it goes into folders that links lead to. */
+  readonly follows?: string;
+  /** It changes files in the folder where it works. */
+  readonly changes?: true;
+  /** What it takes without an operand, where it is recursive. */
+  readonly default?: string;
+  /** `if=FILE`: what such operands are. */
+  readonly pairs?: string;
+  /** What stands behind `+` is a command of the program. */
+  readonly plus?: true;
+  /** It runs code of the workspace. */
+  readonly project?: true;
+}
+
+const harmless: ReadonlySet<Role> = new Set(['text', 'flag', 'only', 'except']);
+
+/** Adds what a program does that a shape describes. */
+export function applyShape(shape: Shape, call: Call, runner: Runner): Result | undefined {
+  const options = readRoles(shape.options ?? '');
+  const given = readArguments(call.words, options, shape);
+  const isDangerous = [...options.values()].some((role) => !harmless.has(role));
+  if (given.unsure && isDangerous) runner.unclear('words', `which options \`${show(call.program)}\` gets is not known`);
+  const recursion = recursionOf(shape, given);
+  let from = call;
+  for (const { role, value } of given.options) {
+    if (role === 'folder' && value !== undefined) from = { ...from, state: inFolder(from, value) };
+  }
+  for (const { role, value, name } of given.options) {
+    if (value !== undefined) applyRole(role, value, { call: from, runner, recursion: undefined, name });
+  }
+  if (shape.changes === true)
+    applyRole('write', known('.'), { call: from, runner, recursion: { skips: [] }, name: '' });
+  if (shape.project === true) runner.unclear('project', `\`${show(call.program)}\` runs code of the workspace`);
+  if (shape.plus === true && given.operands.some(({ text }) => text.startsWith('+'))) {
+    runner.unclear('code', `\`${show(call.program)}\` gets a command`);
+  }
+  const assigned = assignRoles(shape, given);
+  for (const { role, field } of assigned) applyRole(role, field, { call: from, runner, recursion, name: '' });
+  const hasFile = assigned.some(({ role }) => role !== 'text');
+  if (recursion !== undefined && shape.default !== undefined && !hasFile) {
+    applyRole('read', known(shape.default), { call: from, runner, recursion, name: '' });
+  }
+  return undefined;
+}
+
+function recursionOf(
+  { tree, skips = [], reveals = '', follows = '' }: Shape,
+  { options }: Arguments,
+): Recursion | undefined {
+  const names = tree?.split(' ') ?? [];
+  if (!names.includes('*') && !options.some(({ name }) => names.includes(name))) return undefined;
+  const patterns = (role: Role) =>
+    options.flatMap((option) => (option.role === role && option.value ? [option.value] : []));
+  const only = patterns('only');
+  // A pattern that is not known leaves nothing out.
+  const except = patterns('except').filter((field) => field.known);
+  const shown: ReadonlyMap<string, string> = readRoles(reveals);
+  const revealed = options.map(({ name }) => shown.get(name));
+  if (options.filter(({ name }) => name === 'u' || name === 'unrestricted').length > 1) revealed.push('hidden');
+  return {
+    skips: skips.filter((skip) => !revealed.includes(skip)),
+    ...(options.some(({ name }) => follows.split(' ').includes(name)) ? { follows: 'all' as const } : {}),
+    ...(only.length > 0 && only.every((field) => field.known) ? { only: only.map(({ text }) => text) } : {}),
+    ...(except.length > 0 ? { except: except.map(({ text }) => text) } : {}),
+  };
+}
+
+interface Operands {
+  readonly lead: readonly Role[];
+  /** Of the one that repeats. */
+  readonly middle: Role;
+  readonly tail: readonly Role[];
+}
+
+const operandsOf = new Map<string, Operands>();
+
+function readOperands(text: string): Operands {
+  const found = operandsOf.get(text);
+  if (found !== undefined) return found;
+  const names = text.split(' ');
+  const repeated = names.findIndex((name) => name.endsWith('*'));
+  const roles = names.map((name) => name.replace('*', '') as Role);
+  const made: Operands = {
+    lead: repeated === -1 ? roles : roles.slice(0, repeated),
+    middle: roles[repeated] ?? 'maybe',
+    tail: repeated === -1 ? [] : roles.slice(repeated + 1),
+  };
+  operandsOf.set(text, made);
+  return made;
+}
+
+interface Assigned {
+  readonly role: Role;
+  readonly field: Field;
+}
+
+function assignRoles(shape: Shape, { operands, options }: Arguments): readonly Assigned[] {
+  const { lead: all, middle, tail } = readOperands(shape.operands ?? 'text*');
+  const isSkipped = shape.unless !== undefined && options.some(({ name }) => shape.unless?.split(' ').includes(name));
+  const lead = isSkipped ? all.slice(1) : all;
+  let isShifted = false;
+  const takesFiles = [...lead, ...tail].some((role) => role === 'read' || role === 'write');
+  const shifted =
+    middle !== 'text' && middle !== 'maybe' ? middle : takesFiles ? 'read' : lead.length > 0 ? 'maybe' : middle;
+  return operands.map((field, index) => {
+    const pair =
+      shape.pairs === undefined || !field.text.includes('=')
+        ? undefined
+        : readRoles(shape.pairs).get(field.text.split('=', 1)[0] ?? '');
+    if (pair !== undefined)
+      return { role: pair, field: { ...field, text: field.text.slice(field.text.indexOf('=') + 1) } };
+    // Behind a word that may be several, or none, a place is not known.
+    isShifted ||= field.matched === true || (field.splits && !field.known && field.tree === undefined);
+    const fromEnd = operands.length - index;
+    if (fromEnd <= tail.length && operands.length > lead.length)
+      return { role: tail[tail.length - fromEnd] ?? middle, field };
+    if (index < lead.length && !isShifted) return { role: lead[index] ?? middle, field };
+    return { role: isShifted ? shifted : middle, field };
+  });
+}
+
+interface Applying {
+  readonly call: Call;
+  readonly runner: Runner;
+  readonly recursion: Recursion | undefined;
+  readonly name: string;
+}
+
+/** Adds what one word does. */
+export function applyRole(role: Role, field: Field, { call, runner, recursion, name }: Applying): void {
+  const { facts } = runner;
+  const { folders } = call.state;
+  switch (role) {
+    case 'read':
+      if (field.text !== '-')
+        facts.use('reads', field, folders, needsTree(field, call, runner) ? recursion : undefined);
+      return;
+    case 'write':
+      if (field.text !== '-')
+        facts.use('writes', field, folders, needsTree(field, call, runner) ? recursion : undefined);
+      return;
+    case 'delete':
+      facts.use('deletes', field, folders, needsTree(field, call, runner) ? recursion : undefined);
+      return;
+    case 'list':
+      facts.use('reads', field, folders);
+      runner.unclear('words', `the files that \`${show(field.text)}\` names are not known`);
+      return;
+    case 'load':
+      runFile(field, call, runner);
+      return;
+    case 'run':
+      if (field.known) runner.runText(field.text, call.state.clone(), { ...call.around, depth: call.around.depth + 1 });
+      else runner.unclear('code', `what \`${show(call.program)}\` runs is not known`);
+      return;
+    case 'code':
+      runner.unclear('code', `a program that \`${show(call.program)}\` gets as text`);
+      return;
+    case 'host':
+      facts.host({ scheme: 'unknown', host: field.text.toLowerCase(), sends: true });
+      return;
+    case 'maybe':
+      if (mayBePath(field, call, runner))
+        facts.use('reads', pathPart(field), folders, needsTree(field, call, runner) ? recursion : undefined);
+      return;
+    case 'text':
+    case 'flag':
+    case 'only':
+    case 'except':
+    case 'folder':
+      return;
+    default:
+      role satisfies never;
+      runner.unclear('program', name);
+  }
+}
+
+function needsTree(field: Field, { state }: Call, { places }: Runner): boolean {
+  if (!field.known) return true;
+  return pathsOf(field, state.folders).some((path) => places.type(path) !== 'file');
+}
+
+function pathsOf({ text }: Field, folders: readonly string[] | undefined): readonly string[] {
+  return text.startsWith('/') ? [text] : (folders ?? []).map((folder) => joinPath(folder, text));
+}
+
+/** A word of a program that is not known: a file that is there, or what looks like one. */
+function mayBePath(field: Field, { state }: Call, { places }: Runner): boolean {
+  if (!field.known) return field.tree !== undefined || !/^(?:-|[\w-]+[:=@])/.test(field.text);
+  const { text } = pathPart(field);
+  if (text === '' || /^(?:[a-z][a-z+.-]*:\/\/|-)/i.test(text)) return false;
+  if (/[\n*?]/.test(text) || text.length > 1_000) return false;
+  return (
+    /^(?:\.|~|\/)/.test(text) ||
+    text.includes('/') ||
+    pathsOf({ ...field, text }, state.folders).some((path) => places.type(path) !== 'missing')
+  );
+}
+
+/** Of `@FILE`, `NAME=FILE` and `FILE:LINE` the file. */
+function pathPart(field: Field): Field {
+  if (!field.known) return field;
+  const text = field.text.replace(/^@/, '').replace(/^[\w-]+=@?/, '');
+  return { ...field, text: text.replace(/:\d+(?::\d+)?$/, '') };
+}
+
+/** The state of a program that works in another folder. */
+export function inFolder(call: Call, field: Field): Call['state'] {
+  const state = call.state.clone();
+  state.folders = field.known ? pathsOf(field, state.folders) : undefined;
+  return state;
+}
