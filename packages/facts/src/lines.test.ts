@@ -22,6 +22,7 @@ test('of the dangerous lines these are let through, since what they run is read 
       "trap 'id' EXIT",
       "zsh -c "id"",
       "ls() { id; }; ls",
+      "parallel id ::: a",
       "shred -u src/a.ts",
     ]
   `);

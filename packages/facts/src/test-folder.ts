@@ -9,7 +9,7 @@ export const folder: PlaceView = {
   disk: memoryDisk({
     '/w/.env': 'KEY=CANARY\n',
     '/w/.env.example': 'KEY=\n',
-    '/w/.gitignore': '.env\nid_rsa\nnode_modules\n',
+    '/w/.gitignore': '.env\nid_rsa\nnode_modules\nx\n',
     '/w/.git/config': '[core]\n',
     '/w/.git/HEAD': 'ref: refs/heads/main\n',
     '/w/sub/.env': 'KEY=CANARY\n',

@@ -24,7 +24,7 @@ const destructive: readonly RegExp[] = [
   /^sudo\b|^doas\b|^holdfast\b|^chroot\b/,
   /^chmod .*(?:-R|777)|^chown -R/,
   /^(?:npm|pnpm|yarn|cargo) (?:publish|unpublish|yank|token|login|config)/,
-  /^(?:ssh-add|gh|gcloud|aws|az|kubectl|helm|terraform)\b/,
+  /^(?:gh repo delete|kubectl delete|terraform destroy|helm uninstall|aws s3 rm)\b/,
 ];
 
 /** What a person is asked about; nothing: the call is let through. */
@@ -75,6 +75,16 @@ function mayWrite({ path, inside, recursive }: Place): boolean {
   return recursive !== undefined || !runsByItself.test(path);
 }
 
-function mayDelete({ path, inside }: Place, { workspace }: PlaceView): boolean {
-  return inside && path !== workspace && !path.startsWith(`${workspace}/.git`) && !isSecret(path);
+const made =
+  /\/(?:node_modules|dist|build|out|target|coverage|\.?cache|\.next|\.turbo|__pycache__|\.?venv|te?mp)(?:\/|$)/;
+
+function mayDelete({ path, inside, recursive }: Place, view: PlaceView): boolean {
+  const { workspace } = view;
+  // A folder with everything in it, unless a build makes it again, or what is looked for has another name.
+  const isWhole =
+    recursive !== undefined &&
+    recursive.only === undefined &&
+    !made.test(path) &&
+    view.disk?.look(path).type === 'folder';
+  return !isWhole && inside && path !== workspace && !path.startsWith(`${workspace}/.git`) && !isSecret(path);
 }

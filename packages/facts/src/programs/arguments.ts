@@ -1,8 +1,8 @@
 import { type Field, known, mayBeOption } from '../script/field.ts';
 
 /**
- * What a word does: `text` nothing; `read`, `write`, `delete` a file; `list` a file that names files; `load` a file of code; `run` a command
- * for a shell; `code` a program's text; `only` and `except` patterns of names; `folder` where the program works; `host` an address; `maybe`
+ * What a word does: `text` nothing; `read`, `write`, `delete` a file; `move` takes one away; `list` a file that names files; `load` a file of code; `run` a command
+ * for a shell; `code` a program's text; `only` and `except` patterns of names; `folder` where the program works; `into` a folder that it fills; `host` an address; `maybe`
  * a file if it looks like one; `flag` an option without a value.
  */
 export type Role =
@@ -10,6 +10,7 @@ export type Role =
   | 'read'
   | 'write'
   | 'delete'
+  | 'move'
   | 'list'
   | 'load'
   | 'run'
@@ -17,6 +18,7 @@ export type Role =
   | 'only'
   | 'except'
   | 'folder'
+  | 'into'
   | 'host'
   | 'maybe'
   | 'flag';

@@ -130,6 +130,11 @@ export const filePrograms: Readonly<Record<string, Shape>> = {
     operands: 'read* write',
   },
   ln: { options: 't:write target-directory:write S:text', operands: 'read* write', tree: '*' },
+  mv: {
+    options: 't:write target-directory:write S:text suffix:text',
+    operands: 'move* write',
+    tree: '*',
+  },
   rm: { operands: 'delete*', tree: 'r R recursive' },
   rimraf: { options: 'preserve-root:flag', operands: 'delete*', tree: '*' },
   del: { operands: 'delete*' },
@@ -141,7 +146,7 @@ export const filePrograms: Readonly<Record<string, Shape>> = {
   chgrp: owner,
   dd: { operands: 'text*', pairs: 'if:read of:write' },
   zip: { follows: 'r', options: 'x:text i:text P:text b:text', operands: 'write read*', tree: 'r R recurse-paths' },
-  unzip: { options: 'd:write x:text P:text p:flag', operands: 'read text*' },
+  unzip: { options: 'd:into x:text P:text p:flag', operands: 'read text*', changes: true },
   '7z': { operands: 'text write read*', tree: '*' },
   gzip: compress,
   gunzip: compress,
@@ -191,7 +196,7 @@ export const inertPrograms: readonly string[] = [
   ...'pathchk ping ps readlink realpath seq sleep stat stty sw_vers test times tput tree true tsort tty type ulimit umask uname uptime users'.split(
     ' ',
   ),
-  ...'wait wc whereis which who whoami yes break continue disown fg bg getopt numfmt sync dirs vmstat iostat lscpu lsblk nvidia-smi exa eza'.split(
+  ...'kill wait whereis which who whoami yes break continue disown fg bg getopt numfmt sync dirs vmstat iostat lscpu lsblk nvidia-smi exa eza'.split(
     ' ',
   ),
 ];

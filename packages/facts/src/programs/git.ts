@@ -72,6 +72,12 @@ function runPart(
         ? { decides: [], output: { given: true, fetched: false, names: treesOf(given, { call, runner }) } }
         : undefined;
     case 'shown':
+      if (
+        hasOption(given, 'name-only name-status stat shortstat numstat quiet summary') &&
+        !hasOption(given, 'p u patch')
+      ) {
+        return { decides: [], output: { given: true, fetched: false, names: treesOf(given, { call, runner }) } };
+      }
       if (part.shows === undefined || hasOption(given, part.shows))
         readShown(operands, { call, runner, isWhole: name !== 'cat-file' });
       return undefined;

@@ -39,11 +39,11 @@ const pythonOptions =
 export const managers: Readonly<Record<string, Manager>> = {
   npm: {
     ...javascript,
-    install: 'install i add in ins inst isntall update up upgrade link ln',
+    install: 'install i add in ins inst isntall update up upgrade link ln ci clean-install install-clean',
     exec: 'exec x',
     fetches: '',
   },
-  pnpm: { ...javascript, install: 'install i add update up upgrade link', exec: 'exec', fetches: 'dlx create' },
+  pnpm: { ...javascript, install: 'install i add update up upgrade link ci', exec: 'exec', fetches: 'dlx create' },
   yarn: { ...javascript, install: 'install add up upgrade global', exec: 'exec node', fetches: 'dlx create' },
   bun: {
     ...javascript,

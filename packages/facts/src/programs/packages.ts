@@ -92,7 +92,7 @@ function install(manager: Manager, verb: string, { call, runner }: Packages): un
   const isListing =
     given.operands[0] !== undefined && /^(?:list|show|freeze|check|tree|compile)$/.test(given.operands[0].text);
   // These take what the lock file names.
-  if (isListing || /^(?:sync|lock|ci)$/.test(verb)) return;
+  if (isListing || /^(?:sync|lock|ci|clean-install|install-clean)$/.test(verb)) return;
   for (const field of given.operands)
     if (!verbs.test(field.text) && !(field.known && localPackage.test(field.text))) report(field);
 }

@@ -1,5 +1,6 @@
 import { show } from '../script/field.ts';
 import type { Call, Handler, Runner } from '../script/types.ts';
+import { cloudPrograms } from './clouds.ts';
 import { containerPrograms } from './containers.ts';
 import { filePrograms, inertPrograms } from './file-programs.ts';
 import { runFind } from './find.ts';
@@ -35,6 +36,7 @@ export const programs: ReadonlyMap<string, Handler | Shape> = new Map<string, Ha
   ...textPrograms,
   ...networkPrograms,
   ...packagePrograms,
+  ...cloudPrograms,
   ...containerPrograms,
   ...otherShells.map((name) => [name, runOtherShell] as const),
   ['find', runFind],

@@ -2,7 +2,14 @@ import type { Recursion } from '@holdfast/core';
 import { joinPath } from '../places/path.ts';
 import { type Field, known, show } from '../script/field.ts';
 import type { Call, Result, Runner } from '../script/types.ts';
-import { type Arguments, type ReadingStyle, type Role, readArguments, readRoles } from './arguments.ts';
+import {
+  type Arguments,
+  type GivenOption,
+  type ReadingStyle,
+  type Role,
+  readArguments,
+  readRoles,
+} from './arguments.ts';
 import { runFile } from './run-file.ts';
 
 /** What a program does with its words, as data. */
@@ -26,6 +33,10 @@ export interface Shape extends ReadingStyle {
   readonly default?: string;
   /** `if=FILE`: what such operands are. */
   readonly pairs?: string;
+  /** Words with which it sends something away: `publish`. */
+  readonly sends?: string;
+  /** Words behind which a command follows. */
+  readonly runs?: string;
   /** What stands behind `+` is a command of the program. */
   readonly plus?: true;
   /** It runs code of the workspace. */
@@ -48,19 +59,55 @@ export function applyShape(shape: Shape, call: Call, runner: Runner): Result | u
   for (const { role, value, name } of given.options) {
     if (value !== undefined) applyRole(role, value, { call: from, runner, recursion: undefined, name });
   }
-  if (shape.changes === true)
+  if (shape.changes === true && !given.options.some(({ role }) => role === 'into'))
     applyRole('write', known('.'), { call: from, runner, recursion: { skips: [] }, name: '' });
   if (shape.project === true) runner.unclear('project', `\`${show(call.program)}\` runs code of the workspace`);
+  const hasVerb = (verbs: string | undefined): boolean =>
+    given.operands.some(({ text }) => verbs?.split(' ').includes(text) === true);
+  if (hasVerb(shape.sends)) runner.facts.host({ scheme: 'https', host: call.program, sends: true });
+  if (hasVerb(shape.runs)) runner.unclear('code', `what \`${show(call.program)}\` runs is not read`);
   if (shape.plus === true && given.operands.some(({ text }) => text.startsWith('+'))) {
     runner.unclear('code', `\`${show(call.program)}\` gets a command`);
   }
   const assigned = assignRoles(shape, given);
   for (const { role, field } of assigned) applyRole(role, field, { call: from, runner, recursion, name: '' });
+  writeNames(assigned, given, { call: from, runner, recursion });
   const hasFile = assigned.some(({ role }) => role !== 'text');
   if (recursion !== undefined && shape.default !== undefined && !hasFile) {
     applyRole('read', known(shape.default), { call: from, runner, recursion, name: '' });
   }
   return undefined;
+}
+
+function isTarget({ name, role }: GivenOption): boolean {
+  return role === 'write' && (name === 't' || name === 'target-directory');
+}
+
+/** What `cp a b FOLDER` makes in the folder. */
+function writeNames(
+  assigned: readonly Assigned[],
+  { options }: Arguments,
+  { call, runner, recursion }: Omit<Applying, 'name'>,
+): void {
+  const last = assigned.at(-1);
+  const option = options.find(isTarget);
+  const target = option !== undefined ? option.value : last?.role === 'write' ? last.field : undefined;
+  const sources = assigned.filter(({ role, field }) => (role === 'read' || role === 'move') && field !== target);
+  if (target === undefined || !target.known || sources.length === 0) return;
+  const isFolder =
+    target.text.endsWith('/') ||
+    pathsOf(target, call.state.folders).some((path) => runner.places.type(path) === 'folder');
+  if (!isFolder && sources.length === 1 && option === undefined) return;
+  for (const { field } of sources) {
+    const name = field.text.replace(/\/+$/, '').replace(/^.*\//, '');
+    const made = {
+      ...field,
+      text: `${target.text}/${field.known ? name : ''}`,
+      ends: field.known ? '' : (field.ends ?? ''),
+    };
+    const { tree: _tree, ...plain } = made;
+    applyRole('write', plain, { call, runner, recursion, name: '' });
+  }
 }
 
 function recursionOf(
@@ -115,7 +162,9 @@ interface Assigned {
 }
 
 function assignRoles(shape: Shape, { operands, options }: Arguments): readonly Assigned[] {
-  const { lead: all, middle, tail } = readOperands(shape.operands ?? 'text*');
+  const { lead: all, middle, tail: last } = readOperands(shape.operands ?? 'text*');
+  // With `-t FOLDER` all operands go there.
+  const tail = options.some(isTarget) ? [] : last;
   const isSkipped = shape.unless !== undefined && options.some(({ name }) => shape.unless?.split(' ').includes(name));
   const lead = isSkipped ? all.slice(1) : all;
   let isShifted = false;
@@ -161,6 +210,13 @@ export function applyRole(role: Role, field: Field, { call, runner, recursion, n
       return;
     case 'delete':
       facts.use('deletes', field, folders, needsTree(field, call, runner) ? recursion : undefined);
+      return;
+    case 'into':
+      facts.use('writes', field, folders, { skips: [] });
+      return;
+    case 'move':
+      applyRole('read', field, { call, runner, recursion, name });
+      applyRole('delete', field, { call, runner, recursion, name });
       return;
     case 'list':
       facts.use('reads', field, folders);

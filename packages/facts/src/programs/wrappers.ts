@@ -38,7 +38,7 @@ const wrappers: Readonly<Record<string, Wrapper>> = {
   chroot: { options: 'userspec:text groups:text', operands: 1 },
   unbuffer: {},
   'xvfb-run': { options: 'n:text s:text e:write f:text' },
-  dbx: {},
+  valgrind: { options: 'log-file:write xml-file:write suppressions:read' },
   strace: { options: 'o:write e:text p:text s:text' },
   ltrace: { options: 'o:write e:text' },
   flock: { options: 'w:text E:text c:run timeout:text command:run', operands: 1 },
@@ -150,8 +150,36 @@ function runWatch(call: Call, runner: Runner): Result | undefined {
   return undefined;
 }
 
+/** `parallel COMMAND ::: ITEM ...`, which hands each line to a shell. */
+function runParallel(call: Call, runner: Runner): undefined {
+  const options = readRoles(
+    'j:text jobs:text a:list arg-file:list I:text n:text N:text colsep:text joblog:write results:write S:host sshlogin:host',
+  );
+  const given = readArguments(call.words, options, { stops: true });
+  for (const { role, value, name } of given.options)
+    if (value !== undefined) applyRole(role, value, { call, runner, recursion: undefined, name });
+  const inner = call.words.slice(given.rest);
+  const end = inner.findIndex(({ text }) => /^:::/.test(text));
+  const [command, items] = end === -1 ? [inner, []] : [inner.slice(0, end), inner.slice(end + 1)];
+  if (
+    given.unsure ||
+    items.length === 0 ||
+    items.length > 16 ||
+    inner.some((field) => !field.known || /^:::./.test(field.text))
+  ) {
+    runner.unclear('code', 'what `parallel` runs is not known');
+    return;
+  }
+  const text = command.map((field) => field.text).join(' ');
+  for (const item of items) {
+    const line = text.includes('{') ? text.replaceAll('{}', item.text) : `${text} ${item.text}`;
+    runner.runText(line, call.state.clone(), { ...call.around, depth: call.around.depth + 1 });
+  }
+}
+
 export const wrapperPrograms: readonly (readonly [string, Handler])[] = [
   ...Object.entries(wrappers).map(([name, wrapper]) => [name, wrapperHandler(name, wrapper)] as const),
   ['xargs', runXargs],
   ['watch', runWatch],
+  ['parallel', runParallel],
 ];

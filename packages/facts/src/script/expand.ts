@@ -140,6 +140,7 @@ function finish(building: Building, state: ShellState, host: ExpansionHost): rea
     const [begins = ''] = text.split(/[*?[]/);
     return [{ text: begins, known: false, splits: true, ends: text.slice(text.search(/[^*?\]]*$/)) }];
   }
+  for (const paths of found) host.limits.names -= paths?.length ?? 0;
   const names = [...new Set(found.flatMap((paths) => paths ?? []))];
   // Without a match the pattern stays, for `bash` and `sh`.
   const stays = names.length === 0 || found.some((paths) => paths?.length === 0);

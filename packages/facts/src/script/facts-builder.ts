@@ -20,6 +20,7 @@ export class FactsBuilder {
     writes: new Map<string, Place>(),
     deletes: new Map<string, Place>(),
   };
+  #isFull = false;
   readonly #hosts = new Map<string, Host>();
   readonly #unclear = new Map<string, Unclear>();
 
@@ -38,7 +39,11 @@ export class FactsBuilder {
   /** What happens to a file, by an absolute path. */
   touch(use: Use, path: string, recursive?: Recursion): Place | undefined {
     const absolute = isPlainPath(path) ? path : joinPath('/', path);
-    if (noFile.test(absolute)) return undefined;
+    if (/^\/(?:dev|proc)\//.test(absolute) && noFile.test(absolute)) return undefined;
+    if (this.#files[use].size === maxItems) {
+      this.tooMany('files');
+      return undefined;
+    }
     const place = this.places.place(absolute, recursive);
     if (place === undefined) {
       this.unclear({ kind: 'words', use, reason: `\`${show(path)}\` leads through too many links, or is too long` });
@@ -93,12 +98,19 @@ export class FactsBuilder {
   }
 
   unclear(unclear: Unclear): void {
+    if (this.#unclear.size >= maxItems) {
+      // Whatever else there is, the reader is told that there is more.
+      this.#unclear.set('limit', { kind: 'limit', reason: 'more is unclear than can be listed' });
+      return;
+    }
     const { kind, reason, use, begins, ends } = unclear;
     const key = `${kind} ${use} ${begins} ${ends} ${reason}`;
-    if (this.#unclear.size < maxItems) this.#unclear.set(key, unclear);
+    this.#unclear.set(key, unclear);
   }
 
   tooMany(what: string): void {
+    if (this.#isFull) return;
+    this.#isFull = true;
     this.unclear({ kind: 'limit', reason: `it has too many ${what}` });
   }
 

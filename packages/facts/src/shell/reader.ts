@@ -29,7 +29,7 @@ class ShellReader implements WalkHost {
   readonly facts: FactsBuilder;
   readonly places: Places;
   readonly home: string | undefined;
-  readonly limits: GlobLimits = { names: 5_000 };
+  readonly limits: GlobLimits = { names: 3_000 };
   readonly functions: Map<string, FunctionNode['body'][]> = new Map();
   readonly aliases: Map<string, string> = new Map();
   #steps = 0;
