@@ -69,10 +69,10 @@ function mayRead({ path, inside }: Place): boolean {
   return inside || /^\/(?:tmp|usr|opt|lib|bin|nix)\//.test(path);
 }
 
-function mayWrite({ path, inside, recursive }: Place): boolean {
+function mayWrite({ path, inside }: Place): boolean {
   if (/^\/tmp\//.test(path)) return !isSecret(path);
   if (!inside || isSecret(path)) return false;
-  return recursive !== undefined || !runsByItself.test(path);
+  return !runsByItself.test(path);
 }
 
 const made =

@@ -139,3 +139,8 @@ function readShort(text: string, options: OptionRoles): readonly FoundOption[] {
   }
   return found;
 }
+
+/** Whether one of the options is given. */
+export function hasOption({ options }: Arguments, names: string): boolean {
+  return options.some(({ name }) => names.split(' ').includes(name));
+}

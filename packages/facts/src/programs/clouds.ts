@@ -1,7 +1,7 @@
 import { show } from '../script/field.ts';
 import type { Call, Handler, Runner } from '../script/types.ts';
 import { readArguments, readRoles } from './arguments.ts';
-import { applyRole } from './shape.ts';
+import { applyRole } from './roles.ts';
 
 interface Client {
   readonly host: string;

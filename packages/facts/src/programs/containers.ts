@@ -1,7 +1,8 @@
 import { type Field, known, show } from '../script/field.ts';
 import type { Call, Handler, Result, Runner } from '../script/types.ts';
 import { readArguments, readRoles } from './arguments.ts';
-import { applyRole } from './shape.ts';
+import { applyRole } from './roles.ts';
+import { runProject } from './run-file.ts';
 
 const runOptions = readRoles(
   'v:text volume:text mount:text env-file:read e:text env:text name:text p:text publish:text w:text workdir:text u:text user:text network:text net:text entrypoint:text l:text label:text ' +
@@ -117,7 +118,7 @@ function buildImage(call: Call, runner: Runner): undefined {
       applyRole('read', field, { call, runner, recursion: { skips: [], ...ignored(call, runner) }, name: '' });
     }
   }
-  runner.unclear('project', '`docker build` runs what the Dockerfile says');
+  runProject('the Dockerfile', call, runner);
   return undefined;
 }
 
@@ -136,7 +137,7 @@ function runCompose(call: Call, runner: Runner): undefined {
   for (const { role, value, name } of given.options)
     if (value !== undefined && role !== 'folder') applyRole(role, value, { call, runner, recursion: undefined, name });
   const [command] = call.words.slice(given.rest);
-  runner.unclear('project', '`docker compose` runs what its file says');
+  runProject('the services', call, runner);
   // It prints the file with the values of `.env` in it.
   if (command?.known !== true || command.text === 'config' || command.text === 'convert')
     runner.facts.use('reads', known('.env'), call.state.folders);

@@ -32,6 +32,7 @@ const compress = {
   options: 'S:text suffix:text T:text threads:text o:write b:text',
   operands: 'read*',
   tree: 'r recursive',
+  replaces: 'c stdout to-stdout k keep l list t test',
 } as const;
 const owner = {
   options: 'reference:read from:text',
@@ -102,7 +103,7 @@ export const filePrograms: Readonly<Record<string, Shape>> = {
   iconv: { options: 'f:text t:text o:write from-code:text to-code:text output:write', operands: 'read*' },
   dos2unix: { operands: 'write*' },
   unix2dos: { operands: 'write*' },
-  file: { options: 'f:list files-from:list m:read magic-file:read e:text F:text P:text', operands: 'text*' },
+  file: { options: 'f:list files-from:list m:read magic-file:read e:text F:text P:text', operands: 'read*' },
   grep,
   egrep: grep,
   fgrep: grep,
@@ -116,8 +117,8 @@ export const filePrograms: Readonly<Record<string, Shape>> = {
   mktemp: { options: 'p:text suffix:text tmpdir:text', operands: 'text*' },
   mkfifo: { operands: 'write*' },
   truncate: { options: 's:text r:read size:text reference:read', operands: 'write*' },
-  split: { options: 'b:text l:text n:text a:text filter:run', operands: 'read text' },
-  csplit: { options: 'f:write n:text b:text', operands: 'read text*' },
+  split: { options: 'b:text l:text n:text a:text filter:run', operands: 'read write', changes: true },
+  csplit: { options: 'f:write n:text b:text', operands: 'read text*', changes: true },
   cp: {
     follows: 'L dereference H',
     options: 't:write target-directory:write S:text suffix:text no-preserve:text preserve:flag',
@@ -147,7 +148,7 @@ export const filePrograms: Readonly<Record<string, Shape>> = {
   dd: { operands: 'text*', pairs: 'if:read of:write' },
   zip: { follows: 'r', options: 'x:text i:text P:text b:text', operands: 'write read*', tree: 'r R recurse-paths' },
   unzip: { options: 'd:into x:text P:text p:flag', operands: 'read text*', changes: true },
-  '7z': { operands: 'text write read*', tree: '*' },
+  '7z': { options: 'o:into p:text', operands: 'text write read*', tree: '*' },
   gzip: compress,
   gunzip: compress,
   bzip2: compress,
@@ -175,7 +176,6 @@ export const filePrograms: Readonly<Record<string, Shape>> = {
   age: { options: 'o:write i:read r:text R:read identity:read output:write', operands: 'read*' },
   'ssh-keygen': { options: 'f:write t:text b:text C:text N:text y:flag', operands: 'read*' },
   sqlite3: { options: 'cmd:code init:load', operands: 'write code' },
-  ed: { operands: 'write*' },
   nano: { operands: 'write*' },
   code: { operands: 'text*' },
   open: { operands: 'maybe*' },
@@ -193,7 +193,7 @@ export const inertPrograms: readonly string[] = [
   ...'[ : arch basename cal clear date df dirname du expr factor false free getconf groups hostname id jobs locale logname ls lsof nproc'.split(
     ' ',
   ),
-  ...'pathchk ping ps readlink realpath seq sleep stat stty sw_vers test times tput tree true tsort tty type ulimit umask uname uptime users'.split(
+  ...'pathchk ps readlink realpath seq sleep stat stty sw_vers test times tput tree true tsort tty type ulimit umask uname uptime users'.split(
     ' ',
   ),
   ...'kill wait whereis which who whoami yes break continue disown fg bg getopt numfmt sync dirs vmstat iostat lscpu lsblk nvidia-smi exa eza'.split(

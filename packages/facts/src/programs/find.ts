@@ -1,7 +1,7 @@
 import type { Place } from '@holdfast/core';
 import { type Field, known, show } from '../script/field.ts';
 import type { Call, Result, Runner } from '../script/types.ts';
-import { applyRole } from './shape.ts';
+import { applyRole } from './roles.ts';
 import { fillHole } from './wrappers.ts';
 
 const ending = /^(?:;|\+)$/;
@@ -34,9 +34,9 @@ export function runFind(call: Call, runner: Runner): Result | undefined {
       continue;
     }
     const inner = tests.slice(index + 1, index + 1 + length).flatMap((word) => fillHole(word, '{}', names));
-    const within = state.clone();
+    const within = state.forProcess();
     if (text.endsWith('dir')) within.folders = undefined;
-    runner.runWords(inner, within, { ...call.around, depth: call.around.depth + 1 });
+    runner.runWords(inner, within, { ...call.around, external: true, depth: call.around.depth + 1 });
     index += length;
   }
   return {

@@ -30,7 +30,7 @@ const writesTree: Part = {
 const remote: Part = {
   operands: 'remote',
   options:
-    'upload-pack:run receive-pack:run exec:run o:text push-option:text depth:text deepen:text j:text jobs:text filter:text shallow-since:text server-option:text refmap:text repo:text b:text branch:text c:text config:text reference:read template:load separate-git-dir:write u:text recurse-submodules:flag',
+    'upload-pack:run receive-pack:run exec:run o:text push-option:text depth:text deepen:text j:text jobs:text filter:text shallow-since:text server-option:text refmap:text repo:text b:text branch:text c:code config:code reference:read template:load separate-git-dir:write u:text recurse-submodules:flag',
   runs: true,
 };
 
@@ -69,7 +69,7 @@ export const gitParts: ReadonlyMap<string, Part> = new Map<string, Part>([
       runs: true,
     },
   ],
-  ...'checkout switch restore reset merge rebase cherry-pick revert am apply stash clean rm mv read-tree sparse-checkout worktree'
+  ...'checkout switch restore reset merge rebase cherry-pick revert am apply stash clean rm mv read-tree sparse-checkout worktree bundle'
     .split(' ')
     .map((name) => [name, writesTree] as const),
   ...'fetch pull push clone ls-remote remote submodule'.split(' ').map((name) => [name, remote] as const),
@@ -77,7 +77,7 @@ export const gitParts: ReadonlyMap<string, Part> = new Map<string, Part>([
   ['tag', { operands: 'none', options: 'm:text F:read u:text n:flag', runs: true }],
   ['branch', { operands: 'none', options: 'u:text set-upstream-to:text sort:text format:text contains:text' }],
   ['init', { operands: 'writes', options: 'template:load b:text initial-branch:text separate-git-dir:write' }],
-  ...'rev-parse rev-list ls-files ls-tree merge-base describe shortlog name-rev for-each-ref show-ref show-branch symbolic-ref var version help count-objects verify-commit verify-tag check-ignore check-attr check-ref-format cherry fsck diff-pairs whatis maintenance gc prune pack-refs repack update-index write-tree commit-tree merge-tree merge-file update-ref rerere replace bundle stripspace patch-id mktag'
+  ...'rev-parse rev-list ls-files ls-tree merge-base describe shortlog name-rev for-each-ref show-ref show-branch symbolic-ref var version help count-objects verify-commit verify-tag check-ignore check-attr check-ref-format cherry fsck diff-pairs whatis maintenance gc prune pack-refs repack update-index write-tree commit-tree merge-tree merge-file update-ref rerere replace stripspace patch-id mktag'
     .split(' ')
     .map((name) => [name, none] as const),
 ]);

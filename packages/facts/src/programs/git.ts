@@ -2,9 +2,11 @@ import type { Recursion } from '@holdfast/core';
 import { type Field, known, show } from '../script/field.ts';
 import type { Call, Result, Runner } from '../script/types.ts';
 import { readAddress } from './address.ts';
-import { type Arguments, readArguments, readRoles } from './arguments.ts';
-import { gitParts, type Part, plainCore, plainSettings } from './git-parts.ts';
-import { applyRole, inFolder } from './shape.ts';
+import { type Arguments, hasOption, readArguments, readRoles } from './arguments.ts';
+import { checkSetting, runConfig } from './git-config.ts';
+import { gitParts, type Part } from './git-parts.ts';
+import { applyRole, inFolder } from './roles.ts';
+import { runProject } from './run-file.ts';
 
 const tracked: Recursion = { skips: ['untracked'] };
 const everything: Recursion = { skips: [] };
@@ -63,7 +65,7 @@ function runPart(
   }
   if (given.unsure && part.operands !== 'none')
     runner.unclear('words', `which options \`git ${name}\` gets is not known`);
-  if (part.runs === true) runner.unclear('project', '`git` runs the hooks of the workspace');
+  if (part.runs === true) runProject('the hooks', call, runner);
   const { operands } = given;
   switch (part.operands) {
     case 'none':
@@ -107,10 +109,6 @@ function runPart(
       part.operands satisfies never;
       return undefined;
   }
-}
-
-function hasOption({ options }: Arguments, names: string): boolean {
-  return options.some(({ name }) => names.split(' ').includes(name));
 }
 
 interface Reading {
@@ -195,6 +193,11 @@ function writeTree(name: string, given: Arguments, { call, runner }: Reading): v
   }
   if (hasOption(given, 'unsafe-paths'))
     runner.unclear('words', 'which files `git apply --unsafe-paths` writes is not known');
+  if (name === 'bundle') {
+    const [verb, file] = operands;
+    if (file !== undefined) facts.use(verb?.text === 'create' ? 'writes' : 'reads', file, folders);
+    return;
+  }
   if (name === 'apply' || name === 'am') readPaths(operands, { call, runner, recursion: tracked });
   if (name === 'mv') for (const field of operands) facts.use('deletes', field, folders);
   // `git stash -a` takes what is ignored, too.
@@ -243,51 +246,16 @@ function useRemote(name: string, operands: readonly Field[], { call, runner }: R
   if (name === 'pull') runner.facts.use('writes', known('.'), call.state.folders, tracked);
 }
 
-function checkSetting(value: Field | undefined, runner: Runner): void {
-  const [key = ''] = value?.text.split('=') ?? [];
-  if (value?.known === true && (plainSettings.test(key) || plainCore.test(value.text))) return;
-  runner.unclear('code', `\`git -c ${show(key)}\` may name a program`);
-}
-
-function runConfig(call: Call, runner: Runner): undefined {
-  const given = readArguments(call.words, readRoles('f:write file:write blob:text type:text default:text'));
-  const verbs = /^(?:get|list|set|unset|rename-section|remove-section|edit|get-color)$/;
-  const [first, ...others] = given.operands;
-  const hasVerb = first !== undefined && verbs.test(first.text);
-  const operands = hasVerb ? others : given.operands;
-  const reads =
-    /^(?:get|list)$/.test(hasVerb ? first.text : '') ||
-    hasOption(given, 'get get-all get-regexp get-urlmatch l list name-only');
-  const [key, value] = operands;
-  if (reads || (operands.length === 1 && !hasVerb && !hasOption(given, 'unset unset-all e edit remove-section'))) {
-    // Addresses may hold a token.
-    const isPlain = key?.known === true && plainSettings.test(key.text);
-    if (!isPlain && !/^(?:remote|branch|core|init|user)\b/.test(key?.text ?? '')) readConfigs(call, runner);
-    return;
-  }
-  const file = hasOption(given, 'global')
-    ? `${runner.home ?? ''}/.gitconfig`
-    : hasOption(given, 'system')
-      ? '/etc/gitconfig'
-      : `${runner.facts.view.workspace}/.git/config`;
-  runner.facts.use('writes', known(file), ['/']);
-  if (key?.known !== true || !plainSettings.test(key.text))
-    runner.unclear('code', `\`git config ${show(key?.text ?? '')}\` may name a program`);
-  if (value?.known === false) runner.unclear('words', 'what `git config` sets is not known');
-}
-
-function readConfigs(_call: Call, runner: Runner): void {
-  runner.facts.use('reads', known(`${runner.facts.view.workspace}/.git/config`), ['/']);
-}
-
 function runPrograms(part: string, call: Call, runner: Runner): Result | undefined {
   const [first, ...others] = call.words.filter(({ text }) => !/^(?:--recursive|--quiet|-q)$/.test(text));
   const runs = (part === 'bisect' && first?.text === 'run') || (part === 'submodule' && first?.text === 'foreach');
   if (runs) {
     const text = others.map((field) => field.text).join(' ');
     if (others.every((field) => field.known))
-      runner.runText(text, call.state.clone(), { ...call.around, depth: call.around.depth + 1 });
+      runner.runText(text, call.state.forProcess(), { ...call.around, depth: call.around.depth + 1 });
     runner.unclear('code', `\`git ${part}\` runs \`${show(text)}\` in other states of the tree`);
+  } else if (part === 'submodule' && first?.text === 'add') {
+    useRemote('clone', others, { call, runner });
   } else if (part === 'submodule') {
     if (/^(?:update|add|sync)$/.test(first?.text ?? '')) useRemote('fetch', [], { call, runner });
   } else if (part !== 'bisect') runner.unclear('code', `\`git ${part}\` runs programs`);

@@ -1,8 +1,8 @@
 import { type Field, known, show } from '../script/field.ts';
 import type { Call, Handler, Result, Runner } from '../script/types.ts';
 import { type OptionRoles, readArguments, readRoles } from './arguments.ts';
+import { applyRole } from './roles.ts';
 import { runFile } from './run-file.ts';
-import { applyRole } from './shape.ts';
 
 const shellOptions = readRoles('o:text O:text c:flag rcfile:load init-file:load');
 
@@ -29,7 +29,7 @@ function runShell(call: Call, runner: Runner): Result | undefined {
       );
       return undefined;
     }
-    const state = call.state.clone();
+    const state = call.state.forProcess();
     state.positional = others.slice(1);
     state.options = { noglob: false, pipefail: false, errexit: has('e') };
     const result = runner.runText(first.text, state, within);
@@ -40,7 +40,7 @@ function runShell(call: Call, runner: Runner): Result | undefined {
   const readsInput = first === undefined || has('s') || first.text === '-' || first.text.startsWith('/dev/stdin');
   if (!readsInput) return runFile(first, call, runner, { shell: true, words: others });
   const { input } = around;
-  const state = call.state.clone();
+  const state = call.state.forProcess();
   state.positional = has('s') ? rest : [];
   if (input.text !== undefined)
     return runner.runText(input.text, state, { ...within, input: { given: true, fetched: false } });

@@ -26,7 +26,7 @@ const javascript = {
   registry: 'registry.npmjs.org',
   publishes: 'publish unpublish deprecate login adduser logout owner access dist-tag token profile team star hook org',
   settings: 'config c get set',
-  edits: 'pkg version init create',
+  edits: 'pkg version init create set-script',
   others: 'project',
   harmless:
     'ls list ll la view info show why explain outdated audit help search bin root prefix -v doctor fund query sbom licenses whoami ping',

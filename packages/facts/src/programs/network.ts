@@ -2,7 +2,7 @@ import { type Field, known, show } from '../script/field.ts';
 import type { Call, Handler, Result, Runner } from '../script/types.ts';
 import { readAddress } from './address.ts';
 import { readArguments, readRoles } from './arguments.ts';
-import { applyRole } from './shape.ts';
+import { applyRole } from './roles.ts';
 
 const curlOptions = readRoles(
   'X:text request:text d:text data:text data-ascii:text data-binary:text data-raw:text data-urlencode:text json:text F:text form:text form-string:text T:read upload-file:read ' +
@@ -200,8 +200,9 @@ export const networkPrograms: readonly (readonly [string, Handler])[] = [
         sends(talks('e:run c:run exec:run sh-exec:run p:text w:text b:read a:read s:text', { operand: 'first' })),
       ] as const,
   ),
-  ...['dig', 'nslookup', 'host', 'whois', 'traceroute'].map(
-    (name) => [name, talks('f:list p:text t:text q:text b:text', { operand: 'all' })] as const,
+  ...['dig', 'nslookup', 'host', 'whois', 'traceroute', 'ping'].map(
+    (name) =>
+      [name, talks('f:list p:text t:text q:text b:text c:text i:text W:text w:text', { operand: 'all' })] as const,
   ),
 ];
 

@@ -2,8 +2,8 @@ import { type Field, known, show } from '../script/field.ts';
 import type { Call, Handler, Result, Runner } from '../script/types.ts';
 import { readArguments, readRoles } from './arguments.ts';
 import { common, type Manager, managers } from './managers.ts';
-import { noteWritten, runFile } from './run-file.ts';
-import { applyRole, inFolder } from './shape.ts';
+import { applyRole, inFolder } from './roles.ts';
+import { noteWritten, runFile, runProject } from './run-file.ts';
 
 /** Files of the workspace, and what is in the folder itself: `.`, `./x`, `.[test]`. */
 const localPackage = /^(?:\.|\/|file:|link:|workspace:|.*\.(?:whl|tgz|tar\.gz)$)/;
@@ -25,7 +25,7 @@ function runManager(manager: Manager): Handler {
     if (isRunner) return runFetched(call.words.slice(head.rest), manager, { call: from, runner });
     if (command === undefined) {
       // `yarn` alone installs; others show help.
-      if (call.program === 'yarn') runner.unclear('project', '`yarn` runs scripts of packages');
+      if (call.program === 'yarn') runProject('scripts', from, runner);
       return undefined;
     }
     if (!command.known) {
@@ -54,7 +54,7 @@ function runManager(manager: Manager): Handler {
     }
     if (manager.others === 'unknown')
       runner.unclear('program', `\`${show(call.program)} ${show(text)}\` is not known here`);
-    runner.unclear('project', `\`${show(call.program)}\` runs code of the workspace`);
+    runProject('code', inner, runner);
     noteWritten(manager.files ?? [], inner, runner);
     if (/[./]/.test(text)) runFile(command, inner, runner);
     readRest(words, options, { call: inner, runner });
@@ -83,7 +83,7 @@ function install(manager: Manager, verb: string, { call, runner }: Packages): un
     if (/^(?:e|editable)$/.test(name) && value !== undefined && !localPackage.test(value.text)) report(value);
   }
   runner.facts.host({ scheme: 'https', host: manager.registry, sends: false });
-  runner.unclear('project', `\`${show(call.program)}\` runs scripts of packages`);
+  runProject('scripts', call, runner);
   function report(field: Field): void {
     runner.unclear('program', `\`${show(call.program)} ${verb}\` installs \`${show(field.text)}\``);
   }
@@ -106,7 +106,7 @@ function runInner(words: readonly Field[], manager: Manager, { call, runner }: P
   const inner = words.slice(given.rest);
   const [first] = inner;
   if (first === undefined) return undefined;
-  runner.unclear('project', `\`${show(call.program)}\` runs a program of the workspace`);
+  runProject('a program', call, runner);
   if (first.known && /\.(?:py|[cm]?[jt]s)$/.test(first.text)) {
     runFile(first, call, runner);
     for (const field of inner.slice(1)) applyRole('maybe', field, { call, runner, recursion: undefined, name: '' });
@@ -145,7 +145,7 @@ function runMake(call: Call, runner: Runner): undefined {
   for (const { role, value, name } of given.options)
     if (value !== undefined) applyRole(role, value, { call: from, runner, recursion: undefined, name });
   if (given.unsure) runner.unclear('words', 'which options `make` gets is not known');
-  runner.unclear('project', '`make` runs code of the workspace');
+  runProject('code', from, runner);
   noteWritten(['Makefile', 'makefile', 'GNUmakefile'], from, runner);
   for (const field of given.operands) {
     const [, name = '', value = ''] = /^([^=:?+!]+)[:?+!]*=(.*)$/s.exec(field.text) ?? [];

@@ -41,11 +41,18 @@ export function runFile(field: Field, call: Call, runner: Runner, run: FileRun =
       runner.unclear('code', `\`${show(field.text)}\` was written by this session`);
       continue;
     }
-    const state = run.sourced === true ? call.state : call.state.clone();
+    const state = run.sourced === true ? call.state : call.state.forProcess();
     if (run.sourced !== true || run.words?.length !== 0) state.positional = run.words;
     runner.runText(text, state, { ...call.around, depth: call.around.depth + 1 });
   }
   return undefined;
+}
+
+/** Code of the folder where a program works is the workspace's, or nobody has looked at it. */
+export function runProject(what: string, { program, state }: Call, runner: Runner): void {
+  const isInside = state.folders?.every((folder) => runner.places.place(folder)?.inside === true) === true;
+  if (isInside) runner.unclear('project', `\`${show(program)}\` runs ${what} of the workspace`);
+  else runner.unclear('program', `\`${show(program)}\` runs ${what} of another folder`);
 }
 
 /** Whether this session wrote a file that a program runs without being told, as `make` runs `Makefile`. */

@@ -1,5 +1,4 @@
 import type { Recursion } from '@holdfast/core';
-import { joinPath } from '../places/path.ts';
 import { type Field, known, show } from '../script/field.ts';
 import type { Call, Result, Runner } from '../script/types.ts';
 import {
@@ -10,7 +9,8 @@ import {
   readArguments,
   readRoles,
 } from './arguments.ts';
-import { runFile } from './run-file.ts';
+import { type Applying, applyRole, inFolder, pathsOf } from './roles.ts';
+import { runProject } from './run-file.ts';
 
 /** What a program does with its words, as data. */
 export interface Shape extends ReadingStyle {
@@ -27,6 +27,8 @@ export interface Shape extends ReadingStyle {
   readonly reveals?: string;
   /** With one of these options it goes into folders that links lead to. */
   readonly follows?: string;
+  /** It puts another file in the place of each that it reads, but with one of these options. */
+  readonly replaces?: string;
   /** It changes files in the folder where it works. */
   readonly changes?: true;
   /** What it takes without an operand, where it is recursive. */
@@ -61,7 +63,7 @@ export function applyShape(shape: Shape, call: Call, runner: Runner): Result | u
   }
   if (shape.changes === true && !given.options.some(({ role }) => role === 'into'))
     applyRole('write', known('.'), { call: from, runner, recursion: { skips: [] }, name: '' });
-  if (shape.project === true) runner.unclear('project', `\`${show(call.program)}\` runs code of the workspace`);
+  if (shape.project === true) runProject('code', from, runner);
   const hasVerb = (verbs: string | undefined): boolean =>
     given.operands.some(({ text }) => verbs?.split(' ').includes(text) === true);
   if (hasVerb(shape.sends)) runner.facts.host({ scheme: 'https', host: call.program, sends: true });
@@ -71,12 +73,32 @@ export function applyShape(shape: Shape, call: Call, runner: Runner): Result | u
   }
   const assigned = assignRoles(shape, given);
   for (const { role, field } of assigned) applyRole(role, field, { call: from, runner, recursion, name: '' });
+  const replaces = shape.replaces?.split(' ');
+  if (
+    replaces !== undefined &&
+    !given.options.some(({ name }) => replaces.includes(name) && !/^(?:k|keep)$/.test(name))
+  ) {
+    const keeps = given.options.some(({ name }) => /^(?:k|keep)$/.test(name));
+    for (const { field } of assigned) replaceFile(field, { call: from, runner, recursion, keeps });
+  }
   writeNames(assigned, given, { call: from, runner, recursion });
   const hasFile = assigned.some(({ role }) => role !== 'text');
   if (recursion !== undefined && shape.default !== undefined && !hasFile) {
     applyRole('read', known(shape.default), { call: from, runner, recursion, name: '' });
   }
   return undefined;
+}
+
+/** `gzip a.txt` makes `a.txt.gz`, `gunzip` takes that back. */
+function replaceFile(
+  field: Field,
+  { call, runner, recursion, keeps }: Omit<Applying, 'name'> & { readonly keeps: boolean },
+): void {
+  if (!keeps) applyRole('delete', field, { call, runner, recursion, name: '' });
+  const end = field.text.lastIndexOf('/') + 1;
+  const [stem = ''] = field.text.slice(end).split('.');
+  const only = field.known && stem !== '' ? [`${stem}*`] : ['*'];
+  runner.facts.use('writes', known(field.text.slice(0, end) || '.'), call.state.folders, { skips: [], only });
 }
 
 function isTarget({ name, role }: GivenOption): boolean {
@@ -186,103 +208,4 @@ function assignRoles(shape: Shape, { operands, options }: Arguments): readonly A
     if (index < lead.length && !isShifted) return { role: lead[index] ?? middle, field };
     return { role: isShifted ? shifted : middle, field };
   });
-}
-
-interface Applying {
-  readonly call: Call;
-  readonly runner: Runner;
-  readonly recursion: Recursion | undefined;
-  readonly name: string;
-}
-
-/** Adds what one word does. */
-export function applyRole(role: Role, field: Field, { call, runner, recursion, name }: Applying): void {
-  const { facts } = runner;
-  const { folders } = call.state;
-  switch (role) {
-    case 'read':
-      if (field.text !== '-')
-        facts.use('reads', field, folders, needsTree(field, call, runner) ? recursion : undefined);
-      return;
-    case 'write':
-      if (field.text !== '-')
-        facts.use('writes', field, folders, needsTree(field, call, runner) ? recursion : undefined);
-      return;
-    case 'delete':
-      facts.use('deletes', field, folders, needsTree(field, call, runner) ? recursion : undefined);
-      return;
-    case 'into':
-      facts.use('writes', field, folders, { skips: [] });
-      return;
-    case 'move':
-      applyRole('read', field, { call, runner, recursion, name });
-      applyRole('delete', field, { call, runner, recursion, name });
-      return;
-    case 'list':
-      facts.use('reads', field, folders);
-      runner.unclear('words', `the files that \`${show(field.text)}\` names are not known`);
-      return;
-    case 'load':
-      runFile(field, call, runner);
-      return;
-    case 'run':
-      if (field.known) runner.runText(field.text, call.state.clone(), { ...call.around, depth: call.around.depth + 1 });
-      else runner.unclear('code', `what \`${show(call.program)}\` runs is not known`);
-      return;
-    case 'code':
-      runner.unclear('code', `a program that \`${show(call.program)}\` gets as text`);
-      return;
-    case 'host':
-      facts.host({ scheme: 'unknown', host: field.text.toLowerCase(), sends: true });
-      return;
-    case 'maybe':
-      if (mayBePath(field, call, runner))
-        facts.use('reads', pathPart(field), folders, needsTree(field, call, runner) ? recursion : undefined);
-      return;
-    case 'text':
-    case 'flag':
-    case 'only':
-    case 'except':
-    case 'folder':
-      return;
-    default:
-      role satisfies never;
-      runner.unclear('program', name);
-  }
-}
-
-function needsTree(field: Field, { state }: Call, { places }: Runner): boolean {
-  if (!field.known) return true;
-  return pathsOf(field, state.folders).some((path) => places.type(path) !== 'file');
-}
-
-function pathsOf({ text }: Field, folders: readonly string[] | undefined): readonly string[] {
-  return text.startsWith('/') ? [text] : (folders ?? []).map((folder) => joinPath(folder, text));
-}
-
-/** A word of a program that is not known: a file that is there, or what looks like one. */
-function mayBePath(field: Field, { state }: Call, { places }: Runner): boolean {
-  if (!field.known) return field.tree !== undefined || !/^(?:-|[\w-]+[:=@])/.test(field.text);
-  const { text } = pathPart(field);
-  if (text === '' || /^(?:[a-z][a-z+.-]*:\/\/|-)/i.test(text)) return false;
-  if (/[\n*?]/.test(text) || text.length > 1_000) return false;
-  return (
-    /^(?:\.|~|\/)/.test(text) ||
-    text.includes('/') ||
-    pathsOf({ ...field, text }, state.folders).some((path) => places.type(path) !== 'missing')
-  );
-}
-
-/** Of `@FILE`, `NAME=FILE` and `FILE:LINE` the file. */
-function pathPart(field: Field): Field {
-  if (!field.known) return field;
-  const text = field.text.replace(/^@/, '').replace(/^[\w-]+=@?/, '');
-  return { ...field, text: text.replace(/:\d+(?::\d+)?$/, '') };
-}
-
-/** The state of a program that works in another folder. */
-export function inFolder(call: Call, field: Field): Call['state'] {
-  const state = call.state.clone();
-  state.folders = field.known ? pathsOf(field, state.folders) : undefined;
-  return state;
 }

@@ -1,7 +1,7 @@
 import { type Field, known, show } from '../script/field.ts';
 import type { Call, Handler, Runner } from '../script/types.ts';
 import { readArguments, readRoles } from './arguments.ts';
-import { applyRole } from './shape.ts';
+import { applyRole } from './roles.ts';
 
 const sedAddress = String.raw`(?:(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n]|\\.)*/I?)(?:,\s*[+~]?(?:\d+|\$|/(?:[^/\\\n]|\\.)*/I?))?\s*!?)?\s*`;
 const sedSubstitute = String.raw`s([^\w\s\\])(?:(?!\1)[^\\\n]|\\.)*\1(?:(?!\1)[^\\\n]|\\[^\n])*\1[gpIi\d]*`;
@@ -82,6 +82,9 @@ function runEditor(call: Call, runner: Runner): undefined {
   const given = readArguments(call.words, editorOptions);
   for (const { role, value, name } of given.options)
     applyRole(role, value ?? known(''), { call, runner, recursion: undefined, name });
+  // What it reads are commands, too.
+  if (call.program === 'ed' || call.program === 'ex' || call.around.input.given)
+    runner.unclear('code', `\`${call.program}\` gets commands`);
   for (const field of given.operands) {
     if (field.text.startsWith('+')) runner.unclear('code', `\`${call.program}\` gets a command`);
     else {
@@ -118,7 +121,7 @@ export const textPrograms: readonly (readonly [string, Handler])[] = [
   ],
   ...['awk', 'gawk', 'mawk', 'nawk'].map((name) => [name, awk] as const),
   ['jq', runJq],
-  ...['vim', 'vi', 'nvim', 'ex', 'view', 'emacs'].map((name) => [name, runEditor] as const),
+  ...['vim', 'vi', 'nvim', 'ed', 'ex', 'view', 'emacs'].map((name) => [name, runEditor] as const),
 ];
 
 const jqOptions = readRoles(

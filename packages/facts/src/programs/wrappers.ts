@@ -1,7 +1,7 @@
 import { type Field, known, show, unknownWord, unknownWords } from '../script/field.ts';
 import type { Call, Handler, Result, Runner } from '../script/types.ts';
 import { type OptionRoles, readArguments, readRoles } from './arguments.ts';
-import { applyRole, inFolder } from './shape.ts';
+import { applyRole, inFolder } from './roles.ts';
 
 interface Wrapper {
   readonly options?: string;
@@ -67,9 +67,10 @@ function runWrapped(
   const given = readArguments(call.words, options, { stops: true });
   const { words, around } = call;
   // What is another process changes nothing of the shell.
-  let state = /^(?:command|builtin|exec|noglob)$/.test(call.program) ? call.state : call.state.clone();
+  let state = /^(?:command|builtin|exec|noglob)$/.test(call.program) ? call.state : call.state.forProcess();
   for (const { role, value, name } of given.options) {
     if (role === 'folder' && value !== undefined) state = inFolder({ ...call, state }, value);
+    else if (name === 'i' && call.program === 'env') state.variables.clear();
     else if (value !== undefined) applyRole(role, value, { call, runner, recursion: undefined, name });
   }
   let start = given.rest;
@@ -78,7 +79,10 @@ function runWrapped(
     const word = words[start] as Field;
     const [, variable, value] = /^([A-Za-z_]\w*)=(.*)$/s.exec(word.text) ?? [];
     if (variable === undefined) break;
-    runner.checkVariable(variable, word.known ? known(value ?? '') : unknownWord);
+    const field = word.known ? known(value ?? '') : unknownWord;
+    runner.checkVariable(variable, field);
+    state.variables.set(variable, field);
+    state.export(variable);
     environment.push(variable);
     start += 1;
   }
@@ -92,7 +96,8 @@ function runWrapped(
     return undefined;
   }
   const background = around.background || wrapper.background === true;
-  const result = runner.runWords(inner, state, { ...around, background, depth: around.depth + 1 }, environment);
+  const within = { ...around, background, external: true, depth: around.depth + 1 };
+  const result = runner.runWords(inner, state, within, environment);
   return wrapper.hides === true || background !== around.background ? { ...result, decides: [] } : result;
 }
 
@@ -116,9 +121,14 @@ function runXargs(call: Call, runner: Runner): Result | undefined {
     hole === undefined
       ? [...words, ...items]
       : words.flatMap((word) => fillHole(word, hole.value?.text ?? '{}', items));
-  const around = { ...call.around, depth: call.around.depth + 1, input: { given: true, fetched: input.fetched } };
+  const around = {
+    ...call.around,
+    depth: call.around.depth + 1,
+    external: true,
+    input: { given: true, fetched: input.fetched },
+  };
   // It runs nothing when it reads nothing, or goes on after a failure.
-  return { ...runner.runWords(replaced, call.state.clone(), around), decides: [] };
+  return { ...runner.runWords(replaced, call.state.forProcess(), around), decides: [] };
 }
 
 /** A word in which something stands for the names of files. */
@@ -141,7 +151,7 @@ function runWatch(call: Call, runner: Runner): Result | undefined {
   const given = readArguments(call.words, readRoles('n:text interval:text q:text'), { stops: true });
   const inner = call.words.slice(given.rest);
   if (inner.every((field) => field.known)) {
-    return runner.runText(inner.map(({ text }) => text).join(' '), call.state.clone(), {
+    return runner.runText(inner.map(({ text }) => text).join(' '), call.state.forProcess(), {
       ...call.around,
       depth: call.around.depth + 1,
     });
@@ -173,7 +183,7 @@ function runParallel(call: Call, runner: Runner): undefined {
   const text = command.map((field) => field.text).join(' ');
   for (const item of items) {
     const line = text.includes('{') ? text.replaceAll('{}', item.text) : `${text} ${item.text}`;
-    runner.runText(line, call.state.clone(), { ...call.around, depth: call.around.depth + 1 });
+    runner.runText(line, call.state.forProcess(), { ...call.around, depth: call.around.depth + 1 });
   }
 }
 

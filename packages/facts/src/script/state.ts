@@ -11,6 +11,10 @@ export class ShellState {
   positional: readonly Field[] | undefined;
   /** Of `set`. */
   options: { readonly noglob: boolean; readonly pipefail: boolean; readonly errexit: boolean };
+  /** Names of functions that are there for sure. */
+  defined: ReadonlySet<string> = new Set();
+  /** Names of variables that programs get. */
+  exported: ReadonlySet<string> = new Set();
   /** It may have ended before it came here, with success. */
   mayHaveEnded = false;
 
@@ -24,7 +28,25 @@ export class ShellState {
     const copy = new ShellState(this.folders, this.variables);
     copy.positional = this.positional;
     copy.options = this.options;
+    copy.defined = this.defined;
+    copy.exported = this.exported;
     return copy;
+  }
+
+  /** What another process begins with: neither functions nor what was not exported, of which the environment may have something else. */
+  forProcess(): ShellState {
+    const made = new ShellState(this.folders);
+    for (const [name, value] of this.variables) made.variables.set(name, this.exported.has(name) ? value : unknownWord);
+    made.exported = this.exported;
+    return made;
+  }
+
+  define(name: string): void {
+    this.defined = new Set([...this.defined, name]);
+  }
+
+  export(name: string): void {
+    this.exported = new Set([...this.exported, name]);
   }
 
   /** The state is this one, or the other. */
@@ -41,6 +63,8 @@ export class ShellState {
       pipefail: this.options.pipefail && pipefail,
       errexit: this.options.errexit && errexit,
     };
+    this.defined = inBoth(this.defined, other.defined);
+    this.exported = inBoth(this.exported, other.exported);
     this.mayHaveEnded ||= other.mayHaveEnded;
   }
 
@@ -59,6 +83,10 @@ export class ShellState {
     if (this.positional === undefined || this.positional.some(({ splits }) => splits)) return unknownWord;
     return this.positional[Number(name) - 1] ?? known('');
   }
+}
+
+function inBoth(one: ReadonlySet<string>, other: ReadonlySet<string>): ReadonlySet<string> {
+  return one === other ? one : new Set([...one].filter((name) => other.has(name)));
 }
 
 export function joinFolders(

@@ -27,6 +27,8 @@ export interface Surroundings {
   /** Its failure is looked at, so that `set -e` does not end the script. */
   readonly tested: boolean;
   readonly input: Input;
+  /** The command itself is a program, whatever functions and aliases have its name. */
+  readonly external?: boolean;
 }
 
 /** What is known of a part of a script after it was read. */

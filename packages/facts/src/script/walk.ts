@@ -217,9 +217,9 @@ class Walk {
     const bodies = this.#host.functions.get(name) ?? [];
     this.#host.functions.set(name, [...bodies, node.body]);
     // `sh` does not know the word, and runs the body.
-    if (!/^[^\s()]+\s*\(/.test(this.#text.slice(node.pos, node.pos + name.length + 20))) {
+    if (!/^[^\s()]+\s*\(/.test(this.#text.slice(node.pos, node.pos + name.length + 20)))
       this.node(node.body, state.clone(), around);
-    }
+    else state.define(name);
     return nothing;
   }
 

@@ -94,17 +94,21 @@ function declare({ words, state, program }: Call, runner: Runner): undefined {
     else if (value === undefined) {
       // Without a value it stays what it was.
       if (program !== 'export' && program !== 'readonly') state.variables.set(name, unknownWord);
-      else if (state.variables.has(name) && changesPrograms(name))
+      else if (program === 'export' && !words.some((word) => word.text === '-n')) state.export(name);
+      if (state.variables.has(name) && changesPrograms(name))
         runner.unclear('environment', `\`${name}\` changes what programs do`);
     } else {
       const field = isKnown ? known(value) : { text: value, known: false, splits: false };
       runner.checkVariable(name, field);
       state.variables.set(name, field);
+      if (program === 'export' || words.some((word) => /^-\w*x/.test(word.text))) state.export(name);
     }
   }
 }
 
 function forgetWords(words: readonly Field[], state: Call['state']): undefined {
+  // Functions, too.
+  state.defined = new Set();
   state.forget(words.filter(({ known: isKnown }) => isKnown).map(({ text }) => text));
 }
 

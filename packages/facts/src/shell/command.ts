@@ -20,6 +20,10 @@ interface Started {
   readonly around: Surroundings;
 }
 
+// Of these `sh` runs its own, whatever functions there are.
+const special: ReadonlySet<string> = new Set(
+  ': . break continue eval exec exit export readonly return set shift times trap unset'.split(' '),
+);
 const systemFolder = /^\/(?:usr\/(?:local\/)?|opt\/homebrew\/|opt\/local\/)?s?bin\/[^/]+$/;
 
 /** Adds a simple command, and what it runs. */
@@ -33,9 +37,11 @@ export function runCommand({ words, environment, state, around }: Started, host:
       if (word.tree !== undefined || word.matched === true) facts.use('reads', word, state.folders);
     return nothing;
   }
-  const isShadowed = host.runFunctions(name.text, given, state, around);
-  const alias = host.aliases.get(name.text);
+  const alias = around.external === true ? undefined : host.aliases.get(name.text);
   if (alias !== undefined) runAlias(alias, given, { state, around, host });
+  const isShadowed = around.external !== true && host.runFunctions(name.text, given, state, around);
+  // What is defined for sure is what runs.
+  if (isShadowed && state.defined.has(name.text) && !special.has(name.text)) return nothing;
   const isFile = name.text.includes('/') && !systemFolder.test(name.text);
   const program = isFile ? name.text : foldProgram(name.text);
   const position = facts.run({

@@ -129,11 +129,14 @@ class ShellReader implements WalkHost {
       : { ...around.input, fetched: around.input.fetched || fetched };
     // They hold for the command alone, but for a function and some builtins, of which shells differ.
     const inner = values.length === 0 ? state : state.clone();
-    for (const { name, value } of values) inner.variables.set(name, value);
+    for (const { name, value } of values) {
+      inner.variables.set(name, value);
+      inner.export(name);
+    }
     const result = this.runWords(
       words,
       inner,
-      { ...around, input },
+      { ...around, input, external: false },
       values.map(({ name }) => name),
     );
     if (inner !== state) {
