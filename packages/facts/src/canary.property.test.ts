@@ -5,7 +5,7 @@ import { CanaryFolder } from './test-canary.ts';
 import { folder } from './test-folder.ts';
 import { brokenScript, changedScript, readingScript } from './test-scripts.ts';
 
-const runs = inject('long') > 0 ? Math.ceil(20_000 * inject('long')) : 60;
+const runs = inject('long') > 0 ? Math.ceil(10_000 * inject('long')) : 60;
 const canary = new CanaryFolder();
 afterAll(() => canary.remove());
 

@@ -1,9 +1,27 @@
-import { closeSync, fstatSync, lstatSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, lstatSync, openSync, readdirSync, readlinkSync, readSync, statSync } from 'node:fs';
 import type { Disk, DiskEntry } from '@holdfast/core';
 
-/** The disk of this machine. What cannot be looked at is `missing` where nothing is there, and else `other`. */
-export function nodeDisk(): Disk {
-  return { folds: process.platform === 'darwin' || process.platform === 'win32', look, list, readText };
+/**
+ * The disk of this machine. What cannot be looked at is `missing` where nothing is there, and else `other`. Whether names fold is seen by the
+ * name of `workspace`.
+ */
+export function nodeDisk(workspace: string = process.cwd()): Disk {
+  return { folds: foldsNames(workspace), look, list, readText };
+}
+
+function foldsNames(folder: string): boolean {
+  const swapped = folder.replace(/[a-z]/giu, (letter) =>
+    letter === letter.toUpperCase() ? letter.toLowerCase() : letter.toUpperCase(),
+  );
+  const isUsual = process.platform === 'darwin' || process.platform === 'win32';
+  if (swapped === folder) return isUsual;
+  try {
+    const own = statSync(folder, { throwIfNoEntry: false });
+    const other = statSync(swapped, { throwIfNoEntry: false });
+    return own === undefined ? isUsual : own.dev === other?.dev && own.ino === other.ino;
+  } catch {
+    return isUsual;
+  }
 }
 
 function look(path: string): DiskEntry {

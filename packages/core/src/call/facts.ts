@@ -1,7 +1,7 @@
 import type { Json } from '../basics/json.ts';
 
 /**
- * What a call would do, as far as it can be read from its tool and input. What could not be read is listed in `unclear`; facts are never a
+ * JSON. What a call would do, as far as it can be read from its tool and input. What could not be read is listed in `unclear`; facts are never a
  * sandbox.
  */
 export interface CallFacts {
@@ -22,8 +22,8 @@ export interface Command {
   readonly program: string;
   /** `null`: not known before the command runs; any number of words. */
   readonly arguments: readonly (string | null)[];
-  /** Absolute. `undefined`: not known. */
-  readonly folder: string | undefined;
+  /** Where it runs, absolute; absent: not known. */
+  readonly folder?: string;
   /** Names of the variables that are set for it. */
   readonly environment: readonly string[];
   /** The success of the call proves the success of this command. */

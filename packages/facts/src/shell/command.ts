@@ -44,10 +44,11 @@ export function runCommand({ words, environment, state, around }: Started, host:
   if (isShadowed && state.defined.has(name.text) && !special.has(name.text)) return nothing;
   const isFile = name.text.includes('/') && !systemFolder.test(name.text);
   const program = isFile ? name.text : foldProgram(name.text);
+  const [folder, ...others] = state.folders ?? [];
   const position = facts.run({
     program,
     arguments: given.map((field) => (field.known ? field.text : null)),
-    folder: state.folders?.length === 1 ? state.folders[0] : undefined,
+    ...(folder === undefined || others.length > 0 ? {} : { folder }),
     environment,
     decides: false,
     background: around.background,
