@@ -16,6 +16,11 @@ export interface Input {
   readonly fetched: boolean;
 }
 
+/** The same when what it says is not known. */
+export function withoutText({ text: _text, ...input }: Input): Input {
+  return input;
+}
+
 export const noInput: Input = { given: false, fetched: false };
 
 /** What stands around a command. */

@@ -17,7 +17,7 @@ import { expandValue, expandWord, visitNode } from './expand.ts';
 import { type Field, joinFields, unknownWord } from './field.ts';
 import { joinFolders, type ShellState } from './state.ts';
 import { assignedIn, isCheck, isFailure } from './syntax.ts';
-import { type Input, nothing, type Result, type Surroundings } from './types.ts';
+import { nothing, type Result, type Surroundings, withoutText } from './types.ts';
 import { findUnclear } from './unclear-syntax.ts';
 import { changesPrograms } from './variables.ts';
 import type { WalkHost } from './walk-host.ts';
@@ -202,7 +202,10 @@ class Walk {
       // Some shells run the last part in the script itself.
       const own = commands.length === 1 ? state : state.clone();
       result = this.node(command, own, { ...around, input, tested: around.tested || isNegated });
-      if (commands.length > 1) state.forget(assignedIn(command));
+      if (own !== state) {
+        state.forget(assignedIn(command));
+        if (index === commands.length - 1) state.folders = joinFolders(state.folders, own.folders);
+      }
       decides = state.options.pipefail ? [...decides, ...result.decides] : result.decides;
       const fetched = input.fetched || result.output.fetched;
       input = { ...result.output, given: true, fetched };
@@ -293,8 +296,4 @@ class Walk {
     for (const end of ends) state.join(end);
     return nothing;
   }
-}
-
-function withoutText({ text: _text, ...input }: Input): Input {
-  return input;
 }

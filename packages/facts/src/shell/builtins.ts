@@ -14,9 +14,12 @@ export const builtins: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ['echo', ({ words }) => printWords(words)],
   ['printf', printFormat],
   ...['declare', 'typeset', 'local', 'export', 'readonly'].map((name) => [name, declare] as const),
-  ['unset', ({ words, state }) => forgetWords(words, state)],
+  ['unset', forgetWords],
   ['read', readVariables],
-  ...['mapfile', 'readarray', 'getopts', 'let'].map((name) => [name, readVariables] as const),
+  ...['mapfile', 'readarray', 'getopts'].map((name) => [name, readVariables] as const),
+  ['let', evaluateNumbers],
+  ['test', checkTest],
+  ['[', checkTest],
   ['alias', defineAlias],
   ['unalias', () => undefined],
   ['set', setOptions],
@@ -43,7 +46,12 @@ function printWords(words: readonly Field[]): Result {
   return printing(isPlain ? `${texts.map(({ text }) => text).join(' ')}\n` : undefined);
 }
 
-function printFormat({ words }: Call): Result {
+function printFormat({ words: given, state }: Call, runner: Runner): Result {
+  const isSet = given[0]?.text.startsWith('-v') === true;
+  const words = isSet ? given.slice(given[0]?.text === '-v' ? 2 : 1) : given;
+  if (isSet) setVariable(given[0]?.text === '-v' ? given[1] : known(given[0]?.text.slice(2) ?? ''), state, runner);
+  else if (given[0]?.known === false && given[0].text === '')
+    runner.unclear('words', 'what `printf` gets is not known');
   const [format, ...values] = words;
   if (format?.known === true && /^%s(?:\\n|\\0)?$/.test(format.text) && values.every((field) => field.known)) {
     return printing(`${values.map(({ text }) => text).join('\n')}\n`);
@@ -53,6 +61,27 @@ function printFormat({ words }: Call): Result {
       ? format.text.replace(/\\n$/, '\n')
       : undefined,
   );
+}
+
+/** A name that gets a value which is not known; `bash` evaluates what stands in brackets behind it. */
+function setVariable(name: Field | undefined, state: Call['state'], runner: Runner): void {
+  if (name?.known !== true || !/^[A-Za-z_]\w*$/.test(name.text)) {
+    runner.unclear('syntax', 'a variable whose name is evaluated');
+    return;
+  }
+  if (changesPrograms(name.text)) runner.unclear('environment', `\`${name.text}\` changes what programs do`);
+  state.variables.set(name.text, unknownWord);
+}
+
+/** `test -v` evaluates what stands in brackets, and a word that is not known may be that. */
+function checkTest({ words, program }: Call, runner: Runner): undefined {
+  if (words.some(({ text, known: isKnown, splits }) => /^-[vR]$/.test(text) || (!isKnown && splits))) {
+    runner.unclear('syntax', `what \`${program}\` tests is not known`);
+  }
+}
+
+function evaluateNumbers({ program }: Call, runner: Runner): undefined {
+  runner.unclear('syntax', `\`${program}\` evaluates`);
 }
 
 function changeFolder(call: Call, runner: Runner): Result | undefined {
@@ -106,10 +135,10 @@ function declare({ words, state, program }: Call, runner: Runner): undefined {
   }
 }
 
-function forgetWords(words: readonly Field[], state: Call['state']): undefined {
+function forgetWords({ words, state }: Call, runner: Runner): undefined {
   // Functions, too.
   state.defined = new Set();
-  state.forget(words.filter(({ known: isKnown }) => isKnown).map(({ text }) => text));
+  for (const word of words) if (!/^-[fvn]$/.test(word.text)) setVariable(word, state, runner);
 }
 
 function readVariables({ words, state, around, program }: Call, runner: Runner): Result {
@@ -123,7 +152,12 @@ function readVariables({ words, state, around, program }: Call, runner: Runner):
     const tree = program === 'read' && names?.length === 1 && variables.length === 1 ? names[0] : undefined;
     state.variables.set(name, tree ?? (isWhole ? known((lines[0] ?? '').trim()) : unknownWord));
   }
-  if (words.some((field) => !field.known)) runner.unclear('words', `which variables \`${program}\` sets is not known`);
+  if (words.some((field) => !field.known || field.text.includes('['))) {
+    runner.unclear('words', `which variables \`${program}\` sets is not known`);
+  }
+  // `mapfile -C` runs a command.
+  if (program !== 'read' && words.some(({ text }) => /^-\w*C/.test(text)))
+    runner.unclear('code', `what \`${program}\` runs is not read`);
   return nothing;
 }
 
