@@ -1,8 +1,14 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
 
-const features = fileURLToPath(new URL('../../packages/executor/src/direct/features.ts', import.meta.url));
-const forced = fileURLToPath(new URL('features.ts', import.meta.url));
+const sources = fileURLToPath(new URL('../../packages/executor/src/', import.meta.url));
+/** In place of these modules of the executor, which they are made of. */
+const replaced = new Map(
+  ['direct/features.ts', 'call/context.ts'].map((path) => {
+    const name = path.slice(path.indexOf('/') + 1);
+    return [`${sources}${path}`, fileURLToPath(new URL(name, import.meta.url))];
+  }),
+);
 
 // The executor's own tests once more, with every feature in use in every call: `npm run forced`. Records, outcomes and states are the
 // same as those of calls that pass the features by.
@@ -16,10 +22,11 @@ const config: ViteUserConfig = defineConfig({
       enforce: 'pre',
       async resolveId(source, importer) {
         const [path = '', query] = source.split('?');
-        if (!path.endsWith('features.ts')) return undefined;
+        if (!/(?:features|context)\.ts$/.test(path)) return undefined;
         const resolved = await this.resolve(path, importer, { skipSelf: true });
-        if (resolved?.id !== features) return resolved;
-        return query === undefined ? forced : `${features}?${query}`;
+        const other = resolved === null ? undefined : replaced.get(resolved.id);
+        if (other === undefined) return resolved;
+        return query === undefined ? other : `${resolved?.id}?${query}`;
       },
     },
   ],
