@@ -7,6 +7,7 @@ export const names: readonly string[] = [
   'policies',
   'orchestrator',
   'modules',
+  'facts',
   'local',
   'import',
   'size',

@@ -47,6 +47,19 @@ export {
 } from './call/decision.ts';
 export { readExpansion, visibilityExpansionRequired } from './call/expansion.ts';
 export type {
+  CallFacts,
+  Command,
+  DescribedCall,
+  Describer,
+  Disk,
+  DiskEntry,
+  Host,
+  Place,
+  PlaceView,
+  Recursion,
+  Unclear,
+} from './call/facts.ts';
+export type {
   Completion,
   CompletionChecker,
   CompletionContext,

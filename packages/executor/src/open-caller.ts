@@ -83,35 +83,29 @@ class OpenCaller implements Caller {
     return isExhausted(this.#scope.budgets);
   }
 
-  keyOf(callId: string): string {
-    return directCallKey(this.session, callId);
-  }
+  // Fields, as hosts take a caller apart.
+  readonly keyOf: Caller['keyOf'] = (callId) => directCallKey(this.session, callId);
 
   // Not `async`, which costs every call a promise more.
-  execute(call: ToolCall & { readonly id: string }, manner?: CallManner): Promise<Outcome | Suspended> {
+  readonly execute: Caller['execute'] = (call, manner) => {
     try {
       return executeIn(this.#inManner(manner), call);
     } catch (thrown) {
       return Promise.reject(thrown);
     }
-  }
+  };
 
-  async resume(callId: string, manner?: CallManner): Promise<Outcome | Suspended> {
-    return resumeIn(this.#inManner(manner), callId);
-  }
+  readonly resume: Caller['resume'] = async (callId, manner) => resumeIn(this.#inManner(manner), callId);
 
-  learn(toolName: string, input: Json): void {
+  readonly learn: Caller['learn'] = (toolName, input) =>
     learnArguments(this.session.redactor, this.#scope.toolset.byName.get(toolName), input);
-  }
 
-  spend(usage: ModelUsage): boolean {
-    return spendTokens(usage, this.#scope.budgets);
-  }
+  readonly spend: Caller['spend'] = (usage) => spendTokens(usage, this.#scope.budgets);
 
-  dispose(): void {
+  readonly dispose: Caller['dispose'] = () => {
     this.#disposed = true;
     this.#scope.lifetime.dispose();
-  }
+  };
 
   #inManner(manner: CallManner | undefined): CallScope {
     // Nothing would end it any more.

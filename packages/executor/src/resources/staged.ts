@@ -201,6 +201,7 @@ async function prepareResources(call: RunningCall, resources: StagedResources): 
  */
 async function applyResources(event: ToolCallEndEvent, call: RunningCall): Promise<ToolCallEndEvent> {
   const { scope } = call;
+  if (call.staged.size === 0) return event;
   const failed = (await findUnsynced(scope)) ?? (await commitAll(call));
   if (failed === undefined) return event;
   const { thrown } = failed;

@@ -50,13 +50,13 @@ export class SnapshotGauge {
 
 /** What a store says of snapshots. A class: V8 keeps what a getter of an object literal sees beyond the life of the object. */
 export class Gauged {
-  readonly #isDue: () => boolean;
+  readonly isDue: () => boolean;
 
   constructor(isDue: () => boolean) {
-    this.#isDue = isDue;
+    this.isDue = isDue;
   }
 
   get snapshotDue(): boolean {
-    return this.#isDue();
+    return this.isDue();
   }
 }
