@@ -2,8 +2,8 @@ import { defineTool, type Redactor, type ToolContext } from '@holdfast/core';
 import { createSession, memoryStore, type Session } from '@holdfast/session';
 import { createRedactor } from '@holdfast/session/redact';
 import { expect, test } from 'vitest';
-import { echo, outcomeOf, playing, say, stop, toolsPrompt } from './fixtures.ts';
-import { executeToolCall, openCaller, resumeToolCall, runAgent } from './index.ts';
+import { echo, outcomeOf, playing, say, stop, toolsPrompt } from '../fixtures.ts';
+import { executeToolCall, openCaller, resumeToolCall, runAgent } from '../index.ts';
 
 const key = 'a key of the host that nobody else knows';
 const methods = [
