@@ -71,7 +71,7 @@ interface Governed extends Named {
 }
 
 /** Direct governed calls in a session of their own. */
-export function governed({ work = lookingUp, kind, others = 0, heard = true, ...named }: Governed): Subject {
+export function governed({ work = lookingUp, kind = 'ok', others = 0, heard = true, ...named }: Governed): Subject {
   const tools = [
     work.tool,
     ...Array.from({ length: others }, (_, at) =>
@@ -81,7 +81,7 @@ export function governed({ work = lookingUp, kind, others = 0, heard = true, ...
   return {
     ...named,
     operations: callsPerSample,
-    prepare: () => prepareCalls({ work, tools, kind: kind ?? 'ok', heard }),
+    prepare: () => prepareCalls({ work, tools, kind, heard }),
   };
 }
 
