@@ -188,8 +188,8 @@ async function makeWorld(who: Place | undefined) {
       const kept = JSON.parse(JSON.stringify(records.records)) as LogRecord[];
       const told = JSON.parse(JSON.stringify(result)) as unknown;
       const jobsDone = session.read(jobs).toArray();
-      // The output is made for the host alone.
-      foreign.add(result.output);
+      // The output is made for the host alone, and the session is the host's.
+      foreign.add(result.output).add(session);
       pry('result', result, session.read(jobs), session.snapshot(), ...records.records, ...session.records());
       pry(
         'host',

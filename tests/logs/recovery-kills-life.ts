@@ -204,7 +204,7 @@ async function finishRun({ run, ...options }: CallOptions & { readonly run: numb
   }
 }
 
-function forRun({ tools, ...options }: CallOptions): Omit<RunAgentOptions, 'input'> {
+function forRun({ tools, ...options }: CallOptions): Omit<RunAgentOptions, 'input'> & Pick<CallOptions, 'session'> {
   const prompt = { name: 'kills', render: () => ({ text: 'Work.', tools, policies: new Map(), allPolicies: [] }) };
   return { ...options, model, prompt };
 }

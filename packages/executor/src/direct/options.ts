@@ -19,12 +19,14 @@ const rules: OptionRules = {
   onEvent: 'function',
   clock: 'object',
 };
-const runRules: OptionRules = { ...rules, tools: 'any', model: 'object!', prompt: 'object!', maxRounds: 'any' };
-const partRules: Readonly<Record<string, OptionRules>> = {
-  model: { stream: 'function!' },
-  prompt: { render: 'function!' },
+const runRules: OptionRules = {
+  ...rules,
+  tools: 'list',
+  instructions: 'text',
+  model: 'object!',
+  prompt: 'object',
+  maxRounds: 'any',
 };
-
 /** What every runner is given. Looks closer only at what cannot be right. @throws HoldfastError `options.invalid`. */
 export function checkCallOptions(options: unknown): void {
   if (!looksRight(options)) checkOptions('A runner', options, rules, { strays: 'misspelled' });
@@ -39,11 +41,21 @@ export function checkCallOptions(options: unknown): void {
 
 /** What `runAgent`, or with `input: false` `resumeRun`, is given. @throws HoldfastError `options.invalid`. */
 export function checkRunOptions(runner: string, options: unknown, { input }: { readonly input: boolean }): void {
-  const own: OptionRules = input ? { input: 'text!' } : { run: 'any' };
+  const own: OptionRules = input ? { input: 'text!', session: 'object' } : { run: 'any' };
   checkOptions(runner, options, { ...runRules, ...own }, { strays: 'misspelled' });
-  for (const [part, partRule] of Object.entries(partRules)) {
-    checkOptions(part, (options as Readonly<Record<string, unknown>>)[part], partRule, { strays: 'misspelled' });
+  const { model, prompt, instructions } = options as Readonly<Record<string, unknown>>;
+  checkOptions('model', model, { stream: 'function!' }, { strays: 'misspelled' });
+  if (prompt === undefined && instructions !== undefined) return;
+  if (prompt !== undefined && instructions === undefined) {
+    checkOptions('prompt', prompt, { render: 'function!' }, { strays: 'misspelled' });
+    return;
   }
+  const both = prompt === undefined ? 'neither' : 'both';
+  throw new HoldfastError(
+    'options.invalid',
+    `\`${runner}\` takes either \`prompt\` or \`instructions\`; it got ${both}.`,
+    { data: { reason: both === 'both' ? 'unknown' : 'missing', option: 'prompt' } },
+  );
 }
 
 // At every direct call: a few comparisons.

@@ -4,7 +4,7 @@ import { claimRun } from '../approval/claims.ts';
 import { checkContent, takeCalls } from '../approval/masked-calls.ts';
 import { isSameCall } from '../call/prepare.ts';
 import { begin, finish } from '../call/run-call.ts';
-import type { CallScope } from '../call/scope.ts';
+import type { CallOptions, CallScope } from '../call/scope.ts';
 import { recordEnd } from '../call/settle.ts';
 import type { IdentifiedCall } from '../call/types.ts';
 import { checkRunOptions } from '../direct/options.ts';
@@ -19,8 +19,10 @@ import {
   checkRounds,
   openRunScope,
   type RunAgentOptions,
+  type RunParts,
   type RunStream,
   startRun,
+  toPrompt,
 } from '../run/run-agent.ts';
 import type { OpenTurn } from '../run/transcript.ts';
 import { isBegun, neverBegan, recoverCall } from './recover-call.ts';
@@ -28,7 +30,8 @@ import { resuming } from './resuming.ts';
 import { readTranscript } from './transcript.ts';
 
 /** What `resumeRun` takes: what the run was given, anew. `maxRounds` counts the messages before, too; a budget only what follows. */
-export interface ResumeRunOptions<Output = unknown> extends Omit<RunAgentOptions<Output>, 'input'> {
+export interface ResumeRunOptions<Output = unknown> extends Omit<RunAgentOptions<Output>, 'input' | 'session'> {
+  readonly session: CallOptions['session'];
   /** As its records name it. Default: the last run of the session that has not ended. */
   readonly run?: number;
 }
@@ -44,15 +47,17 @@ export interface ResumeRunOptions<Output = unknown> extends Omit<RunAgentOptions
  *
  * @throws HoldfastError `options.invalid`; `result` rejects with `run.not_open`, `run.under_way`, `log.not_readable`, `replay.no_content`, and as that of `runAgent`.
  */
-export function resumeRun<Output>(options: ResumeRunOptions<Output>): AgentRun<Output> {
+export function resumeRun<Output = undefined>(options: ResumeRunOptions<Output>): AgentRun<Output> {
   checkRunOptions('resumeRun', options, { input: false });
-  const checked = checkRounds(options);
-  return startRun((stream) => resume(checked, stream));
+  // What `context.child()` gives is a session that core knows less of.
+  const session = options.session as Session;
+  const checked = { ...checkRounds(options), session, prompt: toPrompt(options) };
+  return startRun(session, (stream) => resume(checked, stream));
 }
 
-async function resume(options: Checked<ResumeRunOptions>, stream: RunStream): Promise<RunResult> {
+async function resume(options: Checked<RunParts> & { readonly run?: number }, stream: RunStream): Promise<RunResult> {
   const { model, prompt, maxRounds } = options;
-  const session = options.session as Session;
+  const { session } = options;
   const open = findRun(session, options.run);
   const release = claimRun(session, open.run);
   try {

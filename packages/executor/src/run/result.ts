@@ -1,11 +1,13 @@
 import type { CutReason, ModelUsage, Outcome, PendingApproval, RunEvent, RunStatus, ThrownError } from '@holdfast/core';
-import type { LogEntry } from '@holdfast/session';
+import type { LogEntry, Session } from '@holdfast/session';
 import type { CallScope } from '../call/scope.ts';
 import { describeCut } from './cut-message.ts';
 
 /** How a run ended, and what was reached, whatever ended it. Frozen. */
 export interface RunResult<Output = unknown> {
   readonly status: RunStatus;
+  /** Where the run is recorded: what waits in it is answered and resumed there. Not enumerable. */
+  readonly session: Session;
   /** The model's last message that had text, or what it had said when it was stopped. */
   readonly text: string;
   /** What the prompt's output format makes of that message; only when `completed`, and absent where the prompt has none. */
@@ -58,7 +60,7 @@ export function endRun(
   const run = scope.run?.startSeq ?? 0;
   const unfinished = cut === undefined ? missing : [missing ?? [], describeCut(cut)].flat().join(' ');
   note(scope, { type: 'run-end', run, status, text, turns, usage, error, unfinished, cut, atMs: scope.clock.now() });
-  return Object.freeze({
+  const result = {
     status,
     text,
     turns,
@@ -69,7 +71,9 @@ export function endRun(
     ...(unfinished === undefined ? {} : { unfinished }),
     ...(cut === undefined ? {} : { cut }),
     ...(error === undefined ? {} : { error }),
-  });
+  };
+  // Not enumerable: a result is printed and compared as the data that it is.
+  return Object.freeze(Object.defineProperty(result, 'session', { value: scope.session })) as RunResult;
 }
 
 /** Tells the log and whoever listens. `kept`: what the log has of it, if not all. */

@@ -1,5 +1,13 @@
-import { HoldfastError, type Model, type Prompt, type RunEvent } from '@holdfast/core';
-import type { Session } from '@holdfast/session';
+import {
+  type BoundPolicy,
+  HoldfastError,
+  type Model,
+  type Prompt,
+  ReadOnlyMap,
+  type RunEvent,
+  type Tool,
+} from '@holdfast/core';
+import { createSession, type Session } from '@holdfast/session';
 import { claimRun } from '../approval/claims.ts';
 import type { CallOptions, CallScope } from '../call/scope.ts';
 import type { RunPosition } from '../call/types.ts';
@@ -12,34 +20,68 @@ import { type Page, renderTracked } from './page.ts';
 import { note, type RunResult } from './result.ts';
 import { newTranscript } from './transcript.ts';
 
-/** What `runAgent` takes: what every runner takes, without `tools`, which come from the prompt. */
-export interface RunAgentOptions<Output = unknown> extends Omit<CallOptions, 'tools'> {
+/** What `runAgent` takes: either `prompt`, or `instructions` and `tools`. */
+export interface RunAgentOptions<Output = unknown> extends Omit<CallOptions, 'tools' | 'session'> {
   readonly model: Model;
-  /** Gives instructions, tools and policies. */
-  readonly prompt: Prompt<Output>;
+  /** What the model is told, where there is no prompt object. */
+  readonly instructions?: string;
+  /** Beside `instructions`; a prompt object has its own. Default: none. */
+  readonly tools?: readonly Tool[];
+  /** As `createPrompt` of `@holdfast/prompt` makes one: it gives instructions, tools and policies. */
+  readonly prompt?: Prompt<Output>;
+  /** Where the run is recorded. Default: a new session in memory, which is also `run.session`. */
+  readonly session?: CallOptions['session'];
   /** What the user asks. */
   readonly input: string;
   /** Messages that the model may send. Integer, default 32. */
   readonly maxRounds?: number;
 }
 
-/** A run under way: iterate it for its events, and await `result`. */
-export interface AgentRun<Output = unknown> extends AsyncIterable<RunEvent> {
+/** A run under way: await it for its result, or iterate it for its events. It runs once, however often it is awaited. */
+export interface AgentRun<Output = unknown> extends AsyncIterable<RunEvent>, PromiseLike<RunResult<Output>> {
+  readonly session: Session;
   /** Rejects only for a wrong configuration, a prompt that cannot be rendered at the start, or a log that cannot be written. */
   readonly result: Promise<RunResult<Output>>;
 }
 
 /**
- * Lets a model work with a prompt's tools until it answers without a call, or a limit ends the run. A failed call goes back to
- * the model and never ends the run. The run begins after the current microtask, so an iteration begun at once misses nothing.
+ * Lets a model work with tools until it answers without a call, or a limit ends the run. A failed call goes back to the model and
+ * never ends the run. The run begins after the current microtask, so an iteration begun at once misses nothing.
  *
  * @throws HoldfastError `options.invalid`.
  */
-export function runAgent<Output>(options: RunAgentOptions<Output>): AgentRun<Output> {
+export function runAgent<Output = undefined>(options: RunAgentOptions<Output>): AgentRun<Output> {
   checkRunOptions('runAgent', options, { input: true });
-  const checked = checkRounds(options);
-  return startRun((stream) => run(checked, stream));
+  const { clock } = options;
+  // What `context.child()` gives is a session that core knows less of.
+  const session = (options.session ?? createSession(clock === undefined ? {} : { clock })) as Session;
+  const checked = { ...checkRounds(options), session, prompt: toPrompt(options) };
+  return startRun(session, (stream) => run(checked, stream));
 }
+
+/** The prompt that was given, or a plain one of instructions and tools. */
+export function toPrompt<Output>({
+  prompt,
+  instructions = '',
+  tools = [],
+}: Pick<RunAgentOptions<Output>, 'prompt' | 'instructions' | 'tools'>): Prompt<Output> {
+  if (prompt !== undefined) return prompt;
+  const page = Object.freeze({
+    text: instructions,
+    tools: Object.freeze([...tools]),
+    policies: new ReadOnlyMap<string, readonly BoundPolicy[]>(),
+    allPolicies: none,
+  });
+  return { name: 'instructions', render: () => page };
+}
+
+const none: readonly never[] = Object.freeze([]);
+
+/** What a run needs, whichever form its options had. */
+export type RunParts = Omit<RunAgentOptions, 'input' | 'session' | 'prompt' | 'tools'> & {
+  readonly session: Session;
+  readonly prompt: Prompt;
+};
 
 /** Takes the events of a run. */
 export type RunStream = EventStream<RunEvent>;
@@ -59,13 +101,31 @@ export function checkRounds<Options extends { readonly maxRounds?: number }>(opt
 }
 
 /** Begins `run` after the current microtask, and lets it tell what happens. */
-export function startRun<Output>(run: (stream: RunStream) => Promise<RunResult>): AgentRun<Output> {
-  const stream = new EventStream<RunEvent>();
-  // The output is what the prompt's own format made of the text.
-  const result = Promise.resolve().then(() => runObserved(run, stream)) as Promise<RunResult<Output>>;
-  // Who only iterates gets the error there; the same promise must not also end as an unhandled rejection.
-  void Promise.allSettled([result]);
-  return { result, [Symbol.asyncIterator]: () => stream[Symbol.asyncIterator]() };
+export function startRun<Output>(session: Session, run: (stream: RunStream) => Promise<RunResult>): AgentRun<Output> {
+  return new Run<Output>(session, run);
+}
+
+class Run<Output> implements AgentRun<Output> {
+  readonly session: Session;
+  readonly result: Promise<RunResult<Output>>;
+  readonly #stream: RunStream = new EventStream<RunEvent>();
+
+  constructor(session: Session, run: (stream: RunStream) => Promise<RunResult>) {
+    this.session = session;
+    // The output is what the prompt's own format made of the text.
+    this.result = Promise.resolve().then(() => runObserved(run, this.#stream)) as Promise<RunResult<Output>>;
+    // Who only iterates gets the error there; the same promise must not also end as an unhandled rejection.
+    void Promise.allSettled([this.result]);
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<RunEvent> {
+    return this.#stream[Symbol.asyncIterator]();
+  }
+
+  // biome-ignore lint/suspicious/noThenProperty: a run is awaited for its result.
+  get then(): Promise<RunResult<Output>>['then'] {
+    return this.result.then.bind(this.result);
+  }
 }
 
 async function runObserved(run: (stream: RunStream) => Promise<RunResult>, stream: RunStream): Promise<RunResult> {
@@ -80,10 +140,7 @@ async function runObserved(run: (stream: RunStream) => Promise<RunResult>, strea
 }
 
 /** The scope of a run, whose events go to the stream's readers and to the host's listener. */
-export function openRunScope(
-  options: Omit<RunAgentOptions, 'input'>,
-  stream: RunStream,
-): { readonly page: Page; readonly scope: CallScope } {
+export function openRunScope(options: RunParts, stream: RunStream): { readonly page: Page; readonly scope: CallScope } {
   const { prompt, onEvent } = options;
   const push = stream.observed ? (event: RunEvent): void => stream.push(event) : undefined;
   const onBoth =
@@ -95,8 +152,7 @@ export function openRunScope(
       return onEvent(event);
     });
   const listener = onBoth ?? push ?? onEvent;
-  // What `context.child()` gives is a session that core knows less of.
-  const session = options.session as Session;
+  const { session } = options;
   for (const slice of prompt.slices ?? []) session.register(slice);
   const page = renderTracked(prompt, session);
   const { tools } = page.rendered;
@@ -105,7 +161,7 @@ export function openRunScope(
   return { page, scope };
 }
 
-async function run(options: Checked<RunAgentOptions>, stream: RunStream): Promise<RunResult> {
+async function run(options: Checked<RunParts> & { readonly input: string }, stream: RunStream): Promise<RunResult> {
   const { model, prompt, input, maxRounds } = options;
   const { page, scope } = openRunScope(options, stream);
   const { session } = scope;
