@@ -11,7 +11,7 @@ function describe(trace: PlanTrace, events: readonly PlanEvent[] = [], absence?:
   const summary = createPlanSummary([], {});
   const begun = { type: 'plan-start', sessionId: 's', run: 1, digest: 'd', nodes: [], atMs: 0 } as const;
   for (const event of [begun, ...events, { type: 'plan-end', trace, atMs: 1500 } as const]) summary.add(event);
-  return summary.describe(trace, style, { absence, tabled: false }).join('\n');
+  return summary.describe(trace, style, absence).join('\n');
 }
 
 test.each([

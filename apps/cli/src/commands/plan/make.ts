@@ -4,8 +4,8 @@ import { HoldfastError, isHoldfastError, type Planner } from '@holdfast/core';
 import { type CompiledPlan, compilePlan, modelPlanner } from '@holdfast/orchestrator';
 import { describeStyle, formatCount, formatDuration } from '../../calls/line.ts';
 import { planToMermaid } from '../../drawing/mermaid.ts';
-import { openWorkshop, type PlanRunOptions, type PlanWorkshop } from '../../plan/equipment.ts';
 import { adviseOnTools, readViolations, reportViolations } from '../../plan/problems.ts';
+import { openWorkshop, type PlanWorkshop } from '../../plan/setup.ts';
 import {
   type CompileView,
   createCompileView,
@@ -13,18 +13,20 @@ import {
   describePlanNodes,
   describeWarnings,
 } from '../../plan/view.ts';
+import type { WorkGiven } from '../../run/open.ts';
 import { openNamedModel } from '../../run/setup.ts';
 import { openEnvironment, toEnvironmentOptions } from '../../settings/environment-consent.ts';
 import { findModelName } from '../../settings/settings.ts';
-import { type ExitCode, interruptionCodes, reportFailure } from '../../terminal/failure.ts';
-import type { Host, Interruption } from '../../terminal/host.ts';
+import { type ExitCode, reportFailure } from '../../terminal/failure.ts';
+import type { Host } from '../../terminal/host.ts';
+import { Interruptions } from '../../terminal/interruptions.ts';
 import { toJsonText } from '../../terminal/json.ts';
 import { checkOutput, writeOutput } from '../../terminal/output-file.ts';
 import { quoteWord, toCommand } from '../../terminal/words.ts';
 import { shortenPath } from '../../workspace/folder.ts';
 import { beginPlan, checkDigest, toGrants } from './run.ts';
 
-export interface MakePlanOptions extends PlanRunOptions {
+export interface MakePlanOptions extends WorkGiven {
   readonly request: string;
   /** Whether the request came from there, so that no answer can. */
   readonly stdinTaken: boolean;
@@ -51,7 +53,7 @@ export async function makePlan(options: MakePlanOptions, host: Host): Promise<Ex
   if (output !== undefined) await checkOutput(output, host);
   // A plan that is only shown calls no tool.
   const consent = run ? { consent: await openEnvironment(toEnvironmentOptions(options), host) } : {};
-  return await openWorkshop({ ...options, ...consent }, host, async (workshop) => {
+  return await openWorkshop(options, { stdinTaken: options.stdinTaken, ...consent }, host, async (workshop) => {
     const compiled = await compile(options, workshop, host);
     if (typeof compiled === 'number') return compiled;
     if (output !== undefined) await writeOutput(output, `${toJsonText(compiled.plan, 2)}\n`, host);
@@ -79,18 +81,9 @@ async function compile(
   const { tools, functions, policies, resources } = setup;
   await using planner = await openPlanner({ equipment }, host);
   const timeoutMs = equipment.settings.effective.limits.timeoutMs?.value;
-  const controller = new AbortController();
-  let interruption: Interruption | undefined;
-  const stopListening = host.onInterrupt((cause) => {
-    interruption ??= cause;
-    controller.abort();
-  });
-  let timedOut = false;
-  const giveUp = (): void => {
-    timedOut = true;
-    controller.abort();
-  };
-  const cancelTimer = timeoutMs === undefined ? undefined : host.clock.after(timeoutMs, giveUp);
+  using stop = new Interruptions(host);
+  const late = new AbortController();
+  const cancelTimer = timeoutMs === undefined ? undefined : host.clock.after(timeoutMs, () => late.abort());
   const view: CompileView | undefined = planner.isQuick ? undefined : createCompileView(planner.planner.id, host);
   try {
     return await compilePlan({
@@ -101,7 +94,7 @@ async function compile(
       policies,
       resources,
       grants: toGrants({ approval, allow }, setup),
-      signal: controller.signal,
+      signal: AbortSignal.any([stop.signal, late.signal]),
       clock: host.clock,
       ...(view === undefined ? {} : { onEvent: (event) => view.show(event) }),
     });
@@ -111,11 +104,12 @@ async function compile(
     if (json && isHoldfastError(thrown)) {
       host.stdout.write(`${toJsonText({ version: 1, status: 'error', error: thrown.message }, 2)}\n`);
     }
-    if (interruption !== undefined) {
+    if (stop.exitCode !== undefined) {
       reportFailure(thrown, host);
-      return interruptionCodes[interruption];
+      return stop.exitCode;
     }
-    if (timedOut && isHoldfastError(thrown) && thrown.code === 'planner.aborted') throw tooSlow(planner, timeoutMs);
+    if (late.signal.aborted && isHoldfastError(thrown) && thrown.code === 'planner.aborted')
+      throw tooSlow(planner, timeoutMs);
     const violations = readViolations(thrown);
     if (violations === undefined) throw planner.isQuick ? withAdvice(thrown) : thrown;
     reportFailure(thrown, host);
@@ -123,7 +117,6 @@ async function compile(
   } finally {
     view?.close();
     cancelTimer?.();
-    stopListening();
   }
 }
 
