@@ -12,11 +12,11 @@ import { canBeGranted, countRows } from '../../run/ask-person.ts';
 import { createColors } from '../../terminal/colors.ts';
 import { type ExitCode, usageError } from '../../terminal/failure.ts';
 import { describeTerminal, findQuestionStream, type Host } from '../../terminal/host.ts';
-import { toJsonText } from '../../terminal/json.ts';
+import { printJson, printLines } from '../../terminal/print.ts';
 import { fitColumns, toPrintable } from '../../terminal/text.ts';
 import { toCommand } from '../../terminal/words.ts';
 import { openWorkspace } from '../../workspace/folder.ts';
-import { findSession } from '../../workspace/known.ts';
+import { findLog } from '../../workspace/session-logs.ts';
 
 export interface AnswerCommandOptions {
   readonly id: string;
@@ -39,9 +39,8 @@ export interface AnswerCommandOptions {
  */
 export async function answerCalls(options: AnswerCommandOptions, host: Host): Promise<ExitCode> {
   const { answer, by, json } = options;
-  const named = await openWorkspace(options.workspace, host.directory);
-  const log = await findSession(named, options.id, host);
-  const { workspace } = log;
+  const workspace = await openWorkspace(options.workspace, host.directory);
+  const log = await findLog(workspace, options.id);
   const session = await openSession(log, workspace, host);
   try {
     const questions = findQuestions(options, session, toCommand({ words: ['pending', log.id], workspace }, host));
@@ -67,14 +66,13 @@ export async function answerCalls(options: AnswerCommandOptions, host: Host): Pr
         answer: asRecorded(answer, call),
         by: by ?? 'person',
       }));
-      host.stdout.write(`${toJsonText({ session: log.id, answered, waiting }, 2)}\n`);
+      printJson(host, { session: log.id, answered, waiting });
     } else {
-      for (const line of describeAnswers(questions, answer)) host.stdout.write(`${line}\n`);
       const resume = toCommand({ words: ['resume', log.id], workspace }, host);
       const { colors } = describeStyle(host);
       const more = waiting === 1 ? '1 more question waits' : `${waiting} more questions wait`;
       const left = waiting === 0 ? 'Nothing else waits' : more;
-      host.stdout.write(`${colors.dim(`${left}. To go on: ${resume}`)}\n`);
+      printLines(host, [...describeAnswers(questions, answer), colors.dim(`${left}. To go on: ${resume}`)]);
     }
     return 0;
   } finally {

@@ -5,8 +5,9 @@ import { fileTools, memoryFilesystem } from '@holdfast/filesystem';
 import { packPolicies } from '@holdfast/policy';
 import { type ComparedCall, comparePolicies, type Verdict } from '@holdfast/testing';
 import { describeStyle, formatArguments, formatCount } from '../../calls/line.ts';
+import { isDamaged } from '../../logs/damage.ts';
 import { openPack } from '../../policies/pack.ts';
-import { readSessionLogs, type SessionChoice } from '../../policies/sessions.ts';
+import { readSessions, type SessionChoice } from '../../policies/sessions.ts';
 import { type ExitCode, usageError } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
 import { toJsonText } from '../../terminal/json.ts';
@@ -44,15 +45,15 @@ export async function diffPolicies(given: PolicyDiffOptions, host: Host): Promis
   const write = host.reserveStdout();
   const { before, after } = await openSides(given, host.directory);
   const sessions: DiffedSession[] = [];
-  for (const { id, records, damaged } of await readSessionLogs(given, host)) {
-    const calls = await comparePolicies(records, {
+  for (const { id, reading } of await readSessions(given, host)) {
+    const calls = await comparePolicies(reading.records, {
       before: before.policies,
       after: after.policies,
       // What every run has. A policy that looks closer at others is told as unknown.
       tools: fileTools(),
       filesystem: memoryFilesystem().readOnly,
     });
-    sessions.push({ id, damaged, calls });
+    sessions.push({ id, damaged: isDamaged(reading), calls });
   }
   const counts = countChanges(sessions.flatMap(({ calls }) => calls));
   const diffed = { before: describeSide(before), after: describeSide(after), counts, sessions };

@@ -2,7 +2,8 @@ import { listObserved, type ObservedPolicy } from '@holdfast/testing';
 import type { Command } from 'commander';
 import { describeStyle, formatCount } from '../../calls/line.ts';
 import type { CommandContext } from '../../flags/command.ts';
-import { type ReadSession, readSessionLogs, type SessionChoice } from '../../policies/sessions.ts';
+import { isDamaged } from '../../logs/damage.ts';
+import { readSessions, type SessionChoice } from '../../policies/sessions.ts';
 import type { ExitCode } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
 import { toJsonText } from '../../terminal/json.ts';
@@ -88,15 +89,13 @@ interface ObservedSession {
  * @throws HoldfastError `usage.session_unknown`, `log.*`.
  */
 export async function listObservedDecisions({ json, ...choice }: ObservedOptions, host: Host): Promise<ExitCode> {
-  const sessions = await readSessionLogs(choice, host);
-  const observed = sessions.map(toObserved);
+  const sessions = await readSessions(choice, host);
+  const observed = sessions.map(({ id, reading }): ObservedSession => {
+    return { id, damaged: isDamaged(reading), policies: listObserved(reading.records) };
+  });
   const lines = json ? [toJsonText({ sessions: observed }, 2)] : describe(observed, describeStyle(host));
   host.stdout.write(`${lines.join('\n')}\n`);
-  return sessions.some(({ damaged }) => damaged) ? 1 : 0;
-}
-
-function toObserved({ id, records, damaged }: ReadSession): ObservedSession {
-  return { id, damaged, policies: listObserved(records) };
+  return observed.some(({ damaged }) => damaged) ? 1 : 0;
 }
 
 function describe(sessions: readonly ObservedSession[], style: TableStyle): readonly string[] {
