@@ -1,7 +1,8 @@
 import type { NodeId, NodeReport, TraceReport } from '@holdfast/orchestrator';
+import { formatCount, formatDuration } from '../calls/line.ts';
 import { type Html, html, nothing } from './html.ts';
 import { type Layout, layOut, nodeHeight, nodeWidth, type Point } from './layout.ts';
-import { formatCount, formatDuration, listIds, toLine } from './text.ts';
+import { listIds, toLine } from './text.ts';
 
 /** More than this is a list in place of a drawing. */
 export const maxDrawnNodes = 500;

@@ -1,5 +1,6 @@
 import { type Json, toPrintable, toPrintableBlock } from '@holdfast/core';
-import { cut, formatCount, toBlock } from './text.ts';
+import { formatCount } from '../calls/line.ts';
+import { cut, toBlock } from './text.ts';
 
 /** Text that is HTML already. Only this file makes it of what it is given. */
 export class Html {

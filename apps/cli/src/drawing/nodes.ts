@@ -1,6 +1,7 @@
 import type { NodeId, NodeReport, PlanNode, TraceReport } from '@holdfast/orchestrator';
+import { formatCount, formatDuration } from '../calls/line.ts';
 import { type Html, html, nothing, valueBlock } from './html.ts';
-import { describeDecision, formatCount, formatDuration, formatTime, listIds, toLine } from './text.ts';
+import { describeDecision, formatTime, listIds, toLine } from './text.ts';
 
 const maxText = 2_000;
 /** Of what is listed for one node: decisions, and attempts that failed. */

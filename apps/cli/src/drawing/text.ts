@@ -1,5 +1,6 @@
 import { type Json, type PolicyDecision, toPrintable } from '@holdfast/core';
 import type { NodeId } from '@holdfast/orchestrator';
+import { describePolicyDecision } from '../calls/line.ts';
 
 /** The first `length` characters of a text, never half of a sign, and how many there were beyond them. */
 export interface Cut {
@@ -31,17 +32,7 @@ const maxIds = 8;
 export function listIds(ids: readonly NodeId[]): string {
   const shown = ids.slice(0, maxIds).map((id) => toLine(String(id), 80));
   const more = ids.length - shown.length;
-  return more === 0 ? shown.join(', ') : `${shown.join(', ')} and ${formatNumber(more)} more`;
-}
-
-/** `3 ms`, `1.2 s`, `2 m 05 s`, `3 h 20 m`. */
-export function formatDuration(durationMs: number): string {
-  if (durationMs < 1000) return `${Math.round(durationMs)} ms`;
-  if (durationMs < 59_950) return `${(durationMs / 1000).toFixed(1)} s`;
-  const seconds = Math.round(durationMs / 1000);
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} m ${String(seconds % 60).padStart(2, '0')} s`;
-  const minutes = Math.round(seconds / 60);
-  return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} m`;
+  return more === 0 ? shown.join(', ') : `${shown.join(', ')} and ${more.toLocaleString('en-GB')} more`;
 }
 
 /** `2026-05-17 09:30:12.250 UTC`. */
@@ -53,17 +44,7 @@ export function formatTime(atMs: number): string {
     : `${time.toISOString().replace('T', ' ').replace('Z', '')} UTC`;
 }
 
-/** `1 node`, `10,000 nodes`. */
-export function formatCount(count: number, noun: string, plural: string = `${noun}s`): string {
-  return `${formatNumber(count)} ${count === 1 ? noun : plural}`;
-}
-
-function formatNumber(count: number): string {
-  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
-}
-
 /** `deny by host/deny-tools: Files are kept.` */
-export function describeDecision({ policy, type, observed, reason }: PolicyDecision): string {
-  const word = observed === undefined ? type : `would ${observed}`;
-  return `${word} by ${toLine(policy, 200)}${reason === undefined ? '' : `: ${toLine(reason, 1_000)}`}`;
+export function describeDecision(decision: PolicyDecision): string {
+  return toLine(describePolicyDecision(decision), 1_200);
 }

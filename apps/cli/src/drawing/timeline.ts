@@ -1,7 +1,8 @@
 import type { NodeId, NodeReport, TraceReport } from '@holdfast/orchestrator';
+import { formatCount, formatDuration } from '../calls/line.ts';
 import { maxDrawnNodes } from './graph.ts';
 import { type Html, html, nothing } from './html.ts';
-import { formatCount, formatDuration, toLine } from './text.ts';
+import { toLine } from './text.ts';
 
 const labelWidth = 220;
 /** Characters that a label has room for. */

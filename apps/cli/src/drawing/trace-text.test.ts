@@ -1,8 +1,9 @@
 import { type NodeTrace, type PlanTrace, reportTrace, synthesise } from '@holdfast/orchestrator';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { formatCount, formatDuration } from '../calls/line.ts';
 import { begun, hostileTexts, partialTrace, randomTrace, traceFull, traceOf } from './test-traces.ts';
-import { cut, describeDecision, formatCount, formatDuration, formatTime, toLine } from './text.ts';
+import { cut, describeDecision, formatTime, toLine } from './text.ts';
 import { traceSummary, traceTable } from './trace-text.ts';
 
 test('a trace is a table of the nodes, what came of it, and what is missing', () => {

@@ -2,9 +2,8 @@ import { shortenCallIds } from '../calls/ids.ts';
 import { formatArguments, formatCount, formatDuration, formatTime, type LineStyle } from '../calls/line.ts';
 import { describeQuestion } from '../calls/question.ts';
 import type { Host } from '../terminal/host.ts';
-import { fitColumns, measureColumns, toPrintable, wrapColumns } from '../terminal/text.ts';
+import { fitColumns, measureColumns, padColumns, toPrintable, wrapColumns } from '../terminal/text.ts';
 import { toCommand } from '../terminal/words.ts';
-import { describeExpiry, describeGroups } from './group-questions.ts';
 import type { WaitingCall, WaitingPlan, WaitingRun, WaitingSession } from './waiting.ts';
 
 export interface WaitingView {
@@ -12,7 +11,7 @@ export interface WaitingView {
   readonly host: Host;
   readonly workspace: string;
   readonly nowMs: number;
-  /** Up to this number questions are told whole, more of them by tool. */
+  /** Up to this number questions are told whole, more of them a line each. */
   readonly maxDetailed: number;
   /** Long arguments and diffs are not cut. */
   readonly isWhole: boolean;
@@ -36,7 +35,7 @@ export function describeWaiting(waiting: WaitingSession, view: WaitingView): rea
     ...plans.flatMap((plan) => describePlan(plan, style)),
     ...(questions.length <= maxDetailed
       ? questions.flatMap((call) => describeWaitingQuestion(call, { id: idOf(call), session }, view))
-      : describeGroups(questions, idOf, { style, nowMs })),
+      : listQuestions(questions, idOf, { style, nowMs })),
     ...calls.flatMap((call) => (call.state === 'waiting' ? [] : describeOther(call, { id: idOf(call), plans, style }))),
     ...(granted === '' ? [] : ['', ...wrap(`Granted for the session: ${granted}`, style)]),
     ...describeCommands(waiting, ids, view),
@@ -84,6 +83,33 @@ function describeWaitingQuestion(
     ...indent(`${asked}, ${describeExpiry(call, nowMs)} (${formatTime(expiresAtMs)})`, style),
     ...indent(`digest ${digest}`, style),
   ];
+}
+
+const maxListed = 20;
+
+/** Many questions, a line each: those that expire first are in front. */
+function listQuestions(
+  calls: readonly WaitingCall[],
+  idOf: (call: WaitingCall) => string,
+  { style: { colors, columns }, nowMs }: Pick<WaitingView, 'style' | 'nowMs'>,
+): readonly string[] {
+  const sorted = calls.toSorted((one, other) => (one.expiresAtMs ?? 0) - (other.expiresAtMs ?? 0));
+  return [
+    '',
+    `${formatCount(calls.length, 'question')}; those that expire first are in front`,
+    ...sorted.slice(0, maxListed).map((call) => {
+      const name = `${toPrintable(call.name)}${call.dangerous ? ' (dangerous)' : ''}`;
+      const line = `    ${padColumns(idOf(call), 16)}  ${name}  ${describeExpiry(call, nowMs)}  ${call.digest?.slice(0, 12) ?? ''}  ${formatArguments(call.input)}`;
+      return fitColumns(line, Math.min(columns, 160) - 1);
+    }),
+    ...(calls.length > maxListed ? [`    … and ${calls.length - maxListed} more; \`--json\` has all`] : []),
+    colors.dim('  Reasons and arguments are cut here: `approve` shows a call whole before it is answered.'),
+  ];
+}
+
+/** `expires in 23 h 59 m`. */
+function describeExpiry({ expiresAtMs = 0 }: Pick<WaitingCall, 'expiresAtMs'>, nowMs: number): string {
+  return `expires in ${formatDuration(Math.max(0, expiresAtMs - nowMs))}`;
 }
 
 const callStates: Readonly<Record<Exclude<WaitingCall['state'], 'waiting'>, string>> = {

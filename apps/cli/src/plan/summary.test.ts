@@ -33,7 +33,7 @@ test('a text is shown as it is, anything else as JSON, nothing of it can act on 
   expect(describe(planTrace([node], { output: null }))).toContain('Result of a\n| null\n');
   expect(describe(planTrace([node]))).not.toContain('Result');
   const long = describe(planTrace([node], { output: 'word '.repeat(3000) }));
-  expect(long).toContain('5000 more characters; `holdfast trace --json` has them');
+  expect(long).toContain('5,000 more characters; `holdfast trace --json` has them');
 });
 
 test('what did not succeed is listed with its reason, what was skipped for it is counted', () => {

@@ -1,12 +1,13 @@
 import { readFile, realpath } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { describeThrown, HoldfastError, isPack, isPlainObject, type JsonObject, type Pack } from '@holdfast/core';
 import type { PackCases } from '@holdfast/testing';
 import { findManifest, readEntry } from '../models/package.ts';
 import { usageError } from '../terminal/failure.ts';
 import { hasCode } from '../terminal/system.ts';
 import { isFile, isFolder } from '../workspace/folder.ts';
+import { importModule, pickExport } from '../workspace/module.ts';
 
 export interface PackPlace {
   /** A folder with a package.json, a file, or the name of an installed package. */
@@ -36,12 +37,9 @@ const endings = ['.ts', '.mts', '.js', '.mjs'];
 export async function openPack({ place, exportName, directory }: PackPlace): Promise<OpenedPack> {
   const found = await findPack(place, directory);
   const manifest = await readManifest(join(found.folder, 'package.json'));
-  const packs = new Map(
-    Object.entries(await importModule(found.file, place)).flatMap(([name, value]) =>
-      isPack(value) ? [[name, value] as const] : [],
-    ),
-  );
-  return { pack: pickPack(packs, place, exportName), ...found, manifest };
+  const exports = await importModule(found.file, place);
+  const choice = { module: place, exportName, kind: 'pack', maker: 'definePack', is: isPack } as const;
+  return { pack: pickExport(exports, choice), ...found, manifest };
 }
 
 export type FoundPack = Pick<OpenedPack, 'file' | 'folder'>;
@@ -89,37 +87,6 @@ async function findEntry(place: string, directory: string): Promise<FoundPack> {
 function findInstalled(name: string, directory: string): string | undefined {
   // What cannot be the name of a package is none that was installed.
   return /^(?:@[\w.-]+\/)?[\w.-]+$/.test(name) ? findManifest(name, directory) : undefined;
-}
-
-async function importModule(file: string, name: string): Promise<Readonly<Record<string, unknown>>> {
-  try {
-    return (await import(file.startsWith('file:') ? file : pathToFileURL(file).href)) as Readonly<
-      Record<string, unknown>
-    >;
-  } catch (cause) {
-    throw new HoldfastError('module.failed', `\`${name}\` cannot be loaded: ${describeThrown(cause)}`, { cause });
-  }
-}
-
-function pickPack(packs: ReadonlyMap<string, Pack>, place: string, exportName: string | undefined): Pack {
-  const list = [...packs.keys()].map((name) => `\`${name}\``).join(', ');
-  if (exportName !== undefined) {
-    const named = packs.get(exportName);
-    if (named !== undefined) return named;
-    throw usageError(
-      'usage.pack_missing',
-      `\`${place}\` exports no pack \`${exportName}\`${list === '' ? '' : `; it has ${list}`}.`,
-    );
-  }
-  // One pack may have several names.
-  const different = new Set(packs.values());
-  const [only] = different;
-  const chosen = packs.get('default') ?? (different.size === 1 ? only : undefined);
-  if (chosen !== undefined) return chosen;
-  if (different.size === 0) {
-    throw usageError('usage.pack_missing', `\`${place}\` exports no pack: export what \`definePack\` makes.`);
-  }
-  throw usageError('usage.pack_unclear', `\`${place}\` exports several packs: choose one of ${list} with --export.`);
 }
 
 async function readManifest(path: string): Promise<JsonObject | undefined> {

@@ -148,7 +148,7 @@ export async function openToolset(
  * The tools of a folder, but for those whose names a model could mix up with that of a file tool, or of another tool of the folder,
  * which the diagnostics tell of.
  */
-export function leaveOutClashes({ tools, files, diagnostics }: Omit<LoadedTools, 'close'>): {
+function leaveOutClashes({ tools, files, diagnostics }: Omit<LoadedTools, 'close'>): {
   readonly tools: readonly Tool[];
   readonly diagnostics: readonly Diagnostic[];
 } {

@@ -1,60 +1,50 @@
-import { followImports } from '@holdfast/loader';
+import type { Tool } from '@holdfast/core';
+import { type Diagnostic, followImports, formatDiagnostic } from '@holdfast/loader';
 import type { Command } from 'commander';
+import { describeStyle, formatCount, type LineStyle } from '../../calls/line.ts';
 import type { CommandContext } from '../../flags/command.ts';
 import { subfoldersText } from '../../flags/values.ts';
-import { createColors } from '../../terminal/colors.ts';
 import type { ExitCode } from '../../terminal/failure.ts';
-import { describeTerminal, type Host } from '../../terminal/host.ts';
-import { toJsonText } from '../../terminal/json.ts';
+import type { Host } from '../../terminal/host.ts';
+import { printJson, printLines } from '../../terminal/print.ts';
+import { toPrintable } from '../../terminal/text.ts';
 import { languages } from '../../workspace/languages.ts';
-import { openToolset, requireToolsFolder } from '../../workspace/toolset.ts';
-import { countErrors, describeCheck, formatCheck } from './check-view.ts';
-import { watchFolder } from './check-watch.ts';
+import { openToolset, requireToolsFolder, toolFileEndings } from '../../workspace/toolset.ts';
 
 const help = `
 Examples:
   $ holdfast check plugins
   $ holdfast check plugins --strict     warnings are errors
   $ holdfast check plugins --subfolders also the folders in it
-  $ holdfast check plugins --watch      again whenever something changes, until Ctrl-C
   $ holdfast check plugins --json
 
-No line of a tool file runs. Exits with 1 when a file is refused; a watch that is ended by Ctrl-C exits with 0.`;
-
-interface CheckFlags {
-  readonly strict?: boolean;
-  readonly subfolders?: boolean;
-  readonly watch?: boolean;
-  readonly json?: boolean;
-}
+No line of a tool file runs. Exits with 1 when a file is refused.`;
 
 export function declare(command: Command, { host, end }: CommandContext): void {
   command
     .argument('[dir]', 'folder of tool files (default: ./plugins)')
     .option('--strict', 'treat warnings as errors')
     .option('--subfolders', subfoldersText)
-    .option('--watch', 'check again whenever something changes, until Ctrl-C')
-    .option('--json', 'as JSON; with --watch one line each time')
+    .option('--json', 'as JSON')
     .addHelpText('after', help)
-    .action(async (folder: string | undefined, { strict, subfolders, watch, json }: CheckFlags) => {
-      const read = { strict: strict === true, subfolders: subfolders === true };
-      const given = { folder, ...read, json: json === true };
-      end(await (watch === true ? watchFolder(given, host) : checkFolder(given, host)));
-    });
+    .action(async (folder: string | undefined, flags: CheckOptions) =>
+      end(await checkFolder({ ...flags, folder }, host)),
+    );
 }
 
 export interface CheckOptions {
   /** Absent: the default folder. */
-  readonly folder: string | undefined;
+  readonly folder?: string | undefined;
   /** Treats warnings as errors. */
-  readonly strict: boolean;
+  readonly strict?: boolean;
   /** Reads the folders in the folder, too. */
-  readonly subfolders: boolean;
-  readonly json: boolean;
+  readonly subfolders?: boolean;
+  readonly json?: boolean;
 }
 
 /** Checks a tools folder without running anything in it; 1 when a file is refused. */
-export async function checkFolder({ folder, strict, subfolders, json }: CheckOptions, host: Host): Promise<ExitCode> {
+export async function checkFolder(options: CheckOptions, host: Host): Promise<ExitCode> {
+  const { folder, strict = false, subfolders = false, json } = options;
   const found = await requireToolsFolder(folder, host.directory);
   const { folderTools, diagnostics, files } = await openToolset(found, {
     strict,
@@ -66,11 +56,43 @@ export async function checkFolder({ folder, strict, subfolders, json }: CheckOpt
   const good = new Set(followed.files.flatMap(({ type, file }) => (type === 'tool' ? [file] : [])));
   const tools = folderTools.filter(({ origin }) => good.has(origin?.source ?? ''));
   const checked = { tools, diagnostics: followed.diagnostics };
-  const colors = createColors(describeTerminal(host.stdout, host.environment).color);
-  host.stdout.write(
-    json
-      ? `${toJsonText(describeCheck(checked), 2)}\n`
-      : formatCheck(checked, { folder: found.name, subfolders, colors }),
-  );
-  return countErrors(checked) === 0 ? 0 : 1;
+  const errors = checked.diagnostics.filter(({ severity }) => severity === 'error').length;
+  if (json) {
+    const shown = tools.map(({ name, origin }) => ({ name, file: origin?.source ?? null }));
+    printJson(host, { tools: shown, diagnostics: checked.diagnostics });
+  } else {
+    printLines(host, describe(checked, { errors, folder: found.name, subfolders }, describeStyle(host)));
+  }
+  return errors === 0 ? 0 : 1;
+}
+
+interface Checked {
+  readonly tools: readonly Tool[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+interface CheckedPlace {
+  readonly errors: number;
+  /** The folder as it was named. */
+  readonly folder: string;
+  readonly subfolders: boolean;
+}
+
+/** Every diagnostic, and how many there are of what. */
+function describe(
+  { tools, diagnostics }: Checked,
+  { errors, folder, subfolders }: CheckedPlace,
+  { colors }: LineStyle,
+): readonly string[] {
+  if (tools.length === 0 && diagnostics.length === 0) {
+    const where = subfolders ? '' : ' and lies directly in the folder; --subfolders also reads the folders in it';
+    return [`No tool files in ${toPrintable(folder)}: a tool file ends in ${toolFileEndings}${where}.`];
+  }
+  const counts = [
+    formatCount(tools.length, 'good tool'),
+    formatCount(errors, 'error'),
+    formatCount(diagnostics.length - errors, 'warning'),
+  ].join(', ');
+  const lines = diagnostics.map((diagnostic) => formatDiagnostic(diagnostic, { folder }));
+  return [...lines, ...(lines.length > 0 ? [''] : []), (errors === 0 ? colors.green : colors.red)(counts)];
 }
