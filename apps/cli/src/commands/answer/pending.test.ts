@@ -192,7 +192,7 @@ test('200 questions stay readable: a line each, those that expire first in front
   const lines = stdout.trimEnd().split('\n');
   expect(lines.length).toBeLessThan(40);
   expect(stdout).toMatch(
-    /\n200 questions; those that expire first are in front\n {4}call_1_199 {7}wipe \(dangerous\) {2}expires in .+\n/,
+    /\n200 questions; those that expire first are in front\n {4}call_1_199 {8}wipe \(dangerous\) {2}expires in .+\n/,
   );
   expect(stdout).toContain('… and 180 more; `--json` has all');
   const [{ calls }] = await readJson(folder);
