@@ -252,9 +252,7 @@ test('nobody is there to be asked: a dangerous tool is denied, unless it is name
   expect(exitCode).toBe(1);
   expect(stdout).toContain('\n  denied (approval.unattended) after N ms\n');
   expect(stdout).toContain('\n  note      `--allow make_slug` lets it run without asking.\n');
-  expect(stdout).toContain(
-    '\nnot good: 1 call, 1 without success\n',
-  );
+  expect(stdout).toContain('\nnot good: 1 call, 1 without success\n');
   expect(await tryFile(dangerous, ['--allow', 'make_slug'])).toMatchObject({
     exitCode: 0,
     stdout: expect.stringContaining('repeat never, dangerous, runs in a process of its own'),
