@@ -6,13 +6,7 @@ import { describeStyle, formatCount, formatDuration } from '../../calls/line.ts'
 import { planToMermaid } from '../../drawing/mermaid.ts';
 import { adviseOnTools, readViolations, reportViolations } from '../../plan/problems.ts';
 import { openWorkshop, type PlanWorkshop } from '../../plan/setup.ts';
-import {
-  type CompileView,
-  createCompileView,
-  describeAsks,
-  describePlanNodes,
-  describeWarnings,
-} from '../../plan/view.ts';
+import { createCompileView, describeAsks, describePlanNodes, describeWarnings } from '../../plan/view.ts';
 import type { WorkGiven } from '../../run/open.ts';
 import { openNamedModel } from '../../run/setup.ts';
 import { openEnvironment, toEnvironmentOptions } from '../../settings/environment-consent.ts';
@@ -84,7 +78,6 @@ async function compile(
   using stop = new Interruptions(host);
   const late = new AbortController();
   const cancelTimer = timeoutMs === undefined ? undefined : host.clock.after(timeoutMs, () => late.abort());
-  const view: CompileView | undefined = planner.isQuick ? undefined : createCompileView(planner.planner.id, host);
   try {
     return await compilePlan({
       request,
@@ -96,10 +89,9 @@ async function compile(
       grants: toGrants({ approval, allow }, setup),
       signal: AbortSignal.any([stop.signal, late.signal]),
       clock: host.clock,
-      ...(view === undefined ? {} : { onEvent: (event) => view.show(event) }),
+      ...(planner.isQuick ? {} : { onEvent: createCompileView(planner.planner.id, host) }),
     });
   } catch (thrown) {
-    view?.close();
     // What reads the plan gets one that says why there is none.
     if (json && isHoldfastError(thrown)) {
       host.stdout.write(`${toJsonText({ version: 1, status: 'error', error: thrown.message }, 2)}\n`);
@@ -115,7 +107,6 @@ async function compile(
     reportFailure(thrown, host);
     return reportViolations({ violations, advice: adviseOnTools(violations, equipment) }, host);
   } finally {
-    view?.close();
     cancelTimer?.();
   }
 }

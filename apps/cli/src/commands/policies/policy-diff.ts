@@ -15,15 +15,15 @@ import { formatTable, type TableStyle } from '../../terminal/table.ts';
 
 export interface PolicyDiffOptions extends SessionChoice {
   /** With it, `from` and `to` are presets; else they are packs: folders, files or installed packages. */
-  readonly pack: string | undefined;
+  readonly pack?: string | undefined;
   readonly from: string;
   readonly to: string;
   /** Of packs. */
-  readonly preset: string | undefined;
+  readonly preset?: string | undefined;
   /** A JSON file: options of the host, for both. */
-  readonly options: string | undefined;
-  readonly exportName: string | undefined;
-  readonly json: boolean;
+  readonly options?: string | undefined;
+  readonly export?: string | undefined;
+  readonly json?: boolean;
 }
 
 /** One side. */
@@ -63,7 +63,7 @@ export async function diffPolicies(given: PolicyDiffOptions, host: Host): Promis
 }
 
 async function openSides(
-  { pack, from, to, preset, options, exportName }: PolicyDiffOptions,
+  { pack, from, to, preset, options, export: exportName }: PolicyDiffOptions,
   directory: string,
 ): Promise<{ readonly before: Side; readonly after: Side }> {
   const config = options === undefined ? {} : await readOptions(options, directory);
