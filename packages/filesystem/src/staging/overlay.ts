@@ -8,8 +8,8 @@ import { findGitFolder } from './git-folder.ts';
 import type { Ground } from './ground.ts';
 import { layOver } from './layers.ts';
 import { createReader, type Source, versionAt } from './reader.ts';
-import { createReservations, type Reservations } from './reservations.ts';
-import { createStaging, type OpenStaging, type StagedNode, type Staging } from './staging.ts';
+import { Reservations } from './reservations.ts';
+import { OpenStaging, type StagedNode, type Staging } from './staging.ts';
 
 /** What holds for every write of a filesystem. */
 export interface WriteRules {
@@ -22,9 +22,9 @@ export class Overlay implements Ground {
   readonly view: Filesystem;
   /** The same content for policies of nested calls: looking at it counts for nobody. */
   readonly readOnly: FilesystemReader;
-  readonly staging: OpenStaging = createStaging();
+  readonly staging: OpenStaging = new OpenStaging();
   readonly content: Source;
-  readonly reservations: Reservations = createReservations();
+  readonly reservations: Reservations = new Reservations();
   readonly #below: Ground;
   readonly #rules: WriteRules;
   /** What `view` reads: it notes what the call built on. */
@@ -120,12 +120,12 @@ export class Overlay implements Ground {
         try {
           const bytes = await content.read(key);
           staging.see(key, await contentVersion(bytes));
-          staging.read(key);
+          staging.reads.add(key);
           return bytes;
         } catch (error) {
           if (isHoldfastError(error) && error.code === 'file.missing') {
             staging.see(key, null);
-            staging.read(key);
+            staging.reads.add(key);
           }
           throw error;
         }

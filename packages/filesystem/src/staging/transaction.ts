@@ -77,7 +77,7 @@ function createTransaction(ground: Ground, rules: WriteRules): ResourceTransacti
   return {
     view,
     readOnly,
-    touched: staging.touched,
+    touched: () => staging.touched(),
     seal: () => overlay.close(),
     begin: () => createTransaction(overlay, rules),
     prepare(mark) {
