@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { isHoldfastError } from '@holdfast/core';
 import { type BindablePrompt, loadOverrides, memoryOverrides, seedOverrides } from '@holdfast/prompt';
-import { findPackageEntry } from '../models/package.ts';
+import { findEntry } from '../models/package.ts';
 import { usageError } from '../terminal/failure.ts';
 import { isFile } from '../workspace/folder.ts';
 import { importModule, pickExport } from '../workspace/module.ts';
@@ -60,7 +60,7 @@ async function findFunctions(
 ): Promise<OverrideFunctions> {
   const own: OverrideFunctions = { loadOverrides, seedOverrides };
   if (await knows(own, prompt)) return own;
-  const entry = await findPackageEntry('@holdfast/prompt', dirname(path));
+  const entry = await findEntry('@holdfast/prompt', dirname(path));
   const loaded = entry === undefined ? {} : ((await import(entry)) as Partial<OverrideFunctions>);
   const { loadOverrides: load, seedOverrides: seed } = loaded;
   if (load !== undefined && seed !== undefined) {

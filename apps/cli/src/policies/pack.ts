@@ -1,9 +1,8 @@
 import { readFile, realpath } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describeThrown, HoldfastError, isPack, isPlainObject, type JsonObject, type Pack } from '@holdfast/core';
+import { findPackage, findPackageEntry } from '@holdfast/registry/node';
 import type { PackCases } from '@holdfast/testing';
-import { findManifest, readEntry } from '../models/package.ts';
 import { usageError } from '../terminal/failure.ts';
 import { hasCode } from '../terminal/system.ts';
 import { isFile, isFolder } from '../workspace/folder.ts';
@@ -61,23 +60,23 @@ function toModule(path: string, place: string): FoundPack {
 /** A folder is tried from its sources, so that nothing has to be built; an installed package as it was published. */
 async function findEntry(place: string, directory: string): Promise<FoundPack> {
   const path = resolve(directory, place);
-  const manifestPath = (await isFolder(path)) ? join(path, 'package.json') : findInstalled(place, directory);
-  if (manifestPath === undefined) {
+  const found = (await isFolder(path)) ? path : findInstalled(place, directory);
+  if (found === undefined) {
     throw usageError(
       'usage.pack_missing',
       `\`${place}\` is neither a folder nor a file here, nor an installed package: name the folder of a pack.`,
     );
   }
-  const folder = await realpath(dirname(manifestPath));
+  const folder = await realpath(found);
   // Node.js runs no TypeScript there.
   const isInstalled = folder.split(sep).includes('node_modules');
   const sources = isInstalled
     ? []
     : ['src', '.'].flatMap((part) => endings.map((ending) => join(folder, part, `index${ending}`)));
   for (const file of sources) if (await isFile(file)) return { file, folder };
-  const entry = (await isFile(manifestPath)) ? await readEntry(manifestPath) : undefined;
-  if (entry !== undefined && (await isFile(fileURLToPath(entry)))) return { file: entry, folder };
-  const named = entry === undefined ? '' : `, \`${relative(folder, fileURLToPath(entry))}\``;
+  const entry = await findPackageEntry(folder);
+  if (entry !== undefined && (await isFile(entry))) return { file: entry, folder };
+  const named = entry === undefined ? '' : `, \`${relative(folder, entry)}\``;
   throw usageError(
     'usage.pack_missing',
     `There is no pack in \`${place}\`: neither \`src/index.ts\` nor what a package.json says is the entry${named}.`,
@@ -86,7 +85,7 @@ async function findEntry(place: string, directory: string): Promise<FoundPack> {
 
 function findInstalled(name: string, directory: string): string | undefined {
   // What cannot be the name of a package is none that was installed.
-  return /^(?:@[\w.-]+\/)?[\w.-]+$/.test(name) ? findManifest(name, directory) : undefined;
+  return /^(?:@[\w.-]+\/)?[\w.-]+$/.test(name) ? findPackage(name, directory) : undefined;
 }
 
 async function readManifest(path: string): Promise<JsonObject | undefined> {

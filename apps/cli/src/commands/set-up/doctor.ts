@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { defaultIsolation, describeIsolation, type TierState } from '@holdfast/loader';
 import { findPython } from '@holdfast/loader-python';
@@ -18,7 +17,7 @@ import {
 import type { CommandContext } from '../../flags/command.ts';
 import { addConfigOptions } from '../../flags/config.ts';
 import { subfoldersText } from '../../flags/values.ts';
-import { findManifest, readVersion } from '../../models/package.ts';
+import { findVersion } from '../../models/package.ts';
 import { baseUrlVariable, compatible, keyVariables } from '../../models/provider-keys.ts';
 import type { ViewPlace } from '../../settings/registry-view.ts';
 import type { ExitCode } from '../../terminal/failure.ts';
@@ -115,7 +114,7 @@ async function diagnose({ workspace, ...given }: DoctorOptions, host: Host, node
     packages: await Promise.all(
       Object.keys(manifest.dependencies)
         .filter((name) => name.startsWith('@holdfast/'))
-        .map(async (name) => ({ name, version: await readOwnVersion(name) })),
+        .map(async (name) => ({ name, version: await findVersion(name, import.meta.dirname) })),
     ),
     providers: await findProviders(host),
     models,
@@ -140,15 +139,11 @@ function isAtLeast(version: string, required: string): boolean {
   return true;
 }
 
-function readOwnVersion(name: string): Promise<string | null> {
-  return readVersion(createRequire(import.meta.url).resolve(`${name}/package.json`));
-}
-
 async function findProviders({ directory, environment }: Host): Promise<readonly Provider[]> {
   const found = await Promise.all(
     [...keyVariables, [compatible, baseUrlVariable] as const].map(async ([provider, variable]) => {
       const name = `@ai-sdk/${provider}`;
-      const version = await readVersion(findManifest(name, directory));
+      const version = await findVersion(name, directory);
       const set = (environment[variable] ?? '').trim() !== '';
       return version === null && !common.has(provider) ? [] : [{ package: name, version, variable, set }];
     }),
