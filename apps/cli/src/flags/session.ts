@@ -1,11 +1,8 @@
 import type { Command } from 'commander';
+import type { SessionName } from '../workspace/known.ts';
 
 /** A session that is there, and how what is said of it is printed. */
-export interface SessionOptions {
-  /** Absent: the newest. */
-  readonly id?: string | undefined;
-  /** The folder that it works in. */
-  readonly workspace: string;
+export interface SessionOptions extends SessionName {
   readonly json?: boolean | undefined;
 }
 

@@ -1,11 +1,10 @@
-import { basename, resolve } from 'node:path';
+import { basename } from 'node:path';
 import { type LogProblem, type LogReading, type ReadLogOptions, readLog } from '@holdfast/session/jsonl';
 import { formatCount, type LineStyle } from '../calls/line.ts';
-import type { SessionOptions } from '../flags/session.ts';
 import type { Host, OutputStream } from '../terminal/host.ts';
 import { toPrintable } from '../terminal/text.ts';
 import { shortenPath } from '../workspace/folder.ts';
-import { findLog } from '../workspace/session-logs.ts';
+import { findSession, type SessionName } from '../workspace/known.ts';
 
 /** A log as it is read without a lock. */
 export interface ReadSession {
@@ -17,16 +16,16 @@ export interface ReadSession {
 
 /** Reads the log of a session. @throws HoldfastError `usage.session_unknown`, `log.*`. */
 export async function readSession(
-  { id, workspace }: SessionOptions,
-  { directory }: Pick<Host, 'directory'>,
+  name: SessionName,
+  host: Pick<Host, 'directory' | 'environment' | 'stderr'>,
   options: ReadLogOptions = {},
 ): Promise<ReadSession> {
-  const log = await findLog(resolve(directory, workspace), id);
+  const log = await findSession(name, host);
   return {
     id: log.id,
     reading: readLog(log.path, options),
     title: ({ colors }) =>
-      `${colors.bold(`Session ${log.id}`)}  ${colors.dim(toPrintable(shortenPath(log.path, directory)))}`,
+      `${colors.bold(`Session ${log.id}`)}  ${colors.dim(toPrintable(shortenPath(log.path, host.directory)))}`,
   };
 }
 

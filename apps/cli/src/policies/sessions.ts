@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { type ReadSession, readSession, warnOfDamage } from '../logs/damage.ts';
 import type { Host } from '../terminal/host.ts';
-import { findLog, listSessionIds } from '../workspace/session-logs.ts';
+import { findSession } from '../workspace/known.ts';
+import { listSessionIds } from '../workspace/session-logs.ts';
 
 export interface SessionChoice {
   /** None: all of the workspace. */
@@ -18,8 +19,12 @@ export async function readSessions({ ids, workspace }: SessionChoice, host: Host
   const folder = resolve(host.directory, workspace);
   const named = ids.length > 0 ? [...new Set(ids)] : await listSessionIds(folder);
   // Says where none are.
-  if (named.length === 0) await findLog(folder, undefined);
-  const sessions = await Promise.all(named.map((id) => readSession({ id, workspace }, host)));
-  for (const { reading } of sessions) warnOfDamage(reading, host.stderr);
+  if (named.length === 0) await findSession({ workspace }, host);
+  const sessions: ReadSession[] = [];
+  for (const id of named) {
+    const session = await readSession({ id, workspace }, host);
+    warnOfDamage(session.reading, host.stderr);
+    sessions.push(session);
+  }
   return sessions;
 }

@@ -4,6 +4,7 @@ import { describeStyle } from '../calls/line.ts';
 import type { Host } from '../terminal/host.ts';
 import { toCommand } from '../terminal/words.ts';
 import { openRedaction } from '../user/redaction.ts';
+import { rememberWorkspace } from '../workspace/known.ts';
 import { prepareLogPath } from '../workspace/session-logs.ts';
 
 /** Begins a session with a log in the workspace. @throws HoldfastError `log.*`, and as `openRedaction`. */
@@ -15,6 +16,7 @@ export async function beginSession(
   const path = await prepareLogPath(workspace, id);
   const redaction = redact ? await openRedaction(path, host).catch(addWayOut) : {};
   const store = await host.openLog(path);
+  await rememberWorkspace(workspace, host);
   return createSession({ ...redaction, id, store, clock: host.clock });
 }
 

@@ -9,7 +9,7 @@ const idPattern = /^[a-z0-9][a-z0-9-]{0,99}$/;
 const extension = '.jsonl';
 
 /** Whether `text` has the form of a session's id. */
-function isSessionId(text: string): boolean {
+export function isSessionId(text: string): boolean {
   return idPattern.test(text);
 }
 

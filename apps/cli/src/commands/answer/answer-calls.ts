@@ -15,8 +15,7 @@ import { describeTerminal, findQuestionStream, type Host } from '../../terminal/
 import { printJson, printLines } from '../../terminal/print.ts';
 import { fitColumns, toPrintable } from '../../terminal/text.ts';
 import { toCommand } from '../../terminal/words.ts';
-import { openWorkspace } from '../../workspace/folder.ts';
-import { findLog } from '../../workspace/session-logs.ts';
+import { findSession } from '../../workspace/known.ts';
 
 export interface AnswerCommandOptions {
   readonly id: string;
@@ -39,8 +38,8 @@ export interface AnswerCommandOptions {
  */
 export async function answerCalls(options: AnswerCommandOptions, host: Host): Promise<ExitCode> {
   const { answer, by, json } = options;
-  const workspace = await openWorkspace(options.workspace, host.directory);
-  const log = await findLog(workspace, options.id);
+  const log = await findSession(options, host);
+  const { workspace } = log;
   const session = await openSession(log, workspace, host);
   try {
     const questions = findQuestions(options, session, toCommand({ words: ['pending', log.id], workspace }, host));

@@ -12,8 +12,8 @@ import { type ExitCode, usageError } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
 import { printJson, printLines } from '../../terminal/print.ts';
 import { toPrintable } from '../../terminal/text.ts';
-import { openWorkspace } from '../../workspace/folder.ts';
-import { type FoundLog, findLog } from '../../workspace/session-logs.ts';
+import { type FoundSession, findSession } from '../../workspace/known.ts';
+import type { FoundLog } from '../../workspace/session-logs.ts';
 
 const help = `
 Examples:
@@ -39,13 +39,12 @@ export interface GrantsOptions extends SessionOptions {
  *
  * @throws HoldfastError `usage.session_unknown`, `usage.grant_unknown`, `log.*`, `replay.*`.
  */
-export async function showGrants({ id, withdraw = [], workspace, json }: GrantsOptions, host: Host): Promise<ExitCode> {
-  const folder = await openWorkspace(workspace, host.directory);
-  const log = await findLog(folder, id);
+export async function showGrants({ withdraw = [], json, ...name }: GrantsOptions, host: Host): Promise<ExitCode> {
+  const log = await findSession(name, host);
   const { grants, damaged } =
     withdraw.length === 0
       ? readGrants(log, host)
-      : { grants: await withdrawGrants(log, folder, withdraw, host), damaged: false };
+      : { grants: await withdrawGrants(log, withdraw, host), damaged: false };
   const { colors } = describeStyle(host);
   if (json) printJson(host, { session: log.id, grants, withdrawn: withdraw });
   else
@@ -68,13 +67,8 @@ function readGrants({ path }: FoundLog, host: Host): { readonly grants: readonly
   return { grants, damaged: isDamaged(reading) };
 }
 
-async function withdrawGrants(
-  log: FoundLog,
-  workspace: string,
-  names: readonly string[],
-  host: Host,
-): Promise<readonly Grant[]> {
-  const session = await openSession(log, workspace, host);
+async function withdrawGrants(log: FoundSession, names: readonly string[], host: Host): Promise<readonly Grant[]> {
+  const session = await openSession(log, log.workspace, host);
   try {
     const granted = listGrants(session);
     const unknown = names.find((name) => !granted.some((grant) => grant.name === name));

@@ -11,7 +11,8 @@ import type { Host } from '../../terminal/host.ts';
 import { printJson } from '../../terminal/print.ts';
 import { toPrintable } from '../../terminal/text.ts';
 import { shortenPath } from '../../workspace/folder.ts';
-import { findLog, findLogFolder, listLogs } from '../../workspace/session-logs.ts';
+import { findSession } from '../../workspace/known.ts';
+import { findLogFolder, listLogs } from '../../workspace/session-logs.ts';
 
 const help = `
 Examples:
@@ -36,8 +37,9 @@ export function declare(command: Command, { host, end }: CommandContext): void {
  * @throws HoldfastError `usage.session_unknown`, `log.*`.
  */
 export async function showPending({ id, workspace, json }: SessionOptions, host: Host): Promise<ExitCode> {
-  const folder = resolve(host.directory, workspace);
-  const logs = id === undefined ? await listLogs(folder) : [await findLog(folder, id)];
+  const found = id === undefined ? undefined : await findSession({ id, workspace }, host);
+  const folder = found?.workspace ?? resolve(host.directory, workspace);
+  const logs = found === undefined ? await listLogs(folder) : [found];
   const nowMs = host.clock.now();
   const preview = openPreviews(folder, host.clock);
   const read: WaitingSession[] = [];

@@ -12,8 +12,7 @@ import type { Host } from '../../terminal/host.ts';
 import { printJson } from '../../terminal/print.ts';
 import { fitColumns, toPrintable } from '../../terminal/text.ts';
 import { toCommand } from '../../terminal/words.ts';
-import { openWorkspace } from '../../workspace/folder.ts';
-import { findLog } from '../../workspace/session-logs.ts';
+import { findSession } from '../../workspace/known.ts';
 
 const help = `
 Examples:
@@ -60,8 +59,8 @@ export interface ResolveOptions extends SessionOptions {
 export async function resolveSessionCall(options: ResolveOptions, host: Host): Promise<ExitCode> {
   const resolution = readResolution(options);
   const { by } = options;
-  const workspace = await openWorkspace(options.workspace, host.directory);
-  const log = await findLog(workspace, options.id);
+  const log = await findSession(options, host);
+  const { workspace } = log;
   const session = await openSession(log, workspace, host);
   try {
     const { begun, ended } = findDoubtful(session);

@@ -16,7 +16,8 @@ import { checkOutput, writeOutput } from '../../terminal/output-file.ts';
 import { printJson, printLines } from '../../terminal/print.ts';
 import { toPrintableBlock, wrapBlock } from '../../terminal/text.ts';
 import { shortenPath } from '../../workspace/folder.ts';
-import { findLog, listSessionIds } from '../../workspace/session-logs.ts';
+import { findSession } from '../../workspace/known.ts';
+import { listSessionIds } from '../../workspace/session-logs.ts';
 
 const help = `
 Examples:
@@ -92,7 +93,7 @@ async function findTraced(options: TraceOptions, host: Host): Promise<ReadSessio
     if (session.reading.records.some(isPlanStart)) return session;
   }
   // Says where was looked, when there is no session at all.
-  await findLog(folder, undefined);
+  await findSession(options, host);
   throw usageError(
     'usage.plan_unknown',
     'No session of this workspace has run a plan: `holdfast plan "<request>" --run` runs one, and `--workspace DIR` looks elsewhere.',

@@ -10,6 +10,7 @@ import { describeIntegrity, isDamaged, type ReadSession, readSession, warnOfDama
 import { type ExitCode, usageError } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
 import { printJson, printLines } from '../../terminal/print.ts';
+import { findKnown } from '../../workspace/known.ts';
 import { listSessionIds } from '../../workspace/session-logs.ts';
 
 const help = `
@@ -46,7 +47,11 @@ export interface WhyOptions extends SessionOptions {
  * @throws HoldfastError `usage.session_unknown`, `usage.call_unknown`, `usage.call_ambiguous`, `log.*`.
  */
 export async function explainWhy(options: WhyOptions, host: Host): Promise<ExitCode> {
-  const session = await readSession(options, host);
+  const session = await readSession(options, host).catch(async (thrown: unknown) => {
+    // The id of a session alone, typed in a folder that has none.
+    const isSession = options.id === undefined && (await findKnown(options.call, host)).length > 0;
+    throw isSession ? usageError('usage.call_unknown', describeSession(options.call)) : thrown;
+  });
   const { reading, title } = session;
   const explanation = await findCall(options, session, host);
   if (options.json) {
@@ -66,7 +71,7 @@ export async function explainWhy(options: WhyOptions, host: Host): Promise<ExitC
 async function findCall(
   { call: given, workspace }: WhyOptions,
   { id: session, reading: { records } }: ReadSession,
-  { directory }: Host,
+  host: Host,
 ): Promise<CallExplanation> {
   const ids = listCallIds(records);
   const [only, ...others] = matchCallId(given, ids);
@@ -78,11 +83,16 @@ async function findCall(
       `\`${given}\` may be ${formatCount(others.length + 1, 'call')} of session \`${session}\`: ${quoteIds([only, ...others].slice(0, 5))}${others.length > 4 ? ', …' : ''}. Type more of it.`,
     );
   }
-  const isSession = (await listSessionIds(resolve(directory, workspace))).includes(given);
+  const isHere = (await listSessionIds(resolve(host.directory, workspace))).includes(given);
+  const isSession = isHere || (await findKnown(given, host)).length > 0;
   const help = isSession
-    ? `That is a session: \`holdfast why ${given} CALL\` looks for a call in it.`
+    ? describeSession(given)
     : ids.length === 0
       ? 'Its log has no calls.'
       : `The nearest are ${quoteIds(findNearest(given, ids))}; \`holdfast show ${session}\` lists all with their ids.`;
   throw usageError('usage.call_unknown', `There is no call \`${given}\` in session \`${session}\`. ${help}`);
+}
+
+function describeSession(id: string): string {
+  return `\`${id}\` is a session: \`holdfast why ${id} CALL\` looks for a call in it.`;
 }

@@ -21,8 +21,7 @@ import { type ConfigFlag, readSettings, type Settings } from '../../settings/set
 import { type ExitCode, usageError } from '../../terminal/failure.ts';
 import type { Host } from '../../terminal/host.ts';
 import { demandTrust, type FoundUse, type TrustPlace, toNamedPackage, wasNamed } from '../../trust/trust.ts';
-import { openWorkspace } from '../../workspace/folder.ts';
-import { findLog } from '../../workspace/session-logs.ts';
+import { findSession } from '../../workspace/known.ts';
 import { findToolsFolder } from '../../workspace/toolset.ts';
 
 /** What is absent is as the run was given it. */
@@ -43,8 +42,8 @@ export interface ResumeOptions extends Omit<WorkGiven, 'approval' | 'redact'> {
 export async function resumeSession(options: ResumeOptions, host: Host): Promise<ExitCode> {
   const { json, quiet = false } = options;
   const silent = json || quiet;
-  const workspace = await openWorkspace(options.workspace, host.directory);
-  const log = await findLog(workspace, options.id);
+  const log = await findSession(options, host);
+  const { workspace } = log;
   let opened: OpenedTerms | undefined;
   const open = async (given: RunTerms): Promise<OpenedTerms> => {
     opened ??= await openTerms(given, options, { workspace, host });

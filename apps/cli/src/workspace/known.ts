@@ -1,0 +1,95 @@
+import { isAbsolute, join } from 'node:path';
+import { HoldfastError, isHoldfastError, isPlainObject } from '@holdfast/core';
+import type { Host } from '../terminal/host.ts';
+import { toPrintable } from '../terminal/text.ts';
+import { quoteWord } from '../terminal/words.ts';
+import { readUserFile, writeUserFile } from '../user/folder.ts';
+import { isFile, openWorkspace } from './folder.ts';
+import { type FoundLog, findLog, findLogFolder, isSessionId } from './session-logs.ts';
+
+// Absolute paths, newest first: `{ "version": 1, "workspaces": […] }`.
+const name = 'workspaces.json';
+const maxWorkspaces = 100;
+
+type UserHost = Pick<Host, 'environment' | 'directory'>;
+
+/** Records in the user's folder that a session was begun in `workspace`, so that its id is enough to find it from any folder. */
+export async function rememberWorkspace(workspace: string, host: UserHost): Promise<void> {
+  const known = await readWorkspaces(host);
+  if (known[0] === workspace) return;
+  const workspaces = [workspace, ...known.filter((path) => path !== workspace)].slice(0, maxWorkspaces);
+  try {
+    await writeUserFile(name, `${JSON.stringify({ version: 1, workspaces }, undefined, 2)}\n`, host);
+  } catch (thrown) {
+    // The run goes on: `--workspace` still finds the session. The same holds when two runs write at once and one path is lost.
+    if (!isHoldfastError(thrown)) throw thrown;
+  }
+}
+
+/** Empty when the file is missing, unreadable or malformed: only a search depends on it. */
+async function readWorkspaces(host: UserHost): Promise<readonly string[]> {
+  try {
+    const json: unknown = JSON.parse((await readUserFile(name, host)) ?? '{}');
+    const workspaces: unknown = isPlainObject(json) ? json['workspaces'] : undefined;
+    return Array.isArray(workspaces) ? workspaces.filter((path) => typeof path === 'string' && isAbsolute(path)) : [];
+  } catch {
+    return [];
+  }
+}
+
+/** What a command about a session is given. */
+export interface SessionName {
+  /** Absent: the newest. */
+  readonly id?: string | undefined;
+  /** `.`, the default: the current folder, then the known workspaces. */
+  readonly workspace: string;
+}
+
+export interface FoundSession extends FoundLog {
+  /** The folder that the session works in, links resolved. */
+  readonly workspace: string;
+}
+
+/**
+ * Finds the log of a session. A session of another workspace than the current folder is named on stderr.
+ *
+ * @throws HoldfastError `usage.workspace_missing`, `usage.session_unknown` (also when several known workspaces have the session),
+ * `log.unreadable`.
+ */
+export async function findSession(
+  { id, workspace: given }: SessionName,
+  host: UserHost & Pick<Host, 'stderr'>,
+): Promise<FoundSession> {
+  const workspace = await openWorkspace(given, host.directory);
+  try {
+    return { ...(await findLog(workspace, id)), workspace };
+  } catch (thrown) {
+    const isUnknown = isHoldfastError(thrown) && thrown.code === 'usage.session_unknown';
+    if (!isUnknown || id === undefined || given !== '.') throw thrown;
+    const [only, ...others] = await findKnown(id, host);
+    if (only === undefined) throw thrown;
+    if (others.length > 0) throw ambiguous(id, [only, ...others]);
+    host.stderr.write(`session ${id} is in ${toPrintable(only.workspace)}\n`);
+    return only;
+  }
+}
+
+/** The logs of session `id` in the known workspaces. */
+export async function findKnown(id: string, host: UserHost): Promise<readonly FoundSession[]> {
+  // It becomes part of a path.
+  if (!isSessionId(id)) return [];
+  const found: FoundSession[] = [];
+  for (const workspace of await readWorkspaces(host)) {
+    const path = join(findLogFolder(workspace), `${id}.jsonl`);
+    if (await isFile(path)) found.push({ id, path, workspace });
+  }
+  return found;
+}
+
+function ambiguous(id: string, found: readonly FoundSession[]): HoldfastError {
+  const workspaces = found.map(({ workspace }) => workspace);
+  const options = workspaces.map((path) => `\`--workspace ${quoteWord(path)}\``).join(' or ');
+  return new HoldfastError('usage.session_unknown', `Several workspaces have a session \`${id}\`: add ${options}.`, {
+    data: { reason: 'ambiguous', workspaces },
+  });
+}
