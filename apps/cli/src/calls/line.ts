@@ -68,7 +68,8 @@ const maxFreeColumns = 160;
 /** One line for one call: state, tool, arguments as far as they fit, decision, duration. */
 export function formatCallLine(line: CallLine, { colors, columns }: LineStyle): string {
   const state = padColumns(line.state, Math.max(stateColumns, line.state.length));
-  const name = padColumns(toPrintable(line.name), Math.min(maxNameColumns, Math.max(12, measureColumns(line.name))));
+  const fitted = fitName(line.name, maxNameColumns);
+  const name = padColumns(fitted, Math.max(12, measureColumns(fitted)));
   const duration = (line.durationMs === undefined ? '' : formatDuration(line.durationMs)).padStart(7);
   const decision = fitColumns(toPrintable(line.decision), columns < 120 ? maxDecisionColumns : maxFreeColumns);
   const fixed = 2 + state.length + 1 + measureColumns(name) + 2 + measureColumns(decision) + 1 + duration.length;
@@ -85,7 +86,14 @@ export function formatCallLine(line: CallLine, { colors, columns }: LineStyle): 
 function formatNarrowLine({ state, name }: CallLine, { colors, columns }: LineStyle): string {
   const shown = fitColumns(state, columns - 3);
   const room = columns - 1 - 2 - shown.length - 1;
-  return `  ${paintState(state, colors)(shown)} ${colors.bold(fitColumns(toPrintable(name), room))}`.trimEnd();
+  return `  ${paintState(state, colors)(shown)} ${colors.bold(fitName(name, room))}`.trimEnd();
+}
+
+/** A long id or tool name keeps its end, because names that differ often begin alike. */
+function fitName(name: string, columns: number): string {
+  const kept = columns - 6;
+  if (name.length <= columns || kept < 1 || !/^[\w-]+$/.test(name)) return fitColumns(toPrintable(name), columns);
+  return `${name.slice(0, kept)}…${name.slice(-5)}`;
 }
 
 /** What a call that ended has to say: its line, and under it why it did not succeed. */

@@ -5,6 +5,7 @@ import { manualClock } from '@holdfast/testing';
 import { expect, test } from 'vitest';
 import { createJsonView, createLiveView, createPlainView } from '../run/view.ts';
 import { createColors } from '../terminal/colors.ts';
+import { measureColumns } from '../terminal/text.ts';
 import { callEnd } from '../testing/test-events.ts';
 import { endedNode, nodeTrace, planStart } from '../testing/test-plan-events.ts';
 import { createPlanTelling } from './node-line.ts';
@@ -86,6 +87,36 @@ test('the JSON view has one event a line, and stacks only when asked for', () =>
     expect(types).toEqual(['plan-start', 'tool-call-end', 'node-end']);
     expect(written.includes('secret.ts')).toBe(stacks);
   }
+});
+
+test.each([20, 40, 80, 120])('no line is wider than a terminal of %i columns, whatever the names are', (columns) => {
+  const telling = createPlanTelling({ colors, columns });
+  const id = 'n'.repeat(64);
+  const wide = nodeTrace(id, { tool: '犬'.repeat(30), dependsOn: ['m'.repeat(64)] });
+  const others = Array.from({ length: 9_999 }, (_, at) => endedNode(at));
+  const call = { callId: `plan_1_${id}`, name: '犬'.repeat(30) };
+  const lines = [
+    planStart([wide, ...others]),
+    start(id),
+    { type: 'tool-call-start', ...call, rawArguments: { text: '犬\x1b[2J'.repeat(99) }, atMs: 0 },
+    { type: 'tool-call-progress', ...call, message: '已完成一半\x1b[2J'.repeat(9) },
+  ].flatMap((event) => [...telling.take(event as PlanEvent), ...telling.open(1500)]);
+  const ended = [
+    endedNode('\x1b[2J'),
+    nodeTrace(id, { kind: 'failed', message: 'x'.repeat(500), tool: '犬'.repeat(30) }),
+  ].flatMap((node) => telling.take(end(node)));
+  expect(ended.length).toBeGreaterThan(2);
+  for (const line of [...lines, ...ended]) {
+    expect({ line, fits: measureColumns(line) <= columns }).toEqual({ line, fits: true });
+    expect(line).not.toContain('\x1b');
+  }
+});
+
+test.each([40, 80, 120])('in %i columns, long ids that begin alike are told apart', (columns) => {
+  const telling = createPlanTelling({ colors, columns });
+  const nodes = [7, 8].map((at) => endedNode(`summary_of_the_long_chapter_number_${at}`));
+  const lines = nodes.flatMap((node) => telling.take(end(node)));
+  expect(lines.filter((line) => /summar.*…ber_[78] /.test(`${line} `))).toHaveLength(2);
 });
 
 interface Screen {

@@ -11,7 +11,7 @@ import {
 } from '../calls/line.ts';
 import { createOpenCalls } from '../calls/open.ts';
 import { formatOpenCalls, type Telling } from '../run/view.ts';
-import { toPrintable } from '../terminal/text.ts';
+import { fitColumns, toPrintable } from '../terminal/text.ts';
 import { listIds } from './view.ts';
 
 /**
@@ -88,9 +88,13 @@ export function createPlanTelling(style: LineStyle): Telling {
     rest: () => [],
     open: (nowMs) => [
       ...formatOpenCalls(calls.list(), style, nowMs),
-      ...(count === 0 ? [] : [style.colors.dim(`  ${ended.size} of ${formatCount(count, 'node')} ended`)]),
+      ...(count === 0 ? [] : [style.colors.dim(fitColumns(describeEnded(ended.size, count), style.columns - 1))]),
     ],
   };
+}
+
+function describeEnded(ended: number, count: number): string {
+  return `  ${ended.toLocaleString('en-GB')} of ${formatCount(count, 'node')} ended`;
 }
 
 const openKinds: ReadonlySet<NodeKind> = new Set(['waiting', 'running', 'suspended']);
